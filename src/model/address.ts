@@ -1,0 +1,34 @@
+import { base58 } from '@scure/base';
+
+const evmPattern = /^0x[0-9a-fA-F]{40}$/;
+const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** True for 0x and 40 hex digits, whatever their case. Never throws. */
+export function isEvmAddress(text: string): boolean {
+  return evmPattern.test(text);
+}
+
+/** True for base58 text of exactly 32 bytes. Never throws. */
+export function isSolanaAddress(text: string): boolean {
+  if (text.length < 32 || text.length > 44) return false;
+  try {
+    return base58.decode(text).length === 32;
+  } catch {
+    return false;
+  }
+}
+
+/** True for a wallet address of either family. Never throws. */
+export function isWalletAddress(text: string): boolean {
+  return isEvmAddress(text) || isSolanaAddress(text);
+}
+
+/** True for a UUID, the form of profile identifiers. Never throws. */
+export function isUuid(text: string): boolean {
+  return uuidPattern.test(text);
+}
+
+/** The address as the service returns it: EVM lowercase, everything else unchanged. Never throws. */
+export function normalizeAddress(text: string): string {
+  return isEvmAddress(text) ? text.toLowerCase() : text;
+}

@@ -1,0 +1,35 @@
+import { z } from 'zod';
+
+/** Every chain identifier the service knows, in the order of the interface document ("What the service does"). */
+export const chains = [
+  'ethereum',
+  'optimism',
+  'polygon',
+  'arbitrum',
+  'zora',
+  'base',
+  'zero',
+  'solana',
+  'hyperliquid',
+] as const;
+
+export type Chain = (typeof chains)[number];
+
+/** The chains that leaderboards and per-chain PnL cover ("What the service does"). */
+export const leaderboardChains = ['base', 'solana', 'ethereum', 'hyperliquid'] as const;
+
+export type LeaderboardChain = (typeof leaderboardChains)[number];
+
+export const chainSchema = z.enum(chains);
+export const leaderboardChainSchema = z.enum(leaderboardChains);
+
+/** Chain filter of position and feed endpoints: a chain or `all` ("What the service does"). */
+export const chainFilterSchema = z.enum([...chains, 'all']);
+
+/** What a position or feed filter covers when it is left out (sections "positions" and "feed/actor"). */
+export const defaultFilterChains = ['base', 'ethereum', 'solana'] as const satisfies readonly Chain[];
+
+/** True for a chain that leaderboards and per-chain figures cover. Never throws. */
+export function isLeaderboardChain(chain: string): chain is LeaderboardChain {
+  return (leaderboardChains as readonly string[]).includes(chain);
+}

@@ -1,0 +1,64 @@
+/** A value of one cell as machines get it (csv, tsv, piped rows): unrounded, unshortened. */
+export type Cell = string | number | boolean | null | undefined;
+
+/** What a cell means to the reader; colour follows from it and is never the only carrier of the meaning. */
+export type Tone = 'gain' | 'loss' | 'muted' | 'strong' | 'plain';
+
+/** A cell as people read it. */
+export interface Shown {
+  text: string;
+  tone?: Tone;
+}
+
+export interface Column<Row> {
+  /** The name in `--columns` and the header in csv and tsv, camelCase. */
+  key: string;
+  /** The header in tables. */
+  header: string;
+  /** One sentence for help: what the column means, with its unit. */
+  help: string;
+  /** The machine value. */
+  value: (row: Row, index: number) => Cell;
+  /** The human form; without it the machine value is written as it is. */
+  show?: (row: Row, index: number) => string | Shown;
+  align?: 'left' | 'right';
+  /** Shown only when named in `--columns`. */
+  extra?: boolean;
+  /** How text may be cut on a narrow terminal: addresses in the middle, prose at the end. Absent: never cut. */
+  cut?: 'middle' | 'end';
+}
+
+/** A titled table that accompanies a view; human formats only. */
+export interface Block {
+  title?: string;
+  layout: 'table' | 'record';
+  columns: readonly Column<never>[];
+  rows: readonly unknown[];
+}
+
+/**
+ * How an answer becomes rows and columns. `layout: 'table'` is one line an item; `'record'` is one "name  value" line
+ * a column, for a single object.
+ */
+export interface View<Answer, Row, Input = unknown> {
+  layout: 'table' | 'record';
+  /** The items, in the service's order; `record` views give exactly one. */
+  rows: (answer: Answer, input: Input) => readonly Row[];
+  columns: readonly Column<Row>[];
+  /** One sentence for stderr when there are no rows. */
+  empty?: string;
+  /** Sentences for stderr that explain the answer. */
+  notes?: (answer: Answer, input: Input) => readonly string[];
+  /** Further tables below the first; human formats only. */
+  blocks?: (answer: Answer, input: Input) => readonly Block[];
+}
+
+/** A view whose answer and rows are not known here: what the renderer takes. */
+export interface AnyView {
+  layout: 'table' | 'record';
+  rows: (answer: never, input: never) => readonly unknown[];
+  columns: readonly Column<never>[];
+  empty?: string;
+  notes?: (answer: never, input: never) => readonly string[];
+  blocks?: (answer: never, input: never) => readonly Block[];
+}
