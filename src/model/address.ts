@@ -32,3 +32,8 @@ export function isUuid(text: string): boolean {
 export function normalizeAddress(text: string): string {
   return isEvmAddress(text) ? text.toLowerCase() : text;
 }
+
+/** The bytes as base58 text, the form of Solana addresses, signatures and transaction hashes. Never throws. */
+export function encodeBase58(bytes: Uint8Array): string {
+  return base58.encode(bytes);
+}

@@ -1,0 +1,110 @@
+import { z } from 'zod';
+
+/** Where a name comes from: the interface document, a public fact, or an assumption of ours (overridable). */
+export type Source = 'spec' | 'public' | 'assumed';
+
+/** Where a parameter travels. `document` is the whole body; `local` never leaves the machine. */
+export type Place = 'path' | 'query' | 'body' | 'document' | 'local';
+
+export interface Param<S extends z.ZodType = z.ZodType> {
+  place: Place;
+  schema: S;
+  source: Source;
+  help: string;
+  /** The service's name for it; the key when absent. */
+  wire?: string;
+  /** Other names the sandbox accepts when the first is not used. */
+  aliases?: readonly string[];
+  /** The flag without dashes; the key in kebab-case when absent. */
+  flag?: string;
+  /** Typed without a flag, in the order of the params. Path parameters always are. */
+  positional?: boolean;
+  /** What the service does when it is left out; help only, never sent. */
+  serviceDefault?: string;
+}
+
+export type Params = Readonly<Record<string, Param>>;
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+
+/** A command line that runs to exit 0 in the sandbox, and what it shows. */
+export interface Example {
+  argv: string;
+  says: string;
+}
+
+/** How further items are reached: by page number, by a cursor in the answer, or by links in the answer. */
+export type Paging =
+  | { kind: 'page'; page: string; size: string; defaultSize: number; maxSize: number }
+  | { kind: 'cursor'; cursor: string; size: string; items: string; next: string }
+  | { kind: 'links'; items: string; size: string; older: string; newer: string };
+
+/** One HTTP endpoint, written once; everything mechanical is derived from it. */
+export interface Endpoint<Id extends string = string, P extends Params = Params, R extends z.ZodType = z.ZodType> {
+  /** `noun.verb`: also the words of the command. */
+  id: Id;
+  method: Method;
+  /** With `{name}` for each path parameter. */
+  path: string;
+  source: Source;
+  summary: string;
+  description?: string;
+  params: P;
+  answer: R;
+  /** Usable without an API key too. */
+  keyless?: boolean;
+  /** Why it should not be used any more, and what instead. */
+  deprecated?: string;
+  paging?: Paging;
+  examples: readonly Example[];
+}
+
+/** The checked input of an endpoint or command. */
+export type InputOf<P extends Params> = z.output<z.ZodObject<{ [K in keyof P]: P[K]['schema'] }>>;
+
+export type AnswerOf<E extends { answer: z.ZodType }> = z.output<E['answer']>;
+
+/** The endpoint as given; ties the types together. Never throws. */
+export function defineEndpoint<const Id extends string, P extends Params, R extends z.ZodType>(
+  endpoint: Endpoint<Id, P, R>,
+): Endpoint<Id, P, R> {
+  return endpoint;
+}
+
+type More = Omit<Param, 'place' | 'schema' | 'help' | 'source'> & { source?: Source };
+
+function param(place: Place, defaultSource: Source) {
+  return <S extends z.ZodType>(schema: S, help: string, more: More = {}): Param<S> => ({
+    place,
+    schema,
+    help,
+    ...more,
+    source: more.source ?? defaultSource,
+    ...(place === 'path' ? { positional: true } : {}),
+  });
+}
+
+/** A `{name}` of the path: always required, always typed without a flag. */
+export const inPath = param('path', 'spec');
+/** A query parameter; lists repeat the key. */
+export const inQuery = param('query', 'spec');
+/** A field of the JSON body. */
+export const inBody = param('body', 'spec');
+/** The whole JSON body. */
+export const asDocument = param('document', 'spec');
+/** An input of the command that is never sent. */
+export const local = param('local', 'spec');
+
+/** The service's name of a parameter, after overrides (`<endpoint id>.<key>` -> name) where the name is not spec. */
+export function wireName(endpoint: Pick<Endpoint, 'id'>, key: string, param: Param, overrides: WireNames): string {
+  const own = param.wire ?? key;
+  return param.source === 'spec' ? own : (overrides[`${endpoint.id}.${key}`] ?? overrides[`*.${key}`] ?? own);
+}
+
+/** Overrides of wire names: `leaderboard.list.limit` or `*.limit` to the name a deployment uses. */
+export type WireNames = Readonly<Record<string, string>>;
+
+/** The schema of all inputs of a set of params, as one object. */
+export function inputSchema(params: Params): z.ZodObject {
+  return z.object(Object.fromEntries(Object.entries(params).map(([key, { schema }]) => [key, schema])));
+}

@@ -1,0 +1,27 @@
+export interface HttpRequest {
+  method: string;
+  url: URL;
+  headers: Record<string, string>;
+  body?: string;
+}
+
+export interface HttpAnswer {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  body: AsyncIterable<Uint8Array>;
+}
+
+/** Sends one request and gives its answer as it arrives; the sandbox brings its own, tests too. */
+export interface Transport {
+  send: (request: HttpRequest, limits: { timeoutMs: number; signal: AbortSignal }) => Promise<HttpAnswer>;
+  close: () => Promise<void>;
+}
+
+/** A connection attempt that failed: `refused` surely never reached the service, `broken` may have. */
+export class NetworkFailure extends Error {
+  readonly kind: 'refused' | 'broken' | 'timeout';
+  constructor(kind: 'refused' | 'broken' | 'timeout', message: string, cause: unknown) {
+    super(message, { cause });
+    this.kind = kind;
+  }
+}

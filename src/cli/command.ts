@@ -1,0 +1,39 @@
+import type { Example, InputOf, Method, Params, Source } from '../api/endpoint.ts';
+import type { Context } from '../context.ts';
+import type { AnyView } from '../output/view.ts';
+
+/** What a command gives back; the runner prints it, a command never does. */
+export type Result =
+  /** One answer: `text` is its JSON exactly as received, where it came from the service. */
+  | { kind: 'answer'; answer: unknown; text?: string; view?: AnyView; exitCode?: number }
+  /** Items that arrive one after another; printed as they come. */
+  | { kind: 'items'; items: AsyncIterable<unknown>; view: AnyView }
+  /** Text as it is, e.g. a completion script. */
+  | { kind: 'text'; text: string }
+  | { kind: 'none'; exitCode?: number };
+
+export interface Command {
+  /** The words typed, e.g. `leaderboard list`. */
+  words: readonly string[];
+  summary: string;
+  description?: string;
+  params: Params;
+  /** The endpoint it is one to one with. */
+  endpoint?: { method: Method; path: string; source: Source; deprecated?: string };
+  examples: readonly Example[];
+  /** Exit codes it can end with beyond 0, 1, 2 and 130. */
+  exitCodes: readonly number[];
+  /** Its table, for help and output. */
+  view?: () => Promise<AnyView>;
+  run: (input: never, context: Context) => Promise<Result>;
+}
+
+/** The command as given, with `run` typed by its params. Never throws. */
+export function defineCommand<P extends Params>(
+  command: Omit<Command, 'run' | 'params'> & {
+    params: P;
+    run: (input: InputOf<P>, context: Context) => Promise<Result>;
+  },
+): Command {
+  return command as Command;
+}

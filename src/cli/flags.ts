@@ -1,0 +1,103 @@
+import type { Param, Params } from '../api/endpoint.ts';
+import { describeKind, type Kind, kindOf, readItem } from '../api/kind.ts';
+import { usageError } from '../errors.ts';
+
+/** One argument or flag of a command, derived from a parameter. */
+export interface Field {
+  key: string;
+  /** `--limit`, or `<address>` for an argument. */
+  label: string;
+  /** The flag without dashes. */
+  flag: string;
+  kind: Kind;
+  param: Param;
+}
+
+/** What was typed for a command, by field key: strings only, `true`/`false` for yes/no flags. */
+export type Typed = Readonly<Record<string, string | readonly string[] | boolean | undefined>>;
+
+/** `onlyWithComments` -> `only-with-comments`. Never throws. */
+export function kebabCase(key: string): string {
+  return key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
+/** The fields of a command in the order of its params. Never throws. */
+export function fieldsOf(params: Params): Field[] {
+  return Object.entries(params).map(([key, param]) => {
+    const kind = kindOf(param.schema);
+    const flag = param.flag ?? kebabCase(key);
+    const argument = kind.list ? `<${flag}...>` : `<${flag}>`;
+    return { key, flag, kind, param, label: param.positional ? argument : `--${flag}` };
+  });
+}
+
+/**
+ * The checked input for what was typed. Lists take repeated flags and commas, `null` clears where the service knows null.
+ * Errors: `usage` naming the flag, the value and what is allowed.
+ */
+export function readInput(fields: readonly Field[], typed: Typed): Record<string, unknown> {
+  const input: Record<string, unknown> = {};
+  for (const field of fields) {
+    const value = readField(field, typed[field.key]);
+    if (value === undefined && !field.kind.optional)
+      throw usageError(`${field.label} is required: ${field.param.help}`, 'See the command with --help.');
+    const checked = field.param.schema.safeParse(value);
+    if (!checked.success) throw refusal(field, value, checked.error.issues[0]);
+    if (checked.data !== undefined) input[field.key] = checked.data;
+  }
+  return input;
+}
+
+function readField(field: Field, typed: Typed[string]): unknown {
+  if (typed === undefined || typeof typed === 'boolean') return typed;
+  if (field.kind.nullable && typed === 'null') return null;
+  if (!field.kind.list) return readOne(field, String(typed));
+  const items = [typed].flat().flatMap((text) => (splits(field, text) ? text.split(',') : [text]));
+  return items.map((item) => readOne(field, item.trim()));
+}
+
+function splits(field: Field, text: string): boolean {
+  return field.kind.type !== 'json' && !text.startsWith('ext:');
+}
+
+function readOne(field: Field, text: string): unknown {
+  const value = readItem(field.kind, text);
+  if (value === undefined) throw refusal(field, text, undefined);
+  return value;
+}
+
+function refusal(
+  field: Field,
+  value: unknown,
+  issue: { code?: string; message: string; path?: PropertyKey[] } | undefined,
+) {
+  const at = issue?.path?.[0];
+  const culprit = Array.isArray(value) && typeof at === 'number' ? value[at] : value;
+  const shown = typeof culprit === 'string' ? culprit : JSON.stringify(culprit);
+  const why = issue?.code === 'custom' ? issue.message : `must be ${describeKind(field.kind)}`;
+  const near = typeof culprit === 'string' ? nearest(culprit, field.kind.choices) : undefined;
+  return usageError(`${field.label} ${shown}: ${why}`, near === undefined ? undefined : `Did you mean ${near}?`);
+}
+
+/** The candidate that is at most two edits (one in short words) away from the text; `undefined` when none is. Never throws. */
+export function nearest(text: string, candidates: readonly string[]): string | undefined {
+  const reach = text.length <= 3 ? 1 : 2;
+  const ranked = candidates
+    .map((candidate) => ({ candidate, distance: editDistance(text.toLowerCase(), candidate.toLowerCase()) }))
+    .sort((a, b) => a.distance - b.distance);
+  const best = ranked[0];
+  return best !== undefined && best.distance <= reach ? best.candidate : undefined;
+}
+
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const swap = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, swap));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}

@@ -1,0 +1,107 @@
+import { usageError } from '../errors.ts';
+import { parseDuration } from '../model/duration.ts';
+import { nearest } from './flags.ts';
+
+/** Output formats, as `--format` names them. */
+export const formats = ['table', 'json', 'ndjson', 'csv', 'tsv', 'md'] as const;
+export type Format = (typeof formats)[number];
+
+/** A flag that every command takes. */
+export interface GlobalFlag {
+  key: string;
+  flag: string;
+  value?: string;
+  help: string;
+}
+
+/** Every global flag, in the order of help. */
+export const globalFlags: readonly GlobalFlag[] = [
+  { key: 'context', flag: 'context', value: 'name', help: 'use this stored context (SOTRA_CONTEXT)' },
+  { key: 'sandbox', flag: 'sandbox', help: 'use the built-in sandbox; its state is kept between calls' },
+  { key: 'baseUrl', flag: 'base-url', value: 'url', help: 'address of the service (SOTRA_BASE_URL)' },
+  { key: 'format', flag: 'format', value: 'format', help: `output format: ${formats.join(', ')}` },
+  { key: 'json', flag: 'json', help: "the service's JSON, unchanged; errors as JSON on stderr" },
+  {
+    key: 'columns',
+    flag: 'columns',
+    value: 'a,b',
+    help: 'show these columns; see the command with --help for their names',
+  },
+  { key: 'noColor', flag: 'no-color', help: 'no colours (also NO_COLOR)' },
+  { key: 'timeout', flag: 'timeout', value: 'time', help: 'give up on an attempt after this long (default 30s)' },
+  { key: 'retries', flag: 'retries', value: 'n', help: 'repeat a failed request up to n times (default 2)' },
+  { key: 'verbose', flag: 'verbose', help: 'show requests, answers and timing on stderr' },
+  { key: 'quiet', flag: 'quiet', help: 'no progress, notes or warnings on stderr' },
+  { key: 'dryRun', flag: 'dry-run', help: 'print the request instead of sending it; needs no key' },
+  { key: 'curl', flag: 'curl', help: 'print the request as a curl line instead of sending it' },
+  { key: 'strict', flag: 'strict', help: 'an answer that does not fit the contract is an error (exit 13)' },
+  { key: 'yes', flag: 'yes', help: 'answer yes to questions' },
+  { key: 'noInput', flag: 'no-input', help: 'never ask; fail instead' },
+];
+
+export interface GlobalOptions {
+  context: string | undefined;
+  sandbox: boolean;
+  baseUrl: string | undefined;
+  format: Format | undefined;
+  columns: string[] | undefined;
+  noColor: boolean;
+  timeoutMs: number;
+  retries: number;
+  verbose: boolean;
+  quiet: boolean;
+  dryRun: boolean;
+  curl: boolean;
+  strict: boolean;
+  yes: boolean;
+  noInput: boolean;
+}
+
+/** The checked global options for what was typed. Errors: `usage` naming flag, value and what is allowed. */
+export function readGlobals(typed: Readonly<Record<string, unknown>>): GlobalOptions {
+  const text = (key: string) => (typeof typed[key] === 'string' ? typed[key] : undefined);
+  const on = (key: string) => typed[key] === true;
+  const format = readFormat(text('format'));
+  if (on('json') && format !== undefined && format !== 'json')
+    throw usageError(`--json and --format ${format} contradict each other`, 'Leave one of them out.');
+  if (on('sandbox') && (text('baseUrl') ?? text('context')) !== undefined)
+    throw usageError(`--sandbox and --${text('baseUrl') ? 'base-url' : 'context'} name two services`, 'Leave one out.');
+  return {
+    context: text('context'),
+    sandbox: on('sandbox'),
+    baseUrl: text('baseUrl'),
+    format: on('json') ? 'json' : format,
+    columns: text('columns')
+      ?.split(',')
+      .map((name) => name.trim()),
+    noColor: on('noColor'),
+    timeoutMs: readTimeout(text('timeout')),
+    retries: readRetries(text('retries')),
+    verbose: on('verbose'),
+    quiet: on('quiet'),
+    dryRun: on('dryRun'),
+    curl: on('curl'),
+    strict: on('strict'),
+    yes: on('yes'),
+    noInput: on('noInput'),
+  };
+}
+
+function readFormat(text: string | undefined): Format | undefined {
+  const format = formats.find((name) => name === text);
+  if (text === undefined || format !== undefined) return format;
+  const near = nearest(text, formats);
+  throw usageError(`--format ${text}: must be one of ${formats.join(', ')}`, near && `Did you mean ${near}?`);
+}
+
+function readTimeout(text: string | undefined): number {
+  const ms = text === undefined ? 30_000 : parseDuration(text);
+  if (ms !== undefined && ms >= 1 && ms <= 3_600_000) return ms;
+  throw usageError(`--timeout ${text}: must be a time from 1ms to 1h, such as 500ms, 30s or 2m`);
+}
+
+function readRetries(text: string | undefined): number {
+  const count = text === undefined ? 2 : /^\d{1,2}$/.test(text) ? Number(text) : -1;
+  if (count >= 0 && count <= 20) return count;
+  throw usageError(`--retries ${text}: must be a whole number from 0 to 20`);
+}

@@ -1,0 +1,77 @@
+import { createReadStream, existsSync, statSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import type { Result } from '../cli/command.ts';
+import type { Context } from '../context.ts';
+import { usageError } from '../errors.ts';
+import type { Chain } from '../model/chain.ts';
+import { sandboxNow } from '../sandbox/clock.ts';
+import { importTrades } from '../sandbox/import-trades.ts';
+import type { PresetName } from '../sandbox/presets.ts';
+import type { RejectedRow } from '../sandbox/read-rows.ts';
+import { readTrades } from '../sandbox/read-trades.ts';
+import { openDb } from '../sandbox/store.ts';
+import { ensureWorld, hasWorld } from '../sandbox/world.ts';
+import { importView } from './sandbox-view.ts';
+
+interface ImportInput {
+  file: string;
+  chain?: Chain | undefined;
+  preset?: PresetName | undefined;
+  map?: string[] | undefined;
+  rejects?: string | undefined;
+  ownTime?: boolean | undefined;
+}
+
+/** Rejected rows that are shown on stderr; the rest is counted, and written with `--rejects`. */
+const shownRejects = 10;
+
+/**
+ * Reads a file of trades into the sandbox. Exit 10 when rows were rejected. Errors: `usage` for a file that is missing or cannot be
+ * read as trades, with nothing changed.
+ */
+export async function importFile(input: ImportInput, context: Context, dbFile: string): Promise<Result> {
+  const content = await openContent(input.file, context);
+  const map = Object.fromEntries((input.map ?? []).map((pair) => splitPair(pair)));
+  const db = openDb(dbFile);
+  const rejects = input.rejects === undefined ? undefined : await open(input.rejects, 'w', 0o600);
+  try {
+    if (!hasWorld(db)) ensureWorld(db, context.world.now(), 'empty');
+    const rejected: RejectedRow[] = [];
+    const report = await importTrades({
+      db,
+      nowMs: sandboxNow(db, context.world.now()),
+      read: () => readTrades(content(), { format: undefined, chain: input.chain, preset: input.preset, map }),
+      onRejected: (row) => rejected.push(row),
+      ownTime: input.ownTime === true,
+    });
+    if ('kind' in report) throw usageError(`${input.file}: ${report.message}`, report.hint);
+    for (const row of rejected) await rejects?.write(`${JSON.stringify(row)}\n`);
+    for (const { place, reason } of rejected.slice(0, shownRejects)) context.warn(`${place}: ${reason}`);
+    const more = rejected.length - shownRejects;
+    if (more > 0) context.warn(`${more} more rows were rejected; --rejects <file> writes them all`);
+    return { kind: 'answer', answer: report, view: importView, exitCode: rejected.length > 0 ? 10 : 0 };
+  } finally {
+    await rejects?.close();
+    db.close();
+  }
+}
+
+function splitPair(pair: string): [string, string] {
+  const at = pair.indexOf('=');
+  return [pair.slice(0, at), pair.slice(at + 1)];
+}
+
+async function openContent(file: string, { world }: Context): Promise<() => AsyncIterable<Uint8Array>> {
+  if (file === '-') {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of world.io.in) chunks.push(chunk);
+    return () => fromMemory(chunks);
+  }
+  if (!existsSync(file)) throw usageError(`${file}: no such file`);
+  if (!statSync(file).isFile()) throw usageError(`${file}: not a file`);
+  return () => createReadStream(file);
+}
+
+async function* fromMemory(chunks: readonly Uint8Array[]): AsyncIterable<Uint8Array> {
+  yield* chunks;
+}

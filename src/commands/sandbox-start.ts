@@ -1,0 +1,122 @@
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Result } from '../cli/command.ts';
+import type { Context } from '../context.ts';
+import { SotraError } from '../errors.ts';
+import { sandboxApp, sandboxFile } from '../local-service.ts';
+import { parseTime } from '../model/duration.ts';
+import { freezeClock, setMeta } from '../sandbox/clock.ts';
+import { listen } from '../sandbox/listen.ts';
+import { openDb } from '../sandbox/store.ts';
+import { ensureWorld, sandboxPartners } from '../sandbox/world.ts';
+
+interface StartInput {
+  port?: number | undefined;
+  db?: string | undefined;
+  empty?: boolean | undefined;
+  asOf?: string | undefined;
+  detach?: boolean | undefined;
+  readyFile?: string | undefined;
+  wire?: Record<string, string> | undefined;
+  eligibility?: 'any' | 'public' | undefined;
+}
+
+/** What `--ready-file` and `sandbox start --json` hold. */
+interface Ready {
+  url: string;
+  pid: number;
+  db: string;
+  keys: string[];
+  /** Sent as `x-control-token` to `POST /_sandbox/stop`. */
+  controlToken: string;
+}
+
+const defaultPort = 4010;
+const detachWaitMs = 30_000;
+
+/** Serves the sandbox until Ctrl-C, a signal or `POST /_sandbox/stop`; detached: gives the address once it answers. */
+export async function startSandbox(input: StartInput, context: Context): Promise<Result> {
+  return input.detach ? detachSandbox(input, context) : serveSandbox(input, context);
+}
+
+async function serveSandbox(input: StartInput, context: Context): Promise<Result> {
+  const { world, options } = context;
+  const file = input.db ?? (await sandboxFile(context));
+  const db = openDb(file);
+  const frozenMs = input.asOf === undefined ? undefined : parseTime(input.asOf);
+  if (frozenMs !== undefined) freezeClock(db, frozenMs);
+  ensureWorld(db, world.now(), input.empty ? 'empty' : 'demo');
+  if (input.eligibility !== undefined) setMeta(db, 'eligibility', input.eligibility);
+  const app = await sandboxApp(db, world, input.wire ?? {});
+  const controlToken = randomBytes(24).toString('base64url');
+  const stopped = new Promise<void>((resolve) => {
+    world.signal.addEventListener('abort', () => resolve(), { once: true });
+    app.post('/_sandbox/stop', (c) => {
+      if (!sameText(c.req.header('x-control-token') ?? '', controlToken))
+        return c.json({ error: 'wrong control token' }, 401);
+      setImmediate(resolve);
+      return c.json({});
+    });
+  });
+  const server = await listen(app, input.port ?? defaultPort);
+  const ready: Ready = {
+    url: server.url,
+    pid: world.pid,
+    db: file,
+    keys: sandboxPartners.map(({ key }) => key),
+    controlToken,
+  };
+  if (input.readyFile !== undefined) writeReady(input.readyFile, ready);
+  context.note(`The sandbox answers on ${ready.url} (keys: ${ready.keys.join(', ')}). Ctrl-C stops it.`);
+  if (options.format === 'json' || options.format === 'ndjson') await world.io.out.write(`${JSON.stringify(ready)}\n`);
+  await stopped;
+  await server.close();
+  db.close();
+  if (input.readyFile !== undefined) rmSync(input.readyFile, { force: true });
+  return { kind: 'none' };
+}
+
+function sameText(a: string, b: string): boolean {
+  return a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
+}
+
+function writeReady(file: string, ready: Ready): void {
+  const draft = `${file}.${ready.pid}.tmp`;
+  writeFileSync(draft, `${JSON.stringify(ready, null, 2)}\n`, { mode: 0o600 });
+  renameSync(draft, file);
+}
+
+async function detachSandbox(input: StartInput, context: Context): Promise<Result> {
+  const { world } = context;
+  const folder = await context.dataDirectory();
+  const readyFile = input.readyFile ?? join(folder, 'sandbox-ready.json');
+  const log = join(folder, 'sandbox.log');
+  rmSync(readyFile, { force: true });
+  const argv = ['sandbox', 'start', '--ready-file', readyFile, '--port', String(input.port ?? defaultPort)];
+  if (input.db !== undefined) argv.push('--db', input.db);
+  if (input.empty) argv.push('--empty');
+  if (input.asOf !== undefined) argv.push('--as-of', input.asOf);
+  if (input.wire !== undefined) argv.push('--wire', JSON.stringify(input.wire));
+  if (input.eligibility !== undefined) argv.push('--eligibility', input.eligibility);
+  const child = world.spawnSelf(argv, log);
+  const until = world.now() + detachWaitMs;
+  while (!existsSync(readyFile)) {
+    if (child.exitCode() !== null)
+      throw new SotraError('config', `the sandbox did not start: ${lastLines(log)}`, {
+        hint: `Its output is in ${log}.`,
+      });
+    if (world.now() > until)
+      throw new SotraError('wait-timeout', `the sandbox did not answer within ${detachWaitMs / 1000} s`, {
+        hint: `Its output is in ${log}.`,
+      });
+    await world.sleep(25, world.signal);
+  }
+  const ready: Ready = JSON.parse(readFileSync(readyFile, 'utf8'));
+  context.note(`The sandbox answers on ${ready.url} in process ${ready.pid}; kill ${ready.pid} stops it.`);
+  return { kind: 'answer', answer: ready };
+}
+
+function lastLines(log: string): string {
+  return existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n').slice(-2).join(' ') : 'no output';
+}

@@ -1,0 +1,85 @@
+import type { Result } from '../cli/command.ts';
+import type { Context } from '../context.ts';
+import { parseTime } from '../model/duration.ts';
+import { advanceClock, freezeClock, getMeta, sandboxNow } from '../sandbox/clock.ts';
+import { type Db, openDb } from '../sandbox/store.ts';
+import { clearWorld, ensureWorld, sandboxPartners } from '../sandbox/world.ts';
+import { statusView } from './sandbox-view.ts';
+
+/** What `sandbox status --json` shows. */
+export interface SandboxStatus {
+  db: string;
+  world: string;
+  /** ISO 8601; `frozen` when the clock stands. */
+  now: string;
+  frozen: boolean;
+  newestTrade: string | null;
+  trades: number;
+  traders: number;
+  positions: number;
+  tokens: number;
+  comments: number;
+  keys: string[];
+}
+
+function describe(db: Db, realNowMs: number): Result {
+  const count = (table: string) => Number(db.get(`SELECT count(*) AS n FROM ${table}`)?.['n'] ?? 0);
+  const newest = db.get<{ at: number | null }>('SELECT max(at_ms) AS at FROM trade')?.at ?? null;
+  const status: SandboxStatus = {
+    db: db.file,
+    world: getMeta(db, 'world') ?? 'none',
+    now: new Date(sandboxNow(db, realNowMs)).toISOString(),
+    frozen: getMeta(db, 'clock.frozenMs') !== undefined,
+    newestTrade: newest === null ? null : new Date(newest).toISOString(),
+    trades: count('trade'),
+    traders: Number(db.get('SELECT count(DISTINCT wallet) AS n FROM trade')?.['n'] ?? 0),
+    positions: count('position'),
+    tokens: count('token'),
+    comments: count('comment'),
+    keys: sandboxPartners.map((partner) => partner.key),
+  };
+  return { kind: 'answer', answer: status, view: statusView };
+}
+
+function withDb(file: string, act: (db: Db) => Result): Result {
+  const db = openDb(file);
+  try {
+    return act(db);
+  } finally {
+    db.close();
+  }
+}
+
+/** Opens the sandbox (making the built-in world in a new file) and describes it. */
+export function sandboxStatus({ world }: Context, file: string): Result {
+  return withDb(file, (db) => {
+    ensureWorld(db, world.now(), 'demo');
+    return describe(db, world.now());
+  });
+}
+
+/** Drops everything in the sandbox and makes a new world. Errors: `config` when the file cannot be opened. */
+export function resetSandbox(
+  { empty, asOf }: { empty?: boolean | undefined; asOf?: string | undefined },
+  { world }: Context,
+  file: string,
+): Result {
+  return withDb(file, (db) => {
+    db.transaction(() => {
+      clearWorld(db);
+      const frozenMs = asOf === undefined ? undefined : parseTime(asOf);
+      if (frozenMs !== undefined) freezeClock(db, frozenMs);
+      ensureWorld(db, world.now(), empty ? 'empty' : 'demo');
+    });
+    return describe(db, world.now());
+  });
+}
+
+/** Moves the clock and describes the world as it is then. */
+export function advanceSandbox(byMs: number, { world }: Context, file: string): Result {
+  return withDb(file, (db) => {
+    ensureWorld(db, world.now(), 'demo');
+    advanceClock(db, byMs);
+    return describe(db, world.now());
+  });
+}

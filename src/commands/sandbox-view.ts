@@ -1,0 +1,68 @@
+import { formatCount } from '../output/format.ts';
+import type { Column, View } from '../output/view.ts';
+import type { ImportReport } from '../sandbox/import-trades.ts';
+import type { SandboxStatus } from './sandbox-state.ts';
+
+function field<Row>(key: string & keyof Row, header: string, help: string): Column<Row> {
+  const value = (row: Row) => {
+    const cell = row[key];
+    return Array.isArray(cell) ? cell.join(' ') : (cell as string | number | boolean | null);
+  };
+  return {
+    key,
+    header,
+    help,
+    value,
+    show: (row) => {
+      const cell = value(row);
+      return typeof cell === 'number' ? formatCount(cell) : cell === null ? '–' : String(cell);
+    },
+  };
+}
+
+/** The state of the sandbox. */
+export const statusView: View<SandboxStatus, SandboxStatus> = {
+  layout: 'record',
+  rows: (status) => [status],
+  columns: [
+    field('db', 'Database', 'file of the database'),
+    field('world', 'World', 'demo (built in) or empty (only what was imported)'),
+    field('now', 'Clock', "the sandbox's time"),
+    field('frozen', 'Stands still', 'whether the clock is frozen'),
+    field('newestTrade', 'Newest trade', 'time of the newest trade'),
+    field('trades', 'Trades', 'trades stored'),
+    field('traders', 'Traders', 'wallets that traded'),
+    field('positions', 'Positions', 'positions, open and closed'),
+    field('tokens', 'Tokens', 'tokens traded'),
+    field('comments', 'Comments', 'swap comments'),
+    field('keys', 'Keys', 'API keys of the two partners'),
+  ],
+};
+
+/** What an import did. */
+export const importView: View<ImportReport, ImportReport> = {
+  layout: 'record',
+  rows: (report) => [report],
+  columns: [
+    field('rows', 'Rows', 'rows of the file'),
+    field('imported', 'Imported', 'trades that are new in the sandbox'),
+    field('repeated', 'Repeated', 'rows that were there already'),
+    field('rejected', 'Rejected', 'rows with an error'),
+    {
+      key: 'skipped',
+      header: 'Passed over',
+      help: 'rows that tell the same trade as another, by reason',
+      value: ({ skipped }) => Object.values(skipped).reduce((sum, count) => sum + count, 0),
+    },
+    field('traders', 'Traders', 'wallets in the file'),
+    field('tokens', 'Tokens', 'tokens in the file'),
+    field('oldest', 'Oldest trade', "the oldest trade's time in the sandbox"),
+    field('newest', 'Newest trade', "the newest trade's time in the sandbox"),
+  ],
+  notes: ({ worldMovedBackMs, skipped }) => [
+    ...Object.entries(skipped).map(([reason, count]) => `${count} rows passed over: ${reason}`),
+    ...(worldMovedBackMs > 0
+      ? [`The file is newer than the sandbox: the whole world moved back by ${Math.round(worldMovedBackMs / 1000)} s.`]
+      : []),
+  ],
+};

@@ -1,0 +1,120 @@
+import { z } from 'zod';
+import { local } from '../api/endpoint.ts';
+import { type Command, defineCommand } from '../cli/command.ts';
+import type { Context } from '../context.ts';
+import { usageError } from '../errors.ts';
+import { chainSchema } from '../model/chain.ts';
+import { parseDuration, parseTime } from '../model/duration.ts';
+
+const fileHelp = 'database file instead of the one --sandbox uses, or :memory:';
+const db = local(z.string().min(1).optional(), fileHelp);
+const empty = local(z.boolean().optional(), 'a world without trades instead of the built-in one');
+const asOf = local(
+  z
+    .string()
+    .refine((text) => parseTime(text) !== undefined, 'must be a time such as 2026-07-03T12:00:00Z or Unix seconds')
+    .optional(),
+  "stop the sandbox's clock at this time",
+);
+
+async function fileOf(context: Context, file: string | undefined): Promise<string> {
+  return file ?? (await import('../local-service.ts')).sandboxFile(context);
+}
+
+const start = defineCommand({
+  words: ['sandbox', 'start'],
+  summary: 'Serve the sandbox on this machine',
+  description:
+    'Answers on the interface of the real service, on 127.0.0.1 only, with the keys sandbox-key-a and sandbox-key-b.\n' +
+    'State is kept in the same database as --sandbox unless --db says otherwise. Ctrl-C stops it.',
+  params: {
+    port: local(z.int().min(0).max(65_535).optional(), 'port to listen on (default 4010); 0 takes a free one'),
+    db,
+    empty,
+    asOf,
+    detach: local(z.boolean().optional(), 'run in the background and return once it answers'),
+    readyFile: local(z.string().min(1).optional(), 'write {url, pid, db, keys, controlToken} here once it answers'),
+    wire: local(
+      z.record(z.string(), z.string()).optional(),
+      'other names for parameters, as JSON: {"*.limit":"count"}',
+    ),
+    eligibility: local(
+      z.enum(['any', 'public']).optional(),
+      'who is on leaderboards: any trader, or the public thresholds',
+    ),
+  },
+  examples: [{ argv: 'sandbox start --port 4010', says: 'serve on http://127.0.0.1:4010' }],
+  exitCodes: [3, 124],
+  run: async (input, context) => (await import('./sandbox-start.ts')).startSandbox(input, context),
+});
+
+const importFile = defineCommand({
+  words: ['sandbox', 'import'],
+  summary: 'Read trades from a CSV or NDJSON file into the sandbox',
+  description:
+    'Columns: time, trader, token, side, amount, usd, and where known chain, symbol, name, tx, orderId, direction, leverage, supply.\n' +
+    'Bad rows are reported with their line, good ones are kept; the same row twice is one trade. All times move by one constant so\n' +
+    'that the newest trade is now. gzip is read as it is. Importing into a sandbox that does not exist yet makes one with these trades only.',
+  params: {
+    file: local(z.string().min(1), 'file to read, or - for stdin', { positional: true }),
+    chain: local(chainSchema.optional(), 'chain of rows that name none'),
+    preset: local(z.enum(['hyperliquid-fills', 'pumpfun', 'dune']).optional(), 'a kind of file that imports as it is'),
+    map: local(z.array(z.string().regex(/^\w+=.+$/s)).optional(), "the file's name of a column: usd=amount_in_usd"),
+    rejects: local(z.string().min(1).optional(), 'write rejected rows here, one JSON object a line'),
+    ownTime: local(z.boolean().optional(), "make this file's newest trade now, whatever was imported before"),
+    db,
+  },
+  examples: [
+    { argv: 'sandbox import trades.csv --chain base --map usd=value_usd', says: 'a file with its own column name' },
+  ],
+  exitCodes: [3, 10],
+  view: async () => (await import('./sandbox-view.ts')).importView,
+  run: async (input, context) =>
+    (await import('./sandbox-import.ts')).importFile(input, context, await fileOf(context, input.db)),
+});
+
+const reset = defineCommand({
+  words: ['sandbox', 'reset'],
+  summary: 'Make a new world, dropping the old one',
+  params: { empty, asOf, db },
+  examples: [{ argv: 'sandbox reset', says: 'the built-in world, as on the first day' }],
+  exitCodes: [3],
+  view: async () => (await import('./sandbox-view.ts')).statusView,
+  run: async (input, context) =>
+    (await import('./sandbox-state.ts')).resetSandbox(input, context, await fileOf(context, input.db)),
+});
+
+const status = defineCommand({
+  words: ['sandbox', 'status'],
+  summary: 'What the sandbox holds: trades, traders, clock, keys',
+  params: { db },
+  examples: [{ argv: 'sandbox status --json', says: 'as JSON' }],
+  exitCodes: [3],
+  view: async () => (await import('./sandbox-view.ts')).statusView,
+  run: async (input, context) =>
+    (await import('./sandbox-state.ts')).sandboxStatus(context, await fileOf(context, input.db)),
+});
+
+const advance = defineCommand({
+  words: ['sandbox', 'advance'],
+  summary: "Move the sandbox's clock forward",
+  params: {
+    duration: local(
+      z.string().refine((text) => parseDuration(text) !== undefined, 'must be a time such as 90s, 12h or 8d'),
+      'how far, such as 12h or 8d',
+      { positional: true },
+    ),
+    db,
+  },
+  examples: [{ argv: 'sandbox advance 8d', says: 'eight days later' }],
+  exitCodes: [3],
+  view: async () => (await import('./sandbox-view.ts')).statusView,
+  run: async ({ duration, db: file }, context) => {
+    const byMs = parseDuration(duration);
+    if (byMs === undefined) throw usageError(`<duration> ${duration}: must be a time such as 12h or 8d`);
+    return (await import('./sandbox-state.ts')).advanceSandbox(byMs, context, await fileOf(context, file));
+  },
+});
+
+/** The commands about the sandbox itself. */
+export const sandboxCommands: readonly Command[] = [start, importFile, reset, status, advance];

@@ -1,0 +1,157 @@
+import type { z } from 'zod';
+import type { Answer, CallEvent, Caller } from './api/client.ts';
+import { buildRequest, callEndpoint, sendRequest } from './api/client.ts';
+import type { Endpoint, InputOf, Params } from './api/endpoint.ts';
+import type { Transport } from './api/http.ts';
+import { maskHeaders, RequestPreview } from './api/preview.ts';
+import { encodeRequest, type WireRequest } from './api/request.ts';
+import type { GlobalOptions } from './cli/globals.ts';
+import { SotraError } from './errors.ts';
+import type { Io } from './output/io.ts';
+import { type Env, needsNoStore, resolveService, type Service } from './settings.ts';
+import type { Store } from './store.ts';
+
+/** The outside world: what only the process edge, or a test, can supply. */
+export interface World {
+  io: Io;
+  env: Env;
+  version: string;
+  now: () => number;
+  random: () => number;
+  sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** Aborted by Ctrl-C and SIGTERM. */
+  signal: AbortSignal;
+  /** Starts this program again in the background, its output going to a file. `exitCode` is `null` while it runs. */
+  spawnSelf: (argv: readonly string[], logFile: string) => { exitCode: () => number | null };
+  pid: number;
+  /** In place of real sockets; tests only. */
+  transport?: Transport;
+}
+
+/** What a command may use; built once for a command line and passed down. */
+export interface Context {
+  world: World;
+  options: GlobalOptions;
+  service: () => Promise<Service>;
+  store: () => Promise<Store>;
+  dataDirectory: () => Promise<string>;
+  /** One endpoint's answer. Errors as in `callEndpoint`; `key-missing` before anything is sent. */
+  call: <P extends Params, R extends z.ZodType>(
+    endpoint: Endpoint<string, P, R>,
+    input: InputOf<P>,
+  ) => Promise<Answer<z.output<R>>>;
+  /** Any request's answer, with the same key, retries and errors. */
+  request: (wire: WireRequest) => Promise<Answer>;
+  /** A sentence on stderr, unless `--quiet`. */
+  note: (text: string) => void;
+  /** A sentence on stderr behind `warning:`, unless `--quiet`. */
+  warn: (text: string) => void;
+  close: () => Promise<void>;
+}
+
+/** The context of one command line. `say` writes a line to stderr. Never throws; its parts do. */
+export function createContext(world: World, options: GlobalOptions, say: (line: string) => void): Context {
+  const service = once(() => findService(world, options));
+  const transport = once(async () => world.transport ?? openTransport(await service(), context));
+  const note = (text: string) => (options.quiet ? undefined : say(text));
+  const warn = (text: string) => note(`warning: ${text}`);
+  const callerFor = async (keyless: boolean): Promise<Caller> => {
+    const { baseUrl, apiKey, wire, context: name } = await service();
+    const preview = options.dryRun || options.curl;
+    if (apiKey === null && !preview && !keyless) throw keyMissing(baseUrl, name);
+    return {
+      baseUrl,
+      apiKey: apiKey ?? (preview ? 'missing' : null),
+      wire,
+      transport: preview ? previewing : await transport(),
+      userAgent: `sotra/${world.version}`,
+      timeoutMs: options.timeoutMs,
+      retries: options.retries,
+      strict: options.strict,
+      signal: world.signal,
+      now: world.now,
+      random: world.random,
+      sleep: world.sleep,
+      warn,
+      observe: options.verbose ? (event) => describeEvent(event).forEach(say) : () => undefined,
+    };
+  };
+  const context: Context = {
+    world,
+    options,
+    service,
+    store: once(async () => {
+      const { directories, openStore } = await import('./store.ts');
+      return openStore(directories(world.env).config);
+    }),
+    dataDirectory: async () => (await import('./store.ts')).directories(world.env).data,
+    call: async (endpoint, input) => {
+      const caller = await callerFor(endpoint.keyless === true);
+      if (options.dryRun || options.curl)
+        throw new RequestPreview(buildRequest(encodeRequest(endpoint, input as never, caller.wire), caller));
+      return callEndpoint(endpoint, input, caller);
+    },
+    request: async (wire) => {
+      const caller = await callerFor(false);
+      if (options.dryRun || options.curl) throw new RequestPreview(buildRequest(wire, caller));
+      return sendRequest(wire, caller);
+    },
+    note,
+    warn,
+    close: async () => {
+      if (transport.started()) await (await transport()).close();
+    },
+  };
+  return context;
+}
+
+const previewing: Transport = {
+  send: () => Promise.reject(new SotraError('internal', 'a previewed request was about to be sent')),
+  close: async () => undefined,
+};
+
+async function findService(world: World, options: GlobalOptions): Promise<Service> {
+  if (needsNoStore(options, world.env)) return resolveService(options, world.env, { contexts: {} });
+  const { directories, openStore } = await import('./store.ts');
+  return resolveService(options, world.env, openStore(directories(world.env).config).read());
+}
+
+async function openTransport(service: Service, context: Context): Promise<Transport> {
+  if (service.kind === 'sandbox') return (await import('./local-service.ts')).openLocalService(context);
+  return (await import('./api/transport.ts')).createTransport();
+}
+
+function once<T>(make: () => Promise<T>): (() => Promise<T>) & { started: () => boolean } {
+  let made: Promise<T> | undefined;
+  const get = () => {
+    made ??= make();
+    return made;
+  };
+  return Object.assign(get, { started: () => made !== undefined });
+}
+
+function keyMissing(baseUrl: string, context: string | undefined): SotraError {
+  return new SotraError('key-missing', `no API key for ${new URL(baseUrl).origin}`, {
+    hint: `Set SOTRA_API_KEY, or store one with sotra auth login${context === undefined ? '' : ` --context ${context}`}.`,
+  });
+}
+
+function describeEvent(event: CallEvent): string[] {
+  switch (event.kind) {
+    case 'request': {
+      const { method, url, headers, body } = event.request;
+      const shown = Object.entries(maskHeaders(headers)).map(([name, value]) => `> ${name}: ${value}`);
+      const again = event.attempt === 1 ? '' : ` (attempt ${event.attempt})`;
+      return [`> ${method} ${url.href}${again}`, ...shown, ...(body === undefined ? [] : [`> ${body.slice(0, 2000)}`])];
+    }
+    case 'answer': {
+      const shown = Object.entries(event.headers).map(([name, value]) => `< ${name}: ${[value].flat().join(', ')}`);
+      const body = event.status >= 400 ? [`< ${event.text.slice(0, 2000)}`] : [];
+      return [`< ${event.status} in ${Math.round(event.ms)} ms, ${event.bytes} bytes`, ...shown, ...body];
+    }
+    case 'failure':
+      return [`! ${event.message} after ${Math.round(event.ms)} ms`];
+    case 'wait':
+      return [`! waiting ${event.ms} ms: ${event.why}`];
+  }
+}

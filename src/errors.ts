@@ -1,0 +1,96 @@
+/** Every way a command can fail, with the exit code scripts rely on. */
+export const exitCodeOf = {
+  internal: 1,
+  usage: 2,
+  'no-service': 2,
+  'insecure-url': 2,
+  config: 3,
+  locked: 3,
+  'local-file': 3,
+  'key-missing': 4,
+  'key-refused': 4,
+  forbidden: 4,
+  'not-found': 5,
+  'bad-request': 6,
+  conflict: 6,
+  'too-large': 6,
+  'request-refused': 6,
+  'rate-limited': 7,
+  'server-error': 8,
+  network: 9,
+  timeout: 9,
+  redirect: 9,
+  partial: 10,
+  'signing-key': 11,
+  verification: 12,
+  'bad-answer': 13,
+  contract: 13,
+  'wait-timeout': 124,
+  interrupted: 130,
+} as const;
+
+export type ErrorCode = keyof typeof exitCodeOf;
+
+export interface ErrorDetails {
+  /** The next thing to type. */
+  hint?: string | undefined;
+  cause?: unknown;
+  /** HTTP status of the answer that caused it. */
+  status?: number | undefined;
+  requestId?: string | undefined;
+  /** Facts for `--json` readers, e.g. the rejected lines. */
+  details?: unknown;
+}
+
+/** The one error class: a stable code, a sentence, and a hint that can be typed. */
+export class SotraError extends Error {
+  override readonly name = 'SotraError';
+  readonly code: ErrorCode;
+  readonly hint: string | undefined;
+  readonly status: number | undefined;
+  readonly requestId: string | undefined;
+  readonly details: unknown;
+
+  constructor(code: ErrorCode, message: string, more: ErrorDetails = {}) {
+    super(message, { cause: more.cause });
+    this.code = code;
+    this.hint = more.hint;
+    this.status = more.status;
+    this.requestId = more.requestId;
+    this.details = more.details;
+  }
+
+  get exitCode(): number {
+    return exitCodeOf[this.code];
+  }
+}
+
+/** A usage error: input refused before anything was sent; exit 2. */
+export function usageError(message: string, hint?: string): SotraError {
+  return new SotraError('usage', message, { hint });
+}
+
+/** Any thrown thing as a SotraError; what is not one of ours becomes `internal` (exit 1). Never throws. */
+export function toSotraError(thrown: unknown): SotraError {
+  if (thrown instanceof SotraError) return thrown;
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  return new SotraError('internal', `internal fault: ${message}`, {
+    hint: 'This is a bug in sotra. Run the command again with --verbose and report what it prints.',
+    cause: thrown,
+  });
+}
+
+/** The error as `--json` prints it on stderr (shape of "Exit codes" in the command-line names). Never throws. */
+export function errorObject(error: SotraError): { error: Record<string, unknown> } {
+  return {
+    error: {
+      code: error.code,
+      message: error.message,
+      hint: error.hint ?? null,
+      status: error.status ?? null,
+      exitCode: error.exitCode,
+      requestId: error.requestId ?? null,
+      ...(error.details === undefined ? {} : { details: error.details }),
+    },
+  };
+}

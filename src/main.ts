@@ -1,0 +1,58 @@
+import { spawn } from 'node:child_process';
+import { mkdirSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { WriteStream } from 'node:tty';
+import packageFile from '../package.json' with { type: 'json' };
+import type { World } from './context.ts';
+import { ClosedPipe, colourLevel, type Sink } from './output/io.ts';
+import { commands } from './program.ts';
+import { run } from './run.ts';
+
+function sinkOf(stream: NodeJS.WriteStream): Sink {
+  let closed = false;
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    closed = true;
+  });
+  const isTTY = stream.isTTY === true;
+  const depth = isTTY ? (stream as WriteStream).getColorDepth(process.env) : 1;
+  return {
+    isTTY,
+    width: Number(process.env['COLUMNS']) || stream.columns || 80,
+    colourLevel: colourLevel(process.env, isTTY, depth),
+    write: (text) =>
+      new Promise((resolve, reject) => {
+        if (closed) reject(new ClosedPipe());
+        else stream.write(text, (error) => (error ? reject(new ClosedPipe('', { cause: error })) : resolve()));
+      }),
+  };
+}
+
+const stop = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+  process.on(signal, () => {
+    if (stop.signal.aborted) process.exit(130);
+    stop.abort();
+  });
+
+const world: World = {
+  io: { out: sinkOf(process.stdout), err: sinkOf(process.stderr), in: process.stdin },
+  env: process.env,
+  version: packageFile.version,
+  now: Date.now,
+  random: Math.random,
+  sleep: (ms, signal) => delay(ms, undefined, { signal }),
+  signal: stop.signal,
+  pid: process.pid,
+  spawnSelf: (argv, logFile) => {
+    mkdirSync(dirname(logFile), { recursive: true });
+    const log = openSync(logFile, 'a', 0o600);
+    const self = process.argv[1] ?? '';
+    const child = spawn(process.execPath, [self, ...argv], { detached: true, stdio: ['ignore', log, log] });
+    child.unref();
+    return { exitCode: () => child.exitCode };
+  },
+};
+
+process.exitCode = await run(process.argv.slice(2), commands, world);

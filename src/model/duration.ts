@@ -1,0 +1,20 @@
+const unitMs = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** Milliseconds of a duration such as `500ms`, `30s`, `5m`, `24h`, `7d`; `undefined` where the text is not one. Never throws. */
+export function parseDuration(text: string): number | undefined {
+  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text.trim());
+  if (!match) return undefined;
+  return Number(match[1]) * unitMs[match[2] as keyof typeof unitMs];
+}
+
+/**
+ * Unix milliseconds of a point in time given as ISO 8601, Unix seconds or Unix milliseconds (11 digits and more);
+ * `undefined` where the text is none of them. Never throws.
+ */
+export function parseTime(text: string): number | undefined {
+  if (/^\d{1,10}$/.test(text)) return Number(text) * 1000;
+  if (/^\d{11,16}$/.test(text)) return Number(text);
+  if (!/^\d{4}-\d{2}-\d{2}/.test(text)) return undefined;
+  const at = Date.parse(text);
+  return Number.isNaN(at) ? undefined : at;
+}

@@ -1,0 +1,40 @@
+import { Chalk } from 'chalk';
+import type { Tone } from './view.ts';
+
+/** How strongly text may be coloured: 0 not at all, 1 the terminal's 16 colours, 2 its 256, 3 all. */
+export type ColourLevel = 0 | 1 | 2 | 3;
+
+/** Paint for each part of the output; every function gives its text back unchanged at level 0. */
+export interface Palette {
+  tone: (tone: Tone, text: string) => string;
+  header: (text: string) => string;
+  title: (text: string) => string;
+  dim: (text: string) => string;
+  success: (text: string) => string;
+  warn: (text: string) => string;
+  error: (text: string) => string;
+}
+
+/**
+ * The palette of a colour level. Only the 16 colours of the user's own theme are used, so it reads on light and dark.
+ * Never throws.
+ */
+export function createPalette(level: ColourLevel): Palette {
+  const paint = new Chalk({ level });
+  const tones: Record<Tone, (text: string) => string> = {
+    gain: paint.green,
+    loss: paint.red,
+    muted: paint.dim,
+    strong: paint.bold,
+    plain: (text) => text,
+  };
+  return {
+    tone: (tone, text) => tones[tone](text),
+    header: paint.bold,
+    title: paint.bold,
+    dim: paint.dim,
+    success: paint.green,
+    warn: paint.yellow,
+    error: paint.red,
+  };
+}

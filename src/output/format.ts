@@ -1,0 +1,140 @@
+import type { Shown, Tone } from './view.ts';
+
+/** What people see where a value is missing; the table writes it as `-` for terminals without Unicode. */
+export const missing = '–';
+
+/** A number as the service may send it. */
+export type Figure = number | null | undefined;
+
+/**
+ * US dollars for people: `$1,234.50`, `-$1,234.50`, below one dollar three significant digits (`$0.00000123`).
+ * `signed` puts a plus before gains; `compact` writes `$1.23B` from a thousand up. `–` for no number. Never throws.
+ */
+export function formatUsd(value: Figure, { signed = false, compact = false } = {}): string {
+  return compose(value, signed, (size) => {
+    if (compact && size >= 1000) return `$${compactDigits(size)}`;
+    if (size > 0 && size < 1e-9) return '<$0.000000001';
+    return `$${digits(size, 2, size < 1 ? 3 : 0)}`;
+  });
+}
+
+/**
+ * A percentage already in percent: `12.3%`; below one, two significant digits (`0.042%`). `signed` as in formatUsd.
+ * `–` for no number. Never throws.
+ */
+export function formatPercent(value: Figure, { signed = false } = {}): string {
+  return compose(value, signed, (size) => {
+    if (size > 0 && size < 1e-6) return '<0.000001%';
+    return `${digits(size, 1, size < 1 ? 2 : 0)}%`;
+  });
+}
+
+/**
+ * A share from 0 to 1 as whole percent: 0.72 is `72%`. Near the ends it keeps decimals, so that a few never read as none
+ * (`0.42%`, `<0.01%`) nor nearly all as all (`99.6%`, at most `99.9%`). `–` for no number. Never throws.
+ */
+export function formatRatio(value: Figure): string {
+  return compose(value, false, (size) => {
+    const percent = size * 100;
+    if (percent > 0 && percent < 0.01) return '<0.01%';
+    if (percent < 1) return `${digits(percent, 0, 2)}%`;
+    return percent > 99 && percent < 100 ? `${digits(Math.min(percent, 99.9), 1, 0)}%` : `${digits(percent, 0, 0)}%`;
+  });
+}
+
+/**
+ * An amount of tokens: `1,234,567.89`, `12.3457`, `0.00001234`; no zeros at the end; `compact` as in formatUsd. `–` for
+ * no number. Never throws.
+ */
+export function formatAmount(value: Figure, { signed = false, compact = false } = {}): string {
+  return compose(value, signed, (size) => {
+    if (compact && size >= 1000) return compactDigits(size);
+    if (size > 0 && size < 1e-12) return '<0.000000000001';
+    return size < 1 ? digits(size, 0, 4) : digits(size, 0, 0, size < 1000 ? 4 : 2);
+  });
+}
+
+/** A count with thousands separators: `12,480`. `–` for no number. Never throws. */
+export function formatCount(value: Figure): string {
+  return compose(value, false, (size) => digits(size, 0, 0));
+}
+
+/**
+ * A moment in UTC: `2026-11-20 23:46:00Z`. Takes unix seconds; `–` for no number; a number outside the calendar is
+ * shown as it is. Never throws.
+ */
+export function formatTime(unixSec: Figure): string {
+  if (unixSec === null || unixSec === undefined || Number.isNaN(unixSec)) return missing;
+  if (Math.abs(unixSec) > 8.64e12) return String(unixSec);
+  const iso = new Date(Math.floor(unixSec) * 1000).toISOString();
+  return `${iso.slice(0, -5).replace('T', ' ')}Z`;
+}
+
+/**
+ * How long ago a moment is, in its largest unit: `45s`, `3m`, `2h`, `5d`, `2y`; ahead of now `in 3m`. Takes unix seconds
+ * twice: the moment and now. `–` for no number. Never throws.
+ */
+export function formatAge(unixSec: Figure, nowSec: number): string {
+  if (unixSec === null || unixSec === undefined || !Number.isFinite(unixSec)) return missing;
+  const seconds = Math.floor(Math.abs(nowSec - unixSec));
+  const [unit, name] = ageUnits.find(([size]) => seconds >= size) ?? [1, 's'];
+  const age = `${digits(Math.floor(seconds / unit), 0, 0)}${name}`;
+  return unixSec > nowSec ? `in ${age}` : age;
+}
+
+/**
+ * The two ends of an address or hash, as people compare them: `0x1234…cdef`, `7xKX…gAsU`. Text of 13 characters or fewer,
+ * and text that is not plain ASCII without spaces, stays whole. `–` for none. Never throws.
+ */
+export function shortAddress(address: string | null | undefined): string {
+  if (address === null || address === undefined) return missing;
+  if (address.length <= 13 || !/^[\x21-\x7e]+$/.test(address)) return address;
+  return `${address.slice(0, address.startsWith('0x') ? 6 : 4)}…${address.slice(-4)}`;
+}
+
+/** The tone of a figure: above zero a gain, below a loss, zero plain, none muted. Never throws. */
+export function toneOf(value: Figure): Tone {
+  if (value === null || value === undefined || Number.isNaN(value)) return 'muted';
+  if (value === 0) return 'plain';
+  return value > 0 ? 'gain' : 'loss';
+}
+
+/** Profit or loss in US dollars as a cell: signed, so that it reads without colour. Never throws. */
+export function pnl(valueUsd: Figure, { compact = false } = {}): Shown {
+  return { text: formatUsd(valueUsd, { signed: true, compact }), tone: toneOf(valueUsd) };
+}
+
+/** A return in percent as a cell: signed, so that it reads without colour. Never throws. */
+export function roi(percent: Figure): Shown {
+  return { text: formatPercent(percent, { signed: true }), tone: toneOf(percent) };
+}
+
+const ageUnits: readonly (readonly [number, string])[] = [
+  [365 * 86_400, 'y'],
+  [86_400, 'd'],
+  [3_600, 'h'],
+  [60, 'm'],
+];
+
+/** Puts sign and size together; a figure too small to show keeps its side: `>-$0.000000001`. */
+function compose(value: Figure, signed: boolean, write: (size: number) => string): string {
+  if (value === null || value === undefined || Number.isNaN(value)) return missing;
+  const sign = value < 0 ? '-' : signed && value > 0 ? '+' : '';
+  if (!Number.isFinite(value)) return `${sign}∞`;
+  const size = write(Math.abs(value));
+  if (!size.startsWith('<')) return sign + size;
+  return sign === '-' ? `>-${size.slice(1)}` : size;
+}
+
+/** At least `min` decimals, and for small numbers as many as `significant` digits need. */
+function digits(size: number, min: number, significant: number, max = min): string {
+  const needed = significant > 0 && size > 0 ? significant - 1 - Math.floor(Math.log10(size)) : max;
+  return size.toLocaleString('en-US', {
+    minimumFractionDigits: min,
+    maximumFractionDigits: Math.max(min, needed),
+  });
+}
+
+function compactDigits(size: number): string {
+  return size.toLocaleString('en-US', { notation: 'compact', maximumSignificantDigits: 3 });
+}

@@ -1,0 +1,51 @@
+import { type AnyColumn, cellValue } from './columns.ts';
+import { missing } from './format.ts';
+import { safeText } from './safe-text.ts';
+import type { Shown } from './view.ts';
+
+/** A column as it is drawn: its header, the side its cells stand on, and how they may be cut. */
+export interface Head {
+  text: string;
+  side: 'left' | 'right';
+  cut: 'middle' | 'end' | undefined;
+}
+
+/** What every human format draws from: heads, and a line of cells for each row in the same order. */
+export interface Grid {
+  heads: readonly Head[];
+  lines: readonly (readonly Shown[])[];
+}
+
+/**
+ * Rows as people read them: every text on one line and safe for a terminal, `–` where there is no value. Columns of
+ * numbers stand on the right unless they say otherwise. Without `unicode`, our own ornaments are written in ASCII.
+ * Throws what the columns' own functions throw.
+ */
+export function readGrid(columns: readonly AnyColumn[], rows: readonly unknown[], unicode = true): Grid {
+  const write = unicode ? safeText : (text: string) => plainOrnaments(safeText(text));
+  return {
+    heads: columns.map((column) => ({ text: write(column.header), side: sideOf(column, rows), cut: column.cut })),
+    lines: rows.map((row, index) =>
+      columns.map((column) => {
+        const shown = readCell(column, row, index);
+        return { ...shown, text: write(shown.text) };
+      }),
+    ),
+  };
+}
+
+function readCell(column: AnyColumn, row: unknown, index: number): Shown {
+  const value = column.show === undefined ? cellValue(column, row, index) : column.show(row as never, index);
+  if (value === null || value === undefined || value === missing) return { text: missing, tone: 'muted' };
+  return typeof value === 'object' ? value : { text: String(value) };
+}
+
+function sideOf(column: AnyColumn, rows: readonly unknown[]): 'left' | 'right' {
+  if (column.align !== undefined) return column.align;
+  const values = rows.map((row, index) => cellValue(column, row, index)).filter((value) => value != null);
+  return values.length > 0 && values.every((value) => typeof value === 'number') ? 'right' : 'left';
+}
+
+function plainOrnaments(text: string): string {
+  return text.replaceAll('…', '...').replaceAll('–', '-').replaceAll('∞', 'inf').replaceAll('×', 'x');
+}

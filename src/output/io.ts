@@ -1,0 +1,37 @@
+/** A stream that text goes to. `write` resolves when more may be written; it throws ClosedPipe when the reader is gone. */
+export interface Sink {
+  write: (text: string) => Promise<void>;
+  isTTY: boolean;
+  /** Columns of the terminal; 80 where it is none. */
+  width: number;
+  /** 0 none, 1 sixteen colours, 2 256, 3 true colour. */
+  colourLevel: 0 | 1 | 2 | 3;
+}
+
+export interface Io {
+  out: Sink;
+  err: Sink;
+  in: AsyncIterable<Uint8Array> & { isTTY?: boolean };
+}
+
+/** The reader of our output has gone (`| head -1`): the command ends quietly. */
+export class ClosedPipe extends Error {}
+
+/**
+ * The colour level of a stream: none without a terminal, with NO_COLOR or a dumb terminal; FORCE_COLOR (0..3) decides over
+ * all. Never throws. Source: no-color.org, force-color.org.
+ */
+export function colourLevel(
+  env: Readonly<Record<string, string | undefined>>,
+  isTTY: boolean,
+  depth: number,
+): 0 | 1 | 2 | 3 {
+  const forced = env['FORCE_COLOR'];
+  if (forced !== undefined && forced !== '') return forced === '0' || forced === 'false' ? 0 : levelOf(forced);
+  if ((env['NO_COLOR'] ?? '') !== '' || env['TERM'] === 'dumb' || !isTTY) return 0;
+  return depth >= 24 ? 3 : depth >= 8 ? 2 : depth >= 4 ? 1 : 0;
+}
+
+function levelOf(forced: string): 1 | 2 | 3 {
+  return forced === '3' ? 3 : forced === '2' ? 2 : 1;
+}

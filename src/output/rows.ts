@@ -1,0 +1,64 @@
+import { stringify } from 'csv-stringify/sync';
+import { type AnyColumn, cellValue, knownColumns } from './columns.ts';
+import { safeJson } from './json.ts';
+import { safeText, stripControls } from './safe-text.ts';
+import type { AnyView, Cell } from './view.ts';
+
+/** The formats of one line an item; `plain` is what a pipe gets when no format is asked for. */
+export type RowFormat = 'csv' | 'tsv' | 'ndjson' | 'plain';
+
+/** Writes items one at a time, so that streams need not wait for their end. Each text ends with a newline or is empty. */
+export interface RowWriter {
+  header: () => string;
+  row: (item: unknown, index: number) => string;
+}
+
+// Spreadsheets run text that begins like this; the wide forms are normalized by some. Invisible characters may precede.
+const formula = /^\p{Cf}*[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]/u;
+const plainNumber = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+
+/**
+ * A writer of a view's items. csv: RFC 4180 with `\n`, text that a spreadsheet would run gets a leading quote mark.
+ * tsv: tab, newline, return and backslash as `\t \n \r \\`. plain: tsv without a header. ndjson: the item itself, whatever
+ * the columns. Numbers as JavaScript writes them, no value as nothing. Throws what the columns' own functions throw.
+ */
+export function rowWriter(
+  view: Pick<AnyView, 'columns'>,
+  format: RowFormat,
+  options: { columns?: readonly string[]; header: boolean },
+): RowWriter {
+  const columns = knownColumns(view, options.columns);
+  if (format === 'ndjson') return { header: () => '', row: (item) => `${safeJson(JSON.stringify(item ?? null))}\n` };
+  const line = format === 'csv' ? csvLine : tsvLine;
+  const keys = options.header && format !== 'plain' ? line(columns.map((column) => column.key)) : '';
+  return { header: () => keys, row: (item, index) => line(cells(columns, item, index)) };
+}
+
+function cells(columns: readonly AnyColumn[], item: unknown, index: number): Cell[] {
+  return columns.map((column) => cellValue(column, item, index));
+}
+
+function csvLine(row: readonly Cell[]): string {
+  // With `\n` as the line end it leaves a lone return bare, which other readers take for a line end.
+  return stringify([row.map(csvCell)], { record_delimiter: '\n', quoted_match: /\r/ });
+}
+
+function csvCell(cell: Cell): string {
+  if (typeof cell !== 'string') return scalar(cell);
+  const text = stripControls(cell);
+  return formula.test(text) && !plainNumber.test(text) ? `'${text}` : text;
+}
+
+function tsvLine(row: readonly Cell[]): string {
+  return `${row.map((cell) => (typeof cell === 'string' ? tsvText(cell) : scalar(cell))).join('\t')}\n`;
+}
+
+function tsvText(text: string): string {
+  const escaped = text.replaceAll('\\', '\\\\').replaceAll('\t', '\\t').replaceAll('\n', '\\n').replaceAll('\r', '\\r');
+  return safeText(escaped);
+}
+
+function scalar(cell: Exclude<Cell, string>): string {
+  if (cell === null || cell === undefined || Number.isNaN(cell)) return '';
+  return String(cell);
+}

@@ -1,0 +1,70 @@
+// In this order: OSC (titles, links, clipboard), DCS, SOS, PM and APC up to their terminator; CSI; two-character
+// escapes; any control that is left.
+const control = new RegExp(
+  [
+    '(?:\\x1b[\\]PX^_]|[\\x90\\x98\\x9d-\\x9f])[^\\x07\\x1b\\x80-\\x9f]*(?:\\x07|\\x1b\\\\|\\x9c)',
+    '(?:\\x1b\\[|\\x9b)[\\x30-\\x3f]*[\\x20-\\x2f]*[\\x40-\\x7e]',
+    '\\x1b[\\x20-\\x2f]*[\\x30-\\x7e]',
+    '[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f]',
+  ].join('|'),
+  'g',
+);
+
+// Characters without ink: bidirectional controls, zero-width spaces, fillers, tags. Kept are variation selectors behind
+// an emoji, the tags of the three flags that need them, and the joiners, which are judged below.
+const flagWithTags =
+  '\\u{1F3F4}\\u{E0067}\\u{E0062}(?:\\u{E0065}\\u{E006E}\\u{E0067}|\\u{E0073}\\u{E0063}\\u{E0074}|\\u{E0077}\\u{E006C}\\u{E0073})\\u{E007F}';
+const invisible = new RegExp(
+  `(${flagWithTags}|(?<=\\p{Emoji})[\\uFE0E\\uFE0F]|[\\u200C\\u200D])|[\\p{Default_Ignorable_Code_Point}\\uFFF9-\\uFFFB]`,
+  'gu',
+);
+
+// ZWJ and ZWNJ mean something inside emoji sequences and in scripts whose letters join; elsewhere they only hide.
+const joining = [
+  'Arabic',
+  'Syriac',
+  'Mongolian',
+  'Nko',
+  'Devanagari',
+  'Bengali',
+  'Gurmukhi',
+  'Gujarati',
+  'Oriya',
+  'Tamil',
+]
+  .concat('Telugu', 'Kannada', 'Malayalam', 'Sinhala', 'Khmer', 'Myanmar')
+  .map((script) => `\\p{Script=${script}}`)
+  .join('');
+const strayJoiner = new RegExp(
+  `(?<![${joining}]|[\\p{Extended_Pictographic}\\p{Emoji_Modifier}]\\uFE0F?)[\\u200C\\u200D]` +
+    `|[\\u200C\\u200D](?![${joining}\\p{Extended_Pictographic}])`,
+  'gu',
+);
+
+// No script needs more than four marks on one letter; more of them paint over the neighbouring lines.
+const markPile = /([\p{Mn}\p{Me}\u200C\u200D]{4})[\p{Mn}\p{Me}\u200C\u200D]+/gu;
+
+/**
+ * The text on one line, fit for a terminal: nothing in it can move the cursor, set a title, colour, reorder or hide.
+ * Escape sequences, control, bidirectional and zero-width characters are removed, each line break or tab becomes one
+ * space, a lone surrogate becomes U+FFFD, and a letter carries at most four combining marks. Joiners stay inside emoji
+ * and in joining scripts. Idempotent; never throws. Source: conventions, "Output".
+ */
+export function safeText(text: string): string {
+  // Nearly every cell is plain ASCII, which needs none of the work below.
+  if (/^[\x20-\x7e]*$/.test(text)) return text;
+  return stripControls(text)
+    .replace(invisible, (_, kept: string | undefined) => kept ?? '')
+    .replace(markPile, '$1')
+    .replace(strayJoiner, '')
+    .replace(/\r\n|[\t\n\r\u2028\u2029]/g, ' ')
+    .replace(/\p{Surrogate}/gu, '\uFFFD');
+}
+
+/**
+ * The text without escape sequences and control characters; tab, newline and carriage return stay, and so does
+ * everything above U+009F. For csv, where the rest belongs to the data. Idempotent; never throws.
+ */
+export function stripControls(text: string): string {
+  return text.replace(control, '');
+}

@@ -1,0 +1,62 @@
+import stringWidth from 'string-width';
+
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+
+/** How many terminal cells the text takes: wide characters and emoji two, combining marks none. Never throws. */
+export function displayWidth(text: string): number {
+  return stringWidth(text);
+}
+
+/**
+ * The text cut to at most `width` terminal cells, between graphemes, with an ellipsis where something is missing:
+ * `middle` keeps both ends (addresses), `end` the beginning (prose). Empty when not even the ellipsis fits. Never throws.
+ */
+export function cutText(text: string, width: number, where: 'middle' | 'end', ellipsis = '…'): string {
+  if (displayWidth(text) <= width) return text;
+  const room = width - displayWidth(ellipsis);
+  if (room < 0) return '';
+  const parts = splitGraphemes(text);
+  const head = takeWidth(parts, where === 'middle' ? Math.ceil(room / 2) : room).join('');
+  if (where === 'end') return head.trimEnd() + ellipsis;
+  const tail = takeWidth(parts.reverse(), room - displayWidth(head)).reverse();
+  return head + ellipsis + tail.join('');
+}
+
+/**
+ * The text as lines of at most `width` terminal cells, broken at spaces; a word that is wider than a line is broken
+ * between graphemes. At least one line; a grapheme wider than `width` stands alone. Never throws.
+ */
+export function wrapText(text: string, width: number): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    const joined = line === '' ? word : `${line} ${word}`;
+    if (displayWidth(joined) <= width) {
+      line = joined;
+      continue;
+    }
+    if (line !== '') lines.push(line);
+    let rest = splitGraphemes(word);
+    while (displayWidth(rest.join('')) > width) {
+      const taken = Math.max(1, takeWidth(rest, width).length);
+      lines.push(rest.slice(0, taken).join(''));
+      rest = rest.slice(taken);
+    }
+    line = rest.join('');
+  }
+  return line === '' && lines.length > 0 ? lines : [...lines, line];
+}
+
+function splitGraphemes(text: string): string[] {
+  return Array.from(graphemes.segment(text), (part) => part.segment);
+}
+
+/** The first parts that fit together. */
+function takeWidth(parts: readonly string[], width: number): string[] {
+  let used = 0;
+  const end = parts.findIndex((part) => {
+    used += displayWidth(part);
+    return used > width;
+  });
+  return parts.slice(0, end === -1 ? parts.length : end);
+}

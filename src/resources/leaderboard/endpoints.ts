@@ -1,0 +1,112 @@
+import { z } from 'zod';
+import { type AnswerOf, defineEndpoint, inQuery } from '../../api/endpoint.ts';
+import { leaderboardChainSchema } from '../../model/chain.ts';
+import { identifierSchema, viewerAddressesSchema } from '../../model/identifier.ts';
+import { pnlSchema, profileMetadataSchema, profileSchema } from '../../model/profile.ts';
+
+const timeframeSchema = z.enum(['7d', '30d']).optional();
+const limitSchema = z.int().min(1).max(250).optional();
+
+const chains = inQuery(z.array(leaderboardChainSchema).optional(), 'sum PnL over these chains', {
+  serviceDefault: 'all four',
+});
+const onlyWithComments = inQuery(z.boolean().optional(), 'only traders with swap comments');
+
+const traderSchema = z.looseObject({
+  profile: profileSchema,
+  pnl: pnlSchema,
+  hasComments: z.boolean().optional(),
+  isFollowedByUser: z.boolean().optional(),
+});
+
+/** GET /v2/leaderboard: traders by realized PnL, best first. Source: interface document and wire-facts 3.2. */
+export const list = defineEndpoint({
+  id: 'leaderboard.list',
+  method: 'GET',
+  path: '/v2/leaderboard',
+  source: 'spec',
+  summary: 'Traders ranked by realized PnL, best first',
+  params: {
+    chains,
+    onlyWithComments,
+    limit: inQuery(limitSchema, 'how many traders', { source: 'public', serviceDefault: '50' }),
+    timeframe: inQuery(timeframeSchema, 'window of the PnL', { source: 'assumed', serviceDefault: '30d' }),
+    viewerAddresses: inQuery(viewerAddressesSchema.optional(), 'fills the followed column for these wallets', {
+      source: 'assumed',
+    }),
+  },
+  answer: z.looseObject({ traders: z.array(traderSchema) }),
+  examples: [
+    { argv: 'leaderboard list --chains solana --limit 5', says: 'the five best traders on Solana' },
+    { argv: 'leaderboard list --timeframe 7d --only-with-comments', says: 'traders who comment, over the last week' },
+  ],
+});
+
+/** GET /v2/leaderboard/ranking: one address' place. Source: interface document and wire-facts 3.3. */
+export const rank = defineEndpoint({
+  id: 'leaderboard.rank',
+  method: 'GET',
+  path: '/v2/leaderboard/ranking',
+  source: 'spec',
+  summary: 'The rank of one trader and the PnL behind it',
+  description: 'The rank is 1 for the top trader and null for someone who is not on the leaderboard.',
+  params: {
+    address: inQuery(identifierSchema, 'the wallet whose rank is wanted', { positional: true }),
+    chains,
+    onlyWithComments: inQuery(z.boolean().optional(), 'rank among traders with swap comments', { source: 'assumed' }),
+    timeframe: inQuery(timeframeSchema, 'window of the PnL', { source: 'assumed', serviceDefault: '30d' }),
+  },
+  answer: z.looseObject({ ranking: z.int().nullable(), pnl: pnlSchema.optional() }),
+  examples: [
+    { argv: 'leaderboard rank 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2', says: 'the place of one wallet' },
+    {
+      argv: 'leaderboard rank 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2 --chains hyperliquid --json',
+      says: 'on one chain, as JSON',
+    },
+  ],
+});
+
+const sectionEntrySchema = z.looseObject({
+  id: z.string(),
+  name: z.string(),
+  addresses: z.array(z.string()),
+  reason: z.looseObject({ title: z.string(), value: z.string(), format: z.string() }),
+  metadata: profileMetadataSchema,
+});
+
+/** GET /v1/leaderboard: leaderboards by section. Source: interface document and wire-facts 3.1. */
+export const sections = defineEndpoint({
+  id: 'leaderboard.sections',
+  method: 'GET',
+  path: '/v1/leaderboard',
+  source: 'spec',
+  summary: 'The old leaderboard, in sections',
+  deprecated: 'use leaderboard list (chain-<x> is --chains <x>; all is all four chains)',
+  keyless: true,
+  params: {
+    limit: inQuery(limitSchema, 'how many traders a section', { serviceDefault: '50' }),
+    sections: inQuery(z.array(z.string().min(1)).optional(), 'section keys: all, chain-solana, chain-base, ...', {
+      serviceDefault: 'all sections',
+    }),
+    timeframe: inQuery(timeframeSchema, 'window of the PnL', { serviceDefault: '30d' }),
+  },
+  answer: z.looseObject({
+    sections: z.array(
+      z.looseObject({
+        key: z.string(),
+        title: z.string(),
+        description: z.string().optional(),
+        commenters: z.array(sectionEntrySchema),
+        others: z.array(sectionEntrySchema),
+      }),
+    ),
+  }),
+  examples: [
+    { argv: 'leaderboard sections --sections chain-solana --limit 5', says: 'the Solana section' },
+    { argv: 'leaderboard sections --timeframe 7d --json', says: 'every section over the last week, as JSON' },
+  ],
+});
+
+export type LeaderboardAnswer = AnswerOf<typeof list>;
+export type RankAnswer = AnswerOf<typeof rank>;
+export type SectionsAnswer = AnswerOf<typeof sections>;

@@ -1,0 +1,92 @@
+import { curlLine, describeRequest, RequestPreview } from './api/preview.ts';
+import type { Command, Result } from './cli/command.ts';
+import { findCommand, parseArgv } from './cli/commander.ts';
+import { readInput } from './cli/flags.ts';
+import { type GlobalOptions, readGlobals } from './cli/globals.ts';
+import { createContext, type World } from './context.ts';
+import { errorObject, SotraError, toSotraError } from './errors.ts';
+import { ClosedPipe } from './output/io.ts';
+import { safeText } from './output/safe-text.ts';
+import { checkColumns, printResult } from './print.ts';
+
+/**
+ * Runs one command line and gives its exit code. stdout gets the result and nothing else; notes and errors go to stderr, an error
+ * as one JSON object in JSON mode. Never throws.
+ */
+export async function run(argv: readonly string[], commands: readonly Command[], world: World): Promise<number> {
+  const jsonMode = argv.includes('--json') || /(^| )--format[= ](nd)?json( |$)/.test(argv.join(' '));
+  const held: string[] = [];
+  const waiting: Promise<void>[] = [];
+  const say = (line: string) => {
+    if (jsonMode) held.push(line);
+    else waiting.push(world.io.err.write(`${safeText(line)}\n`));
+  };
+  try {
+    const code = await runCommand(argv, commands, world, say);
+    for (const line of held) await world.io.err.write(`${safeText(line)}\n`);
+    await Promise.all(waiting);
+    return code;
+  } catch (thrown) {
+    await Promise.allSettled(waiting);
+    if (thrown instanceof ClosedPipe) return 0;
+    const error =
+      world.signal.aborted && !(thrown instanceof RequestPreview) ? interrupted(thrown) : toSotraError(thrown);
+    await reportError(error, jsonMode, argv.includes('--verbose'), world).catch(() => undefined);
+    return error.exitCode;
+  }
+}
+
+async function runCommand(
+  argv: readonly string[],
+  commands: readonly Command[],
+  world: World,
+  say: (line: string) => void,
+): Promise<number> {
+  const { out } = world.io;
+  const found = findCommand(argv, commands);
+  const wantsHelp = argv.includes('--help') || argv.includes('-h');
+  const columns = wantsHelp ? ((await found?.view?.())?.columns ?? []) : [];
+  const parsed = parseArgv(argv, commands, world.version, columns);
+  if (parsed.kind === 'text') {
+    await out.write(parsed.text);
+    return 0;
+  }
+  const options = readGlobals(parsed.globals);
+  if (options.columns !== undefined) checkColumns(await parsed.command.view?.(), options.columns);
+  const input = readInput(parsed.fields, parsed.typed);
+  const context = createContext(world, options, say);
+  const { endpoint } = parsed.command;
+  if (endpoint?.deprecated !== undefined)
+    context.warn(`${endpoint.method} ${endpoint.path} is deprecated: ${endpoint.deprecated}`);
+  try {
+    const result: Result = await parsed.command.run(input as never, context);
+    return await printResult(result, input, { io: world.io, options, note: context.note });
+  } catch (thrown) {
+    if (!(thrown instanceof RequestPreview)) throw thrown;
+    await out.write(preview(thrown, options));
+    return 0;
+  } finally {
+    await context.close();
+  }
+}
+
+function preview({ request }: RequestPreview, options: GlobalOptions): string {
+  if (options.curl) return curlLine(request);
+  if (options.format !== 'json') return describeRequest(request);
+  const { method, url, headers, body } = request;
+  const masked = headers['authorization'] === undefined ? headers : { ...headers, authorization: 'Bearer ***' };
+  return `${JSON.stringify({ method, url: url.href, headers: masked, ...(body && { body: JSON.parse(body) }) }, null, 2)}\n`;
+}
+
+function interrupted(thrown: unknown): SotraError {
+  const error = toSotraError(thrown);
+  return error.code === 'internal' ? new SotraError('interrupted', 'interrupted', { cause: thrown }) : error;
+}
+
+async function reportError(error: SotraError, jsonMode: boolean, verbose: boolean, world: World): Promise<void> {
+  const { err } = world.io;
+  if (jsonMode) return err.write(`${JSON.stringify(errorObject(error))}\n`);
+  const stack = verbose && error.code === 'internal' && error.cause instanceof Error ? [error.cause.stack ?? ''] : [];
+  const hint = error.hint === undefined ? [] : [`hint: ${safeText(error.hint)}`];
+  await err.write(`${[`error: ${safeText(error.message)}`, ...hint, ...stack].join('\n')}\n`);
+}

@@ -1,0 +1,37 @@
+import type { Db } from './store.ts';
+
+const readMeta = (db: Db, key: string) =>
+  db.get<{ value: string }>('SELECT value FROM meta WHERE key = ?', [key])?.value;
+
+/** A stored fact about the world; `undefined` when it was never set. */
+export function getMeta(db: Db, key: string): string | undefined {
+  return readMeta(db, key);
+}
+
+/** Stores a fact about the world. */
+export function setMeta(db: Db, key: string, value: string): void {
+  db.run('INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value', [
+    key,
+    value,
+  ]);
+}
+
+/** The sandbox's time in Unix milliseconds: frozen, or the real time plus what the clock was advanced by. */
+export function sandboxNow(db: Db, realNowMs: number): number {
+  const frozen = readMeta(db, 'clock.frozenMs');
+  return frozen === undefined ? realNowMs + Number(readMeta(db, 'clock.offsetMs') ?? 0) : Number(frozen);
+}
+
+/** Stops the clock at a time. */
+export function freezeClock(db: Db, atMs: number): void {
+  setMeta(db, 'clock.frozenMs', String(atMs));
+}
+
+/** Moves the clock forward by some milliseconds, whether it stands or runs. */
+export function advanceClock(db: Db, byMs: number): void {
+  db.transaction(() => {
+    const frozen = readMeta(db, 'clock.frozenMs');
+    if (frozen !== undefined) setMeta(db, 'clock.frozenMs', String(Number(frozen) + byMs));
+    else setMeta(db, 'clock.offsetMs', String(Number(readMeta(db, 'clock.offsetMs') ?? 0) + byMs));
+  });
+}

@@ -1,0 +1,48 @@
+/** A source of numbers that gives the same row for the same seed text on every machine. */
+export interface Random {
+  /** A number in [0, 1). */
+  next: () => number;
+  /** A number in [low, high). */
+  between: (low: number, high: number) => number;
+  /** A whole number from low to high, both included. */
+  whole: (low: number, high: number) => number;
+  /** True with the given chance (0..1). */
+  chance: (share: number) => boolean;
+  /** One item of a list that has at least one. */
+  pick: <T>(list: readonly [T, ...T[]] | readonly T[]) => T;
+}
+
+/**
+ * Gives a random source whose row depends on the seed text alone: mulberry32, seeded with the FNV-1a hash of the text.
+ * `pick` throws a RangeError on an empty list. Only + - * / are used anywhere in the demo world: `Math.exp`, `log`, `cos`
+ * may differ in the last bit between engines, and the world must not.
+ */
+export function randomFrom(seedText: string): Random {
+  let state = hashText(seedText);
+  const next = (): number => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+  const whole = (low: number, high: number): number => low + Math.floor(next() * (high - low + 1));
+  return {
+    next,
+    whole,
+    between: (low, high) => low + next() * (high - low),
+    chance: (share) => next() < share,
+    pick: (list) => {
+      const item = list[whole(0, list.length - 1)];
+      if (item === undefined) throw new RangeError('pick from an empty list');
+      return item;
+    },
+  };
+}
+
+function hashText(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < text.length; index += 1) {
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+  }
+  return hash;
+}

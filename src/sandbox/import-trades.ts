@@ -1,0 +1,149 @@
+import { addTrades } from './add-trades.ts';
+import { getMeta, setMeta } from './clock.ts';
+import { moveWorld } from './move-world.ts';
+import type { Fatal, RejectedRow } from './read-rows.ts';
+import type { ReadEvent } from './read-trades.ts';
+import type { Db } from './store.ts';
+import type { Trade } from './trade.ts';
+
+/** What an import did; the fields of `sandbox import --json`. */
+export interface ImportReport {
+  /** Rows of the file, without its header. */
+  rows: number;
+  imported: number;
+  /** Rows that were in the sandbox already: the same row twice is one trade. */
+  repeated: number;
+  rejected: number;
+  /** Rows passed over for a reason of the preset, by reason. */
+  skipped: Record<string, number>;
+  traders: number;
+  tokens: number;
+  /** Times in the sandbox of the oldest and newest trade of the file, ISO 8601; `null` without trades. */
+  oldest: string | null;
+  newest: string | null;
+  /** What was added to the file's own times, in ms. */
+  shiftMs: number;
+  /** How far the whole world was moved back so that this file's newest trade is now, in ms. */
+  worldMovedBackMs: number;
+}
+
+export interface ImportOptions {
+  db: Db;
+  nowMs: number;
+  /** Opens the file anew; it is read twice. */
+  read: () => AsyncIterable<ReadEvent>;
+  onRejected: (row: RejectedRow) => void;
+  /** The file's newest trade becomes now, whatever was imported before. */
+  ownTime: boolean;
+}
+
+const batchSize = 20_000;
+const shiftKey = 'import.shiftMs';
+
+/**
+ * Reads trades into the sandbox; good rows are kept, bad ones reported. All times move by one constant, which the first import sets so
+ * that its newest trade is now; where a later file is newer still, the whole world moves back. Gives a Fatal, with nothing changed,
+ * where the file cannot be read at all.
+ */
+export async function importTrades(options: ImportOptions): Promise<ImportReport | Fatal> {
+  const survey = await surveyFile(options);
+  if ('kind' in survey) return survey;
+  const { db } = options;
+  const times = survey.newestMs === undefined ? { shiftMs: 0, movedMs: 0 } : settleShift(options, survey.newestMs);
+  const report: ImportReport = {
+    ...survey.report,
+    shiftMs: times.shiftMs,
+    worldMovedBackMs: times.movedMs,
+    oldest: toIso(survey.oldestMs, times.shiftMs),
+    newest: toIso(survey.newestMs, times.shiftMs),
+  };
+  const add = (trades: readonly Trade[]) => {
+    const { added, repeated } = addTrades(
+      db,
+      trades.map((trade) => ({ ...trade, atMs: trade.atMs + times.shiftMs })),
+    );
+    report.imported += added;
+    report.repeated += repeated;
+  };
+  let batch: Trade[] = [];
+  for await (const event of options.read()) {
+    if (event.kind !== 'trade') continue;
+    batch.push(event.trade);
+    // A file that runs backwards is sorted as a whole: in pieces each would be older than the one before.
+    if (survey.ascending && batch.length >= batchSize) {
+      add(batch);
+      batch = [];
+    }
+  }
+  add(batch);
+  return report;
+}
+
+interface Survey {
+  report: ImportReport;
+  oldestMs: number | undefined;
+  newestMs: number | undefined;
+  ascending: boolean;
+}
+
+async function surveyFile({ read, onRejected }: ImportOptions): Promise<Survey | Fatal> {
+  const report: ImportReport = {
+    rows: 0,
+    imported: 0,
+    repeated: 0,
+    rejected: 0,
+    skipped: {},
+    traders: 0,
+    tokens: 0,
+    oldest: null,
+    newest: null,
+    shiftMs: 0,
+    worldMovedBackMs: 0,
+  };
+  const [traders, tokens] = [new Set<string>(), new Set<string>()];
+  const survey: Survey = { report, oldestMs: undefined, newestMs: undefined, ascending: true };
+  let [lastLine, lastMs] = [-1, Number.NEGATIVE_INFINITY];
+  for await (const event of read()) {
+    if (event.kind === 'fatal') return event;
+    const line = event.kind === 'rejected' ? event.row.line : event.line;
+    if (line !== lastLine) report.rows += 1;
+    lastLine = line;
+    if (event.kind === 'rejected') {
+      report.rejected += 1;
+      onRejected(event.row);
+    } else if (event.kind === 'skipped') report.skipped[event.reason] = (report.skipped[event.reason] ?? 0) + 1;
+    else {
+      const { trade } = event;
+      traders.add(trade.trader);
+      tokens.add(`${trade.chain}:${trade.token}`);
+      survey.oldestMs = Math.min(survey.oldestMs ?? trade.atMs, trade.atMs);
+      survey.newestMs = Math.max(survey.newestMs ?? trade.atMs, trade.atMs);
+      survey.ascending &&= trade.atMs >= lastMs;
+      lastMs = trade.atMs;
+    }
+  }
+  report.traders = traders.size;
+  report.tokens = tokens.size;
+  return survey;
+}
+
+function settleShift({ db, nowMs, ownTime }: ImportOptions, newestMs: number): { shiftMs: number; movedMs: number } {
+  return db.transaction(() => {
+    const stored = getMeta(db, shiftKey);
+    const fresh = nowMs - newestMs;
+    if (stored === undefined || ownTime) {
+      if (stored === undefined) setMeta(db, shiftKey, String(fresh));
+      return { shiftMs: fresh, movedMs: 0 };
+    }
+    const known = Number(stored);
+    const aheadMs = newestMs + known - nowMs;
+    if (aheadMs <= 0) return { shiftMs: known, movedMs: 0 };
+    moveWorld(db, -aheadMs);
+    setMeta(db, shiftKey, String(known - aheadMs));
+    return { shiftMs: known - aheadMs, movedMs: aheadMs };
+  });
+}
+
+function toIso(atMs: number | undefined, shiftMs: number): string | null {
+  return atMs === undefined ? null : new Date(atMs + shiftMs).toISOString();
+}

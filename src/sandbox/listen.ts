@@ -1,0 +1,43 @@
+import type { AddressInfo } from 'node:net';
+import { serve } from '@hono/node-server';
+import type { Hono } from 'hono';
+import { SotraError } from '../errors.ts';
+
+/** A sandbox that listens on this machine. */
+export interface Listening {
+  url: string;
+  close: () => Promise<void>;
+}
+
+const localHost = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/;
+
+/**
+ * Serves the application on 127.0.0.1 and resolves once it answers; port 0 takes a free one. Requests whose Host header is not this
+ * machine are answered 403, so that no web page can reach it by a name of its own. Errors: `config` when the port is taken.
+ */
+export async function listen(app: Hono, port: number): Promise<Listening> {
+  const fetch = (request: Request): Response | Promise<Response> =>
+    localHost.test(request.headers.get('host') ?? '')
+      ? app.fetch(request)
+      : Response.json({ error: 'Host header: only this machine may ask' }, { status: 403 });
+  const server = serve({ fetch, port, hostname: '127.0.0.1' });
+  await new Promise<void>((resolve, reject) => {
+    server.once('listening', resolve);
+    server.once('error', (cause: NodeJS.ErrnoException) =>
+      reject(
+        new SotraError('config', `cannot listen on port ${port}: ${cause.message}`, {
+          hint: 'Choose another port with --port, or --port 0 for a free one.',
+          cause,
+        }),
+      ),
+    );
+  });
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        if ('closeAllConnections' in server) server.closeAllConnections();
+      }),
+  };
+}

@@ -1,0 +1,96 @@
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import Libsql from 'libsql';
+import { SotraError } from '../errors.ts';
+import { migrations } from './migrations.ts';
+
+export type SqlValue = string | number | null;
+export type SqlRow = Record<string, SqlValue>;
+
+/** The sandbox's database. All calls are synchronous; a write that returned survives the end of the process. */
+export interface Db {
+  /** Path of the file, or `:memory:`. */
+  file: string;
+  all: <Row = SqlRow>(sql: string, params?: readonly SqlValue[]) => Row[];
+  get: <Row = SqlRow>(sql: string, params?: readonly SqlValue[]) => Row | undefined;
+  /** Rows changed. */
+  run: (sql: string, params?: readonly SqlValue[]) => number;
+  /** Everything or nothing; nested calls join the outer one. */
+  transaction: <T>(act: () => T) => T;
+  close: () => void;
+}
+
+const busyTimeoutMs = 20_000;
+
+/**
+ * Opens a database file (made if absent, folder 0700) and brings its tables up to date. Several processes may hold it at once. Errors:
+ * `config` (exit 3) naming the file when it cannot be opened, is damaged, or was written by a newer sotra.
+ */
+export function openDb(file: string): Db {
+  try {
+    if (file !== ':memory:') mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    const raw = new Libsql(file);
+    raw.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
+    raw.exec('PRAGMA journal_mode = WAL');
+    raw.exec('PRAGMA synchronous = NORMAL');
+    const db = wrap(raw, file);
+    migrate(db, raw);
+    return db;
+  } catch (cause) {
+    if (cause instanceof SotraError) throw cause;
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new SotraError('config', `cannot open the sandbox database ${file}: ${why}`, {
+      hint: 'Choose another file with --db or folder with SOTRA_DATA_DIR, or make a new world with sotra sandbox reset.',
+      cause,
+    });
+  }
+}
+
+function wrap(raw: Libsql.Database, file: string): Db {
+  const statements = new Map<string, Libsql.Statement>();
+  let depth = 0;
+  const prepare = (sql: string): Libsql.Statement => {
+    const known = statements.get(sql);
+    if (known) return known;
+    const made = raw.prepare(sql);
+    statements.set(sql, made);
+    return made;
+  };
+  const all = <Row>(sql: string, params: readonly SqlValue[] = []) => prepare(sql).all([...params]) as Row[];
+  return {
+    file,
+    all,
+    get: <Row>(sql: string, params: readonly SqlValue[] = []) => all<Row>(sql, params)[0],
+    run: (sql, params = []) => prepare(sql).run([...params]).changes,
+    transaction: (act) => {
+      if (depth > 0) return act();
+      raw.exec('BEGIN IMMEDIATE');
+      depth += 1;
+      try {
+        const result = act();
+        raw.exec('COMMIT');
+        return result;
+      } catch (error) {
+        raw.exec('ROLLBACK');
+        throw error;
+      } finally {
+        depth -= 1;
+      }
+    },
+    close: () => raw.close(),
+  };
+}
+
+function migrate(db: Db, raw: Libsql.Database): void {
+  const version = () => Number(db.get('PRAGMA user_version')?.['user_version'] ?? 0);
+  if (version() === migrations.length) return;
+  db.transaction(() => {
+    const from = version();
+    if (from > migrations.length)
+      throw new SotraError('config', `the sandbox database ${db.file} was written by a newer sotra (layout ${from})`, {
+        hint: 'Update sotra, or choose another file with --db or SOTRA_DATA_DIR.',
+      });
+    for (const sql of migrations.slice(from)) raw.exec(sql);
+    raw.exec(`PRAGMA user_version = ${migrations.length}`);
+  });
+}

@@ -1,0 +1,168 @@
+import { isEvmAddress, isSolanaAddress, normalizeAddress } from '../model/address.ts';
+import { type Chain, chains } from '../model/chain.ts';
+import type { Trade } from './trade.ts';
+
+/** What a file can say of a trade. */
+export const tradeFields = [
+  'time',
+  'chain',
+  'trader',
+  'token',
+  'symbol',
+  'name',
+  'side',
+  'amount',
+  'usd',
+  'priceUsd',
+  'tx',
+  'orderId',
+  'direction',
+  'leverage',
+  'supply',
+] as const;
+
+export type TradeField = (typeof tradeFields)[number];
+
+/** A trade as a file writes it; a field that is absent or blank is one the file does not say. */
+export type TradeText = Partial<Record<TradeField, string>>;
+
+const numberPattern = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
+const visiblePattern = /^[^\p{C}\p{Z}]+$/u;
+const timePattern = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d(?:\.\d+)?)?)?\s?(Z|UTC|[+-]\d\d:?\d\d)?$/i;
+/** Up to here a time is in seconds (the year 5138), beyond in milliseconds (from 1973). */
+const secondsLimit = 1e11;
+const sides: Record<string, Trade['side']> = { buy: 'buy', b: 'buy', sell: 'sell', s: 'sell', a: 'sell' };
+
+/**
+ * The trade that the text stands for, or every reason why it is none, each naming field, value and what is right.
+ * `keyParts` is what else tells this row from others. Never throws.
+ * Source: "World and time" of the sandbox's promises; assumed: a trade without USD value is priced by `priceUsd`.
+ */
+export function readTradeText(
+  text: TradeText,
+  keyParts: readonly string[] = [],
+): { trade: Trade } | { reason: string } {
+  const problems: string[] = [];
+  const given = (field: TradeField) => text[field]?.trim() ?? '';
+  function check<Value>(field: TradeField, value: Value | undefined, right: string, fallback: Value): Value {
+    if (value !== undefined) return value;
+    problems.push(`${field} ${shown(given(field))}: must be ${right}`);
+    return fallback;
+  }
+
+  const chain = check('chain', readChain(given('chain')), `one of ${chains.join(', ')}`, 'ethereum');
+  const isPerpChain = chain === 'hyperliquid';
+  const walletRule = chain === 'solana' ? 'a Solana address (base58 of 32 bytes)' : '0x and 40 hex digits';
+  const trader = check('trader', readWallet(given('trader'), chain), walletRule, '');
+  const tokenRule = isPerpChain ? 'a coin of 1 to 32 visible characters' : walletRule;
+  const token = check('token', readToken(given('token') || (isPerpChain ? given('symbol') : ''), chain), tokenRule, '');
+  const side = check('side', sides[given('side').toLowerCase()], 'buy or sell', 'buy');
+  const amount = check('amount', readAbove(given('amount'), 0), 'a number above 0', 1);
+  const usd = readUsd();
+  const atMs = check('time', readTime(given('time')), 'an ISO 8601 time, or Unix seconds or milliseconds', 0);
+  const direction = readDirection();
+  const leverage = readLeverage();
+  const tx = given('tx') === '' ? null : check('tx', readVisible(given('tx'), 128), 'up to 128 visible characters', '');
+  const orderId =
+    given('orderId') && check('orderId', readVisible(given('orderId'), 64), 'up to 64 visible characters', '');
+  const supply = given('supply') && check('supply', readAbove(given('supply'), 0), 'a number above 0', 0);
+
+  function readUsd(): number {
+    const price = readNumber(given('priceUsd'));
+    if (given('usd') !== '' || price === undefined) {
+      return check('usd', readNotNegative(given('usd')), 'a number of 0 or more', 0);
+    }
+    return check('priceUsd', readNotNegative(String(price * amount)), 'a number of 0 or more', 0);
+  }
+  function readDirection(): Trade['direction'] {
+    const value = given('direction').toLowerCase();
+    if (value === '' || value === 'spot') return null;
+    if (!isPerpChain) return check('direction', undefined, 'empty: only hyperliquid has long and short', null);
+    return check('direction', value === 'long' || value === 'short' ? value : undefined, 'long or short', null);
+  }
+  function readLeverage(): number {
+    if (given('leverage') === '') return 1;
+    const value = check('leverage', readAbove(given('leverage'), 0), 'a number above 0', 1);
+    return direction === null && value !== 1 ? check('leverage', undefined, '1 where there is no direction', 1) : value;
+  }
+
+  if (problems.length > 0) return { reason: problems.join('; ') };
+  const key = [chain, trader, token, side, amount, usd, given('time'), tx ?? '', orderId, direction ?? '', leverage];
+  const trade: Trade = {
+    chain,
+    trader,
+    token,
+    ...(given('symbol') && { tokenSymbol: given('symbol') }),
+    ...(given('name') && { tokenName: given('name') }),
+    ...(supply && { tokenSupply: supply }),
+    side,
+    direction,
+    leverage,
+    amount,
+    usd,
+    atMs,
+    tx,
+    ...(orderId && { orderId }),
+    // No part holds a tab: numbers, addresses and visible text only, and white space inside the rest becomes a space.
+    rowKey: [...key, ...keyParts].map((part) => String(part).replaceAll(/\s+/g, ' ')).join('\t'),
+  };
+  return { trade };
+}
+
+/** The number a decimal text stands for, or `undefined`. Never throws. */
+export function readNumber(text: string): number | undefined {
+  const value = numberPattern.test(text) ? Number(text) : Number.NaN;
+  return Number.isFinite(value) ? value : undefined;
+}
+
+/** Unix milliseconds of an ISO 8601 text (UTC where it names no zone) or of Unix seconds or milliseconds. Never throws. */
+export function readTime(text: string): number | undefined {
+  const unix = readNumber(text);
+  if (unix !== undefined) {
+    const atMs = Math.round(unix <= secondsLimit ? unix * 1000 : unix);
+    return atMs >= 0 && atMs <= secondsLimit * 1000 ? atMs : undefined;
+  }
+  const [matched, day, minute = '00:00', second = ':00', zone = 'Z'] = timePattern.exec(text) ?? [];
+  if (matched === undefined || !isDay(day ?? '')) return undefined;
+  const atMs = Date.parse(`${day}T${minute}${second}${/^(z|utc)$/i.test(zone) ? 'Z' : zone}`);
+  return Number.isNaN(atMs) || atMs < 0 ? undefined : atMs;
+}
+
+/** Date.parse takes 30 February for 1 March. */
+function isDay(day: string): boolean {
+  const atMs = Date.parse(`${day}T00:00:00Z`);
+  return !Number.isNaN(atMs) && new Date(atMs).toISOString().startsWith(day);
+}
+
+function shown(value: string): string {
+  return value === '' ? 'is empty' : JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value);
+}
+
+function readChain(text: string): Chain | undefined {
+  return chains.find((chain) => chain === text.toLowerCase());
+}
+
+function readWallet(text: string, chain: Chain): string | undefined {
+  const isRight = chain === 'solana' ? isSolanaAddress(text) : isEvmAddress(text);
+  return isRight ? normalizeAddress(text) : undefined;
+}
+
+function readToken(text: string, chain: Chain): string | undefined {
+  if (chain !== 'hyperliquid') return readWallet(text, chain);
+  const coin = readVisible(text, 32);
+  return coin && normalizeAddress(coin);
+}
+
+function readVisible(text: string, limit: number): string | undefined {
+  return text.length <= limit && visiblePattern.test(text) ? text : undefined;
+}
+
+function readAbove(text: string, floor: number): number | undefined {
+  const value = readNumber(text);
+  return value !== undefined && value > floor ? value : undefined;
+}
+
+function readNotNegative(text: string): number | undefined {
+  const value = readNumber(text);
+  return value !== undefined && value >= 0 ? value : undefined;
+}

@@ -1,0 +1,166 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import {
+  formatAge,
+  formatAmount,
+  formatCount,
+  formatPercent,
+  formatRatio,
+  formatTime,
+  formatUsd,
+  pnl,
+  roi,
+  shortAddress,
+  toneOf,
+} from '../src/output/format.ts';
+
+test.each([
+  [1234.5, '$1,234.50'],
+  [-1234.5, '-$1,234.50'],
+  [0, '$0.00'],
+  [-0, '$0.00'],
+  [1, '$1.00'],
+  [0.5, '$0.50'],
+  [0.72, '$0.72'],
+  [0.72345, '$0.723'],
+  [0.9999, '$1.00'],
+  [0.0123456, '$0.0123'],
+  [0.00000123, '$0.00000123'],
+  [-0.00000123, '-$0.00000123'],
+  [1e-12, '<$0.000000001'],
+  [-1e-12, '>-$0.000000001'],
+  [1234567890.126, '$1,234,567,890.13'],
+  [1e21, '$1,000,000,000,000,000,000,000.00'],
+  [Number.POSITIVE_INFINITY, '∞'],
+  [Number.NEGATIVE_INFINITY, '-∞'],
+  [Number.NaN, '–'],
+  [null, '–'],
+  [undefined, '–'],
+])('%s dollars read %s', (value, expected) => {
+  expect(formatUsd(value)).toBe(expected);
+});
+
+test('signed dollars say gain, loss or neither', () => {
+  expect(formatUsd(1234.5, { signed: true })).toBe('+$1,234.50');
+  expect(formatUsd(-1234.5, { signed: true })).toBe('-$1,234.50');
+  expect(formatUsd(0, { signed: true })).toBe('$0.00');
+});
+
+test('dollars are compact only where asked, from a thousand up', () => {
+  expect(formatUsd(1234567890, { compact: true })).toBe('$1.23B');
+  expect(formatUsd(-12345, { compact: true })).toBe('-$12.3K');
+  expect(formatUsd(999, { compact: true })).toBe('$999.00');
+  expect(formatUsd(2.5e12, { compact: true, signed: true })).toBe('+$2.5T');
+});
+
+test.each([
+  [12.345, '12.3%'],
+  [12, '12.0%'],
+  [0, '0.0%'],
+  [-0.042, '-0.042%'],
+  [0.5, '0.5%'],
+  [1234.56, '1,234.6%'],
+  [1e-9, '<0.000001%'],
+  [null, '–'],
+])('%s percent reads %s', (value, expected) => {
+  expect(formatPercent(value)).toBe(expected);
+});
+
+test.each([
+  [0.72, '72%'],
+  [0.725, '73%'],
+  [1, '100%'],
+  [0, '0%'],
+  [0.996, '99.6%'],
+  [0.9999, '99.9%'],
+  [0.0042, '0.42%'],
+  [0.00001, '<0.01%'],
+  [null, '–'],
+])('a share of %s reads %s', (value, expected) => {
+  expect(formatRatio(value)).toBe(expected);
+});
+
+test.each([
+  [1234567.891, '1,234,567.89'],
+  [12.345678, '12.3457'],
+  [5, '5'],
+  [0, '0'],
+  [0.00001234567, '0.00001235'],
+  [-250.5, '-250.5'],
+  [1e-15, '<0.000000000001'],
+  [undefined, '–'],
+])('an amount of %s reads %s', (value, expected) => {
+  expect(formatAmount(value)).toBe(expected);
+});
+
+test('amounts are compact only where asked', () => {
+  expect(formatAmount(69_420_000, { compact: true })).toBe('69.4M');
+});
+
+test('counts have separators and no decimals', () => {
+  expect(formatCount(12480)).toBe('12,480');
+  expect(formatCount(null)).toBe('–');
+});
+
+test('a moment is written in UTC to the second', () => {
+  expect(formatTime(1795218360)).toBe('2026-11-20 23:46:00Z');
+  expect(formatTime(1795218360.9)).toBe('2026-11-20 23:46:00Z');
+  expect(formatTime(0)).toBe('1970-01-01 00:00:00Z');
+  expect(formatTime(-1)).toBe('1969-12-31 23:59:59Z');
+  expect(formatTime(1e15)).toBe('1000000000000000');
+  expect(formatTime(Number.POSITIVE_INFINITY)).toBe('Infinity');
+  expect(formatTime(null)).toBe('–');
+});
+
+test.each([
+  [1000, 1045, '45s'],
+  [1000, 1000, '0s'],
+  [1000, 1000 + 200, '3m'],
+  [1000, 1000 + 2 * 3600 + 59, '2h'],
+  [1000, 1000 + 5 * 86_400, '5d'],
+  [1000, 1000 + 800 * 86_400, '2y'],
+  [1180, 1000, 'in 3m'],
+  [null, 1000, '–'],
+])('a moment %s seen from %s is %s', (moment, now, expected) => {
+  expect(formatAge(moment, now)).toBe(expected);
+});
+
+test.each([
+  ['0x1234567890abcdef1234567890abcdef1234cdef', '0x1234…cdef'],
+  ['7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU', '7xKX…gAsU'],
+  ['0x1234', '0x1234'],
+  ['a name with spaces in it', 'a name with spaces in it'],
+  ['', ''],
+  [null, '–'],
+])('%s is shortened to %s', (address, expected) => {
+  expect(shortAddress(address)).toBe(expected);
+});
+
+test('gains and losses carry a tone and a sign, so the meaning is not by colour alone', () => {
+  expect(pnl(1234.5)).toEqual({ text: '+$1,234.50', tone: 'gain' });
+  expect(pnl(-1234.5)).toEqual({ text: '-$1,234.50', tone: 'loss' });
+  expect(pnl(0)).toEqual({ text: '$0.00', tone: 'plain' });
+  expect(pnl(null)).toEqual({ text: '–', tone: 'muted' });
+  expect(pnl(1.5e9, { compact: true })).toEqual({ text: '+$1.5B', tone: 'gain' });
+  expect(roi(12.345)).toEqual({ text: '+12.3%', tone: 'gain' });
+  expect(toneOf(Number.NaN)).toBe('muted');
+});
+
+test('no figure, however odd, makes a format throw or leak an exponent', () => {
+  fc.assert(
+    fc.property(fc.double(), (value) => {
+      const texts = [
+        formatUsd(value),
+        formatPercent(value),
+        formatRatio(value),
+        formatAmount(value),
+        formatCount(value),
+      ];
+      texts.push(formatUsd(value, { compact: true, signed: true }), formatAmount(value, { compact: true }));
+      for (const text of texts) expect(text).toMatch(/^(?:–|[<>]?[+-]?∞%?|[<>]?[+-]?\$?[\d,.]+[KMBT]?%?)$/);
+      expect(formatTime(value)).not.toBe('');
+      expect(formatAge(value, 0)).not.toBe('');
+    }),
+    { numRuns: 1000 },
+  );
+});

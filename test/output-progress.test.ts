@@ -1,0 +1,67 @@
+import { Writable } from 'node:stream';
+import { expect, test } from 'vitest';
+import { createProgress } from '../src/output/progress.ts';
+
+function createScreen(isTTY: boolean) {
+  const written: string[] = [];
+  const stream = new Writable({
+    write: (chunk, _encoding, callback) => {
+      written.push(String(chunk));
+      callback();
+    },
+  });
+  const stderr = Object.assign(stream, {
+    isTTY,
+    columns: 80,
+    cursorTo: () => true,
+    clearLine: () => true,
+    moveCursor: () => true,
+  });
+  return { stderr, text: () => written.join('') };
+}
+
+test('without a terminal each step is a line', async () => {
+  const screen = createScreen(false);
+  const progress = await createProgress({ stderr: screen.stderr, quiet: false });
+  progress.step('sending 1 of 2');
+  progress.step('sending 2 of 2');
+  progress.done('registered \u001b[31m1,000 addresses');
+  progress.fail('one was refused');
+  progress.stop();
+  expect(screen.text()).toBe('sending 1 of 2\nsending 2 of 2\nregistered 1,000 addresses\none was refused\n');
+});
+
+test('with quiet nothing is said, on a terminal or off it', async () => {
+  for (const isTTY of [true, false]) {
+    const screen = createScreen(isTTY);
+    const progress = await createProgress({ stderr: screen.stderr, quiet: true });
+    progress.step('working');
+    progress.done('done');
+    progress.fail('failed');
+    progress.stop();
+    expect(screen.text()).toBe('');
+  }
+});
+
+test('on a terminal the outcome stays as a line with its mark', async () => {
+  const screen = createScreen(true);
+  const progress = await createProgress({ stderr: screen.stderr, quiet: false });
+  progress.step('sending');
+  progress.done('registered 1,000 addresses');
+  progress.step('sending more');
+  progress.fail('the service refused');
+  progress.stop();
+  expect(screen.text()).toContain('⠋ sending');
+  expect(screen.text()).toContain('✔ registered 1,000 addresses\n');
+  expect(screen.text()).toContain('✖ the service refused\n');
+});
+
+test('a terminal without colour or Unicode gets neither', async () => {
+  const screen = createScreen(true);
+  const progress = await createProgress({ stderr: screen.stderr, quiet: false, unicode: false });
+  progress.step('sending');
+  progress.done('sent');
+  expect(screen.text()).toContain('- sending');
+  expect(screen.text()).toContain('+ sent\n');
+  expect(screen.text()).not.toMatch(/\u001b\[\d+m/);
+});
