@@ -1,6 +1,5 @@
-import { chmodSync, existsSync } from 'node:fs';
+import { chmodSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import Conf from 'conf';
 import { SotraError } from './errors.ts';
 import { type Env, readEnv, type StoredSettings } from './settings.ts';
 
@@ -19,7 +18,7 @@ export function directories(env: Env): { config: string; data: string } {
 export interface Store {
   path: string;
   read: () => StoredSettings;
-  write: (settings: StoredSettings) => void;
+  write: (settings: StoredSettings) => Promise<void>;
 }
 
 /**
@@ -28,45 +27,49 @@ export interface Store {
  */
 export function openStore(directory: string): Store {
   const path = join(directory, 'config.json');
-  const attempt = <T>(what: string, act: () => T): T => {
-    try {
-      return act();
-    } catch (cause) {
-      const why = cause instanceof Error ? cause.message : String(cause);
-      throw new SotraError('config', `cannot ${what} the settings in ${path}: ${why}`, {
-        hint: 'Check the file and its folder, or choose another with SOTRA_CONFIG_DIR.',
-        cause,
-      });
-    }
-  };
-  const open = () =>
-    new Conf<{ current?: string; contexts: StoredSettings['contexts'] }>({
-      cwd: directory,
-      configName: 'config',
-      configFileMode: 0o600,
-      accessPropertiesByDotNotation: false,
-      clearInvalidConfig: false,
-      defaults: { contexts: {} },
-    });
   return {
     path,
     read: () => {
-      if (!existsSync(path)) return { contexts: {} };
-      const stored = attempt('read', () => open().store);
-      return checkStored(path, stored);
+      try {
+        return checkStored(JSON.parse(readFileSync(path, 'utf8')));
+      } catch (cause) {
+        if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return { contexts: {} };
+        throw failure('read', path, cause);
+      }
     },
-    write: (settings) =>
-      attempt('write', () => {
-        open().store = { ...settings };
+    write: async (settings) => {
+      try {
+        const { default: Conf } = await import('conf');
+        const file = new Conf<Record<string, unknown>>({
+          cwd: directory,
+          configName: 'config',
+          configFileMode: 0o600,
+          clearInvalidConfig: false,
+        });
+        file.store = { ...settings };
         chmodSync(path, 0o600);
-      }),
+      } catch (cause) {
+        throw failure('write', path, cause);
+      }
+    },
   };
 }
 
-function checkStored(path: string, stored: unknown): StoredSettings {
-  const contexts = (stored as { contexts?: unknown } | null)?.contexts;
-  if (typeof contexts === 'object' && contexts !== null && !Array.isArray(contexts)) return stored as StoredSettings;
-  throw new SotraError('config', `the settings in ${path} are damaged: contexts is not an object`, {
-    hint: 'Correct the file, or move it away and set the contexts again.',
+function checkStored(stored: unknown): StoredSettings {
+  if (!isObject(stored)) throw new Error('it is not an object');
+  const { contexts = {} } = stored as { contexts?: unknown };
+  if (!isObject(contexts)) throw new Error('contexts is not an object');
+  return { ...stored, contexts: contexts as StoredSettings['contexts'] };
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function failure(what: 'read' | 'write', path: string, cause: unknown): SotraError {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  return new SotraError('config', `cannot ${what} the settings in ${path}: ${why}`, {
+    hint: 'Correct the file or move it away, or choose another folder with SOTRA_CONFIG_DIR.',
+    cause,
   });
 }

@@ -73,7 +73,8 @@ function refusal(
 ) {
   const at = issue?.path?.[0];
   const culprit = Array.isArray(value) && typeof at === 'number' ? value[at] : value;
-  const shown = typeof culprit === 'string' ? culprit : JSON.stringify(culprit);
+  const shown =
+    typeof culprit === 'string' ? culprit : Array.isArray(culprit) ? culprit.join(',') : JSON.stringify(culprit);
   const why = issue?.code === 'custom' ? issue.message : `must be ${describeKind(field.kind)}`;
   const near = typeof culprit === 'string' ? nearest(culprit, field.kind.choices) : undefined;
   return usageError(`${field.label} ${shown}: ${why}`, near === undefined ? undefined : `Did you mean ${near}?`);

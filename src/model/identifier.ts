@@ -17,4 +17,4 @@ export const walletSchema = z.string().refine(isWalletAddress, 'must be a wallet
 /** The viewer's linked wallets; the service honours the first 10, so more are refused here. Section "Endpoints". */
 export const viewerAddressesSchema = z
   .array(identifierSchema)
-  .max(10, 'more than 10 viewer addresses: the service honours only the first 10');
+  .refine((list) => list.length <= 10, 'more than 10 viewer addresses: the service honours only the first 10');

@@ -1,7 +1,11 @@
 import type { AddressInfo } from 'node:net';
 import { serve } from '@hono/node-server';
-import type { Hono } from 'hono';
 import { SotraError } from '../errors.ts';
+
+/** What answers requests. */
+interface Fetcher {
+  fetch: (request: Request) => Response | Promise<Response>;
+}
 
 /** A sandbox that listens on this machine. */
 export interface Listening {
@@ -15,7 +19,7 @@ const localHost = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/;
  * Serves the application on 127.0.0.1 and resolves once it answers; port 0 takes a free one. Requests whose Host header is not this
  * machine are answered 403, so that no web page can reach it by a name of its own. Errors: `config` when the port is taken.
  */
-export async function listen(app: Hono, port: number): Promise<Listening> {
+export async function listen(app: Fetcher, port: number): Promise<Listening> {
   const fetch = (request: Request): Response | Promise<Response> =>
     localHost.test(request.headers.get('host') ?? '')
       ? app.fetch(request)

@@ -1,7 +1,7 @@
 import type { Person } from './people.ts';
 
 /** One person as written down by hand. `wallets`: one letter a wallet, e for EVM, s for Solana. */
-export interface CastRow extends Omit<Partial<Person>, 'name' | 'metadata'>, Partial<Person['metadata']> {
+interface CastRow extends Omit<Partial<Person>, 'name' | 'metadata'>, Partial<Person['metadata']> {
   key: string;
   wallets: string;
   name: string | null;
@@ -11,8 +11,8 @@ export interface CastRow extends Omit<Partial<Person>, 'name' | 'metadata'>, Par
 }
 
 /**
- * The people of the generated world, in a fixed order: thirty with a name, nine bare wallets that trade, two who only read
- * and follow.
+ * The people of the generated world, in a fixed order: thirty with a name, nine bare wallets that trade, two who trade only by
+ * copying what they read.
  */
 export const castRows: readonly CastRow[] = [
   {

@@ -66,7 +66,7 @@ const rows: readonly Row[] = [
   ['plain9', 'swing', 'be', 2_000, 12, '1 1'],
 ];
 
-/** How the traders of the cast trade, in the order of the table; the cast's two onlookers are not in it. */
+/** How the traders of the cast trade, in the order of the table; the cast's two who only copy are not in it. */
 export const habits: readonly Habit[] = rows.map(([key, style, letters, sizeUsd, rounds, skill]) => {
   const [earlier = 0, lately = 0] = skill.split(' ').map(Number);
   const chains = [...letters].flatMap((letter) => chainLetters[letter] ?? []);

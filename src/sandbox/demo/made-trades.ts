@@ -42,12 +42,12 @@ interface Leg {
  */
 export function makeTrades(by: Member, habit: Habit, rounds: readonly Round[], endMs: number): MadeTrade[] {
   const random = randomFrom(`trades of ${by.key}`);
-  return rounds.flatMap((round, roundNumber) => {
+  const made: MadeTrade[] = [];
+  for (const [roundNumber, round] of rounds.entries()) {
     const wallets = round.token.chain === 'solana' ? by.solana : by.evm;
     const trader = round.direction ? (wallets[0] ?? '') : random.pick(wallets);
     const legs = cutLegs(habit, round, random);
     const firstOrder = random.whole(20_000_000, 79_000_000) * 1000;
-    const made: MadeTrade[] = [];
     for (const [legNumber, leg] of legs.entries()) {
       if (leg.atMs > endMs) continue;
       const rowKey = `demo:${by.key}:${roundNumber}:${legNumber}`;
@@ -55,8 +55,8 @@ export function makeTrades(by: Member, habit: Habit, rounds: readonly Round[], e
       const gain = gainOf(round, leg);
       made.push({ trade, by, part: partOf(habit, round, leg, legNumber, gain), gain });
     }
-    return made;
-  });
+  }
+  return made;
 }
 
 function cutLegs(habit: Habit, round: Round, random: Random): Leg[] {

@@ -2,7 +2,7 @@ import type { Trade } from '../trade.ts';
 import { transactionHash } from './ids.ts';
 import type { MadeTrade } from './made-trades.ts';
 import type { Member } from './people.ts';
-import { randomFrom } from './random.ts';
+import { type Random, randomFrom } from './random.ts';
 import type { Market } from './rounds.ts';
 import type { DemoComment } from './talk.ts';
 
@@ -63,49 +63,65 @@ export function demoFollows(members: readonly Member[]): DemoFollow[] {
   );
 }
 
-/**
- * Gives the copies of ten comments on spot buys, each with the buy by which it was done: both have the same address, time
- * and USD value, and come within the hour that counts as copying. The trades are not sorted. Never throws.
- */
-export function demoCopies(from: {
+/** What copying is drawn from: what was said, the trades it was said about, the people, the prices. */
+interface CopySource {
   comments: readonly DemoComment[];
   made: readonly MadeTrade[];
   members: readonly Member[];
   markets: readonly Market[];
   newestMs: number;
-}): { copies: DemoCopy[]; trades: Trade[] } {
+}
+
+/**
+ * Gives the copies of ten comments on spot buys, each with the buy by which it was done: both have the same address, time
+ * and USD value, and come within the hour that counts as copying. The trades are not sorted. Never throws.
+ */
+export function demoCopies(source: CopySource): { copies: DemoCopy[]; trades: Trade[] } {
   const random = randomFrom('copies');
-  const madeByKey = new Map(from.made.map((one) => [one.trade.rowKey, one]));
-  const copyable = from.comments.flatMap((comment) => {
+  const madeByKey = new Map(source.made.map((one) => [one.trade.rowKey, one]));
+  const copyable = source.comments.flatMap((comment) => {
     const made = madeByKey.get(comment.tradeRowKey);
-    return made && ['enter', 'add', 'dip'].includes(made.part) ? [{ comment, made }] : [];
+    return made && ['enter', 'add', 'dip'].includes(made.part) && made.trade.direction === null
+      ? [{ comment, made }]
+      : [];
   });
-  const done = Array.from({ length: copiedComments }, () => copyable.splice(random.whole(0, copyable.length - 1), 1))
+  const chosen = Array.from({ length: copiedComments }, () => take(copyable, random)).flat();
+  const done = chosen.flatMap(({ comment, made }) => copiesOf(comment, made, source, random));
+  return { copies: done.map(({ copy }) => copy), trades: done.map(({ trade }) => trade) };
+}
+
+function copiesOf(
+  comment: DemoComment,
+  { trade: copied, by }: MadeTrade,
+  { members, markets, newestMs }: CopySource,
+  random: Random,
+): { copy: DemoCopy; trade: Trade }[] {
+  const market = markets.find(({ token }) => token.chain === copied.chain && token.address === copied.token);
+  const able = members.flatMap((member) => {
+    const actorAddress = (copied.chain === 'solana' ? member.solana : member.evm)[0];
+    return member.key !== by.key && actorAddress !== undefined ? [{ actorAddress, names: member.names }] : [];
+  });
+  return Array.from({ length: random.whole(1, 7) }, () => take(able, random))
     .flat()
-    .flatMap(({ comment, made }) => {
-      const { trade, by } = made;
-      const priceAt = from.markets.find(
-        ({ token }) => token.chain === trade.chain && token.address === trade.token,
-      )?.priceAt;
-      const wallets = (member: Member): string[] => (trade.chain === 'solana' ? member.solana : member.evm);
-      const able = from.members.filter((member) => member.key !== by.key && wallets(member).length > 0);
-      return Array.from({ length: random.whole(1, 7) }, (_, place) => {
-        const [copier] = able.splice(random.whole(0, able.length - 1), 1);
-        const actorAddress = copier && wallets(copier)[0];
-        const atMs = comment.atMs + random.whole(40, 3300) * 1000;
-        const wishedUsd = random.between(20, 240) * random.whole(1, 6);
-        const partners = (['a', 'b'] as const).filter((partner) => copier?.names[partner] !== undefined);
-        const price = priceAt?.(atMs);
-        if (actorAddress === undefined || price === undefined || atMs > from.newestMs) return [];
-        const usd = Number(wishedUsd.toFixed(2));
-        const rowKey = `${trade.rowKey}:copy:${place}`;
-        const partner = partners.length > 0 ? random.pick(partners) : random.pick(['a', 'b'] as const);
-        const copy: DemoCopy = { commentTradeRowKey: trade.rowKey, actorAddress, usd, atMs, partner };
-        const amount = Number((usd / price).toFixed(price < 0.01 ? 0 : 4));
-        const tx = transactionHash(trade.chain, rowKey);
-        const bought: Trade = { ...trade, trader: actorAddress, amount, usd, atMs, tx, rowKey };
-        return [{ copy, bought }];
-      }).flat();
+    .flatMap(({ actorAddress, names }, place) => {
+      const atMs = comment.atMs + random.whole(40, 3300) * 1000;
+      const usd = Number((random.between(20, 240) * random.whole(1, 6)).toFixed(2));
+      const partner = random.pick((['a', 'b'] as const).filter((one) => names[one] ?? Object.keys(names).length === 0));
+      if (market === undefined || atMs > newestMs) return [];
+      const price = market.priceAt(atMs);
+      const amount = Number((usd / price).toFixed(price < 0.01 ? 0 : 4));
+      const rowKey = `${copied.rowKey}:copy:${place}`;
+      const tx = transactionHash(copied.chain, rowKey);
+      return [
+        {
+          copy: { commentTradeRowKey: copied.rowKey, actorAddress, usd, atMs, partner },
+          trade: { ...copied, trader: actorAddress, amount, usd, atMs, tx, rowKey },
+        },
+      ];
     });
-  return { copies: done.map(({ copy }) => copy), trades: done.map(({ bought }) => bought) };
+}
+
+/** Takes one item out of the list, as a list that is empty when the other one was. */
+function take<T>(list: T[], random: Random): T[] {
+  return list.splice(random.whole(0, list.length - 1), 1);
 }

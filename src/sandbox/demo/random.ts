@@ -9,7 +9,7 @@ export interface Random {
   /** True with the given chance (0..1). */
   chance: (share: number) => boolean;
   /** One item of a list that has at least one. */
-  pick: <T>(list: readonly [T, ...T[]] | readonly T[]) => T;
+  pick: <T>(list: readonly T[]) => T;
 }
 
 /**
