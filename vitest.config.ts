@@ -1,5 +1,12 @@
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
-  test: { include: ['test/**/*.test.ts'], testTimeout: 60_000, hookTimeout: 60_000, pool: 'forks' },
+  test: {
+    include: ['test/**/*.test.ts'],
+    globalSetup: 'test/build.ts',
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    pool: 'forks',
+    reporters: ['default', ['json', { outputFile: 'node_modules/.cache/test-report.json' }]],
+  },
 });

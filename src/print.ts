@@ -3,7 +3,7 @@ import type { GlobalOptions } from './cli/globals.ts';
 import { usageError } from './errors.ts';
 import { knownColumns, selectColumns } from './output/columns.ts';
 import type { Io } from './output/io.ts';
-import { indentJson } from './output/json.ts';
+import { indentJson, safeJson } from './output/json.ts';
 import type { RowFormat } from './output/rows.ts';
 import type { AnyView } from './output/view.ts';
 
@@ -40,7 +40,7 @@ async function printAnswer(result: Result & { kind: 'answer' }, input: unknown, 
   const answer = result.answer as never;
   const format = printing.options.format ?? (out.isTTY ? 'table' : 'plain');
   if (format === 'json' || view === undefined)
-    return out.write(`${indentJson(result.text ?? JSON.stringify(result.answer))}\n`);
+    return out.write(`${safeJson(indentJson(result.text ?? JSON.stringify(result.answer)))}\n`);
   const rows = view.rows(answer, input as never);
   if (rows.length === 0 && view.empty !== undefined) printing.note(view.empty);
   if (format === 'table') {

@@ -1,5 +1,6 @@
 import type { Endpoint } from './api/endpoint.ts';
 import type { Command } from './cli/command.ts';
+import { referenceCommands } from './commands/reference.ts';
 import { sandboxCommands } from './commands/sandbox.ts';
 import { type AnyEndpoint, endpoints, views } from './resources/index.ts';
 
@@ -26,4 +27,8 @@ function endpointCommand(endpoint: AnyEndpoint): Command {
 }
 
 /** Every command, in the order of help: one an endpoint, then those about the tool itself. */
-export const commands: readonly Command[] = [...endpoints.map(endpointCommand), ...sandboxCommands];
+export const commands: readonly Command[] = [
+  ...endpoints.map(endpointCommand),
+  ...sandboxCommands,
+  ...referenceCommands(() => commands),
+];

@@ -25,9 +25,14 @@ function exchangeFigures() {
   return figures;
 }
 
-/** Our figures for each account and coin: what was realized in all of its positions, and what is left in them. */
+function held(position: PositionState | undefined): number {
+  return position?.lots.reduce((sum, lot) => sum + lot.amount, 0) ?? 0;
+}
+
+/** Our figures for each account and coin: what was realized in all of its positions, and what is left in them, dust of earlier ones included. */
 async function ourFigures() {
   const newest = new Map<string, PositionState>();
+  const leftBehind = new Map<string, number>();
   const figures = new Map<string, { realized: number; left: number }>();
   const source = createReadStream(file);
   for await (const event of readTrades(source, {
@@ -41,14 +46,14 @@ async function ourFigures() {
     const pair = `${trade.trader} ${trade.token}`;
     const key = `${pair} ${trade.direction}`;
     const { position, effect, opened } = applyTrade(newest.get(key), trade);
-    if (opened && trade.direction !== null) expect(newest.get(key)?.lots ?? []).toEqual([]);
+    if (opened) leftBehind.set(pair, (leftBehind.get(pair) ?? 0) + held(newest.get(key)));
     newest.set(key, position);
     const sofar = figures.get(pair)?.realized ?? 0;
     figures.set(pair, { realized: sofar + effect.realizedUsd, left: 0 });
   }
   for (const [pair, figure] of figures) {
-    const own = ['long', 'short', null].flatMap((direction) => newest.get(`${pair} ${direction}`)?.lots ?? []);
-    figure.left = own.reduce((sum, lot) => sum + lot.amount, 0);
+    const last = ['long', 'short', null].map((direction) => held(newest.get(`${pair} ${direction}`)));
+    figure.left = last.reduce((sum, amount) => sum + amount, leftBehind.get(pair) ?? 0);
   }
   return figures;
 }

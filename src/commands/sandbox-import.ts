@@ -10,7 +10,6 @@ import type { PresetName } from '../sandbox/presets.ts';
 import type { RejectedRow } from '../sandbox/read-rows.ts';
 import { readTrades } from '../sandbox/read-trades.ts';
 import { openDb } from '../sandbox/store.ts';
-import { ensureWorld, hasWorld } from '../sandbox/world.ts';
 import { importView } from './sandbox-view.ts';
 
 interface ImportInput {
@@ -35,7 +34,6 @@ export async function importFile(input: ImportInput, context: Context, dbFile: s
   const db = openDb(dbFile);
   const rejects = input.rejects === undefined ? undefined : await open(input.rejects, 'w', 0o600);
   try {
-    if (!hasWorld(db)) ensureWorld(db, context.world.now(), 'empty');
     const rejected: RejectedRow[] = [];
     const report = await importTrades({
       db,

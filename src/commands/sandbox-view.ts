@@ -48,21 +48,28 @@ export const importView: View<ImportReport, ImportReport> = {
     field('imported', 'Imported', 'trades that are new in the sandbox'),
     field('repeated', 'Repeated', 'rows that were there already'),
     field('rejected', 'Rejected', 'rows with an error'),
-    {
-      key: 'skipped',
-      header: 'Passed over',
-      help: 'rows that tell the same trade as another, by reason',
-      value: ({ skipped }) => Object.values(skipped).reduce((sum, count) => sum + count, 0),
-    },
+    field('skipped', 'Passed over', 'rows that tell the same trade as another row'),
     field('traders', 'Traders', 'wallets in the file'),
     field('tokens', 'Tokens', 'tokens in the file'),
     field('oldest', 'Oldest trade', "the oldest trade's time in the sandbox"),
     field('newest', 'Newest trade', "the newest trade's time in the sandbox"),
   ],
-  notes: ({ worldMovedBackMs, skipped }) => [
-    ...Object.entries(skipped).map(([reason, count]) => `${count} rows passed over: ${reason}`),
+  notes: ({ worldMovedBackMs, newestAgeMs }) => [
     ...(worldMovedBackMs > 0
-      ? [`The file is newer than the sandbox: the whole world moved back by ${Math.round(worldMovedBackMs / 1000)} s.`]
+      ? [`The file is newer than the sandbox: the whole world moved back by ${formatLength(worldMovedBackMs)}.`]
+      : []),
+    ...(newestAgeMs !== null && newestAgeMs > month
+      ? [
+          `The file's newest trade is ${formatLength(newestAgeMs)} before now, outside the windows of leaderboards: ` +
+            'it keeps its distance to what was imported before. --own-time makes it now.',
+        ]
       : []),
   ],
 };
+
+const month = 30 * 86_400_000;
+
+function formatLength(ms: number): string {
+  const days = ms / 86_400_000;
+  return days >= 2 ? `${Math.round(days)} days` : `${Math.round(ms / 1000)} s`;
+}

@@ -20,21 +20,11 @@ const invisible = new RegExp(
 );
 
 // ZWJ and ZWNJ mean something inside emoji sequences and in scripts whose letters join; elsewhere they only hide.
-const joining = [
-  'Arabic',
-  'Syriac',
-  'Mongolian',
-  'Nko',
-  'Devanagari',
-  'Bengali',
-  'Gurmukhi',
-  'Gujarati',
-  'Oriya',
-  'Tamil',
-]
-  .concat('Telugu', 'Kannada', 'Malayalam', 'Sinhala', 'Khmer', 'Myanmar')
-  .map((script) => `\\p{Script=${script}}`)
-  .join('');
+const joining =
+  'Arabic Syriac Mongolian Nko Devanagari Bengali Gurmukhi Gujarati Oriya Tamil Telugu Kannada Malayalam Sinhala Khmer Myanmar'
+    .split(' ')
+    .map((script) => `\\p{Script=${script}}`)
+    .join('');
 const strayJoiner = new RegExp(
   `(?<![${joining}]|[\\p{Extended_Pictographic}\\p{Emoji_Modifier}]\\uFE0F?)[\\u200C\\u200D]` +
     `|[\\u200C\\u200D](?![${joining}\\p{Extended_Pictographic}])`,

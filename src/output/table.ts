@@ -49,8 +49,18 @@ function renderPart(
   const ellipsis = unicode ? '…' : '...';
   if (layout === 'record') return renderCards(grid, { width, palette, ellipsis, long: 'wrap' });
   const widths = fitWidths(grid, width);
-  if (widths === undefined) return renderCards(grid, { width, palette, ellipsis, long: 'cut' });
+  if (widths === undefined) {
+    const fewer = withoutLeast(columns);
+    if (fewer !== undefined) return renderPart(layout, fewer, rows, { width, palette, unicode });
+    return renderCards(grid, { width, palette, ellipsis, long: 'cut' });
+  }
   return renderTable(cutCells(grid, widths, ellipsis), widths, palette, unicode ? '─' : '-');
+}
+
+/** The columns without the one that is missed least; undefined when none may be left out. */
+function withoutLeast(columns: readonly AnyColumn[]): readonly AnyColumn[] | undefined {
+  const least = Math.max(...columns.map((column) => column.drop ?? 0));
+  return least > 0 ? columns.filter((column) => column.drop !== least) : undefined;
 }
 
 /** The width of each column: as wide as its cells, the widest of the cuttable ones narrowed; undefined: it cannot fit. */

@@ -22,6 +22,8 @@ export interface Column<Row> {
   /** The human form; without it the machine value is written as it is. */
   show?: (row: Row, index: number) => string | Shown;
   align?: 'left' | 'right';
+  /** Left out, the highest number first, where the table would not fit otherwise; absent: never left out. */
+  drop?: number;
   /** Shown only when named in `--columns`. */
   extra?: boolean;
   /** How text may be cut on a narrow terminal: addresses in the middle, prose at the end. Absent: never cut. */

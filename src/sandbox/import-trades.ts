@@ -5,6 +5,7 @@ import type { Fatal, RejectedRow } from './read-rows.ts';
 import type { ReadEvent } from './read-trades.ts';
 import type { Db } from './store.ts';
 import type { Trade } from './trade.ts';
+import { ensureWorld } from './world.ts';
 
 /** What an import did; the fields of `sandbox import --json`. */
 export interface ImportReport {
@@ -14,13 +15,15 @@ export interface ImportReport {
   /** Rows that were in the sandbox already: the same row twice is one trade. */
   repeated: number;
   rejected: number;
-  /** Rows passed over for a reason of the preset, by reason. */
-  skipped: Record<string, number>;
+  /** Rows that tell the same trade as another row of the file. */
+  skipped: number;
   traders: number;
   tokens: number;
   /** Times in the sandbox of the oldest and newest trade of the file, ISO 8601; `null` without trades. */
   oldest: string | null;
   newest: string | null;
+  /** How long before the sandbox's now the newest trade is, in ms; `null` without trades. */
+  newestAgeMs: number | null;
   /** What was added to the file's own times, in ms. */
   shiftMs: number;
   /** How far the whole world was moved back so that this file's newest trade is now, in ms. */
@@ -42,13 +45,14 @@ const shiftKey = 'import.shiftMs';
 
 /**
  * Reads trades into the sandbox; good rows are kept, bad ones reported. All times move by one constant, which the first import sets so
- * that its newest trade is now; where a later file is newer still, the whole world moves back. Gives a Fatal, with nothing changed,
+ * that its newest trade is now; where a later file is newer still, the whole world moves back. A database without a world gets an empty one. Gives a Fatal, with nothing changed,
  * where the file cannot be read at all.
  */
 export async function importTrades(options: ImportOptions): Promise<ImportReport | Fatal> {
   const survey = await surveyFile(options);
   if ('kind' in survey) return survey;
   const { db } = options;
+  ensureWorld(db, options.nowMs, 'empty');
   const times = survey.newestMs === undefined ? { shiftMs: 0, movedMs: 0 } : settleShift(options, survey.newestMs);
   const report: ImportReport = {
     ...survey.report,
@@ -56,6 +60,7 @@ export async function importTrades(options: ImportOptions): Promise<ImportReport
     worldMovedBackMs: times.movedMs,
     oldest: toIso(survey.oldestMs, times.shiftMs),
     newest: toIso(survey.newestMs, times.shiftMs),
+    newestAgeMs: survey.newestMs === undefined ? null : options.nowMs - survey.newestMs - times.shiftMs,
   };
   const add = (trades: readonly Trade[]) => {
     const { added, repeated } = addTrades(
@@ -92,11 +97,12 @@ async function surveyFile({ read, onRejected }: ImportOptions): Promise<Survey |
     imported: 0,
     repeated: 0,
     rejected: 0,
-    skipped: {},
+    skipped: 0,
     traders: 0,
     tokens: 0,
     oldest: null,
     newest: null,
+    newestAgeMs: null,
     shiftMs: 0,
     worldMovedBackMs: 0,
   };
@@ -111,7 +117,7 @@ async function surveyFile({ read, onRejected }: ImportOptions): Promise<Survey |
     if (event.kind === 'rejected') {
       report.rejected += 1;
       onRejected(event.row);
-    } else if (event.kind === 'skipped') report.skipped[event.reason] = (report.skipped[event.reason] ?? 0) + 1;
+    } else if (event.kind === 'skipped') report.skipped += 1;
     else {
       const { trade } = event;
       traders.add(trade.trader);

@@ -11,7 +11,7 @@ export interface Lot {
 }
 
 /** What was taken out of lots; `amountMs` adds up each part's amount times how long it was held. */
-export interface UsedLots {
+interface UsedLots {
   amount: number;
   usd: number;
   marginUsd: number;

@@ -164,27 +164,29 @@ function csvTaker() {
   };
 }
 
-/** The common case at once: no line is blank and no cell spans lines. `undefined` when it is not the case. */
+/** The common case of quoted cells at once: none of them spans lines. `undefined` when it is not the case. */
 function oneRecordALine(lines: string[]): string[][] | undefined {
   const text = lines.join('\n');
-  if (!text.includes('"'))
-    return lines.some((line) => line.trim() === '') ? undefined : lines.map((line) => line.split(','));
-  const records = cellsIn(text);
+  const records = text.includes('"') ? cellsIn(text) : [];
   return Array.isArray(records) && records.length === lines.length ? records : undefined;
 }
+
+const openQuote = { reason: 'a quote is opened and not closed' };
 
 type RecordAt = { cells: string[]; lineCount: number } | { reason: string } | 'blank' | 'unfinished';
 
 function recordAt(lines: string[], index: number, isLast: boolean): RecordAt {
-  if (lines[index]?.trim() === '') return 'blank';
+  const first = lines[index] ?? '';
+  if (first.trim() === '') return 'blank';
+  if (!first.includes('"')) return { cells: first.split(','), lineCount: 1 };
   for (let lineCount = 1; lineCount <= cellLineLimit; lineCount += 1) {
-    if (index + lineCount > lines.length) return isLast ? { reason: 'a quote is opened and not closed' } : 'unfinished';
+    if (index + lineCount > lines.length) return isLast ? openQuote : 'unfinished';
     const records = cellsIn(lines.slice(index, index + lineCount).join('\n'));
-    if (records === 'stray quote') return { reason: 'a quote stands inside a cell' };
+    if (records === 'stray quote') return lineCount === 1 ? { reason: 'a quote stands inside a cell' } : openQuote;
     const cells = records === 'open quote' ? undefined : records[0];
     if (cells !== undefined) return { cells, lineCount };
   }
-  return { reason: 'a quote is opened and not closed' };
+  return openQuote;
 }
 
 function cellsIn(text: string): string[][] | 'open quote' | 'stray quote' {

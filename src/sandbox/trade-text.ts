@@ -28,7 +28,7 @@ export type TradeText = Partial<Record<TradeField, string>>;
 
 const numberPattern = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 const visiblePattern = /^[^\p{C}\p{Z}]+$/u;
-const timePattern = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d(?:\.\d+)?)?)?\s?(Z|UTC|[+-]\d\d:?\d\d)?$/i;
+const timePattern = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d(?:\.\d+)?)?)? ?(Z|UTC|[+-]\d\d:?\d\d)?$/i;
 /** Up to here a time is in seconds (the year 5138), beyond in milliseconds (from 1973). */
 const secondsLimit = 1e11;
 const sides: Record<string, Trade['side']> = { buy: 'buy', b: 'buy', sell: 'sell', s: 'sell', a: 'sell' };
@@ -42,15 +42,17 @@ export function readTradeText(
   text: TradeText,
   keyParts: readonly string[] = [],
 ): { trade: Trade } | { reason: string } {
-  const problems: string[] = [];
   const given = (field: TradeField) => text[field]?.trim() ?? '';
+  const chain = chains.find((known) => known === given('chain').toLowerCase());
+  // Every other rule hangs on the chain.
+  if (chain === undefined) return { reason: `chain ${shown(given('chain'))}: must be one of ${chains.join(', ')}` };
+  const problems: string[] = [];
   function check<Value>(field: TradeField, value: Value | undefined, right: string, fallback: Value): Value {
     if (value !== undefined) return value;
     problems.push(`${field} ${shown(given(field))}: must be ${right}`);
     return fallback;
   }
 
-  const chain = check('chain', readChain(given('chain')), `one of ${chains.join(', ')}`, 'ethereum');
   const isPerpChain = chain === 'hyperliquid';
   const walletRule = chain === 'solana' ? 'a Solana address (base58 of 32 bytes)' : '0x and 40 hex digits';
   const trader = check('trader', readWallet(given('trader'), chain), walletRule, '');
@@ -103,8 +105,8 @@ export function readTradeText(
     atMs,
     tx,
     ...(orderId && { orderId }),
-    // No part holds a tab: numbers, addresses and visible text only, and white space inside the rest becomes a space.
-    rowKey: [...key, ...keyParts].map((part) => String(part).replaceAll(/\s+/g, ' ')).join('\t'),
+    // Nothing of the key holds a tab: numbers, addresses, a time and visible text.
+    rowKey: [...key, ...keyParts.map((part) => part.replaceAll('\t', ' '))].join('\t'),
   };
   return { trade };
 }
@@ -136,10 +138,6 @@ function isDay(day: string): boolean {
 
 function shown(value: string): string {
   return value === '' ? 'is empty' : JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value);
-}
-
-function readChain(text: string): Chain | undefined {
-  return chains.find((chain) => chain === text.toLowerCase());
 }
 
 function readWallet(text: string, chain: Chain): string | undefined {

@@ -30,11 +30,6 @@ export function ensureWorld(db: Db, realNowMs: number, kind: WorldKind): void {
   });
 }
 
-/** True when the database holds a world. Never throws. */
-export function hasWorld(db: Db): boolean {
-  return getMeta(db, 'world') !== undefined;
-}
-
 function fillDemo(db: Db, world: World, nowMs: number): void {
   const shiftMs = nowMs - world.newestMs;
   for (const person of world.people) {

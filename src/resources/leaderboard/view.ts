@@ -26,6 +26,7 @@ function chainColumns<Row>(pnlOf: (row: Row) => Readonly<Record<string, unknown>
       value,
       show: (row) => pnl(value(row), { compact: true }),
       align: 'right',
+      drop: 4,
     };
   });
 }
@@ -60,6 +61,7 @@ export const list: View<LeaderboardAnswer, Trader, { viewerAddresses?: unknown; 
       value: ({ profile }) => profile.metadata.roiPercent30d,
       show: ({ profile }) => roi(profile.metadata.roiPercent30d),
       align: 'right',
+      drop: 2,
     },
     {
       key: 'winRate30d',
@@ -68,6 +70,7 @@ export const list: View<LeaderboardAnswer, Trader, { viewerAddresses?: unknown; 
       value: ({ profile }) => profile.metadata.winRate30d,
       show: ({ profile }) => formatRatio(profile.metadata.winRate30d),
       align: 'right',
+      drop: 1,
     },
     {
       key: 'trades30d',
@@ -76,6 +79,7 @@ export const list: View<LeaderboardAnswer, Trader, { viewerAddresses?: unknown; 
       value: ({ profile }) => profile.metadata.tradeCount30d,
       show: ({ profile }) => formatCount(profile.metadata.tradeCount30d),
       align: 'right',
+      drop: 3,
     },
     {
       key: 'hasComments',

@@ -71,8 +71,8 @@ export function duneReader(chain: Chain | undefined): RowReader {
   };
 }
 
-/** The address that stands for a symbol: 20 bytes of its SHA-256, so the same in every file. Never throws. */
-export function standInAddress(symbol: string): string {
+/** The address that stands for a symbol: 20 bytes of its SHA-256, so the same in every file. */
+function standInAddress(symbol: string): string {
   return `0x${createHash('sha256').update(symbol).digest('hex').slice(0, 40)}`;
 }
 

@@ -3,7 +3,7 @@ import type { Fatal, Row } from '../read-rows.ts';
 import type { ReadEvent, RowReader } from '../read-trades.ts';
 import { readTradeText, type TradeField, type TradeText, tradeFields } from '../trade-text.ts';
 
-export interface MappedOptions {
+interface MappedOptions {
   /** The chain of every row; a row that names another is refused. */
   chain: Chain | undefined;
   /** Field to column; `column=field` is understood too where only that way round makes sense. */

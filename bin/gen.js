@@ -1,0 +1,40 @@
+// Writes what is derived from the commands (`npm run gen`), or says what is stale (`npm run gen -- --check`).
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const root = new URL('../', import.meta.url);
+const pathOf = (name) => fileURLToPath(new URL(name, root));
+
+function sotra(...argv) {
+  const { stdout, stderr, status } = spawnSync(process.execPath, [pathOf('bin/sotra.js'), ...argv], {
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(stderr);
+  return stdout;
+}
+
+function between(text, name, content) {
+  const [start, end] = [`<!-- ${name}: generated -->`, `<!-- ${name}: end -->`];
+  const [from, to] = [text.indexOf(start), text.indexOf(end)];
+  if (from === -1 || to === -1) throw new Error(`README.md has no place for ${name}`);
+  return `${text.slice(0, from + start.length)}\n${content}${text.slice(to)}`;
+}
+
+const generated = {
+  'README.md': (now) => between(now, 'commands', sotra('commands', '--format', 'md')),
+};
+
+const stale = Object.entries(generated).filter(([name, make]) => {
+  const now = readFileSync(pathOf(name), 'utf8');
+  const next = make(now);
+  if (next === now) return false;
+  if (!process.argv.includes('--check')) writeFileSync(pathOf(name), next);
+  return true;
+});
+const names = stale.map(([name]) => name).join(', ');
+if (!process.argv.includes('--check')) process.stdout.write(`written: ${names || 'nothing, all up to date'}\n`);
+else if (names !== '') {
+  process.stderr.write(`stale: ${names}; run npm run gen\n`);
+  process.exitCode = 1;
+}
