@@ -35,10 +35,11 @@ export interface Context {
   service: () => Promise<Service>;
   store: () => Promise<Store>;
   dataDirectory: () => Promise<string>;
-  /** One endpoint's answer. Errors as in `callEndpoint`; `key-missing` before anything is sent. */
+  /** One endpoint's answer, or that of a link to more of it. Errors as in `callEndpoint`; `key-missing` before anything is sent. */
   call: <P extends Params, R extends z.ZodType>(
     endpoint: Endpoint<string, P, R>,
     input: InputOf<P>,
+    link?: string,
   ) => Promise<Answer<z.output<R>>>;
   /** Any request's answer, with the same key, retries and errors. */
   request: (wire: WireRequest) => Promise<Answer>;
@@ -85,11 +86,11 @@ export function createContext(world: World, options: GlobalOptions, say: (line: 
       return openStore(directories(world.env).config);
     }),
     dataDirectory: async () => (await import('./store.ts')).directories(world.env).data,
-    call: async (endpoint, input) => {
+    call: async (endpoint, input, link) => {
       const caller = await callerFor(endpoint.keyless === true);
       if (options.dryRun || options.curl)
         throw new RequestPreview(buildRequest(encodeRequest(endpoint, input as never, caller.wire), caller));
-      return callEndpoint(endpoint, input, caller);
+      return callEndpoint(endpoint, input, caller, link);
     },
     request: async (wire) => {
       const caller = await callerFor(false);

@@ -30,7 +30,7 @@ export async function printResult(result: Result, input: unknown, printing: Prin
   const { out } = printing.io;
   if (result.kind === 'text') await out.write(result.text);
   if (result.kind === 'answer') await printAnswer(result, input, printing);
-  if (result.kind === 'items') await printItems(result, printing);
+  if (result.kind === 'items') await printItems(result, input, printing);
   return 'exitCode' in result ? (result.exitCode ?? 0) : 0;
 }
 
@@ -39,17 +39,16 @@ async function printAnswer(result: Result & { kind: 'answer' }, input: unknown, 
   const { out } = printing.io;
   const answer = result.answer as never;
   const format = printing.options.format ?? (out.isTTY ? 'table' : 'plain');
+  for (const note of result.notes ?? []) printing.note(note);
   if (format === 'json' || view === undefined)
     return out.write(`${safeJson(indentJson(result.text ?? JSON.stringify(result.answer)))}\n`);
   const rows = view.rows(answer, input as never);
   if (rows.length === 0 && view.empty !== undefined) printing.note(view.empty);
   if (format === 'table') {
     if (rows.length > 0 || view.blocks !== undefined) await out.write(await humanText(view, answer, input, printing));
-  } else if (format === 'md') {
-    const { renderMarkdown } = await import('./output/markdown.ts');
-    await out.write(renderMarkdown(view, answer, input, printing.options.columns));
-  } else if (format === 'plain' && view.layout === 'record') await writeRecord(view, rows, printing);
-  else await writeRows(view, rows, format, printing);
+  } else if (format === 'md') await out.write(await markdown(view, answer, input, printing));
+  else if (format === 'plain' && view.layout === 'record') await writeRecord(view, rows, printing);
+  else await writeRows(view, rows, 0, format, printing);
   for (const note of view.notes?.(answer, input as never) ?? []) printing.note(note);
 }
 
@@ -63,14 +62,37 @@ async function humanText(view: AnyView, answer: unknown, input: unknown, { io, o
   });
 }
 
-async function printItems(result: Result & { kind: 'items' }, printing: Printing): Promise<void> {
-  const asked = printing.options.format ?? 'plain';
-  await writeRows(
-    result.view,
-    result.items,
-    asked === 'table' || asked === 'json' || asked === 'md' ? 'ndjson' : asked,
-    printing,
-  );
+/** Rows that a terminal gets as one table; a longer stream is several tables. */
+const tableRows = 500;
+
+async function printItems({ batches, view, live }: Result & { kind: 'items' }, input: unknown, printing: Printing) {
+  const { out } = printing.io;
+  const format = printing.options.format ?? (out.isTTY ? 'table' : 'plain');
+  if (format === 'json' || format === 'md' || (format === 'table' && !live)) {
+    // JSON must be whole or absent, and columns are as wide as their widest cell: both wait for their rows.
+    let rows: unknown[] = [];
+    for await (const batch of batches) {
+      rows = rows.concat(batch);
+      while (format === 'table' && rows.length >= tableRows)
+        await out.write(await humanText({ ...view, rows: () => rows.splice(0, tableRows) }, [], input, printing));
+    }
+    if (format === 'json') return out.write(`${safeJson(JSON.stringify(rows, null, 2))}\n`);
+    if (rows.length === 0 && view.empty !== undefined) printing.note(view.empty);
+    return out.write(
+      await (format === 'md' ? markdown : humanText)({ ...view, rows: () => rows }, [], input, printing),
+    );
+  }
+  let count = 0;
+  for await (const batch of batches) {
+    if (format === 'table') await out.write(await humanText({ ...view, rows: () => batch }, [], input, printing));
+    else await writeRows(view, batch, count, format, printing);
+    count += batch.length;
+  }
+  if (count === 0 && view.empty !== undefined) printing.note(view.empty);
+}
+
+async function markdown(view: AnyView, answer: unknown, input: unknown, { options }: Printing): Promise<string> {
+  return (await import('./output/markdown.ts')).renderMarkdown(view, answer, input, options.columns);
 }
 
 async function writeRecord(view: AnyView, rows: readonly unknown[], { io, options }: Printing): Promise<void> {
@@ -83,17 +105,14 @@ async function writeRecord(view: AnyView, rows: readonly unknown[], { io, option
 
 async function writeRows(
   view: AnyView,
-  rows: Iterable<unknown> | AsyncIterable<unknown>,
+  rows: readonly unknown[],
+  before: number,
   format: RowFormat,
   { io, options }: Printing,
 ): Promise<void> {
   const { rowWriter } = await import('./output/rows.ts');
   const columns = options.columns === undefined ? {} : { columns: options.columns };
   const writer = rowWriter(view, format, { header: format !== 'plain', ...columns });
-  await io.out.write(writer.header());
-  let index = 0;
-  for await (const row of rows) {
-    await io.out.write(writer.row(row, index));
-    index += 1;
-  }
+  const lines = rows.map((row, index) => writer.row(row, before + index));
+  await io.out.write((before === 0 ? writer.header() : '') + lines.join(''));
 }

@@ -1,34 +1,24 @@
 import type { Endpoint } from './api/endpoint.ts';
 import type { Command } from './cli/command.ts';
+import { endpointCommand } from './cli/endpoint-command.ts';
 import { referenceCommands } from './commands/reference.ts';
 import { sandboxCommands } from './commands/sandbox.ts';
-import { type AnyEndpoint, endpoints, views } from './resources/index.ts';
+import { endpoints, handWritten, views } from './resources/index.ts';
 
-/** Exit codes that any command speaking to the service can end with. */
-const serviceExitCodes = [4, 5, 6, 7, 8, 9, 13, 130];
+const wordsOf = (command: Command) => command.words.join(' ');
+const byHand = new Set(handWritten.map(wordsOf));
 
-function endpointCommand(endpoint: AnyEndpoint): Command {
-  const { id, method, path, source, summary, description, deprecated, params, examples }: Endpoint = endpoint;
-  const view = views[endpoint.id];
-  return {
-    words: id.split('.'),
-    summary,
-    ...(description === undefined ? {} : { description }),
-    params,
-    endpoint: { method, path, source, ...(deprecated === undefined ? {} : { deprecated }) },
-    examples: examples.map((example) => ({ ...example, argv: `--sandbox ${example.argv}` })),
-    exitCodes: serviceExitCodes,
-    view,
-    run: async (input, context) => {
-      const { data, text } = await context.call(endpoint as Endpoint, input);
-      return { kind: 'answer', answer: data, text, view: await view() };
-    },
-  };
-}
+/** One command an endpoint, derived unless it is written by hand. */
+const derived = endpoints
+  .map((endpoint) => endpointCommand(endpoint as Endpoint, views[endpoint.id]))
+  .filter((command) => !byHand.has(wordsOf(command)));
 
-/** Every command, in the order of help: one an endpoint, then those about the tool itself. */
+const nounOrder = endpoints.map((endpoint) => endpoint.id.split('.')[0]);
+const placeOf = ({ words }: Command) => (nounOrder.indexOf(words[0]) + nounOrder.length + 1) % (nounOrder.length + 1);
+
+/** Every command, in the order of help: those of the service by noun, then those about the tool itself. */
 export const commands: readonly Command[] = [
-  ...endpoints.map(endpointCommand),
+  ...[...derived, ...handWritten].sort((a, b) => placeOf(a) - placeOf(b)),
   ...sandboxCommands,
   ...referenceCommands(() => commands),
 ];

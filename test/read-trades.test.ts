@@ -158,7 +158,7 @@ describe('a CSV', () => {
   test('is refused as a whole when a column is missing or the map is wrong', async () => {
     const body = `\n${row('1')}\n`;
     expect((await read(header.replace('usd', 'money') + body)).fatal).toEqual([
-      'the file has no column for usd | name it with --map usd=<column>; its columns: time, trader, token, side, amount, money',
+      'the file has no column for usd | name it with --map <column>=usd; its columns: time, trader, token, side, amount, money',
     ]);
     expect((await read(header + body, {})).fatal[0]).toContain('no column for chain');
     expect((await read(header + body, { chain: 'base', map: { usd: 'cost' } })).fatal[0]).toContain(

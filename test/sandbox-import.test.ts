@@ -189,7 +189,7 @@ test.skipIf(!hasData)(`the real pump.fun swaps: 7,160 rows, and the top ten of a
   const expected = topTen(gunzipSync(readFileSync(pumpfun)).toString());
   const shown: [string, number][] = board(out);
   expect(shown.map(([address]) => address)).toEqual(expected.map(([address]) => address));
-  shown.forEach(([, usd], index) => expect(usd).toBeCloseTo(expected[index]?.[1] ?? Number.NaN, 6));
+  for (const [index, [, usd]] of shown.entries()) expect(usd).toBeCloseTo(expected[index]?.[1] ?? Number.NaN, 6);
 });
 
 test.skipIf(!hasData)(`importing in two halves equals importing once${why}`, async () => {

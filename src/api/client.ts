@@ -45,15 +45,20 @@ const largestAnswerBytes = 64 * 1024 * 1024;
 /**
  * The answer of one endpoint for a checked input. Shape: `data` is the parsed JSON, unchanged; `text` the bytes it came in.
  * Errors: SotraError by status (`key-refused`, `not-found`, ...), `network`, `timeout`, `redirect`, `bad-answer` for a body that is
- * not JSON, `contract` for a wrong shape when strict (else a warning that names the path).
+ * not JSON, `contract` for a wrong shape when strict (else a warning that names the path). `link`: ask there instead, on the same
+ * origin only.
  */
 export async function callEndpoint<P extends Params, R extends z.ZodType>(
   endpoint: Endpoint<string, P, R>,
   input: InputOf<P>,
   caller: Caller,
+  link?: string,
 ): Promise<Answer<z.output<R>>> {
   const wire = encodeRequest(endpoint, input as Record<string, unknown>, caller.wire);
-  const answer = await sendRequest(wire, caller);
+  const answer = await sendRequest(
+    link === undefined ? wire : { ...wire, href: sameOrigin(link, caller.baseUrl) },
+    caller,
+  );
   const checked = endpoint.answer.safeParse(answer.data);
   if (!checked.success) {
     const issue = checked.error.issues[0];
@@ -66,12 +71,20 @@ export async function callEndpoint<P extends Params, R extends z.ZodType>(
   return answer as Answer<z.output<R>>;
 }
 
+function sameOrigin(link: string, baseUrl: string): string {
+  const url = URL.canParse(link, baseUrl) ? new URL(link, baseUrl) : undefined;
+  if (url?.origin === new URL(baseUrl).origin) return url.href;
+  throw new SotraError('redirect', `the service links to another origin: ${link}`, {
+    hint: 'The key is not sent there. Walk by hand with the cursors that --json shows.',
+  });
+}
+
 /** The full request for a wire request: address, headers with the key, body text. Never throws. */
 export function buildRequest(wire: WireRequest, caller: Pick<Caller, 'baseUrl' | 'apiKey' | 'userAgent'>): HttpRequest {
   const base = caller.baseUrl.replace(/\/+$/, '');
   return {
     method: wire.method,
-    url: new URL(base + wire.path),
+    url: new URL(wire.href ?? base + wire.path),
     headers: {
       accept: 'application/json',
       'user-agent': caller.userAgent,

@@ -33,11 +33,16 @@ export interface Example {
   says: string;
 }
 
-/** How further items are reached: by page number, by a cursor in the answer, or by links in the answer. */
+/**
+ * How further items are reached, by names of inputs and of fields of the answer. `limit`: not at all, the list only has a length;
+ * `page`: the answer is the array, pages count from 1; `cursor`: the answer holds items and the next cursor; `links`: it
+ * holds items and `pagination` with links both ways.
+ */
 export type Paging =
+  | { kind: 'limit'; size: string; defaultSize: number; maxSize: number }
   | { kind: 'page'; page: string; size: string; defaultSize: number; maxSize: number }
-  | { kind: 'cursor'; cursor: string; size: string; items: string; next: string }
-  | { kind: 'links'; items: string; size: string; older: string; newer: string };
+  | { kind: 'cursor'; cursor: string; size: string; maxSize: number; items: string; next: string }
+  | { kind: 'links'; size: string; items: string; newer: string };
 
 /** One HTTP endpoint, written once; everything mechanical is derived from it. */
 export interface Endpoint<Id extends string = string, P extends Params = Params, R extends z.ZodType = z.ZodType> {

@@ -6,6 +6,8 @@ export interface WireRequest {
   method: string;
   /** Percent-encoded path, with the query behind `?` where there is one. */
   path: string;
+  /** Absolute address to use as it is, from a link of the service. */
+  href?: string;
   /** JSON value of the body; absent when the request has none. */
   body?: unknown;
 }

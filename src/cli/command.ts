@@ -5,9 +5,9 @@ import type { AnyView } from '../output/view.ts';
 /** What a command gives back; the runner prints it, a command never does. */
 export type Result =
   /** One answer: `text` is its JSON exactly as received, where it came from the service. */
-  | { kind: 'answer'; answer: unknown; text?: string; view?: AnyView; exitCode?: number }
-  /** Items that arrive one after another; printed as they come. */
-  | { kind: 'items'; items: AsyncIterable<unknown>; view: AnyView }
+  | { kind: 'answer'; answer: unknown; text?: string; view?: AnyView; notes?: readonly string[]; exitCode?: number }
+  /** Items that arrive in batches, printed as they come; `live`: each batch at once, also on a terminal. */
+  | { kind: 'items'; batches: AsyncIterable<readonly unknown[]>; view: AnyView; live?: boolean }
   /** Text as it is, e.g. a completion script. */
   | { kind: 'text'; text: string }
   | { kind: 'none'; exitCode?: number };

@@ -1,3 +1,4 @@
+import type { Command } from '../cli/command.ts';
 import type { AnyView } from '../output/view.ts';
 import * as leaderboard from './leaderboard/endpoints.ts';
 import * as profile from './profile/endpoints.ts';
@@ -17,3 +18,6 @@ export const views: Record<AnyEndpoint['id'], () => Promise<AnyView>> = {
   'leaderboard.sections': async () => (await leaderboardView()).sections,
   'profile.get': async () => (await profileView()).get,
 };
+
+/** Commands written by hand: those that are more than one call, or take more than their endpoint; they replace the derived ones. */
+export const handWritten: readonly Command[] = [];

@@ -36,6 +36,7 @@ export const list = defineEndpoint({
     }),
   },
   answer: z.looseObject({ traders: z.array(traderSchema) }),
+  paging: { kind: 'limit', size: 'limit', defaultSize: 50, maxSize: 250 },
   examples: [
     { argv: 'leaderboard list --chains solana --limit 5', says: 'the five best traders on Solana' },
     { argv: 'leaderboard list --timeframe 7d --only-with-comments', says: 'traders who comment, over the last week' },

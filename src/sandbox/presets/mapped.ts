@@ -6,7 +6,7 @@ import { readTradeText, type TradeField, type TradeText, tradeFields } from '../
 interface MappedOptions {
   /** The chain of every row; a row that names another is refused. */
   chain: Chain | undefined;
-  /** Field to column; `column=field` is understood too where only that way round makes sense. */
+  /** Column to field; field to column is understood too where only that way round makes sense. */
   map: Record<string, string>;
   /** What is the same in every row and no column says. */
   constants?: TradeText;
@@ -87,8 +87,8 @@ function fieldOf(name: string): TradeField | undefined {
 /** Both ways to read `a=b`, as asked for first. */
 function readings([left, right]: [string, string]) {
   return [
-    { field: fieldOf(left), column: right },
     { field: fieldOf(right), column: left },
+    { field: fieldOf(left), column: right },
   ].flatMap(({ field, column }) => (field === undefined ? [] : [{ field, column }]));
 }
 
@@ -140,6 +140,6 @@ function checkRequired(keys: string[], columns: Columns, { chain, constants }: M
   return {
     kind: 'fatal',
     message: `the file has no column for ${missing.join(', ')}`,
-    hint: `name it with --map ${first}=<column>; its columns: ${keys.join(', ')}`,
+    hint: `name it with --map <column>=${first}; its columns: ${keys.join(', ')}`,
   };
 }

@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import { type Endpoint, type InputOf, local, type Param, type Params } from '../api/endpoint.ts';
+import { moreHint, walkPages } from '../api/paginate.ts';
+import type { Context } from '../context.ts';
+import type { AnyView } from '../output/view.ts';
+import type { Command, Result } from './command.ts';
+
+/** Exit codes that any command speaking to the service can end with. */
+export const serviceExitCodes = [4, 5, 6, 7, 8, 9, 13, 130] as const;
+
+/** What a command adds to the endpoint it is one to one with. */
+export interface Additions<P extends Params, L extends Params> {
+  /** Inputs that are not sent, or replace an input of the endpoint by one of the same key that is friendlier to type. */
+  params?: L;
+  description?: string;
+  exitCodes?: readonly number[];
+  /** Turns what was typed into the endpoint's input; left out, the inputs that the endpoint knows are sent as they are. */
+  prepare?: (typed: InputOf<Omit<P, keyof L> & L>, context: Context) => InputOf<P> | Promise<InputOf<P>>;
+}
+
+/** The command of an endpoint: its words, flags, help and request are derived; `--all` and `--max` come with its paging. */
+export function endpointCommand<P extends Params, L extends Params = Record<never, Param>>(
+  endpoint: Endpoint<string, P>,
+  view: () => Promise<AnyView>,
+  { params, description = endpoint.description, exitCodes = serviceExitCodes, prepare }: Additions<P, L> = {},
+): Command {
+  const { id, method, path, source, summary, deprecated, examples, paging } = endpoint;
+  return {
+    words: id.split('.'),
+    summary,
+    ...(description === undefined ? {} : { description }),
+    params: { ...endpoint.params, ...params, ...(paging === undefined || paging.kind === 'limit' ? {} : walkParams) },
+    endpoint: { method, path, source, ...(deprecated === undefined ? {} : { deprecated }) },
+    examples: examples.map((example) => ({ ...example, argv: `--sandbox ${example.argv}` })),
+    exitCodes,
+    view,
+    run: async (typed: Record<string, unknown>, context: Context): Promise<Result> => {
+      const known = Object.fromEntries(Object.entries(typed).filter(([key]) => Object.hasOwn(endpoint.params, key)));
+      const input = prepare === undefined ? (known as InputOf<P>) : await prepare(typed as never, context);
+      const ask = (asked: unknown, link?: string) => context.call(endpoint, asked as InputOf<P>, link);
+      if (paging !== undefined && (typed['all'] === true || typed['max'] !== undefined)) {
+        const max = typed['max'] as number | undefined;
+        const onCut = () => context.note(`There is more: stopped after ${max} items (--max).`);
+        const batches = walkPages({ paging, input: input as Record<string, unknown>, ask, max, onCut });
+        return { kind: 'items', batches, view: await view() };
+      }
+      const { data, text } = await ask(input);
+      const hint = paging && moreHint(paging, input as Record<string, unknown>, data);
+      return {
+        kind: 'answer',
+        answer: data,
+        text,
+        view: await view(),
+        ...(hint === undefined ? {} : { notes: [hint] }),
+      };
+    },
+  };
+}
+
+const walkParams: Params = {
+  all: local(z.boolean().optional(), 'walk every page, printing items as they arrive'),
+  max: local(z.int().min(1).optional(), 'walk pages until this many items'),
+};
