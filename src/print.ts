@@ -29,7 +29,10 @@ export function checkColumns(view: AnyView | undefined, columns: readonly string
 export async function printResult(result: Result, input: unknown, printing: Printing): Promise<number> {
   const { out } = printing.io;
   if (result.kind === 'text') await out.write(result.text);
-  if (result.kind === 'answer') await printAnswer(result, input, printing);
+  if (result.kind === 'answer') {
+    await printAnswer(result, input, printing);
+    for (const note of result.notes ?? []) printing.note(note);
+  }
   if (result.kind === 'items') await printItems(result, input, printing);
   return 'exitCode' in result ? (result.exitCode ?? 0) : 0;
 }
@@ -39,7 +42,6 @@ async function printAnswer(result: Result & { kind: 'answer' }, input: unknown, 
   const { out } = printing.io;
   const answer = result.answer as never;
   const format = printing.options.format ?? (out.isTTY ? 'table' : 'plain');
-  for (const note of result.notes ?? []) printing.note(note);
   if (format === 'json' || view === undefined)
     return out.write(`${safeJson(indentJson(result.text ?? JSON.stringify(result.answer)))}\n`);
   const rows = view.rows(answer, input as never);
