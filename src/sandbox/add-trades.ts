@@ -1,3 +1,4 @@
+import { matchCopies } from './copies.ts';
 import { digestOf, uuidOf } from './ids.ts';
 import { applyTrade, type PositionState, type TradeEffect } from './positions.ts';
 import { addWallet } from './profiles.ts';
@@ -30,6 +31,7 @@ export function addTrades(db: Db, trades: readonly Trade[]): Added {
   const ordered = [...trades].sort((a, b) => a.atMs - b.atMs);
   const lines = new Map<string, Line>();
   const result: Added = { added: 0, repeated: 0, ids: [] };
+  const [tokens, wallets] = [new Map<string, Trade>(), new Map<string, Trade>()];
   return db.transaction(() => {
     for (const trade of ordered) {
       const rowKey = digestOf(trade.rowKey);
@@ -40,13 +42,17 @@ export function addTrades(db: Db, trades: readonly Trade[]): Added {
       const line = lineOf(db, lines, trade);
       result.ids.push(insertTrade(db, trade, rowKey, takeTrade(line, trade)));
       result.added += 1;
-      updateToken(db, trade);
-      addWallet(db, trade.trader, trade.atMs);
+      const tokenKey = `${trade.chain}:${trade.token}`;
+      tokens.set(tokenKey, { ...tokens.get(tokenKey), ...trade });
+      if (!wallets.has(trade.trader)) wallets.set(trade.trader, trade);
     }
+    for (const trade of tokens.values()) updateToken(db, trade);
+    for (const { trader, atMs } of wallets.values()) addWallet(db, trader, atMs);
     for (const [key, line] of lines) {
       if (line.late) rebuildLine(db, key);
       else for (const state of line.changed.values()) savePosition(db, state);
     }
+    matchCopies(db, result.ids);
     return result;
   });
 }
@@ -122,12 +128,11 @@ function insertTrade(db: Db, trade: Trade, rowKey: string, effect: TradeEffect):
     effect.marginCostUsd,
     effect.heldMs === null ? null : Math.round(effect.heldMs),
   ];
-  const row = db.get<{ id: number }>(
+  return db.insert(
     `INSERT INTO trade (row_key, chain, wallet, token, side, direction, leverage, amount, usd, start_amount, at_ms, tx, order_id,
-      position_id, intent, realized_usd, margin_cost_usd, held_ms) VALUES (${values.map(() => '?').join(', ')}) RETURNING id`,
+      position_id, intent, realized_usd, margin_cost_usd, held_ms) VALUES (${values.map(() => '?').join(', ')})`,
     values,
   );
-  return row?.id ?? 0;
 }
 
 function updateToken(db: Db, trade: Trade): void {

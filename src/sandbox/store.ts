@@ -13,6 +13,8 @@ export interface Db {
   file: string;
   all: <Row = SqlRow>(sql: string, params?: readonly SqlValue[]) => Row[];
   get: <Row = SqlRow>(sql: string, params?: readonly SqlValue[]) => Row | undefined;
+  /** The new row's id. */
+  insert: (sql: string, params: readonly SqlValue[]) => number;
   /** Rows changed. */
   run: (sql: string, params?: readonly SqlValue[]) => number;
   /** Everything or nothing; nested calls join the outer one. */
@@ -21,6 +23,7 @@ export interface Db {
 }
 
 const busyTimeoutMs = 20_000;
+const cacheKib = 65_536;
 
 /**
  * Opens a database file (made if absent, folder 0700) and brings its tables up to date. Several processes may hold it at once. Errors:
@@ -33,6 +36,7 @@ export function openDb(file: string): Db {
     raw.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
     raw.exec('PRAGMA journal_mode = WAL');
     raw.exec('PRAGMA synchronous = NORMAL');
+    raw.exec(`PRAGMA cache_size = -${cacheKib}`);
     const db = wrap(raw, file);
     migrate(db, raw);
     return db;
@@ -60,7 +64,12 @@ function wrap(raw: Libsql.Database, file: string): Db {
   return {
     file,
     all,
-    get: <Row>(sql: string, params: readonly SqlValue[] = []) => all<Row>(sql, params)[0],
+    get: <Row>(sql: string, params: readonly SqlValue[] = []) => {
+      const row = prepare(sql).get([...params]) as (Row & { _metadata?: unknown }) | undefined;
+      if (row !== undefined) delete row._metadata; // the driver's own timing, not a column
+      return row;
+    },
+    insert: (sql, params) => Number(prepare(sql).run([...params]).lastInsertRowid),
     run: (sql, params = []) => prepare(sql).run([...params]).changes,
     transaction: (act) => {
       if (depth > 0) return act();
