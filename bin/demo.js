@@ -30,6 +30,8 @@ try {
   const third = ask('--sandbox leaderboard list --limit 3 --columns address').trim().split('\n')[2];
   show(`--sandbox leaderboard rank ${third}`);
   show(`--sandbox profile get ${third}`);
+  show(`--sandbox profile positions ${third} closed --chains all --limit 5`);
+  show('--sandbox token positions base 0x4ed4e862860bed51a9570b96d89af5e1b0efefed open --price 0.0041 --limit 5');
   show('sandbox status');
 } finally {
   rmSync(folder, { recursive: true, force: true });

@@ -1,6 +1,6 @@
 // Writes what is derived from the commands (`npm run gen`), or says what is stale (`npm run gen -- --check`).
 import { spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const root = new URL('../', import.meta.url);
@@ -14,6 +14,17 @@ function sotra(...argv) {
   return stdout;
 }
 
+// As the formatter of the project writes it, so that a hand's touch shows.
+function formatted(name, text) {
+  const { stdout, stderr, status } = spawnSync(
+    process.execPath,
+    [pathOf('node_modules/@biomejs/biome/bin/biome'), 'format', `--stdin-file-path=${name}`],
+    { encoding: 'utf8', input: text, cwd: pathOf('.') },
+  );
+  if (status !== 0) throw new Error(stderr);
+  return stdout;
+}
+
 function between(text, name, content) {
   const [start, end] = [`<!-- ${name}: generated -->`, `<!-- ${name}: end -->`];
   const [from, to] = [text.indexOf(start), text.indexOf(end)];
@@ -22,11 +33,16 @@ function between(text, name, content) {
 }
 
 const generated = {
+  'src/api/openapi.json': () => formatted('src/api/openapi.json', sotra('openapi')),
+  'completions/sotra.bash': () => sotra('completion', 'bash'),
+  'completions/_sotra': () => sotra('completion', 'zsh'),
+  'completions/sotra.fish': () => sotra('completion', 'fish'),
+  'completions/sotra.ps1': () => sotra('completion', 'powershell'),
   'README.md': (now) => between(now, 'commands', sotra('commands', '--format', 'md')),
 };
 
 const stale = Object.entries(generated).filter(([name, make]) => {
-  const now = readFileSync(pathOf(name), 'utf8');
+  const now = existsSync(pathOf(name)) ? readFileSync(pathOf(name), 'utf8') : '';
   const next = make(now);
   if (next === now) return false;
   if (!process.argv.includes('--check')) writeFileSync(pathOf(name), next);

@@ -1,15 +1,25 @@
 import type { z } from 'zod';
-import type { Answer, CallEvent, Caller } from './api/client.ts';
+import type { Answer, Caller } from './api/client.ts';
 import { buildRequest, callEndpoint, sendRequest } from './api/client.ts';
 import type { Endpoint, InputOf, Params } from './api/endpoint.ts';
+import { createFitCheck } from './api/fits.ts';
 import type { Transport } from './api/http.ts';
-import { maskHeaders, RequestPreview } from './api/preview.ts';
+import { RequestPreview } from './api/preview.ts';
 import { encodeRequest, type WireRequest } from './api/request.ts';
 import type { GlobalOptions } from './cli/globals.ts';
 import { SotraError } from './errors.ts';
 import type { Io } from './output/io.ts';
-import { type Env, needsNoStore, resolveService, type Service } from './settings.ts';
+import { type Env, needsNoStore, resolveService, type Service, servedSandboxUrl } from './settings.ts';
 import type { Store } from './store.ts';
+
+/** What there is to know of the machine. */
+interface System {
+  /** Version of Node, without a `v`. */
+  node: string;
+  platform: string;
+  /** Whether a process of this machine runs. */
+  isAlive: (pid: number) => boolean;
+}
 
 /** The outside world: what only the process edge, or a test, can supply. */
 export interface World {
@@ -24,6 +34,7 @@ export interface World {
   /** Starts this program again in the background, its output going to a file. `exitCode` is `null` while it runs. */
   spawnSelf: (argv: readonly string[], logFile: string) => { exitCode: () => number | null };
   pid: number;
+  system: System;
   /** In place of real sockets; tests only. */
   transport?: Transport;
 }
@@ -47,6 +58,8 @@ export interface Context {
   note: (text: string) => void;
   /** A sentence on stderr behind `warning:`, unless `--quiet`. */
   warn: (text: string) => void;
+  /** Status and headers of the answers that came since the last time, for `--include`; empty without it. */
+  takeHeads: () => string;
   close: () => Promise<void>;
 }
 
@@ -56,25 +69,46 @@ export function createContext(world: World, options: GlobalOptions, say: (line: 
   const transport = once(async () => world.transport ?? openTransport(await service(), context));
   const note = (text: string) => (options.quiet ? undefined : say(text));
   const warn = (text: string) => note(`warning: ${text}`);
+  const heads = new Set<{ text: string }>();
+  const trace = once(async () =>
+    options.traceFile === undefined
+      ? undefined
+      : (await import('./trace.ts')).openTrace(options.traceFile, world.version),
+  );
+  const observe = async () => {
+    if (!options.verbose && !options.include && options.traceFile === undefined) return () => undefined;
+    const { watchCall } = await import('./watch.ts');
+    return watchCall({
+      say: options.verbose ? say : undefined,
+      heads: options.include ? heads : undefined,
+      trace: await trace(),
+      now: world.now,
+    });
+  };
+  const fits = createFitCheck();
   const callerFor = async (keyless: boolean): Promise<Caller> => {
-    const { baseUrl, apiKey, wire, context: name } = await service();
+    const { kind, baseUrl, apiKey, wire } = await service();
+    // Nothing listens at the address of the sandbox inside this process, and a curl line must work when pasted.
+    const pasted = kind === 'sandbox' && options.curl;
+    if (pasted) note('The line works while sotra sandbox start runs, with SOTRA_API_KEY=sandbox-key-a exported.');
     const preview = options.dryRun || options.curl;
-    if (apiKey === null && !preview && !keyless) throw keyMissing(baseUrl, name);
+    if (apiKey === null && !preview && !keyless) throw keyMissing(await service());
     return {
-      baseUrl,
+      baseUrl: pasted ? servedSandboxUrl : baseUrl,
       apiKey: apiKey ?? (preview ? 'missing' : null),
       wire,
       transport: preview ? previewing : await transport(),
       userAgent: `sotra/${world.version}`,
       timeoutMs: options.timeoutMs,
       retries: options.retries,
+      fits,
       strict: options.strict,
       signal: world.signal,
       now: world.now,
       random: world.random,
       sleep: world.sleep,
       warn,
-      observe: options.verbose ? (event) => describeEvent(event).forEach(say) : () => undefined,
+      observe: preview ? () => undefined : await observe(),
     };
   };
   const context: Context = {
@@ -99,8 +133,14 @@ export function createContext(world: World, options: GlobalOptions, say: (line: 
     },
     note,
     warn,
+    takeHeads: () => {
+      const text = [...heads].map((head) => head.text).join('');
+      heads.clear();
+      return text;
+    },
     close: async () => {
       if (transport.started()) await (await transport()).close();
+      if (trace.started()) (await trace())?.close();
     },
   };
   return context;
@@ -114,12 +154,15 @@ const previewing: Transport = {
 async function findService(world: World, options: GlobalOptions): Promise<Service> {
   if (needsNoStore(options, world.env)) return resolveService(options, world.env, { contexts: {} });
   const { directories, openStore } = await import('./store.ts');
-  return resolveService(options, world.env, openStore(directories(world.env).config).read());
+  const service = resolveService(options, world.env, openStore(directories(world.env).config).read());
+  if (service.keyStore !== 'keychain' || options.dryRun || options.curl) return service;
+  const { readKeychain } = await import('./keychain.ts');
+  return { ...service, apiKey: await readKeychain(service) };
 }
 
 async function openTransport(service: Service, context: Context): Promise<Transport> {
   if (service.kind === 'sandbox') return (await import('./local-service.ts')).openLocalService(context);
-  return (await import('./api/transport.ts')).createTransport();
+  return (await import('./api/transport.ts')).createTransport(context.world.now);
 }
 
 function once<T>(make: () => Promise<T>): (() => Promise<T>) & { started: () => boolean } {
@@ -131,28 +174,11 @@ function once<T>(make: () => Promise<T>): (() => Promise<T>) & { started: () => 
   return Object.assign(get, { started: () => made !== undefined });
 }
 
-function keyMissing(baseUrl: string, context: string | undefined): SotraError {
-  return new SotraError('key-missing', `no API key for ${new URL(baseUrl).origin}`, {
+function keyMissing({ baseUrl, context, keyRefusedFor }: Service): SotraError {
+  const { origin } = new URL(baseUrl);
+  const why =
+    keyRefusedFor === undefined ? '' : `; the stored one was saved for ${keyRefusedFor} and is not sent elsewhere`;
+  return new SotraError('key-missing', `no API key for ${origin}${why}`, {
     hint: `Set SOTRA_API_KEY, or store one with sotra auth login${context === undefined ? '' : ` --context ${context}`}.`,
   });
-}
-
-function describeEvent(event: CallEvent): string[] {
-  switch (event.kind) {
-    case 'request': {
-      const { method, url, headers, body } = event.request;
-      const shown = Object.entries(maskHeaders(headers)).map(([name, value]) => `> ${name}: ${value}`);
-      const again = event.attempt === 1 ? '' : ` (attempt ${event.attempt})`;
-      return [`> ${method} ${url.href}${again}`, ...shown, ...(body === undefined ? [] : [`> ${body.slice(0, 2000)}`])];
-    }
-    case 'answer': {
-      const shown = Object.entries(event.headers).map(([name, value]) => `< ${name}: ${[value].flat().join(', ')}`);
-      const body = event.status >= 400 ? [`< ${event.text.slice(0, 2000)}`] : [];
-      return [`< ${event.status} in ${Math.round(event.ms)} ms, ${event.bytes} bytes`, ...shown, ...body];
-    }
-    case 'failure':
-      return [`! ${event.message} after ${Math.round(event.ms)} ms`];
-    case 'wait':
-      return [`! waiting ${event.ms} ms: ${event.why}`];
-  }
 }

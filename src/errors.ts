@@ -40,6 +40,10 @@ export interface ErrorDetails {
   requestId?: string | undefined;
   /** Facts for `--json` readers, e.g. the rejected lines. */
   details?: unknown;
+  /** Of a request that failed: surely not processed, or perhaps processed; absent where the service answered that it refuses. */
+  outcome?: 'unsent' | 'unknown' | undefined;
+  /** Of a request that failed: how often it was sent. */
+  attempts?: number | undefined;
 }
 
 /** The one error class: a stable code, a sentence, and a hint that can be typed. */
@@ -50,6 +54,8 @@ export class SotraError extends Error {
   readonly status: number | undefined;
   readonly requestId: string | undefined;
   readonly details: unknown;
+  readonly outcome: 'unsent' | 'unknown' | undefined;
+  readonly attempts: number | undefined;
 
   constructor(code: ErrorCode, message: string, more: ErrorDetails = {}) {
     super(message, { cause: more.cause });
@@ -58,6 +64,8 @@ export class SotraError extends Error {
     this.status = more.status;
     this.requestId = more.requestId;
     this.details = more.details;
+    this.outcome = more.outcome;
+    this.attempts = more.attempts;
   }
 
   get exitCode(): number {

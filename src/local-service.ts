@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { WireNames } from './api/endpoint.ts';
 import type { Transport } from './api/http.ts';
 import type { Context, World } from './context.ts';
+import { getMeta, setMeta } from './sandbox/clock.ts';
 import { createApp } from './sandbox/server.ts';
 import { type Db, openDb } from './sandbox/store.ts';
 import { ensureWorld } from './sandbox/world.ts';
@@ -21,7 +22,10 @@ export async function sandboxApp(db: Db, world: World, wire: WireNames): Promise
 export async function openLocalService(context: Context): Promise<Transport> {
   const db = openDb(await sandboxFile(context));
   ensureWorld(db, context.world.now(), 'demo');
-  const app = await sandboxApp(db, context.world, (await context.service()).wire);
+  const { wire, serviceName, layout } = await context.service();
+  if (serviceName !== undefined) keepMeta(db, 'signing.serviceName', serviceName);
+  keepMeta(db, 'signing.layout', layout);
+  const app = await sandboxApp(db, context.world, wire);
   return {
     send: async ({ method, url, headers, body }) => {
       const answer = await app.request(url.href, { method, headers, ...(body === undefined ? {} : { body }) });
@@ -30,6 +34,11 @@ export async function openLocalService(context: Context): Promise<Transport> {
     },
     close: async () => db.close(),
   };
+}
+
+/** Writes only what differs, so that readers do not wait for writers. */
+function keepMeta(db: Db, key: string, value: string): void {
+  if (getMeta(db, key) !== value) setMeta(db, key, value);
 }
 
 async function* once(bytes: Uint8Array): AsyncIterable<Uint8Array> {

@@ -15,17 +15,19 @@ function sinkOf(stream: NodeJS.WriteStream): Sink {
     if (error.code !== 'EPIPE') throw error;
     closed = true;
   });
+  const write = (text: string | Uint8Array) =>
+    new Promise<void>((resolve, reject) => {
+      if (closed) reject(new ClosedPipe());
+      else stream.write(text, (error) => (error ? reject(new ClosedPipe('', { cause: error })) : resolve()));
+    });
   const isTTY = stream.isTTY === true;
   const depth = isTTY ? (stream as WriteStream).getColorDepth(process.env) : 1;
   return {
     isTTY,
     width: Number(process.env['COLUMNS']) || stream.columns || 80,
     colourLevel: colourLevel(process.env, isTTY, depth),
-    write: (text) =>
-      new Promise((resolve, reject) => {
-        if (closed) reject(new ClosedPipe());
-        else stream.write(text, (error) => (error ? reject(new ClosedPipe('', { cause: error })) : resolve()));
-      }),
+    write,
+    writeBytes: write,
   };
 }
 
@@ -36,8 +38,21 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     stop.abort();
   });
 
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+async function ask(question: string, { hidden }: { hidden: boolean }): Promise<string> {
+  const { askLine } = await import('./output/ask.ts');
+  return askLine({ question, hidden, input: process.stdin, output: process.stderr, stop });
+}
+
 const world: World = {
-  io: { out: sinkOf(process.stdout), err: sinkOf(process.stderr), in: process.stdin },
+  io: { out: sinkOf(process.stdout), err: sinkOf(process.stderr), in: process.stdin, ask },
   env: process.env,
   version: packageFile.version,
   now: Date.now,
@@ -45,6 +60,7 @@ const world: World = {
   sleep: (ms, signal) => delay(ms, undefined, { signal }),
   signal: stop.signal,
   pid: process.pid,
+  system: { node: process.versions.node, platform: process.platform, isAlive },
   spawnSelf: (argv, logFile) => {
     mkdirSync(dirname(logFile), { recursive: true });
     const log = openSync(logFile, 'a', 0o600);

@@ -1,8 +1,10 @@
+import { bytesOf, linesOf } from './api/paginate.ts';
 import type { Result } from './cli/command.ts';
-import type { GlobalOptions } from './cli/globals.ts';
+import type { Format, GlobalOptions } from './cli/globals.ts';
 import { usageError } from './errors.ts';
 import { knownColumns, selectColumns } from './output/columns.ts';
 import type { Io } from './output/io.ts';
+import type { JqFilter } from './output/jq.ts';
 import { indentJson, safeJson } from './output/json.ts';
 import type { RowFormat } from './output/rows.ts';
 import type { AnyView } from './output/view.ts';
@@ -11,6 +13,21 @@ interface Printing {
   io: Io;
   options: GlobalOptions;
   note: (text: string) => void;
+  /** Status and headers that stand before what is printed next. */
+  takeHeads: () => string;
+  /** The filter of `--jq`. */
+  filter: JqFilter | undefined;
+}
+
+/** The filter of `--jq`, compiled before anything is sent. Errors: `usage` with what jq says of it. */
+export async function readFilter(text: string): Promise<JqFilter> {
+  const { compileFilter } = await import('./output/jq.ts');
+  const compiled = await compileFilter(text);
+  if (compiled.ok) return compiled.run;
+  throw usageError(
+    `--jq ${text}: ${compiled.problem}`,
+    'The language is that of jq 1.8: --jq ".traders[].profile.name"',
+  );
 }
 
 /** Refuses unknown names in `--columns` before anything is sent; an empty `--columns` lists the known ones. Errors: `usage`. */
@@ -26,7 +43,21 @@ export function checkColumns(view: AnyView | undefined, columns: readonly string
 }
 
 /** Writes a command's result to stdout in the format asked for and gives the exit code. Throws ClosedPipe when the reader is gone. */
-export async function printResult(result: Result, input: unknown, printing: Printing): Promise<number> {
+export async function printResult(result: Result, input: unknown, { takeHeads, ...rest }: Printing): Promise<number> {
+  const { io } = rest;
+  const write = async (text: string) => io.out.write(takeHeads() + text);
+  const { writeBytes, ...sink } = io.out;
+  // Heads are text, and stand before what is printed: with them everything goes as text.
+  const out = { ...sink, write, ...(writeBytes && !rest.options.include && { writeBytes }) };
+  const printing = { ...rest, takeHeads, io: { ...io, out } };
+  if (rest.filter !== undefined) await printFiltered(result, input, { ...printing, filter: rest.filter });
+  else await printPlain(result, input, printing);
+  const left = takeHeads();
+  if (left !== '') await io.out.write(left);
+  return 'exitCode' in result ? (result.exitCode ?? 0) : 0;
+}
+
+async function printPlain(result: Result, input: unknown, printing: Printing): Promise<void> {
   const { out } = printing.io;
   if (result.kind === 'text') await out.write(result.text);
   if (result.kind === 'answer') {
@@ -34,14 +65,41 @@ export async function printResult(result: Result, input: unknown, printing: Prin
     for (const note of result.notes ?? []) printing.note(note);
   }
   if (result.kind === 'items') await printItems(result, input, printing);
-  return 'exitCode' in result ? (result.exitCode ?? 0) : 0;
+}
+
+/** What the filter makes of the JSON that would be printed: the whole, or with `--format ndjson` item by item. */
+async function printFiltered(result: Result, input: unknown, { filter, ...printing }: Printing & { filter: JqFilter }) {
+  const { out } = printing.io;
+  const byItem = printing.options.format === 'ndjson' || (result.kind === 'items' && result.live === true);
+  const put = async (json: string) => {
+    const filtered = filter(json, { indent: out.isTTY && !byItem });
+    if (!filtered.ok)
+      throw usageError(`--jq ${printing.options.jq}: ${filtered.problem}`, 'See what it works on with --json.');
+    if (filtered.text !== '') await out.write(filtered.text);
+  };
+  const lines = (items: readonly unknown[]) => items.map((item) => JSON.stringify(item ?? null)).join('\n');
+  if (result.kind === 'text') throw usageError('--jq: this command prints no JSON');
+  if (result.kind === 'items') {
+    const all: string[] = [];
+    for await (const batch of result.batches) {
+      const texts = (linesOf(batch) ?? lines(batch)).trimEnd();
+      if (!byItem) all.push(...texts.split('\n').filter((text) => text !== ''));
+      else if (texts !== '') await put(texts);
+    }
+    if (!byItem) await put(`[${all.join(',')}]`);
+  }
+  if (result.kind === 'answer') {
+    for (const note of result.notes ?? []) printing.note(note);
+    const rows = byItem ? result.view?.rows(result.answer as never, input as never) : undefined;
+    await put(rows === undefined ? (result.text ?? JSON.stringify(result.answer)) : lines(rows));
+  }
 }
 
 async function printAnswer(result: Result & { kind: 'answer' }, input: unknown, printing: Printing): Promise<void> {
   const { view } = result;
   const { out } = printing.io;
   const answer = result.answer as never;
-  const format = printing.options.format ?? (out.isTTY ? 'table' : 'plain');
+  const format = formatFor(printing);
   if (format === 'json' || view === undefined)
     return out.write(`${safeJson(indentJson(result.text ?? JSON.stringify(result.answer)))}\n`);
   const rows = view.rows(answer, input as never);
@@ -54,13 +112,27 @@ async function printAnswer(result: Result & { kind: 'answer' }, input: unknown, 
   for (const note of view.notes?.(answer, input as never) ?? []) printing.note(note);
 }
 
+function columnsOf({ columns }: GlobalOptions): { columns?: readonly string[] } {
+  return columns === undefined ? {} : { columns };
+}
+
+/** The format asked for; without one a table on a terminal and with `--plain`, else rows. */
+function formatFor({ io, options }: Printing): Format | 'plain' {
+  return options.format ?? (io.out.isTTY || options.plain ? 'table' : 'plain');
+}
+
 async function humanText(view: AnyView, answer: unknown, input: unknown, { io, options }: Printing): Promise<string> {
+  if (options.plain) {
+    const { renderPlain } = await import('./output/plain.ts');
+    return renderPlain(view, answer, input, { unicode: !options.ascii, ...columnsOf(options) });
+  }
   const { renderView } = await import('./output/table.ts');
   const { createPalette } = await import('./output/colour.ts');
   return renderView(view, answer, input, {
     width: io.out.width,
     palette: createPalette(options.noColor ? 0 : io.out.colourLevel),
-    ...(options.columns === undefined ? {} : { columns: options.columns }),
+    unicode: !options.ascii,
+    ...columnsOf(options),
   });
 }
 
@@ -69,7 +141,9 @@ const tableRows = 500;
 
 async function printItems({ batches, view, live }: Result & { kind: 'items' }, input: unknown, printing: Printing) {
   const { out } = printing.io;
-  const format = printing.options.format ?? (out.isTTY ? 'table' : 'plain');
+  const asked = printing.options.format ?? (out.isTTY ? 'table' : 'plain');
+  // A stream without an end has no whole array: its JSON is one object a line.
+  const format = live && asked === 'json' ? 'ndjson' : asked;
   if (format === 'json' || format === 'md' || (format === 'table' && !live)) {
     // JSON must be whole or absent, and columns are as wide as their widest cell: both wait for their rows.
     let rows: unknown[] = [];
@@ -84,9 +158,11 @@ async function printItems({ batches, view, live }: Result & { kind: 'items' }, i
       await (format === 'md' ? markdown : humanText)({ ...view, rows: () => rows }, [], input, printing),
     );
   }
+  const { liveTable } = await import('./output/live-table.ts');
+  const inTable = liveTable((rows) => humanText({ ...view, rows: () => rows }, [], input, printing));
   let count = 0;
   for await (const batch of batches) {
-    if (format === 'table') await out.write(await humanText({ ...view, rows: () => batch }, [], input, printing));
+    if (format === 'table') await out.write(await inTable(batch));
     else await writeRows(view, batch, count, format, printing);
     count += batch.length;
   }
@@ -112,9 +188,13 @@ async function writeRows(
   format: RowFormat,
   { io, options }: Printing,
 ): Promise<void> {
+  const bytes = format === 'ndjson' && io.out.writeBytes !== undefined ? bytesOf(rows) : undefined;
+  if (bytes !== undefined) return io.out.writeBytes?.(bytes);
+  const lines = format === 'ndjson' ? linesOf(rows) : undefined;
+  if (lines !== undefined) return io.out.write(safeJson(lines));
   const { rowWriter } = await import('./output/rows.ts');
   const columns = options.columns === undefined ? {} : { columns: options.columns };
   const writer = rowWriter(view, format, { header: format !== 'plain', ...columns });
-  const lines = rows.map((row, index) => writer.row(row, before + index));
-  await io.out.write((before === 0 ? writer.header() : '') + lines.join(''));
+  const written = rows.map((row, index) => writer.row(row, before + index));
+  await io.out.write((before === 0 ? writer.header() : '') + written.join(''));
 }

@@ -1,13 +1,14 @@
 import { curlLine, describeRequest, RequestPreview } from './api/preview.ts';
+import { mentionsAlias, resolveAliases } from './cli/aliases.ts';
 import type { Command, Result } from './cli/command.ts';
-import { findCommand, parseArgv } from './cli/commander.ts';
+import { findCommand, helpAsFlag, parseArgv } from './cli/commander.ts';
 import { readInput } from './cli/flags.ts';
 import { type GlobalOptions, readGlobals } from './cli/globals.ts';
 import { createContext, type World } from './context.ts';
 import { errorObject, SotraError, toSotraError } from './errors.ts';
 import { ClosedPipe } from './output/io.ts';
 import { safeText } from './output/safe-text.ts';
-import { checkColumns, printResult } from './print.ts';
+import { checkColumns, printResult, readFilter } from './print.ts';
 
 /**
  * Runs one command line and gives its exit code. stdout gets the result and nothing else; notes and errors go to stderr, an error
@@ -37,37 +38,50 @@ export async function run(argv: readonly string[], commands: readonly Command[],
 }
 
 async function runCommand(
-  argv: readonly string[],
+  typedArgv: readonly string[],
   commands: readonly Command[],
   world: World,
   say: (line: string) => void,
 ): Promise<number> {
   const { out } = world.io;
+  const argv = helpAsFlag(typedArgv, commands);
   const found = findCommand(argv, commands);
+  await found?.checkArgv?.(argv);
   const wantsHelp = argv.includes('--help') || argv.includes('-h');
   const columns = wantsHelp ? ((await found?.view?.())?.columns ?? []) : [];
-  const parsed = parseArgv(argv, commands, world.version, columns);
+  const parsed = parseArgv(argv, commands, world.version, columns, out.width);
   if (parsed.kind === 'text') {
     await out.write(parsed.text);
     return 0;
   }
   const options = readGlobals(parsed.globals);
   if (options.columns !== undefined) checkColumns(await parsed.command.view?.(), options.columns);
-  const input = readInput(parsed.fields, parsed.typed);
+  const typed = mentionsAlias(parsed.fields, parsed.typed)
+    ? resolveAliases(parsed.fields, parsed.typed, await savedAliases(world))
+    : parsed.typed;
+  const input = readInput(parsed.fields, typed);
+  const filter = options.jq === undefined ? undefined : await readFilter(options.jq);
   const context = createContext(world, options, say);
   const { endpoint } = parsed.command;
   if (endpoint?.deprecated !== undefined)
     context.warn(`${endpoint.method} ${endpoint.path} is deprecated: ${endpoint.deprecated}`);
   try {
     const result: Result = await parsed.command.run(input as never, context);
-    return await printResult(result, input, { io: world.io, options, note: context.note });
+    const { note, takeHeads } = context;
+    return await printResult(result, input, { io: world.io, options, note, takeHeads, filter });
   } catch (thrown) {
     if (!(thrown instanceof RequestPreview)) throw thrown;
     await out.write(preview(thrown, options));
     return 0;
   } finally {
+    for (const line of context.takeHeads().split('\n')) if (line !== '') say(line);
     await context.close();
   }
+}
+
+async function savedAliases(world: World): Promise<Readonly<Record<string, string>>> {
+  const { directories, openStore } = await import('./store.ts');
+  return openStore(directories(world.env).config).read().aliases ?? {};
 }
 
 function preview({ request }: RequestPreview, options: GlobalOptions): string {

@@ -5,10 +5,20 @@ import { SotraError, usageError } from './errors.ts';
 export const layouts = ['five-line', 'blank-line'] as const;
 export type Layout = (typeof layouts)[number];
 
+/** Where a context's key may be kept. */
+export const keyStores = ['file', 'keychain'] as const;
+export type KeyStore = (typeof keyStores)[number];
+
 /** What a context stores. */
 export interface StoredContext {
   baseUrl?: string;
   apiKey?: string;
+  /** Where the key is kept; absent: in `apiKey`, where there is one. */
+  keyStore?: KeyStore;
+  /** The origin the key was saved for; absent in a file written by hand: that of `baseUrl`. */
+  keyOrigin?: string;
+  /** The last four characters of a key in the keychain. */
+  keySuffix?: string;
   serviceName?: string;
   layout?: Layout;
   wire?: WireNames;
@@ -17,6 +27,8 @@ export interface StoredContext {
 export interface StoredSettings {
   current?: string;
   contexts: Readonly<Record<string, StoredContext>>;
+  /** Names for identifiers, without the `@`. */
+  aliases?: Readonly<Record<string, string>>;
 }
 
 /** The service a command speaks to, with where each part came from. */
@@ -26,6 +38,10 @@ export interface Service {
   baseUrl: string;
   apiKey: string | null;
   keySource: 'SOTRA_API_KEY' | 'context' | 'sandbox' | null;
+  /** Where the context's key is kept, when it is used; a `keychain` key is not in `apiKey` until it is fetched. */
+  keyStore: KeyStore | null;
+  /** The origin a stored key was saved for, when that is not this service's: such a key is never sent. */
+  keyRefusedFor: string | undefined;
   serviceName: string | undefined;
   layout: Layout;
   wire: WireNames;
@@ -38,7 +54,9 @@ export const presets: Readonly<Record<string, StoredContext>> = {
 };
 
 /** The address that stands for the in-process sandbox; nothing listens there. */
-export const sandboxBaseUrl = 'http://sandbox.localhost';
+const sandboxBaseUrl = 'http://sandbox.localhost';
+/** Where `sandbox start` answers when it is not told otherwise. */
+export const servedSandboxUrl = 'http://127.0.0.1:4010';
 const sandboxKey = 'sandbox-key-a';
 
 export type Env = Readonly<Record<string, string | undefined>>;
@@ -64,7 +82,7 @@ export function resolveService(choice: Choice, env: Env, stored: StoredSettings)
   const typedUrl =
     choice.baseUrl ?? (choice.sandbox || choice.context !== undefined ? undefined : readEnv(env, 'SOTRA_BASE_URL'));
   const name = choice.sandbox ? 'sandbox' : (choice.context ?? readEnv(env, 'SOTRA_CONTEXT') ?? stored.current);
-  const context = name === undefined ? {} : readContext(name, stored);
+  const context = name === undefined ? {} : findContext(name, stored);
   const common = {
     context: name,
     serviceName: context.serviceName,
@@ -74,7 +92,8 @@ export function resolveService(choice: Choice, env: Env, stored: StoredSettings)
   if (name === 'sandbox' && typedUrl === undefined && context.baseUrl === undefined) {
     const fromEnv = readEnv(env, 'SOTRA_API_KEY');
     const apiKey = fromEnv?.startsWith('sandbox-key-') ? fromEnv : sandboxKey;
-    return { ...common, kind: 'sandbox', baseUrl: sandboxBaseUrl, apiKey, keySource: 'sandbox' };
+    const key = { apiKey, keySource: 'sandbox', keyStore: null, keyRefusedFor: undefined } as const;
+    return { ...common, kind: 'sandbox', baseUrl: sandboxBaseUrl, ...key };
   }
   const baseUrl = typedUrl ?? context.baseUrl;
   if (baseUrl === undefined) throw noService(name);
@@ -94,25 +113,45 @@ export function needsNoStore(choice: Choice, env: Env): boolean {
   );
 }
 
-function readContext(name: string, stored: StoredSettings): StoredContext {
+/** A context by its name, a stored one over the preset it extends. Errors: `usage` naming the known ones when there is none. */
+export function findContext(name: string, stored: StoredSettings): StoredContext {
   const own = Object.hasOwn(stored.contexts, name) ? stored.contexts[name] : undefined;
   const preset = Object.hasOwn(presets, name) ? presets[name] : undefined;
-  if (own === undefined && preset === undefined) {
-    const known = [...new Set([...Object.keys(presets), ...Object.keys(stored.contexts)])].join(', ');
+  if (own === undefined && preset === undefined)
     throw usageError(
       `context ${name} does not exist`,
-      `Known contexts: ${known}. Make one with sotra context set ${name}.`,
+      `Known contexts: ${contextNames(stored).join(', ')}. Make one with sotra context set ${name} --base-url https://...`,
     );
-  }
   return { ...preset, ...own };
 }
 
-function keyFor(baseUrl: string, context: StoredContext, env: Env): Pick<Service, 'apiKey' | 'keySource'> {
+/** The names of all contexts, the presets first, the others sorted. Never throws. */
+export function contextNames(stored: StoredSettings): string[] {
+  return [...new Set([...Object.keys(presets), ...Object.keys(stored.contexts).sort()])];
+}
+
+/** The origin that a context's stored key may be sent to; `undefined` where it has no key. Never throws. */
+export function keyOriginOf(context: StoredContext): string | undefined {
+  if (context.apiKey === undefined && context.keyStore !== 'keychain') return undefined;
+  return context.keyOrigin ?? originOf(context.baseUrl ?? '');
+}
+
+/** The origin of an address; `undefined` where it is none. Never throws. */
+export function originOf(address: string): string | undefined {
+  return URL.canParse(address) ? new URL(address).origin : undefined;
+}
+
+type Key = Pick<Service, 'apiKey' | 'keySource' | 'keyStore' | 'keyRefusedFor'>;
+
+function keyFor(baseUrl: string, context: StoredContext, env: Env): Key {
+  const none: Key = { apiKey: null, keySource: null, keyStore: null, keyRefusedFor: undefined };
   const fromEnv = readEnv(env, 'SOTRA_API_KEY');
-  if (fromEnv !== undefined) return { apiKey: checkKey(fromEnv), keySource: 'SOTRA_API_KEY' };
-  const sameOrigin = context.baseUrl !== undefined && new URL(context.baseUrl).origin === new URL(baseUrl).origin;
-  if (context.apiKey !== undefined && sameOrigin) return { apiKey: checkKey(context.apiKey), keySource: 'context' };
-  return { apiKey: null, keySource: null };
+  if (fromEnv !== undefined) return { ...none, apiKey: checkKey(fromEnv), keySource: 'SOTRA_API_KEY' };
+  const origin = keyOriginOf(context);
+  if (origin === undefined) return none;
+  if (origin !== originOf(baseUrl)) return { ...none, keyRefusedFor: origin };
+  if (context.keyStore === 'keychain') return { ...none, keySource: 'context', keyStore: 'keychain' };
+  return { ...none, apiKey: checkKey(context.apiKey ?? ''), keySource: 'context', keyStore: 'file' };
 }
 
 function checkKey(key: string): string {

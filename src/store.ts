@@ -1,7 +1,8 @@
-import { chmodSync, readFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SotraError } from './errors.ts';
-import { type Env, readEnv, type StoredSettings } from './settings.ts';
+import { type Env, keyStores, layouts, readEnv, type StoredSettings } from './settings.ts';
+import { type LockWorld, withLock } from './settings-lock.ts';
 
 /** Where settings and the sandbox's state live: `SOTRA_CONFIG_DIR`, `SOTRA_DATA_DIR`, or the platform's usual places. Never throws. */
 export function directories(env: Env): { config: string; data: string } {
@@ -18,37 +19,49 @@ export function directories(env: Env): { config: string; data: string } {
 export interface Store {
   path: string;
   read: () => StoredSettings;
-  write: (settings: StoredSettings) => Promise<void>;
+  /**
+   * Changes the settings and gives them as they are then. `change` gets the settings as no other process can change them meanwhile,
+   * and may be refused by throwing.
+   */
+  update: (world: LockWorld, change: (settings: StoredSettings) => StoredSettings) => Promise<StoredSettings>;
 }
 
 /**
- * The stored settings: one JSON file, mode 0600, replaced atomically. Errors: `config` (exit 3) naming the file when it cannot be
- * read or written; a damaged file is left as it is.
+ * The stored settings: one JSON file, mode 0600, replaced atomically, changed by one process at a time. Errors: `config` (exit 3) naming
+ * the file when it cannot be read or written, `locked` (exit 3); a damaged file is left as it is.
  */
 export function openStore(directory: string): Store {
   const path = join(directory, 'config.json');
+  const read = (): StoredSettings => {
+    try {
+      return checkStored(JSON.parse(readFileSync(path, 'utf8')));
+    } catch (cause) {
+      if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return { contexts: {} };
+      throw failure('read', path, cause);
+    }
+  };
   return {
     path,
-    read: () => {
+    read,
+    update: async (world, change) => {
       try {
-        return checkStored(JSON.parse(readFileSync(path, 'utf8')));
-      } catch (cause) {
-        if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return { contexts: {} };
-        throw failure('read', path, cause);
-      }
-    },
-    write: async (settings) => {
-      try {
-        const { default: Conf } = await import('conf');
-        const file = new Conf<Record<string, unknown>>({
-          cwd: directory,
-          configName: 'config',
-          configFileMode: 0o600,
-          clearInvalidConfig: false,
+        mkdirSync(directory, { recursive: true, mode: 0o700 });
+        return await withLock(join(directory, 'config.lock'), world, async (checkHeld) => {
+          const { default: Conf } = await import('conf');
+          const settings = change(read());
+          const file = new Conf<Record<string, unknown>>({
+            cwd: directory,
+            configName: 'config',
+            configFileMode: 0o600,
+            clearInvalidConfig: false,
+          });
+          checkHeld();
+          file.store = { ...settings };
+          chmodSync(path, 0o600);
+          return settings;
         });
-        file.store = { ...settings };
-        chmodSync(path, 0o600);
       } catch (cause) {
+        if (cause instanceof SotraError || world.signal.aborted) throw cause;
         throw failure('write', path, cause);
       }
     },
@@ -57,9 +70,32 @@ export function openStore(directory: string): Store {
 
 function checkStored(stored: unknown): StoredSettings {
   if (!isObject(stored)) throw new Error('it is not an object');
-  const { contexts = {} } = stored as { contexts?: unknown };
+  const { contexts = {}, aliases = {}, current } = stored as Record<string, unknown>;
   if (!isObject(contexts)) throw new Error('contexts is not an object');
+  for (const [name, context] of Object.entries(contexts)) checkContext(`contexts.${name}`, context);
+  checkTexts('aliases', aliases);
+  if (current !== undefined && typeof current !== 'string') throw new Error('current is not text');
   return { ...stored, contexts: contexts as StoredSettings['contexts'] };
+}
+
+function checkContext(where: string, context: unknown): void {
+  if (!isObject(context)) throw new Error(`${where} is not an object`);
+  const { wire = {}, ...others } = context as Record<string, unknown>;
+  checkTexts(`${where}.wire`, wire);
+  checkTexts(where, others);
+  checkChoice(`${where}.layout`, others['layout'], layouts);
+  checkChoice(`${where}.keyStore`, others['keyStore'], keyStores);
+}
+
+function checkTexts(where: string, value: unknown): void {
+  if (!isObject(value)) throw new Error(`${where} is not an object`);
+  const wrong = Object.entries(value).find(([, text]) => typeof text !== 'string');
+  if (wrong !== undefined) throw new Error(`${where}.${wrong[0]} is not text`);
+}
+
+function checkChoice(where: string, value: unknown, choices: readonly string[]): void {
+  if (value !== undefined && !choices.includes(String(value)))
+    throw new Error(`${where} is ${JSON.stringify(value)}, not one of ${choices.join(', ')}`);
 }
 
 function isObject(value: unknown): value is object {

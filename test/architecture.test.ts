@@ -66,8 +66,10 @@ test('a resource keeps to itself: contract, view and sandbox do not mix', () => 
       .filter((one) => !(one.typeOnly && types.some((prefix) => one.to.startsWith(`src/${prefix}`))))
       .map(say);
   expect(part('endpoints.ts', ['api/endpoint.ts', 'model/'])).toEqual([]);
-  expect(part('view.ts', ['output/', 'model/'])).toEqual([]);
+  expect(part('view.ts', ['output/', 'model/', 'resources/cards.ts'])).toEqual([]);
   expect(part('sandbox.ts', ['sandbox/', 'model/'])).toEqual([]);
+  const shared = imports.filter((one) => one.from === 'src/resources/cards.ts');
+  expect(shared.filter((one) => !['src/output/', 'src/model/'].some((each) => one.to.startsWith(each)))).toEqual([]);
 });
 
 test('each outside package is imported by one file', () => {

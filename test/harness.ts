@@ -23,6 +23,8 @@ export interface RunOptions {
   tty?: number;
   now?: number;
   signal?: AbortSignal;
+  /** What the user types when asked, one text a question; stdin is a terminal then. */
+  answers?: readonly string[];
 }
 
 /** A new empty folder that goes when the test ends. */
@@ -48,8 +50,16 @@ export async function run(argv: string | readonly string[], options: RunOptions 
   const env = { ...options.env };
   if (env['SOTRA_CONFIG_DIR'] === undefined) env['SOTRA_CONFIG_DIR'] = temporaryFolder();
   if (env['SOTRA_DATA_DIR'] === undefined) env['SOTRA_DATA_DIR'] = temporaryFolder();
+  const answers = [...(options.answers ?? [])];
+  const ask = async (question: string) => {
+    printed.err += question;
+    const answer = answers.shift();
+    if (answer === undefined) throw new Error(`nobody answers ${question}`);
+    return answer;
+  };
+  const stdin = Object.assign(input(options.stdin ?? ''), { isTTY: options.answers !== undefined });
   const world: World = {
-    io: { out: sink('out'), err: sink('err'), in: input(options.stdin ?? '') },
+    io: { out: sink('out'), err: sink('err'), in: stdin, ask },
     env,
     version: '0.0.0-test',
     now: () => options.now ?? Date.now(),
@@ -57,12 +67,21 @@ export async function run(argv: string | readonly string[], options: RunOptions 
     sleep: (ms, signal) => delay(ms, undefined, { signal }),
     signal: options.signal ?? never.signal,
     pid: process.pid,
+    system: { node: process.versions.node, platform: process.platform, isAlive: isRunning },
     spawnSelf: () => {
       throw new Error('tests start processes through the built program');
     },
   };
   const code = await runProgram(words, commands, world);
   return { ...printed, code };
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
 }
 
 async function* input(stdin: string | Uint8Array): AsyncIterable<Uint8Array> {

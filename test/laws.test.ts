@@ -12,12 +12,19 @@ const all: readonly Endpoint[] = endpoints;
 function samples(param: Param): unknown[] {
   const kind = kindOf(param.schema);
   const one: unknown[] = {
-    text: ['ext:a/b c?d#e%&+ü"', '3f0c1f5e-6a53-4d0c-9e57-0d4b1c2f7a11', 'plain', '60', '2026-11-20T00:00:00Z'],
+    text: [
+      'ext:a/b c?d#e%&+ü"',
+      '3f0c1f5e-6a53-4d0c-9e57-0d4b1c2f7a11',
+      '0xA4E221aa5a7ba51b5d5c7d5c923bfb9bcebcb252',
+      'plain',
+      '60',
+      '2026-11-20T00:00:00Z',
+    ],
     integer: [kind.min ?? 0, kind.max ?? 7],
     number: [kind.min ?? 0.5, kind.max ?? 1e6],
     boolean: [true, false],
     choice: [...kind.choices, ...kind.choices.map(Number)],
-    json: [{ a: 1 }],
+    json: [{ a: 1 }, { addressOrUid: 'ext:a/b', targets: ['ext:c'], action: 'unfollow' }],
   }[kind.type];
   const shaped = kind.list ? [...one.map((item) => [item]), one.slice(0, 2)] : one;
   const typed = kind.nullable ? [null, ...shaped] : shaped;
@@ -44,7 +51,7 @@ for (const endpoint of all)
       const values = Object.fromEntries(Object.entries(names).map(([key, text]) => [key, decodeURIComponent(text)]));
       expect(decodeRequest(endpoint, { path: values, query: url.searchParams, body })).toEqual({ ok: true, input });
     }
-    expect(tried.length).toBeGreaterThan(1);
+    expect(tried.length).toBeGreaterThan(Object.keys(endpoint.params).length === 0 ? 0 : 1);
   });
 
 test('a name that is not from the interface document can be overridden, one that is cannot', () => {

@@ -10,12 +10,14 @@ test('every endpoint has a row in the hand-typed table, and no row speaks of ano
 for (const [id, rows] of Object.entries(witnesses))
   test(`${id} sends exactly what the interface document says`, async () => {
     const service = await answering({});
-    for (const { argv, ...expected } of rows) {
+    let sentAhead = 0;
+    for (const { argv, ahead = 0, ...expected } of rows) {
+      sentAhead += ahead;
       await run([...(typeof argv === 'string' ? argv.split(' ') : argv), '--json'], { env: service.env });
       const sent = service.requests.at(-1);
       const body = sent?.body === '' ? {} : { body: JSON.parse(sent?.body ?? '') };
       expect({ method: sent?.method, path: sent?.url, ...body }).toEqual(expected);
       expect(sent?.headers).toMatchObject({ authorization: 'Bearer stub-key', accept: 'application/json' });
     }
-    expect(service.requests).toHaveLength(rows.length);
+    expect(service.requests).toHaveLength(rows.length + sentAhead);
   });

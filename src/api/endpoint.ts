@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 
 /** Where a name comes from: the interface document, a public fact, or an assumption of ours (overridable). */
 export type Source = 'spec' | 'public' | 'assumed';
@@ -17,10 +17,22 @@ export interface Param<S extends z.ZodType = z.ZodType> {
   aliases?: readonly string[];
   /** The flag without dashes; the key in kebab-case when absent. */
   flag?: string;
+  /** One letter that does the same as the flag. */
+  short?: string;
+  /** A list whose items may hold commas: several by repeating the flag only. */
+  whole?: boolean;
+  /** What is refused before sending although the service takes it, because it would not do what the user expects. */
+  sendRule?: SendRule;
   /** Typed without a flag, in the order of the params. Path parameters always are. */
   positional?: boolean;
   /** What the service does when it is left out; help only, never sent. */
   serviceDefault?: string;
+}
+
+/** True for what may be sent, and the reason where it may not. */
+interface SendRule {
+  allows: (value: unknown) => boolean;
+  why: string;
 }
 
 export type Params = Readonly<Record<string, Param>>;
@@ -36,13 +48,13 @@ export interface Example {
 /**
  * How further items are reached, by names of inputs and of fields of the answer. `limit`: not at all, the list only has a length;
  * `page`: the answer is the array, pages count from 1; `cursor`: the answer holds items and the next cursor; `links`: it
- * holds items and `pagination` with links both ways.
+ * holds items and `pagination` with links both ways, and cursors for the two inputs where a link is absent.
  */
 export type Paging =
   | { kind: 'limit'; size: string; defaultSize: number; maxSize: number }
   | { kind: 'page'; page: string; size: string; defaultSize: number; maxSize: number }
   | { kind: 'cursor'; cursor: string; size: string; maxSize: number; items: string; next: string }
-  | { kind: 'links'; size: string; items: string; newer: string };
+  | { kind: 'links'; size: string; items: string; older: string; newer: string };
 
 /** One HTTP endpoint, written once; everything mechanical is derived from it. */
 export interface Endpoint<Id extends string = string, P extends Params = Params, R extends z.ZodType = z.ZodType> {
@@ -108,8 +120,3 @@ export function wireName(endpoint: Pick<Endpoint, 'id'>, key: string, param: Par
 
 /** Overrides of wire names: `leaderboard.list.limit` or `*.limit` to the name a deployment uses. */
 export type WireNames = Readonly<Record<string, string>>;
-
-/** The schema of all inputs of a set of params, as one object. */
-export function inputSchema(params: Params): z.ZodObject {
-  return z.object(Object.fromEntries(Object.entries(params).map(([key, { schema }]) => [key, schema])));
-}

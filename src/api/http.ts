@@ -9,6 +9,17 @@ export interface HttpAnswer {
   status: number;
   headers: Record<string, string | string[] | undefined>;
   body: AsyncIterable<Uint8Array>;
+  /** Where the time went, as far as the transport can tell. */
+  timing?: Timing;
+}
+
+/** Milliseconds of the parts of one exchange; a part that did not happen (a kept connection, an address without a name) is absent. */
+export interface Timing {
+  dnsMs?: number;
+  /** Making the connection, its look-up and TLS included. */
+  connectMs?: number;
+  /** From sending to the first byte of the answer. */
+  firstByteMs: number;
 }
 
 /** Sends one request and gives its answer as it arrives; the sandbox brings its own, tests too. */

@@ -7,6 +7,8 @@ export interface Kind {
   nullable: boolean;
   optional: boolean;
   choices: readonly string[];
+  /** The choices are numbers. */
+  numeric?: boolean;
   min?: number;
   max?: number;
   minLength?: number;
@@ -15,7 +17,7 @@ export interface Kind {
 }
 
 type JsonSchema = {
-  type?: string;
+  type?: string | string[];
   enum?: unknown[];
   anyOf?: JsonSchema[];
   items?: JsonSchema;
@@ -31,7 +33,7 @@ type JsonSchema = {
 export function kindOf(schema: z.ZodType): Kind {
   const json = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as JsonSchema;
   const optional = schema.safeParse(undefined).success;
-  const variants = json.anyOf ?? [json];
+  const variants = (json.anyOf ?? [json]).flatMap(oneTypeEach);
   const nullable = variants.some((variant) => variant.type === 'null');
   const main = variants.find((variant) => variant.type !== 'null') ?? {};
   const list = main.type === 'array';
@@ -42,12 +44,18 @@ export function kindOf(schema: z.ZodType): Kind {
     nullable,
     optional,
     choices: (item.enum ?? []).map(String),
+    ...(item.enum?.every((choice) => typeof choice === 'number') ? { numeric: true } : {}),
     ...pick('min', item.minimum ?? (item.exclusiveMinimum === undefined ? undefined : item.exclusiveMinimum + 1)),
     ...pick('max', item.maximum === Number.MAX_SAFE_INTEGER ? undefined : item.maximum),
     ...pick('minLength', item.minLength),
     ...pick('maxLength', item.maxLength),
     ...pick('maxItems', list ? main.maxItems : undefined),
   };
+}
+
+/** `type: ['string', 'null']` as two variants. */
+function oneTypeEach(json: JsonSchema): JsonSchema[] {
+  return Array.isArray(json.type) ? json.type.map((type) => ({ ...json, type })) : [json];
 }
 
 function pick(key: string, value: number | undefined): Record<string, number> {
@@ -103,12 +111,14 @@ function describeItem({ type, choices, min, max, minLength, maxLength }: Kind): 
 
 /**
  * One item of text as the value its kind asks for; `undefined` where the text is not of that kind. Text and choices come
- * back as they are: whether they are allowed is the schema's question. Never throws.
+ * back as they are, choices among numbers as numbers: whether they are allowed is the schema's question. Never throws.
  */
 export function readItem(kind: Kind, text: string): string | number | boolean | object | undefined {
   switch (kind.type) {
     case 'integer':
       return /^-?\d{1,15}$/.test(text) ? Number(text) : undefined;
+    case 'choice':
+      return kind.numeric ? (kind.choices.includes(text) ? Number(text) : undefined) : text;
     case 'number':
       return /^-?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i.test(text) ? Number(text) : undefined;
     case 'boolean':

@@ -1,11 +1,12 @@
 import { SotraError } from '../errors.ts';
 import type { Answer } from './client.ts';
 import type { Paging } from './endpoint.ts';
+import { itemBytes, itemLines } from './item-lines.ts';
 
 type Input = Readonly<Record<string, unknown>>;
 
 /** Asks for a page: with the input as it is, or at a link of the service. */
-export type AskPage = (input: Input, link?: string) => Promise<Answer>;
+type AskPage = (input: Input, link?: string) => Promise<Answer>;
 
 export interface Walk {
   paging: Paging;
@@ -18,43 +19,93 @@ export interface Walk {
 }
 
 /**
- * The items of all pages, in the service's order, a batch a page; one page is held at a time. Errors: those of the call; `contract` when
+ * The items of all pages, in the service's order, a batch a page; two pages are held at most. Errors: those of the call; `contract` when
  * a page, cursor or link comes a second time; `redirect` for a link to another origin.
  */
 export async function* walkPages({ paging, input, ask, max, onCut }: Walk): AsyncGenerator<readonly unknown[]> {
   let left = max ?? Number.POSITIVE_INFINITY;
-  for await (const { items, more } of pagesOf(paging, input, ask)) {
-    yield items.length > left ? items.slice(0, left) : items;
+  for await (const page of pagesOf(paging, input, ask, left)) {
+    const { items, more } = page;
+    yield withLines(items.length > left ? items.slice(0, left) : items, page);
     if (items.length > left || (items.length === left && more)) onCut();
     left -= items.length;
     if (left <= 0) return;
   }
 }
 
+/** A batch that can also say its items as lines of JSON. */
+type LinedBatch = readonly unknown[] & Pick<Page, 'lines' | 'bytes'>;
+
+function withLines(items: readonly unknown[], { lines, bytes }: Page): LinedBatch {
+  return Object.defineProperties([...items], {
+    lines: { value: () => lines?.(items.length) },
+    bytes: { value: () => bytes?.(items.length) },
+  });
+}
+
+/** A batch of `walkPages` as one line of JSON an item, exactly as the service sent it; `undefined` for other batches. Never throws. */
+export function linesOf(batch: readonly unknown[]): string | undefined {
+  return (batch as LinedBatch).lines?.(batch.length);
+}
+
+/**
+ * The same as bytes that are safe for a terminal, where that is quicker than text; to be asked for once. `undefined` where it is not.
+ * Never throws.
+ */
+export function bytesOf(batch: readonly unknown[]): Uint8Array | undefined {
+  return (batch as LinedBatch).bytes?.(batch.length);
+}
+
 interface Page {
   items: readonly unknown[];
   more: boolean;
+  lines?: (count: number) => string | undefined;
+  bytes?: (count: number) => Uint8Array | undefined;
 }
 
-async function* pagesOf(paging: Paging, input: Input, ask: AskPage): AsyncGenerator<Page> {
+async function* pagesOf(paging: Paging, input: Input, ask: AskPage, wanted: number): AsyncGenerator<Page> {
   if (paging.kind === 'limit') {
     const size = Number(input[paging.size] ?? paging.maxSize);
     const items = listOf((await ask({ ...input, [paging.size]: size })).data);
     yield { items, more: items.length >= size };
-  } else if (paging.kind === 'page') yield* numberedPages(paging, input, ask);
+  } else if (paging.kind === 'page') yield* numberedPages(paging, input, ask, wanted);
   else yield* linkedPages(paging, input, ask);
 }
 
-async function* numberedPages(paging: Paging & { kind: 'page' }, input: Input, ask: AskPage): AsyncGenerator<Page> {
+async function* numberedPages(
+  paging: Paging & { kind: 'page' },
+  input: Input,
+  ask: AskPage,
+  wanted: number,
+): AsyncGenerator<Page> {
   const size = Number(input[paging.size] ?? paging.maxSize);
+  const askFor = (page: number) => {
+    const asked = ask({ ...input, [paging.size]: size, [paging.page]: page });
+    // It is asked for while the page before is printed; whether it failed is looked at when its turn comes.
+    asked.catch(() => undefined);
+    return asked;
+  };
   let before = '';
-  for (let page = Number(input[paging.page] ?? 1); ; page += 1) {
-    const { data, text } = await ask({ ...input, [paging.size]: size, [paging.page]: page });
+  let left = wanted;
+  let page = Number(input[paging.page] ?? 1);
+  let next = askFor(page);
+  for (;;) {
+    const { data, text, body } = await next;
     const items = listOf(data);
-    if (items.length > 0 && text === before) throw repeated(`page ${page}`);
-    before = text;
-    yield { items, more: items.length >= size };
-    if (items.length < size) return;
+    const names = items.map(nameOf).join('\n');
+    if (items.length > 0 && names === before) throw repeated(`page ${page}`);
+    before = names;
+    left -= items.length;
+    page += 1;
+    const more = items.length >= size;
+    if (more && left > 0) next = askFor(page);
+    yield {
+      items,
+      more,
+      lines: (count) => itemLines(text, undefined, count),
+      bytes: (count) => itemBytes({ text, body, items }, count),
+    };
+    if (!more) return;
   }
 }
 
@@ -69,23 +120,39 @@ async function* linkedPages(
   for (;;) {
     const items = itemsIn(paging.items, answer.data);
     const next = nextOf(paging, input, answer.data);
-    yield { items, more: next !== undefined };
+    const { text } = answer;
+    yield { items, more: next !== undefined, lines: (count) => itemLines(text, paging.items, count) };
     if (next === undefined) return;
-    if (seen.has(next)) throw repeated(paging.kind === 'cursor' ? `cursor ${next}` : `link ${next}`);
-    seen.add(next);
-    answer = await (paging.kind === 'cursor' ? ask({ ...sized, [paging.cursor]: next }) : ask(input, next));
+    const step = `${next.kind} ${next.text}`;
+    if (seen.has(step)) throw repeated(step);
+    seen.add(step);
+    answer = await (next.kind === 'link' ? ask(input, next.text) : ask({ ...sized, [next.input]: next.text }));
   }
 }
 
-/** The cursor or link to the next page; `undefined` at the end (null, empty or absent). Never throws. */
-function nextOf(paging: Paging & { kind: 'cursor' | 'links' }, input: Input, data: unknown): string | undefined {
+/** The way to the next page: a link to follow as it is, or the cursor for an input. */
+type Next = { way: 'older' | 'newer'; text: string } & (
+  | { kind: 'link'; cursor: string | undefined }
+  | { kind: 'cursor'; input: string }
+);
+
+/** The way to the next page; `undefined` at the end (null, empty or absent). A link goes before a cursor. Never throws. */
+function nextOf(paging: Paging & { kind: 'cursor' | 'links' }, input: Input, data: unknown): Next | undefined {
   const answer = data as Record<string, unknown> | null;
+  if (paging.kind === 'cursor') {
+    const text = filled(answer?.[paging.next]);
+    return text === undefined ? undefined : { kind: 'cursor', way: 'older', text, input: paging.cursor };
+  }
   const pagination = answer?.['pagination'] as Record<string, unknown> | null | undefined;
-  const next =
-    paging.kind === 'cursor'
-      ? answer?.[paging.next]
-      : pagination?.[input[paging.newer] === undefined ? 'olderItemsURL' : 'newerItemsURL'];
-  return typeof next === 'string' && next !== '' ? next : undefined;
+  const way = input[paging.newer] === undefined ? 'older' : 'newer';
+  const cursor = filled(pagination?.[`${way}Cursor`]);
+  const link = filled(pagination?.[`${way}ItemsURL`]);
+  if (link !== undefined) return { kind: 'link', way, text: link, cursor };
+  return cursor === undefined ? undefined : { kind: 'cursor', way, text: cursor, input: paging[way] };
+}
+
+function filled(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
 /** One sentence that says how to get the rest, where an answer may not be all there is; `undefined` where it is. Never throws. */
@@ -93,18 +160,27 @@ export function moreHint(paging: Paging, input: Input, data: unknown): string | 
   if (paging.kind === 'cursor' || paging.kind === 'links') {
     const next = nextOf(paging, input, data);
     if (next === undefined) return undefined;
-    const byHand = paging.kind === 'cursor' ? `--cursor ${next} gives the next page; ` : '';
+    const cursor = next.kind === 'cursor' ? next.text : next.cursor;
+    const flag = next.way === 'newer' ? '--newer-than' : '--cursor';
+    const byHand = cursor === undefined ? '' : `${flag} ${cursor} gives the next page; `;
     return `There is more: ${byHand}--all walks to the end.`;
   }
   const count = listOf(data).length;
   if (count === 0 || count < Number(input[paging.size] ?? paging.defaultSize)) return undefined;
   if (paging.kind === 'page')
     return `There may be more: --page ${Number(input[paging.page] ?? 1) + 1} gives the next page; --all walks to the end.`;
+  if (paging.maxSize === Number.POSITIVE_INFINITY) return 'There may be more: a larger --limit shows it.';
   return count >= paging.maxSize ? undefined : `There may be more: --limit takes up to ${paging.maxSize}.`;
 }
 
 function itemsIn(key: string, data: unknown): readonly unknown[] {
   return listOf((data as Record<string, unknown> | null)?.[key]);
+}
+
+/** What an item is called: a service that ignores the page number gives the same ones again, with other figures perhaps. */
+function nameOf(item: unknown): string {
+  const { itemId, id } = (item ?? {}) as Record<string, unknown>;
+  return String(itemId ?? id ?? JSON.stringify(item));
 }
 
 /** The list an answer is, or the first list it holds; empty where there is none. */

@@ -25,7 +25,9 @@ export function describeRequest(request: HttpRequest): string {
 
 /** A curl line that does the same when pasted into a shell; the key is `$SOTRA_API_KEY`. Ends with a newline. Never throws. */
 export function curlLine(request: HttpRequest): string {
-  const parts = ['curl', '--silent', '--show-error', '--request', request.method, quote(request.url.href)];
+  // Left alone, curl would read brackets and braces in an address as a pattern.
+  const verbatim = /[[\]{}]/.test(request.url.href) ? ['--globoff'] : [];
+  const parts = ['curl', '--silent', '--show-error', ...verbatim, '--request', request.method, quote(request.url.href)];
   for (const [name, value] of Object.entries(request.headers))
     parts.push(
       '--header',

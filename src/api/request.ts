@@ -10,6 +10,8 @@ export interface WireRequest {
   href?: string;
   /** JSON value of the body; absent when the request has none. */
   body?: unknown;
+  /** The same body as it was typed, where its text must not change on the way (numbers above 2^53, repeated keys). */
+  bodyText?: string;
 }
 
 type Values = Readonly<Record<string, unknown>>;

@@ -32,7 +32,7 @@ function mayRepeat(method: string, failure: Failure): boolean {
 }
 
 /** Milliseconds that a `Retry-After` header asks for; `undefined` where it is absent or unreadable. Never throws. */
-export function readRetryAfter(header: string | undefined, nowMs: number): number | undefined {
+function readRetryAfter(header: string | undefined, nowMs: number): number | undefined {
   if (header === undefined) return undefined;
   if (/^\d{1,9}$/.test(header.trim())) return Number(header.trim()) * 1000;
   const at = Date.parse(header);

@@ -1,12 +1,15 @@
-import { Agent, errors } from 'undici';
+import { type LookupOptions, lookup } from 'node:dns';
+import { Agent, buildConnector, errors } from 'undici';
 import { SotraError } from '../errors.ts';
-import { NetworkFailure, type Transport } from './http.ts';
+import { NetworkFailure, type Timing, type Transport } from './http.ts';
 
 /** A transport over real sockets, keeping connections alive until `close`. `send` throws NetworkFailure. */
-export function createTransport(): Transport {
-  const agent = new Agent({ connections: 8 });
+export function createTransport(now: () => number): Transport {
+  const { connect, takeLatest } = timedConnector(now);
+  const agent = new Agent({ connections: 8, connect });
   return {
     async send(request, { timeoutMs, signal }) {
+      const started = now();
       try {
         const answer = await agent.request({
           origin: request.url.origin,
@@ -18,13 +21,43 @@ export function createTransport(): Transport {
           bodyTimeout: timeoutMs,
           signal,
         });
-        return { status: answer.statusCode, headers: answer.headers, body: reading(answer.body) };
+        const timing = { ...takeLatest(started), firstByteMs: now() - started };
+        return { status: answer.statusCode, headers: answer.headers, body: reading(answer.body), timing };
       } catch (error) {
         throw networkFailure(error);
       }
     },
     close: () => agent.destroy(),
   };
+}
+
+type Connecting = Pick<Timing, 'dnsMs' | 'connectMs'>;
+
+/** A connector that measures; `takeLatest` gives the times of a connection made since then, to one request only. */
+function timedConnector(now: () => number) {
+  const made: { at: number; times: Connecting }[] = [];
+  const looked: Pick<Timing, 'dnsMs'>[] = [];
+  const find = (hostname: string, options: LookupOptions, done: (...found: never[]) => void) => {
+    const started = now();
+    lookup(hostname, options, (...found: unknown[]) => {
+      looked.push({ dnsMs: now() - started });
+      done(...(found as never[]));
+    });
+  };
+  const connecting = buildConnector({ lookup: find as never, port: 0 });
+  const connect: buildConnector.connector = (options, callback) => {
+    const started = now();
+    connecting(options, (...[error, socket]: Parameters<buildConnector.Callback>) => {
+      if (error !== null) return callback(error, null);
+      made.push({ at: now(), times: { ...looked.pop(), connectMs: now() - started } });
+      callback(null, socket);
+    });
+  };
+  const takeLatest = (since: number): Connecting => {
+    const latest = made.findIndex(({ at }) => at >= since);
+    return latest === -1 ? {} : (made.splice(latest, 1)[0]?.times ?? {});
+  };
+  return { connect, takeLatest };
 }
 
 async function* reading(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {

@@ -25,6 +25,8 @@ export interface Command {
   exitCodes: readonly number[];
   /** Its table, for help and output. */
   view?: () => Promise<AnyView>;
+  /** Looks at the command line as it was typed, before anything is made of it; refuses by throwing. */
+  checkArgv?: (argv: readonly string[]) => Promise<void>;
   run: (input: never, context: Context) => Promise<Result>;
 }
 

@@ -2,7 +2,7 @@ import { Argument, CommanderError, Command as Node, Option } from 'commander';
 import { type SotraError, usageError } from '../errors.ts';
 import type { Column } from '../output/view.ts';
 import type { Command } from './command.ts';
-import { type Field, fieldsOf, type Typed } from './flags.ts';
+import { type Field, fieldsOf, nearest, type Typed } from './flags.ts';
 import { globalFlags } from './globals.ts';
 import { commandHelp, groupHelp, programHelp } from './help.ts';
 
@@ -25,7 +25,25 @@ export function findCommand(argv: readonly string[], commands: readonly Command[
 }
 
 /**
- * Reads a command line. `columns` are those of the found command's view, for its help. Errors: `usage` for unknown words
+ * `help leaderboard list` as `leaderboard list --help`; a topic of help stays as it is. Errors: `usage` for a word that is nearly a command
+ * and no topic.
+ */
+export function helpAsFlag(argv: readonly string[], commands: readonly Command[]): readonly string[] {
+  const [first, noun, ...others] = argv;
+  if (first !== 'help') return argv;
+  if (noun === undefined) return ['--help'];
+  if (noun.startsWith('-')) return [...argv.slice(1), '--help'];
+  const nouns = [...new Set(commands.map(({ words }) => words[0] ?? ''))];
+  if (nouns.includes(noun)) return [noun, ...others, '--help'];
+  const help = commands.find(({ words }) => words.join(' ') === 'help');
+  const topics = help === undefined ? [] : fieldsOf(help.params).flatMap(({ kind }) => kind.choices);
+  const near = nearest(noun, nouns);
+  if (near === undefined || nearest(noun, topics) !== undefined) return argv;
+  throw usageError(`unknown command '${noun}'`, `Did you mean sotra help ${near}?`);
+}
+
+/**
+ * Reads a command line. `columns` are those of the found command's view, for its help, `width` the terminal's. Errors: `usage` for unknown words
  * and flags, with the nearest known one as hint.
  */
 export function parseArgv(
@@ -33,9 +51,10 @@ export function parseArgv(
   commands: readonly Command[],
   version: string,
   columns: readonly Column<never>[],
+  width: number,
 ): Parsed {
   const found = findCommand(argv, commands);
-  const parsing: Parsing = { found, columns, printed: '', parsed: undefined };
+  const parsing: Parsing = { found, columns, width, printed: '', parsed: undefined };
   const program = buildProgram(commands, version, parsing);
   try {
     program.parse(argv, { from: 'user' });
@@ -43,15 +62,16 @@ export function parseArgv(
     if (!(thrown instanceof CommanderError)) throw thrown;
     if (['commander.helpDisplayed', 'commander.help', 'commander.version'].includes(thrown.code))
       return { kind: 'text', text: parsing.printed };
-    throw fromCommander(thrown);
+    throw fromCommander(thrown, found);
   }
-  if (parsing.parsed === undefined) return { kind: 'text', text: programHelp(commands) };
+  if (parsing.parsed === undefined) return { kind: 'text', text: programHelp(commands, width) };
   return parsing.parsed;
 }
 
 interface Parsing {
   found: Command | undefined;
   columns: readonly Column<never>[];
+  width: number;
   printed: string;
   parsed: Parsed | undefined;
 }
@@ -70,7 +90,7 @@ function buildProgram(commands: readonly Command[], version: string, parsing: Pa
     node.helpInformation = help;
     return node;
   };
-  const program = prepare(new Node('sotra'), () => programHelp(commands));
+  const program = prepare(new Node('sotra'), () => programHelp(commands, parsing.width));
   program.version(version, '-V, --version');
   for (const { flag, value } of globalFlags)
     program.addOption(new Option(value ? `--${flag} <${value}>` : `--${flag}`));
@@ -79,7 +99,7 @@ function buildProgram(commands: readonly Command[], version: string, parsing: Pa
     command.words.forEach((word, index) => {
       const group = command.words.slice(0, index + 1);
       const known = node.commands.find((child) => child.name() === word);
-      const help = () => groupHelp(group, commands);
+      const help = () => groupHelp(group, commands, parsing.width);
       const next = known ?? prepare(new Node(word), help);
       if (!known) node.addCommand(next);
       node = next;
@@ -91,26 +111,32 @@ function buildProgram(commands: readonly Command[], version: string, parsing: Pa
 
 function fillCommand(node: Node, command: Command, parsing: Parsing): void {
   const fields = fieldsOf(command.params);
-  node.helpInformation = () => commandHelp(command, fields, parsing.columns);
+  node.helpInformation = () => commandHelp(command, fields, parsing.columns, parsing.width);
   node.allowExcessArguments(false);
   for (const field of fields) {
     if (field.param.positional) node.addArgument(new Argument(`[${field.flag}${field.kind.list ? '...' : ''}]`));
-    else for (const option of optionsOf(field)) node.addOption(option);
+    else if (!isGlobal(field)) for (const option of optionsOf(field)) node.addOption(option);
   }
   node.action(() => {
     parsing.parsed = { kind: 'run', command, fields, typed: typedOf(node, fields), globals: globalsOf(node) };
   });
 }
 
+/** A command may take a global flag as an input of its own: `context set --base-url`. */
+function isGlobal(field: Field): boolean {
+  return globalFlags.some(({ flag }) => flag === field.flag);
+}
+
 function optionsOf(field: Field): Option[] {
   if (field.kind.type === 'boolean') return [new Option(`--${field.flag}`), new Option(`--no-${field.flag}`)];
-  const option = new Option(`--${field.flag} <value>`);
+  const short = field.param.short === undefined ? '' : `-${field.param.short}, `;
+  const option = new Option(`${short}--${field.flag} <value>`);
   if (field.kind.list) option.argParser((text: string, before: string[] | undefined) => [...(before ?? []), text]);
   return [option];
 }
 
 function typedOf(node: Node, fields: readonly Field[]): Typed {
-  const options = node.opts();
+  const options = node.optsWithGlobals();
   let position = 0;
   const entries = fields.map((field) => {
     if (!field.param.positional) return [field.key, options[attributeOf(field.flag)]];
@@ -130,11 +156,12 @@ function globalsOf(node: Node): Record<string, unknown> {
   return { ...others, noColor: color === false, noInput: input === false };
 }
 
-function fromCommander(error: CommanderError): SotraError {
+function fromCommander(error: CommanderError, found: Command | undefined): SotraError {
   const [first = '', ...rest] = error.message.replace(/^error: /, '').split('\n');
   const suggestion = rest
     .join(' ')
     .replace(/^\((.*)\)$/, '$1')
     .trim();
-  return usageError(first, suggestion === '' ? 'See sotra --help.' : suggestion);
+  const words = ['sotra', ...(found?.words ?? []), '--help'].join(' ');
+  return usageError(first, suggestion === '' ? `See ${words}.` : suggestion);
 }

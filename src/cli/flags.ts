@@ -17,7 +17,7 @@ export interface Field {
 export type Typed = Readonly<Record<string, string | readonly string[] | boolean | undefined>>;
 
 /** `onlyWithComments` -> `only-with-comments`. Never throws. */
-export function kebabCase(key: string): string {
+function kebabCase(key: string): string {
   return key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
@@ -43,6 +43,8 @@ export function readInput(fields: readonly Field[], typed: Typed): Record<string
       throw usageError(`${field.label} is required: ${field.param.help}`, 'See the command with --help.');
     const checked = field.param.schema.safeParse(value);
     if (!checked.success) throw refusal(field, value, checked.error.issues[0]);
+    const { sendRule } = field.param;
+    if (sendRule?.allows(value) === false) throw refusal(field, value, { code: 'custom', message: sendRule.why });
     if (checked.data !== undefined) input[field.key] = checked.data;
   }
   return input;
@@ -52,7 +54,9 @@ function readField(field: Field, typed: Typed[string]): unknown {
   if (typed === undefined || typeof typed === 'boolean') return typed;
   if (field.kind.nullable && typed === 'null') return null;
   if (!field.kind.list) return readOne(field, String(typed));
-  const items = [typed].flat().flatMap((text) => (splits(field, text) ? text.split(',') : [text]));
+  const items = [typed]
+    .flat()
+    .flatMap((text) => (field.param.whole !== true && splits(field, text) ? text.split(',') : [text]));
   return items.map((item) => readOne(field, item.trim()));
 }
 
@@ -80,14 +84,19 @@ function refusal(
   return usageError(`${field.label} ${shown}: ${why}`, near === undefined ? undefined : `Did you mean ${near}?`);
 }
 
-/** The candidate that is at most two edits (one in short words) away from the text; `undefined` when none is. Never throws. */
+/**
+ * The candidate that is at most two edits (one in short words) away from the text, or the only one that begins with it; `undefined` when
+ * none is. Never throws.
+ */
 export function nearest(text: string, candidates: readonly string[]): string | undefined {
   const reach = text.length <= 3 ? 1 : 2;
   const ranked = candidates
     .map((candidate) => ({ candidate, distance: editDistance(text.toLowerCase(), candidate.toLowerCase()) }))
     .sort((a, b) => a.distance - b.distance);
   const best = ranked[0];
-  return best !== undefined && best.distance <= reach ? best.candidate : undefined;
+  if (best !== undefined && best.distance <= reach) return best.candidate;
+  const begun = text.length < 2 ? [] : candidates.filter((each) => each.toLowerCase().startsWith(text.toLowerCase()));
+  return begun.length === 1 ? begun[0] : undefined;
 }
 
 function editDistance(a: string, b: string): number {

@@ -27,11 +27,26 @@ export const globalFlags: readonly GlobalFlag[] = [
     value: 'a,b',
     help: 'show these columns; see the command with --help for their names',
   },
+  {
+    key: 'jq',
+    flag: 'jq',
+    value: 'filter',
+    help: 'print what this jq filter makes of the JSON; strings without quotes',
+  },
+  { key: 'plain', flag: 'plain', help: 'for screen readers: one fact a line, no columns, no spinner, no colours' },
+  { key: 'ascii', flag: 'ascii', help: 'draw with ASCII characters only' },
   { key: 'noColor', flag: 'no-color', help: 'no colours (also NO_COLOR)' },
   { key: 'timeout', flag: 'timeout', value: 'time', help: 'give up on an attempt after this long (default 30s)' },
   { key: 'retries', flag: 'retries', value: 'n', help: 'repeat a failed request up to n times (default 2)' },
   { key: 'verbose', flag: 'verbose', help: 'show requests, answers and timing on stderr' },
   { key: 'quiet', flag: 'quiet', help: 'no progress, notes or warnings on stderr' },
+  { key: 'include', flag: 'include', help: 'print status and headers of the answer before its body' },
+  {
+    key: 'traceFile',
+    flag: 'trace-file',
+    value: 'file',
+    help: 'write all requests and answers as an HTTP archive (HAR), keys hidden',
+  },
   { key: 'dryRun', flag: 'dry-run', help: 'print the request instead of sending it; needs no key' },
   { key: 'curl', flag: 'curl', help: 'print the request as a curl line instead of sending it' },
   { key: 'strict', flag: 'strict', help: 'an answer that does not fit the contract is an error (exit 13)' },
@@ -45,11 +60,16 @@ export interface GlobalOptions {
   baseUrl: string | undefined;
   format: Format | undefined;
   columns: string[] | undefined;
+  plain: boolean;
+  ascii: boolean;
   noColor: boolean;
   timeoutMs: number;
   retries: number;
   verbose: boolean;
   quiet: boolean;
+  include: boolean;
+  traceFile: string | undefined;
+  jq: string | undefined;
   dryRun: boolean;
   curl: boolean;
   strict: boolean;
@@ -64,6 +84,13 @@ export function readGlobals(typed: Readonly<Record<string, unknown>>): GlobalOpt
   const format = readFormat(text('format'));
   if (on('json') && format !== undefined && format !== 'json')
     throw usageError(`--json and --format ${format} contradict each other`, 'Leave one of them out.');
+  const machine = on('json') ? '--json' : format === undefined || format === 'table' ? undefined : `--format ${format}`;
+  if (on('plain') && machine !== undefined)
+    throw usageError(`--plain and ${machine} contradict each other`, 'Leave one of them out.');
+  const rows = format !== undefined && format !== 'json' && format !== 'ndjson' ? `--format ${format}` : undefined;
+  const rival = rows ?? (text('columns') === undefined ? undefined : '--columns');
+  if (text('jq') !== undefined && rival !== undefined)
+    throw usageError(`--jq and ${rival} contradict each other`, 'A filter works on JSON: leave one of them out.');
   if (on('sandbox') && (text('baseUrl') ?? text('context')) !== undefined)
     throw usageError(`--sandbox and --${text('baseUrl') ? 'base-url' : 'context'} name two services`, 'Leave one out.');
   return {
@@ -74,11 +101,16 @@ export function readGlobals(typed: Readonly<Record<string, unknown>>): GlobalOpt
     columns: text('columns')
       ?.split(',')
       .map((name) => name.trim()),
-    noColor: on('noColor'),
+    plain: on('plain'),
+    ascii: on('ascii'),
+    noColor: on('noColor') || on('plain'),
     timeoutMs: readTimeout(text('timeout')),
     retries: readRetries(text('retries')),
     verbose: on('verbose'),
     quiet: on('quiet'),
+    include: on('include'),
+    traceFile: text('traceFile'),
+    jq: text('jq'),
     dryRun: on('dryRun'),
     curl: on('curl'),
     strict: on('strict'),

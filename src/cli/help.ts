@@ -3,8 +3,10 @@ import type { Column } from '../output/view.ts';
 import type { Command } from './command.ts';
 import type { Field } from './flags.ts';
 import { globalFlags } from './globals.ts';
+import { wrapProse, wrapWords } from './wrap.ts';
 
-const exitMeanings: Record<number, string> = {
+/** What each exit code means. */
+export const exitMeanings: Record<number, string> = {
   0: 'done, also with an empty result',
   1: 'internal fault',
   2: 'wrong use, or input refused before sending',
@@ -23,18 +25,33 @@ const exitMeanings: Record<number, string> = {
   130: 'interrupted',
 };
 
-type Line = readonly [string, string];
+/** A line of help: a label and what it means. */
+export type Line = readonly [label: string, says: string];
+
+/** A part of help: prose (a text), or lines under a title; lines that are texts are written as they are, to be pasted. */
+export type Part = readonly [title: string, body: string | readonly (string | Line)[]];
 
 /** Help of the program: its nouns and the flags every command takes. Ends with a newline. Never throws. */
-export function programHelp(commands: readonly Command[]): string {
+export function programHelp(commands: readonly Command[], width: number): string {
   const nouns = [...new Set(commands.map((command) => command.words[0] ?? ''))];
-  return sections([
-    ['', 'sotra: social trading from the command line: leaderboards, profiles, positions, comments, webhooks.'],
-    ['USAGE', ['sotra <command> [arguments] [flags]']],
-    ['COMMANDS', nouns.map((noun): Line => [noun, nounSummary(noun, commands)])],
-    ['GLOBAL FLAGS', globalLines()],
-    ['EXAMPLES', ['sotra --sandbox leaderboard list --chains solana', 'sotra leaderboard list --json | jq .traders']],
-  ]);
+  const isOfService = (noun: string) =>
+    commands.some(({ words, endpoint }) => words[0] === noun && endpoint !== undefined);
+  const line = (noun: string): Line => [noun, nounSummary(noun, commands)];
+  return formatParts(
+    [
+      [
+        '',
+        'Social trading from the command line: leaderboards, profiles, positions, signed comments, feeds and webhooks.',
+      ],
+      ['USAGE', ['sotra <command> [arguments] [flags]']],
+      ['THE SERVICE', nouns.filter(isOfService).map(line)],
+      ['THE TOOL', nouns.filter((noun) => !isOfService(noun)).map(line)],
+      ['FLAGS OF EVERY COMMAND', globalLines()],
+      ['EXAMPLES', ['sotra --sandbox leaderboard list --chains solana', 'sotra leaderboard list --json | jq .traders']],
+      ['MORE', ['sotra <command> --help', 'sotra help exit-codes']],
+    ],
+    width,
+  );
 }
 
 function nounSummary(noun: string, commands: readonly Command[]): string {
@@ -45,48 +62,69 @@ function nounSummary(noun: string, commands: readonly Command[]): string {
 }
 
 /** Help of a noun: its commands. Ends with a newline. Never throws. */
-export function groupHelp(words: readonly string[], commands: readonly Command[]): string {
+export function groupHelp(words: readonly string[], commands: readonly Command[], width: number): string {
   const own = commands.filter((command) => words.every((word, index) => command.words[index] === word));
-  return sections([
-    ['USAGE', [`sotra ${words.join(' ')} <command> [flags]`]],
-    ['COMMANDS', own.map((command): Line => [command.words.slice(words.length).join(' '), command.summary])],
-    ['MORE', [`sotra ${words.join(' ')} <command> --help`]],
-  ]);
+  const summary = ({ summary: text, endpoint }: Command) =>
+    endpoint?.deprecated === undefined ? text : `${text} (deprecated)`;
+  return formatParts(
+    [
+      ['USAGE', [`sotra ${words.join(' ')} <command> [flags]`]],
+      ['COMMANDS', own.map((command): Line => [command.words.slice(words.length).join(' '), summary(command)])],
+      ['MORE', [`sotra ${words.join(' ')} ${own[0]?.words.slice(words.length).join(' ')} --help`]],
+    ],
+    width,
+  );
 }
 
 /** Help of one command: arguments and flags with ranges and choices, columns, exit codes, examples. Never throws. */
-export function commandHelp(command: Command, fields: readonly Field[], columns: readonly Column<never>[]): string {
+export function commandHelp(
+  command: Command,
+  fields: readonly Field[],
+  columns: readonly Column<never>[],
+  width: number,
+): string {
   const positional = fields.filter((field) => field.param.positional);
   const flags = fields.filter((field) => !field.param.positional);
-  const usage = [
-    'sotra',
-    ...command.words,
-    ...positional.map((field) => field.label),
-    flags.length > 0 ? '[flags]' : '',
-  ];
+  const typed = positional.map(({ kind, label }) => (kind.optional ? `[${label.slice(1, -1)}]` : label));
+  const usage = ['sotra', ...command.words, ...typed, ...(flags.length > 0 ? ['[flags]'] : [])];
   const codes = [...new Set([0, 2, ...command.exitCodes])].sort((a, b) => a - b);
   const { endpoint } = command;
-  const note = endpoint?.deprecated === undefined ? [] : [`Deprecated: ${endpoint.deprecated}`];
-  return sections([
-    ['', [command.summary, ...(command.description === undefined ? [] : [command.description]), ...note].join('\n')],
-    ['USAGE', [usage.filter((part) => part !== '').join(' ')]],
-    ['ENDPOINT', endpoint === undefined ? [] : [`${endpoint.method} ${endpoint.path}`]],
-    ['ARGUMENTS', positional.map(fieldLine)],
-    ['FLAGS', flags.map(fieldLine)],
-    ['COLUMNS', columns.map((column): Line => [column.key, column.help])],
-    ['EXIT CODES', codes.map((code): Line => [String(code), exitMeanings[code] ?? ''])],
-    ['GLOBAL FLAGS', globalLines()],
-    ['EXAMPLES', command.examples.flatMap(({ argv, says }) => [`# ${says}`, `sotra ${argv}`])],
-  ]);
+  const note = endpoint?.deprecated === undefined ? [] : [`Deprecated: ${endpoint.deprecated}.`];
+  const everywhere = globalFlags.map(({ flag }) => `--${flag}`).join(' ');
+  return formatParts(
+    [
+      ['', `${command.summary}.`],
+      ['', [...(command.description === undefined ? [] : [command.description]), ...note].join('\n')],
+      ['USAGE', [usage.join(' ')]],
+      ['ENDPOINT', endpoint === undefined ? [] : [`${endpoint.method} ${endpoint.path}`]],
+      ['ARGUMENTS', positional.map(fieldLine)],
+      ['FLAGS', flags.map(fieldLine)],
+      ['COLUMNS', columns.map(columnLine)],
+      ['EXIT CODES', codes.map((code): Line => [String(code), exitMeanings[code] ?? ''])],
+      ['FLAGS OF EVERY COMMAND', [['', `${everywhere} (see sotra --help)`]]],
+      ['EXAMPLES', command.examples.flatMap(({ argv, says }) => [`# ${says}`, `sotra ${argv}`])],
+    ],
+    width,
+  );
+}
+
+function columnLine({ key, help, extra }: Column<never>): Line {
+  return [key, extra ? `${help} (only when named in --columns)` : help];
 }
 
 function fieldLine({ label, kind, param }: Field): Line {
   const required = kind.optional || param.positional ? '' : ' (required)';
-  const several = kind.list ? '; several: repeat it or use commas' : '';
+  const several = kind.list ? `; several: repeat it${param.whole ? '' : ' or use commas'}` : '';
   const allowed = kind.type === 'text' || kind.type === 'boolean' ? textRule(kind) : `: ${describeKind(kind)}`;
   const byDefault = param.serviceDefault === undefined ? '' : `; left out, the service takes ${param.serviceDefault}`;
-  const value = kind.type === 'boolean' || param.positional ? '' : ' <value>';
-  return [`${label}${value}`, `${param.help}${allowed}${several}${byDefault}${required}`];
+  const value = kind.type === 'boolean' || param.positional ? '' : ` <${valueName(kind)}>`;
+  const short = param.short === undefined ? '' : `-${param.short}, `;
+  return [`${short}${label}${value}`, `${param.help}${allowed}${several}${byDefault}${required}`];
+}
+
+function valueName({ type, list }: Field['kind']): string {
+  const one = type === 'integer' || type === 'number' ? 'n' : type === 'json' ? 'json' : 'value';
+  return list && type !== 'json' ? `${one},...` : one;
 }
 
 function textRule(kind: Field['kind']): string {
@@ -96,19 +134,38 @@ function textRule(kind: Field['kind']): string {
 function globalLines(): Line[] {
   return [
     ...globalFlags.map(({ flag, value, help }): Line => [`--${flag}${value ? ` <${value}>` : ''}`, help]),
-    ['--help, --version', ''],
+    ['--help, --version', 'show help, or the version'],
   ];
 }
 
-function sections(parts: readonly (readonly [string, string | readonly (string | Line)[]])[]): string {
+const widest = 100;
+const widestLabel = 28;
+const narrow = 60;
+const narrowLabel = 12;
+
+/** Help as text of at most `width` columns, 100 at most; lines to be pasted are not broken. Ends with a newline. Never throws. */
+export function formatParts(parts: readonly Part[], width: number): string {
+  const room = Math.max(20, Math.min(width, widest));
   const shown = parts.filter(([, body]) => body.length > 0);
-  return shown.map(([title, body]) => (title === '' ? `${body}\n` : `${title}\n${lines(body)}\n`)).join('\n');
+  return shown
+    .map(([title, body]) => `${title === '' ? '' : `${title}\n`}${bodyLines(body, room).join('\n')}\n`)
+    .join('\n');
 }
 
-function lines(body: string | readonly (string | Line)[]): string {
-  if (typeof body === 'string') return body;
-  const width = Math.min(30, Math.max(...body.map((line) => (typeof line === 'string' ? 0 : line[0].length))));
-  return body
-    .map((line) => (typeof line === 'string' ? `  ${line}` : `  ${line[0].padEnd(width)}  ${line[1]}`.trimEnd()))
-    .join('\n');
+function bodyLines(body: Part[1], room: number): string[] {
+  if (typeof body === 'string') return wrapProse(body, room);
+  const labels = body.map((line) => (typeof line === 'string' ? 0 : line[0].length));
+  const longest = Math.max(...labels);
+  const label = room < narrow && longest > narrowLabel ? 0 : Math.min(widestLabel, longest);
+  return body.flatMap((line) => (typeof line === 'string' ? [`  ${line}`] : labelled(line, label, room)));
+}
+
+/** The label with its meaning beside it, or below it where the label is too long for its column. */
+function labelled([label, says]: Line, width: number, room: number): string[] {
+  const below = label.length > width;
+  const indent = ' '.repeat(width === 0 ? (label === '' ? 2 : 6) : width + 4);
+  const lines = says === '' ? [] : wrapWords(says, Math.max(20, room - indent.length)).map((line) => indent + line);
+  if (label === '') return lines.map((line) => `  ${line.trimStart()}`);
+  if (below) return [`  ${label}`, ...lines];
+  return [`  ${label.padEnd(width)}  ${(lines[0] ?? '').trimStart()}`.trimEnd(), ...lines.slice(1)];
 }

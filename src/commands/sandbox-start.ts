@@ -1,15 +1,20 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { checkWireNames } from '../api/wire.ts';
 import type { Result } from '../cli/command.ts';
 import type { Context } from '../context.ts';
 import { SotraError } from '../errors.ts';
 import { sandboxApp, sandboxFile } from '../local-service.ts';
 import { parseTime } from '../model/duration.ts';
+import { endpoints } from '../resources/index.ts';
 import { freezeClock, setMeta } from '../sandbox/clock.ts';
+import { startDeliverer } from '../sandbox/deliver.ts';
+import { parseFault } from '../sandbox/fault-text.ts';
 import { listen } from '../sandbox/listen.ts';
 import { openDb } from '../sandbox/store.ts';
 import { ensureWorld, sandboxPartners } from '../sandbox/world.ts';
+import type { Layout } from '../settings.ts';
 
 interface StartInput {
   port?: number | undefined;
@@ -20,6 +25,9 @@ interface StartInput {
   readyFile?: string | undefined;
   wire?: Record<string, string> | undefined;
   eligibility?: 'any' | 'public' | undefined;
+  serviceName?: string | undefined;
+  layout?: Layout | undefined;
+  fault?: string[] | undefined;
 }
 
 /** What `--ready-file` and `sandbox start --json` hold. */
@@ -42,12 +50,15 @@ export async function startSandbox(input: StartInput, context: Context): Promise
 
 async function serveSandbox(input: StartInput, context: Context): Promise<Result> {
   const { world, options } = context;
+  if (input.wire !== undefined) checkWireNames(input.wire, endpoints, '--wire');
   const file = input.db ?? (await sandboxFile(context));
   const db = openDb(file);
   const frozenMs = input.asOf === undefined ? undefined : parseTime(input.asOf);
   if (frozenMs !== undefined) freezeClock(db, frozenMs);
   ensureWorld(db, world.now(), input.empty ? 'empty' : 'demo');
   if (input.eligibility !== undefined) setMeta(db, 'eligibility', input.eligibility);
+  if (input.serviceName !== undefined) setMeta(db, 'signing.serviceName', input.serviceName);
+  if (input.layout !== undefined) setMeta(db, 'signing.layout', input.layout);
   const app = await sandboxApp(db, world, input.wire ?? {});
   const controlToken = randomBytes(24).toString('base64url');
   const stopped = new Promise<void>((resolve) => {
@@ -59,7 +70,12 @@ async function serveSandbox(input: StartInput, context: Context): Promise<Result
       return c.json({});
     });
   });
-  const server = await listen(app, input.port ?? defaultPort);
+  const server = await listen(app, input.port ?? defaultPort, {
+    faults: (input.fault ?? []).flatMap((text) => parseFault(text) ?? []),
+    sleep: (ms) => world.sleep(ms, world.signal),
+  });
+  const { now, sleep, pid } = world;
+  const deliverer = startDeliverer({ db, now, sleep, pid, isAlive: world.system.isAlive });
   const ready: Ready = {
     url: server.url,
     pid: world.pid,
@@ -72,6 +88,7 @@ async function serveSandbox(input: StartInput, context: Context): Promise<Result
   if (options.format === 'json' || options.format === 'ndjson') await world.io.out.write(`${JSON.stringify(ready)}\n`);
   await stopped;
   await server.close();
+  await deliverer.stop();
   db.close();
   if (input.readyFile !== undefined) rmSync(input.readyFile, { force: true });
   return { kind: 'none' };
@@ -99,6 +116,9 @@ async function detachSandbox(input: StartInput, context: Context): Promise<Resul
   if (input.asOf !== undefined) argv.push('--as-of', input.asOf);
   if (input.wire !== undefined) argv.push('--wire', JSON.stringify(input.wire));
   if (input.eligibility !== undefined) argv.push('--eligibility', input.eligibility);
+  if (input.serviceName !== undefined) argv.push('--service-name', input.serviceName);
+  if (input.layout !== undefined) argv.push('--layout', input.layout);
+  for (const fault of input.fault ?? []) argv.push('--fault', fault);
   const child = world.spawnSelf(argv, log);
   const until = world.now() + detachWaitMs;
   while (!existsSync(readyFile)) {

@@ -5,6 +5,9 @@ import type { Context } from '../context.ts';
 import { usageError } from '../errors.ts';
 import { chainSchema } from '../model/chain.ts';
 import { parseDuration, parseTime } from '../model/duration.ts';
+import { faultForm, parseFault } from '../sandbox/fault-text.ts';
+import { layouts } from '../settings.ts';
+import { liveCommands } from './sandbox-live.ts';
 
 const fileHelp = 'database file instead of the one --sandbox uses, or :memory:';
 const db = local(z.string().min(1).optional(), fileHelp);
@@ -41,6 +44,15 @@ const start = defineCommand({
     eligibility: local(
       z.enum(['any', 'public']).optional(),
       'who is on leaderboards: any trader, or the public thresholds',
+    ),
+    serviceName: local(
+      z.string().min(1).optional(),
+      'first words of the signed text that it accepts (Sandbox at first)',
+    ),
+    layout: local(z.enum(layouts).optional(), 'layout of the signed text that it accepts (five-line at first)'),
+    fault: local(
+      z.array(z.string().refine((text) => parseFault(text) !== undefined, faultForm)).optional(),
+      "make requests fail: '<status|drop|delay=2s|truncate|garbage>:<every=3|p=0.1|first=2>:<METHOD path-glob>'",
     ),
   },
   examples: [{ argv: 'sandbox start --port 4010', says: 'serve on http://127.0.0.1:4010' }],
@@ -117,4 +129,4 @@ const advance = defineCommand({
 });
 
 /** The commands about the sandbox itself. */
-export const sandboxCommands: readonly Command[] = [start, importFile, reset, status, advance];
+export const sandboxCommands: readonly Command[] = [start, importFile, reset, status, advance, ...liveCommands];

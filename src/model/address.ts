@@ -37,3 +37,12 @@ export function normalizeAddress(text: string): string {
 export function encodeBase58(bytes: Uint8Array): string {
   return base58.encode(bytes);
 }
+
+/** The bytes of base58 text; `undefined` where it is none. Never throws. */
+export function decodeBase58(text: string): Uint8Array | undefined {
+  try {
+    return base58.decode(text);
+  } catch {
+    return undefined;
+  }
+}

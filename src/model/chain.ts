@@ -28,8 +28,3 @@ export const chainFilterSchema = z.enum([...chains, 'all']);
 
 /** What a position or feed filter covers when it is left out (sections "positions" and "feed/actor"). */
 export const defaultFilterChains = ['base', 'ethereum', 'solana'] as const satisfies readonly Chain[];
-
-/** True for a chain that leaderboards and per-chain figures cover. Never throws. */
-export function isLeaderboardChain(chain: string): chain is LeaderboardChain {
-  return (leaderboardChains as readonly string[]).includes(chain);
-}

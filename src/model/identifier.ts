@@ -14,7 +14,11 @@ export const identifierSchema = z.string().refine(isIdentifier, identifierRule);
 /** A wallet address of either family. */
 export const walletSchema = z.string().refine(isWalletAddress, 'must be a wallet address (0x... or Solana base58)');
 
-/** The viewer's linked wallets; the service honours the first 10, so more are refused here. Section "Endpoints". */
-export const viewerAddressesSchema = z
-  .array(identifierSchema)
-  .refine((list) => list.length <= 10, 'more than 10 viewer addresses: the service honours only the first 10');
+/** The viewer's linked wallets; section "Endpoints". */
+export const viewerAddressesSchema = z.array(identifierSchema);
+
+/** The service honours the first 10 viewer addresses only and passes over the others in silence. */
+export const firstTenViewers = {
+  allows: (value: unknown) => !Array.isArray(value) || value.length <= 10,
+  why: 'more than 10 viewer addresses: the service honours only the first 10',
+};

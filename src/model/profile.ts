@@ -66,10 +66,9 @@ export const profileSchema = z.looseObject({
 });
 
 export type Profile = z.output<typeof profileSchema>;
-export type ProfileMetadata = z.output<typeof profileMetadataSchema>;
 
 /** Tracking states of a profile's addresses; section "Profile status". */
-export const profileStatuses = ['unnamed', 'backfilling', 'active'] as const;
+const profileStatuses = ['unnamed', 'backfilling', 'active'] as const;
 export type ProfileStatus = (typeof profileStatuses)[number];
 
 /** PnL over the chains asked for, in USD: the total, and each chain that has data. */

@@ -1,4 +1,5 @@
 import { matchCopies } from './copies.ts';
+import { noteTrades } from './events.ts';
 import { digestOf, uuidOf } from './ids.ts';
 import { applyTrade, type PositionState, type TradeEffect } from './positions.ts';
 import { addWallet } from './profiles.ts';
@@ -25,9 +26,10 @@ interface Line {
 
 /**
  * Stores trades and updates the positions they belong to, those and no others; all or nothing. Trades are taken in time order;
- * one that is older than its position's latest makes that one line of positions start over from its own trades.
+ * one that is older than its position's latest makes that one line of positions start over from its own trades. `liveAtMs`: they happen
+ * now, by the sandbox's clock, so webhooks are told of them.
  */
-export function addTrades(db: Db, trades: readonly Trade[]): Added {
+export function addTrades(db: Db, trades: readonly Trade[], liveAtMs?: number): Added {
   const ordered = [...trades].sort((a, b) => a.atMs - b.atMs);
   const lines = new Map<string, Line>();
   const result: Added = { added: 0, repeated: 0, ids: [] };
@@ -53,6 +55,7 @@ export function addTrades(db: Db, trades: readonly Trade[]): Added {
       else for (const state of line.changed.values()) savePosition(db, state);
     }
     matchCopies(db, result.ids);
+    if (liveAtMs !== undefined) noteTrades(db, result.ids, liveAtMs);
     return result;
   });
 }

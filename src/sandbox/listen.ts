@@ -1,10 +1,19 @@
 import type { AddressInfo } from 'node:net';
 import { serve } from '@hono/node-server';
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { SotraError } from '../errors.ts';
+import { type Socketed, withFaults } from './fault.ts';
+import type { Fault } from './fault-text.ts';
 
 /** What answers requests. */
 interface Fetcher {
   fetch: (request: Request) => Response | Promise<Response>;
+}
+
+/** Faults to inject, and how to wait for those that delay. */
+export interface Faulty {
+  faults: readonly Fault[];
+  sleep: (ms: number) => Promise<void>;
 }
 
 /** A sandbox that listens on this machine. */
@@ -19,10 +28,14 @@ const localHost = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/;
  * Serves the application on 127.0.0.1 and resolves once it answers; port 0 takes a free one. Requests whose Host header is not this
  * machine are answered 403, so that no web page can reach it by a name of its own. Errors: `config` when the port is taken.
  */
-export async function listen(app: Fetcher, port: number): Promise<Listening> {
-  const fetch = (request: Request): Response | Promise<Response> =>
+export async function listen(app: Fetcher, port: number, faulty?: Faulty): Promise<Listening> {
+  const answer =
+    faulty === undefined || faulty.faults.length === 0
+      ? (request: Request) => app.fetch(request)
+      : withFaults((request) => app.fetch(request), faulty.faults, faulty.sleep, RESPONSE_ALREADY_SENT);
+  const fetch = (request: Request, socketed: unknown): Response | Promise<Response> =>
     localHost.test(request.headers.get('host') ?? '')
-      ? app.fetch(request)
+      ? answer(request, socketed as Socketed)
       : Response.json({ error: 'Host header: only this machine may ask' }, { status: 403 });
   const server = serve({ fetch, port, hostname: '127.0.0.1' });
   await new Promise<void>((resolve, reject) => {

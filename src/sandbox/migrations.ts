@@ -102,4 +102,69 @@ CREATE TABLE copy (
 CREATE INDEX copy_comment ON copy (comment_id);
 CREATE INDEX copy_time ON copy (at_ms);
 `,
+  `
+CREATE TABLE intent (
+  id TEXT PRIMARY KEY,
+  comment_id TEXT NOT NULL, partner_id TEXT NOT NULL,
+  wallet TEXT NOT NULL, chain TEXT NOT NULL, token TEXT NOT NULL,
+  at_ms INTEGER NOT NULL,
+  track_exit_ms INTEGER,           -- exits are followed until then; NULL: not
+  trade_id INTEGER                 -- the entry that it turned out to be
+) WITHOUT ROWID;
+CREATE INDEX intent_match ON intent (wallet, chain, token, at_ms);
+
+CREATE TABLE liked (
+  target_id TEXT NOT NULL,         -- a comment or a reply
+  profile_id TEXT NOT NULL,
+  PRIMARY KEY (profile_id, target_id)
+) WITHOUT ROWID;
+`,
+  `
+CREATE INDEX follow_newest_followers ON follow (partner_id, target_id, at_ms, follower_id);
+CREATE INDEX follow_newest_follows ON follow (partner_id, follower_id, at_ms, target_id);
+`,
+  `
+CREATE TABLE webhook (
+  id INTEGER PRIMARY KEY,
+  uid TEXT NOT NULL UNIQUE,
+  partner_id TEXT NOT NULL,
+  destination_url TEXT NOT NULL, secret TEXT NOT NULL,
+  at_ms INTEGER NOT NULL,
+  lease TEXT, lease_until_ms INTEGER NOT NULL DEFAULT 0  -- who delivers for it; real time
+);
+CREATE INDEX webhook_partner ON webhook (partner_id);
+
+CREATE TABLE webhook_wallet (
+  address TEXT NOT NULL, webhook_id INTEGER NOT NULL,
+  PRIMARY KEY (address, webhook_id)
+) WITHOUT ROWID;
+
+CREATE TABLE event (
+  id TEXT PRIMARY KEY,
+  webhook_id INTEGER NOT NULL,
+  type TEXT NOT NULL, body TEXT NOT NULL,
+  at_ms INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX event_webhook ON event (webhook_id);
+
+CREATE TABLE delivery (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  webhook_id INTEGER NOT NULL, event_id TEXT NOT NULL,
+  state TEXT NOT NULL,             -- waiting, delivered, failed
+  tries INTEGER NOT NULL DEFAULT 0,
+  due_real_ms INTEGER NOT NULL DEFAULT 0,  -- of the next try, by the real clock
+  status INTEGER, error TEXT
+);
+CREATE INDEX delivery_waiting ON delivery (webhook_id, seq) WHERE state = 'waiting';
+CREATE INDEX delivery_event ON delivery (event_id);
+`,
+  `
+CREATE INDEX position_wallet ON position
+  (wallet, chain, superseded, token, amount, realized_usd, sell_count, opened_ms, latest_ms);
+CREATE INDEX position_holding ON position (chain, token, superseded, amount DESC, id, realized_usd, opened_ms, latest_ms);
+`,
+  `
+CREATE INDEX position_feed_wallet ON position (wallet, latest_ms / 1000 DESC, id);
+CREATE INDEX position_feed ON position (latest_ms / 1000 DESC, id);
+`,
 ];

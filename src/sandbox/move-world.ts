@@ -12,6 +12,10 @@ const moments: readonly (readonly [string, string])[] = [
   ['comment', 'at_ms'],
   ['reply', 'at_ms'],
   ['copy', 'at_ms'],
+  ['intent', 'at_ms'],
+  ['intent', 'track_exit_ms'],
+  ['webhook', 'at_ms'],
+  ['event', 'at_ms'],
 ];
 
 /** Moves every moment in the world by some milliseconds (negative: into the past); distances in time stay as they are. */

@@ -67,7 +67,7 @@ export interface AppliedTrade {
 }
 
 /** PositionStats as the service sends it; the figures with leverage are on perps only. */
-export interface PositionStats {
+interface PositionStats {
   boughtUSD: number;
   soldUSD: number;
   realizedGainsUSD: number;

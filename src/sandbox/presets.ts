@@ -25,9 +25,6 @@ export const presets = {
 
 export type PresetName = keyof typeof presets;
 
-/** The names that `--preset` takes. */
-export const presetNames = Object.keys(presets) as PresetName[];
-
 interface Preset {
   summary: string;
   /** The chain of all its trades; absent where each row names its own. */

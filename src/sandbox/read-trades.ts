@@ -24,7 +24,7 @@ export interface RowReader {
   rowsOf?: (document: unknown) => Row[] | Fatal;
 }
 
-export type FileFormat = 'csv' | 'ndjson' | 'json';
+type FileFormat = 'csv' | 'ndjson' | 'json';
 
 export interface ReadOptions {
   /** `undefined`: told by the first character (`{` ndjson, `[` json, else csv). gzip is always told by itself. */

@@ -43,7 +43,7 @@ export function createApp({ db, routes, now, wire }: ServerOptions): Hono {
       const body = readBody(await c.req.text());
       const decoded = decodeRequest(endpoint, { path: c.req.param(), query: url.searchParams, body }, wire);
       if (!decoded.ok) throw new Refusal(400, decoded.problem);
-      const answer = await handle(decoded.input as never, { db, nowMs: sandboxNow(db, now()), partner, url });
+      const answer = await handle(decoded.input as never, { db, nowMs: sandboxNow(db, now()), partner, url, wire });
       return c.json(answer as object, 200, { 'x-request-id': crypto.randomUUID() });
     });
   }

@@ -1,3 +1,4 @@
+import type { WireNames } from '../api/endpoint.ts';
 import type { Db } from './store.ts';
 
 export interface Partner {
@@ -13,6 +14,8 @@ export interface SandboxCall {
   partner: Partner;
   /** Absolute address of the request, for links in answers. */
   url: URL;
+  /** Other names of parameters that this sandbox was started with; links in answers use them. */
+  wire: WireNames;
 }
 
 /** A refusal of the sandbox: an HTTP status and the text of `{error}`. */

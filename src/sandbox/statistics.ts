@@ -61,7 +61,11 @@ export function medianHoldingMinutes(db: Db, profileIds: readonly string[], nowM
     [JSON.stringify(profileIds), nowMs - windowMs['30d'], nowMs],
   );
   const held = new Map<string, number[]>();
-  for (const { profileId, heldMs } of rows) held.set(profileId, [...(held.get(profileId) ?? []), heldMs]);
+  for (const { profileId, heldMs } of rows) {
+    const own = held.get(profileId);
+    if (own) own.push(heldMs);
+    else held.set(profileId, [heldMs]);
+  }
   return new Map([...held].map(([profileId, sorted]) => [profileId, median(sorted) / 60_000]));
 }
 

@@ -5,7 +5,7 @@ import { SotraError } from '../errors.ts';
 import { migrations } from './migrations.ts';
 
 export type SqlValue = string | number | null;
-export type SqlRow = Record<string, SqlValue>;
+type SqlRow = Record<string, SqlValue>;
 
 /** The sandbox's database. All calls are synchronous; a write that returned survives the end of the process. */
 export interface Db {

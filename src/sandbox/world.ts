@@ -1,6 +1,7 @@
 import { SotraError } from '../errors.ts';
 import { addTrades } from './add-trades.ts';
 import { getMeta, sandboxNow, setMeta } from './clock.ts';
+import { seedLikes } from './comments.ts';
 import { demoWorld, type World } from './demo/world.ts';
 import { digestOf, uuidOf } from './ids.ts';
 import { addWallet, findProfile } from './profiles.ts';
@@ -66,6 +67,7 @@ function fillDemo(db: Db, world: World, nowMs: number): void {
       nowMs,
     ]);
   for (const comment of world.comments) addDemoComment(db, comment, shiftMs);
+  seedLikes(db);
   for (const copy of world.copies)
     db.run('INSERT INTO copy (id, comment_id, partner_id, wallet, usd, at_ms) VALUES (?, ?, ?, ?, ?, ?)', [
       uuidOf(`copy:${copy.commentTradeRowKey}:${copy.actorAddress}:${copy.atMs}`),
@@ -144,6 +146,12 @@ const worldTables = [
   'comment',
   'reply',
   'copy',
+  'intent',
+  'liked',
+  'webhook',
+  'webhook_wallet',
+  'event',
+  'delivery',
 ] as const;
 
 /** Empties every table; the layout stays. */

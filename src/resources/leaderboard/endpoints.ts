@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type AnswerOf, defineEndpoint, inQuery } from '../../api/endpoint.ts';
 import { leaderboardChainSchema } from '../../model/chain.ts';
-import { identifierSchema, viewerAddressesSchema } from '../../model/identifier.ts';
+import { firstTenViewers, identifierSchema, viewerAddressesSchema } from '../../model/identifier.ts';
 import { pnlSchema, profileMetadataSchema, profileSchema } from '../../model/profile.ts';
 
 const timeframeSchema = z.enum(['7d', '30d']).optional();
@@ -32,6 +32,7 @@ export const list = defineEndpoint({
     limit: inQuery(limitSchema, 'how many traders', { source: 'public', serviceDefault: '50' }),
     timeframe: inQuery(timeframeSchema, 'window of the PnL', { source: 'assumed', serviceDefault: '30d' }),
     viewerAddresses: inQuery(viewerAddressesSchema.optional(), 'fills the followed column for these wallets', {
+      sendRule: firstTenViewers,
       source: 'assumed',
     }),
   },
@@ -67,6 +68,47 @@ export const rank = defineEndpoint({
   ],
 });
 
+/** GET /v2/leaderboard/copytraded: traders by what was copied from their comments. Source: wire-facts 3.4; inputs assumed. */
+export const copytraded = defineEndpoint({
+  id: 'leaderboard.copytraded',
+  method: 'GET',
+  path: '/v2/leaderboard/copytraded',
+  source: 'public',
+  summary: 'Traders ranked by the volume that others copied from their comments',
+  description:
+    'Each row counts the copy trades of one trader, the different copiers and the volume, over the period that the answer states.',
+  params: {
+    address: inQuery(identifierSchema.optional(), 'also give the place of this wallet', { source: 'assumed' }),
+    chains: inQuery(z.array(leaderboardChainSchema).optional(), 'count copies on these chains', {
+      source: 'assumed',
+      serviceDefault: 'all four',
+    }),
+    limit: inQuery(limitSchema, 'how many traders', { source: 'assumed', serviceDefault: '50' }),
+    viewerAddresses: inQuery(viewerAddressesSchema.optional(), 'fills the followed column for these wallets', {
+      sendRule: firstTenViewers,
+      source: 'assumed',
+    }),
+  },
+  answer: z.looseObject({
+    periodStartUnix: z.number(),
+    periodEndUnix: z.number(),
+    ranking: z.int().nullable().optional(),
+    traders: z.array(
+      traderSchema.extend({
+        copytrades: z.looseObject({ count: z.number(), distinctActors: z.number(), volumeUSD: z.number() }),
+      }),
+    ),
+  }),
+  paging: { kind: 'limit', size: 'limit', defaultSize: 50, maxSize: 250 },
+  examples: [
+    { argv: 'leaderboard copytraded', says: 'whose comments are copied most' },
+    {
+      argv: 'leaderboard copytraded --chains solana --address 0xb129d76820940a14c764df8b223d8e39cf94a122',
+      says: 'on Solana, with the place of one wallet',
+    },
+  ],
+});
+
 const sectionEntrySchema = z.looseObject({
   id: z.string(),
   name: z.string(),
@@ -82,7 +124,8 @@ export const sections = defineEndpoint({
   path: '/v1/leaderboard',
   source: 'spec',
   summary: 'The old leaderboard, in sections',
-  deprecated: 'use leaderboard list (chain-<x> is --chains <x>; all is all four chains)',
+  deprecated: 'use leaderboard list',
+  description: 'Section chain-<x> is leaderboard list --chains <x>; section all is leaderboard list.',
   keyless: true,
   params: {
     limit: inQuery(limitSchema, 'how many traders a section', { serviceDefault: '50' }),
@@ -110,4 +153,5 @@ export const sections = defineEndpoint({
 
 export type LeaderboardAnswer = AnswerOf<typeof list>;
 export type RankAnswer = AnswerOf<typeof rank>;
+export type CopytradedAnswer = AnswerOf<typeof copytraded>;
 export type SectionsAnswer = AnswerOf<typeof sections>;

@@ -3,11 +3,14 @@ import type { Profile } from '../../model/profile.ts';
 import { findProfile, followedBy, hydrateProfiles } from '../../sandbox/profiles.ts';
 import type { Handler } from '../../sandbox/server.ts';
 import type { SandboxCall } from '../../sandbox/service.ts';
-import { commenters, type Standing, standings } from '../../sandbox/statistics.ts';
+import { commenters, type Standing, standings, windowFigures, windowMs } from '../../sandbox/statistics.ts';
 import type * as endpoints from './endpoints.ts';
 
 /** Traders that a board shows when the request does not say how many (wire-facts 3.1, 3.2). */
 const defaultLimit = 50;
+
+/** The period of the copytraded board; the service names its two ends and not its length (wire-facts 3.4): assumed. */
+const copyPeriod = '30d';
 
 interface Board {
   chains?: readonly LeaderboardChain[] | undefined;
@@ -22,7 +25,7 @@ function boardOf(call: SandboxCall, { chains, onlyWithComments, timeframe }: Boa
   return all.filter((standing) => withComments.has(standing.profileId));
 }
 
-function profilesOf(call: SandboxCall, shown: readonly Standing[]): Profile[] {
+function profilesOf(call: SandboxCall, shown: readonly { profileId: string }[]): Profile[] {
   const ids = shown.map((standing) => standing.profileId);
   return hydrateProfiles(call.db, ids, { partner: call.partner, nowMs: call.nowMs, full: true }) as Profile[];
 }
@@ -51,6 +54,68 @@ export const rank: Handler<typeof endpoints.rank> = (input, call) => {
   const { total, perChain } = board[place] ?? { total: 0, perChain: {} };
   return { ranking: place === -1 ? null : place + 1, pnl: { total, perChain } };
 };
+
+interface Copied {
+  profileId: string;
+  count: number;
+  distinctActors: number;
+  volumeUSD: number;
+}
+
+/** GET /v2/leaderboard/copytraded: sorted by copied volume descending, ties by profile id; `ranking` is null when not on it. */
+export const copytraded: Handler<typeof endpoints.copytraded> = (input, call) => {
+  const { db, nowMs, partner } = call;
+  const chains = input.chains ?? leaderboardChains;
+  const startMs = nowMs - windowMs[copyPeriod];
+  const board = db.all<Copied>(
+    `SELECT w.profile_id AS profileId, count(*) AS count, count(DISTINCT k.wallet) AS distinctActors, sum(k.usd) AS volumeUSD
+     FROM copy k JOIN comment c ON c.id = k.comment_id JOIN wallet w ON w.address = c.wallet
+     WHERE k.at_ms > ? AND k.at_ms <= ? AND c.chain IN (SELECT value FROM json_each(?))
+     GROUP BY w.profile_id ORDER BY volumeUSD DESC, profileId`,
+    [startMs, nowMs, JSON.stringify(chains)],
+  );
+  const wanted = input.address === undefined ? undefined : findProfile(db, input.address, partner);
+  const place = board.findIndex(({ profileId }) => profileId === wanted);
+  const shown = board.slice(0, input.limit ?? defaultLimit);
+  const pnls = pnlOf(call, shown, chains);
+  const withComments = commenters(db, nowMs);
+  const followed = input.viewerAddresses && followedBy(db, input.viewerAddresses, partner);
+  const profiles = profilesOf(call, shown);
+  return {
+    periodStartUnix: Math.floor(startMs / 1000),
+    periodEndUnix: Math.floor(nowMs / 1000),
+    ranking: place === -1 ? null : place + 1,
+    traders: shown.flatMap(({ profileId, ...copytrades }, index) => {
+      const profile = profiles[index];
+      if (profile === undefined) return [];
+      const pnl = pnls.get(profileId) ?? { total: 0, perChain: {} };
+      return {
+        profile,
+        pnl,
+        hasComments: withComments.has(profileId),
+        ...(followed && { isFollowedByUser: followed.has(profileId) }),
+        copytrades,
+      };
+    }),
+  };
+};
+
+type Pnl = Pick<Standing, 'total' | 'perChain'>;
+
+function pnlOf(
+  { db, nowMs }: SandboxCall,
+  shown: readonly Copied[],
+  chains: readonly LeaderboardChain[],
+): Map<string, Pnl> {
+  const ids = shown.map(({ profileId }) => profileId);
+  const pnls = new Map<string, Pnl>();
+  for (const { profileId, chain, pnl } of windowFigures(db, copyPeriod, nowMs, ids)) {
+    if (!chains.includes(chain)) continue;
+    const { total, perChain } = pnls.get(profileId) ?? { total: 0, perChain: {} };
+    pnls.set(profileId, { total: total + pnl, perChain: { ...perChain, [chain]: (perChain[chain] ?? 0) + pnl } });
+  }
+  return pnls;
+}
 
 interface Section {
   key: string;

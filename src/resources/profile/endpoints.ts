@@ -1,5 +1,6 @@
-import { type AnswerOf, defineEndpoint, inPath, inQuery } from '../../api/endpoint.ts';
-import { identifierSchema, viewerAddressesSchema } from '../../model/identifier.ts';
+import { z } from 'zod';
+import { type AnswerOf, defineEndpoint, inBody, inPath, inQuery } from '../../api/endpoint.ts';
+import { firstTenViewers, identifierSchema, viewerAddressesSchema } from '../../model/identifier.ts';
 import { profileSchema } from '../../model/profile.ts';
 
 const identifier = inPath(identifierSchema, 'profile UUID, wallet address or ext:<your user id>');
@@ -13,7 +14,9 @@ export const get = defineEndpoint({
   summary: 'One profile with its addresses, trading figures and follow counts',
   params: {
     identifier,
-    viewerAddresses: inQuery(viewerAddressesSchema.optional(), 'says whether these wallets follow the profile'),
+    viewerAddresses: inQuery(viewerAddressesSchema.optional(), 'says whether these wallets follow the profile', {
+      sendRule: firstTenViewers,
+    }),
   },
   answer: profileSchema,
   examples: [
@@ -22,4 +25,119 @@ export const get = defineEndpoint({
   ],
 });
 
+const pageParams = {
+  cursor: inQuery(z.string().min(1).optional(), 'where a page begins: the cursor of the page before', {
+    source: 'assumed',
+  }),
+  limit: inQuery(z.int().min(1).max(100).optional(), 'profiles a page', { source: 'assumed', serviceDefault: '100' }),
+};
+
+const profilePageSchema = z.looseObject({ items: z.array(profileSchema), cursor: z.string().nullable().optional() });
+
+const paging = {
+  kind: 'cursor',
+  cursor: 'cursor',
+  size: 'limit',
+  maxSize: 100,
+  items: 'items',
+  next: 'cursor',
+} as const;
+
+/** GET /v1/addresses/{identifier}/followers. Source: interface document and wire-facts 3.10. */
+export const followers = defineEndpoint({
+  id: 'profile.followers',
+  method: 'GET',
+  path: '/v1/addresses/{identifier}/followers',
+  source: 'spec',
+  summary: 'Profiles that follow this one',
+  description: "In the calling partner's follow graph. Every address of a profile gives the same list.",
+  params: { identifier, ...pageParams },
+  answer: profilePageSchema,
+  paging,
+  examples: [
+    { argv: 'profile followers 0xb129d76820940a14c764df8b223d8e39cf94a122 --limit 5', says: 'five of its followers' },
+    {
+      argv: 'profile followers 0xb129d76820940a14c764df8b223d8e39cf94a122 --all --format ndjson',
+      says: 'all of them, one JSON object a line',
+    },
+  ],
+});
+
+/** GET /v1/addresses/{identifier}/follows. Source: interface document and wire-facts 3.10. */
+export const follows = defineEndpoint({
+  id: 'profile.follows',
+  method: 'GET',
+  path: '/v1/addresses/{identifier}/follows',
+  source: 'spec',
+  summary: 'Profiles that this one follows',
+  description: "In the calling partner's follow graph. Every address of a profile gives the same list.",
+  params: { identifier, ...pageParams },
+  answer: profilePageSchema,
+  paging,
+  examples: [
+    { argv: 'profile follows 0xb129d76820940a14c764df8b223d8e39cf94a122 --limit 5', says: 'five profiles it follows' },
+    {
+      argv: 'profile follows 0xb129d76820940a14c764df8b223d8e39cf94a122 --all --format csv --columns name,address',
+      says: 'all of them as a spreadsheet',
+    },
+  ],
+});
+
+const nameRule = 'must be 3 to 18 letters, digits or underscores, without the suffix; or null, which removes it';
+
+const nameSchema = z
+  .string()
+  .refine((name) => /^[a-zA-Z0-9_]{3,18}$/.test(name), nameRule)
+  .meta({ minLength: 3, maxLength: 18, pattern: '^[a-zA-Z0-9_]+$' });
+
+const avatarSchema = z
+  .string()
+  .refine(isWebAddress, 'must be an http or https address of a jpeg or png; or null, which removes it')
+  .meta({ format: 'uri' });
+
+function isWebAddress(text: string): boolean {
+  return /^https?:\/\//i.test(text) && URL.canParse(text);
+}
+
+/** PUT /v1/profiles/{identifier}/name. Source: interface document and wire-facts 3.9. */
+export const setName = defineEndpoint({
+  id: 'profile.set-name',
+  method: 'PUT',
+  path: '/v1/profiles/{identifier}/name',
+  source: 'spec',
+  summary: 'Set the name and avatar that a profile has at your partner',
+  description:
+    'What is left out stays as it is, null removes: --name null removes name and avatar, --avatar-url null the avatar alone.\n' +
+    "The answer carries the name with your partner's suffix. An avatar needs a name: jpeg or png, at least 120x120, at most 5 MB.",
+  params: {
+    identifier,
+    name: inBody(nameSchema.nullable().optional(), 'new name, or null to remove name and avatar'),
+    avatarUrl: inBody(avatarSchema.nullable().optional(), 'address of the avatar, or null to remove it'),
+  },
+  answer: profileSchema,
+  examples: [
+    { argv: 'profile set-name ext:user_1 --name moon_cat', says: 'name one of your users' },
+    {
+      argv: 'profile set-name ext:user_1 --name moon_cat --avatar-url https://pictures.sotra.example/moon_cat.png',
+      says: 'with an avatar',
+    },
+  ],
+});
+
+/** DELETE /v1/profiles/{identifier}/name. Source: interface document and wire-facts 3.9. */
+export const deleteName = defineEndpoint({
+  id: 'profile.delete-name',
+  method: 'DELETE',
+  path: '/v1/profiles/{identifier}/name',
+  source: 'spec',
+  summary: 'Remove the name and avatar that a profile has at your partner',
+  params: { identifier },
+  answer: profileSchema,
+  examples: [
+    { argv: 'profile delete-name ext:user_1', says: 'back to the name it has without your partner' },
+    { argv: 'profile delete-name ext:user_1 --json', says: 'the profile afterwards, as JSON' },
+  ],
+});
+
 export type ProfileAnswer = AnswerOf<typeof get>;
+export type ProfilePage = AnswerOf<typeof followers>;

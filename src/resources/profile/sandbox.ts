@@ -1,8 +1,13 @@
 import type { Profile } from '../../model/profile.ts';
+import { type FollowSide, followPage } from '../../sandbox/follows.ts';
+import { setName as changeName, deleteName as removeName } from '../../sandbox/names.ts';
 import { findProfile, hydrateProfiles } from '../../sandbox/profiles.ts';
 import type { Handler } from '../../sandbox/server.ts';
-import { Refusal } from '../../sandbox/service.ts';
+import { Refusal, type SandboxCall } from '../../sandbox/service.ts';
 import type * as endpoints from './endpoints.ts';
+
+/** Profiles a page shows when the request does not say how many; section "followers and /follows". */
+const defaultPageSize = 100;
 
 /** GET /v1/addresses/{identifier}/profile: full metrics and status; 404 for an unknown UUID. */
 export const get: Handler<typeof endpoints.get> = ({ identifier, viewerAddresses }, { db, nowMs, partner }) => {
@@ -12,3 +17,41 @@ export const get: Handler<typeof endpoints.get> = ({ identifier, viewerAddresses
   if (profile === undefined) throw new Refusal(404, `profile ${identifier} does not exist`);
   return profile as Profile;
 };
+
+/** GET /v1/addresses/{identifier}/followers: latest follow first; `cursor` is null at the end. */
+export const followers: Handler<typeof endpoints.followers> = (input, call) => page('followers', input, call);
+
+/** GET /v1/addresses/{identifier}/follows: latest follow first; `cursor` is null at the end. */
+export const follows: Handler<typeof endpoints.follows> = (input, call) => page('follows', input, call);
+
+interface PageInput {
+  identifier: string;
+  cursor?: string | undefined;
+  limit?: number | undefined;
+}
+
+function page(side: FollowSide, { identifier, cursor, limit = defaultPageSize }: PageInput, call: SandboxCall) {
+  const { db, partner, nowMs } = call;
+  const profileId = findProfile(db, identifier, partner);
+  const shown = followPage(db, { partner, profileId, side, limit, cursor });
+  return {
+    items: hydrateProfiles(db, shown.ids, { partner, nowMs, full: false }) as Profile[],
+    cursor: shown.cursor,
+  };
+}
+
+/** PUT /v1/profiles/{identifier}/name: 409 for a name taken at this partner, 400 for an avatar without a name. */
+export const setName: Handler<typeof endpoints.setName> = ({ identifier, name, avatarUrl }, call) =>
+  renamed(identifier, call, (profileId) => changeName(call.db, { name, avatarUrl }, { ...call, profileId }));
+
+/** DELETE /v1/profiles/{identifier}/name: a profile without a name stays as it is. */
+export const deleteName: Handler<typeof endpoints.deleteName> = ({ identifier }, call) =>
+  renamed(identifier, call, (profileId) => removeName(call.db, { ...call, profileId }));
+
+function renamed(identifier: string, { db, partner, nowMs }: SandboxCall, act: (profileId: string) => void): Profile {
+  return db.transaction(() => {
+    const profileId = findProfile(db, identifier, partner);
+    act(profileId);
+    return hydrateProfiles(db, [profileId], { partner, nowMs, full: false })[0] as Profile;
+  });
+}

@@ -43,7 +43,7 @@ const columns: readonly Column<Profile>[] = [
     key: 'addresses',
     header: 'Addresses',
     help: 'wallets of the profile, separated by spaces',
-    value: (profile) => profile.addresses.join(' '),
+    value: (profile) => profile.addresses.join(' ') || null,
     cut: 'end',
   },
   {
@@ -213,4 +213,22 @@ export const get: View<ProfileAnswer, Profile> = {
   rows: (profile) => [profile],
   columns,
   blocks: (profile): Block[] => [{ title: 'Trading', layout: 'table', columns: figureColumns, rows: figures(profile) }],
+};
+
+const unnamedColumns = ['status', 'followers', 'following', 'comments', 'copiedUsd', 'holdingMinutes'];
+
+/** A profile after its name changed: the plain form, without metrics and status. */
+export const named: View<ProfileAnswer, Profile> = {
+  layout: 'record',
+  rows: (profile) => [profile],
+  columns: [
+    ...columns.filter(({ key }) => !unnamedColumns.includes(key)),
+    {
+      key: 'avatarUrl',
+      header: 'Avatar',
+      help: 'address of the avatar in full size',
+      value: ({ images }) => images.raw,
+      cut: 'end',
+    },
+  ],
 };

@@ -1,0 +1,321 @@
+# bash completion for sotra, written by `sotra completion bash`.
+
+# The words that may follow the words of a command.
+_sotra_children() {
+  case "$1" in
+  '') echo 'leaderboard profile follow feed token position comment webhook whois alias auth context key doctor completion sandbox request probe openapi commands help' ;;
+  'leaderboard') echo 'list rank copytraded sections' ;;
+  'profile') echo 'get followers follows delete-name set-name positions' ;;
+  'follow') echo 'remove add bulk' ;;
+  'feed') echo 'actor home' ;;
+  'token') echo 'comments positions' ;;
+  'position') echo 'find get' ;;
+  'comment') echo 'list sign post verify copy' ;;
+  'webhook') echo 'register list add-addresses sync resume jobs secret delete validate listen verify events replay trigger' ;;
+  'alias') echo 'set list remove' ;;
+  'auth') echo 'login logout status' ;;
+  'context') echo 'list show use set remove' ;;
+  'key') echo 'import list remove export' ;;
+  'sandbox') echo 'start import reset status advance trade simulate' ;;
+  esac
+}
+
+# The flags of a command, beyond those that every command takes.
+_sotra_flags() {
+  case "$1" in
+  'leaderboard list') echo '--chains --only-with-comments --limit --timeframe --viewer-addresses' ;;
+  'leaderboard rank') echo '--chains --only-with-comments --timeframe' ;;
+  'leaderboard copytraded') echo '--address --chains --limit --viewer-addresses' ;;
+  'leaderboard sections') echo '--limit --sections --timeframe' ;;
+  'profile get') echo '--viewer-addresses' ;;
+  'profile followers') echo '--cursor --limit --all --max' ;;
+  'profile follows') echo '--cursor --limit --all --max' ;;
+  'profile set-name') echo '--name --avatar-url' ;;
+  'profile positions') echo '--provided-addresses-only --sort --chains --page --limit --price --prices-file --all --max' ;;
+  'follow bulk') echo '--file --from-line --undo-file' ;;
+  'feed actor') echo '--chains --limit --include-for-you --min-trade-usd --min-market-cap --max-market-cap --older-than --newer-than --cursor --watch --all --max' ;;
+  'feed home') echo '--chains --limit --only-with-comments --min-trade-usd --older-than --newer-than --cursor --watch --all --max' ;;
+  'token comments') echo '--limit' ;;
+  'token positions') echo '--sort --chains --page --limit --price --prices-file --all --max' ;;
+  'position find') echo '--viewer-addresses --price --prices-file' ;;
+  'position get') echo '--viewer-addresses --price --prices-file' ;;
+  'comment list') echo '--chain --viewer-addresses' ;;
+  'comment sign') echo '--chain --tx --token --text --text-file --service-name --layout --preview --key-file --key-env --key-stdin --key --password-file --signer --encoding --from --out' ;;
+  'comment post') echo '--chain --tx --token --text --text-file --signature --signer --service-name --layout --key-file --key-env --key-stdin --key --password-file --signed --from' ;;
+  'comment verify') echo '--chain --tx --token --text --text-file --signature --signer --service-name --layout --encoding --signed' ;;
+  'comment copy') echo '--token --chain --actor-address --actor-addresses --track-exit-until' ;;
+  'webhook register') echo '--url --addresses-file --wallet-addresses --column --allow-bad-checksum --skip-invalid --rejects --secret-file --concurrency --another' ;;
+  'webhook list') echo '--show-secrets' ;;
+  'webhook add-addresses') echo '--addresses-file --wallet-addresses --column --allow-bad-checksum --skip-invalid --rejects --concurrency --again' ;;
+  'webhook sync') echo '--addresses-file --wallet-addresses --column --allow-bad-checksum --skip-invalid --rejects --concurrency --check' ;;
+  'webhook resume') echo '--concurrency' ;;
+  'webhook secret') echo '--out' ;;
+  'webhook listen') echo '--port --host --secret-file --forward-to --route --tolerance --max-body --name --ready-file' ;;
+  'webhook verify') echo '--secret-file --header --body-file --tolerance' ;;
+  'webhook events') echo '--type --since --limit --name' ;;
+  'webhook replay') echo '--since --to --name' ;;
+  'auth login') echo '--with-key --offline --store' ;;
+  'auth status') echo '--check' ;;
+  'context set') echo '--service-name --layout --preset --wire' ;;
+  'key import') echo '--key-file --key-env --key-stdin --password-file --new-password-file --replace' ;;
+  'key export') echo '--out --password-file' ;;
+  'sandbox start') echo '--port --db --empty --as-of --detach --ready-file --wire --eligibility --service-name --layout --fault' ;;
+  'sandbox import') echo '--chain --preset --map --rejects --own-time --db' ;;
+  'sandbox reset') echo '--empty --as-of --db' ;;
+  'sandbox status') echo '--db' ;;
+  'sandbox advance') echo '--db' ;;
+  'sandbox trade') echo '--chain --trader --token --side --amount --usd --direction --leverage --tx --db' ;;
+  'sandbox simulate') echo '--rate --for --replay --speed --chain --preset --seed --db' ;;
+  'webhook trigger') echo '--to --secret-file --uid --position --db' ;;
+  'request') echo '--query --data --paginate' ;;
+  'probe') echo '--save --try' ;;
+  esac
+}
+
+# What may stand in a place: `<command> --flag`, or `<command> 1` for the first argument.
+_sotra_values() {
+  case "$1" in
+  'leaderboard list --chains') echo 'base solana ethereum hyperliquid @list' ;;
+  'leaderboard list --timeframe') echo '7d 30d' ;;
+  'leaderboard list --viewer-addresses') echo '@aliases @list' ;;
+  'leaderboard list --columns') echo 'rank name pnlUsd baseUsd solanaUsd ethereumUsd hyperliquidUsd roiPercent30d winRate30d trades30d hasComments isFollowedByUser address addresses profileId @list' ;;
+  'leaderboard rank --chains') echo 'base solana ethereum hyperliquid @list' ;;
+  'leaderboard rank --timeframe') echo '7d 30d' ;;
+  'leaderboard rank --columns') echo 'ranking pnlUsd baseUsd solanaUsd ethereumUsd hyperliquidUsd @list' ;;
+  'leaderboard rank 1') echo '@aliases' ;;
+  'leaderboard copytraded --address') echo '@aliases' ;;
+  'leaderboard copytraded --chains') echo 'base solana ethereum hyperliquid @list' ;;
+  'leaderboard copytraded --viewer-addresses') echo '@aliases @list' ;;
+  'leaderboard copytraded --columns') echo 'rank name copiedUsd copies copiers pnlUsd roiPercent30d comments30d isFollowedByUser address addresses profileId @list' ;;
+  'leaderboard sections --timeframe') echo '7d 30d' ;;
+  'leaderboard sections --columns') echo 'section name commenter value pnl30dUsd address @list' ;;
+  'profile get --viewer-addresses') echo '@aliases @list' ;;
+  'profile get --columns') echo 'name id status handles addresses externalId followers following comments copiedUsd holdingMinutes nsfw isFollowedByUser pnl7dUsd pnl30dUsd @list' ;;
+  'profile get 1') echo '@aliases' ;;
+  'profile followers --columns') echo 'name twitter pnl30dUsd roiPercent30d winRate30d trades30d comments30d address addresses farcaster externalId profileId @list' ;;
+  'profile followers 1') echo '@aliases' ;;
+  'profile follows --columns') echo 'name twitter pnl30dUsd roiPercent30d winRate30d trades30d comments30d address addresses farcaster externalId profileId @list' ;;
+  'profile follows 1') echo '@aliases' ;;
+  'profile delete-name --columns') echo 'name id handles addresses externalId nsfw isFollowedByUser pnl7dUsd pnl30dUsd avatarUrl @list' ;;
+  'profile delete-name 1') echo '@aliases' ;;
+  'profile set-name --columns') echo 'name id handles addresses externalId nsfw isFollowedByUser pnl7dUsd pnl30dUsd avatarUrl @list' ;;
+  'profile set-name 1') echo '@aliases' ;;
+  'profile positions --sort') echo 'value latest' ;;
+  'profile positions --chains') echo 'ethereum optimism polygon arbitrum zora base zero solana hyperliquid all @list' ;;
+  'profile positions --prices-file') echo '@files' ;;
+  'profile positions --columns') echo 'trader token chain side realizedUsd amount costUsd priceUsd unrealizedUsd totalUsd unrealizedWithReceivedUsd boughtUsd soldUsd comments lastTradeAt status leverage amountWithLeverage copies likes replies buyers24h unavailable address tokenAddress transactionHash itemId @list' ;;
+  'profile positions 1') echo '@aliases' ;;
+  'profile positions 2') echo 'open closed' ;;
+  'follow remove --columns') echo 'name twitter pnl30dUsd roiPercent30d winRate30d trades30d comments30d address addresses farcaster externalId profileId @list' ;;
+  'follow remove 1') echo '@aliases' ;;
+  'follow remove '[2-9]*) echo '@aliases' ;;
+  'follow add --columns') echo 'name twitter pnl30dUsd roiPercent30d winRate30d trades30d comments30d address addresses farcaster externalId profileId @list' ;;
+  'follow add 1') echo '@aliases' ;;
+  'follow add '[2-9]*) echo '@aliases' ;;
+  'follow bulk --file') echo '@files' ;;
+  'follow bulk --undo-file') echo '@files' ;;
+  'follow bulk --columns') echo 'entries follows unfollows requests targets undoFile @list' ;;
+  'feed actor --chains') echo 'ethereum optimism polygon arbitrum zora base zero solana hyperliquid all @list' ;;
+  'feed actor --min-trade-usd') echo '10 100 500 1000' ;;
+  'feed actor --min-market-cap') echo '100000 1000000 10000000' ;;
+  'feed actor --max-market-cap') echo '100000 1000000 10000000' ;;
+  'feed actor --columns') echo 'lastTradeAt trader token latest latestUsd forYou chain side realizedUsd amount costUsd boughtUsd soldUsd comments status leverage amountWithLeverage copies likes replies buyers24h unavailable address tokenAddress transactionHash itemId @list' ;;
+  'feed actor 1') echo '@aliases' ;;
+  'feed home --chains') echo 'ethereum optimism polygon arbitrum zora base zero solana hyperliquid all @list' ;;
+  'feed home --min-trade-usd') echo '10 100 500 1000' ;;
+  'feed home --columns') echo 'lastTradeAt trader token latest latestUsd forYou chain side realizedUsd amount costUsd boughtUsd soldUsd comments status leverage amountWithLeverage copies likes replies buyers24h unavailable address tokenAddress transactionHash itemId @list' ;;
+  'feed home '[1-9]*) echo '@aliases' ;;
+  'token comments --columns') echo 'at author direction usd text holding realizedUsd likes copies side tokenCommentCount address transactionHash uid itemId @list' ;;
+  'token comments 1') echo 'ethereum optimism polygon arbitrum zora base zero solana hyperliquid' ;;
+  'token positions --sort') echo 'value latest' ;;
+  'token positions --chains') echo 'ethereum optimism polygon arbitrum zora base zero solana hyperliquid all @list' ;;
+  'token positions --prices-file') echo '@files' ;;
+  'token positions --columns') echo 'trader token chain side realizedUsd amount costUsd priceUsd unrealizedUsd totalUsd unrealizedWithReceivedUsd boughtUsd soldUsd comments lastTradeAt status leverage amountWithLeverage copies likes replies buyers24h unavailable address tokenAddress transactionHash itemId @list' ;;
+  'token positions 1') echo 'ethereum optimism polygon arbitrum zora base zero solana hyperliquid' ;;
+  'token positions 3') echo 'open closed' ;;
+  'position find --viewer-addresses') echo '@aliases @list' ;;
+  'position find --prices-file') echo '@files' ;;
+  'position find --columns') echo 'trader token chain side realizedUsd amount costUsd priceUsd unrealizedUsd totalUsd unrealizedWithReceivedUsd boughtUsd soldUsd comments lastTradeAt status leverage amountWithLeverage copies likes replies buyers24h unavailable address tokenAddress transactionHash itemId @list' ;;
+  'position find 1') echo '@aliases' ;;
+  'position find 2') echo 'ethereum optimism polygon arbitrum zora base zero solana hyperliquid' ;;
+  'position get --viewer-addresses') echo '@aliases @list' ;;
+  'position get --prices-file') echo '@files' ;;
+  'position get --columns') echo 'trader token chain side realizedUsd amount costUsd priceUsd unrealizedUsd totalUsd unrealizedWithReceivedUsd boughtUsd soldUsd comments lastTradeAt status leverage amountWithLeverage copies likes replies buyers24h unavailable address tokenAddress transactionHash itemId @list' ;;
+  'comment list --chain') echo 'ethereum optimism polygon arbitrum zora base zero solana hyperliquid' ;;
+  'comment list --viewer-addresses') echo '@aliases @list' ;;
+  'comment list --columns') echo 'time signer text chain token tx copies copiedUsd likes isAppUserComment uid @list' ;;
+  'comment sign --chain') echo 'ethereum optimism polygon arbitrum zora base zero solana hyperliquid' ;;
+  'comment sign --text-file') echo '@files' ;;
+  'comment sign --layout') echo 'five-line blank-line' ;;
+  'comment sign --key-file') echo '@files' ;;
+  'comment sign --password-file') echo '@files' ;;
+  'comment sign --encoding') echo 'base58 base64 hex' ;;
+  'comment sign --columns') echo 'signature signerAddress chain tokenAddress transactionHash commentText serviceName layout message @list' ;;
+  'comment post --chain') echo 'ethereum optimism polygon arbitrum zora base zero solana hyperliquid' ;;
+  'comment post --text-file') echo '@files' ;;
+  'comment post --layout') echo 'five-line blank-line' ;;
+  'comment post --key-file') echo '@files' ;;
+  'comment post --password-file') echo '@files' ;;
+  'comment post --columns') echo 'uid time signer text chain token tx copies copiedUsd likes isAppUserComment @list' ;;
+  'comment verify --chain') echo 'ethereum optimism polygon arbitrum zora base zero solana hyperliquid' ;;
+  'comment verify --text-file') echo '@files' ;;
+  'comment verify --layout') echo 'five-line blank-line' ;;
+  'comment verify --encoding') echo 'base58 base64 hex' ;;
+  'comment verify --columns') echo 'valid recoveredAddress signerAddress reason @list' ;;
+  'comment copy --chain') echo 'ethereum optimism polygon arbitrum zora base zero solana hyperliquid' ;;
+  'comment copy --actor-address') echo '@aliases' ;;
+  'comment copy --actor-addresses') echo '@aliases @list' ;;
+  'comment copy --columns') echo 'intentId @list' ;;
+  'webhook register --addresses-file') echo '@files' ;;
+  'webhook register --rejects') echo '@files' ;;
+  'webhook register --secret-file') echo '@files' ;;
+  'webhook register --columns') echo 'uid destinationUrl job addresses chunks duplicates rejected resentChunks secretFile @list' ;;
+  'webhook list --columns') echo 'uid destinationUrl secret @list' ;;
+  'webhook add-addresses --addresses-file') echo '@files' ;;
+  'webhook add-addresses --rejects') echo '@files' ;;
+  'webhook add-addresses --columns') echo 'uid destinationUrl job addresses chunks duplicates rejected resentChunks secretFile @list' ;;
+  'webhook sync --addresses-file') echo '@files' ;;
+  'webhook sync --rejects') echo '@files' ;;
+  'webhook sync --columns') echo 'uid wanted confirmed missing sent notRemovable inSync @list' ;;
+  'webhook resume --columns') echo 'uid destinationUrl job addresses chunks duplicates rejected resentChunks secretFile @list' ;;
+  'webhook jobs --columns') echo 'job task uid destinationUrl addresses chunks confirmed finished startedAt @list' ;;
+  'webhook secret --columns') echo 'uid secretFile @list' ;;
+  'webhook delete --columns') echo 'uid state @list' ;;
+  'webhook validate --columns') echo 'success error @list' ;;
+  'webhook listen --secret-file') echo '@files @list' ;;
+  'webhook listen --name') echo '@aliases' ;;
+  'webhook listen --ready-file') echo '@files' ;;
+  'webhook verify --secret-file') echo '@files @list' ;;
+  'webhook verify --body-file') echo '@files' ;;
+  'webhook verify --columns') echo 'valid reason timestamp eventIds @list' ;;
+  'webhook events --name') echo '@aliases' ;;
+  'webhook events --columns') echo 'receivedAt eventType about eventId path @list' ;;
+  'webhook replay --name') echo '@aliases' ;;
+  'webhook replay --columns') echo 'eventId eventType taken status error @list' ;;
+  'whois --columns') echo 'fact value from @list' ;;
+  'alias set --columns') echo 'alias identifier @list' ;;
+  'alias set 2') echo '@aliases' ;;
+  'alias list --columns') echo 'alias identifier @list' ;;
+  'alias remove 1') echo '@aliases' ;;
+  'auth login --store') echo 'file keychain' ;;
+  'auth status --columns') echo 'context baseUrl keySuffix keySource store valid @list' ;;
+  'context list --columns') echo 'name current baseUrl key serviceName layout wire @list' ;;
+  'context show --columns') echo 'name current baseUrl key serviceName layout wire @list' ;;
+  'context show 1') echo '@contexts' ;;
+  'context use --columns') echo 'name current baseUrl key serviceName layout wire @list' ;;
+  'context use 1') echo '@contexts' ;;
+  'context set --layout') echo 'five-line blank-line' ;;
+  'context set --preset') echo 'sandbox clicker' ;;
+  'context set --columns') echo 'name current baseUrl key serviceName layout wire @list' ;;
+  'context set 1') echo '@contexts' ;;
+  'context remove 1') echo '@contexts' ;;
+  'key import --key-file') echo '@files' ;;
+  'key import --password-file') echo '@files' ;;
+  'key import --new-password-file') echo '@files' ;;
+  'key import --columns') echo 'name family address file backup @list' ;;
+  'key list --columns') echo 'name family address file backup @list' ;;
+  'key remove --columns') echo 'name family address file backup @list' ;;
+  'key export --password-file') echo '@files' ;;
+  'doctor --columns') echo 'node settings service key reach tls clock terminal sandbox @list' ;;
+  'completion 1') echo 'bash zsh fish powershell' ;;
+  'sandbox start --db') echo '@files' ;;
+  'sandbox start --ready-file') echo '@files' ;;
+  'sandbox start --eligibility') echo 'any public' ;;
+  'sandbox start --layout') echo 'five-line blank-line' ;;
+  'sandbox import --chain') echo 'ethereum optimism polygon arbitrum zora base zero solana hyperliquid' ;;
+  'sandbox import --preset') echo 'hyperliquid-fills pumpfun dune' ;;
+  'sandbox import --rejects') echo '@files' ;;
+  'sandbox import --db') echo '@files' ;;
+  'sandbox import --columns') echo 'rows imported repeated rejected skipped traders tokens oldest newest @list' ;;
+  'sandbox import 1') echo '@files' ;;
+  'sandbox reset --db') echo '@files' ;;
+  'sandbox reset --columns') echo 'db world now frozen newestTrade trades traders positions tokens comments keys @list' ;;
+  'sandbox status --db') echo '@files' ;;
+  'sandbox status --columns') echo 'db world now frozen newestTrade trades traders positions tokens comments keys @list' ;;
+  'sandbox advance --db') echo '@files' ;;
+  'sandbox advance --columns') echo 'db world now frozen newestTrade trades traders positions tokens comments keys @list' ;;
+  'sandbox trade --chain') echo 'ethereum optimism polygon arbitrum zora base zero solana hyperliquid' ;;
+  'sandbox trade --trader') echo '@aliases' ;;
+  'sandbox trade --side') echo 'buy sell' ;;
+  'sandbox trade --direction') echo 'long short' ;;
+  'sandbox trade --db') echo '@files' ;;
+  'sandbox trade --columns') echo 'chain trader token side amount usd timestamp transactionHash positionId deliveries @list' ;;
+  'sandbox simulate --chain') echo 'ethereum optimism polygon arbitrum zora base zero solana hyperliquid' ;;
+  'sandbox simulate --preset') echo 'hyperliquid-fills pumpfun dune' ;;
+  'sandbox simulate --db') echo '@files' ;;
+  'sandbox simulate --columns') echo 'trades deliveries waiting seconds @list' ;;
+  'webhook trigger --secret-file') echo '@files' ;;
+  'webhook trigger --db') echo '@files' ;;
+  'webhook trigger --columns') echo 'eventId destinationUrl delivered status error @list' ;;
+  'webhook trigger 1') echo 'new-feed-item comment-created copyswap' ;;
+  'request 1') echo 'GET POST PUT PATCH DELETE' ;;
+  'probe --columns') echo 'parameter assumed verdict name evidence source @list' ;;
+  'commands --columns') echo 'command endpoint source summary @list' ;;
+  'help 1') echo 'exit-codes environment formatting signing webhooks' ;;
+  *' --context') echo @contexts ;;
+  *' --format') echo 'table json ndjson csv tsv md' ;;
+  *' --trace-file') echo '@files' ;;
+  esac
+}
+
+_sotra() {
+  COMPREPLY=()
+  local line="${COMP_LINE:0:COMP_POINT}" current='' before='' here='' skip='' word slot=1 found='' candidates='' lead=''
+  local -a words=()
+  read -ra words <<<"$line"
+  # readline breaks words at = : and @ as well; here a word is what stands between spaces.
+  [[ $line == *[[:space:]] ]] && words+=('')
+  current="${words[${#words[@]} - 1]}"
+  for word in "${words[@]:1:${#words[@]} - 2}"; do
+    if [[ -n $skip ]]; then
+      skip=''
+      continue
+    fi
+    before=''
+    case "$word" in
+    --*=*) ;;
+    -*)
+      case ' --actor-address --actor-addresses --address --addresses-file --amount --as-of --avatar-url --base-url --body-file --chain --chains --column --columns --concurrency --context --cursor --data --db --direction --eligibility --encoding --fault --file --for --format --forward-to --from --from-line --header --host --jq --key --key-env --key-file --layout --leverage --limit --map --max --max-body --max-market-cap --min-market-cap --min-trade-usd --name --new-password-file --newer-than --older-than --out --page --password-file --port --position --preset --price --prices-file --query --rate --ready-file --rejects --replay --retries --route --secret-file --sections --seed --service-name --side --signature --signed --signer --since --sort --speed --store --text --text-file --timeframe --timeout --to --token --tolerance --trace-file --track-exit-until --trader --try --tx --type --uid --undo-file --url --usd --viewer-addresses --wallet-addresses --watch --wire -d -q ' in *" $word "*) skip=1 before="$word" ;; esac
+      ;;
+    *)
+      case " $(_sotra_children "$here") " in
+      *" $word "*) here="${here:+$here }$word" ;;
+      *) slot=$((slot + 1)) ;;
+      esac
+      ;;
+    esac
+  done
+  if [[ -n $skip ]]; then
+    found="$(_sotra_values "$here $before")"
+  elif [[ $current == --*=* ]]; then
+    found="$(_sotra_values "$here ${current%%=*}")"
+    lead="${current%%=*}="
+  elif [[ $current == -* ]]; then
+    candidates="$(_sotra_flags "$here") --context --sandbox --base-url --format --json --columns --jq --plain --ascii --no-color --timeout --retries --verbose --quiet --include --trace-file --dry-run --curl --strict --yes --no-input --help"
+  else
+    candidates="$(_sotra_children "$here")"
+    [[ -z $candidates ]] && found="$(_sotra_values "$here $slot")"
+  fi
+  case " $found " in
+  *' @files '*)
+    compopt -o default 2>/dev/null
+    return
+    ;;
+  *' @list '*) [[ $current == *,* ]] && lead="${current%,*}," ;;
+  esac
+  case " $found " in *' @contexts '*) found="$found $("${words[0]}" context list --columns name 2>/dev/null)" ;; esac
+  case " $found " in *' @aliases '*) found="$found $("${words[0]}" alias list --columns alias 2>/dev/null)" ;; esac
+  for word in $found; do
+    case "$word" in @contexts | @aliases | @list) ;; *) candidates="$candidates $lead$word" ;; esac
+  done
+  # What readline takes for the word ends at its last break; only the rest of a candidate is put in its place.
+  local rest="$current" drop=0 at
+  for ((at = 0; at < ${#current}; at++)); do
+    case "$COMP_WORDBREAKS" in *"${current:at:1}"*) [[ ${current:at:1} != @ ]] && drop=$((at + 1)) ;; esac
+  done
+  for word in $candidates; do
+    [[ $word == "$rest"* ]] && COMPREPLY+=("${word:drop}")
+  done
+}
+
+complete -F _sotra sotra

@@ -1,0 +1,266 @@
+# PowerShell completion for sotra, written by `sotra completion powershell`.
+Register-ArgumentCompleter -Native -CommandName sotra -ScriptBlock {
+  param($wordToComplete, $commandAst, $cursorPosition)
+  $children = @{
+    '' = [ordered]@{ 'leaderboard' = 'list, rank, copytraded, sections'; 'profile' = 'get, followers, follows, delete-name, set-name, positions'; 'follow' = 'remove, add, bulk'; 'feed' = 'actor, home'; 'token' = 'comments, positions'; 'position' = 'find, get'; 'comment' = 'list, sign, post, verify, copy'; 'webhook' = 'register, list, add-addresses, sync, resume, jobs, secret, delete, validate, listen, verify, events, replay, trigger'; 'whois' = 'Who is behind an address, profile id, ext: id or alias'; 'alias' = 'set, list, remove'; 'auth' = 'login, logout, status'; 'context' = 'list, show, use, set, remove'; 'key' = 'import, list, remove, export'; 'doctor' = 'Look at everything a command needs, and say what to do about what is wrong'; 'completion' = 'Print the completion script of a shell'; 'sandbox' = 'start, import, reset, status, advance, trade, simulate'; 'request' = 'Send any request to the service, with its key, and print the JSON answer'; 'probe' = 'Find out which parameter names a deployment honours, by what its answers do'; 'openapi' = 'Print the service''s interface as an OpenAPI 3.1 document'; 'commands' = 'List every command; with --json the whole tree for machines'; 'help' = 'Explain exit-codes, environment, formatting, signing, webhooks; or a command' }
+    'leaderboard' = [ordered]@{ 'list' = 'Traders ranked by realized PnL, best first'; 'rank' = 'The rank of one trader and the PnL behind it'; 'copytraded' = 'Traders ranked by the volume that others copied from their comments'; 'sections' = 'The old leaderboard, in sections' }
+    'profile' = [ordered]@{ 'get' = 'One profile with its addresses, trading figures and follow counts'; 'followers' = 'Profiles that follow this one'; 'follows' = 'Profiles that this one follows'; 'delete-name' = 'Remove the name and avatar that a profile has at your partner'; 'set-name' = 'Set the name and avatar that a profile has at your partner'; 'positions' = 'What a trader holds, or has closed, and with what PnL' }
+    'follow' = [ordered]@{ 'remove' = 'Stop following one or more profiles'; 'add' = 'Follow one or more profiles'; 'bulk' = 'Follow and unfollow for many followers at once' }
+    'feed' = [ordered]@{ 'actor' = 'What one trader does, newest first'; 'home' = 'What the traders do that a user follows, newest first' }
+    'token' = [ordered]@{ 'comments' = 'What traders say about a token, newest first'; 'positions' = 'Who holds a token, or has closed it, and with what PnL' }
+    'position' = [ordered]@{ 'find' = 'The position that a trade of a wallet belongs to, by its time'; 'get' = 'One position with its trades, their comments and the replies' }
+    'comment' = [ordered]@{ 'list' = 'The comments of one or more swaps'; 'sign' = 'Build the text of a comment and sign it, without sending anything'; 'post' = 'Sign a comment on a swap and post it'; 'verify' = 'Check whether an address signed a comment'; 'copy' = 'Record that someone is about to copy the trade of a comment' }
+    'webhook' = [ordered]@{ 'register' = 'Register a webhook for any number of addresses; an interrupted upload goes on where it stopped'; 'list' = 'The webhooks of your key'; 'add-addresses' = 'Add any number of addresses to a webhook; an interrupted upload goes on where it stopped'; 'sync' = 'Send only the addresses of a file that this machine has not sent to a webhook yet'; 'resume' = 'Go on with an interrupted upload'; 'jobs' = 'The uploads of this machine, finished and not'; 'secret' = 'Write a webhook''s secret to a file, from this machine''s uploads or the service''s list'; 'delete' = 'Delete a webhook'; 'validate' = 'Have the service check that a destination refuses unsigned and takes signed requests'; 'listen' = 'Receive deliveries: verify, store, show and forward each event'; 'verify' = 'Say whether one saved delivery is valid, or why not'; 'events' = 'Events that webhook listen stored, newest first'; 'replay' = 'Send stored deliveries once more, bytes and headers as they came'; 'trigger' = 'Make a real, signed event out of a position of the sandbox and send it' }
+    'alias' = [ordered]@{ 'set' = 'Save a name for an identifier'; 'list' = 'The saved names and what they stand for'; 'remove' = 'Forget a saved name' }
+    'auth' = [ordered]@{ 'login' = 'Store an API key for a context'; 'logout' = 'Forget the stored API key of a context'; 'status' = 'Which API key is used, where it comes from and where it is kept' }
+    'context' = [ordered]@{ 'list' = 'The services sotra knows, and which one is used'; 'show' = 'One context; of its key only the last four characters'; 'use' = 'Use a context when a command names none'; 'set' = 'Make a context or change it'; 'remove' = 'Forget a context and its key' }
+    'key' = [ordered]@{ 'import' = 'Seal a private key with a password and keep it under a name'; 'list' = 'The keys that are kept, with their addresses'; 'remove' = 'Remove a kept key for good'; 'export' = 'Give a kept key out: sealed, or with --plain as it is' }
+    'sandbox' = [ordered]@{ 'start' = 'Serve the sandbox on this machine'; 'import' = 'Read trades from a CSV or NDJSON file into the sandbox'; 'reset' = 'Make a new world, dropping the old one'; 'status' = 'What the sandbox holds: trades, traders, clock, keys'; 'advance' = 'Move the sandbox''s clock forward'; 'trade' = 'Make one trade happen now, with everything that follows: position, feed, webhooks'; 'simulate' = 'Make trades happen for a while, and so feeds and webhooks' }
+  }
+  $flags = @{
+    'leaderboard list' = [ordered]@{ '--chains' = 'sum PnL over these chains'; '--only-with-comments' = 'only traders with swap comments'; '--limit' = 'how many traders'; '--timeframe' = 'window of the PnL'; '--viewer-addresses' = 'fills the followed column for these wallets' }
+    'leaderboard rank' = [ordered]@{ '--chains' = 'sum PnL over these chains'; '--only-with-comments' = 'rank among traders with swap comments'; '--timeframe' = 'window of the PnL' }
+    'leaderboard copytraded' = [ordered]@{ '--address' = 'also give the place of this wallet'; '--chains' = 'count copies on these chains'; '--limit' = 'how many traders'; '--viewer-addresses' = 'fills the followed column for these wallets' }
+    'leaderboard sections' = [ordered]@{ '--limit' = 'how many traders a section'; '--sections' = 'section keys: all, chain-solana, chain-base, ...'; '--timeframe' = 'window of the PnL' }
+    'profile get' = [ordered]@{ '--viewer-addresses' = 'says whether these wallets follow the profile' }
+    'profile followers' = [ordered]@{ '--cursor' = 'where a page begins: the cursor of the page before'; '--limit' = 'profiles a page'; '--all' = 'walk every page, printing items as they arrive'; '--max' = 'walk pages until this many items' }
+    'profile follows' = [ordered]@{ '--cursor' = 'where a page begins: the cursor of the page before'; '--limit' = 'profiles a page'; '--all' = 'walk every page, printing items as they arrive'; '--max' = 'walk pages until this many items' }
+    'profile set-name' = [ordered]@{ '--name' = 'new name, or null to remove name and avatar'; '--avatar-url' = 'address of the avatar, or null to remove it' }
+    'profile positions' = [ordered]@{ '--provided-addresses-only' = 'only this wallet, not the profile''s others'; '--sort' = 'order of the positions'; '--chains' = 'only positions on these chains, or all'; '--page' = 'which page, from 1'; '--limit' = 'positions on a page'; '--price' = 'current price of the token in USD: adds unrealized and total PnL to tables, csv and tsv'; '--prices-file' = 'JSON file of prices in USD by chain:address or symbol, e.g. {"base:0x4ed4...": 0.0041, "ETH": 1875}'; '--all' = 'walk every page, printing items as they arrive'; '--max' = 'walk pages until this many items' }
+    'follow bulk' = [ordered]@{ '--file' = 'JSON array or NDJSON of entries, or - for stdin'; '--from-line' = 'go on from this line, or place in an array; those before are passed over'; '--undo-file' = 'write the undo file here instead; must not exist' }
+    'feed actor' = [ordered]@{ '--chains' = 'only trades on these chains, or all'; '--limit' = 'cards on a page'; '--include-for-you' = 'also trades that the service recommends, marked as such'; '--min-trade-usd' = 'only cards with a trade worth at least this much, in USD'; '--min-market-cap' = 'only tokens whose market cap is at least this, in USD'; '--max-market-cap' = 'only tokens whose market cap is below this, in USD'; '--older-than' = 'only what is older: a cursor, or a time such as 2026-07-03T12:00:00Z'; '--newer-than' = 'only what is newer: a cursor, or a time'; '--cursor' = 'the same as --older-than: goes on behind a page (olderCursor)'; '--watch' = 'keep asking this often and print what is new, e.g. 5s; goes on where it stopped'; '--all' = 'walk every page, printing items as they arrive'; '--max' = 'walk pages until this many items' }
+    'feed home' = [ordered]@{ '--chains' = 'only trades on these chains, or all'; '--limit' = 'cards on a page'; '--only-with-comments' = 'only cards with a comment'; '--min-trade-usd' = 'only cards with a trade worth at least this much, in USD'; '--older-than' = 'only what is older: a cursor, or a time such as 2026-07-03T12:00:00Z'; '--newer-than' = 'only what is newer: a cursor, or a time'; '--cursor' = 'the same as --older-than: goes on behind a page (olderCursor)'; '--watch' = 'keep asking this often and print what is new, e.g. 5s; goes on where it stopped'; '--all' = 'walk every page, printing items as they arrive'; '--max' = 'walk pages until this many items' }
+    'token comments' = [ordered]@{ '--limit' = 'how many comments' }
+    'token positions' = [ordered]@{ '--sort' = 'order of the positions'; '--chains' = 'only positions on these chains, or all'; '--page' = 'which page, from 1'; '--limit' = 'positions on a page'; '--price' = 'current price of the token in USD: adds unrealized and total PnL to tables, csv and tsv'; '--prices-file' = 'JSON file of prices in USD by chain:address or symbol, e.g. {"base:0x4ed4...": 0.0041, "ETH": 1875}'; '--all' = 'walk every page, printing items as they arrive'; '--max' = 'walk pages until this many items' }
+    'position find' = [ordered]@{ '--viewer-addresses' = 'says what these wallets like'; '--price' = 'current price of the token in USD: adds unrealized and total PnL to tables, csv and tsv'; '--prices-file' = 'JSON file of prices in USD by chain:address or symbol, e.g. {"base:0x4ed4...": 0.0041, "ETH": 1875}' }
+    'position get' = [ordered]@{ '--viewer-addresses' = 'says what these wallets like'; '--price' = 'current price of the token in USD: adds unrealized and total PnL to tables, csv and tsv'; '--prices-file' = 'JSON file of prices in USD by chain:address or symbol, e.g. {"base:0x4ed4...": 0.0041, "ETH": 1875}' }
+    'comment list' = [ordered]@{ '--chain' = 'chain of the swaps'; '--viewer-addresses' = 'fills the liked column for these wallets' }
+    'comment sign' = [ordered]@{ '--chain' = 'chain of the swap'; '--tx' = 'transaction hash of the swap; on hyperliquid also an order id'; '--token' = 'token that was swapped: contract address, mint, or coin on hyperliquid'; '--text' = 'the comment'; '--text-file' = 'file with the comment, byte for byte; - is stdin'; '--service-name' = 'first word of the signed text; left out, that of the context'; '--layout' = 'form of the signed text; left out, that of the context, else five-line'; '--preview' = 'show the text line by line and what is odd about it; needs no key'; '--key-file' = 'file with the key: hex, Solana CLI keypair JSON, or a V3 keystore'; '--key-env' = 'name of the environment variable that holds the key'; '--key-stdin' = 'read the key from stdin'; '--key' = 'name of a key that sotra keeps (see sotra key list)'; '--password-file' = 'file with the password of a keystore or kept key'; '--signer' = 'address that must come out; another one is an error'; '--encoding' = 'text form of a Solana signature; the service takes base58'; '--from' = 'sign many: NDJSON of chain, transactionHash, tokenAddress, commentText; - is stdin'; '--out' = 'write the signed comment to this file, for comment post --signed' }
+    'comment post' = [ordered]@{ '--chain' = 'chain of the swap'; '--tx' = 'transaction hash of the swap; on hyperliquid also an order id'; '--token' = 'token that was swapped: contract address, mint, or coin on hyperliquid'; '--text' = 'the comment'; '--text-file' = 'file with the comment, byte for byte; - is stdin'; '--signature' = 'a signature made elsewhere; needs --signer and no key'; '--signer' = 'address that signed; with a key, the address that must come out'; '--service-name' = 'first word of the signed text; left out, that of the context'; '--layout' = 'form of the signed text; left out, that of the context, else five-line'; '--key-file' = 'file with the key: hex, Solana CLI keypair JSON, or a V3 keystore'; '--key-env' = 'name of the environment variable that holds the key'; '--key-stdin' = 'read the key from stdin'; '--key' = 'name of a key that sotra keeps (see sotra key list)'; '--password-file' = 'file with the password of a keystore or kept key'; '--signed' = 'post what comment sign --out wrote; - is stdin'; '--from' = 'post many, in order: NDJSON of comments, signed or not; - is stdin' }
+    'comment verify' = [ordered]@{ '--chain' = 'chain of the swap'; '--tx' = 'transaction hash of the swap; on hyperliquid also an order id'; '--token' = 'token that was swapped: contract address, mint, or coin on hyperliquid'; '--text' = 'the comment'; '--text-file' = 'file with the comment, byte for byte; - is stdin'; '--signature' = 'the signature'; '--signer' = 'the address that is said to have signed'; '--service-name' = 'first word of the signed text; left out, that of the context'; '--layout' = 'form of the signed text; left out, that of the context, else five-line'; '--encoding' = 'text form of a Solana signature; left out, it is told from the text'; '--signed' = 'check what comment sign --out wrote; - is stdin' }
+    'comment copy' = [ordered]@{ '--token' = 'token that was swapped: contract address, mint, or coin on hyperliquid'; '--chain' = 'chain of the token'; '--actor-address' = 'wallet that may trade'; '--actor-addresses' = 'all wallets of the user'; '--track-exit-until' = 'follow exits of the position until then: a time, or how long from now, at most 7d; hyperliquid only' }
+    'webhook register' = [ordered]@{ '--url' = 'where feed items are sent'; '--addresses-file' = 'addresses: one a line, CSV with a header, NDJSON or a JSON array, gzip too; - for stdin'; '--wallet-addresses' = 'addresses typed here instead'; '--column' = 'the CSV column that holds the addresses'; '--allow-bad-checksum' = 'take EVM addresses whose letters do not fit EIP-55'; '--skip-invalid' = 'leave out bad lines instead of stopping before anything is sent'; '--rejects' = 'write bad lines here, one JSON object a line'; '--secret-file' = 'write the secret here (mode 0600) before anything else is sent'; '--concurrency' = 'requests at once (default 4)'; '--another' = 'make a webhook also where the destination has one' }
+    'webhook list' = [ordered]@{ '--show-secrets' = 'show the secrets instead of masking them' }
+    'webhook add-addresses' = [ordered]@{ '--addresses-file' = 'addresses: one a line, CSV with a header, NDJSON or a JSON array, gzip too; - for stdin'; '--wallet-addresses' = 'addresses typed here instead'; '--column' = 'the CSV column that holds the addresses'; '--allow-bad-checksum' = 'take EVM addresses whose letters do not fit EIP-55'; '--skip-invalid' = 'leave out bad lines instead of stopping before anything is sent'; '--rejects' = 'write bad lines here, one JSON object a line'; '--concurrency' = 'requests at once (default 4)'; '--again' = 'send a list that is confirmed already once more' }
+    'webhook sync' = [ordered]@{ '--addresses-file' = 'addresses: one a line, CSV with a header, NDJSON or a JSON array, gzip too; - for stdin'; '--wallet-addresses' = 'addresses typed here instead'; '--column' = 'the CSV column that holds the addresses'; '--allow-bad-checksum' = 'take EVM addresses whose letters do not fit EIP-55'; '--skip-invalid' = 'leave out bad lines instead of stopping before anything is sent'; '--rejects' = 'write bad lines here, one JSON object a line'; '--concurrency' = 'requests at once (default 4)'; '--check' = 'send nothing; exit 10 where something is missing or beyond the file' }
+    'webhook resume' = [ordered]@{ '--concurrency' = 'requests at once (default 4)' }
+    'webhook secret' = [ordered]@{ '--out' = 'file to write (mode 0600); must not exist' }
+    'webhook listen' = [ordered]@{ '--port' = 'port to listen on (default 4242); 0 takes a free one'; '--host' = 'address to listen on (default 127.0.0.1: this machine only)'; '--secret-file' = 'file with the secret; several files, or several lines in one, while a secret is being changed'; '--forward-to' = 'send every delivery on to this address'; '--route' = 'send deliveries with events of one kind on: ''comment-created=http://127.0.0.1:3000/c'''; '--tolerance' = 'refuse signatures older than this (default: any age, since deliveries may be late)'; '--max-body' = 'refuse larger bodies, in bytes (default 5242880)'; '--name' = 'which store, where several listeners run (default: default)'; '--ready-file' = 'write {url, pid} here once it listens' }
+    'webhook verify' = [ordered]@{ '--secret-file' = 'file with the secret; several files, or several lines in one, while a secret is being changed'; '--header' = 'value of the daylight-signature header; left out: there was none'; '--body-file' = 'read the body from this file instead of stdin'; '--tolerance' = 'refuse signatures older than this (default: any age, since deliveries may be late)' }
+    'webhook events' = [ordered]@{ '--type' = 'only this kind, such as new-feed-item'; '--since' = 'only events received since a time, or within 1h'; '--limit' = 'how many (default 50)'; '--name' = 'which store, where several listeners run (default: default)' }
+    'webhook replay' = [ordered]@{ '--since' = 'every delivery received since a time, or within 1h'; '--to' = 'where to send them'; '--name' = 'which store, where several listeners run (default: default)' }
+    'auth login' = [ordered]@{ '--with-key' = 'read the key from stdin: sotra auth login --with-key < key.txt'; '--offline' = 'store the key without checking it'; '--store' = 'where to keep it; left out, where the key of this context is kept now, or else the settings file (mode 0600)' }
+    'auth status' = [ordered]@{ '--check' = 'ask the service whether it takes the key' }
+    'context set' = [ordered]@{ '--service-name' = 'first line of the signed text of a comment'; '--layout' = 'form of the signed text (default five-line)'; '--preset' = 'take over this preset''s values; other flags go before it'; '--wire' = 'names this deployment uses for parameters, in place of those stored: {"*.limit":"count"}' }
+    'key import' = [ordered]@{ '--key-file' = 'file with the key: hex, Solana CLI keypair JSON, or a V3 keystore'; '--key-env' = 'name of the environment variable that holds the key'; '--key-stdin' = 'read the key from stdin'; '--password-file' = 'file with the password of a keystore or kept key'; '--new-password-file' = 'file with the password to seal with; left out, that of --password-file, or asked for'; '--replace' = 'replace a key of this name; the old file stays beside it as a backup' }
+    'key export' = [ordered]@{ '--out' = 'file to write; it must not exist yet'; '--password-file' = 'file with the password of a keystore or kept key' }
+    'sandbox start' = [ordered]@{ '--port' = 'port to listen on (default 4010); 0 takes a free one'; '--db' = 'database file instead of the one --sandbox uses, or :memory:'; '--empty' = 'a world without trades instead of the built-in one'; '--as-of' = 'stop the sandbox''s clock at this time'; '--detach' = 'run in the background and return once it answers'; '--ready-file' = 'write {url, pid, db, keys, controlToken} here once it answers'; '--wire' = 'other names for parameters, as JSON: {"*.limit":"count"}'; '--eligibility' = 'who is on leaderboards: any trader, or the public thresholds'; '--service-name' = 'first words of the signed text that it accepts (Sandbox at first)'; '--layout' = 'layout of the signed text that it accepts (five-line at first)'; '--fault' = 'make requests fail: ''<status|drop|delay=2s|truncate|garbage>:<every=3|p=0.1|first=2>:<METHOD path-glob>''' }
+    'sandbox import' = [ordered]@{ '--chain' = 'chain of rows that name none'; '--preset' = 'a kind of file that imports as it is'; '--map' = 'which field a column is: value_in_usd=usd'; '--rejects' = 'write rejected rows here, one JSON object a line'; '--own-time' = 'make this file''s newest trade now, whatever was imported before'; '--db' = 'database file instead of the one --sandbox uses, or :memory:' }
+    'sandbox reset' = [ordered]@{ '--empty' = 'a world without trades instead of the built-in one'; '--as-of' = 'stop the sandbox''s clock at this time'; '--db' = 'database file instead of the one --sandbox uses, or :memory:' }
+    'sandbox status' = [ordered]@{ '--db' = 'database file instead of the one --sandbox uses, or :memory:' }
+    'sandbox advance' = [ordered]@{ '--db' = 'database file instead of the one --sandbox uses, or :memory:' }
+    'sandbox trade' = [ordered]@{ '--chain' = 'where'; '--trader' = 'wallet that trades'; '--token' = 'contract address or mint; on hyperliquid the symbol'; '--side' = 'buy or sell'; '--amount' = 'tokens; on hyperliquid the full size, with leverage'; '--usd' = 'value in US dollars'; '--direction' = 'hyperliquid: which position (default long)'; '--leverage' = 'hyperliquid: size divided by margin (default 1)'; '--tx' = 'transaction hash, or order id on hyperliquid; made up when left out'; '--db' = 'database file instead of the one --sandbox uses' }
+    'sandbox simulate' = [ordered]@{ '--rate' = 'trades a second, such as 20/s (default 1/s)'; '--for' = 'how long (default 1m; a replay: to its end)'; '--replay' = 'file of trades, as sandbox import takes it'; '--speed' = 'replay so many times as fast (default 1x)'; '--chain' = 'chain of rows of the file that name none'; '--preset' = 'a kind of file that is read as it is'; '--seed' = 'the same seed makes the same trades in the same world'; '--db' = 'database file instead of the one --sandbox uses' }
+    'webhook trigger' = [ordered]@{ '--to' = 'send it here'; '--secret-file' = 'sign with this secret'; '--uid' = 'have only this webhook of the sandbox take it'; '--position' = 'the position it is about (default: the newest that fits)'; '--db' = 'database file instead of the one --sandbox uses' }
+    'request' = [ordered]@{ '--query' = 'a query parameter, name=value'; '--data' = 'JSON body: the text itself, @file, or - for stdin'; '--paginate' = 'go on to the next pages until there are none' }
+    'probe' = [ordered]@{ '--save' = 'write the names that differ into the context'; '--try' = 'also try this name for a parameter: limit=howMany' }
+  }
+  # What may stand in a place: a command and a flag, or a command and the number of an argument. @contexts and @aliases are asked for.
+  $values = @{
+    'leaderboard list --chains' = @('base', 'solana', 'ethereum', 'hyperliquid', '@list')
+    'leaderboard list --timeframe' = @('7d', '30d')
+    'leaderboard list --viewer-addresses' = @('@aliases', '@list')
+    'leaderboard list --columns' = @('rank', 'name', 'pnlUsd', 'baseUsd', 'solanaUsd', 'ethereumUsd', 'hyperliquidUsd', 'roiPercent30d', 'winRate30d', 'trades30d', 'hasComments', 'isFollowedByUser', 'address', 'addresses', 'profileId', '@list')
+    'leaderboard rank --chains' = @('base', 'solana', 'ethereum', 'hyperliquid', '@list')
+    'leaderboard rank --timeframe' = @('7d', '30d')
+    'leaderboard rank --columns' = @('ranking', 'pnlUsd', 'baseUsd', 'solanaUsd', 'ethereumUsd', 'hyperliquidUsd', '@list')
+    'leaderboard rank 1' = @('@aliases')
+    'leaderboard copytraded --address' = @('@aliases')
+    'leaderboard copytraded --chains' = @('base', 'solana', 'ethereum', 'hyperliquid', '@list')
+    'leaderboard copytraded --viewer-addresses' = @('@aliases', '@list')
+    'leaderboard copytraded --columns' = @('rank', 'name', 'copiedUsd', 'copies', 'copiers', 'pnlUsd', 'roiPercent30d', 'comments30d', 'isFollowedByUser', 'address', 'addresses', 'profileId', '@list')
+    'leaderboard sections --timeframe' = @('7d', '30d')
+    'leaderboard sections --columns' = @('section', 'name', 'commenter', 'value', 'pnl30dUsd', 'address', '@list')
+    'profile get --viewer-addresses' = @('@aliases', '@list')
+    'profile get --columns' = @('name', 'id', 'status', 'handles', 'addresses', 'externalId', 'followers', 'following', 'comments', 'copiedUsd', 'holdingMinutes', 'nsfw', 'isFollowedByUser', 'pnl7dUsd', 'pnl30dUsd', '@list')
+    'profile get 1' = @('@aliases')
+    'profile followers --columns' = @('name', 'twitter', 'pnl30dUsd', 'roiPercent30d', 'winRate30d', 'trades30d', 'comments30d', 'address', 'addresses', 'farcaster', 'externalId', 'profileId', '@list')
+    'profile followers 1' = @('@aliases')
+    'profile follows --columns' = @('name', 'twitter', 'pnl30dUsd', 'roiPercent30d', 'winRate30d', 'trades30d', 'comments30d', 'address', 'addresses', 'farcaster', 'externalId', 'profileId', '@list')
+    'profile follows 1' = @('@aliases')
+    'profile delete-name --columns' = @('name', 'id', 'handles', 'addresses', 'externalId', 'nsfw', 'isFollowedByUser', 'pnl7dUsd', 'pnl30dUsd', 'avatarUrl', '@list')
+    'profile delete-name 1' = @('@aliases')
+    'profile set-name --columns' = @('name', 'id', 'handles', 'addresses', 'externalId', 'nsfw', 'isFollowedByUser', 'pnl7dUsd', 'pnl30dUsd', 'avatarUrl', '@list')
+    'profile set-name 1' = @('@aliases')
+    'profile positions --sort' = @('value', 'latest')
+    'profile positions --chains' = @('ethereum', 'optimism', 'polygon', 'arbitrum', 'zora', 'base', 'zero', 'solana', 'hyperliquid', 'all', '@list')
+    'profile positions --columns' = @('trader', 'token', 'chain', 'side', 'realizedUsd', 'amount', 'costUsd', 'priceUsd', 'unrealizedUsd', 'totalUsd', 'unrealizedWithReceivedUsd', 'boughtUsd', 'soldUsd', 'comments', 'lastTradeAt', 'status', 'leverage', 'amountWithLeverage', 'copies', 'likes', 'replies', 'buyers24h', 'unavailable', 'address', 'tokenAddress', 'transactionHash', 'itemId', '@list')
+    'profile positions 1' = @('@aliases')
+    'profile positions 2' = @('open', 'closed')
+    'follow remove --columns' = @('name', 'twitter', 'pnl30dUsd', 'roiPercent30d', 'winRate30d', 'trades30d', 'comments30d', 'address', 'addresses', 'farcaster', 'externalId', 'profileId', '@list')
+    'follow remove 1' = @('@aliases')
+    'follow remove 2+' = @('@aliases')
+    'follow add --columns' = @('name', 'twitter', 'pnl30dUsd', 'roiPercent30d', 'winRate30d', 'trades30d', 'comments30d', 'address', 'addresses', 'farcaster', 'externalId', 'profileId', '@list')
+    'follow add 1' = @('@aliases')
+    'follow add 2+' = @('@aliases')
+    'follow bulk --columns' = @('entries', 'follows', 'unfollows', 'requests', 'targets', 'undoFile', '@list')
+    'feed actor --chains' = @('ethereum', 'optimism', 'polygon', 'arbitrum', 'zora', 'base', 'zero', 'solana', 'hyperliquid', 'all', '@list')
+    'feed actor --min-trade-usd' = @('10', '100', '500', '1000')
+    'feed actor --min-market-cap' = @('100000', '1000000', '10000000')
+    'feed actor --max-market-cap' = @('100000', '1000000', '10000000')
+    'feed actor --columns' = @('lastTradeAt', 'trader', 'token', 'latest', 'latestUsd', 'forYou', 'chain', 'side', 'realizedUsd', 'amount', 'costUsd', 'boughtUsd', 'soldUsd', 'comments', 'status', 'leverage', 'amountWithLeverage', 'copies', 'likes', 'replies', 'buyers24h', 'unavailable', 'address', 'tokenAddress', 'transactionHash', 'itemId', '@list')
+    'feed actor 1' = @('@aliases')
+    'feed home --chains' = @('ethereum', 'optimism', 'polygon', 'arbitrum', 'zora', 'base', 'zero', 'solana', 'hyperliquid', 'all', '@list')
+    'feed home --min-trade-usd' = @('10', '100', '500', '1000')
+    'feed home --columns' = @('lastTradeAt', 'trader', 'token', 'latest', 'latestUsd', 'forYou', 'chain', 'side', 'realizedUsd', 'amount', 'costUsd', 'boughtUsd', 'soldUsd', 'comments', 'status', 'leverage', 'amountWithLeverage', 'copies', 'likes', 'replies', 'buyers24h', 'unavailable', 'address', 'tokenAddress', 'transactionHash', 'itemId', '@list')
+    'feed home 1+' = @('@aliases')
+    'token comments --columns' = @('at', 'author', 'direction', 'usd', 'text', 'holding', 'realizedUsd', 'likes', 'copies', 'side', 'tokenCommentCount', 'address', 'transactionHash', 'uid', 'itemId', '@list')
+    'token comments 1' = @('ethereum', 'optimism', 'polygon', 'arbitrum', 'zora', 'base', 'zero', 'solana', 'hyperliquid')
+    'token positions --sort' = @('value', 'latest')
+    'token positions --chains' = @('ethereum', 'optimism', 'polygon', 'arbitrum', 'zora', 'base', 'zero', 'solana', 'hyperliquid', 'all', '@list')
+    'token positions --columns' = @('trader', 'token', 'chain', 'side', 'realizedUsd', 'amount', 'costUsd', 'priceUsd', 'unrealizedUsd', 'totalUsd', 'unrealizedWithReceivedUsd', 'boughtUsd', 'soldUsd', 'comments', 'lastTradeAt', 'status', 'leverage', 'amountWithLeverage', 'copies', 'likes', 'replies', 'buyers24h', 'unavailable', 'address', 'tokenAddress', 'transactionHash', 'itemId', '@list')
+    'token positions 1' = @('ethereum', 'optimism', 'polygon', 'arbitrum', 'zora', 'base', 'zero', 'solana', 'hyperliquid')
+    'token positions 3' = @('open', 'closed')
+    'position find --viewer-addresses' = @('@aliases', '@list')
+    'position find --columns' = @('trader', 'token', 'chain', 'side', 'realizedUsd', 'amount', 'costUsd', 'priceUsd', 'unrealizedUsd', 'totalUsd', 'unrealizedWithReceivedUsd', 'boughtUsd', 'soldUsd', 'comments', 'lastTradeAt', 'status', 'leverage', 'amountWithLeverage', 'copies', 'likes', 'replies', 'buyers24h', 'unavailable', 'address', 'tokenAddress', 'transactionHash', 'itemId', '@list')
+    'position find 1' = @('@aliases')
+    'position find 2' = @('ethereum', 'optimism', 'polygon', 'arbitrum', 'zora', 'base', 'zero', 'solana', 'hyperliquid')
+    'position get --viewer-addresses' = @('@aliases', '@list')
+    'position get --columns' = @('trader', 'token', 'chain', 'side', 'realizedUsd', 'amount', 'costUsd', 'priceUsd', 'unrealizedUsd', 'totalUsd', 'unrealizedWithReceivedUsd', 'boughtUsd', 'soldUsd', 'comments', 'lastTradeAt', 'status', 'leverage', 'amountWithLeverage', 'copies', 'likes', 'replies', 'buyers24h', 'unavailable', 'address', 'tokenAddress', 'transactionHash', 'itemId', '@list')
+    'comment list --chain' = @('ethereum', 'optimism', 'polygon', 'arbitrum', 'zora', 'base', 'zero', 'solana', 'hyperliquid')
+    'comment list --viewer-addresses' = @('@aliases', '@list')
+    'comment list --columns' = @('time', 'signer', 'text', 'chain', 'token', 'tx', 'copies', 'copiedUsd', 'likes', 'isAppUserComment', 'uid', '@list')
+    'comment sign --chain' = @('ethereum', 'optimism', 'polygon', 'arbitrum', 'zora', 'base', 'zero', 'solana', 'hyperliquid')
+    'comment sign --layout' = @('five-line', 'blank-line')
+    'comment sign --encoding' = @('base58', 'base64', 'hex')
+    'comment sign --columns' = @('signature', 'signerAddress', 'chain', 'tokenAddress', 'transactionHash', 'commentText', 'serviceName', 'layout', 'message', '@list')
+    'comment post --chain' = @('ethereum', 'optimism', 'polygon', 'arbitrum', 'zora', 'base', 'zero', 'solana', 'hyperliquid')
+    'comment post --layout' = @('five-line', 'blank-line')
+    'comment post --columns' = @('uid', 'time', 'signer', 'text', 'chain', 'token', 'tx', 'copies', 'copiedUsd', 'likes', 'isAppUserComment', '@list')
+    'comment verify --chain' = @('ethereum', 'optimism', 'polygon', 'arbitrum', 'zora', 'base', 'zero', 'solana', 'hyperliquid')
+    'comment verify --layout' = @('five-line', 'blank-line')
+    'comment verify --encoding' = @('base58', 'base64', 'hex')
+    'comment verify --columns' = @('valid', 'recoveredAddress', 'signerAddress', 'reason', '@list')
+    'comment copy --chain' = @('ethereum', 'optimism', 'polygon', 'arbitrum', 'zora', 'base', 'zero', 'solana', 'hyperliquid')
+    'comment copy --actor-address' = @('@aliases')
+    'comment copy --actor-addresses' = @('@aliases', '@list')
+    'comment copy --columns' = @('intentId', '@list')
+    'webhook register --columns' = @('uid', 'destinationUrl', 'job', 'addresses', 'chunks', 'duplicates', 'rejected', 'resentChunks', 'secretFile', '@list')
+    'webhook list --columns' = @('uid', 'destinationUrl', 'secret', '@list')
+    'webhook add-addresses --columns' = @('uid', 'destinationUrl', 'job', 'addresses', 'chunks', 'duplicates', 'rejected', 'resentChunks', 'secretFile', '@list')
+    'webhook sync --columns' = @('uid', 'wanted', 'confirmed', 'missing', 'sent', 'notRemovable', 'inSync', '@list')
+    'webhook resume --columns' = @('uid', 'destinationUrl', 'job', 'addresses', 'chunks', 'duplicates', 'rejected', 'resentChunks', 'secretFile', '@list')
+    'webhook jobs --columns' = @('job', 'task', 'uid', 'destinationUrl', 'addresses', 'chunks', 'confirmed', 'finished', 'startedAt', '@list')
+    'webhook secret --columns' = @('uid', 'secretFile', '@list')
+    'webhook delete --columns' = @('uid', 'state', '@list')
+    'webhook validate --columns' = @('success', 'error', '@list')
+    'webhook listen --name' = @('@aliases')
+    'webhook verify --columns' = @('valid', 'reason', 'timestamp', 'eventIds', '@list')
+    'webhook events --name' = @('@aliases')
+    'webhook events --columns' = @('receivedAt', 'eventType', 'about', 'eventId', 'path', '@list')
+    'webhook replay --name' = @('@aliases')
+    'webhook replay --columns' = @('eventId', 'eventType', 'taken', 'status', 'error', '@list')
+    'whois --columns' = @('fact', 'value', 'from', '@list')
+    'alias set --columns' = @('alias', 'identifier', '@list')
+    'alias set 2' = @('@aliases')
+    'alias list --columns' = @('alias', 'identifier', '@list')
+    'alias remove 1' = @('@aliases')
+    'auth login --store' = @('file', 'keychain')
+    'auth status --columns' = @('context', 'baseUrl', 'keySuffix', 'keySource', 'store', 'valid', '@list')
+    'context list --columns' = @('name', 'current', 'baseUrl', 'key', 'serviceName', 'layout', 'wire', '@list')
+    'context show --columns' = @('name', 'current', 'baseUrl', 'key', 'serviceName', 'layout', 'wire', '@list')
+    'context show 1' = @('@contexts')
+    'context use --columns' = @('name', 'current', 'baseUrl', 'key', 'serviceName', 'layout', 'wire', '@list')
+    'context use 1' = @('@contexts')
+    'context set --layout' = @('five-line', 'blank-line')
+    'context set --preset' = @('sandbox', 'clicker')
+    'context set --columns' = @('name', 'current', 'baseUrl', 'key', 'serviceName', 'layout', 'wire', '@list')
+    'context set 1' = @('@contexts')
+    'context remove 1' = @('@contexts')
+    'key import --columns' = @('name', 'family', 'address', 'file', 'backup', '@list')
+    'key list --columns' = @('name', 'family', 'address', 'file', 'backup', '@list')
+    'key remove --columns' = @('name', 'family', 'address', 'file', 'backup', '@list')
+    'doctor --columns' = @('node', 'settings', 'service', 'key', 'reach', 'tls', 'clock', 'terminal', 'sandbox', '@list')
+    'completion 1' = @('bash', 'zsh', 'fish', 'powershell')
+    'sandbox start --eligibility' = @('any', 'public')
+    'sandbox start --layout' = @('five-line', 'blank-line')
+    'sandbox import --chain' = @('ethereum', 'optimism', 'polygon', 'arbitrum', 'zora', 'base', 'zero', 'solana', 'hyperliquid')
+    'sandbox import --preset' = @('hyperliquid-fills', 'pumpfun', 'dune')
+    'sandbox import --columns' = @('rows', 'imported', 'repeated', 'rejected', 'skipped', 'traders', 'tokens', 'oldest', 'newest', '@list')
+    'sandbox reset --columns' = @('db', 'world', 'now', 'frozen', 'newestTrade', 'trades', 'traders', 'positions', 'tokens', 'comments', 'keys', '@list')
+    'sandbox status --columns' = @('db', 'world', 'now', 'frozen', 'newestTrade', 'trades', 'traders', 'positions', 'tokens', 'comments', 'keys', '@list')
+    'sandbox advance --columns' = @('db', 'world', 'now', 'frozen', 'newestTrade', 'trades', 'traders', 'positions', 'tokens', 'comments', 'keys', '@list')
+    'sandbox trade --chain' = @('ethereum', 'optimism', 'polygon', 'arbitrum', 'zora', 'base', 'zero', 'solana', 'hyperliquid')
+    'sandbox trade --trader' = @('@aliases')
+    'sandbox trade --side' = @('buy', 'sell')
+    'sandbox trade --direction' = @('long', 'short')
+    'sandbox trade --columns' = @('chain', 'trader', 'token', 'side', 'amount', 'usd', 'timestamp', 'transactionHash', 'positionId', 'deliveries', '@list')
+    'sandbox simulate --chain' = @('ethereum', 'optimism', 'polygon', 'arbitrum', 'zora', 'base', 'zero', 'solana', 'hyperliquid')
+    'sandbox simulate --preset' = @('hyperliquid-fills', 'pumpfun', 'dune')
+    'sandbox simulate --columns' = @('trades', 'deliveries', 'waiting', 'seconds', '@list')
+    'webhook trigger --columns' = @('eventId', 'destinationUrl', 'delivered', 'status', 'error', '@list')
+    'webhook trigger 1' = @('new-feed-item', 'comment-created', 'copyswap')
+    'request 1' = @('GET', 'POST', 'PUT', 'PATCH', 'DELETE')
+    'probe --columns' = @('parameter', 'assumed', 'verdict', 'name', 'evidence', 'source', '@list')
+    'commands --columns' = @('command', 'endpoint', 'source', 'summary', '@list')
+    'help 1' = @('exit-codes', 'environment', 'formatting', 'signing', 'webhooks')
+    '* --context' = @('@contexts')
+    '* --format' = @('table', 'json', 'ndjson', 'csv', 'tsv', 'md')
+  }
+  $global = [ordered]@{ '--context' = 'use this stored context (SOTRA_CONTEXT)'; '--sandbox' = 'use the built-in sandbox; its state is kept between calls'; '--base-url' = 'address of the service (SOTRA_BASE_URL)'; '--format' = 'output format: table, json, ndjson, csv, tsv, md'; '--json' = 'the service''s JSON, unchanged; errors as JSON on stderr'; '--columns' = 'show these columns; see the command with --help for their names'; '--jq' = 'print what this jq filter makes of the JSON; strings without quotes'; '--plain' = 'for screen readers: one fact a line, no columns, no spinner, no colours'; '--ascii' = 'draw with ASCII characters only'; '--no-color' = 'no colours (also NO_COLOR)'; '--timeout' = 'give up on an attempt after this long (default 30s)'; '--retries' = 'repeat a failed request up to n times (default 2)'; '--verbose' = 'show requests, answers and timing on stderr'; '--quiet' = 'no progress, notes or warnings on stderr'; '--include' = 'print status and headers of the answer before its body'; '--trace-file' = 'write all requests and answers as an HTTP archive (HAR), keys hidden'; '--dry-run' = 'print the request instead of sending it; needs no key'; '--curl' = 'print the request as a curl line instead of sending it'; '--strict' = 'an answer that does not fit the contract is an error (exit 13)'; '--yes' = 'answer yes to questions'; '--no-input' = 'never ask; fail instead'; '--help' = 'show help' }
+  $valued = @('--actor-address', '--actor-addresses', '--address', '--addresses-file', '--amount', '--as-of', '--avatar-url', '--base-url', '--body-file', '--chain', '--chains', '--column', '--columns', '--concurrency', '--context', '--cursor', '--data', '--db', '--direction', '--eligibility', '--encoding', '--fault', '--file', '--for', '--format', '--forward-to', '--from', '--from-line', '--header', '--host', '--jq', '--key', '--key-env', '--key-file', '--layout', '--leverage', '--limit', '--map', '--max', '--max-body', '--max-market-cap', '--min-market-cap', '--min-trade-usd', '--name', '--new-password-file', '--newer-than', '--older-than', '--out', '--page', '--password-file', '--port', '--position', '--preset', '--price', '--prices-file', '--query', '--rate', '--ready-file', '--rejects', '--replay', '--retries', '--route', '--secret-file', '--sections', '--seed', '--service-name', '--side', '--signature', '--signed', '--signer', '--since', '--sort', '--speed', '--store', '--text', '--text-file', '--timeframe', '--timeout', '--to', '--token', '--tolerance', '--trace-file', '--track-exit-until', '--trader', '--try', '--tx', '--type', '--uid', '--undo-file', '--url', '--usd', '--viewer-addresses', '--wallet-addresses', '--watch', '--wire', '-d', '-q')
+  $before = @($commandAst.CommandElements | Where-Object { $_.Extent.EndOffset -lt $cursorPosition } | ForEach-Object { $_.ToString() })
+  $program = $before[0]
+  $here = ''
+  $slot = 1
+  $flag = ''
+  foreach ($word in ($before | Select-Object -Skip 1)) {
+    if ($flag) { $flag = ''; continue }
+    if ($word -like '--*=*') { continue }
+    if ($word -like '-*') { if ($valued -ccontains $word) { $flag = $word }; continue }
+    if ($children.Contains($here) -and $children[$here].Contains($word)) { $here = "$here $word".Trim() } else { $slot++ }
+  }
+  $place = ''
+  $lead = ''
+  if ($flag) { $place = $flag }
+  elseif ($wordToComplete -like '--*=*') { $place = $wordToComplete.Split('=')[0]; $lead = "$place=" }
+  elseif ($wordToComplete -like '-*') {
+    foreach ($set in @($flags[$here], $global)) {
+      if (-not $set) { continue }
+      foreach ($name in $set.Keys) {
+        if ($name -like "$wordToComplete*") { [System.Management.Automation.CompletionResult]::new($name, $name, 'ParameterName', $set[$name]) }
+      }
+    }
+    return
+  }
+  elseif ($children.Contains($here)) {
+    foreach ($name in $children[$here].Keys) {
+      if ($name -like "$wordToComplete*") { [System.Management.Automation.CompletionResult]::new($name, $name, 'Command', $children[$here][$name]) }
+    }
+    return
+  }
+  else { $place = "$slot" }
+  $found = @($values["$here $place"]) + @($values["* $place"]) | Where-Object { $_ }
+  if (-not $found) {
+    $rest = $slot
+    while ($rest -gt 1 -and -not $found) { $found = @($values["$here $rest+"]) | Where-Object { $_ }; $rest-- }
+  }
+  if ($found -contains '@list' -and $wordToComplete.Contains(',')) {
+    $lead = $wordToComplete.Substring(0, $wordToComplete.LastIndexOf(',') + 1)
+  }
+  foreach ($name in $found) {
+    $names = switch ($name) {
+      '@contexts' { & $program context list --columns name 2>$null }
+      '@aliases' { & $program alias list --columns alias 2>$null }
+      '@list' { }
+      default { $name }
+    }
+    foreach ($each in $names) {
+      # An @ at the start of a bare word is PowerShell's own.
+      if ("$lead$each" -like "$($wordToComplete.Trim("'"))*") {
+        $text = if ($each -like '@*') { "'$each'" } else { "$lead$each" }
+        [System.Management.Automation.CompletionResult]::new($text, $each, 'ParameterValue', $each)
+      }
+    }
+  }
+}

@@ -1,0 +1,222 @@
+import { z } from 'zod';
+import { type Endpoint, type Param, type Source, type WireNames, wireName } from './endpoint.ts';
+import { kindOf } from './kind.ts';
+
+type Json = Record<string, unknown>;
+
+export interface OpenApiOptions {
+  servers: readonly { url: string; description?: string }[];
+  /** Overrides of wire names, as a context holds them. */
+  wire: WireNames;
+  /** Schemas that stand once under `components`, by their name there. */
+  shared: Readonly<Record<string, z.ZodType>>;
+  /** Sample values of an endpoint's parameters, by key. */
+  samples: (endpoint: Endpoint) => Readonly<Record<string, unknown>>;
+}
+
+/** Version of the interface description itself; section "Versioning" of the interface document. */
+const interfaceVersion = '1.0.0';
+
+/**
+ * The OpenAPI 3.1 document of the endpoints: paths in their order, each operation with its commands as samples, each parameter with
+ * where its name is from (`x-source`: spec, public or assumed) and which other names a server may take (`x-aliases`). Never throws.
+ */
+export function openApiDocument(endpoints: readonly Endpoint[], options: OpenApiOptions): Json {
+  const shared = sharedSchemas(options.shared);
+  const paths: Record<string, Json> = {};
+  for (const endpoint of endpoints) {
+    const item = paths[endpoint.path] ?? {};
+    paths[endpoint.path] = { ...item, [endpoint.method.toLowerCase()]: operation(endpoint, options, shared) };
+  }
+  const nouns = [...new Set(endpoints.map(nounOf))];
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Social Trading Data Service',
+      version: interfaceVersion,
+      description:
+        'Profiles, positions, comments, follows, leaderboards, feeds, copy intents and webhooks. `x-source` says where a name is ' +
+        'known from: `spec` the interface document, `public` a public fact about a deployment, `assumed` a choice of this tool ' +
+        'that a deployment may make otherwise.',
+    },
+    servers: options.servers,
+    security: [{ bearerAuth: [] }],
+    tags: nouns.map((name) => ({ name })),
+    paths,
+    components: {
+      securitySchemes: { bearerAuth: { type: 'http', scheme: 'bearer', description: 'partner API key' } },
+      schemas: { Error: errorSchema, ...shared.schemas },
+      responses: Object.fromEntries(
+        refusals.map(({ name, description, source }) => [
+          name,
+          { description, 'x-source': source, content: jsonContent({ $ref: '#/components/schemas/Error' }) },
+        ]),
+      ),
+    },
+  };
+}
+
+const errorSchema = {
+  type: 'object',
+  properties: { error: { type: 'string', description: 'what is wrong, in words' } },
+  required: ['error'],
+};
+
+interface Refusal {
+  status: string;
+  name: string;
+  description: string;
+  source: Source;
+  applies: (endpoint: Endpoint) => boolean;
+}
+
+const always = () => true;
+
+/** Section "Errors": 400 and the body are documented; the other statuses are this tool's choice. */
+const refusals: readonly Refusal[] = [
+  { status: '400', name: 'BadRequest', description: 'bad input; names the field', source: 'spec', applies: always },
+  { status: '401', name: 'Unauthorized', description: 'key missing or unknown', source: 'assumed', applies: always },
+  {
+    status: '404',
+    name: 'NotFound',
+    description: 'no such id',
+    source: 'assumed',
+    applies: ({ path }) => path.includes('{'),
+  },
+  {
+    status: '413',
+    name: 'TooLarge',
+    description: 'body over 5 MB',
+    source: 'assumed',
+    applies: ({ params }) => Object.values(params).some(inBody),
+  },
+  { status: 'default', name: 'OtherError', description: 'any other error', source: 'spec', applies: always },
+];
+
+function inBody({ place }: Param): boolean {
+  return place === 'body' || place === 'document';
+}
+
+function nounOf({ id }: Endpoint): string {
+  return id.split('.')[0] ?? id;
+}
+
+function operation(endpoint: Endpoint, { wire, samples }: OpenApiOptions, shared: Shared): Json {
+  const { id, summary, description, deprecated, source, params, examples, keyless, answer } = endpoint;
+  const sample = samples(endpoint);
+  const texts = [description, deprecated === undefined ? undefined : `Deprecated: ${deprecated}.`];
+  const text = texts.filter((part) => part !== undefined).join('\n\n');
+  const parameters = Object.entries(params)
+    .filter(([, param]) => param.place === 'path' || param.place === 'query')
+    .map(([key, param]) => parameter(wireName(endpoint, key, param, wire), key, param, sample[key], shared));
+  const body = requestBody(endpoint, wire, sample, shared);
+  return {
+    operationId: id,
+    tags: [nounOf(endpoint)],
+    summary,
+    ...(text === '' ? {} : { description: text }),
+    ...(deprecated === undefined ? {} : { deprecated: true }),
+    ...(keyless ? { security: [{}, { bearerAuth: [] }] } : {}),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(body === undefined ? {} : { requestBody: body }),
+    responses: {
+      200: { description: 'done', content: jsonContent(shared.schemaOf(answer)) },
+      ...Object.fromEntries(
+        refusals
+          .filter(({ applies }) => applies(endpoint))
+          .map(({ status, name }) => [status, { $ref: `#/components/responses/${name}` }]),
+      ),
+    },
+    'x-source': source,
+    'x-codeSamples': examples.map(({ argv, says }) => ({ lang: 'Shell', label: says, source: `sotra ${argv}` })),
+  };
+}
+
+function parameter(name: string, key: string, param: Param, sample: unknown, shared: Shared): Json {
+  const path = param.place === 'path';
+  const { list, optional } = kindOf(param.schema);
+  return {
+    name: path ? key : name,
+    in: param.place,
+    ...(path || !optional ? { required: true } : {}),
+    description: textOf(param),
+    schema: shared.schemaOf(param.schema),
+    ...(list ? { style: 'form', explode: true } : {}),
+    ...(sample === undefined ? {} : { example: sample }),
+    ...marks(param),
+  };
+}
+
+function requestBody(endpoint: Endpoint, wire: WireNames, sample: Json, shared: Shared): Json | undefined {
+  const entries = Object.entries(endpoint.params);
+  const whole = entries.find(([, param]) => param.place === 'document');
+  if (whole !== undefined) {
+    const [key, param] = whole;
+    const example = sample[key] === undefined ? {} : { example: sample[key] };
+    const content = { 'application/json': { schema: shared.schemaOf(param.schema), ...example } };
+    return { required: true, description: textOf(param), content, ...marks(param) };
+  }
+  const fields = entries.filter(([, param]) => param.place === 'body');
+  if (fields.length === 0) return undefined;
+  const nameOf = ([key, param]: [string, Param]) => wireName(endpoint, key, param, wire);
+  const required = fields.filter(([, param]) => !kindOf(param.schema).optional).map(nameOf);
+  const properties = fields.map((field) => {
+    const [, param] = field;
+    return [nameOf(field), { ...shared.schemaOf(param.schema), description: textOf(param), ...marks(param) }];
+  });
+  const given = fields.filter(([key]) => sample[key] !== undefined).map((field) => [nameOf(field), sample[field[0]]]);
+  const schema = {
+    type: 'object',
+    properties: Object.fromEntries(properties),
+    ...(required.length === 0 ? {} : { required }),
+  };
+  const example = required.every((name) => given.some(([known]) => known === name)) && given.length > 0;
+  const content = { schema, ...(example ? { example: Object.fromEntries(given) } : {}) };
+  return { required: required.length > 0, content: { 'application/json': content } };
+}
+
+function textOf({ help, serviceDefault }: Param): string {
+  return serviceDefault === undefined ? help : `${help}; left out: ${serviceDefault}`;
+}
+
+function marks({ source, aliases }: Param): Json {
+  return { 'x-source': source, ...(aliases === undefined || aliases.length === 0 ? {} : { 'x-aliases': aliases }) };
+}
+
+function jsonContent(schema: unknown): Json {
+  return { 'application/json': { schema } };
+}
+
+interface Shared {
+  schemas: Json;
+  schemaOf: (schema: z.ZodType) => Json;
+}
+
+/** Turns schemas into JSON Schema in which the shared ones are references to `components`. */
+function sharedSchemas(named: Readonly<Record<string, z.ZodType>>): Shared {
+  const registry = z.registry<{ id: string }>();
+  for (const [id, schema] of Object.entries(named)) registry.add(schema, { id });
+  const convert = (schema: z.ZodType): { schema: Json; parts: Json } => {
+    const json = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any', metadata: registry });
+    const { $schema: _, $defs: parts = {}, ...rest } = pointToComponents(json) as Json & { $defs?: Json };
+    return { schema: rest, parts };
+  };
+  const whole = convert(z.object(named));
+  const schemas = Object.entries(whole.parts).map(([id, part]) => {
+    const { id: _, ...schema } = part as Json;
+    return [id, schema];
+  });
+  return { schemas: Object.fromEntries(schemas), schemaOf: (schema) => convert(schema).schema };
+}
+
+function pointToComponents(json: unknown): unknown {
+  if (Array.isArray(json)) return json.map(pointToComponents);
+  if (typeof json !== 'object' || json === null) return json;
+  const entries = Object.entries(json).map(([key, value]) => [
+    key,
+    key === '$ref' && typeof value === 'string'
+      ? value.replace('#/$defs/', '#/components/schemas/')
+      : pointToComponents(value),
+  ]);
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,125 @@
+import type { CommandTree, Slot, TreeNode } from './completion-tree.ts';
+
+/** The completion script for bash 3.2 and newer. Ends with a newline. Never throws. */
+export function bashScript({ nodes, globals, valued }: CommandTree): string {
+  const globalNames = globals.map(({ flag }) => flag);
+  return `# bash completion for sotra, written by \`sotra completion bash\`.
+
+# The words that may follow the words of a command.
+_sotra_children() {
+  case "$1" in
+${nodes.flatMap(childrenCase).join('\n')}
+  esac
+}
+
+# The flags of a command, beyond those that every command takes.
+_sotra_flags() {
+  case "$1" in
+${nodes.flatMap(flagsCase).join('\n')}
+  esac
+}
+
+# What may stand in a place: \`<command> --flag\`, or \`<command> 1\` for the first argument.
+_sotra_values() {
+  case "$1" in
+${nodes.flatMap(valueCases).join('\n')}
+  *' --context') echo @contexts ;;
+${globals
+  .filter(({ names }) => names === undefined)
+  .flatMap((slot) => valueCase(`*' ${slot.flag}'`, slot))
+  .join('\n')}
+  esac
+}
+
+_sotra() {
+  COMPREPLY=()
+  local line="\${COMP_LINE:0:COMP_POINT}" current='' before='' here='' skip='' word slot=1 found='' candidates='' lead=''
+  local -a words=()
+  read -ra words <<<"$line"
+  # readline breaks words at = : and @ as well; here a word is what stands between spaces.
+  [[ $line == *[[:space:]] ]] && words+=('')
+  current="\${words[\${#words[@]} - 1]}"
+  for word in "\${words[@]:1:\${#words[@]} - 2}"; do
+    if [[ -n $skip ]]; then
+      skip=''
+      continue
+    fi
+    before=''
+    case "$word" in
+    --*=*) ;;
+    -*)
+      case '${` ${valued.join(' ')} `}' in *" $word "*) skip=1 before="$word" ;; esac
+      ;;
+    *)
+      case " $(_sotra_children "$here") " in
+      *" $word "*) here="\${here:+$here }$word" ;;
+      *) slot=$((slot + 1)) ;;
+      esac
+      ;;
+    esac
+  done
+  if [[ -n $skip ]]; then
+    found="$(_sotra_values "$here $before")"
+  elif [[ $current == --*=* ]]; then
+    found="$(_sotra_values "$here \${current%%=*}")"
+    lead="\${current%%=*}="
+  elif [[ $current == -* ]]; then
+    candidates="$(_sotra_flags "$here") ${globalNames.join(' ')} --help"
+  else
+    candidates="$(_sotra_children "$here")"
+    [[ -z $candidates ]] && found="$(_sotra_values "$here $slot")"
+  fi
+  case " $found " in
+  *' @files '*)
+    compopt -o default 2>/dev/null
+    return
+    ;;
+  *' @list '*) [[ $current == *,* ]] && lead="\${current%,*}," ;;
+  esac
+  case " $found " in *' @contexts '*) found="$found $("\${words[0]}" context list --columns name 2>/dev/null)" ;; esac
+  case " $found " in *' @aliases '*) found="$found $("\${words[0]}" alias list --columns alias 2>/dev/null)" ;; esac
+  for word in $found; do
+    case "$word" in @contexts | @aliases | @list) ;; *) candidates="$candidates $lead$word" ;; esac
+  done
+  # What readline takes for the word ends at its last break; only the rest of a candidate is put in its place.
+  local rest="$current" drop=0 at
+  for ((at = 0; at < \${#current}; at++)); do
+    case "$COMP_WORDBREAKS" in *"\${current:at:1}"*) [[ \${current:at:1} != @ ]] && drop=$((at + 1)) ;; esac
+  done
+  for word in $candidates; do
+    [[ $word == "$rest"* ]] && COMPREPLY+=("\${word:drop}")
+  done
+}
+
+complete -F _sotra sotra
+`;
+}
+
+function childrenCase({ path, children }: TreeNode): string[] {
+  if (children.length === 0) return [];
+  return [`  '${path}') echo '${children.map(({ word }) => word).join(' ')}' ;;`];
+}
+
+function flagsCase({ path, flags }: TreeNode): string[] {
+  const names = flags.filter(({ flag }) => flag !== '--columns').map(({ flag }) => flag);
+  return names.length === 0 ? [] : [`  '${path}') echo '${names.join(' ')}' ;;`];
+}
+
+function valueCases({ path, flags, arguments: slots, rest }: TreeNode): string[] {
+  return [
+    ...flags.flatMap((slot) => [
+      ...valueCase(`'${path} ${slot.flag}'`, slot),
+      ...(slot.short === undefined ? [] : valueCase(`'${path} ${slot.short}'`, slot)),
+    ]),
+    ...slots.flatMap((slot, index) => {
+      const isRest = rest && index === slots.length - 1;
+      return valueCase(isRest ? `'${path} '[${index + 1}-9]*` : `'${path} ${index + 1}'`, slot);
+    }),
+  ];
+}
+
+function valueCase(pattern: string, { values, names, file, list }: Slot): string[] {
+  const words = [...values, ...(names === undefined ? [] : [`@${names}`]), ...(file ? ['@files'] : [])];
+  if (words.length === 0) return [];
+  return [`  ${pattern}) echo '${[...words, ...(list ? ['@list'] : [])].join(' ')}' ;;`];
+}

@@ -1,0 +1,111 @@
+import { takesIdentifier } from './aliases.ts';
+import type { Command } from './command.ts';
+import { type Field, fieldsOf } from './flags.ts';
+import { formats, globalFlags } from './globals.ts';
+
+/** What can stand in one place of a command line. */
+export interface Slot {
+  /** Fixed words. */
+  values: readonly string[];
+  /** Names that only the settings know. */
+  names?: 'contexts' | 'aliases';
+  /** A file of this machine. */
+  file: boolean;
+  /** Several, separated by commas. */
+  list: boolean;
+}
+
+export interface TreeFlag extends Slot {
+  /** With its dashes. */
+  flag: string;
+  short?: string;
+  help: string;
+  /** Absent: a yes/no flag. */
+  takesValue: boolean;
+}
+
+/** A place in the tree of commands: the program, a noun, or a command. */
+export interface TreeNode {
+  /** The words up to here, joined by spaces; empty for the program. */
+  path: string;
+  children: readonly { word: string; help: string }[];
+  flags: readonly TreeFlag[];
+  /** What may stand without a flag, in order; the last one again and again where `rest`. */
+  arguments: readonly Slot[];
+  rest: boolean;
+}
+
+export interface CommandTree {
+  nodes: readonly TreeNode[];
+  /** The flags that every command takes. */
+  globals: readonly TreeFlag[];
+  /** Every flag, of whatever command, that a value follows. */
+  valued: readonly string[];
+}
+
+const plain: Slot = { values: [], file: false, list: false };
+
+/** The tree of commands with everything that can be typed in it. Sorted as in help. Throws what loading a view throws. */
+export async function commandTree(commands: readonly Command[]): Promise<CommandTree> {
+  const groups = [
+    ...new Set(commands.flatMap(({ words }) => words.map((_, index) => words.slice(0, index).join(' ')))),
+  ];
+  const nodes = [...groups.map((path) => groupNode(path, commands)), ...(await Promise.all(commands.map(commandNode)))];
+  const globals = globalFlags.map(globalFlag);
+  const valued = [...globals, ...nodes.flatMap((node) => node.flags)].filter((flag) => flag.takesValue);
+  const spelled = valued.flatMap(({ flag, short }) => (short === undefined ? [flag] : [flag, short]));
+  return { nodes, globals, valued: [...new Set(spelled)].sort() };
+}
+
+function groupNode(path: string, commands: readonly Command[]): TreeNode {
+  const depth = path === '' ? 0 : path.split(' ').length;
+  const under = commands.filter(({ words }) => words.length > depth && words.slice(0, depth).join(' ') === path);
+  const words = [...new Set(under.map((command) => command.words[depth] ?? ''))];
+  const help = (word: string) => {
+    const own = under.filter((command) => command.words[depth] === word);
+    return own.length === 1
+      ? (own[0]?.summary ?? '')
+      : own.map(({ words: all }) => all.slice(depth + 1).join(' ')).join(', ');
+  };
+  return { path, children: words.map((word) => ({ word, help: help(word) })), flags: [], arguments: [], rest: false };
+}
+
+async function commandNode(command: Command): Promise<TreeNode> {
+  const fields = fieldsOf(command.params);
+  const positional = fields.filter((field) => field.param.positional);
+  const columns = (await command.view?.())?.columns.map(({ key }) => key) ?? [];
+  const isOwn = ({ param, flag }: Field) => !param.positional && globalFlags.every((global) => global.flag !== flag);
+  const flags = fields.filter(isOwn).map(commandFlag);
+  const columnsFlag = globalFlags.find(({ key }) => key === 'columns');
+  if (columns.length > 0 && columnsFlag !== undefined)
+    flags.push({ ...globalFlag(columnsFlag), values: columns, list: true });
+  return {
+    path: command.words.join(' '),
+    children: [],
+    flags,
+    arguments: positional.map((field) => slotOf(field, command)),
+    rest: positional.at(-1)?.kind.list ?? false,
+  };
+}
+
+function commandFlag(field: Field): TreeFlag {
+  const { kind, param } = field;
+  const short = param.short === undefined ? {} : { short: `-${param.short}` };
+  return { ...slotOf(field), flag: `--${field.flag}`, ...short, help: param.help, takesValue: kind.type !== 'boolean' };
+}
+
+function slotOf(field: Field, command?: Command): Slot {
+  const { kind, param, flag } = field;
+  const slot = { ...plain, values: kind.choices, list: kind.list && param.positional !== true };
+  if (command?.words[0] === 'context') return { ...slot, names: 'contexts' };
+  if (command?.words.join(' ') === 'alias remove' || takesIdentifier(field)) return { ...slot, names: 'aliases' };
+  return { ...slot, file: /(^|-)(file|db|rejects)$/.test(flag) };
+}
+
+function globalFlag({ key, flag, value, help }: (typeof globalFlags)[number]): TreeFlag {
+  const slot: Slot =
+    key === 'context'
+      ? { ...plain, names: 'contexts' }
+      : { ...plain, values: key === 'format' ? formats : [], file: /file$/.test(flag) };
+  return { ...slot, flag: `--${flag}`, help, takesValue: value !== undefined };
+}

@@ -1,0 +1,84 @@
+import { z } from 'zod';
+import { local } from '../api/endpoint.ts';
+import { type Command, defineCommand } from '../cli/command.ts';
+import { keyParams } from '../resources/comment/params.ts';
+
+const checkArgv = async (argv: readonly string[]) =>
+  (await import('../resources/comment/secret-arguments.ts')).refuseSecretArguments(argv);
+const name = local(z.string().min(1), 'name of the key', { positional: true });
+const { key: _, ...sources } = keyParams;
+const keyView = async () => (await import('./key-view.ts')).keyView;
+
+/** `key import`, `key list`, `key remove`, `key export`: the private keys that sotra keeps, each sealed with a password. */
+export const keyCommands: readonly Command[] = [
+  defineCommand({
+    checkArgv,
+    words: ['key', 'import'],
+    summary: 'Seal a private key with a password and keep it under a name',
+    description:
+      'The key comes from --key-file, --key-env, --key-stdin, or a question without echo; never from an argument. A keystore is opened first, and keeps its password unless --new-password-file names another.',
+    params: {
+      name,
+      ...sources,
+      newPasswordFile: local(
+        z.string().min(1).optional(),
+        'file with the password to seal with; left out, that of --password-file, or asked for',
+      ),
+      replace: local(z.boolean().optional(), 'replace a key of this name; the old file stays beside it as a backup'),
+    },
+    examples: [
+      { argv: 'key import trader --key-file key.hex', says: 'keep an EVM key; the password is asked for' },
+      {
+        argv: 'key import sol --key-file id.json --password-file password.txt',
+        says: 'keep a Solana CLI keypair, without questions',
+      },
+    ],
+    exitCodes: [3, 11, 130],
+    view: keyView,
+    run: async (input, context) => (await import('./key-store.ts')).importKey(input, context),
+  }),
+  defineCommand({
+    checkArgv,
+    words: ['key', 'list'],
+    summary: 'The keys that are kept, with their addresses',
+    params: {},
+    examples: [
+      { argv: 'key list', says: 'every kept key' },
+      { argv: 'key list --json', says: 'the same as JSON' },
+    ],
+    exitCodes: [3],
+    view: keyView,
+    run: async (_, context) => (await import('./key-store.ts')).showKeys(context),
+  }),
+  defineCommand({
+    checkArgv,
+    words: ['key', 'remove'],
+    summary: 'Remove a kept key for good',
+    params: { name },
+    examples: [
+      { argv: 'key remove trader', says: 'after a question' },
+      { argv: 'key remove trader --yes', says: 'without one' },
+    ],
+    exitCodes: [3, 130],
+    view: keyView,
+    run: async (input, context) => (await import('./key-store.ts')).dropKey(input.name, context),
+  }),
+  defineCommand({
+    checkArgv,
+    words: ['key', 'export'],
+    summary: 'Give a kept key out: sealed, or with --plain as it is',
+    description: 'A key as it is goes into a new file that only you may read, never to the screen.',
+    params: {
+      name,
+      out: local(z.string().min(1).optional(), 'file to write; it must not exist yet'),
+      plain: local(z.boolean().optional(), 'not sealed: hex, or a Solana CLI keypair; needs --out'),
+      passwordFile: keyParams.passwordFile,
+    },
+    examples: [
+      { argv: 'key export trader --out trader.json', says: 'the sealed keystore, for another machine or wallet' },
+      { argv: 'key export sol --plain --out id.json', says: 'the keypair itself, after its password' },
+    ],
+    exitCodes: [3, 11, 130],
+    run: async (input, context) => (await import('./key-store.ts')).exportKey(input, context),
+  }),
+];

@@ -1,0 +1,179 @@
+import { createReadStream, existsSync } from 'node:fs';
+import type { Result } from '../cli/command.ts';
+import type { Context } from '../context.ts';
+import { SotraError, usageError } from '../errors.ts';
+import { sandboxFile } from '../local-service.ts';
+import type { Chain } from '../model/chain.ts';
+import { formatCount } from '../output/format.ts';
+import { createProgress } from '../output/progress.ts';
+import { sinkStream } from '../output/sink-stream.ts';
+import { sandboxNow } from '../sandbox/clock.ts';
+import { startDeliverer } from '../sandbox/deliver.ts';
+import { type Random, randomFrom } from '../sandbox/demo/random.ts';
+import { happen, knownMarkets, type LiveTrade, liveTrade, makeTrade } from '../sandbox/live-trades.ts';
+import type { PresetName } from '../sandbox/presets.ts';
+import { readTrades } from '../sandbox/read-trades.ts';
+import { type Db, openDb } from '../sandbox/store.ts';
+import type { Trade } from '../sandbox/trade.ts';
+import { ensureWorld } from '../sandbox/world.ts';
+import { type Simulated, simulated, type Traded, traded } from './sandbox-live-view.ts';
+
+/** Makes one trade and delivers what follows from it, where no served sandbox does. */
+export async function tradeNow(input: LiveTrade & { db?: string | undefined }, context: Context): Promise<Result> {
+  if (input.chain !== 'hyperliquid' && (input.direction !== undefined || input.leverage !== undefined))
+    throw usageError(`--direction and --leverage are for hyperliquid, not for ${input.chain}`, 'Leave them out.');
+  return withSandbox(input.db, context, async (db) => {
+    const nowMs = sandboxNow(db, context.world.now());
+    const trade = liveTrade(input, nowMs);
+    const { deliveries } = happen(db, [trade], nowMs);
+    const { chain, trader, token, side, amount, usd } = trade;
+    const answer: Traded = {
+      chain,
+      trader,
+      token,
+      side,
+      amount,
+      usd,
+      timestamp: Math.floor(nowMs / 1000),
+      transactionHash: trade.tx ?? trade.orderId ?? '',
+      positionId: db.get<{ id: string }>('SELECT position_id AS id FROM trade ORDER BY id DESC LIMIT 1')?.id ?? '',
+      deliveries,
+    };
+    return () => ({ kind: 'answer', answer, view: traded });
+  });
+}
+
+interface SimulateInput {
+  perSec: number | undefined;
+  forMs: number | undefined;
+  speed: number | undefined;
+  replay?: string | undefined;
+  chain?: Chain | undefined;
+  preset?: PresetName | undefined;
+  seed?: string | undefined;
+  db?: string | undefined;
+}
+
+/** Makes trades happen until the time is over, the file has ended or the user stops it. Errors: `usage` for contradicting flags. */
+export async function simulate(input: SimulateInput, context: Context): Promise<Result> {
+  if (input.replay !== undefined && input.perSec !== undefined)
+    throw usageError('--replay has its own times: --rate does not apply', 'Use --speed.');
+  if (input.replay === undefined && input.speed !== undefined)
+    throw usageError('--speed is for --replay', 'Use --rate.');
+  if (input.replay !== undefined && !existsSync(input.replay))
+    throw usageError(`--replay ${input.replay}: no such file`);
+  return withSandbox(input.db, context, async (db) => {
+    const { world, options } = context;
+    const progress = await createProgress({
+      stderr: sinkStream(world.io.err),
+      quiet: options.quiet || !world.io.err.isTTY || options.format === 'json' || options.format === 'ndjson',
+    });
+    const startMs = world.now();
+    const sum: Simulated = { trades: 0, deliveries: 0, waiting: 0, seconds: 0 };
+    const batches =
+      input.replay === undefined ? madeTrades(db, input, context) : replayedTrades(input, input.replay, context);
+    try {
+      for await (const batch of batches) {
+        const nowMs = sandboxNow(db, world.now());
+        const happened = happen(
+          db,
+          batch.map((trade) => trade(nowMs)),
+          nowMs,
+        );
+        sum.trades += happened.trades;
+        sum.deliveries += happened.deliveries;
+        progress.step(`${formatCount(sum.trades)} trades, ${formatCount(sum.deliveries)} deliveries`);
+      }
+    } finally {
+      progress.stop();
+    }
+    sum.seconds = Math.round((world.now() - startMs) / 100) / 10;
+    return () => ({ kind: 'answer', answer: { ...sum, waiting: waitingDeliveries(db) }, view: simulated });
+  });
+}
+
+function waitingDeliveries(db: Db): number {
+  return db.get<{ n: number }>("SELECT count(*) AS n FROM delivery WHERE state = 'waiting'")?.n ?? 0;
+}
+
+type AtMoment = (nowMs: number) => Trade;
+
+const tickMs = 20;
+
+async function* madeTrades(db: Db, input: SimulateInput, { world }: Context): AsyncGenerator<AtMoment[]> {
+  const markets = knownMarkets(db);
+  if (markets.length === 0)
+    throw new SotraError('not-found', 'nobody trades in this world: there is nothing to go on from', {
+      hint: 'Import trades first (sotra sandbox import), use --replay, or the built-in world (sotra sandbox reset).',
+    });
+  const random: Random = randomFrom(input.seed ?? String(world.random()));
+  const [perSec, forMs] = [input.perSec ?? 1, input.forMs ?? 60_000];
+  const startMs = world.now();
+  for (let made = 0; ; ) {
+    const elapsedMs = Math.min(world.now() - startMs, forMs);
+    const due = Math.floor((elapsedMs / 1000) * perSec) - made;
+    if (due > 0)
+      yield Array.from({ length: due }, () => {
+        const trade = makeTrade(db, random.pick(markets), random);
+        return (nowMs: number) => liveTrade(trade, nowMs);
+      });
+    made += Math.max(0, due);
+    if (elapsedMs >= forMs || world.signal.aborted) return;
+    await pause(world, tickMs);
+  }
+}
+
+async function* replayedTrades(input: SimulateInput, file: string, context: Context): AsyncGenerator<AtMoment[]> {
+  const { world, warn } = context;
+  const trades: Trade[] = [];
+  let rejected = 0;
+  const options = { format: undefined, chain: input.chain, preset: input.preset, map: {} };
+  for await (const event of readTrades(createReadStream(file), options)) {
+    if (event.kind === 'fatal') throw usageError(`--replay ${file}: ${event.message}`, event.hint);
+    if (event.kind === 'rejected') rejected += 1;
+    if (event.kind === 'trade') trades.push(event.trade);
+  }
+  if (rejected > 0) warn(`${formatCount(rejected)} rows of ${file} are left out; sotra sandbox import says why`);
+  trades.sort((a, b) => a.atMs - b.atMs);
+  const [startMs, firstMs, speed] = [world.now(), trades[0]?.atMs ?? 0, input.speed ?? 1];
+  const run = `replay:${startMs}:${world.pid}`;
+  for (let next = 0; next < trades.length; ) {
+    const elapsedMs = world.now() - startMs;
+    if (world.signal.aborted || elapsedMs > (input.forMs ?? Number.POSITIVE_INFINITY)) return;
+    const due: Trade[] = [];
+    for (let trade = trades[next]; trade !== undefined; trade = trades[next]) {
+      if ((trade.atMs - firstMs) / speed > elapsedMs) break;
+      due.push(trade);
+      next += 1;
+    }
+    if (due.length > 0)
+      yield due.map((trade) => (nowMs: number) => ({ ...trade, atMs: nowMs, rowKey: `${run}:${trade.rowKey}` }));
+    else await pause(world, tickMs);
+  }
+}
+
+async function pause({ sleep, signal }: Context['world'], ms: number): Promise<void> {
+  // Stopped early, what was made so far is still told.
+  await sleep(ms, signal).catch(() => undefined);
+}
+
+/** Opens the sandbox, delivers while something happens in it, waits for what is due at the end and only then asks for the result. */
+async function withSandbox(
+  file: string | undefined,
+  context: Context,
+  act: (db: Db) => Promise<() => Result>,
+): Promise<Result> {
+  const { world } = context;
+  const db = openDb(file ?? (await sandboxFile(context)));
+  ensureWorld(db, world.now(), 'demo');
+  const { now, sleep, pid } = world;
+  const deliverer = startDeliverer({ db, now, sleep, pid, isAlive: world.system.isAlive });
+  try {
+    const result = await act(db);
+    await deliverer.settled();
+    return result();
+  } finally {
+    await deliverer.stop();
+    db.close();
+  }
+}

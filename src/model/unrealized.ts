@@ -1,0 +1,59 @@
+/** The figures of a card that unrealized PnL follows from: tokens and USD, as the service names them. */
+export interface Holding {
+  perpPositionType?: string | null | undefined;
+  positionAmount?: number | null | undefined;
+  positionAmountWithLeverage?: number | null | undefined;
+  positionStats: {
+    realizedGainsUSD: number;
+    holdingsCostBasisUSD: number;
+    holdingReceivedCostBasisUSD?: number | null | undefined;
+    holdingsCostBasisUSDWithLeverage?: number | null | undefined;
+  };
+}
+
+/**
+ * Gain or loss that a holding would make if it were sold at a price, in USD; `null` without a price or without the figures for it.
+ * A short gains what the price falls below its cost basis; its amount counts by size, whichever sign it carries. Never throws.
+ * Source: "Unrealized PnL" under "Position card (feed item)"; long versus short is the caller's there.
+ */
+export function unrealizedUsd(holding: Holding, priceUsd: number | null | undefined): number | null {
+  if (priceUsd === null || priceUsd === undefined) return null;
+  if (!isPerp(holding)) return gainOf(holding.positionAmount, priceUsd, holding.positionStats.holdingsCostBasisUSD);
+  const size = sizeOf(holding.positionAmountWithLeverage);
+  const longGain = gainOf(size, priceUsd, sizeOf(holding.positionStats.holdingsCostBasisUSDWithLeverage));
+  return longGain === null || !isShort(holding) ? longGain : 0 - longGain;
+}
+
+/**
+ * The same by the public guide's formula for spot, which also counts received tokens at their market value when they came; `null`
+ * where both formulas agree. USD. Never throws. Source: wire-facts 5.1.
+ */
+export function unrealizedWithReceivedUsd(holding: Holding, priceUsd: number | null | undefined): number | null {
+  const received = holding.positionStats.holdingReceivedCostBasisUSD ?? 0;
+  if (isPerp(holding) || received === 0) return null;
+  const own = unrealizedUsd(holding, priceUsd);
+  return own === null ? null : own - received;
+}
+
+/** Realized plus unrealized gain in USD; `null` where the latter is not known. Never throws. Source: wire-facts 5.1. */
+export function totalUsd(holding: Holding, priceUsd: number | null | undefined): number | null {
+  const unrealized = unrealizedUsd(holding, priceUsd);
+  return unrealized === null ? null : holding.positionStats.realizedGainsUSD + unrealized;
+}
+
+function isPerp({ perpPositionType, positionAmountWithLeverage }: Holding): boolean {
+  return typeof perpPositionType === 'string' || typeof positionAmountWithLeverage === 'number';
+}
+
+function isShort({ perpPositionType, positionAmountWithLeverage }: Holding): boolean {
+  return typeof perpPositionType === 'string' ? perpPositionType === 'short' : (positionAmountWithLeverage ?? 0) < 0;
+}
+
+function sizeOf(figure: number | null | undefined): number | null {
+  return figure === null || figure === undefined ? null : Math.abs(figure);
+}
+
+function gainOf(amount: number | null | undefined, priceUsd: number, costUsd: number | null | undefined) {
+  if (amount === null || amount === undefined || costUsd === null || costUsd === undefined) return null;
+  return amount * priceUsd - costUsd;
+}

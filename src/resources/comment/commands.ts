@@ -1,0 +1,110 @@
+import { z } from 'zod';
+import { local } from '../../api/endpoint.ts';
+import { defineCommand } from '../../cli/command.ts';
+import { endpointCommand, serviceExitCodes } from '../../cli/endpoint-command.ts';
+import { prepareCopy } from './copy.ts';
+import * as endpoints from './endpoints.ts';
+import { commentParams, encodingParam, formParams, keyParams } from './params.ts';
+
+const view = () => import('./view.ts');
+const checkArgv = async (argv: readonly string[]) =>
+  (await import('./secret-arguments.ts')).refuseSecretArguments(argv);
+
+const keyWays =
+  'The key comes from --key-file, --key-env, --key-stdin, --key, or a question without echo on a terminal; never from an argument.';
+
+/** `comment sign`: builds the text and signs it, on this machine. */
+export const sign = defineCommand({
+  words: ['comment', 'sign'],
+  summary: 'Build the text of a comment and sign it, without sending anything',
+  description: `Needs no network and no API key. ${keyWays}`,
+  params: {
+    ...commentParams,
+    ...formParams,
+    preview: local(z.boolean().optional(), 'show the text line by line and what is odd about it; needs no key'),
+    ...keyParams,
+    signer: local(z.string().min(1).optional(), 'address that must come out; another one is an error'),
+    encoding: encodingParam,
+    from: local(
+      z.string().min(1).optional(),
+      'sign many: NDJSON of chain, transactionHash, tokenAddress, commentText; - is stdin',
+    ),
+    out: local(z.string().min(1).optional(), 'write the signed comment to this file, for comment post --signed'),
+  },
+  examples: [
+    {
+      argv: '--sandbox comment sign --chain base --tx 0x9576f0179c8926aea242fafa7ce61677196cef975f2793ec0b2988ca8a74cdd0 --token 0x940181a94a35a4569e4529a3cdfb74e38fd98631 --text gm --preview',
+      says: 'the text that would be signed',
+    },
+    {
+      argv: 'comment sign --chain hyperliquid --tx 52012345678 --token ETH --text gm --service-name Clicker --layout blank-line --preview --json',
+      says: 'the public form, for a perp order, as JSON',
+    },
+  ],
+  exitCodes: [3, 11, 130],
+  view: async () => (await view()).sign,
+  checkArgv,
+  run: async (input, context) => (await import('./run-sign.ts')).runSign(input, context),
+});
+
+/** `comment post`: signs and posts, or posts what was signed elsewhere. */
+export const post = defineCommand({
+  words: ['comment', 'post'],
+  summary: endpoints.post.summary,
+  description: `On a terminal it shows the text and asks first (--yes: it does not). A comment that may have been posted is looked up, never posted twice; a batch (--from) keeps a journal of what was posted in the data folder, so that the same command goes on where it stopped. ${keyWays}`,
+  params: {
+    ...commentParams,
+    signature: local(z.string().min(1).optional(), 'a signature made elsewhere; needs --signer and no key'),
+    signer: local(z.string().min(1).optional(), 'address that signed; with a key, the address that must come out'),
+    ...formParams,
+    ...keyParams,
+    signed: local(z.string().min(1).optional(), 'post what comment sign --out wrote; - is stdin'),
+    from: local(z.string().min(1).optional(), 'post many, in order: NDJSON of comments, signed or not; - is stdin'),
+  },
+  endpoint: { method: 'POST', path: endpoints.post.path, source: 'spec' },
+  examples: endpoints.post.examples.map((example) => ({ ...example, argv: `--sandbox ${example.argv}` })),
+  exitCodes: [3, ...serviceExitCodes, 10, 11, 12],
+  view: async () => (await view()).post,
+  checkArgv,
+  run: async (input, context) => (await import('./run-post.ts')).runPost(input, context),
+});
+
+/** `comment verify`: whether an address signed a comment. */
+export const verify = defineCommand({
+  words: ['comment', 'verify'],
+  summary: 'Check whether an address signed a comment',
+  description: 'Needs no network, no API key and no private key. Ends with 12 when the signature is not valid.',
+  params: {
+    ...commentParams,
+    signature: local(z.string().min(1).optional(), 'the signature'),
+    signer: local(z.string().min(1).optional(), 'the address that is said to have signed'),
+    ...formParams,
+    encoding: local(encodingParam.schema, 'text form of a Solana signature; left out, it is told from the text'),
+    signed: local(z.string().min(1).optional(), 'check what comment sign --out wrote; - is stdin'),
+  },
+  examples: [
+    {
+      argv: '--sandbox comment verify --chain base --tx 0x9576f0179c8926aea242fafa7ce61677196cef975f2793ec0b2988ca8a74cdd0 --token 0x940181a94a35a4569e4529a3cdfb74e38fd98631 --text gm --signature 0xd295006801756382610ed2ad14fdab264e0d366423790afa93134a437ff8a5543a335a95eebfef1dca0dc26ae12b9a8bef546f5d21ba94b1eda165bd5644b2901c --signer 0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf',
+      says: 'a good signature',
+    },
+    {
+      argv: 'comment verify --service-name Clicker --layout blank-line --chain base --tx 0x9576f0179c8926aea242fafa7ce61677196cef975f2793ec0b2988ca8a74cdd0 --token 0x940181a94a35a4569e4529a3cdfb74e38fd98631 --text gm --signature 0x34377817d8ab49dc5c0a10c38f4bedd688979aab08ccc9245a9a02c4fcf05f1637d6ada3d520cf1c1f9caf0c6eb6369323599b771c62b49e1142d900fc748b101b --signer 0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf --json',
+      says: 'over the public form, as JSON',
+    },
+  ],
+  exitCodes: [3, 12],
+  view: async () => (await view()).verify,
+  checkArgv,
+  run: async (input, context) => (await import('./run-verify.ts')).runVerify(input, context),
+});
+
+/** `comment copy`, with `--track-exit-until` as a time or as a time from now. */
+export const copy = endpointCommand(endpoints.copy, async () => (await view()).copy, {
+  params: {
+    trackExitUntil: local(
+      z.string().min(1).optional(),
+      'follow exits of the position until then: a time, or how long from now, at most 7d; hyperliquid only',
+    ),
+  },
+  prepare: prepareCopy,
+});

@@ -1,0 +1,140 @@
+import { z } from 'zod';
+import { type AnswerOf, defineEndpoint, inBody, inPath, inQuery } from '../../api/endpoint.ts';
+import { isUuid } from '../../model/address.ts';
+import { chainSchema } from '../../model/chain.ts';
+import { firstTenViewers, viewerAddressesSchema, walletSchema } from '../../model/identifier.ts';
+import { commentSchema } from '../../model/position.ts';
+
+/** Longest comment, in Unicode code points: what `maxLength` counts in the service's OpenAPI description. Section "Limits". */
+export const longestComment = 9999;
+
+/** Characters of a comment as the interface counts them: Unicode code points. Never throws. */
+export function countCharacters(text: string): number {
+  let count = 0;
+  for (const _ of text) count += 1;
+  return count;
+}
+
+const lengthRule = `must be 1 to ${longestComment} characters`;
+
+/** The text of a comment: 1 to 9999 characters. */
+export const commentTextSchema = z
+  .string()
+  .min(1)
+  .refine((text) => countCharacters(text) <= longestComment, lengthRule)
+  .meta({ maxLength: longestComment });
+
+const transactionHash = inBody(z.string().min(1), 'transaction hash of the swap; on hyperliquid also an order id', {
+  flag: 'tx',
+  aliases: ['txnHash'],
+});
+const tokenAddress = inBody(
+  z.string().min(1),
+  'token that was swapped: contract address, mint, or coin on hyperliquid',
+  {
+    flag: 'token',
+  },
+);
+
+/** POST /v1/swap-comments: a signed comment on a swap. Source: interface document and wire-facts 3.6. */
+export const post = defineEndpoint({
+  id: 'comment.post',
+  method: 'POST',
+  path: '/v1/swap-comments',
+  source: 'spec',
+  summary: 'Sign a comment on a swap and post it',
+  params: {
+    transactionHash,
+    chain: inBody(chainSchema, 'chain of the swap'),
+    tokenAddress,
+    commentText: inBody(commentTextSchema, 'the comment', { flag: 'text' }),
+    signature: inBody(z.string().min(1), 'signature over the text; left out, it is made with a key'),
+    signerAddress: inBody(z.string().min(1), 'address that signed', { flag: 'signer' }),
+  },
+  answer: commentSchema,
+  examples: [
+    {
+      argv: 'comment post --chain base --tx 0x5cdbd22c1a2a1b1ee7c9ecd4b2a6a0d5f02ea3fbf4d1cf1ac3a4de86fd8ad911 --token 0x4ed4e862860bed51a9570b96d89af5e1b0efefed --text gm --signature 0xfe28833983d6faa0715c7e8c3873c725ddab6fa5bf84d40e780676e463e6bea20fc6aea97dc273a98eb26b0914e224c8dd5c615ceaab69ddddcf9b0ae3de0e371c --signer 0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf --dry-run',
+      says: 'see the request for a comment that was signed elsewhere, without sending it',
+    },
+    {
+      argv: 'comment post --chain hyperliquid --tx 52012345678 --token ETH --text gm --signature 0xfe28833983d6faa0715c7e8c3873c725ddab6fa5bf84d40e780676e463e6bea20fc6aea97dc273a98eb26b0914e224c8dd5c615ceaab69ddddcf9b0ae3de0e371c --signer 0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf --curl',
+      says: 'a comment on a perp order as a curl line',
+    },
+  ],
+});
+
+/** GET /v1/swap-comments: the comments of some swaps, by transaction. Source: interface document and wire-facts 3.7. */
+export const list = defineEndpoint({
+  id: 'comment.list',
+  method: 'GET',
+  path: '/v1/swap-comments',
+  source: 'spec',
+  summary: 'The comments of one or more swaps',
+  params: {
+    hashes: inQuery(z.array(z.string().min(1)).min(1), 'transaction hash, on hyperliquid also an order id', {
+      source: 'assumed',
+      wire: 'transactionHashes',
+      aliases: ['transactionHash', 'txnHashes', 'txnHash'],
+      flag: 'hash',
+      positional: true,
+    }),
+    chain: inQuery(chainSchema, 'chain of the swaps', { source: 'assumed' }),
+    viewerAddresses: inQuery(viewerAddressesSchema.optional(), 'fills the liked column for these wallets', {
+      sendRule: firstTenViewers,
+      source: 'assumed',
+      aliases: ['userAddress'],
+    }),
+  },
+  answer: z.record(
+    z.string(),
+    z.looseObject({
+      comments: z.array(commentSchema),
+      insights: z.array(z.looseObject({ text: z.string() })).optional(),
+    }),
+  ),
+  examples: [
+    {
+      argv: 'comment list 0x9576f0179c8926aea242fafa7ce61677196cef975f2793ec0b2988ca8a74cdd0 --chain base',
+      says: 'what was said about one swap',
+    },
+    {
+      argv: 'comment list 3Z7cj4v76xSs59irxxNCE5hTm8MW56xxxjQr58ekxjo8yDUMNV16d9iLhHDx84LUErLUiEfm9cHSEYxmtsZ2ShQ 4RuVyMCFJCxVXDiiajzE1qLWYqxTNyRkUzCBx8vmL4gn5DPUJThKamPhxx6nKNXuG7354xsgTYh5SgW1qT9YSxA --chain solana --json',
+      says: 'about several at once, as JSON',
+    },
+  ],
+});
+
+/** POST /v1/swap-comment/{id}/copyswap: an intent to copy a commented trade. Source: interface document and wire-facts 3.8. */
+export const copy = defineEndpoint({
+  id: 'comment.copy',
+  method: 'POST',
+  path: '/v1/swap-comment/{id}/copyswap',
+  source: 'spec',
+  summary: 'Record that someone is about to copy the trade of a comment',
+  description:
+    'Send every address the user could trade with: an entry into the token by one of them within the hour counts as a copy.',
+  params: {
+    id: inPath(z.string().refine(isUuid, 'must be the uid of a comment (a UUID)'), 'uid of the comment'),
+    tokenAddress,
+    chain: inBody(chainSchema.optional(), 'chain of the token', { serviceDefault: "the comment's" }),
+    actorAddress: inBody(walletSchema.optional(), 'wallet that may trade'),
+    actorAddresses: inBody(z.array(walletSchema).min(1).optional(), 'all wallets of the user'),
+    trackExitUntil: inBody(z.string().min(1).optional(), 'follow exits of the position until then; hyperliquid only'),
+  },
+  answer: z.looseObject({ intentIds: z.array(z.string()) }),
+  examples: [
+    {
+      argv: 'comment copy 2f991d88-4e6a-54f7-b130-a9788a9a06ab --token 0x940181a94a35a4569e4529a3cdfb74e38fd98631 --chain base --actor-address 0xa4e221aa5a7ba51b5d5c7d5c923bfb9bcebcb252',
+      says: 'an intent for one wallet',
+    },
+    {
+      argv: 'comment copy 3a66e8bd-8f95-572c-9f76-601286c7a155 --token ETH --chain hyperliquid --actor-addresses 0xa4e221aa5a7ba51b5d5c7d5c923bfb9bcebcb252,0x7e5f4552091a69125d5dfcb7b8c2659029395bdf --track-exit-until 7d',
+      says: 'for two wallets, following the exit of the perp for a week',
+    },
+  ],
+});
+
+export type CommentAnswer = AnswerOf<typeof post>;
+export type CommentsAnswer = AnswerOf<typeof list>;
+export type CopyAnswer = AnswerOf<typeof copy>;

@@ -1,0 +1,127 @@
+import { randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  closeSync,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { SotraError, usageError } from '../../../errors.ts';
+import { checksumAddress } from '../secp256k1.ts';
+import type { Family } from '../swap-fields.ts';
+import { familyOfKeystore, readKeystore } from './keystore.ts';
+
+/** A key that sotra keeps, as far as it is known without the password. */
+export interface KeptKey {
+  name: string;
+  family: Family;
+  address: string;
+  file: string;
+}
+
+const namePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+
+/** The file of a kept key. Errors: `usage` where the name could not be one. */
+export function keptFile(folder: string, name: string): string {
+  if (namePattern.test(name) && !name.endsWith('.json')) return join(folder, `${name}.json`);
+  throw usageError(`${name}: a key's name is 1 to 64 letters, digits, dots, dashes or underscores`);
+}
+
+/** The keys in a folder, sorted by name; empty where there are none. A file that is no keystore is passed over. */
+export function listKeys(folder: string): KeptKey[] {
+  if (!existsSync(folder)) return [];
+  const names = readdirSync(folder).flatMap((file) => (file.endsWith('.json') ? [file.slice(0, -'.json'.length)] : []));
+  return names.sort().flatMap((name) => {
+    try {
+      return [readKept(folder, name).kept];
+    } catch (error) {
+      if (error instanceof SotraError) return [];
+      throw error;
+    }
+  });
+}
+
+/** One kept key with its sealed form. Errors: `usage` where there is none, naming those there are. */
+export function readKept(folder: string, name: string): { kept: KeptKey; json: Record<string, unknown> } {
+  const file = keptFile(folder, name);
+  if (!existsSync(file)) {
+    const known = existsSync(folder) ? readdirSync(folder).filter((each) => each.endsWith('.json')) : [];
+    throw usageError(
+      `key ${name} does not exist`,
+      known.length === 0
+        ? `No keys are kept. Make one: sotra key import ${name} --key-file <file>.`
+        : `Known keys: ${known.map((each) => each.slice(0, -'.json'.length)).join(', ')}.`,
+    );
+  }
+  const json: Record<string, unknown> = JSON.parse(readFileSync(file, 'utf8'));
+  const keystore = readKeystore(json, file);
+  const family = familyOfKeystore(keystore);
+  const address = keystore.address ?? '';
+  return {
+    kept: { name, family, address: family === 'evm' ? checksumAddress(address.replace(/^0x/, '')) : address, file },
+    json,
+  };
+}
+
+/**
+ * Stores a sealed key, mode 0600, whole or not at all. Errors: `usage` where the name is taken and `replace` is not set; with it the
+ * old file stays beside as a backup, whose path is given.
+ */
+export function storeKey(
+  folder: string,
+  name: string,
+  sealed: object,
+  { replace, nowMs }: { replace: boolean; nowMs: number },
+): { file: string; backup: string | undefined } {
+  const file = keptFile(folder, name);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  chmodSync(folder, 0o700);
+  if (existsSync(file) && !replace)
+    throw usageError(
+      `key ${name} exists already`,
+      'Replace it with --replace (the old one is kept as a backup), or take another name.',
+    );
+  const backup = existsSync(file) ? `${file}.${new Date(nowMs).toISOString().replaceAll(':', '-')}.bak` : undefined;
+  if (backup !== undefined) {
+    copyFileSync(file, backup);
+    chmodSync(backup, 0o600);
+  }
+  writeSecretFile(file, `${JSON.stringify(sealed, null, 2)}\n`, { exclusive: backup === undefined });
+  return { file, backup };
+}
+
+/** Removes a kept key for good. */
+export function removeKey(folder: string, name: string): void {
+  rmSync(keptFile(folder, name));
+}
+
+/** Writes a file that only its owner may read, whole or not at all. Errors: `local-file` naming it. */
+export function writeSecretFile(file: string, text: string, { exclusive }: { exclusive: boolean }): void {
+  const draft = `${file}.${randomBytes(6).toString('hex')}.new`;
+  try {
+    const handle = openSync(draft, 'wx', 0o600);
+    try {
+      writeSync(handle, text);
+      fsyncSync(handle);
+    } finally {
+      closeSync(handle);
+    }
+    // A link is made only where nothing of that name is; a rename would replace it.
+    if (exclusive) linkSync(draft, file);
+    else renameSync(draft, file);
+  } catch (cause) {
+    const why = (cause as NodeJS.ErrnoException).code === 'EEXIST' ? 'it exists already' : (cause as Error).message;
+    throw new SotraError('local-file', `cannot write ${file}: ${why}`, { cause });
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}

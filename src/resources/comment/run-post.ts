@@ -1,0 +1,143 @@
+import { describeRequest, maskHeaders, RequestPreview } from '../../api/preview.ts';
+import type { Result } from '../../cli/command.ts';
+import type { Context } from '../../context.ts';
+import { SotraError, usageError } from '../../errors.ts';
+import { post } from './endpoints.ts';
+import { checkKeySource, keySources, mayAsk } from './keys/open-key.ts';
+import { withSigner } from './open-signer.ts';
+import type { CommentInput, FormInput, KeyInput } from './params.ts';
+import { describePreview, oddities, previewOf } from './preview.ts';
+import { readComment, readForm } from './read-comment.ts';
+import { readSignedFile } from './read-signed.ts';
+import { bodyOf, send, type ToSend } from './send.ts';
+import { signComment, signedProblem } from './signed.ts';
+import { signedText, type TextForm } from './signing.ts';
+import { familyOf } from './swap-fields.ts';
+import { verifySignature } from './verify.ts';
+import { post as view } from './view.ts';
+
+export interface PostInput extends CommentInput, FormInput, KeyInput {
+  signature?: string | undefined;
+  signer?: string | undefined;
+  signed?: string | undefined;
+  from?: string | undefined;
+}
+
+/** A comment ready to be sent, with its text where the form of that is known. */
+interface Prepared {
+  comment: ToSend;
+  form: TextForm | undefined;
+}
+
+/** Posts one comment: signed here, signed elsewhere, or many with `--from`. */
+export async function runPost(input: PostInput, context: Context): Promise<Result> {
+  checkWays(input);
+  if (input.from !== undefined) return (await import('./post-many.ts')).postMany(input, input.from, context);
+  const { comment, form } = await prepare(input, context);
+  for (const warning of oddities(comment.commentText)) context.warn(warning);
+  const { dryRun, curl } = context.options;
+  if (dryRun && !curl) return showRequest(comment, form, context);
+  if (!curl) await confirmPost(comment, form, context);
+  const { comment: answer, text, note } = await send(comment, context);
+  return {
+    kind: 'answer',
+    answer,
+    view,
+    ...(text === undefined ? {} : { text }),
+    ...(note === undefined ? {} : { notes: [note] }),
+  };
+}
+
+function checkWays(input: PostInput): void {
+  const ways = [
+    ...(input.signature === undefined ? [] : ['--signature']),
+    ...(input.signed === undefined ? [] : ['--signed']),
+    ...(input.from === undefined ? [] : ['--from']),
+  ];
+  const [way, other] = ways.concat(input.from === undefined ? keySources(input) : []);
+  if (way !== undefined && other !== undefined && way !== other && !way.startsWith('--key'))
+    throw usageError(`${way} and ${other} contradict each other`, 'Post what is signed already, or sign with a key.');
+  const typed = (['chain', 'transactionHash', 'tokenAddress', 'commentText', 'textFile'] as const).filter(
+    (key) => input[key] !== undefined,
+  );
+  if ((way === '--signed' || way === '--from') && typed.length > 0)
+    throw usageError(`${way} takes the comment from the file: leave --chain, --tx, --token and --text out`);
+}
+
+async function prepare(input: PostInput, context: Context): Promise<Prepared> {
+  if (input.signed !== undefined) return prepareFile(input, input.signed, context);
+  const fields = await readComment(input, context);
+  if (input.signature !== undefined) {
+    if (input.signer === undefined) throw usageError('--signer is required with --signature: the address that signed');
+    const comment = { ...fields, signature: input.signature, signerAddress: input.signer };
+    const form = await readForm(input, context).catch(() => undefined);
+    if (form !== undefined) warnOfSignature(comment, form, context);
+    return { comment, form };
+  }
+  const form = await readForm(input, context);
+  await context.service();
+  checkKeySource(input, context, input.textFile === '-' ? '--text-file -' : undefined);
+  const wanted = { family: familyOf(fields.chain), expected: input.signer };
+  const comment = await withSigner(input, wanted, context, (signer) => signComment(fields, form, { signer }));
+  return { comment, form };
+}
+
+/** A signature made elsewhere goes out as it is, but its sender should know when it does not fit. */
+function warnOfSignature(comment: ToSend, form: TextForm, { warn }: Context): void {
+  const verdict = verifySignature({ ...comment, message: signedText(comment, form) });
+  if (!verdict.valid)
+    warn(`the signature does not fit the ${form.layout} text of service ${form.serviceName}: ${verdict.reason}`);
+}
+
+async function prepareFile(input: PostInput, file: string, context: Context): Promise<Prepared> {
+  const signed = await readSignedFile(file, context);
+  const problem = signedProblem(signed);
+  if (problem !== undefined) throw new SotraError('verification', `${file} was not posted: ${problem}`);
+  if (familyOf(signed.chain) === 'solana' && !verifySignature({ ...signed, encoding: 'base58' }).valid)
+    context.warn('the signature is not in base58, which is what the service takes');
+  const { serviceName, layout } = await context.service();
+  const form = { serviceName: input.serviceName ?? serviceName ?? signed.serviceName, layout: input.layout ?? layout };
+  if (form.serviceName !== signed.serviceName || form.layout !== signed.layout)
+    throw usageError(
+      `${file} is signed for service ${signed.serviceName} in the ${signed.layout} layout, not for ${form.serviceName} in ${form.layout}`,
+      'Sign it again for this service, or post it with --service-name and --layout as it was signed.',
+    );
+  return { comment: signed, form: signed };
+}
+
+/** On a terminal: shows the text and asks. Errors: `usage` where nobody may be asked, `interrupted` for a no. */
+async function confirmPost(comment: ToSend, form: TextForm | undefined, context: Context): Promise<void> {
+  const { world, options } = context;
+  if (world.io.in.isTTY !== true || options.yes) return;
+  const { baseUrl, kind } = await context.service();
+  const where = kind === 'sandbox' ? 'the sandbox' : new URL(baseUrl).origin;
+  const text = form === undefined ? '' : describePreview(previewOf(comment, form));
+  await askToPost(`${text}Signer: ${comment.signerAddress}\n`, `Post this comment to ${where}?`, context);
+}
+
+/** Asks for a yes after showing something. Errors as in `confirmPost`. */
+export async function askToPost(shown: string, question: string, context: Context): Promise<void> {
+  const { world } = context;
+  if (!mayAsk(context)) throw usageError('posting from a terminal asks first, and --no-input forbids it', 'Add --yes.');
+  await world.io.err.write(shown);
+  const answer = await world.io.ask(`${question} [y/N] `, { hidden: false });
+  if (!/^y(es)?$/i.test(answer.trim())) throw new SotraError('interrupted', 'not posted: the answer was no');
+}
+
+async function showRequest(comment: ToSend, form: TextForm | undefined, context: Context): Promise<Result> {
+  try {
+    await context.call(post, bodyOf(comment));
+  } catch (thrown) {
+    if (!(thrown instanceof RequestPreview)) throw thrown;
+    const { method, url, headers, body = '{}' } = thrown.request;
+    const preview = form && previewOf(comment, form);
+    const { format, jq } = context.options;
+    if (format !== 'json' && jq === undefined) {
+      const text = `${preview ? `${describePreview(preview)}\n` : ''}Signer: ${comment.signerAddress}\n\n`;
+      return { kind: 'text', text: text + describeRequest(thrown.request) };
+    }
+    const request = { method, url: url.href, headers: maskHeaders(headers), body: JSON.parse(body) };
+    return { kind: 'answer', answer: { ...preview, signerAddress: comment.signerAddress, request } };
+  }
+  throw new SotraError('internal', 'a request was sent that was only to be shown');
+}

@@ -1,0 +1,171 @@
+import { isUuid, normalizeAddress } from '../../model/address.ts';
+import { parseTime } from '../../model/duration.ts';
+import { getMeta } from '../../sandbox/clock.ts';
+import { commentsOfTrades } from '../../sandbox/comments.ts';
+import { addIntents } from '../../sandbox/copies.ts';
+import { noteComment } from '../../sandbox/events.ts';
+import { uuidOf } from '../../sandbox/ids.ts';
+import type { Handler } from '../../sandbox/server.ts';
+import { Refusal, type SandboxCall } from '../../sandbox/service.ts';
+import type * as endpoints from './endpoints.ts';
+import { signedText, type TextForm } from './signing.ts';
+import { plainAddress, verifySignature } from './verify.ts';
+
+/** A commented trade must be worth at least this much (wire-facts 3.6). */
+const leastUsd = 10;
+/** `trackExitUntil` is at most this far ahead (section "Limits"). */
+const longestTrackingMs = 7 * 86_400_000;
+/** The text that signatures are checked over, where the world names no other (section "Contexts and presets"). */
+const usualForm: TextForm = { serviceName: 'Sandbox', layout: 'five-line' };
+
+type Comment = ReturnType<Handler<typeof endpoints.post>> extends infer A ? Exclude<A, Promise<unknown>> : never;
+
+interface TradeRow {
+  id: number;
+  chain: string;
+  token: string;
+  wallet: string;
+  usd: number;
+  commentId: string | null;
+}
+
+/** POST /v1/swap-comments: 400 naming the rule that is broken; signature first, then the trade, then one comment a trade. */
+export const post: Handler<typeof endpoints.post> = (input, call) => {
+  const signerAddress = normalizeAddress(plainAddress(input.signerAddress));
+  const message = signedText(input, formOf(call));
+  const verdict = verifySignature({ ...input, message, encoding: 'base58' });
+  if (!verdict.valid) throw new Refusal(400, `signature: ${verdict.reason}`);
+  return call.db.transaction(() => {
+    const trades = findSwap(call, { ...input, signerAddress });
+    const usd = trades.reduce((sum, trade) => sum + trade.usd, 0);
+    if (usd < leastUsd)
+      throw new Refusal(400, `transactionHash: the trade is worth ${usd.toFixed(2)} USD, less than ${leastUsd}`);
+    if (trades.some((trade) => trade.commentId !== null))
+      throw new Refusal(400, 'transactionHash: this trade already has a comment, and there is one per trade');
+    const [trade] = trades;
+    if (trade === undefined) throw new Refusal(400, 'transactionHash: no such trade');
+    const id = uuidOf(`comment:${trade.id}:${input.signature}`);
+    call.db.run(
+      `INSERT INTO comment (id, trade_id, partner_id, chain, token, transaction_hash, wallet, text, at_ms, signature)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      [
+        id,
+        trade.id,
+        call.partner.id,
+        input.chain,
+        trade.token,
+        input.transactionHash,
+        signerAddress,
+        input.commentText,
+        call.nowMs,
+        input.signature,
+      ],
+    );
+    const { partner, nowMs } = call;
+    noteComment(call.db, id, nowMs);
+    const [comment] = commentsOfTrades(call.db, [trade.id], { partner, nowMs, replies: true }).get(trade.id) ?? [];
+    return comment as Comment;
+  });
+};
+
+function formOf({ db }: SandboxCall): TextForm {
+  const layout = getMeta(db, 'signing.layout');
+  return {
+    serviceName: getMeta(db, 'signing.serviceName') ?? usualForm.serviceName,
+    layout: layout === 'blank-line' || layout === 'five-line' ? layout : usualForm.layout,
+  };
+}
+
+interface Swap {
+  transactionHash: string;
+  chain: string;
+  tokenAddress: string;
+  signerAddress: string;
+}
+
+/** The fills of one swap by one signer, oldest first; at least one. Each refusal narrows down what does not fit. */
+function findSwap(call: SandboxCall, { transactionHash, chain, tokenAddress, signerAddress }: Swap): TradeRow[] {
+  const known = tradesOf(call, [transactionHash]);
+  if (known.length === 0) throw new Refusal(400, `transactionHash ${transactionHash}: no such trade`);
+  const onChain = known.filter((trade) => trade.chain === chain);
+  if (onChain.length === 0) throw new Refusal(400, `chain ${chain}: that trade is on ${known[0]?.chain}`);
+  const ofToken = onChain.filter((trade) => trade.token === normalizeAddress(tokenAddress));
+  if (ofToken.length === 0)
+    throw new Refusal(400, `tokenAddress ${tokenAddress}: that trade is of ${onChain[0]?.token}`);
+  const own = ofToken.filter((trade) => trade.wallet === signerAddress);
+  if (own.length === 0) throw new Refusal(400, `signerAddress ${signerAddress}: that trade is not the signer's own`);
+  return own;
+}
+
+function tradesOf({ db }: SandboxCall, hashes: readonly string[]): TradeRow[] {
+  const list = JSON.stringify(hashes.flatMap(spellings));
+  return db.all<TradeRow>(
+    `SELECT t.id, t.chain, t.token, t.wallet, t.usd, c.id AS commentId FROM trade t LEFT JOIN comment c ON c.trade_id = t.id
+     WHERE t.tx IN (SELECT value FROM json_each(?)) OR (t.chain = 'hyperliquid' AND t.order_id IN (SELECT value FROM json_each(?)))
+     ORDER BY t.at_ms, t.id`,
+    [list, list],
+  );
+}
+
+/** EVM hashes are looked up whatever their case. */
+function spellings(hash: string): string[] {
+  return /^0x[0-9a-f]+$/i.test(hash) ? [hash, hash.toLowerCase()] : [hash];
+}
+
+/** GET /v1/swap-comments: an entry for each transaction asked for, empty where nobody commented. */
+export const list: Handler<typeof endpoints.list> = ({ hashes, chain, viewerAddresses }, call) => {
+  const { db, partner, nowMs } = call;
+  const viewers = viewerAddresses === undefined ? {} : { viewers: viewerAddresses };
+  return Object.fromEntries(
+    [...new Set(hashes)].map((hash) => {
+      const ids = tradesOf(call, [hash]).flatMap((trade) => (trade.chain === chain ? [trade.id] : []));
+      const comments = [...commentsOfTrades(db, ids, { partner, nowMs, replies: false, ...viewers }).values()].flat();
+      const copies = comments.reduce((sum, { metrics }) => sum + (metrics as { copyCount: number }).copyCount, 0);
+      const insights = copies === 0 ? [] : [{ text: `Copied ${copies} ${copies === 1 ? 'time' : 'times'}` }];
+      return [hash, { comments: comments as Comment[], insights }];
+    }),
+  );
+};
+
+interface CommentedSwap {
+  chain: string;
+  token: string;
+}
+
+/** POST /v1/swap-comment/{id}/copyswap: one intent an address; 404 for an unknown comment. */
+export const copy: Handler<typeof endpoints.copy> = (input, { db, nowMs, partner }) => {
+  const id = isUuid(input.id) ? input.id.toLowerCase() : input.id;
+  const comment = db.get<CommentedSwap>('SELECT chain, token FROM comment WHERE id = ?', [id]);
+  if (comment === undefined) throw new Refusal(404, `comment ${input.id} does not exist`);
+  const chain = input.chain ?? comment.chain;
+  const token = normalizeAddress(input.tokenAddress);
+  if (chain !== comment.chain)
+    throw new Refusal(400, `chain ${chain}: the comment is about a trade on ${comment.chain}`);
+  if (token !== comment.token)
+    throw new Refusal(400, `tokenAddress ${input.tokenAddress}: the comment is about ${comment.token}`);
+  const single = input.actorAddress === undefined ? [] : [input.actorAddress];
+  const wallets = [...new Set([...single, ...(input.actorAddresses ?? [])].map(normalizeAddress))];
+  if (wallets.length === 0)
+    throw new Refusal(400, 'actorAddress is required: a wallet address, or several in actorAddresses');
+  const trackExitMs = input.trackExitUntil === undefined ? null : trackingEnd(input.trackExitUntil, chain, nowMs);
+  return {
+    intentIds: addIntents(db, {
+      commentId: id,
+      partnerId: partner.id,
+      wallets,
+      chain,
+      token,
+      atMs: nowMs,
+      trackExitMs,
+    }),
+  };
+};
+
+function trackingEnd(text: string, chain: string, nowMs: number): number {
+  if (chain !== 'hyperliquid') throw new Refusal(400, `trackExitUntil: only on hyperliquid, not on ${chain}`);
+  const atMs = /^\d{4}-\d{2}-\d{2}T/.test(text) ? parseTime(text) : undefined;
+  if (atMs === undefined) throw new Refusal(400, `trackExitUntil ${text}: must be an ISO 8601 timestamp`);
+  if (atMs <= nowMs) throw new Refusal(400, `trackExitUntil ${text}: is not in the future`);
+  if (atMs > nowMs + longestTrackingMs) throw new Refusal(400, `trackExitUntil ${text}: more than 7 days ahead`);
+  return atMs;
+}

@@ -1,0 +1,133 @@
+import { z } from 'zod';
+import { type AnswerOf, defineEndpoint, inQuery } from '../../api/endpoint.ts';
+import { chainFilterSchema } from '../../model/chain.ts';
+import { identifierSchema } from '../../model/identifier.ts';
+import { cardSchema } from '../../model/position.ts';
+
+const text = z.string().nullable().optional();
+
+/** Pages in both directions: a cursor, and the address that it leads to; null or absent where nothing lies that way. */
+const paginationSchema = z.looseObject({
+  olderCursor: text,
+  olderItemsURL: text,
+  newerCursor: text,
+  newerItemsURL: text,
+});
+
+const answer = z.looseObject({ items: z.array(cardSchema), pagination: paginationSchema.optional() });
+
+const chains = inQuery(z.array(chainFilterSchema).optional(), 'only trades on these chains, or all', {
+  source: 'public',
+  serviceDefault: 'base, ethereum, solana',
+});
+const limit = inQuery(z.int().min(1).max(100).optional(), 'cards on a page', {
+  source: 'public',
+  serviceDefault: '25',
+});
+const minTradeUsd = inQuery(
+  z.literal([10, 100, 500, 1000]).optional(),
+  'only cards with a trade worth at least this much, in USD',
+  { source: 'public' },
+);
+const olderThan = inQuery(
+  z.string().min(1).optional(),
+  'only what is older: a cursor, or a time such as 2026-07-03T12:00:00Z',
+  {
+    source: 'public',
+  },
+);
+const newerThan = inQuery(z.string().min(1).optional(), 'only what is newer: a cursor, or a time', {
+  source: 'public',
+});
+const paging = {
+  kind: 'links',
+  size: 'limit',
+  items: 'items',
+  older: 'olderThan',
+  newer: 'newerThan',
+} as const;
+
+const marketCap = (which: 'at least' | 'below') =>
+  inQuery(
+    z.literal([100_000, 1_000_000, 10_000_000]).optional(),
+    `only tokens whose market cap is ${which} this, in USD`,
+    { source: 'assumed' },
+  );
+
+const order = 'Cards come newest first; a card moves to the top when its position trades again.';
+
+/** GET /v1/feed/actor: what one profile traded, all its wallets. Source: interface document and wire-facts 3.16. */
+export const actor = defineEndpoint({
+  id: 'feed.actor',
+  method: 'GET',
+  path: '/v1/feed/actor',
+  source: 'spec',
+  summary: 'What one trader does, newest first',
+  description: order,
+  params: {
+    identifier: inQuery(identifierSchema, 'whose trades: profile UUID, wallet address or ext:<your user id>', {
+      positional: true,
+      source: 'assumed',
+      aliases: ['address', 'addressOrUid', 'addresses'],
+    }),
+    chains,
+    limit,
+    includeForYou: inQuery(z.boolean().optional(), 'also trades that the service recommends, marked as such', {
+      source: 'assumed',
+    }),
+    minTradeUsd: { ...minTradeUsd, source: 'assumed' },
+    minMarketCap: marketCap('at least'),
+    maxMarketCap: marketCap('below'),
+    olderThan: { ...olderThan, source: 'assumed' },
+    newerThan: { ...newerThan, source: 'assumed' },
+  },
+  answer,
+  paging,
+  examples: [
+    {
+      argv: 'feed actor 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2 --chains all --limit 10',
+      says: 'the latest ten cards of a trader',
+    },
+    {
+      argv: 'feed actor 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2 --chains all --min-trade-usd 1000 --all',
+      says: 'every card with a trade of 1,000 USD or more',
+    },
+  ],
+});
+
+/** GET /v1/feed: what the profiles trade that some wallets follow. Source: wire-facts 3.15. */
+export const home = defineEndpoint({
+  id: 'feed.home',
+  method: 'GET',
+  path: '/v1/feed',
+  source: 'public',
+  summary: 'What the traders do that a user follows, newest first',
+  description: order,
+  params: {
+    addresses: inQuery(z.array(identifierSchema).min(1), "the user's wallets (or UUID, or ext: id)", {
+      positional: true,
+      flag: 'address',
+      source: 'public',
+    }),
+    chains,
+    limit,
+    onlyWithComments: inQuery(z.boolean().optional(), 'only cards with a comment', { source: 'public' }),
+    minTradeUsd,
+    olderThan,
+    newerThan,
+  },
+  answer,
+  paging,
+  examples: [
+    {
+      argv: 'feed home 0x143cf5cccbc8447504a99413dec7ea93ec228432 --limit 10',
+      says: 'the latest ten cards of those it follows',
+    },
+    {
+      argv: 'feed home 0x143cf5cccbc8447504a99413dec7ea93ec228432 --only-with-comments --all',
+      says: 'every card that was commented on',
+    },
+  ],
+});
+
+export type FeedAnswer = AnswerOf<typeof actor>;

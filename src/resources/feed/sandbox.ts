@@ -1,0 +1,74 @@
+import type { Card } from '../../model/position.ts';
+import { cardsOf } from '../../sandbox/cards.ts';
+import { type FeedPage, feedPage, paginationOf } from '../../sandbox/feed-lists.ts';
+import { chainsOf } from '../../sandbox/position-lists.ts';
+import { findProfile } from '../../sandbox/profiles.ts';
+import { type Recommended, recommendedTrades } from '../../sandbox/recommended.ts';
+import type { Handler } from '../../sandbox/server.ts';
+import type { SandboxCall } from '../../sandbox/service.ts';
+import * as endpoints from './endpoints.ts';
+
+/** GET /v1/feed/actor: the cards of a profile's wallets; `forYouTrade` on recommended ones when asked for. */
+export const actor: Handler<typeof endpoints.actor> = (input, call) => {
+  const profileId = findProfile(call.db, input.identifier, call.partner);
+  const wallets = walletsOf(call, [profileId]);
+  const known = new Map<number, readonly Recommended[]>();
+  const recommendedAt = (snapshot: number): readonly Recommended[] => {
+    const found =
+      known.get(snapshot) ??
+      (input.includeForYou === true ? recommendedTrades(call.db, profileId, wallets, snapshot) : []);
+    known.set(snapshot, found);
+    return found;
+  };
+  const { minTradeUsd, minMarketCap, maxMarketCap } = input;
+  const scope = { wallets, chains: chainsOf(input.chains), minTradeUsd, minMarketCap, maxMarketCap };
+  const page = feedPage(call.db, input, (snapshot) => ({
+    ...scope,
+    extra: recommendedAt(snapshot).map(({ positionId }) => positionId),
+  }));
+  const recommended = new Map([...known.values()].flat().map((each) => [each.positionId, each]));
+  const items = cardsOn(page, call).map((card) => {
+    const trade = recommended.get(card.itemId);
+    return trade === undefined ? card : { ...card, ...forYou(card, trade) };
+  });
+  return { items, pagination: paginationOf(page, endpoints.actor, call) };
+};
+
+/** GET /v1/feed: the cards of the profiles that the given wallets' profiles follow in this partner's graph, all their wallets. */
+export const home: Handler<typeof endpoints.home> = (input, call) => {
+  const followers = input.addresses.map((address) => findProfile(call.db, address, call.partner));
+  const followed = call.db.all<{ id: string }>(
+    'SELECT DISTINCT target_id AS id FROM follow WHERE partner_id = ? AND follower_id IN (SELECT value FROM json_each(?))',
+    [call.partner.id, JSON.stringify(followers)],
+  );
+  const wallets = walletsOf(
+    call,
+    followed.map(({ id }) => id),
+  );
+  const { onlyWithComments, minTradeUsd } = input;
+  const scope = { wallets, chains: chainsOf(input.chains), onlyWithComments, minTradeUsd };
+  const page = feedPage(call.db, input, () => scope);
+  return { items: cardsOn(page, call), pagination: paginationOf(page, endpoints.home, call) };
+};
+
+function cardsOn({ ids }: FeedPage, { db, partner, nowMs }: SandboxCall): Card[] {
+  return cardsOf(db, ids, { partner, nowMs, trades: 'all', replies: false, transactionHash: true }) as Card[];
+}
+
+function walletsOf({ db }: SandboxCall, profileIds: readonly string[]): string[] {
+  const rows = db.all<{ address: string }>(
+    'SELECT address FROM wallet WHERE profile_id IN (SELECT value FROM json_each(?))',
+    [JSON.stringify(profileIds)],
+  );
+  return rows.map(({ address }) => address);
+}
+
+function forYou(card: Card, { atMs, usd, hash, score }: Recommended): Pick<Card, 'forYouTrade'> {
+  const shown = card.metadata.trades.find(
+    (trade) =>
+      trade.timestamp === Math.floor(atMs / 1000) && trade.usdCost === usd && (trade.transactionHash ?? '') === hash,
+  );
+  if (shown === undefined) return {};
+  const { comments: _, ...trade } = shown;
+  return { forYouTrade: { ...trade, alphaTags: { big_entry: score }, maxAlphaScore: score } };
+}

@@ -1,0 +1,66 @@
+import type { Card } from '../../model/position.ts';
+import { formatUsd } from '../../output/format.ts';
+import type { Column, View } from '../../output/view.ts';
+import { cardColumns } from '../cards.ts';
+import type { FeedAnswer } from './endpoints.ts';
+
+/** What the feed is about: the trade that put the card where it is. */
+const latestColumns: readonly Column<Card>[] = [
+  {
+    key: 'latest',
+    header: 'Latest',
+    help: 'the latest trade: buy or sell, and in tables its value in USD and whether the service recommends the card',
+    value: (card) => latestOf(card)?.direction,
+    show: (card) => sayTrade(card),
+  },
+  {
+    key: 'latestUsd',
+    header: 'Latest USD',
+    help: 'value of the latest trade, in USD',
+    value: (card) => latestOf(card)?.usdCost,
+    show: (card) => formatUsd(latestOf(card)?.usdCost),
+    align: 'right',
+    extra: true,
+  },
+  {
+    key: 'forYou',
+    header: 'For you',
+    help: 'why the service recommends the card, with a score; needs --include-for-you',
+    value: ({ forYouTrade }) => (forYouTrade === undefined ? null : tagsOf(forYouTrade.alphaTags)),
+    extra: true,
+  },
+];
+
+const firstColumns = ['lastTradeAt', 'trader', 'token'];
+const first = firstColumns.flatMap((key) => cardColumns.filter((column) => column.key === key));
+const others = cardColumns.filter((column) => !firstColumns.includes(column.key));
+/** On a narrow terminal what was paid goes before the trade that the feed is about. */
+const fromNarrow = ['costUsd', 'amount'];
+
+/** Feed cards, newest first: when, who, what, then the position behind it. */
+export const cards: View<FeedAnswer, Card> = {
+  layout: 'table',
+  rows: (answer) => answer.items,
+  columns: [
+    ...first.map(({ drop: _, ...column }) => column),
+    ...latestColumns,
+    ...others.map((column) => (fromNarrow.includes(column.key) ? { ...column, drop: 1 } : column)),
+  ],
+  empty: 'Nothing in this feed.',
+};
+
+function latestOf({ metadata }: Card): Card['metadata']['trades'][number] | undefined {
+  return metadata.trades[0];
+}
+
+function sayTrade(card: Card): string {
+  const trade = latestOf(card);
+  const forYou = card.forYouTrade === undefined ? '' : ', for you';
+  return trade === undefined ? '–' : `${trade.direction} ${formatUsd(trade.usdCost)}${forYou}`;
+}
+
+function tagsOf(tags: Readonly<Record<string, number>> | undefined): string {
+  return Object.entries(tags ?? {})
+    .map(([tag, score]) => `${tag} ${score.toFixed(1)}`)
+    .join(', ');
+}

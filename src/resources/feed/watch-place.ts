@@ -1,0 +1,93 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Context } from '../../context.ts';
+import { SotraError } from '../../errors.ts';
+
+/** Where a watch has got to. Everything before `sinceSec` was shown; from there on, what `seen` names was. */
+export interface WatchPlace {
+  /** The service's own mark of the place, where it gives one. */
+  cursor: string | null;
+  /** Unix seconds; `null` until a card was seen. */
+  sinceSec: number | null;
+  /** What was shown since then, as `seenKey` writes it, with the second of its latest trade. */
+  seen: Record<string, number>;
+}
+
+interface Stored extends WatchPlace {
+  version: 1;
+  command: string;
+  service: string;
+  input: Record<string, unknown>;
+}
+
+export interface WatchFile {
+  path: string;
+  /** Errors: `local-file` when it was written by a newer sotra; `damaged` says why it cannot be understood. */
+  read: () => WatchPlace | { damaged: string } | undefined;
+  /** Replaces the file as a whole. Errors: `local-file`. */
+  write: (place: WatchPlace) => void;
+}
+
+const version = 1;
+
+/** The file that keeps a watch's place: one for each service, key, command and set of filters. Never throws. */
+export async function watchFile(
+  context: Context,
+  command: string,
+  input: Readonly<Record<string, unknown>>,
+): Promise<WatchFile> {
+  const { baseUrl, apiKey } = await context.service();
+  const filters = Object.fromEntries(
+    Object.entries(input)
+      .filter(([key, value]) => key !== 'newerThan' && value !== undefined)
+      .sort(([a], [b]) => (a < b ? -1 : 1)),
+  );
+  const name = createHash('sha256')
+    .update(JSON.stringify([baseUrl, apiKey, command, filters]))
+    .digest('hex')
+    .slice(0, 16);
+  const path = join(await context.dataDirectory(), 'watch', `${command.replace('.', '-')}-${name}.json`);
+  return {
+    path,
+    read: () => readPlace(path),
+    write: (place) => {
+      const stored: Stored = { version, command, service: baseUrl, input: filters, ...place };
+      try {
+        mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+        const draft = `${path}.${context.world.pid}.tmp`;
+        writeFileSync(draft, `${JSON.stringify(stored)}\n`, { mode: 0o600 });
+        renameSync(draft, path);
+      } catch (cause) {
+        throw new SotraError('local-file', `cannot keep the place of this watch in ${path}: ${reason(cause)}`, {
+          hint: 'Make room, or choose another folder with SOTRA_DATA_DIR.',
+          cause,
+        });
+      }
+    },
+  };
+}
+
+function readPlace(path: string): WatchPlace | { damaged: string } | undefined {
+  try {
+    const stored: Stored = JSON.parse(readFileSync(path, 'utf8'));
+    if (Number(stored.version) > version)
+      throw new SotraError('local-file', `${path} was written by a newer sotra (layout ${stored.version})`, {
+        hint: 'Update sotra, or move the file away to begin anew.',
+      });
+    const { cursor, sinceSec, seen } = stored;
+    const sound =
+      stored.version === version &&
+      (cursor === null || typeof cursor === 'string') &&
+      (sinceSec === null || Number.isFinite(sinceSec)) &&
+      Object.values(seen).every((second) => Number.isFinite(second));
+    return sound ? { cursor, sinceSec, seen } : { damaged: 'it is not the place of a watch' };
+  } catch (thrown) {
+    if (thrown instanceof SotraError) throw thrown;
+    return (thrown as NodeJS.ErrnoException).code === 'ENOENT' ? undefined : { damaged: reason(thrown) };
+  }
+}
+
+function reason(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}

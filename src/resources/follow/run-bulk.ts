@@ -1,0 +1,109 @@
+import { createReadStream, createWriteStream, existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import type { Result } from '../../cli/command.ts';
+import type { Context } from '../../context.ts';
+import { usageError } from '../../errors.ts';
+import { formatCount } from '../../output/format.ts';
+import { createProgress } from '../../output/progress.ts';
+import { sinkStream } from '../../output/sink-stream.ts';
+import { type BulkPlan, type BulkResult, type BulkSource, firstBatch, planBulk, sendBulk } from './bulk.ts';
+import { bulk as bulkEndpoint } from './endpoints.ts';
+import { undoPath } from './undo.ts';
+import { bulk as view } from './view.ts';
+
+interface BulkInput {
+  file: string;
+  fromLine: number;
+  undoFile: string | undefined;
+}
+
+/** Checks a file of entries, then sends it. Errors: those of `planBulk` and `sendBulk`; `usage` for a file that is not there. */
+export async function runBulk({ file, fromLine, undoFile }: BulkInput, context: Context): Promise<Result> {
+  const undoTo = await undoPath(undoFile, file, context);
+  const stored = await storeInput(file, context);
+  try {
+    const source = { name: file, open: () => createReadStream(stored.path), fromLine };
+    const plan = await planBulk(source, context.warn);
+    if (plan.entries === 0) return nothingToSend(context);
+    const { dryRun, curl } = context.options;
+    if (dryRun || curl) return await preview(source, plan, context);
+    return await send(source, plan, undoTo, context);
+  } finally {
+    stored.remove();
+  }
+}
+
+async function send(source: BulkSource, plan: BulkPlan, undoTo: string, context: Context): Promise<Result> {
+  const { err } = context.world.io;
+  const { quiet, format } = context.options;
+  const progress = await createProgress({
+    stderr: sinkStream(err),
+    quiet: quiet || plan.requests === 1 || format === 'json' || format === 'ndjson',
+  });
+  let shown = -1;
+  try {
+    const answer = await sendBulk(source, plan, {
+      context,
+      undoTo,
+      onEvent: ({ entries }) => {
+        const tenth = err.isTTY ? entries : Math.floor((entries * 10) / plan.entries);
+        if (tenth !== shown) progress.step(`sent ${formatCount(entries)} of ${formatCount(plan.entries)} entries`);
+        shown = tenth;
+      },
+    });
+    return { kind: 'answer', answer, view, notes: answer.targetProfiles === null ? [tooMany] : [] };
+  } finally {
+    progress.stop();
+  }
+}
+
+const tooMany = 'The profiles are too many to be named; targetProfiles is null.';
+
+async function preview(source: BulkSource, plan: BulkPlan, context: Context): Promise<Result> {
+  const requests =
+    plan.requests === 1 ? '1 request' : `${formatCount(plan.requests)} requests, of which this is the first`;
+  context.note(`${formatCount(plan.entries)} entries would go in ${requests}.`);
+  await context.call(bulkEndpoint, { entries: (await firstBatch(source)).map(({ entry }) => entry) });
+  return { kind: 'none' };
+}
+
+function nothingToSend(context: Context): Result {
+  context.note('There are no entries: nothing was sent.');
+  const answer: BulkResult = {
+    entries: 0,
+    follows: 0,
+    unfollows: 0,
+    requests: 0,
+    targets: 0,
+    targetProfiles: [],
+    undoFile: null,
+  };
+  return { kind: 'answer', answer, view };
+}
+
+interface StoredInput {
+  path: string;
+  remove: () => void;
+}
+
+/** The input as a file that can be read twice: stdin is kept in the data directory while the command runs. */
+async function storeInput(file: string, context: Context): Promise<StoredInput> {
+  if (file !== '-') {
+    if (!existsSync(file)) throw usageError(`--file ${file}: no such file`);
+    if (!statSync(file).isFile()) throw usageError(`--file ${file}: not a file`, 'Pipe it in with --file -.');
+    return { path: file, remove: () => undefined };
+  }
+  const data = await context.dataDirectory();
+  mkdirSync(data, { recursive: true, mode: 0o700 });
+  const folder = mkdtempSync(join(data, 'stdin-'));
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  const path = join(folder, 'entries');
+  try {
+    await pipeline(context.world.io.in, createWriteStream(path, { mode: 0o600 }));
+  } catch (error) {
+    remove();
+    throw error;
+  }
+  return { path, remove };
+}

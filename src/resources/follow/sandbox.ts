@@ -1,0 +1,58 @@
+import type { Profile } from '../../model/profile.ts';
+import { follow, unfollow } from '../../sandbox/follows.ts';
+import { findProfile, hydrateProfiles } from '../../sandbox/profiles.ts';
+import type { Handler } from '../../sandbox/server.ts';
+import { Refusal, type SandboxCall } from '../../sandbox/service.ts';
+import type * as endpoints from './endpoints.ts';
+import type { BulkEntry } from './entry.ts';
+
+/** PUT /v1/addresses/{addressOrUid}/follow: all targets or none. */
+export const add: Handler<typeof endpoints.add> = ({ addressOrUid, targets }, call) =>
+  applyEntries([{ addressOrUid, targets, action: 'follow' }], call);
+
+/** DELETE /v1/addresses/{addressOrUid}/follow: all targets or none. */
+export const remove: Handler<typeof endpoints.remove> = ({ addressOrUid, targets }, call) =>
+  applyEntries([{ addressOrUid, targets, action: 'unfollow' }], call);
+
+/** POST /v1/addresses/follow/bulk: in the order of the entries, all of them or none. */
+export const bulk: Handler<typeof endpoints.bulk> = ({ entries }, call) => applyEntries(entries, call);
+
+/**
+ * Follows and unfollows; gives every target once, in the order of mention. Errors: Refusal 404 for an unknown UUID or Twitter handle,
+ * 400 for a profile that follows itself, whichever of its addresses are named (the service is silent on it).
+ */
+function applyEntries(entries: readonly BulkEntry[], call: SandboxCall): { targetProfiles: Profile[] } {
+  const { db, partner, nowMs } = call;
+  return db.transaction(() => {
+    const byHandle = entries.some((entry) => entry.targetType === 'twitterHandle') ? profilesByHandle(call) : undefined;
+    const touched = new Set<string>();
+    for (const { addressOrUid, targets, targetType, action } of entries) {
+      const followerId = findProfile(db, addressOrUid, partner);
+      const targetIds = targets.map((target) => {
+        const id = targetType === 'twitterHandle' ? byHandle?.get(handleKey(target)) : findProfile(db, target, partner);
+        if (id === undefined) throw new Refusal(404, `targets ${target}: no profile has this Twitter handle`);
+        if (id === followerId && action !== 'unfollow')
+          throw new Refusal(
+            400,
+            `targets ${target}: a profile cannot follow itself, and ${addressOrUid} is the same one`,
+          );
+        touched.add(id);
+        return id;
+      });
+      (action === 'unfollow' ? unfollow : follow)(db, { partner, followerId, targetIds, nowMs });
+    }
+    return { targetProfiles: hydrateProfiles(db, [...touched], { partner, nowMs, full: false }) as Profile[] };
+  });
+}
+
+function handleKey(handle: string): string {
+  return handle.replace(/^@/, '').toLowerCase();
+}
+
+function profilesByHandle({ db }: SandboxCall): Map<string, string> {
+  const rows = db.all<{ id: string; handle: string }>(
+    `SELECT id, json_extract(handles, '$.twitterHandle') AS handle FROM profile
+     WHERE json_extract(handles, '$.twitterHandle') IS NOT NULL ORDER BY id DESC`,
+  );
+  return new Map(rows.map(({ id, handle }) => [handleKey(handle), id]));
+}

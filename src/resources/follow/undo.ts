@@ -1,0 +1,106 @@
+import { createReadStream, createWriteStream, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import type { Context } from '../../context.ts';
+import { SotraError, usageError } from '../../errors.ts';
+import { type BulkEntry, reversed } from './entry.ts';
+
+/** A file of entries that take back what was sent, the last sent first. */
+export interface UndoFile {
+  path: string;
+  /** Puts the reversal of entries before all others; on disk when it resolves. */
+  prepend: (entries: readonly BulkEntry[]) => Promise<void>;
+  /** Takes the last `prepend` out again: the service refused those entries. */
+  withdraw: () => void;
+  /** Removes what is blank; gives the path, or `null` where nothing is left of it and the file is gone. */
+  finish: () => Promise<string | null>;
+}
+
+/** Bytes that the reversal of an entry takes in the file. Never throws. */
+export function undoBytes(entry: BulkEntry): number {
+  return Buffer.byteLength(lineOf(entry));
+}
+
+/**
+ * A new undo file of at most so many bytes, readable by its owner alone. It is filled from its end, what is before is blank lines: so it
+ * is complete and in order at every moment, also after a crash. Errors: `local-file` (exit 3) where it cannot be written.
+ */
+export async function createUndoFile(path: string, largestBytes: number): Promise<UndoFile> {
+  const file = await openNew(path);
+  await fillBlank(file, largestBytes).catch((cause) => Promise.reject(unwritable(path, cause)));
+  let start = largestBytes;
+  let lastBytes = 0;
+  return {
+    path,
+    prepend: async (entries) => {
+      const text = Buffer.from(entries.map(lineOf).reverse().join(''));
+      start -= text.length;
+      lastBytes = text.length;
+      await file.write(text, 0, text.length, start).catch((cause) => Promise.reject(unwritable(path, cause)));
+    },
+    withdraw: () => {
+      start += lastBytes;
+    },
+    finish: async () => {
+      await file.close();
+      if (start === largestBytes) {
+        rmSync(path);
+        return null;
+      }
+      if (start > 0) await cutHead(path, start);
+      return path;
+    },
+  };
+}
+
+/**
+ * Where the undo file goes: the path asked for, which must be free, or a new name in the data directory. Errors: `usage` for a path that
+ * exists.
+ */
+export async function undoPath(asked: string | undefined, source: string, context: Context): Promise<string> {
+  if (asked !== undefined) {
+    if (existsSync(asked)) throw usageError(`--undo-file ${asked}: exists already`, 'Choose another name, or move it.');
+    return asked;
+  }
+  const stem = source === '-' ? 'stdin' : basename(source).replace(/\.(nd)?json$/i, '');
+  const at = new Date(context.world.now()).toISOString().replaceAll(/[-:]|\.\d+/g, '');
+  const folder = join(await context.dataDirectory(), 'undo');
+  for (let copy = 1; ; copy += 1) {
+    const path = join(folder, `${stem}-${at}${copy === 1 ? '' : `-${copy}`}.ndjson`);
+    if (!existsSync(path)) return path;
+  }
+}
+
+function lineOf(entry: BulkEntry): string {
+  return `${JSON.stringify(reversed(entry))}\n`;
+}
+
+async function openNew(path: string): Promise<FileHandle> {
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    return await open(path, 'wx', 0o600);
+  } catch (cause) {
+    throw unwritable(path, cause);
+  }
+}
+
+function unwritable(path: string, cause: unknown): SotraError {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  return new SotraError('local-file', `cannot write the undo file ${path}: ${why}`, {
+    hint: 'Choose another place with --undo-file.',
+    cause,
+  });
+}
+
+const blank = Buffer.from(`${' '.repeat(1023)}\n`.repeat(64));
+
+async function fillBlank(file: FileHandle, bytes: number): Promise<void> {
+  for (let at = 0; at < bytes; at += blank.length) await file.write(blank, 0, Math.min(blank.length, bytes - at), at);
+}
+
+async function cutHead(path: string, start: number): Promise<void> {
+  const draft = `${path}.tmp`;
+  await pipeline(createReadStream(path, { start }), createWriteStream(draft, { mode: 0o600 }));
+  renameSync(draft, path);
+}

@@ -1,0 +1,137 @@
+import { z } from 'zod';
+import { type AnswerOf, defineEndpoint, inPath, inQuery } from '../../api/endpoint.ts';
+import { chainFilterSchema, chainSchema } from '../../model/chain.ts';
+import { firstTenViewers, identifierSchema, viewerAddressesSchema, walletSchema } from '../../model/identifier.ts';
+import { cardSchema } from '../../model/position.ts';
+
+const account = '0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2';
+const holder = '0x465bdc4499e12488c05fd6b60f545ff5d781e755';
+const degen = '0x4ed4e862860bed51a9570b96d89af5e1b0efefed';
+
+const chain = inPath(chainSchema, 'chain of the token; perps are on hyperliquid');
+const contract = inPath(z.string().min(1), 'contract address or mint; on hyperliquid the coin', { flag: 'contract' });
+const status = inPath(z.enum(['open', 'closed']), 'open: what is left is worth 1 USD or more; closed: less');
+const sort = inQuery(z.enum(['value', 'latest']).optional(), 'order of the positions', { serviceDefault: 'value' });
+const page = inQuery(z.int().min(1).optional(), 'which page, from 1', { source: 'assumed', serviceDefault: '1' });
+const limit = inQuery(z.int().min(1).max(100).optional(), 'positions on a page', {
+  source: 'public',
+  serviceDefault: '20 (assumed)',
+});
+const paging = { kind: 'page', page: 'page', size: 'limit', defaultSize: 20, maxSize: 100 } as const;
+const viewerAddresses = inQuery(viewerAddressesSchema.optional(), 'says what these wallets like', {
+  sendRule: firstTenViewers,
+  source: 'assumed',
+});
+
+function chainFilter(serviceDefault: string) {
+  return inQuery(z.array(chainFilterSchema).optional(), 'only positions on these chains, or all', {
+    source: 'assumed',
+    serviceDefault,
+  });
+}
+
+/** GET /v1/tokens/{chain}/{contractAddress}/positions/{status}. Source: interface document and wire-facts 3.5. */
+export const ofToken = defineEndpoint({
+  id: 'token.positions',
+  method: 'GET',
+  path: '/v1/tokens/{chain}/{contractAddress}/positions/{status}',
+  source: 'spec',
+  summary: 'Who holds a token, or has closed it, and with what PnL',
+  description:
+    'By value, open positions come by how much is held and closed ones by realized PnL; latest orders by when they opened or closed. Only trades with comments are listed inside.',
+  params: {
+    chain,
+    contractAddress: contract,
+    status,
+    sort,
+    chains: chainFilter("base, ethereum, solana and the token's own chain"),
+    page,
+    limit,
+  },
+  answer: z.array(cardSchema),
+  paging,
+  examples: [
+    { argv: `token positions base ${degen} open --limit 5`, says: 'the five largest holders of a token on Base' },
+    {
+      argv: 'token positions hyperliquid ETH closed --sort latest --limit 5',
+      says: 'the latest ETH perps to be closed',
+    },
+    { argv: `token positions base ${degen} open --price 0.0041`, says: 'with unrealized PnL at a price of yours' },
+  ],
+});
+
+/** GET /v1/addresses/{identifier}/positions/{status}. Source: interface document and wire-facts 3.12. */
+export const ofProfile = defineEndpoint({
+  id: 'profile.positions',
+  method: 'GET',
+  path: '/v1/addresses/{identifier}/positions/{status}',
+  source: 'spec',
+  summary: 'What a trader holds, or has closed, and with what PnL',
+  description:
+    'By value, closed positions come by realized PnL, those never sold last, and open ones by the cost of what was sold of them in 30 days; latest orders by when they closed or opened.',
+  params: {
+    identifier: inPath(identifierSchema, 'profile UUID, wallet address or ext:<your user id>'),
+    status,
+    providedAddressesOnly: inQuery(z.boolean().optional(), "only this wallet, not the profile's others", {
+      serviceDefault: 'false: all wallets of the profile',
+    }),
+    sort,
+    chains: chainFilter('base, ethereum, solana'),
+    page,
+    limit,
+  },
+  answer: z.array(cardSchema),
+  paging,
+  examples: [
+    {
+      argv: `profile positions ${account} closed --chains hyperliquid --limit 5`,
+      says: 'the five best closed perps of a trader',
+    },
+    { argv: `profile positions ${holder} open --chains all --all`, says: 'all that is open, on every chain' },
+  ],
+});
+
+/** GET /v1/positions/{address}/{chain}/{contract}/{timestamp}. Source: interface document and wire-facts 3.14. */
+export const find = defineEndpoint({
+  id: 'position.find',
+  method: 'GET',
+  path: '/v1/positions/{address}/{chain}/{contract}/{timestamp}',
+  source: 'spec',
+  summary: 'The position that a trade of a wallet belongs to, by its time',
+  params: {
+    address: inPath(walletSchema, 'wallet that traded'),
+    chain,
+    contract,
+    timestamp: inPath(
+      z.string().refine((text) => /^\d{1,16}$/.test(text), 'must be a Unix time'),
+      'Unix seconds; milliseconds on hyperliquid',
+    ),
+    viewerAddresses,
+  },
+  answer: cardSchema,
+  examples: [
+    { argv: `position find ${holder} base ${degen} now`, says: 'what a wallet holds of a token right now' },
+    { argv: `position find ${holder} base ${degen} now --json`, says: 'the same as JSON' },
+  ],
+});
+
+/** GET /v1/position/{id}. Source: wire-facts 3.13. */
+export const get = defineEndpoint({
+  id: 'position.get',
+  method: 'GET',
+  path: '/v1/position/{id}',
+  source: 'public',
+  summary: 'One position with its trades, their comments and the replies',
+  params: { id: inPath(z.string().min(1), 'id of the position (itemId of a card)'), viewerAddresses },
+  answer: cardSchema,
+  examples: [
+    { argv: 'position get 6527ff56-9ac0-5c42-812c-d84aa9a0cf53', says: 'a position with what was said about it' },
+    {
+      argv: 'position get 6527ff56-9ac0-5c42-812c-d84aa9a0cf53 --price 0.0041',
+      says: 'with unrealized PnL at a price of yours',
+    },
+  ],
+});
+
+export type CardAnswer = AnswerOf<typeof get>;
+export type CardsAnswer = AnswerOf<typeof ofToken>;

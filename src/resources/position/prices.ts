@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs';
+import { SotraError, usageError } from '../../errors.ts';
+import { normalizeAddress } from '../../model/address.ts';
+
+/** The price of a token in USD, `null` where none was given. */
+export type PriceOf = (token: {
+  tokenChain: string;
+  tokenAddress: string;
+  tokenSymbol?: string | null | undefined;
+}) => number | null;
+
+/**
+ * Prices as the user gives them: one for every token, or a file with one each; `undefined` when neither is given. Errors: `usage`
+ * for both at once and for content that is not prices, naming the entry; `local-file` for a file that cannot be read.
+ */
+export function readPrices(input: {
+  price?: number | undefined;
+  pricesFile?: string | undefined;
+}): PriceOf | undefined {
+  const { price, pricesFile } = input;
+  if (price !== undefined && pricesFile !== undefined)
+    throw usageError('--price and --prices-file: give one of them', 'The file can hold any number of prices.');
+  if (pricesFile !== undefined) return pricesIn(readText(pricesFile), pricesFile);
+  return price === undefined ? undefined : () => price;
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new SotraError('local-file', `--prices-file ${file}: ${why}`, { cause });
+  }
+}
+
+const shape =
+  'Write {"base:0x4ed4...": 0.0041, "hyperliquid:ETH": 1875, "PEPE": 0.0000071}: chain:address, or a symbol.';
+
+/**
+ * Prices from JSON text: an object whose keys are `chain:address`, or a symbol for every token of that symbol; the address wins. EVM
+ * addresses and symbols whatever their case; `null` is no price. Errors: `usage` naming the entry.
+ */
+function pricesIn(text: string, file: string): PriceOf {
+  const prices = new Map<string, number>();
+  for (const [key, value] of Object.entries(readObject(text, file))) {
+    if (value === null) continue;
+    if (typeof value !== 'number' || !Number.isFinite(value) || value < 0)
+      throw usageError(`--prices-file ${file}: the price of ${key} must be a number from 0, in USD, or null`, shape);
+    prices.set(nameOf(key), value);
+  }
+  return ({ tokenChain, tokenAddress, tokenSymbol }) =>
+    prices.get(nameOf(`${tokenChain}:${tokenAddress}`)) ?? prices.get((tokenSymbol ?? '').toLowerCase()) ?? null;
+}
+
+function readObject(text: string, file: string): object {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw usageError(`--prices-file ${file}: not JSON: ${why}`, shape);
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw usageError(`--prices-file ${file}: must be a JSON object`, shape);
+  return value;
+}
+
+/** A chain and address as they are looked up; a symbol in lower case. */
+function nameOf(key: string): string {
+  const at = key.indexOf(':');
+  return at === -1
+    ? key.toLowerCase()
+    : `${key.slice(0, at).trim().toLowerCase()}:${normalizeAddress(key.slice(at + 1).trim())}`;
+}

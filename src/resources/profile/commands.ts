@@ -1,0 +1,21 @@
+import { endpointCommand } from '../../cli/endpoint-command.ts';
+import { usageError } from '../../errors.ts';
+import { setName as setNameEndpoint } from './endpoints.ts';
+
+/** `profile set-name`: refuses before sending what can only fail: nothing to change, an avatar while the name goes. */
+export const setName = endpointCommand(setNameEndpoint, async () => (await import('./view.ts')).named, {
+  prepare: (typed) => {
+    const { name, avatarUrl } = typed;
+    if (name === undefined && avatarUrl === undefined)
+      throw usageError(
+        'nothing to change: neither --name nor --avatar-url is given',
+        'Give a value, or null to remove: --name moon_cat, --avatar-url null.',
+      );
+    if (name === null && typeof avatarUrl === 'string')
+      throw usageError(
+        `--avatar-url ${avatarUrl}: an avatar needs a name, and --name null removes it`,
+        'Leave --avatar-url out, or give a name.',
+      );
+    return typed;
+  },
+});

@@ -1,0 +1,53 @@
+import { normalizeAddress } from '../../model/address.ts';
+import type { Card } from '../../model/position.ts';
+import { cardsOf } from '../../sandbox/cards.ts';
+import type { Handler } from '../../sandbox/server.ts';
+import type * as endpoints from './endpoints.ts';
+
+/** Comments that are listed when the request does not say how many (wire-facts 3.17). */
+const defaultLimit = 50;
+
+/**
+ * GET /v1/tokens/.../comments: newest first, ties by comment id; at most `limit`; empty for an unknown token. `itemId` is that of the
+ * commented position (assumed).
+ */
+export const comments: Handler<typeof endpoints.comments> = (input, { db, partner, nowMs }) => {
+  const { chain, contractAddress, limit = defaultLimit } = input;
+  const place = [chain, normalizeAddress(contractAddress)];
+  const rows = db.all<{ id: string; positionId: string }>(
+    `SELECT c.id, t.position_id AS positionId FROM comment c JOIN trade t ON t.id = c.trade_id
+     WHERE c.chain = ? AND c.token = ? ORDER BY c.at_ms DESC, c.id LIMIT ?`,
+    [...place, limit],
+  );
+  const ids = [...new Set(rows.map((row) => row.positionId))];
+  const options = { partner, nowMs, trades: 'commented', replies: false, transactionHash: false } as const;
+  const cards = cardsOf(db, ids, options) as Card[];
+  const count = db.get<{ n: number }>('SELECT count(*) AS n FROM comment WHERE chain = ? AND token = ?', place)?.n ?? 0;
+  const items = new Map(cards.flatMap((card) => itemsOf(card, count)));
+  return rows.flatMap(({ id }) => items.get(id) ?? []);
+};
+
+function itemsOf({ itemId, actor, metadata }: Card, commentCount: number) {
+  const { perpPositionType, perpLeverage, positionAmount, positionAmountWithLeverage, positionStats } = metadata;
+  const { tokenChain: chain, tokenSymbol: symbol, tokenName: name, tokenAddress: address } = metadata;
+  return metadata.trades.flatMap(({ comments: own = [], ...trade }) =>
+    own.map((comment) => {
+      const item = {
+        itemId,
+        actor,
+        timestamp: comment.timestamp,
+        comment,
+        trade,
+        positionDetails: {
+          perpPositionType,
+          perpLeverage,
+          positionAmount,
+          positionStats,
+          positionAmountWithLeverage,
+        },
+        token: { chain, symbol, name, address, commentCount },
+      };
+      return [comment.uid, item] as const;
+    }),
+  );
+}

@@ -1,0 +1,87 @@
+import { createReadStream, existsSync, statSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import type { Context } from '../../context.ts';
+import { SotraError, usageError } from '../../errors.ts';
+import { formatCount } from '../../output/format.ts';
+import { type AddressLines, type PlainLines, readAddressFile } from './address-file.ts';
+import type { AddressSet } from './address-set.ts';
+import { type FirstPass, type Rejected, runFirstPass } from './first-pass.ts';
+
+/** Where addresses come from and how they are judged, as the commands take it. */
+export interface AddressInput {
+  addressesFile?: string | undefined;
+  walletAddresses?: readonly string[] | undefined;
+  column?: string | undefined;
+  allowBadChecksum?: boolean | undefined;
+  skipInvalid?: boolean | undefined;
+  rejects?: string | undefined;
+}
+
+/** Rejected lines shown on stderr, and listed in a JSON error. */
+const shownRejects = 20;
+const listedRejects = 100;
+
+/**
+ * Checks the addresses of a command line and writes the distinct ones to a file. Errors: `usage` naming the bad lines unless they may be
+ * skipped, for a file that is missing or unreadable, and where no address is left.
+ */
+export async function takeAddresses(
+  input: AddressInput,
+  context: Context,
+  more: { to: string; onRead: (addresses: number) => void; known?: Pick<AddressSet, 'has'> },
+): Promise<FirstPass> {
+  const { lines, name } = openLines(input, context);
+  const rejects = input.rejects === undefined ? undefined : await open(input.rejects, 'w', 0o600);
+  const rejected: Rejected[] = [];
+  const unwritten: string[] = [];
+  const onRejected = (each: Rejected) => {
+    if (rejected.length < listedRejects) rejected.push(each);
+    if (rejects !== undefined) unwritten.push(`${JSON.stringify(each)}\n`);
+  };
+  try {
+    const allowBadChecksum = input.allowBadChecksum === true;
+    const pass = await runFirstPass({ lines, allowBadChecksum, onRejected, signal: context.world.signal, ...more });
+    await rejects?.appendFile(unwritten.join(''));
+    for (const { line, text, reason } of rejected.slice(0, shownRejects))
+      context.warn(`line ${line}: ${text}: ${reason}`);
+    const hidden = pass.rejected - Math.min(pass.rejected, shownRejects);
+    if (hidden > 0) context.warn(`${formatCount(hidden)} more bad lines; --rejects <file> writes them all`);
+    if (pass.rejected > 0 && input.skipInvalid !== true) throw refusal(name, pass, rejected);
+    if (pass.addresses === 0 && more.known === undefined)
+      throw usageError(`${name} holds no address`, 'One a line, CSV with a header, NDJSON or a JSON array.');
+    return pass;
+  } finally {
+    await rejects?.close();
+  }
+}
+
+function refusal(name: string, { rejected, addresses }: FirstPass, listed: readonly Rejected[]): SotraError {
+  const lines = rejected === 1 ? '1 line is not an address' : `${formatCount(rejected)} lines are not addresses`;
+  return new SotraError('usage', `${name}: ${lines}; nothing was sent`, {
+    hint: `Correct them, or send the rest (${formatCount(addresses)}) with --skip-invalid.`,
+    details: { rejected: listed },
+  });
+}
+
+function openLines(
+  { addressesFile: file, walletAddresses, column }: AddressInput,
+  { world }: Context,
+): { lines: AsyncIterable<AddressLines | PlainLines>; name: string } {
+  if (file !== undefined && walletAddresses !== undefined)
+    throw usageError('--addresses-file and --wallet-addresses both give addresses', 'Leave one of them out.');
+  if (walletAddresses !== undefined) return { lines: typedLines(walletAddresses), name: '--wallet-addresses' };
+  if (file === undefined)
+    throw usageError(
+      '--addresses-file is required: which addresses?',
+      'Give a file, - for stdin, or --wallet-addresses.',
+    );
+  if (file === '-') return { lines: readAddressFile(world.io.in, { name: 'stdin', column }), name: 'stdin' };
+  if (!existsSync(file)) throw usageError(`--addresses-file ${file}: no such file`);
+  if (statSync(file).isDirectory()) throw usageError(`--addresses-file ${file}: a folder, not a file`);
+  const source = createReadStream(file, { highWaterMark: 262_144 });
+  return { lines: readAddressFile(source, { name: file, column }), name: file };
+}
+
+async function* typedLines(addresses: readonly string[]): AsyncGenerator<AddressLines> {
+  yield { texts: [...addresses], lines: addresses.map((_, index) => index + 1) };
+}

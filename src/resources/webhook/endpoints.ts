@@ -1,0 +1,128 @@
+import { z } from 'zod';
+import { type AnswerOf, defineEndpoint, inBody, inPath } from '../../api/endpoint.ts';
+import { isWalletAddress } from '../../model/address.ts';
+
+/** Addresses that one request may carry (section "Limits"). */
+export const chunkSize = 1000;
+
+const subscriberSchema = z
+  .string()
+  .refine(
+    (text) => isWalletAddress(text) || /^ext:./su.test(text),
+    'must be a wallet address (0x... or Solana base58) or ext:<your user id>',
+  );
+const walletAddresses = inBody(z.array(subscriberSchema).min(1).max(chunkSize), 'wallet addresses or ext: ids');
+const uid = inPath(z.string().min(1), 'the webhook, as webhook list shows it');
+
+const webhookSchema = z.looseObject({
+  destinationUrl: z.string(),
+  uid: z.string(),
+  secret: z.string().nullable().optional(),
+});
+
+/** POST /v1/webhooks/feed: a new webhook with its first addresses. Source: interface document and wire-facts 3.18. */
+export const register = defineEndpoint({
+  id: 'webhook.register',
+  method: 'POST',
+  path: '/v1/webhooks/feed',
+  source: 'spec',
+  summary: 'Register a webhook for any number of addresses; an interrupted upload goes on where it stopped',
+  params: {
+    walletAddresses,
+    destinationUrl: inBody(z.string().min(1), 'where feed items are sent', { flag: 'url' }),
+  },
+  answer: webhookSchema,
+  examples: [
+    {
+      argv: 'webhook register --url http://127.0.0.1:4242/hook --wallet-addresses 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2',
+      says: 'the feed of one wallet, sent to this machine',
+    },
+    {
+      argv: 'webhook register --url http://127.0.0.1:4242/users --wallet-addresses 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2,ext:user-1 --json',
+      says: 'a wallet and a user of yours, as JSON with the secret',
+    },
+  ],
+});
+
+/** GET /v1/webhooks/feed: the caller's webhooks. Source: interface document and wire-facts 3.18. */
+export const list = defineEndpoint({
+  id: 'webhook.list',
+  method: 'GET',
+  path: '/v1/webhooks/feed',
+  source: 'spec',
+  summary: 'The webhooks of your key',
+  params: {},
+  answer: z.array(webhookSchema),
+  examples: [
+    { argv: 'webhook list', says: 'every webhook, secrets masked' },
+    { argv: 'webhook list --show-secrets --json', says: 'with the secrets, as JSON' },
+  ],
+});
+
+/** PUT /v1/webhooks/feed/{uid}: adds addresses (a set union). Source: assumed from the interface's chunks of 1000; wire-facts 3.18. */
+export const addAddresses = defineEndpoint({
+  id: 'webhook.add-addresses',
+  method: 'PUT',
+  path: '/v1/webhooks/feed/{uid}',
+  source: 'spec',
+  summary: 'Add any number of addresses to a webhook; an interrupted upload goes on where it stopped',
+  params: {
+    uid,
+    walletAddresses: { ...walletAddresses, source: 'assumed' },
+    destinationUrl: inBody(z.string().min(1).optional(), 'send feed items there from now on', {
+      source: 'assumed',
+      flag: 'url',
+    }),
+  },
+  answer: z.looseObject({ uid: z.string().optional(), destinationUrl: z.string().optional() }).nullable(),
+  examples: [
+    {
+      argv: 'webhook add-addresses 2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e --wallet-addresses 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2 --dry-run',
+      says: 'one more wallet: what would be sent',
+    },
+    {
+      argv: 'webhook add-addresses 2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e --wallet-addresses ext:user-2 --curl',
+      says: 'one of your users, as a curl line',
+    },
+  ],
+});
+
+/** DELETE /v1/webhooks/feed/{uid}. Source: public (the uid lets one "modify or delete"); an answer without a body is accepted. */
+export const remove = defineEndpoint({
+  id: 'webhook.delete',
+  method: 'DELETE',
+  path: '/v1/webhooks/feed/{uid}',
+  source: 'public',
+  summary: 'Delete a webhook',
+  params: { uid },
+  answer: z.looseObject({}).nullable(),
+  examples: [
+    {
+      argv: 'webhook delete 2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e --yes --dry-run',
+      says: 'without asking; what would be sent',
+    },
+    { argv: 'webhook delete 2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e --yes --curl', says: 'as a curl line' },
+  ],
+});
+
+/** POST /v1/webhooks/feed/{uid}/validate: the service probes the destination twice. Source: public documentation; wire-facts 3.18. */
+export const validate = defineEndpoint({
+  id: 'webhook.validate',
+  method: 'POST',
+  path: '/v1/webhooks/feed/{uid}/validate',
+  source: 'public',
+  summary: 'Have the service check that a destination refuses unsigned and takes signed requests',
+  description:
+    'The service sends two requests to the destination: one without a signature, which must not be answered 2xx, and one\n' +
+    'signed, which must be. Exit 12 when either went wrong; sotra webhook listen passes.',
+  params: { uid },
+  answer: z.looseObject({ success: z.boolean(), error: z.string().nullable().optional() }),
+  examples: [
+    { argv: 'webhook validate 2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e --dry-run', says: 'what would be sent' },
+    { argv: 'webhook validate 2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e --curl', says: 'as a curl line' },
+  ],
+});
+
+export type WebhookList = AnswerOf<typeof list>;
+export type Webhook = AnswerOf<typeof register>;
+export type Validation = AnswerOf<typeof validate>;

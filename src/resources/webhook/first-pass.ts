@@ -1,0 +1,122 @@
+import { createHash } from 'node:crypto';
+import { open } from 'node:fs/promises';
+import { SotraError } from '../../errors.ts';
+import type { AddressLines, PlainLines } from './address-file.ts';
+import { type AddressSet, type ByteAddressSet, createAddressSet } from './address-set.ts';
+import { type AddressRules, readAddress, showText } from './addresses.ts';
+
+/** A line that is no address. */
+export interface Rejected {
+  line: number;
+  text: string;
+  reason: string;
+}
+
+export interface FirstPass {
+  /** Distinct addresses that were kept. */
+  addresses: number;
+  duplicates: number;
+  rejected: number;
+  /** SHA-256 of the normalised list. */
+  digest: string;
+}
+
+interface Options extends AddressRules {
+  lines: AsyncIterable<AddressLines | PlainLines>;
+  /** File for the normalised list. */
+  to: string;
+  onRejected: (rejected: Rejected) => void;
+  /** Told after each batch. */
+  onRead: (addresses: number) => void;
+  /** Addresses that are left out without being counted as duplicates. */
+  known?: Pick<AddressSet, 'has'>;
+  signal: AbortSignal;
+}
+
+/**
+ * Checks and normalises every line and writes the distinct addresses to a file, one a line, safe on disk. Bad lines are told and left
+ * out. Memory: the set of addresses, some 30 bytes each. Errors: those of the reading.
+ */
+export async function runFirstPass(options: Options): Promise<FirstPass> {
+  const seen = createAddressSet();
+  const hash = createHash('sha256');
+  const file = await open(options.to, 'wx', 0o600);
+  const pass = { addresses: 0, duplicates: 0, rejected: 0 };
+  let writing: Promise<void> = Promise.resolve();
+  try {
+    for await (const batch of options.lines) {
+      if (options.signal.aborted) throw new SotraError('interrupted', 'interrupted; nothing was sent');
+      const block = 'bytes' in batch ? takePlain(batch, seen, options, pass) : takeTexts(batch, seen, options, pass);
+      if (block.length === 0) continue;
+      hash.update(block);
+      await writing;
+      // The next lines are checked while these are written.
+      writing = file.appendFile(block);
+      writing.catch(() => undefined);
+      options.onRead(pass.addresses);
+    }
+    await writing;
+    await file.sync();
+  } finally {
+    await writing.catch(() => undefined);
+    await file.close();
+  }
+  return { ...pass, digest: hash.digest('hex') };
+}
+
+type Counts = Pick<FirstPass, 'addresses' | 'duplicates' | 'rejected'>;
+
+function takeTexts({ texts, lines }: AddressLines, seen: AddressSet, options: Options, pass: Counts): Buffer {
+  const kept: string[] = [];
+  for (const [index, text] of texts.entries()) {
+    const address = takeText(text, lines[index] ?? 0, seen, options, pass);
+    if (address !== undefined) kept.push(address);
+  }
+  return Buffer.from(kept.length === 0 ? '' : `${kept.join('\n')}\n`);
+}
+
+/** The address of a text where it is one, new, and not known; counts what it is otherwise. */
+function takeText(text: string, line: number, seen: AddressSet, options: Options, pass: Counts): string | undefined {
+  const read = readAddress(text, options);
+  if (typeof read !== 'string') {
+    pass.rejected += 1;
+    options.onRejected({ line, text: showText(text), reason: read.reason });
+  } else if (!seen.add(read)) pass.duplicates += 1;
+  else if (options.known?.has(read) !== true) {
+    pass.addresses += 1;
+    return read;
+  }
+  return undefined;
+}
+
+const evmLine = 43;
+
+/** The same for plain lines: the usual one, 0x and 40 lowercase digits, never becomes a string. */
+function takePlain({ bytes, firstLine }: PlainLines, seen: ByteAddressSet, options: Options, pass: Counts): Buffer {
+  const kept: Buffer[] = [];
+  let [line, from, run] = [firstLine, 0, 0];
+  const endRun = (at: number) => {
+    if (at > run) kept.push(bytes.subarray(run, at));
+  };
+  for (let end = bytes.indexOf(0x0a); end !== -1; end = bytes.indexOf(0x0a, from)) {
+    const isUsual =
+      options.known === undefined && end - from === evmLine - 1 && bytes[from] === 0x30 && bytes[from + 1] === 0x78;
+    const isNew = isUsual ? seen.addHex(bytes, from + 2) : undefined;
+    if (isNew === true) pass.addresses += 1;
+    else {
+      endRun(from);
+      run = end + 1;
+      if (isNew === false) pass.duplicates += 1;
+      else {
+        const text = bytes.toString('utf8', from, end).trim();
+        const address = text === '' ? undefined : takeText(text, line, seen, options, pass);
+        if (address !== undefined) kept.push(Buffer.from(`${address}\n`));
+      }
+    }
+    from = end + 1;
+    line += 1;
+  }
+  endRun(from);
+  const [only] = kept;
+  return kept.length === 1 && only !== undefined ? only : Buffer.concat(kept);
+}

@@ -1,0 +1,132 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Context } from '../../context.ts';
+import { type EventSummary, eventsOf } from './delivery.ts';
+import { openLog, readSpans, type Span } from './log-file.ts';
+
+/** A delivery as it came. */
+export interface Received {
+  /** Path and query it was sent to. */
+  path: string;
+  /** Tells the webhooks apart: order is kept within one. */
+  lane: string;
+  /** Names and values in turn, as they came. */
+  headers: string[];
+  body: Buffer;
+}
+
+/** A delivery as it is stored, one line each. */
+interface Stored {
+  v: 1;
+  seq: number;
+  atMs: number;
+  path: string;
+  lane: string;
+  headers: string[];
+  /** The body as text; as base64 where it is not UTF-8. */
+  text?: string;
+  base64?: string;
+  /** Events that were new in it. */
+  eventIds: string[];
+  eventTypes: string[];
+}
+
+/** What is known of a stored delivery without reading its body. */
+export interface Entry {
+  seq: number;
+  atMs: number;
+  lane: string;
+  eventIds: string[];
+  eventTypes: string[];
+  span: Span;
+}
+
+export interface Inbox {
+  folder: string;
+  /** Stores a delivery unless all its events are known; resolves when it is safe on disk. `entry` is absent for a repeat. */
+  take: (received: Received, atMs: number) => Promise<{ entry?: Entry; fresh: EventSummary[] }>;
+  /** The stored deliveries at opening, oldest first. */
+  entries: readonly Entry[];
+  read: (entry: Entry) => Received;
+  close: () => void;
+}
+
+/** The folder of a listener's store, made if absent. */
+export async function inboxFolder(context: Context, name: string): Promise<string> {
+  const folder = join(await context.dataDirectory(), 'webhook', 'inbox', name);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  return folder;
+}
+
+/** Opens a store of deliveries. Every event is stored once; what was cut off by a crash was never acknowledged. Errors: `local-file`. */
+export function openInbox(folder: string): Inbox {
+  const file = join(folder, 'deliveries.ndjson');
+  const log = openLog(file);
+  const entries = [...readEntries(folder)];
+  const seen = new Set(entries.flatMap((entry) => entry.eventIds));
+  let seq = entries.at(-1)?.seq ?? 0;
+  return {
+    folder,
+    entries,
+    take: async (received, atMs) => {
+      const events = summaries(received.body);
+      const fresh = events.filter(
+        ({ eventId }, index) => !seen.has(eventId) && events.findIndex((each) => each.eventId === eventId) === index,
+      );
+      if (fresh.length === 0) {
+        // The first of its kind may still be on its way to the disk.
+        await log.flush();
+        return { fresh };
+      }
+      seq += 1;
+      const { path, lane, headers, body } = received;
+      const eventIds = fresh.map(({ eventId }) => eventId);
+      const eventTypes = fresh.map(({ eventType }) => eventType);
+      const stored: Stored = { v: 1, seq, atMs, path, lane, headers, ...bodyText(body), eventIds, eventTypes };
+      const entry = { seq, atMs, lane, eventIds, eventTypes, span: log.append(stored) };
+      for (const id of eventIds) seen.add(id);
+      await log.flush();
+      return { entry, fresh };
+    },
+    read: ({ span }) => receivedOf(log.read(span) as Stored),
+    close: log.close,
+  };
+}
+
+/** The stored deliveries of a folder, oldest first, without their bodies. */
+function* readEntries(folder: string): Generator<Entry> {
+  for (const { entry, span } of readSpans<Stored>(join(folder, 'deliveries.ndjson'))) {
+    const { seq, atMs, lane, eventIds, eventTypes } = entry;
+    yield { seq, atMs, lane, eventIds, eventTypes, span };
+  }
+}
+
+/** The stored deliveries of a folder with all there is, oldest first. */
+export function* readStored(
+  folder: string,
+): Generator<Received & { seq: number; atMs: number; fresh: EventSummary[] }> {
+  for (const { entry } of readSpans<Stored>(join(folder, 'deliveries.ndjson'))) {
+    const received = receivedOf(entry);
+    const fresh = summaries(received.body).filter(({ eventId }) => entry.eventIds.includes(eventId));
+    yield { ...received, seq: entry.seq, atMs: entry.atMs, fresh };
+  }
+}
+
+/** The events of a body; a signed body without any is taken as one event, named by its bytes. */
+function summaries(body: Buffer): EventSummary[] {
+  const events = eventsOf(body);
+  if (events.length > 0) return events;
+  const eventId = `sha256-${createHash('sha256').update(body).digest('hex')}`;
+  return [{ eventId, eventType: 'unknown', event: { eventId, eventType: 'unknown' } }];
+}
+
+function bodyText(body: Buffer): { text: string } | { base64: string } {
+  const text = body.toString('utf8');
+  return Buffer.from(text, 'utf8').equals(body) ? { text } : { base64: body.toString('base64') };
+}
+
+function receivedOf({ path, lane, headers, text, base64 }: Stored): Received {
+  const body = text === undefined ? Buffer.from(base64 ?? '', 'base64') : Buffer.from(text, 'utf8');
+  return { path, lane, headers, body };
+}

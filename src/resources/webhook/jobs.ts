@@ -1,0 +1,128 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { createReadStream, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Context } from '../../context.ts';
+import { SotraError } from '../../errors.ts';
+import { chunkSize } from './endpoints.ts';
+import { type JobState, journalFile, type Plan, readJournal } from './journal.ts';
+import { openLog, syncFolder } from './log-file.ts';
+
+/** The service a job speaks to, as far as the key's partner and address tell it apart. */
+export interface ServiceId {
+  baseUrl: string;
+  keyId: string;
+}
+
+/** Where uploads are kept, made if absent. */
+export async function jobsFolder(context: Context): Promise<string> {
+  const folder = join(await context.dataDirectory(), 'webhook', 'jobs');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  return folder;
+}
+
+/** The service of this command line; the key is told apart by a hash that does not give it away. */
+export async function serviceId(context: Context): Promise<ServiceId> {
+  const { baseUrl, apiKey } = await context.service();
+  return { baseUrl, keyId: digestOf(['key', apiKey ?? '']).slice(0, 16) };
+}
+
+/** SHA-256 of a list of texts as hex. Never throws. */
+export function digestOf(parts: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+}
+
+/** The file of a job's normalised addresses, one a line. */
+export function addressesFile(folder: string): string {
+  return join(folder, 'addresses.txt');
+}
+
+/** A folder that a new list is written to before it is known which job it belongs to. Left-overs of dead processes are removed. */
+export function draftFolder(jobs: string, pid: number, isAlive: (pid: number) => boolean): string {
+  for (const name of readdirSync(jobs)) {
+    const owner = /^draft-(\d+)-/.exec(name)?.[1];
+    if (owner !== undefined && !isAlive(Number(owner))) rmSync(join(jobs, name), { recursive: true, force: true });
+  }
+  const folder = join(jobs, `draft-${pid}-${randomUUID().slice(0, 8)}`);
+  mkdirSync(folder, { mode: 0o700 });
+  return folder;
+}
+
+/** Makes a draft the folder of its job; where the job exists already the draft goes. Gives the job's folder. */
+export async function settleDraft(jobs: string, draft: string, plan: Plan): Promise<string> {
+  const folder = join(jobs, plan.job);
+  if (existsSync(journalFile(folder))) {
+    rmSync(draft, { recursive: true, force: true });
+    return folder;
+  }
+  const log = openLog(journalFile(draft));
+  log.append(plan);
+  await log.flush();
+  log.close();
+  syncFolder(draft);
+  renameSync(draft, folder);
+  syncFolder(jobs);
+  return folder;
+}
+
+/** Sets a job aside whose webhook the service no longer has. */
+export function setAside(folder: string): void {
+  renameSync(folder, `${folder}.gone-${randomUUID().slice(0, 8)}`);
+}
+
+export interface Job {
+  folder: string;
+  state: JobState;
+}
+
+/** Every job of this machine, oldest first. */
+export function listJobs(jobs: string): Job[] {
+  return readdirSync(jobs)
+    .filter((name) => !name.includes('.') && !name.startsWith('draft-'))
+    .flatMap((name) => {
+      const state = readJournal(join(jobs, name));
+      return state === undefined ? [] : [{ folder: join(jobs, name), state }];
+    })
+    .sort((a, b) => a.state.plan.atMs - b.state.plan.atMs);
+}
+
+/** The job of a name or the start of one. Errors: `not-found` with the known ones. */
+export function findJob(jobs: string, name: string): Job {
+  const all = listJobs(jobs);
+  const found = all.filter(({ state }) => state.plan.job.startsWith(name));
+  if (found.length === 1 && found[0] !== undefined) return found[0];
+  const unfinished = all.filter(({ state }) => state.finishedMs === undefined).map(({ state }) => state.plan.job);
+  throw new SotraError('not-found', `upload ${name}: ${found.length === 0 ? 'no such upload' : 'several begin so'}`, {
+    hint: unfinished.length === 0 ? 'No upload is unfinished.' : `Unfinished: ${unfinished.join(', ')}.`,
+  });
+}
+
+export interface Chunk {
+  index: number;
+  addresses: string[];
+}
+
+/** The chunks of a job's list, in order; one part of the file is in memory at a time. */
+export async function* readChunks(folder: string): AsyncGenerator<Chunk> {
+  let index = 0;
+  let waiting: string[] = [];
+  for await (const lines of readLines(folder)) {
+    waiting = waiting.length === 0 ? lines : waiting.concat(lines);
+    let from = 0;
+    for (; waiting.length - from >= chunkSize; from += chunkSize) {
+      yield { index, addresses: waiting.slice(from, from + chunkSize) };
+      index += 1;
+    }
+    waiting = waiting.slice(from);
+  }
+  if (waiting.length > 0) yield { index, addresses: waiting };
+}
+
+async function* readLines(folder: string): AsyncGenerator<string[]> {
+  let carried = '';
+  for await (const text of createReadStream(addressesFile(folder), { encoding: 'utf8', highWaterMark: 262_144 })) {
+    const lines = (carried + text).split('\n');
+    carried = lines.pop() ?? '';
+    yield lines;
+  }
+  if (carried !== '') yield [carried];
+}

@@ -1,0 +1,115 @@
+import { closeSync, fsync, fsyncSync, ftruncateSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
+import { SotraError } from '../../errors.ts';
+
+/** A line's place in a file, in bytes. */
+export interface Span {
+  offset: number;
+  length: number;
+}
+
+/** An append-only file of JSON lines. */
+export interface LogFile {
+  /** Adds a line and gives its place in bytes; it survives the end of this process, and with `flush` that of the machine. */
+  append: (entry: object) => Span;
+  /** The entry at a place. */
+  read: (span: Span) => unknown;
+  /** Resolves when everything appended so far is safe on disk; calls that come together share one sync. */
+  flush: () => Promise<void>;
+  close: () => void;
+}
+
+/**
+ * Opens a log to append to (made if absent, mode 0600). A last line that was cut off by a crash is dropped: it was never acknowledged.
+ */
+export function openLog(file: string): LogFile {
+  const handle = openSync(file, 'a+', 0o600);
+  const bytes = readFileSync(handle);
+  const whole = bytes.lastIndexOf(0x0a) + 1;
+  if (whole < bytes.length) ftruncateSync(handle, whole);
+  let size = whole;
+  let syncing: Promise<void> | undefined;
+  let next: Promise<void> | undefined;
+  const sync = () =>
+    new Promise<void>((resolve, reject) => fsync(handle, (error) => (error ? reject(error) : resolve())));
+  const start = (): Promise<void> => {
+    syncing = sync().finally(() => {
+      syncing = undefined;
+    });
+    return syncing;
+  };
+  return {
+    append: (entry) => {
+      const line = Buffer.from(`${JSON.stringify(entry)}\n`);
+      const span = { offset: size, length: line.length };
+      for (let written = 0; written < line.length; ) written += writeSync(handle, line, written);
+      size += line.length;
+      return span;
+    },
+    read: ({ offset, length }) => {
+      const line = Buffer.alloc(length);
+      readSync(handle, line, 0, length, offset);
+      return JSON.parse(line.toString());
+    },
+    flush: () => {
+      if (syncing === undefined) return start();
+      // What was appended while a sync runs may not be part of it: all who come now share the one after.
+      next ??= syncing.then(
+        () => {
+          next = undefined;
+          return start();
+        },
+        () => {
+          next = undefined;
+          return start();
+        },
+      );
+      return next;
+    },
+    close: () => closeSync(handle),
+  };
+}
+
+/** The entries of a log, a cut-off last line left out; empty where there is no file. Errors: `local-file` naming file and line. */
+export function readLog<Entry>(file: string): Entry[] {
+  return [...readSpans<Entry>(file)].map(({ entry }) => entry);
+}
+
+/** The entries of a log with their places; otherwise as readLog. */
+export function* readSpans<Entry>(file: string): Generator<{ entry: Entry; span: Span }> {
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+    throw error;
+  }
+  let [offset, line] = [0, 1];
+  for (let end = bytes.indexOf(0x0a); end !== -1; end = bytes.indexOf(0x0a, offset)) {
+    const span = { offset, length: end + 1 - offset };
+    yield { entry: parseEntry(bytes.toString('utf8', offset, end), file, line), span };
+    offset = end + 1;
+    line += 1;
+  }
+}
+
+function parseEntry<Entry>(text: string, file: string, line: number): Entry {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new SotraError('local-file', `${file} is damaged at line ${line}`, {
+      hint: 'Move the folder it is in away; what it knew is then forgotten.',
+      cause,
+    });
+  }
+}
+
+/** Makes a folder's entries (new and renamed files) safe on disk. */
+export function syncFolder(folder: string): void {
+  try {
+    const handle = openSync(folder, 'r');
+    fsyncSync(handle);
+    closeSync(handle);
+  } catch {
+    // Windows does not open folders; its renames are safe without.
+  }
+}

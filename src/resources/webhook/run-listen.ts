@@ -1,0 +1,124 @@
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Result } from '../../cli/command.ts';
+import type { Context } from '../../context.ts';
+import { usageError } from '../../errors.ts';
+import { formatCount } from '../../output/format.ts';
+import type { EventSummary } from './delivery.ts';
+import { eventLine } from './event-line.ts';
+import { type Route, startForwarder } from './forward.ts';
+import { inboxFolder, openInbox } from './inbox.ts';
+import { startListener } from './listener.ts';
+import { takeLock } from './lock.ts';
+import { readSecrets } from './secret-file.ts';
+
+export interface ListenInput {
+  port?: number | undefined;
+  host?: string | undefined;
+  secretFile: readonly string[];
+  forwardTo?: readonly string[] | undefined;
+  route?: readonly string[] | undefined;
+  toleranceMs: number | undefined;
+  maxBody?: number | undefined;
+  name?: string | undefined;
+  readyFile?: string | undefined;
+}
+
+const defaultPort = 4242;
+const defaultBytes = 5 * 1024 * 1024;
+
+/** Receives deliveries until Ctrl-C or a signal, showing each event. Errors: `local-file` for secrets, `locked`, `config` for the port. */
+export async function listenForEvents(input: ListenInput, context: Context): Promise<Result> {
+  const { world } = context;
+  const secrets = input.secretFile.flatMap(readSecrets);
+  const routes = routesOf(input);
+  const folder = await inboxFolder(context, input.name ?? 'default');
+  const release = takeLock(join(folder, 'lock'), `the store ${input.name ?? 'default'} (--name)`, world);
+  try {
+    const inbox = openInbox(folder);
+    const forwarder = startForwarder({ inbox, routes, sleep: world.sleep, warn: context.warn });
+    const printing = printer(context);
+    const listener = await startListener({
+      inbox,
+      host: input.host ?? '127.0.0.1',
+      port: input.port ?? defaultPort,
+      secrets,
+      toleranceMs: input.toleranceMs,
+      mostBytes: input.maxBody ?? defaultBytes,
+      now: world.now,
+      onEvents: (events, entry) => {
+        forwarder.queue(entry);
+        printing.print(events, entry.atMs);
+      },
+      onOther: context.note,
+    });
+    if (input.readyFile !== undefined) writeReady(input.readyFile, { url: listener.url, pid: world.pid });
+    const stored =
+      inbox.entries.length === 0 ? '' : ` ${formatCount(inbox.entries.length)} deliveries are stored already.`;
+    context.note(`Listening on ${listener.url} for signed deliveries.${stored} Ctrl-C stops it.`);
+    await Promise.race([stopOf(world.signal), printing.broken]);
+    await listener.close();
+    const waiting = forwarder.waiting();
+    await forwarder.stop();
+    if (waiting > 0) context.note(`${formatCount(waiting)} deliveries wait to be forwarded; the next start goes on.`);
+    inbox.close();
+    if (input.readyFile !== undefined) rmSync(input.readyFile, { force: true });
+    await printing.done();
+    return { kind: 'none' };
+  } finally {
+    release();
+  }
+}
+
+function stopOf(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+/** Prints events in the order in which they came; `broken` rejects when the reader of our output has gone. */
+function printer({ world, options }: Context) {
+  const { out } = world.io;
+  const asJson = options.format === 'json' || options.format === 'ndjson';
+  let last: Promise<void> = Promise.resolve();
+  let fail: (error: unknown) => void = () => undefined;
+  const broken = new Promise<void>((_, reject) => {
+    fail = reject;
+  });
+  broken.catch(() => undefined);
+  const print = (events: readonly EventSummary[], atMs: number) => {
+    const lines = events.map((each) =>
+      asJson ? JSON.stringify(each.event) : eventLine(each, atMs, out.isTTY ? out.width : undefined),
+    );
+    last = last.then(() => out.write(`${lines.join('\n')}\n`));
+    last.catch(fail);
+  };
+  return { print, broken, done: () => last };
+}
+
+function routesOf({ forwardTo = [], route = [] }: ListenInput): Route[] {
+  const routes: Route[] = [
+    ...forwardTo.map((url) => ({ url })),
+    ...route.map((text) => {
+      const at = text.indexOf('=');
+      return { eventType: text.slice(0, at), url: text.slice(at + 1) };
+    }),
+  ];
+  for (const { url } of routes)
+    if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
+      throw usageError(`--forward-to or --route ${url}: must be an http or https address`);
+  const again = routes.find(({ url }, index) => routes.findIndex((each) => each.url === url) !== index);
+  if (again !== undefined)
+    throw usageError(
+      `${again.url} is given twice`,
+      'Forward everything to it, or give each route an address of its own.',
+    );
+  return routes;
+}
+
+function writeReady(file: string, ready: { url: string; pid: number }): void {
+  const draft = `${file}.${ready.pid}.tmp`;
+  writeFileSync(draft, `${JSON.stringify(ready)}\n`, { mode: 0o600 });
+  renameSync(draft, file);
+}

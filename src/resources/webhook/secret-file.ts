@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { SotraError, usageError } from '../../errors.ts';
+import { syncFolder } from './log-file.ts';
+
+/** The secrets in a file: one a line, lines that start with # and empty ones left out. Errors: `local-file` (exit 3) naming the file. */
+export function readSecrets(file: string): string[] {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new SotraError('local-file', `the secret file ${file} cannot be read: ${why}`, {
+      hint: 'sotra webhook secret <uid> --out <file> writes one.',
+      cause,
+    });
+  }
+  const secrets = text.split('\n').flatMap((line) => (/^\s*(#.*)?$/.test(line) ? [] : [line.trim()]));
+  if (secrets.length > 0) return secrets;
+  throw new SotraError('local-file', `the secret file ${file} holds no secret`, {
+    hint: 'sotra webhook secret <uid> --out <file> writes one.',
+  });
+}
+
+/** Refuses a file that a secret could not be written to later, or that holds another one. Errors: `usage`. */
+export function checkSecretFile(file: string): void {
+  if (existsSync(file)) {
+    if (readFileSync(file, 'utf8').trim() !== '')
+      throw usageError(`--secret-file ${file}: exists and holds something`, 'Name a new file, or remove this one.');
+    return;
+  }
+  const probe = draftOf(file);
+  try {
+    closeSync(openSync(probe, 'wx', 0o600));
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw usageError(`--secret-file ${file}: cannot be written: ${why}`);
+  }
+  rmSync(probe);
+}
+
+/** Writes a secret to a file of mode 0600, whole and safe on disk when it returns. Errors: those of the file system. */
+export function writeSecret(file: string, secret: string): void {
+  const draft = draftOf(file);
+  const handle = openSync(draft, 'wx', 0o600);
+  writeSync(handle, `${secret}\n`);
+  fsyncSync(handle);
+  closeSync(handle);
+  renameSync(draft, file);
+  chmodSync(file, 0o600);
+  syncFolder(dirname(file));
+}
+
+function draftOf(file: string): string {
+  return join(dirname(file), `.sotra-secret-${randomUUID().slice(0, 8)}.tmp`);
+}
+
+/** A secret for people who look over a shoulder: its start, the rest starred. Never throws. */
+export function maskSecret(secret: string): string {
+  return `${secret.slice(0, secret.startsWith('whsec_') ? 8 : 2)}***`;
+}

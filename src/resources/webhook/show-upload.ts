@@ -1,0 +1,76 @@
+import type { Result } from '../../cli/command.ts';
+import type { Context } from '../../context.ts';
+import { formatCount, formatTime } from '../../output/format.ts';
+import { createProgress } from '../../output/progress.ts';
+import { sinkStream } from '../../output/sink-stream.ts';
+import type { AnyView } from '../../output/view.ts';
+import type { Plan } from './journal.ts';
+import type { UploadEvent } from './upload.ts';
+
+/** How an upload is told to the user while it runs. */
+export interface UploadShow {
+  reading: () => void;
+  read: (addresses: number) => void;
+  planned: (plan: Plan) => void;
+  event: (event: UploadEvent) => Promise<void>;
+  finished: (plan: Plan, atMs: number) => void;
+  result: (answer: object, view: AnyView) => Promise<Result>;
+  stop: () => void;
+}
+
+/** Lines about chunks that a log gets at most, however many chunks there are. */
+const mostSteps = 20;
+
+/** Progress on stderr: a spinner on a terminal, a line a step elsewhere; with `--format ndjson` every event on stdout instead. */
+export async function showUpload({ world, options, note }: Context): Promise<UploadShow> {
+  const { out, err } = world.io;
+  const streams = options.format === 'ndjson';
+  const silent = options.quiet || streams || options.format === 'json' || options.dryRun || options.curl;
+  const progress = await createProgress({ stderr: sinkStream(err), quiet: silent });
+  const write = (event: object) => out.write(`${JSON.stringify(event)}\n`);
+  let shown = -1;
+  return {
+    reading: () => (err.isTTY ? progress.step('reading addresses') : undefined),
+    read: (addresses) => (err.isTTY ? progress.step(`reading addresses: ${formatCount(addresses)}`) : undefined),
+    planned: ({ job, addresses, chunks, duplicates, rejected }) => {
+      const extra = [
+        ...(duplicates > 0 ? [`${formatCount(duplicates)} repeated`] : []),
+        ...(rejected > 0 ? [`${formatCount(rejected)} bad`] : []),
+      ];
+      const beside = extra.length === 0 ? '' : ` (${extra.join(', ')})`;
+      progress.done(
+        `upload ${job}: ${counted(addresses, 'address', 'es')} in ${counted(chunks, 'chunk', 's')}${beside}`,
+      );
+    },
+    event: async (event) => {
+      if (streams) return write(event);
+      switch (event.event) {
+        case 'settling':
+          return progress.step(`asking the list whether the webhook was made: ${event.why}`);
+        case 'registered':
+          return progress.done(`webhook ${event.uid} ${event.settled ? 'found in the list' : 'registered'}`);
+        case 'chunk-retried':
+          return err.isTTY ? progress.step(`chunk ${event.chunk} once more: ${event.why}`) : undefined;
+        case 'chunk-done': {
+          const step = err.isTTY ? event.done : Math.floor((event.done * mostSteps) / event.chunks);
+          if (step === shown) return;
+          shown = step;
+          return progress.step(`${formatCount(event.done)} of ${counted(event.chunks, 'chunk', 's')} confirmed`);
+        }
+      }
+    },
+    finished: ({ job }, atMs) => note(`upload ${job} was finished at ${formatTime(atMs / 1000)}: nothing was sent.`),
+    result: async (answer, view) => {
+      progress.stop();
+      if (!streams) return { kind: 'answer', answer, view };
+      await write({ event: 'finished', ...answer });
+      return { kind: 'none' };
+    },
+    stop: progress.stop,
+  };
+}
+
+/** A count with its noun: `1 address`, `2,000 addresses`. Never throws. */
+export function counted(count: number, noun: string, plural: string): string {
+  return `${formatCount(count)} ${noun}${count === 1 ? '' : plural}`;
+}

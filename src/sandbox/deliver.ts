@@ -1,0 +1,213 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import { Agent, type IncomingMessage, request } from 'node:http';
+import { request as secureRequest } from 'node:https';
+import { type EventTrade, eventOf, eventParts } from './events.ts';
+import type { SandboxCall } from './service.ts';
+import type { Db } from './store.ts';
+import type { WebhookRow } from './webhooks.ts';
+
+/** Waits between the five tries, and how long one may take: section "Webhooks" of the sandbox's promises. */
+const waitsMs = [1000, 2000, 4000, 8000];
+const answerMs = 10_000;
+/** A webhook is delivered for by one process at a time, which says so anew before each try. */
+const leaseMs = 15_000;
+const pollMs = 100;
+const mostLanes = 32;
+
+/** What a deliverer needs of the outside. Times are real, also where the sandbox's clock stands. */
+export interface Delivering {
+  db: Db;
+  now: () => number;
+  sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  pid: number;
+  isAlive: (pid: number) => boolean;
+}
+
+export interface Deliverer {
+  /** Resolves when nothing is due now; what waits for a later try may remain. */
+  settled: () => Promise<void>;
+  stop: () => Promise<void>;
+}
+
+/**
+ * Delivers what is stored, also by other processes, until stopped: in order per webhook, at least once, up to five tries. Several
+ * deliverers share one database; what a dead one held is taken over.
+ */
+export function startDeliverer(options: Delivering): Deliverer {
+  const { db, now, sleep } = options;
+  const stopping = new AbortController();
+  const me = `${options.pid}:${randomUUID()}`;
+  const agent = new Agent({ keepAlive: true });
+  const lanes = new Map<number, Promise<void>>();
+  const free = (lease: string | null, untilMs: number) =>
+    lease === null || lease === me || untilMs < now() || !options.isAlive(Number(lease.split(':')[0]));
+  const take = (id: number): boolean =>
+    db.transaction(() => {
+      const row = db.get<{ lease: string | null; untilMs: number }>(
+        'SELECT lease, lease_until_ms AS untilMs FROM webhook WHERE id = ?',
+        [id],
+      );
+      if (row === undefined || !free(row.lease, row.untilMs)) return false;
+      db.run('UPDATE webhook SET lease = ?, lease_until_ms = ? WHERE id = ?', [me, now() + leaseMs, id]);
+      return true;
+    });
+  const runLane = async (id: number): Promise<void> => {
+    if (!take(id)) return;
+    for (let leasedMs = now(); !stopping.signal.aborted; ) {
+      const next = nextDelivery(db, id, now());
+      if (next === undefined) break;
+      if (now() - leasedMs > leaseMs / 5) {
+        if (!take(id)) return;
+        leasedMs = now();
+      }
+      await deliver(db, next, agent, now);
+    }
+    db.run('UPDATE webhook SET lease = NULL WHERE id = ? AND lease = ?', [id, me]);
+  };
+  const startLanes = (): void => {
+    for (const { id } of dueWebhooks(db, now())) {
+      if (lanes.has(id) || lanes.size >= mostLanes) continue;
+      const lane = runLane(id).finally(() => lanes.delete(id));
+      lanes.set(id, lane);
+    }
+  };
+  const run = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      startLanes();
+      await sleep(pollMs, stopping.signal).catch(() => undefined);
+    }
+    await Promise.allSettled(lanes.values());
+  };
+  const running = run();
+  return {
+    settled: async () => {
+      while (!stopping.signal.aborted && (lanes.size > 0 || dueWebhooks(db, now()).length > 0)) {
+        startLanes();
+        await sleep(10, stopping.signal).catch(() => undefined);
+      }
+    },
+    stop: async () => {
+      stopping.abort();
+      await running;
+      agent.destroy();
+    },
+  };
+}
+
+/** Webhooks whose oldest waiting delivery is due. */
+function dueWebhooks(db: Db, nowMs: number): { id: number }[] {
+  return db.all<{ id: number }>(
+    `SELECT d.webhook_id AS id FROM delivery d
+     WHERE d.seq IN (SELECT min(seq) FROM delivery WHERE state = 'waiting' GROUP BY webhook_id) AND d.due_real_ms <= ?`,
+    [nowMs],
+  );
+}
+
+interface Waiting {
+  seq: number;
+  webhookId: number;
+  tries: number;
+  dueMs: number;
+  body: string;
+  destinationUrl: string;
+  secret: string;
+}
+
+/** The oldest waiting delivery of a webhook, where it is due: none overtakes it. */
+function nextDelivery(db: Db, webhookId: number, nowMs: number): Waiting | undefined {
+  const next = db.get<Waiting>(
+    `SELECT d.seq, d.webhook_id AS webhookId, d.tries, d.due_real_ms AS dueMs, e.body, w.destination_url AS destinationUrl, w.secret
+     FROM delivery d JOIN event e ON e.id = d.event_id JOIN webhook w ON w.id = d.webhook_id
+     WHERE d.webhook_id = ? AND d.state = 'waiting' ORDER BY d.seq LIMIT 1`,
+    [webhookId],
+  );
+  return next !== undefined && next.dueMs <= nowMs ? next : undefined;
+}
+
+async function deliver(db: Db, next: Waiting, agent: Agent, now: () => number): Promise<void> {
+  const body = `{"events":[${next.body}]}`;
+  const outcome = await post(next.destinationUrl, body, signature(next.secret, body, now()), agent);
+  const tries = next.tries + 1;
+  const wait = waitsMs[tries - 1];
+  const state = outcome.ok ? 'delivered' : wait === undefined ? 'failed' : 'waiting';
+  db.run('UPDATE delivery SET state = ?, tries = ?, due_real_ms = ?, status = ?, error = ? WHERE seq = ?', [
+    state,
+    tries,
+    state === 'waiting' ? now() + (wait ?? 0) : next.dueMs,
+    outcome.status,
+    outcome.error,
+    next.seq,
+  ]);
+}
+
+/** The value of the `daylight-signature` header for a body. Source: wire-facts 4.2; the time in Unix seconds is assumed. */
+export function signature(secret: string, body: string, nowMs: number): string {
+  const timestamp = Math.floor(nowMs / 1000);
+  return `t=${timestamp},v1=${createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('base64url')}`;
+}
+
+interface Outcome {
+  ok: boolean;
+  status: number | null;
+  error: string | null;
+}
+
+/** Sends one delivery. Never throws: what went wrong is in `error`. */
+export function post(url: string, body: string, signed: string | undefined, agent?: Agent): Promise<Outcome> {
+  return new Promise((resolve) => {
+    const failed = (error: Error) => resolve({ ok: false, status: null, error: error.message });
+    const secure = url.startsWith('https:');
+    const sent = (secure ? secureRequest : request)(
+      url,
+      {
+        method: 'POST',
+        timeout: answerMs,
+        ...(agent === undefined || secure ? {} : { agent }),
+        headers: {
+          'content-type': 'application/json',
+          'content-length': Buffer.byteLength(body),
+          'user-agent': 'sotra-sandbox',
+          ...(signed === undefined ? {} : { 'daylight-signature': signed }),
+        },
+      },
+      (answer: IncomingMessage) => {
+        const status = answer.statusCode ?? 0;
+        const ok = status >= 200 && status < 300;
+        answer.on('error', failed);
+        answer.on('end', () => resolve({ ok, status, error: ok ? null : `HTTP ${status}` }));
+        answer.resume();
+      },
+    );
+    sent.on('timeout', () => sent.destroy(new Error(`no answer within ${answerMs / 1000} s`)));
+    sent.on('error', failed);
+    sent.end(body);
+  });
+}
+
+/** Probes a destination as `validate` does: unsigned (must not be 2xx), then signed (must be). Source: wire-facts 3.18. */
+export async function probeDestination(
+  call: SandboxCall,
+  { destinationUrl, secret }: WebhookRow,
+): Promise<{ success: boolean; error?: string }> {
+  const body = JSON.stringify({ events: [exampleEvent(call)] });
+  const unsigned = await post(destinationUrl, body, undefined);
+  const signed = await post(destinationUrl, body, signature(secret, body, Date.now()));
+  const wrong = [
+    ...(unsigned.ok ? [`the unsigned probe was answered ${unsigned.status} and must be refused`] : []),
+    ...(signed.ok ? [] : [`the signed probe must be answered 2xx: ${signed.error}`]),
+  ];
+  return wrong.length === 0 ? { success: true } : { success: false, error: wrong.join('; ') };
+}
+
+/** A feed item of the newest buy in the world; in an empty world an item without a card. */
+function exampleEvent({ db, partner, nowMs }: SandboxCall): Record<string, unknown> {
+  const trade = db.get<EventTrade>(
+    `SELECT id, position_id AS positionId, wallet, chain, token, side, intent, usd, at_ms AS atMs FROM trade
+     WHERE side = 'buy' ORDER BY at_ms DESC, id DESC LIMIT 1`,
+  );
+  const parts =
+    trade === undefined
+      ? { reason: 'first-buy', feedItem: {} }
+      : eventParts(db, { type: 'new-feed-item', reason: 'first-buy', trade }, partner, nowMs);
+  return eventOf('new-feed-item', parts, { walletAddresses: [], externalIds: [] });
+}

@@ -1,0 +1,75 @@
+import type { CallEvent } from './api/client.ts';
+import { headerOf } from './api/client.ts';
+import { answerHead, type Exchange } from './api/har.ts';
+import type { HttpRequest } from './api/http.ts';
+import { maskHeaders } from './api/preview.ts';
+import { safeText } from './output/safe-text.ts';
+import type { Trace } from './trace.ts';
+
+export interface Watching {
+  /** `--verbose`: a line of what happens. */
+  say: ((line: string) => void) | undefined;
+  /** `--include`: holds status and headers of each answer, until they are printed; an answer that is asked for again goes. */
+  heads: Set<{ text: string }> | undefined;
+  /** `--trace-file`. */
+  trace: Trace | undefined;
+  now: () => number;
+}
+
+/** Tells of one call's requests and answers to whoever asked to see them. One observer is one call. Never throws. */
+export function watchCall({ say, heads, trace, now }: Watching): (event: CallEvent) => void {
+  let sent: Omit<Exchange, 'outcome'> | undefined;
+  let why: string | undefined;
+  let head = { text: '' };
+  return (event) => {
+    if (say !== undefined) describeEvent(event).forEach(say);
+    if (event.kind === 'request') sent = { startedMs: now(), request: event.request, attempt: event.attempt, why };
+    else if (event.kind === 'wait') {
+      why = event.why;
+      heads?.delete(head);
+    } else {
+      if (sent !== undefined) trace?.add({ ...sent, outcome: event });
+      if (event.kind !== 'answer') return;
+      head = { text: safeHead(event) };
+      heads?.add(head);
+    }
+  };
+}
+
+function safeHead(event: Extract<CallEvent, { kind: 'answer' }>): string {
+  return answerHead(event).split('\n').map(safeText).join('\n');
+}
+
+function describeEvent(event: CallEvent): string[] {
+  switch (event.kind) {
+    case 'request':
+      return describeSent(event.request, event.attempt);
+    case 'answer': {
+      const { status, ms, bytes, headers, text } = event;
+      const shown = Object.entries(headers).map(([name, value]) => `< ${name}: ${[value].flat().join(', ')}`);
+      const body = status >= 400 ? [`< ${text.slice(0, 2000)}`] : [];
+      return [`< ${status} in ${Math.round(ms)} ms, ${bytes} bytes${describeParts(event)}`, ...shown, ...body];
+    }
+    case 'failure':
+      return [`! ${event.message} after ${Math.round(event.ms)} ms`];
+    case 'wait':
+      return [`! waiting ${event.ms} ms: ${event.why}`];
+  }
+}
+
+function describeSent({ method, url, headers, body }: HttpRequest, attempt: number): string[] {
+  const shown = Object.entries(maskHeaders(headers)).map(([name, value]) => `> ${name}: ${value}`);
+  const again = attempt === 1 ? '' : ` (attempt ${attempt})`;
+  return [`> ${method} ${url.href}${again}`, ...shown, ...(body === undefined ? [] : [`> ${body.slice(0, 2000)}`])];
+}
+
+/** ` (dns 1, connect 3, first byte 12 ms), request id abc`; without what is not known. */
+function describeParts({ timing, headers }: Extract<CallEvent, { kind: 'answer' }>): string {
+  const parts = [
+    timing?.dnsMs === undefined ? [] : [`dns ${Math.round(timing.dnsMs)}`],
+    timing?.connectMs === undefined ? [] : [`connect ${Math.round(timing.connectMs)}`],
+    timing === undefined ? [] : [`first byte ${Math.round(timing.firstByteMs)}`],
+  ].flat();
+  const requestId = headerOf(headers, 'x-request-id') ?? headerOf(headers, 'request-id');
+  return `${parts.length === 0 ? '' : ` (${parts.join(', ')} ms)`}${requestId === undefined ? '' : `, request id ${requestId}`}`;
+}

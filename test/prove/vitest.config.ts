@@ -1,0 +1,12 @@
+import { defineConfig } from 'vitest/config';
+
+// The long proofs: `npm run prove`.
+export default defineConfig({
+  test: {
+    root: '.',
+    include: ['test/prove/**/*.prove.ts'],
+    globalSetup: 'test/build.ts',
+    pool: 'forks',
+    fileParallelism: false,
+  },
+});

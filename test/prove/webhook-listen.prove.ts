@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest';
+import { flood } from '../webhook-flood.ts';
+
+test('20,000 deliveries at full speed, the target failing a third of the time, the listener killed twice', async () => {
+  const report = await flood({ trades: 2000, webhooks: 10, killAt: [0.2, 0.6] });
+  process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
+  expect(report).toMatchObject({
+    deliveries: 20_000,
+    delivered: 20_000,
+    failed: 0,
+    stored: 20_000,
+    storedTwice: 0,
+    forwarded: 20_000,
+    outOfOrder: [],
+  });
+}, 1_800_000);

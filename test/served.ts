@@ -1,0 +1,58 @@
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { WireNames } from '../src/api/endpoint.ts';
+import { routes } from '../src/resources/routes.ts';
+import { listen } from '../src/sandbox/listen.ts';
+import { createApp } from '../src/sandbox/server.ts';
+import { type Db, openDb } from '../src/sandbox/store.ts';
+import { ensureWorld, type WorldKind } from '../src/sandbox/world.ts';
+import { temporaryFolder } from './harness.ts';
+
+/** A sandbox on a socket of this machine. */
+export interface Served {
+  url: string;
+  keyA: string;
+  keyB: string;
+  dbFile: string;
+  /** The database behind it, to look at or to fill. */
+  db: Db;
+  /** What `run` needs to speak to it as one partner. */
+  envA: Record<string, string>;
+  envB: Record<string, string>;
+}
+
+/** Serves the sandbox on a free port with a database of its own; both go when the test ends. */
+export async function serveSandbox({
+  kind = 'demo' as WorldKind,
+  now = () => Date.now(),
+  wire = {} as WireNames,
+} = {}): Promise<Served> {
+  const dbFile = join(temporaryFolder(), 'sandbox.db');
+  const db = openDb(dbFile);
+  ensureWorld(db, now(), kind);
+  const server = await listen(createApp({ db, routes, now, wire }), 0);
+  onTestFinished(async () => {
+    await server.close();
+    db.close();
+  });
+  const [keyA, keyB] = ['sandbox-key-a', 'sandbox-key-b'];
+  const envOf = (key: string) => ({ SOTRA_BASE_URL: server.url, SOTRA_API_KEY: key });
+  return { url: server.url, keyA, keyB, dbFile, db, envA: envOf(keyA), envB: envOf(keyB) };
+}
+
+export interface Replied {
+  status: number;
+  body: unknown;
+}
+
+/** Sends a request as curl would: any text as the body. */
+export async function ask(
+  service: Served,
+  method: string,
+  path: string,
+  { key = service.keyA, body }: { key?: string | null; body?: string } = {},
+): Promise<Replied> {
+  const headers = key === null ? {} : { authorization: `Bearer ${key}` };
+  const answer = await fetch(service.url + path, { method, headers, ...(body === undefined ? {} : { body }) });
+  return { status: answer.status, body: await answer.json() };
+}
