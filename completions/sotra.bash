@@ -4,8 +4,8 @@
 _sotra_children() {
   case "$1" in
   '') echo 'leaderboard profile follow feed token position comment webhook whois alias auth context key doctor completion sandbox request probe openapi commands help' ;;
-  'leaderboard') echo 'list rank copytraded sections' ;;
-  'profile') echo 'get followers follows delete-name set-name positions' ;;
+  'leaderboard') echo 'rank copytraded list diff sections' ;;
+  'profile') echo 'followers follows delete-name get set-name positions' ;;
   'follow') echo 'remove add bulk' ;;
   'feed') echo 'actor home' ;;
   'token') echo 'comments positions' ;;
@@ -23,22 +23,23 @@ _sotra_children() {
 # The flags of a command, beyond those that every command takes.
 _sotra_flags() {
   case "$1" in
-  'leaderboard list') echo '--chains --only-with-comments --limit --timeframe --viewer-addresses' ;;
   'leaderboard rank') echo '--chains --only-with-comments --timeframe' ;;
   'leaderboard copytraded') echo '--address --chains --limit --viewer-addresses' ;;
+  'leaderboard list') echo '--chains --only-with-comments --limit --timeframe --viewer-addresses --chart --save' ;;
+  'leaderboard diff') echo '--since --save --chains --only-with-comments --timeframe --limit' ;;
   'leaderboard sections') echo '--limit --sections --timeframe' ;;
-  'profile get') echo '--viewer-addresses' ;;
   'profile followers') echo '--cursor --limit --all --max' ;;
   'profile follows') echo '--cursor --limit --all --max' ;;
+  'profile get') echo '--viewer-addresses --chart' ;;
   'profile set-name') echo '--name --avatar-url' ;;
-  'profile positions') echo '--provided-addresses-only --sort --chains --page --limit --price --prices-file --all --max' ;;
+  'profile positions') echo '--provided-addresses-only --sort --chains --page --limit --price --prices-file --chart --all --max' ;;
   'follow bulk') echo '--file --from-line --undo-file' ;;
   'feed actor') echo '--chains --limit --include-for-you --min-trade-usd --min-market-cap --max-market-cap --older-than --newer-than --cursor --watch --all --max' ;;
   'feed home') echo '--chains --limit --only-with-comments --min-trade-usd --older-than --newer-than --cursor --watch --all --max' ;;
   'token comments') echo '--limit' ;;
   'token positions') echo '--sort --chains --page --limit --price --prices-file --all --max' ;;
-  'position find') echo '--viewer-addresses --price --prices-file' ;;
-  'position get') echo '--viewer-addresses --price --prices-file' ;;
+  'position find') echo '--viewer-addresses --price --prices-file --chart' ;;
+  'position get') echo '--viewer-addresses --price --prices-file --chart' ;;
   'comment list') echo '--chain --viewer-addresses' ;;
   'comment sign') echo '--chain --tx --token --text --text-file --service-name --layout --preview --key-file --key-env --key-stdin --key --password-file --signer --encoding --from --out' ;;
   'comment post') echo '--chain --tx --token --text --text-file --signature --signer --service-name --layout --key-file --key-env --key-stdin --key --password-file --signed --from' ;;
@@ -75,10 +76,6 @@ _sotra_flags() {
 # What may stand in a place: `<command> --flag`, or `<command> 1` for the first argument.
 _sotra_values() {
   case "$1" in
-  'leaderboard list --chains') echo 'base solana ethereum hyperliquid @list' ;;
-  'leaderboard list --timeframe') echo '7d 30d' ;;
-  'leaderboard list --viewer-addresses') echo '@aliases @list' ;;
-  'leaderboard list --columns') echo 'rank name pnlUsd baseUsd solanaUsd ethereumUsd hyperliquidUsd roiPercent30d winRate30d trades30d hasComments isFollowedByUser address addresses profileId @list' ;;
   'leaderboard rank --chains') echo 'base solana ethereum hyperliquid @list' ;;
   'leaderboard rank --timeframe') echo '7d 30d' ;;
   'leaderboard rank --columns') echo 'ranking pnlUsd baseUsd solanaUsd ethereumUsd hyperliquidUsd @list' ;;
@@ -87,17 +84,24 @@ _sotra_values() {
   'leaderboard copytraded --chains') echo 'base solana ethereum hyperliquid @list' ;;
   'leaderboard copytraded --viewer-addresses') echo '@aliases @list' ;;
   'leaderboard copytraded --columns') echo 'rank name copiedUsd copies copiers pnlUsd roiPercent30d comments30d isFollowedByUser address addresses profileId @list' ;;
+  'leaderboard list --chains') echo 'base solana ethereum hyperliquid @list' ;;
+  'leaderboard list --timeframe') echo '7d 30d' ;;
+  'leaderboard list --viewer-addresses') echo '@aliases @list' ;;
+  'leaderboard list --columns') echo 'rank name pnlUsd baseUsd solanaUsd ethereumUsd hyperliquidUsd roiPercent30d winRate30d trades30d hasComments isFollowedByUser address addresses profileId @list' ;;
+  'leaderboard diff --chains') echo 'base solana ethereum hyperliquid @list' ;;
+  'leaderboard diff --timeframe') echo '7d 30d' ;;
+  'leaderboard diff --columns') echo 'change rank rankBefore name pnlUsd pnlChangeUsd address pnlBeforeUsd places profileId @list' ;;
   'leaderboard sections --timeframe') echo '7d 30d' ;;
   'leaderboard sections --columns') echo 'section name commenter value pnl30dUsd address @list' ;;
-  'profile get --viewer-addresses') echo '@aliases @list' ;;
-  'profile get --columns') echo 'name id status handles addresses externalId followers following comments copiedUsd holdingMinutes nsfw isFollowedByUser pnl7dUsd pnl30dUsd @list' ;;
-  'profile get 1') echo '@aliases' ;;
   'profile followers --columns') echo 'name twitter pnl30dUsd roiPercent30d winRate30d trades30d comments30d address addresses farcaster externalId profileId @list' ;;
   'profile followers 1') echo '@aliases' ;;
   'profile follows --columns') echo 'name twitter pnl30dUsd roiPercent30d winRate30d trades30d comments30d address addresses farcaster externalId profileId @list' ;;
   'profile follows 1') echo '@aliases' ;;
   'profile delete-name --columns') echo 'name id handles addresses externalId nsfw isFollowedByUser pnl7dUsd pnl30dUsd avatarUrl @list' ;;
   'profile delete-name 1') echo '@aliases' ;;
+  'profile get --viewer-addresses') echo '@aliases @list' ;;
+  'profile get --columns') echo 'name id status handles addresses externalId followers following comments copiedUsd holdingMinutes nsfw isFollowedByUser pnl7dUsd pnl30dUsd @list' ;;
+  'profile get 1') echo '@aliases' ;;
   'profile set-name --columns') echo 'name id handles addresses externalId nsfw isFollowedByUser pnl7dUsd pnl30dUsd avatarUrl @list' ;;
   'profile set-name 1') echo '@aliases' ;;
   'profile positions --sort') echo 'value latest' ;;

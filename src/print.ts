@@ -104,12 +104,29 @@ async function printAnswer(result: Result & { kind: 'answer' }, input: unknown, 
     return out.write(`${safeJson(indentJson(result.text ?? JSON.stringify(result.answer)))}\n`);
   const rows = view.rows(answer, input as never);
   if (rows.length === 0 && view.empty !== undefined) printing.note(view.empty);
-  if (format === 'table') {
+  if (result.chart) await out.write(await picture(view, rows, input, printing));
+  else if (format === 'table') {
     if (rows.length > 0 || view.blocks !== undefined) await out.write(await humanText(view, answer, input, printing));
   } else if (format === 'md') await out.write(await markdown(view, answer, input, printing));
   else if (format === 'plain' && view.layout === 'record') await writeRecord(view, rows, printing);
   else await writeRows(view, rows, 0, format, printing);
   for (const note of view.notes?.(answer, input as never) ?? []) printing.note(note);
+}
+
+/** The view's chart; a terminal that is none gets it as wide as the usual one. */
+async function picture(view: AnyView, rows: readonly unknown[], input: unknown, printing: Printing): Promise<string> {
+  const { io, options } = printing;
+  if (view.chart === undefined) throw usageError('--chart: this command has no picture');
+  const { renderChart } = await import('./output/chart.ts');
+  const { createPalette } = await import('./output/colour.ts');
+  const palette = createPalette(options.noColor ? 0 : io.out.colourLevel);
+  const text = renderChart(view.chart(rows as never, input as never), {
+    width: io.out.width,
+    palette,
+    unicode: !options.ascii,
+  });
+  if (text === '' && rows.length > 0) printing.note('There is nothing to draw.');
+  return text;
 }
 
 function columnsOf({ columns }: GlobalOptions): { columns?: readonly string[] } {
@@ -139,8 +156,18 @@ async function humanText(view: AnyView, answer: unknown, input: unknown, { io, o
 /** Rows that a terminal gets as one table; a longer stream is several tables. */
 const tableRows = 500;
 
-async function printItems({ batches, view, live }: Result & { kind: 'items' }, input: unknown, printing: Printing) {
+async function printItems(
+  { batches, view, live, chart }: Result & { kind: 'items' },
+  input: unknown,
+  printing: Printing,
+) {
   const { out } = printing.io;
+  if (chart) {
+    let rows: unknown[] = [];
+    for await (const batch of batches) rows = rows.concat(batch);
+    if (rows.length === 0 && view.empty !== undefined) printing.note(view.empty);
+    return out.write(await picture(view, rows, input, printing));
+  }
   const asked = printing.options.format ?? (out.isTTY ? 'table' : 'plain');
   // A stream without an end has no whole array: its JSON is one object a line.
   const format = live && asked === 'json' ? 'ndjson' : asked;

@@ -179,3 +179,18 @@ test('simulate makes trades at the rate asked for', async () => {
   expect((await run('sandbox simulate --rate often', { env })).code).toBe(2);
   expect((await run('sandbox simulate --speed 60x', { env })).code).toBe(2);
 });
+
+test('a trade that is made names its own position, in a world full of others', async () => {
+  const env = { SOTRA_DATA_DIR: temporaryFolder() };
+  const { out } = await run(
+    `sandbox trade --chain hyperliquid --trader ${trader} --token ETH --side buy --amount 1 --usd 3000 --leverage 5 --json`,
+    { env },
+  );
+  const { positionId } = JSON.parse(out);
+  const { out: card } = await run(`--sandbox position get ${positionId} --json`, { env });
+  expect(JSON.parse(card)).toMatchObject({
+    itemId: positionId,
+    actor: { address: trader },
+    metadata: { tokenAddress: 'ETH', perpPositionType: 'long', perpLeverage: 5 },
+  });
+});

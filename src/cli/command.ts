@@ -5,12 +5,24 @@ import type { AnyView } from '../output/view.ts';
 /** What a command gives back; the runner prints it, a command never does. */
 export type Result =
   /** One answer: `text` is its JSON exactly as received, where it came from the service. */
-  | { kind: 'answer'; answer: unknown; text?: string; view?: AnyView; notes?: readonly string[]; exitCode?: number }
+  | (Pictured & {
+      kind: 'answer';
+      answer: unknown;
+      text?: string;
+      view?: AnyView;
+      notes?: readonly string[];
+      exitCode?: number;
+    })
   /** Items that arrive in batches, printed as they come; `live`: each batch at once, also on a terminal. */
-  | { kind: 'items'; batches: AsyncIterable<readonly unknown[]>; view: AnyView; live?: boolean }
+  | (Pictured & { kind: 'items'; batches: AsyncIterable<readonly unknown[]>; view: AnyView; live?: boolean })
   /** Text as it is, e.g. a completion script. */
   | { kind: 'text'; text: string }
   | { kind: 'none'; exitCode?: number };
+
+interface Pictured {
+  /** Drawn as the view's chart in place of its table. */
+  chart?: boolean;
+}
 
 export interface Command {
   /** The words typed, e.g. `leaderboard list`. */

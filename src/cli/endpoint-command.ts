@@ -3,6 +3,7 @@ import { type Endpoint, type InputOf, local, type Param, type Params } from '../
 import { moreHint, walkPages } from '../api/paginate.ts';
 import type { Context } from '../context.ts';
 import type { AnyView } from '../output/view.ts';
+import { chartAsked } from './chart-flag.ts';
 import type { Command, Result } from './command.ts';
 
 /** Exit codes that any command speaking to the service can end with. */
@@ -35,6 +36,7 @@ export function endpointCommand<P extends Params, L extends Params = Record<neve
     exitCodes,
     view,
     run: async (typed: Record<string, unknown>, context: Context): Promise<Result> => {
+      const picture = chartAsked(typed, context.options) ? { chart: true } : {};
       const known = Object.fromEntries(Object.entries(typed).filter(([key]) => Object.hasOwn(endpoint.params, key)));
       const input = prepare === undefined ? (known as InputOf<P>) : await prepare(typed as never, context);
       const ask = (asked: unknown, link?: string) => context.call(endpoint, asked as InputOf<P>, link);
@@ -42,7 +44,7 @@ export function endpointCommand<P extends Params, L extends Params = Record<neve
         const max = typed['max'] as number | undefined;
         const onCut = () => context.note(`There is more: stopped after ${max} items (--max).`);
         const batches = walkPages({ paging, input: input as Record<string, unknown>, ask, max, onCut });
-        return { kind: 'items', batches, view: await view() };
+        return { kind: 'items', batches, view: await view(), ...picture };
       }
       const { data, text } = await ask(input);
       const hint = paging && moreHint(paging, input as Record<string, unknown>, data);
@@ -52,6 +54,7 @@ export function endpointCommand<P extends Params, L extends Params = Record<neve
         text,
         view: await view(),
         ...(hint === undefined ? {} : { notes: [hint] }),
+        ...picture,
       };
     },
   };

@@ -36,7 +36,8 @@ export async function tradeNow(input: LiveTrade & { db?: string | undefined }, c
       usd,
       timestamp: Math.floor(nowMs / 1000),
       transactionHash: trade.tx ?? trade.orderId ?? '',
-      positionId: db.get<{ id: string }>('SELECT position_id AS id FROM trade ORDER BY id DESC LIMIT 1')?.id ?? '',
+      positionId:
+        db.get<{ id: string }>('SELECT position_id AS id FROM trade ORDER BY trade.id DESC LIMIT 1')?.id ?? '',
       deliveries,
     };
     return () => ({ kind: 'answer', answer, view: traded });

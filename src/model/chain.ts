@@ -20,6 +20,14 @@ export const leaderboardChains = ['base', 'solana', 'ethereum', 'hyperliquid'] a
 
 export type LeaderboardChain = (typeof leaderboardChains)[number];
 
+/** Names of those chains as people write them. */
+export const chainTitles: Readonly<Record<LeaderboardChain, string>> = {
+  base: 'Base',
+  solana: 'Solana',
+  ethereum: 'Ethereum',
+  hyperliquid: 'Hyperliquid',
+};
+
 export const chainSchema = z.enum(chains);
 export const leaderboardChainSchema = z.enum(leaderboardChains);
 

@@ -7,6 +7,8 @@ export type ColourLevel = 0 | 1 | 2 | 3;
 /** Paint for each part of the output; every function gives its text back unchanged at level 0. */
 export interface Palette {
   tone: (tone: Tone, text: string) => string;
+  /** One colour a series of a chart, counted from 0. */
+  series: (index: number, text: string) => string;
   header: (text: string) => string;
   title: (text: string) => string;
   dim: (text: string) => string;
@@ -28,8 +30,10 @@ export function createPalette(level: ColourLevel): Palette {
     strong: paint.bold,
     plain: (text) => text,
   };
+  const series = [paint.cyan, paint.magenta, paint.yellow, paint.blue];
   return {
     tone: (tone, text) => tones[tone](text),
+    series: (index, text) => series[index]?.(text) ?? text,
     header: paint.bold,
     title: paint.bold,
     dim: paint.dim,

@@ -1,3 +1,5 @@
+import type { ChartModel } from './chart.ts';
+
 /** A value of one cell as machines get it (csv, tsv, piped rows): unrounded, unshortened. */
 export type Cell = string | number | boolean | null | undefined;
 
@@ -53,6 +55,8 @@ export interface View<Answer, Row, Input = unknown> {
   notes?: (answer: Answer, input: Input) => readonly string[];
   /** Further tables below the first; human formats only. */
   blocks?: (answer: Answer, input: Input) => readonly Block[];
+  /** The picture that `--chart` draws of the rows. */
+  chart?: (rows: readonly Row[], input: Input) => ChartModel;
 }
 
 /** A view whose answer and rows are not known here: what the renderer takes. */
@@ -63,4 +67,5 @@ export interface AnyView {
   empty?: string;
   notes?: (answer: never, input: never) => readonly string[];
   blocks?: (answer: never, input: never) => readonly Block[];
+  chart?: (rows: never, input: never) => ChartModel;
 }

@@ -7,6 +7,7 @@ import * as feed from './feed/endpoints.ts';
 import * as followCommands from './follow/commands.ts';
 import * as follow from './follow/endpoints.ts';
 import * as leaderboardCommands from './leaderboard/commands.ts';
+import * as leaderboardBoards from './leaderboard/board-commands.ts';
 import * as leaderboard from './leaderboard/endpoints.ts';
 import * as positionCommands from './position/commands.ts';
 import * as position from './position/endpoints.ts';
@@ -89,7 +90,10 @@ export const views: Record<AnyEndpoint['id'], () => Promise<AnyView>> = {
 
 /** Commands written by hand: those that are more than one call, or take more than their endpoint; they replace the derived ones. */
 export const handWritten: readonly Command[] = [
+  leaderboardBoards.list,
+  leaderboardBoards.diff,
   leaderboardCommands.sections,
+  profileCommands.get,
   profileCommands.setName,
   followCommands.add,
   followCommands.bulk,

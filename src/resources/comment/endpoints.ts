@@ -54,11 +54,11 @@ export const post = defineEndpoint({
   answer: commentSchema,
   examples: [
     {
-      argv: 'comment post --chain base --tx 0x5cdbd22c1a2a1b1ee7c9ecd4b2a6a0d5f02ea3fbf4d1cf1ac3a4de86fd8ad911 --token 0x4ed4e862860bed51a9570b96d89af5e1b0efefed --text gm --signature 0xfe28833983d6faa0715c7e8c3873c725ddab6fa5bf84d40e780676e463e6bea20fc6aea97dc273a98eb26b0914e224c8dd5c615ceaab69ddddcf9b0ae3de0e371c --signer 0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf --dry-run',
+      argv: 'comment post --chain base --tx 0x5cdbd22c1a2a1b1ee7c9ecd4b2a6a0d5f02ea3fbf4d1cf1ac3a4de86fd8ad911 --token 0x4ed4e862860bed51a9570b96d89af5e1b0efefed --text gm --signature 0x2696a310f3880c8b1273a8c34f8bf29253ccad9790d8ef635f5635118be0a9ab323c9dd247b3d0daad9a862d1bf9469df63b14d676045a00c0c8d43b4a9cda6a1b --signer 0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf --dry-run',
       says: 'see the request for a comment that was signed elsewhere, without sending it',
     },
     {
-      argv: 'comment post --chain hyperliquid --tx 52012345678 --token ETH --text gm --signature 0xfe28833983d6faa0715c7e8c3873c725ddab6fa5bf84d40e780676e463e6bea20fc6aea97dc273a98eb26b0914e224c8dd5c615ceaab69ddddcf9b0ae3de0e371c --signer 0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf --curl',
+      argv: 'comment post --chain hyperliquid --tx 52012345678 --token ETH --text gm --signature 0x3a395886a87f079de5748f7bf240a9f1159fc18bb5423963ca0c4d1a3d28ca8524dc39d0e26d55c0444e7807c655b22ce0b3acc973839b21bc72e0cd9a8ccaad1b --signer 0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf --curl',
       says: 'a comment on a perp order as a curl line',
     },
   ],

@@ -1,17 +1,12 @@
-import { type LeaderboardChain, leaderboardChains } from '../../model/chain.ts';
+import { chainTitles, leaderboardChains } from '../../model/chain.ts';
 import { formatCount, formatPercent, formatRatio, pnl, roi, shortAddress } from '../../output/format.ts';
 import type { Column, View } from '../../output/view.ts';
+import { leaderboardChart } from './chart.ts';
 import type { LeaderboardAnswer, RankAnswer, SectionsAnswer } from './endpoints.ts';
+import { explainNoRank, type RankAsked } from './rank-notes.ts';
 
 type Trader = LeaderboardAnswer['traders'][number];
 type Section = SectionsAnswer['sections'][number];
-
-const chainTitles: Record<LeaderboardChain, string> = {
-  base: 'Base',
-  solana: 'Solana',
-  ethereum: 'Ethereum',
-  hyperliquid: 'Hyperliquid',
-};
 
 function chainColumns<Row>(pnlOf: (row: Row) => Readonly<Record<string, unknown>> | undefined): Column<Row>[] {
   return leaderboardChains.map((chain) => {
@@ -115,10 +110,11 @@ export const list: View<LeaderboardAnswer, Trader, { viewerAddresses?: unknown; 
     { key: 'profileId', header: 'Profile', help: 'profile UUID', value: ({ profile }) => profile.id, extra: true },
   ],
   empty: 'Nobody is on this leaderboard.',
+  chart: leaderboardChart,
 };
 
 /** One trader's place, with the PnL behind it. */
-export const rank: View<RankAnswer, RankAnswer> = {
+export const rank: View<RankAnswer, RankAnswer, RankAsked> = {
   layout: 'record',
   rows: (answer) => [answer],
   columns: [
@@ -138,10 +134,7 @@ export const rank: View<RankAnswer, RankAnswer> = {
     },
     ...chainColumns<RankAnswer>((answer) => answer.pnl?.perChain),
   ],
-  notes: ({ ranking }) =>
-    ranking === null
-      ? ['Not on the leaderboard: not a trader on these chains in this window, or below the minimum threshold.']
-      : [],
+  notes: explainNoRank,
 };
 
 interface SectionRow {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Endpoint, inPath, local, type Params } from '../../api/endpoint.ts';
+import { chartParam } from '../../cli/chart-flag.ts';
 import type { Command, Result } from '../../cli/command.ts';
 import { endpointCommand } from '../../cli/endpoint-command.ts';
 import type { Context } from '../../context.ts';
@@ -33,6 +34,11 @@ function priced(endpoint: Endpoint, view: () => Promise<PricedView>, plain: Comm
     exitCodes: [3, ...plain.exitCodes],
     run: async (typed: Record<string, unknown>, context: Context): Promise<Result> => {
       const priceOf = readPrices(typed);
+      if (priceOf !== undefined && typed['chart'] === true)
+        throw usageError(
+          '--chart draws what is realized: it has no place for prices',
+          'Leave --chart or the prices out.',
+        );
       const result = await plain.run(typed as never, context);
       if (priceOf === undefined || (result.kind !== 'answer' && result.kind !== 'items')) return result;
       if (context.options.format === 'json' || context.options.format === 'ndjson')
@@ -77,19 +83,22 @@ export const ofToken = priced(
 export const ofProfile = priced(
   endpoints.ofProfile,
   async () => (await views()).ofProfile,
-  endpointCommand(endpoints.ofProfile, async () => (await views()).ofProfile(), { params: priceParams }),
+  endpointCommand(endpoints.ofProfile, async () => (await views()).ofProfile(), {
+    params: { ...priceParams, chart: chartParam },
+  }),
 );
 
 /** `position get`: with prices of the user's. */
 export const get = priced(
   endpoints.get,
   async () => (await views()).one,
-  endpointCommand(endpoints.get, async () => (await views()).one(), { params: priceParams }),
+  endpointCommand(endpoints.get, async () => (await views()).one(), { params: { ...priceParams, chart: chartParam } }),
 );
 
 const findParams = {
   timestamp: inPath(z.string().min(1), 'when it traded: ISO time (UTC), Unix seconds or milliseconds, or now'),
   ...priceParams,
+  chart: chartParam,
 } satisfies Params;
 
 /** `position find`: takes the time in any form and sends it in the unit of the chain. */
@@ -98,7 +107,7 @@ export const find = priced(
   async () => (await views()).one,
   endpointCommand(endpoints.find, async () => (await views()).one(), {
     params: findParams,
-    prepare: ({ price: _, pricesFile: __, ...typed }, { world }) => ({
+    prepare: ({ price: _, pricesFile: __, chart: ___, ...typed }, { world }) => ({
       ...typed,
       timestamp: tradeMoment(typed.timestamp, typed.chain, world.now()),
     }),

@@ -3,6 +3,7 @@ import { totalUsd, unrealizedUsd, unrealizedWithReceivedUsd } from '../../model/
 import { formatUsd, pnl } from '../../output/format.ts';
 import type { Column, Shown, View } from '../../output/view.ts';
 import { cardBlocks, cardColumns } from '../cards.ts';
+import { positionsChart, tradesChart } from './chart.ts';
 import type { CardAnswer, CardsAnswer } from './endpoints.ts';
 import type { PriceOf } from './prices.ts';
 
@@ -90,6 +91,7 @@ export function ofProfile(priceOf?: PriceOf): View<CardsAnswer, Card, { chains?:
   return {
     ...ofToken(priceOf),
     empty: 'There are no such positions. Perps are shown with --chains hyperliquid or all.',
+    chart: positionsChart,
   };
 }
 
@@ -103,6 +105,7 @@ export function one(priceOf?: PriceOf): View<CardAnswer, Card> {
     ),
     notes: (card) => receivedNote([card], priceOf),
     blocks: cardBlocks,
+    chart: tradesChart,
   };
 }
 

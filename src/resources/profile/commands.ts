@@ -1,6 +1,12 @@
+import { chartParam } from '../../cli/chart-flag.ts';
 import { endpointCommand } from '../../cli/endpoint-command.ts';
 import { usageError } from '../../errors.ts';
-import { setName as setNameEndpoint } from './endpoints.ts';
+import { get as getEndpoint, setName as setNameEndpoint } from './endpoints.ts';
+
+/** `profile get`: also as a picture. */
+export const get = endpointCommand(getEndpoint, async () => (await import('./view.ts')).get, {
+  params: { chart: chartParam },
+});
 
 /** `profile set-name`: refuses before sending what can only fail: nothing to change, an avatar while the name goes. */
 export const setName = endpointCommand(setNameEndpoint, async () => (await import('./view.ts')).named, {

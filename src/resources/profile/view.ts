@@ -2,6 +2,7 @@ import { leaderboardChains } from '../../model/chain.ts';
 import type { Profile } from '../../model/profile.ts';
 import { formatCount, formatRatio, formatUsd, pnl, roi } from '../../output/format.ts';
 import type { Block, Column, View } from '../../output/view.ts';
+import { profileChart } from './chart.ts';
 import type { ProfileAnswer } from './endpoints.ts';
 
 const handleKeys = ['twitterHandle', 'farcasterUsername', 'lensHandle', 'ensName', 'debankName', 'hlName'] as const;
@@ -213,6 +214,7 @@ export const get: View<ProfileAnswer, Profile> = {
   rows: (profile) => [profile],
   columns,
   blocks: (profile): Block[] => [{ title: 'Trading', layout: 'table', columns: figureColumns, rows: figures(profile) }],
+  chart: profileChart,
 };
 
 const unnamedColumns = ['status', 'followers', 'following', 'comments', 'copiedUsd', 'holdingMinutes'];

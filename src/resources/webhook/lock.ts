@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
+import { linkSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { uptime } from 'node:os';
 import type { World } from '../../context.ts';
 import { SotraError } from '../../errors.ts';
 
@@ -11,20 +12,25 @@ const takeoverMs = 10_000;
  * (exit 3) naming the owner.
  */
 export function takeLock(file: string, what: string, { pid, system, now }: World): () => void {
-  const mine = JSON.stringify({ pid, token: randomUUID() });
-  if (!create(file, mine)) takeOver(file, mine, what, system.isAlive, now());
+  const { timeOrigin } = performance;
+  const mine = JSON.stringify({ pid, started: timeOrigin, token: randomUUID() });
+  // In a new container this process may have the number that the dead owner had.
+  const isAlive = (owner: Owner) => (owner.pid === pid ? owner.started === timeOrigin : system.isAlive(owner.pid));
+  if (!create(file, mine)) takeOver(file, mine, what, isAlive, now());
   return () => {
     if (read(file) === mine) rmSync(file, { force: true });
   };
 }
 
-function takeOver(file: string, mine: string, what: string, isAlive: (pid: number) => boolean, nowMs: number): void {
+function takeOver(file: string, mine: string, what: string, isAlive: (owner: Owner) => boolean, nowMs: number): void {
   const guard = `${file}.takeover`;
   if (!create(guard, mine) && (ageOf(guard, nowMs) < takeoverMs || !replace(guard, mine)))
     throw locked(what, 'another process is just taking it over');
   try {
     const owner = ownerOf(read(file));
-    if (owner !== undefined && isAlive(owner)) throw locked(what, `process ${owner}`);
+    // A lock from before the last start of the machine is dead, whoever has its owner's number now.
+    const isOfToday = ageOf(file, nowMs) < uptime() * 1000;
+    if (owner !== undefined && isOfToday && isAlive(owner)) throw locked(what, `process ${owner.pid}`);
     if (!replace(file, mine)) throw locked(what, 'another process');
   } finally {
     rmSync(guard, { force: true });
@@ -36,15 +42,18 @@ function replace(file: string, text: string): boolean {
   return create(file, text);
 }
 
+/** Makes a file with its content in one step; false where it exists. */
 function create(file: string, text: string): boolean {
+  const draft = `${file}.${randomUUID().slice(0, 8)}`;
+  writeFileSync(draft, text, { mode: 0o600 });
   try {
-    const handle = openSync(file, 'wx', 0o600);
-    writeSync(handle, text);
-    closeSync(handle);
+    linkSync(draft, file);
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
     throw error;
+  } finally {
+    rmSync(draft, { force: true });
   }
 }
 
@@ -64,11 +73,17 @@ function ageOf(file: string, nowMs: number): number {
   }
 }
 
-/** The process that holds a lock; `undefined` for one that was killed before it wrote its number. */
-function ownerOf(text: string | undefined): number | undefined {
+interface Owner {
+  pid: number;
+  /** When it started; tells it from a later process of the same number. */
+  started?: number;
+}
+
+/** The process that holds a lock; `undefined` where the file does not say. */
+function ownerOf(text: string | undefined): Owner | undefined {
   try {
-    const { pid } = JSON.parse(text ?? '');
-    return typeof pid === 'number' ? pid : undefined;
+    const owner = JSON.parse(text ?? '');
+    return typeof owner?.pid === 'number' ? owner : undefined;
   } catch {
     return undefined;
   }

@@ -1,0 +1,95 @@
+import type { Board } from './memory.ts';
+
+/** What became of one trader between two boards; ranks count from 1, null: not on the board. PnL in USD, null: not known. */
+export interface BoardChange {
+  change: 'entered' | 'left' | 'up' | 'down' | 'pnl';
+  profileId: string;
+  name: string;
+  address: string | null;
+  rank: number | null;
+  rankBefore: number | null;
+  /** Places gained, negative for lost; null for who entered or left. */
+  places: number | null;
+  pnlUsd: number | null;
+  pnlBeforeUsd: number | null;
+  pnlChangeUsd: number | null;
+}
+
+/** Two boards compared; `depth`: over the first so many places, null over all. */
+export interface BoardDiff {
+  /** ISO times; `before` is null when nothing was saved yet. */
+  before: string | null;
+  now: string;
+  depth: number | null;
+  unchanged: number;
+  changes: BoardChange[];
+}
+
+/** A cent: what floating point may leave between two sums of the same trades. */
+const sameUsd = 0.005;
+
+/**
+ * What changed from one board to another of the same filters: by place now, those who left last, by their former place. Boards of different
+ * length are compared over the places that both show. Traders with the same place and PnL are only counted. Never throws.
+ */
+export function compareBoards(before: Board, now: Board): BoardDiff {
+  const depth = Math.min(depthOf(before), depthOf(now));
+  const [placesBefore, placesNow] = [placesOf(before), placesOf(now)];
+  const within = (rank: number | null) => rank !== null && rank <= depth;
+  const traders = [...now.traders, ...before.traders.filter(({ profileId }) => !placesNow.has(profileId))];
+  const all = traders
+    .map((trader) => changeOf(trader, placesBefore.get(trader.profileId), placesNow.get(trader.profileId), within))
+    .filter((change) => within(change.rank) || within(change.rankBefore));
+  const changes = all.filter(({ change, pnlChangeUsd }) => change !== 'pnl' || Math.abs(pnlChangeUsd ?? 0) > sameUsd);
+  const isLeft = ({ change }: BoardChange) => Number(change === 'left');
+  return {
+    before: before.savedAt,
+    now: now.savedAt,
+    depth: Number.isFinite(depth) ? depth : null,
+    unchanged: all.length - changes.length,
+    changes: changes.toSorted((a, b) => isLeft(a) - isLeft(b)),
+  };
+}
+
+interface Place {
+  rank: number;
+  pnlUsd: number;
+}
+
+/** How far down a board tells who is where: to its end, or without end where it shows everybody. */
+function depthOf({ traders, limit }: Board): number {
+  return traders.length < limit ? Number.POSITIVE_INFINITY : traders.length;
+}
+
+function placesOf({ traders }: Board): Map<string, Place> {
+  return new Map(traders.map(({ profileId, pnlUsd }, index) => [profileId, { rank: index + 1, pnlUsd }]));
+}
+
+function changeOf(
+  { profileId, name, address }: Board['traders'][number],
+  before: Place | undefined,
+  now: Place | undefined,
+  within: (rank: number | null) => boolean,
+): BoardChange {
+  const [rank, rankBefore] = [now?.rank ?? null, before?.rank ?? null];
+  const [pnlUsd, pnlBeforeUsd] = [now?.pnlUsd ?? null, before?.pnlUsd ?? null];
+  const places = rank !== null && rankBefore !== null ? rankBefore - rank : null;
+  const stayed = within(rank) && within(rankBefore);
+  return {
+    change: stayed ? moveOf(places ?? 0) : within(rank) ? 'entered' : 'left',
+    profileId,
+    name,
+    address,
+    rank,
+    rankBefore,
+    places,
+    pnlUsd,
+    pnlBeforeUsd,
+    pnlChangeUsd: pnlUsd === null || pnlBeforeUsd === null ? null : pnlUsd - pnlBeforeUsd,
+  };
+}
+
+function moveOf(places: number): 'up' | 'down' | 'pnl' {
+  if (places === 0) return 'pnl';
+  return places > 0 ? 'up' : 'down';
+}

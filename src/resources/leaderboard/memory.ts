@@ -1,0 +1,111 @@
+import { createHash } from 'node:crypto';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { SotraError } from '../../errors.ts';
+import { leaderboardChains } from '../../model/chain.ts';
+
+/** Boards kept for each service and set of filters; the oldest go first. One an hour lasts for eight days. */
+export const keptBoards = 200;
+
+const version = 1;
+
+/** Which leaderboard it is; without a filter what the service takes by itself. */
+export interface BoardFilters {
+  chains?: readonly string[] | undefined;
+  onlyWithComments?: boolean | undefined;
+  timeframe?: string | undefined;
+}
+
+const boardSchema = z.object({
+  version: z.literal(version),
+  /** ISO time. */
+  savedAt: z.string(),
+  service: z.string(),
+  filters: z.object({ chains: z.array(z.string()), onlyWithComments: z.boolean(), timeframe: z.string() }),
+  /** How many traders were asked for: fewer is the whole board. */
+  limit: z.number(),
+  traders: z.array(
+    z.object({ profileId: z.string(), name: z.string(), address: z.string().nullable(), pnlUsd: z.number() }),
+  ),
+});
+
+/** A leaderboard as it was, best first; PnL in USD. */
+export type Board = Omit<z.output<typeof boardSchema>, 'version'>;
+
+/** The filters with the service's defaults in place of what was left out; equal for equal boards. Source: wire-facts 3.2. Never throws. */
+export function wholeFilters({ chains, onlyWithComments, timeframe }: BoardFilters): Board['filters'] {
+  return {
+    chains: [...new Set(chains ?? leaderboardChains)].sort(),
+    onlyWithComments: onlyWithComments === true,
+    timeframe: timeframe ?? '30d',
+  };
+}
+
+/** The folder of one board's memory below the data directory. Never throws. */
+export function boardFolder(dataDirectory: string, { service, filters }: Pick<Board, 'service' | 'filters'>): string {
+  const { chains, onlyWithComments, timeframe } = filters;
+  const name = JSON.stringify([service, chains, onlyWithComments, timeframe]);
+  return join(dataDirectory, 'boards', createHash('sha256').update(name).digest('hex').slice(0, 24));
+}
+
+/** Keeps a board under its time: a file of its own, mode 0600, there whole or not at all. Errors: `local-file` (exit 3). */
+export function saveBoard(folder: string, board: Board, mark: string): void {
+  const atMs = Date.parse(board.savedAt);
+  const draft = join(folder, `${atMs}.${mark}.draft`);
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    writeFileSync(draft, `${JSON.stringify({ version, ...board })}\n`, { mode: 0o600 });
+    chmodSync(draft, 0o600);
+    renameSync(draft, fileOf(folder, atMs));
+    for (const gone of savedTimes(folder).slice(0, -keptBoards)) rmSync(fileOf(folder, gone), { force: true });
+  } catch (cause) {
+    rmSync(draft, { force: true });
+    if (cause instanceof SotraError) throw cause;
+    throw failure('keep a board in', folder, cause);
+  }
+}
+
+/** When boards were saved, in Unix milliseconds, oldest first; may be empty. Errors: `local-file`. */
+export function savedTimes(folder: string): number[] {
+  try {
+    return readdirSync(folder)
+      .flatMap((name) => /^(\d+)\.json$/.exec(name)?.[1] ?? [])
+      .map(Number)
+      .sort((a, b) => a - b);
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw failure('read the saved boards in', folder, cause);
+  }
+}
+
+/** The board saved at that moment. Errors: `local-file` naming the file when it is damaged or of another version. */
+export function readBoard(folder: string, atMs: number): Board {
+  const file = fileOf(folder, atMs);
+  try {
+    const { version: _, ...board } = boardSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
+    return board;
+  } catch (cause) {
+    if (!(cause instanceof z.ZodError)) throw failure('read', file, cause);
+    const [issue] = cause.issues;
+    throw failure('read', file, new Error(`${issue?.path.join('.')}: ${issue?.message}`), cause);
+  }
+}
+
+/** The moment to compare with: the newest at or before `targetMs`, else the oldest; without a target the newest. Never throws. */
+export function pickTime(times: readonly number[], targetMs: number | undefined): number | undefined {
+  if (targetMs === undefined) return times.at(-1);
+  return times.findLast((each) => each <= targetMs) ?? times[0];
+}
+
+function fileOf(folder: string, atMs: number): string {
+  return join(folder, `${atMs}.json`);
+}
+
+function failure(what: string, path: string, thrown: unknown, cause = thrown): SotraError {
+  const why = thrown instanceof Error ? thrown.message : String(thrown);
+  return new SotraError('local-file', `cannot ${what} ${path}: ${why}`, {
+    hint: 'Delete it, or choose another folder with SOTRA_DATA_DIR.',
+    cause,
+  });
+}
