@@ -78,7 +78,7 @@ test('someone who never traded has no rank, and an unseen wallet is an unnamed p
   const stranger = '0xA4E221aa5a7ba51b5d5c7d5c923bfb9bcebcb252';
   const rank = await run(`--sandbox leaderboard rank ${stranger}`, { env, tty: 80 });
   expect(rank.out).toContain('not ranked');
-  expect(rank.err).toContain('Not on the leaderboard');
+  expect(rank.err).toContain('Not on this leaderboard (all chains, 30 days)');
   const { out } = await run(`--sandbox profile get ${stranger} --json`, { env });
   const profile = JSON.parse(out);
   expect(profile).toMatchObject({
