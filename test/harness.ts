@@ -21,6 +21,8 @@ export interface RunOptions {
   stdin?: string | Uint8Array;
   /** Columns of a terminal; absent: stdout is a pipe. */
   tty?: number;
+  /** How strongly the terminal takes colour; absent: not at all. */
+  colour?: 0 | 1 | 2 | 3;
   now?: number;
   signal?: AbortSignal;
   /** What the user types when asked, one text a question; stdin is a terminal then. */
@@ -44,7 +46,7 @@ export async function run(argv: string | readonly string[], options: RunOptions 
     },
     isTTY: options.tty !== undefined,
     width: options.tty ?? 80,
-    colourLevel: 0,
+    colourLevel: options.colour ?? 0,
   });
   const never = new AbortController();
   const env = { ...options.env };
