@@ -21,8 +21,6 @@ export interface RunOptions {
   stdin?: string | Uint8Array;
   /** Columns of a terminal; absent: stdout is a pipe. */
   tty?: number;
-  /** How strongly the terminal takes colour; absent: not at all. */
-  colour?: 0 | 1 | 2 | 3;
   now?: number;
   signal?: AbortSignal;
   /** What the user types when asked, one text a question; stdin is a terminal then. */
@@ -46,7 +44,7 @@ export async function run(argv: string | readonly string[], options: RunOptions 
     },
     isTTY: options.tty !== undefined,
     width: options.tty ?? 80,
-    colourLevel: options.colour ?? 0,
+    colourLevel: 0,
   });
   const never = new AbortController();
   const env = { ...options.env };
