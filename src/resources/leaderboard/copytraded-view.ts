@@ -1,6 +1,7 @@
-import { formatCount, formatTime, formatUsd, pnl, roi, shortAddress } from '../../output/format.ts';
+import { formatCount, formatTime, formatUsd, pnl, roi } from '../../output/format.ts';
 import type { View } from '../../output/view.ts';
 import type { CopytradedAnswer } from './endpoints.ts';
+import { leading, trailing } from './trader-columns.ts';
 
 type Trader = CopytradedAnswer['traders'][number];
 
@@ -9,14 +10,7 @@ export const copytraded: View<CopytradedAnswer, Trader, { address?: string }> = 
   layout: 'table',
   rows: (answer) => answer.traders,
   columns: [
-    { key: 'rank', header: '#', help: 'place on this leaderboard', value: (_, index) => index + 1, align: 'right' },
-    {
-      key: 'name',
-      header: 'Trader',
-      help: 'display name',
-      value: ({ profile }) => profile.name,
-      show: ({ profile }) => ({ text: profile.name, tone: 'strong' }),
-    },
+    ...leading,
     {
       key: 'copiedUsd',
       header: 'Copied',
@@ -68,30 +62,7 @@ export const copytraded: View<CopytradedAnswer, Trader, { address?: string }> = 
       align: 'right',
       drop: 2,
     },
-    {
-      key: 'isFollowedByUser',
-      header: 'Followed',
-      help: 'whether one of the viewer addresses follows the trader; needs --viewer-addresses',
-      value: (trader) => trader.isFollowedByUser,
-      show: (trader) => (trader.isFollowedByUser === undefined ? '–' : trader.isFollowedByUser ? 'yes' : 'no'),
-      extra: true,
-    },
-    {
-      key: 'address',
-      header: 'Address',
-      help: "the profile's first wallet",
-      value: ({ profile }) => profile.addresses[0],
-      show: ({ profile }) => ({ text: shortAddress(profile.addresses[0]), tone: 'muted' }),
-    },
-    {
-      key: 'addresses',
-      header: 'Addresses',
-      help: 'all wallets of the profile, separated by spaces',
-      value: ({ profile }) => profile.addresses.join(' ') || null,
-      extra: true,
-      cut: 'end',
-    },
-    { key: 'profileId', header: 'Profile', help: 'profile UUID', value: ({ profile }) => profile.id, extra: true },
+    ...trailing,
   ],
   empty: 'Nobody was copied in this period.',
   notes: (answer, { address }) => [

@@ -4,6 +4,7 @@ import type { Column, View } from '../../output/view.ts';
 import { leaderboardChart } from './chart.ts';
 import type { LeaderboardAnswer, RankAnswer, SectionsAnswer } from './endpoints.ts';
 import { explainNoRank, type RankAsked } from './rank-notes.ts';
+import { leading, trailing } from './trader-columns.ts';
 
 type Trader = LeaderboardAnswer['traders'][number];
 type Section = SectionsAnswer['sections'][number];
@@ -31,15 +32,7 @@ export const list: View<LeaderboardAnswer, Trader, { viewerAddresses?: unknown; 
   layout: 'table',
   rows: (answer) => answer.traders,
   columns: [
-    { key: 'rank', header: '#', help: 'place on this leaderboard', value: (_, index) => index + 1, align: 'right' },
-    {
-      key: 'name',
-      header: 'Trader',
-      help: 'display name',
-      value: ({ profile }) => profile.name,
-      show: ({ profile }) => ({ text: profile.name, tone: 'strong' }),
-      cut: 'end',
-    },
+    ...leading,
     {
       key: 'pnlUsd',
       header: 'PnL',
@@ -84,30 +77,7 @@ export const list: View<LeaderboardAnswer, Trader, { viewerAddresses?: unknown; 
       show: (trader) => (trader.hasComments ? 'yes' : 'no'),
       extra: true,
     },
-    {
-      key: 'isFollowedByUser',
-      header: 'Followed',
-      help: 'whether one of the viewer addresses follows the trader; needs --viewer-addresses',
-      value: (trader) => trader.isFollowedByUser,
-      show: (trader) => (trader.isFollowedByUser === undefined ? '–' : trader.isFollowedByUser ? 'yes' : 'no'),
-      extra: true,
-    },
-    {
-      key: 'address',
-      header: 'Address',
-      help: "the profile's first wallet",
-      value: ({ profile }) => profile.addresses[0],
-      show: ({ profile }) => ({ text: shortAddress(profile.addresses[0]), tone: 'muted' }),
-    },
-    {
-      key: 'addresses',
-      header: 'Addresses',
-      help: 'all wallets of the profile, separated by spaces',
-      value: ({ profile }) => profile.addresses.join(' '),
-      extra: true,
-      cut: 'end',
-    },
-    { key: 'profileId', header: 'Profile', help: 'profile UUID', value: ({ profile }) => profile.id, extra: true },
+    ...trailing,
   ],
   empty: 'Nobody is on this leaderboard.',
   chart: leaderboardChart,

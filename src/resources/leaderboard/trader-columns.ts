@@ -1,0 +1,49 @@
+import { shortAddress } from '../../output/format.ts';
+import type { Column } from '../../output/view.ts';
+import type { CopytradedAnswer, LeaderboardAnswer } from './endpoints.ts';
+
+type Trader = Pick<
+  LeaderboardAnswer['traders'][number] & CopytradedAnswer['traders'][number],
+  'profile' | 'isFollowedByUser'
+>;
+
+/** Place and display name: how a row of either leaderboard begins. */
+export const leading: readonly Column<Trader>[] = [
+  { key: 'rank', header: '#', help: 'place on this leaderboard', value: (_, index) => index + 1, align: 'right' },
+  {
+    key: 'name',
+    header: 'Trader',
+    help: 'display name',
+    value: ({ profile }) => profile.name,
+    show: ({ profile }) => ({ text: profile.name, tone: 'strong' }),
+    cut: 'end',
+  },
+];
+
+/** Whether followed, the wallets and the profile's UUID: how a row of either leaderboard ends. */
+export const trailing: readonly Column<Trader>[] = [
+  {
+    key: 'isFollowedByUser',
+    header: 'Followed',
+    help: 'whether one of the viewer addresses follows the trader; needs --viewer-addresses',
+    value: (trader) => trader.isFollowedByUser,
+    show: (trader) => (trader.isFollowedByUser === undefined ? '–' : trader.isFollowedByUser ? 'yes' : 'no'),
+    extra: true,
+  },
+  {
+    key: 'address',
+    header: 'Address',
+    help: "the profile's first wallet",
+    value: ({ profile }) => profile.addresses[0],
+    show: ({ profile }) => ({ text: shortAddress(profile.addresses[0]), tone: 'muted' }),
+  },
+  {
+    key: 'addresses',
+    header: 'Addresses',
+    help: 'all wallets of the profile, separated by spaces',
+    value: ({ profile }) => profile.addresses.join(' ') || null,
+    extra: true,
+    cut: 'end',
+  },
+  { key: 'profileId', header: 'Profile', help: 'profile UUID', value: ({ profile }) => profile.id, extra: true },
+];
