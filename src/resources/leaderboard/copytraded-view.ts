@@ -1,7 +1,7 @@
 import { formatCount, formatTime, formatUsd, pnl, roi } from '../../output/format.ts';
 import type { View } from '../../output/view.ts';
 import type { CopytradedAnswer } from './endpoints.ts';
-import { leading, trailing } from './trader-columns.ts';
+import { trailing } from './trader-columns.ts';
 
 type Trader = CopytradedAnswer['traders'][number];
 
@@ -10,7 +10,14 @@ export const copytraded: View<CopytradedAnswer, Trader, { address?: string }> = 
   layout: 'table',
   rows: (answer) => answer.traders,
   columns: [
-    ...leading,
+    { key: 'rank', header: '#', help: 'place on this leaderboard', value: (_, index) => index + 1, align: 'right' },
+    {
+      key: 'name',
+      header: 'Trader',
+      help: 'display name',
+      value: ({ profile }) => profile.name,
+      show: ({ profile }) => ({ text: profile.name, tone: 'strong' }),
+    },
     {
       key: 'copiedUsd',
       header: 'Copied',

@@ -7,19 +7,6 @@ type Trader = Pick<
   'profile' | 'isFollowedByUser'
 >;
 
-/** Place and display name: how a row of either leaderboard begins. */
-export const leading: readonly Column<Trader>[] = [
-  { key: 'rank', header: '#', help: 'place on this leaderboard', value: (_, index) => index + 1, align: 'right' },
-  {
-    key: 'name',
-    header: 'Trader',
-    help: 'display name',
-    value: ({ profile }) => profile.name,
-    show: ({ profile }) => ({ text: profile.name, tone: 'strong' }),
-    cut: 'end',
-  },
-];
-
 /** Whether followed, the wallets and the profile's UUID: how a row of either leaderboard ends. */
 export const trailing: readonly Column<Trader>[] = [
   {

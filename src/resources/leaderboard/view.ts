@@ -4,7 +4,7 @@ import type { Column, View } from '../../output/view.ts';
 import { leaderboardChart } from './chart.ts';
 import type { LeaderboardAnswer, RankAnswer, SectionsAnswer } from './endpoints.ts';
 import { explainNoRank, type RankAsked } from './rank-notes.ts';
-import { leading, trailing } from './trader-columns.ts';
+import { trailing } from './trader-columns.ts';
 
 type Trader = LeaderboardAnswer['traders'][number];
 type Section = SectionsAnswer['sections'][number];
@@ -32,7 +32,15 @@ export const list: View<LeaderboardAnswer, Trader, { viewerAddresses?: unknown; 
   layout: 'table',
   rows: (answer) => answer.traders,
   columns: [
-    ...leading,
+    { key: 'rank', header: '#', help: 'place on this leaderboard', value: (_, index) => index + 1, align: 'right' },
+    {
+      key: 'name',
+      header: 'Trader',
+      help: 'display name',
+      value: ({ profile }) => profile.name,
+      show: ({ profile }) => ({ text: profile.name, tone: 'strong' }),
+      cut: 'end',
+    },
     {
       key: 'pnlUsd',
       header: 'PnL',
