@@ -7,6 +7,7 @@ import type { Transport } from './api/http.ts';
 import { RequestPreview } from './api/preview.ts';
 import { encodeRequest, type WireRequest } from './api/request.ts';
 import type { GlobalOptions } from './cli/globals.ts';
+import type { Program } from './cli/outline.ts';
 import { SotraError } from './errors.ts';
 import type { Io } from './output/io.ts';
 import { type Env, needsNoStore, resolveService, type Service, servedSandboxUrl } from './settings.ts';
@@ -32,7 +33,7 @@ export interface World {
   /** Aborted by Ctrl-C and SIGTERM. */
   signal: AbortSignal;
   /** Starts this program again in the background, its output going to a file. `exitCode` is `null` while it runs. */
-  spawnSelf: (argv: readonly string[], logFile: string) => { exitCode: () => number | null };
+  spawnSelf: (argv: readonly string[], logFile: string) => Promise<{ exitCode: () => number | null }>;
   pid: number;
   system: System;
   /** In place of real sockets; tests only. */
@@ -43,6 +44,8 @@ export interface World {
 export interface Context {
   world: World;
   options: GlobalOptions;
+  /** Every command, for those that speak of them. */
+  program: Program;
   service: () => Promise<Service>;
   store: () => Promise<Store>;
   dataDirectory: () => Promise<string>;
@@ -63,8 +66,16 @@ export interface Context {
   close: () => Promise<void>;
 }
 
-/** The context of one command line. `say` writes a line to stderr. Never throws; its parts do. */
-export function createContext(world: World, options: GlobalOptions, say: (line: string) => void): Context {
+interface Surroundings {
+  world: World;
+  options: GlobalOptions;
+  program: Program;
+  /** Writes a line to stderr. */
+  say: (line: string) => void;
+}
+
+/** The context of one command line. Never throws; its parts do. */
+export function createContext({ world, options, program, say }: Surroundings): Context {
   const service = once(() => findService(world, options));
   const transport = once(async () => world.transport ?? openTransport(await service(), context));
   const note = (text: string) => (options.quiet ? undefined : say(text));
@@ -114,6 +125,7 @@ export function createContext(world: World, options: GlobalOptions, say: (line: 
   const context: Context = {
     world,
     options,
+    program,
     service,
     store: once(async () => {
       const { directories, openStore } = await import('./store.ts');

@@ -1,12 +1,10 @@
-import { spawn } from 'node:child_process';
-import { mkdirSync, openSync } from 'node:fs';
+import { mkdirSync, openSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { WriteStream } from 'node:tty';
 import packageFile from '../package.json' with { type: 'json' };
 import type { World } from './context.ts';
 import { ClosedPipe, colourLevel, type Sink } from './output/io.ts';
-import { commands } from './program.ts';
+import { type Placed, programOf } from './program.ts';
 import { run } from './run.ts';
 
 function sinkOf(stream: NodeJS.WriteStream): Sink {
@@ -57,11 +55,12 @@ const world: World = {
   version: packageFile.version,
   now: Date.now,
   random: Math.random,
-  sleep: (ms, signal) => delay(ms, undefined, { signal }),
+  sleep: async (ms, signal) => (await import('node:timers/promises')).setTimeout(ms, undefined, { signal }),
   signal: stop.signal,
   pid: process.pid,
   system: { node: process.versions.node, platform: process.platform, isAlive },
-  spawnSelf: (argv, logFile) => {
+  spawnSelf: async (argv, logFile) => {
+    const { spawn } = await import('node:child_process');
     mkdirSync(dirname(logFile), { recursive: true });
     const log = openSync(logFile, 'a', 0o600);
     const self = process.argv[1] ?? '';
@@ -71,4 +70,9 @@ const world: World = {
   },
 };
 
-process.exitCode = await run(process.argv.slice(2), commands, world);
+// Written by the build from the commands themselves, so that help and completion need none of them.
+const outlines: Placed[] = JSON.parse(readFileSync(new URL('./outlines.json', import.meta.url), 'utf8'));
+
+void run(process.argv.slice(2), programOf(outlines), world).then((code) => {
+  process.exitCode = code;
+});

@@ -1,46 +1,67 @@
-import type { Endpoint } from './api/endpoint.ts';
 import type { Command } from './cli/command.ts';
-import { endpointCommand } from './cli/endpoint-command.ts';
-import { aliasCommands } from './commands/alias.ts';
-import { authCommands } from './commands/auth.ts';
-import { completionCommand } from './commands/completion.ts';
-import { contextCommands } from './commands/context.ts';
-import { doctorCommand } from './commands/doctor.ts';
-import { helpCommand } from './commands/help-topics.ts';
-import { keyCommands } from './commands/key.ts';
-import { openApiCommand } from './commands/openapi.ts';
-import { probeCommand } from './commands/probe.ts';
-import { referenceCommands } from './commands/reference.ts';
-import { requestCommand } from './commands/request.ts';
-import { sandboxCommands } from './commands/sandbox.ts';
-import { whoisCommand } from './commands/whois.ts';
-import { endpoints, handWritten, views } from './resources/index.ts';
+import type { Outline, Program } from './cli/outline.ts';
 
-const wordsOf = (command: Command) => command.words.join(' ');
-const byHand = new Set(handWritten.map(wordsOf));
+interface Commands {
+  commands: readonly Command[];
+}
 
-/** One command an endpoint, derived unless it is written by hand. */
-const derived = endpoints
-  .map((endpoint) => endpointCommand(endpoint as Endpoint, views[endpoint.id]))
-  .filter((command) => !byHand.has(wordsOf(command)));
-
-const nounOrder = endpoints.map((endpoint) => endpoint.id.split('.')[0]);
-const placeOf = ({ words }: Command) => (nounOrder.indexOf(words[0]) + nounOrder.length + 1) % (nounOrder.length + 1);
-
-/** Every command, in the order of help: those of the service by noun, then those about the tool itself. */
-export const commands: readonly Command[] = [
-  ...[...derived, ...handWritten].sort((a, b) => placeOf(a) - placeOf(b)),
-  whoisCommand,
-  ...aliasCommands,
-  ...authCommands,
-  ...contextCommands,
-  ...keyCommands,
-  doctorCommand,
-  completionCommand(() => commands),
-  ...sandboxCommands,
-  requestCommand,
-  probeCommand,
-  openApiCommand,
-  ...referenceCommands(() => commands),
-  helpCommand,
+/** Where commands live, loaded when one of them runs; in the order of help: nouns of the service, then the tool itself. */
+const modules: readonly (() => Promise<Commands>)[] = [
+  () => import('./resources/leaderboard/noun.ts'),
+  () => import('./resources/profile/noun.ts'),
+  () => import('./resources/follow/noun.ts'),
+  () => import('./resources/feed/noun.ts'),
+  () => import('./resources/token/noun.ts'),
+  () => import('./resources/position/noun.ts'),
+  () => import('./resources/comment/noun.ts'),
+  () => import('./resources/webhook/noun.ts'),
+  () => import('./commands/whois.ts'),
+  () => import('./commands/alias.ts'),
+  () => import('./commands/auth.ts'),
+  () => import('./commands/context.ts'),
+  () => import('./commands/key.ts'),
+  () => import('./commands/doctor.ts'),
+  () => import('./commands/completion.ts'),
+  () => import('./commands/sandbox.ts'),
+  () => import('./commands/request.ts'),
+  () => import('./commands/probe.ts'),
+  () => import('./commands/openapi.ts'),
+  () => import('./commands/reference.ts'),
+  () => import('./commands/help-topics.ts'),
 ];
+
+/** An outline that knows which of the modules holds its command. */
+export type Placed = Outline & { module: number };
+
+/** The program over outlines made before. `load` throws what loading a module throws. */
+export function programOf(outlines: readonly Placed[]): Program {
+  const load = async ({ words, module }: Placed) => {
+    const { commands } = (await modules[module]?.()) ?? { commands: [] };
+    const found = commands.find((command) => command.words.join(' ') === words.join(' '));
+    if (found === undefined)
+      throw new Error(`no command ${words.join(' ')} where it should be: the build is not whole`);
+    return found;
+  };
+  return { outlines, load: (outline) => load(outline as Placed) };
+}
+
+/** Every command as data, in the order of help: by noun, and within a noun as the endpoints are ordered. Throws what loading throws. */
+export async function outlineAll(): Promise<readonly Placed[]> {
+  const { outlineOf } = await import('./cli/outline-of.ts');
+  const { endpoints } = await import('./resources/index.ts');
+  const ids = endpoints.map(({ id }): string => id);
+  const loaded = await Promise.all(modules.map((load) => load()));
+  const nouns = [...new Set(loaded.flatMap(({ commands }) => commands.map(({ words }) => words[0])))];
+  const outlined = loaded.flatMap(({ commands }, module) =>
+    commands.map(async (command) => ({ ...(await outlineOf(command)), module })),
+  );
+  const place = ({ words, endpoint }: Placed) => [
+    nouns.indexOf(words[0]),
+    endpoint === undefined ? ids.length : ids.indexOf(words.join('.')),
+  ];
+  const before = (a: Placed, b: Placed) => {
+    const [[nounA = 0, idA = 0], [nounB = 0, idB = 0]] = [place(a), place(b)];
+    return nounA - nounB || idA - idB;
+  };
+  return (await Promise.all(outlined)).sort(before);
+}

@@ -1,20 +1,21 @@
 import { curlLine, describeRequest, RequestPreview } from './api/preview.ts';
 import { mentionsAlias, resolveAliases } from './cli/aliases.ts';
-import type { Command, Result } from './cli/command.ts';
-import { findCommand, helpAsFlag, parseArgv } from './cli/commander.ts';
+import type { Result } from './cli/command.ts';
 import { readInput } from './cli/flags.ts';
 import { type GlobalOptions, readGlobals } from './cli/globals.ts';
-import { createContext, type World } from './context.ts';
+import type { Program } from './cli/outline.ts';
+import { quickText } from './cli/quick.ts';
+import { findCommand, helpAsFlag } from './cli/words.ts';
+import type { World } from './context.ts';
 import { errorObject, SotraError, toSotraError } from './errors.ts';
 import { ClosedPipe } from './output/io.ts';
 import { safeText } from './output/safe-text.ts';
-import { checkColumns, printResult, readFilter } from './print.ts';
 
 /**
  * Runs one command line and gives its exit code. stdout gets the result and nothing else; notes and errors go to stderr, an error
  * as one JSON object in JSON mode. Never throws.
  */
-export async function run(argv: readonly string[], commands: readonly Command[], world: World): Promise<number> {
+export async function run(argv: readonly string[], program: Program, world: World): Promise<number> {
   const jsonMode = argv.includes('--json') || /(^| )--format[= ](nd)?json( |$)/.test(argv.join(' '));
   const held: string[] = [];
   const waiting: Promise<void>[] = [];
@@ -23,7 +24,7 @@ export async function run(argv: readonly string[], commands: readonly Command[],
     else waiting.push(world.io.err.write(`${safeText(line)}\n`));
   };
   try {
-    const code = await runCommand(argv, commands, world, say);
+    const code = await runCommand(argv, program, world, say);
     for (const line of held) await world.io.err.write(`${safeText(line)}\n`);
     await Promise.all(waiting);
     return code;
@@ -39,34 +40,44 @@ export async function run(argv: readonly string[], commands: readonly Command[],
 
 async function runCommand(
   typedArgv: readonly string[],
-  commands: readonly Command[],
+  program: Program,
   world: World,
   say: (line: string) => void,
 ): Promise<number> {
   const { out } = world.io;
-  const argv = helpAsFlag(typedArgv, commands);
-  const found = findCommand(argv, commands);
-  await found?.checkArgv?.(argv);
-  const wantsHelp = argv.includes('--help') || argv.includes('-h');
-  const columns = wantsHelp ? ((await found?.view?.())?.columns ?? []) : [];
-  const parsed = parseArgv(argv, commands, world.version, columns, out.width);
+  const { outlines } = program;
+  const argv = helpAsFlag(typedArgv, outlines);
+  const { version } = world;
+  const quick = await quickText(argv, { outlines, version, width: out.width });
+  if (quick !== undefined) {
+    await out.write(quick);
+    return 0;
+  }
+  const found = findCommand(argv, outlines);
+  if (found?.checksArgv) await (await program.load(found)).checkArgv?.(argv);
+  const { parseArgv } = await import('./cli/commander.ts');
+  const parsed = parseArgv(argv, outlines, version, out.width);
   if (parsed.kind === 'text') {
     await out.write(parsed.text);
     return 0;
   }
+  const { fields } = parsed.outline;
   const options = readGlobals(parsed.globals);
-  if (options.columns !== undefined) checkColumns(await parsed.command.view?.(), options.columns);
-  const typed = mentionsAlias(parsed.fields, parsed.typed)
-    ? resolveAliases(parsed.fields, parsed.typed, await savedAliases(world))
+  const command = await program.load(parsed.outline);
+  const { checkColumns, printResult, readFilter } = await import('./print.ts');
+  if (options.columns !== undefined) checkColumns(await command.view?.(), options.columns);
+  const typed = mentionsAlias(fields, parsed.typed)
+    ? resolveAliases(fields, parsed.typed, await savedAliases(world))
     : parsed.typed;
-  const input = readInput(parsed.fields, typed);
+  const input = readInput(fields, command.params, typed);
   const filter = options.jq === undefined ? undefined : await readFilter(options.jq);
-  const context = createContext(world, options, say);
-  const { endpoint } = parsed.command;
+  const { createContext } = await import('./context.ts');
+  const context = createContext({ world, options, program, say });
+  const { endpoint } = command;
   if (endpoint?.deprecated !== undefined)
     context.warn(`${endpoint.method} ${endpoint.path} is deprecated: ${endpoint.deprecated}`);
   try {
-    const result: Result = await parsed.command.run(input as never, context);
+    const result: Result = await command.run(input as never, context);
     const { note, takeHeads } = context;
     return await printResult(result, input, { io: world.io, options, note, takeHeads, filter });
   } catch (thrown) {

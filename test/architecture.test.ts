@@ -36,7 +36,7 @@ const rules: readonly { folder: string; may: readonly string[]; types?: readonly
   { folder: 'output', may: ['output/'] },
   {
     folder: 'cli',
-    may: ['cli/', 'api/endpoint.ts', 'api/kind.ts', 'api/paginate.ts', 'errors.ts', 'model/'],
+    may: ['cli/', 'api/endpoint.ts', 'api/kind.ts', 'api/kind-of.ts', 'api/paginate.ts', 'errors.ts', 'model/'],
     types: ['output/', 'context.ts'],
   },
   {

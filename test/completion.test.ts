@@ -3,7 +3,7 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { commandTree } from '../src/cli/completion-tree.ts';
-import { commands } from '../src/program.ts';
+import { outlineAll } from '../src/program.ts';
 import { run, temporaryFolder } from './harness.ts';
 
 /** A folder with the program as `sotra`, the completion script of a shell, and settings with an alias and a context. */
@@ -120,7 +120,8 @@ test.skipIf(!has('zsh'))('zsh completes commands, flags, values, lists, contexts
 });
 
 test('everything the program takes is offered, and no flag is a yes/no flag in one place and takes a value in another', async () => {
-  const { nodes, globals, valued } = await commandTree(commands);
+  const commands = await outlineAll();
+  const { nodes, globals, valued } = commandTree(commands);
   const flags = [...globals, ...nodes.flatMap((node) => node.flags)];
   expect(flags.filter(({ flag, takesValue }) => !takesValue && valued.includes(flag))).toEqual([]);
   for (const { words } of commands) expect(nodes.map(({ path }) => path)).toContain(words.join(' '));

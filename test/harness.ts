@@ -7,8 +7,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import type { World } from '../src/context.ts';
 import type { Sink } from '../src/output/io.ts';
-import { commands } from '../src/program.ts';
+import { outlineAll, programOf } from '../src/program.ts';
 import { run as runProgram } from '../src/run.ts';
+
+const program = programOf(await outlineAll());
 
 export interface Outcome {
   out: string;
@@ -72,7 +74,7 @@ export async function run(argv: string | readonly string[], options: RunOptions 
       throw new Error('tests start processes through the built program');
     },
   };
-  const code = await runProgram(words, commands, world);
+  const code = await runProgram(words, program, world);
   return { ...printed, code };
 }
 

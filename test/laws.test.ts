@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Endpoint, Param } from '../src/api/endpoint.ts';
-import { kindOf } from '../src/api/kind.ts';
+import { kindOf } from '../src/api/kind-of.ts';
 import { decodeRequest, encodeRequest } from '../src/api/request.ts';
 import { endpoints, views } from '../src/resources/index.ts';
 import { routes } from '../src/resources/routes.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type Endpoint, type Param, type Source, type WireNames, wireName } from './endpoint.ts';
-import { kindOf } from './kind.ts';
+import { kindOf } from './kind-of.ts';
 
 type Json = Record<string, unknown>;
 

@@ -1,5 +1,6 @@
 import { type Endpoint, type Param, type WireNames, wireName } from './endpoint.ts';
-import { describeKind, kindOf, readItem } from './kind.ts';
+import { describeKind, readItem } from './kind.ts';
+import { kindOf } from './kind-of.ts';
 
 /** A request before base URL and key: what the witness table in `test/` states by hand. */
 export interface WireRequest {

@@ -1,23 +1,15 @@
 import { usageError } from '../errors.ts';
-import { type Field, nearest, type Typed } from './flags.ts';
+import { nearest, type Typed } from './flags.ts';
+import type { Field } from './outline.ts';
 
 /** A saved name, with the `@` before it. */
 export const aliasPattern = /^@[A-Za-z0-9][\w.-]{0,31}$/;
-
-const anAddress = '0x0000000000000000000000000000000000000001';
-
-/** Whether an input takes an address or another identifier, and so a saved name in its place. Never throws. */
-export function takesIdentifier({ kind, param }: Field): boolean {
-  if (kind.type !== 'text') return false;
-  const takes = (text: string) => param.schema.safeParse(kind.list ? [text] : text).success;
-  return takes(anAddress) && !takes('@name');
-}
 
 /** Whether a saved name may stand in what was typed, so that the settings must be read. Never throws. */
 export function mentionsAlias(fields: readonly Field[], typed: Typed): boolean {
   const holdsOne = (value: Typed[string]) =>
     [value].flat().some((text) => typeof text === 'string' && /(^|,)@/.test(text));
-  return fields.some((field) => holdsOne(typed[field.key]) && takesIdentifier(field));
+  return fields.some((field) => field.identifier === true && holdsOne(typed[field.key]));
 }
 
 /**
@@ -32,7 +24,7 @@ export function resolveAliases(
   const resolved = { ...typed };
   for (const field of fields) {
     const value = typed[field.key];
-    if (value === undefined || typeof value === 'boolean' || !takesIdentifier(field)) continue;
+    if (value === undefined || typeof value === 'boolean' || field.identifier !== true) continue;
     const one = (text: string) => (text.startsWith('@') ? lookUp(field.label, text, aliases) : text);
     const item = (text: string) => (field.kind.list ? text.split(',').map(one).join(',') : one(text));
     resolved[field.key] = typeof value === 'string' ? item(value) : value.map(item);

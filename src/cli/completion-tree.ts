@@ -1,7 +1,5 @@
-import { takesIdentifier } from './aliases.ts';
-import type { Command } from './command.ts';
-import { type Field, fieldsOf } from './flags.ts';
 import { formats, globalFlags } from './globals.ts';
+import type { Field, Outline } from './outline.ts';
 
 /** What can stand in one place of a command line. */
 export interface Slot {
@@ -45,19 +43,19 @@ export interface CommandTree {
 
 const plain: Slot = { values: [], file: false, list: false };
 
-/** The tree of commands with everything that can be typed in it. Sorted as in help. Throws what loading a view throws. */
-export async function commandTree(commands: readonly Command[]): Promise<CommandTree> {
+/** The tree of commands with everything that can be typed in it. Sorted as in help. Never throws. */
+export function commandTree(commands: readonly Outline[]): CommandTree {
   const groups = [
     ...new Set(commands.flatMap(({ words }) => words.map((_, index) => words.slice(0, index).join(' ')))),
   ];
-  const nodes = [...groups.map((path) => groupNode(path, commands)), ...(await Promise.all(commands.map(commandNode)))];
+  const nodes = [...groups.map((path) => groupNode(path, commands)), ...commands.map(commandNode)];
   const globals = globalFlags.map(globalFlag);
   const valued = [...globals, ...nodes.flatMap((node) => node.flags)].filter((flag) => flag.takesValue);
   const spelled = valued.flatMap(({ flag, short }) => (short === undefined ? [flag] : [flag, short]));
   return { nodes, globals, valued: [...new Set(spelled)].sort() };
 }
 
-function groupNode(path: string, commands: readonly Command[]): TreeNode {
+function groupNode(path: string, commands: readonly Outline[]): TreeNode {
   const depth = path === '' ? 0 : path.split(' ').length;
   const under = commands.filter(({ words }) => words.length > depth && words.slice(0, depth).join(' ') === path);
   const words = [...new Set(under.map((command) => command.words[depth] ?? ''))];
@@ -70,11 +68,12 @@ function groupNode(path: string, commands: readonly Command[]): TreeNode {
   return { path, children: words.map((word) => ({ word, help: help(word) })), flags: [], arguments: [], rest: false };
 }
 
-async function commandNode(command: Command): Promise<TreeNode> {
-  const fields = fieldsOf(command.params);
-  const positional = fields.filter((field) => field.param.positional);
-  const columns = (await command.view?.())?.columns.map(({ key }) => key) ?? [];
-  const isOwn = ({ param, flag }: Field) => !param.positional && globalFlags.every((global) => global.flag !== flag);
+function commandNode(command: Outline): TreeNode {
+  const { fields } = command;
+  const positional = fields.filter((field) => field.positional);
+  const columns = command.columns.map(({ key }) => key);
+  const isOwn = ({ positional: isArgument, flag }: Field) =>
+    !isArgument && globalFlags.every((global) => global.flag !== flag);
   const flags = fields.filter(isOwn).map(commandFlag);
   const columnsFlag = globalFlags.find(({ key }) => key === 'columns');
   if (columns.length > 0 && columnsFlag !== undefined)
@@ -89,16 +88,16 @@ async function commandNode(command: Command): Promise<TreeNode> {
 }
 
 function commandFlag(field: Field): TreeFlag {
-  const { kind, param } = field;
-  const short = param.short === undefined ? {} : { short: `-${param.short}` };
-  return { ...slotOf(field), flag: `--${field.flag}`, ...short, help: param.help, takesValue: kind.type !== 'boolean' };
+  const { kind, help } = field;
+  const short = field.short === undefined ? {} : { short: `-${field.short}` };
+  return { ...slotOf(field), flag: `--${field.flag}`, ...short, help, takesValue: kind.type !== 'boolean' };
 }
 
-function slotOf(field: Field, command?: Command): Slot {
-  const { kind, param, flag } = field;
-  const slot = { ...plain, values: kind.choices, list: kind.list && param.positional !== true };
+function slotOf(field: Field, command?: Outline): Slot {
+  const { kind, positional, flag } = field;
+  const slot = { ...plain, values: kind.choices, list: kind.list && positional !== true };
   if (command?.words[0] === 'context') return { ...slot, names: 'contexts' };
-  if (command?.words.join(' ') === 'alias remove' || takesIdentifier(field)) return { ...slot, names: 'aliases' };
+  if (command?.words.join(' ') === 'alias remove' || field.identifier) return { ...slot, names: 'aliases' };
   return { ...slot, file: /(^|-)(file|db|rejects)$/.test(flag) };
 }
 

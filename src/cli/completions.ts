@@ -1,24 +1,26 @@
-import type { Command } from './command.ts';
-import { bashScript } from './complete-bash.ts';
-import { fishScript } from './complete-fish.ts';
-import { powershellScript } from './complete-powershell.ts';
-import { zshScript } from './complete-zsh.ts';
-import { type CommandTree, commandTree } from './completion-tree.ts';
+import { commandTree } from './completion-tree.ts';
+import type { Outline } from './outline.ts';
 
 /** The shells that completions are written for. */
 type Shell = 'bash' | 'zsh' | 'fish' | 'powershell';
 
-const writers: Record<Shell, (tree: CommandTree) => string> = {
-  bash: bashScript,
-  zsh: zshScript,
-  fish: fishScript,
-  powershell: powershellScript,
+const writers = {
+  bash: async () => (await import('./complete-bash.ts')).bashScript,
+  zsh: async () => (await import('./complete-zsh.ts')).zshScript,
+  fish: async () => (await import('./complete-fish.ts')).fishScript,
+  powershell: async () => (await import('./complete-powershell.ts')).powershellScript,
 };
+
+/** Whether completions are written for what was typed. Never throws. */
+export function isShell(text: string): text is Shell {
+  return Object.hasOwn(writers, text);
+}
 
 /**
  * The completion script of a shell: commands, flags, and values as fixed text; names of contexts and aliases are asked of the program
- * when they are wanted. Nothing is asked of the network. Throws what loading a view throws.
+ * when they are wanted. Nothing is asked of the network. Never throws.
  */
-export async function completionScript(shell: Shell, commands: readonly Command[]): Promise<string> {
-  return writers[shell](await commandTree(commands));
+export async function completionScript(shell: Shell, commands: readonly Outline[]): Promise<string> {
+  const write = await writers[shell]();
+  return write(commandTree(commands));
 }

@@ -60,6 +60,18 @@ export function endpointCommand<P extends Params, L extends Params = Record<neve
   };
 }
 
+/** The commands of a noun: one an endpoint, derived where none is written by hand, and the others written by hand. */
+export function commandsOf<const E extends Endpoint>(
+  endpoints: readonly E[],
+  views: Readonly<Record<E['id'], () => Promise<AnyView>>>,
+  byHand: readonly Command[],
+): readonly Command[] {
+  const wordsOf = (command: Command) => command.words.join('.');
+  const taken = new Set(byHand.map(wordsOf));
+  const left = endpoints.filter(({ id }) => !taken.has(id));
+  return [...left.map((endpoint) => endpointCommand(endpoint, views[endpoint.id as E['id']])), ...byHand];
+}
+
 const walkParams: Params = {
   all: local(z.boolean().optional(), 'walk every page, printing items as they arrive'),
   max: local(z.int().min(1).optional(), 'walk pages until this many items'),

@@ -1,49 +1,26 @@
-import type { Param, Params } from '../api/endpoint.ts';
-import { describeKind, type Kind, kindOf, readItem } from '../api/kind.ts';
+import type { Params } from '../api/endpoint.ts';
+import { describeKind, readItem } from '../api/kind.ts';
 import { usageError } from '../errors.ts';
-
-/** One argument or flag of a command, derived from a parameter. */
-export interface Field {
-  key: string;
-  /** `--limit`, or `<address>` for an argument. */
-  label: string;
-  /** The flag without dashes. */
-  flag: string;
-  kind: Kind;
-  param: Param;
-}
+import type { Field } from './outline.ts';
 
 /** What was typed for a command, by field key: strings only, `true`/`false` for yes/no flags. */
 export type Typed = Readonly<Record<string, string | readonly string[] | boolean | undefined>>;
-
-/** `onlyWithComments` -> `only-with-comments`. Never throws. */
-function kebabCase(key: string): string {
-  return key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-}
-
-/** The fields of a command in the order of its params. Never throws. */
-export function fieldsOf(params: Params): Field[] {
-  return Object.entries(params).map(([key, param]) => {
-    const kind = kindOf(param.schema);
-    const flag = param.flag ?? kebabCase(key);
-    const argument = kind.list ? `<${flag}...>` : `<${flag}>`;
-    return { key, flag, kind, param, label: param.positional ? argument : `--${flag}` };
-  });
-}
 
 /**
  * The checked input for what was typed. Lists take repeated flags and commas, `null` clears where the service knows null.
  * Errors: `usage` naming the flag, the value and what is allowed.
  */
-export function readInput(fields: readonly Field[], typed: Typed): Record<string, unknown> {
+export function readInput(fields: readonly Field[], params: Params, typed: Typed): Record<string, unknown> {
   const input: Record<string, unknown> = {};
   for (const field of fields) {
     const value = readField(field, typed[field.key]);
     if (value === undefined && !field.kind.optional)
-      throw usageError(`${field.label} is required: ${field.param.help}`, 'See the command with --help.');
-    const checked = field.param.schema.safeParse(value);
+      throw usageError(`${field.label} is required: ${field.help}`, 'See the command with --help.');
+    const param = params[field.key];
+    if (param === undefined) continue;
+    const checked = param.schema.safeParse(value);
     if (!checked.success) throw refusal(field, value, checked.error.issues[0]);
-    const { sendRule } = field.param;
+    const { sendRule } = param;
     if (sendRule?.allows(value) === false) throw refusal(field, value, { code: 'custom', message: sendRule.why });
     if (checked.data !== undefined) input[field.key] = checked.data;
   }
@@ -56,7 +33,7 @@ function readField(field: Field, typed: Typed[string]): unknown {
   if (!field.kind.list) return readOne(field, String(typed));
   const items = [typed]
     .flat()
-    .flatMap((text) => (field.param.whole !== true && splits(field, text) ? text.split(',') : [text]));
+    .flatMap((text) => (field.whole !== true && splits(field, text) ? text.split(',') : [text]));
   return items.map((item) => readOne(field, item.trim()));
 }
 

@@ -1,8 +1,6 @@
 import { describeKind } from '../api/kind.ts';
-import type { Column } from '../output/view.ts';
-import type { Command } from './command.ts';
-import type { Field } from './flags.ts';
 import { globalFlags } from './globals.ts';
+import type { ColumnOutline, Field, Outline } from './outline.ts';
 import { wrapProse, wrapWords } from './wrap.ts';
 
 /** What each exit code means. */
@@ -32,7 +30,7 @@ export type Line = readonly [label: string, says: string];
 export type Part = readonly [title: string, body: string | readonly (string | Line)[]];
 
 /** Help of the program: its nouns and the flags every command takes. Ends with a newline. Never throws. */
-export function programHelp(commands: readonly Command[], width: number): string {
+export function programHelp(commands: readonly Outline[], width: number): string {
   const nouns = [...new Set(commands.map((command) => command.words[0] ?? ''))];
   const isOfService = (noun: string) =>
     commands.some(({ words, endpoint }) => words[0] === noun && endpoint !== undefined);
@@ -54,7 +52,7 @@ export function programHelp(commands: readonly Command[], width: number): string
   );
 }
 
-function nounSummary(noun: string, commands: readonly Command[]): string {
+function nounSummary(noun: string, commands: readonly Outline[]): string {
   const own = commands.filter((command) => command.words[0] === noun);
   const only = own[0];
   if (own.length === 1 && only?.words.length === 1) return only.summary;
@@ -62,9 +60,9 @@ function nounSummary(noun: string, commands: readonly Command[]): string {
 }
 
 /** Help of a noun: its commands. Ends with a newline. Never throws. */
-export function groupHelp(words: readonly string[], commands: readonly Command[], width: number): string {
+export function groupHelp(words: readonly string[], commands: readonly Outline[], width: number): string {
   const own = commands.filter((command) => words.every((word, index) => command.words[index] === word));
-  const summary = ({ summary: text, endpoint }: Command) =>
+  const summary = ({ summary: text, endpoint }: Outline) =>
     endpoint?.deprecated === undefined ? text : `${text} (deprecated)`;
   return formatParts(
     [
@@ -77,14 +75,10 @@ export function groupHelp(words: readonly string[], commands: readonly Command[]
 }
 
 /** Help of one command: arguments and flags with ranges and choices, columns, exit codes, examples. Never throws. */
-export function commandHelp(
-  command: Command,
-  fields: readonly Field[],
-  columns: readonly Column<never>[],
-  width: number,
-): string {
-  const positional = fields.filter((field) => field.param.positional);
-  const flags = fields.filter((field) => !field.param.positional);
+export function commandHelp(command: Outline, width: number): string {
+  const { fields, columns } = command;
+  const positional = fields.filter((field) => field.positional);
+  const flags = fields.filter((field) => !field.positional);
   const typed = positional.map(({ kind, label }) => (kind.optional ? `[${label.slice(1, -1)}]` : label));
   const usage = ['sotra', ...command.words, ...typed, ...(flags.length > 0 ? ['[flags]'] : [])];
   const codes = [...new Set([0, 2, ...command.exitCodes])].sort((a, b) => a - b);
@@ -108,18 +102,19 @@ export function commandHelp(
   );
 }
 
-function columnLine({ key, help, extra }: Column<never>): Line {
+function columnLine({ key, help, extra }: ColumnOutline): Line {
   return [key, extra ? `${help} (only when named in --columns)` : help];
 }
 
-function fieldLine({ label, kind, param }: Field): Line {
-  const required = kind.optional || param.positional ? '' : ' (required)';
-  const several = kind.list ? `; several: repeat it${param.whole ? '' : ' or use commas'}` : '';
+function fieldLine(field: Field): Line {
+  const { label, kind, positional, help } = field;
+  const required = kind.optional || positional ? '' : ' (required)';
+  const several = kind.list ? `; several: repeat it${field.whole ? '' : ' or use commas'}` : '';
   const allowed = kind.type === 'text' || kind.type === 'boolean' ? textRule(kind) : `: ${describeKind(kind)}`;
-  const byDefault = param.serviceDefault === undefined ? '' : `; left out, the service takes ${param.serviceDefault}`;
-  const value = kind.type === 'boolean' || param.positional ? '' : ` <${valueName(kind)}>`;
-  const short = param.short === undefined ? '' : `-${param.short}, `;
-  return [`${short}${label}${value}`, `${param.help}${allowed}${several}${byDefault}${required}`];
+  const byDefault = field.serviceDefault === undefined ? '' : `; left out, the service takes ${field.serviceDefault}`;
+  const value = kind.type === 'boolean' || positional ? '' : ` <${valueName(kind)}>`;
+  const short = field.short === undefined ? '' : `-${field.short}, `;
+  return [`${short}${label}${value}`, `${help}${allowed}${several}${byDefault}${required}`];
 }
 
 function valueName({ type, list }: Field['kind']): string {

@@ -116,4 +116,4 @@ function notSaved(name: string, known: readonly string[]) {
 }
 
 /** The commands about saved names. */
-export const aliasCommands: readonly Command[] = [set, list, remove];
+export const commands: readonly Command[] = [set, list, remove];

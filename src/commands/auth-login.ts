@@ -157,11 +157,12 @@ function checkTyped(text: string, from: string): string {
 
 async function checkWithService(key: string, { name, baseUrl, origin }: Target, context: Context): Promise<void> {
   const { world, options, note } = context;
-  const asking = createContext(
-    { ...world, env: { SOTRA_API_KEY: key } },
-    { ...options, context: undefined, sandbox: false, baseUrl },
-    note,
-  );
+  const asking = createContext({
+    ...context,
+    world: { ...world, env: { SOTRA_API_KEY: key } },
+    options: { ...options, context: undefined, sandbox: false, baseUrl },
+    say: note,
+  });
   try {
     await asking.request({ method: 'GET', path: checkPath });
   } catch (error) {

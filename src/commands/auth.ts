@@ -56,4 +56,4 @@ const status = defineCommand({
 });
 
 /** The commands about API keys. */
-export const authCommands: readonly Command[] = [login, logout, status];
+export const commands: readonly Command[] = [login, logout, status];

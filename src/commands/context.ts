@@ -183,4 +183,4 @@ async function forgetKey(which: string, baseUrl: string, { warn }: Context): Pro
 }
 
 /** The commands about contexts. */
-export const contextCommands: readonly Command[] = [list, show, use, set, remove];
+export const commands: readonly Command[] = [list, show, use, set, remove];

@@ -63,7 +63,7 @@ const view: View<Diagnosis, Diagnosis> = {
 };
 
 /** `doctor`: looks at everything a command needs and says what to do about what is wrong. */
-export const doctorCommand: Command = defineCommand({
+const doctorCommand: Command = defineCommand({
   words: ['doctor'],
   summary: 'Look at everything a command needs, and say what to do about what is wrong',
   description:
@@ -86,3 +86,6 @@ export const doctorCommand: Command = defineCommand({
 });
 
 const exitCodes: Partial<Record<CheckName, number>> = { key: 4, reach: 9, tls: 9 };
+
+/** The command, as the program takes it. */
+export const commands: readonly Command[] = [doctorCommand];

@@ -8,7 +8,7 @@ const topics = ['exit-codes', 'environment', 'formatting', 'signing', 'webhooks'
 export type Topic = (typeof topics)[number];
 
 /** `help <topic>`; `help <command>` is the command with --help and is turned into it before. */
-export const helpCommand: Command = defineCommand({
+const helpCommand: Command = defineCommand({
   words: ['help'],
   summary: `Explain ${topics.join(', ')}; or a command`,
   params: { topic: local(z.enum(topics), 'the topic, or the words of a command', { positional: true }) },
@@ -24,3 +24,6 @@ export const helpCommand: Command = defineCommand({
     return options.format === 'json' ? { kind: 'answer', answer: { topic, text } } : { kind: 'text', text };
   },
 });
+
+/** The command, as the program takes it. */
+export const commands: readonly Command[] = [helpCommand];

@@ -10,7 +10,7 @@ const { key: _, ...sources } = keyParams;
 const keyView = async () => (await import('./key-view.ts')).keyView;
 
 /** `key import`, `key list`, `key remove`, `key export`: the private keys that sotra keeps, each sealed with a password. */
-export const keyCommands: readonly Command[] = [
+export const commands: readonly Command[] = [
   defineCommand({
     checkArgv,
     words: ['key', 'import'],

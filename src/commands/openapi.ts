@@ -4,12 +4,13 @@ import { type Command, defineCommand } from '../cli/command.ts';
 import { parseArgv } from '../cli/commander.ts';
 import { endpointCommand } from '../cli/endpoint-command.ts';
 import { readInput } from '../cli/flags.ts';
+import { outlineOf } from '../cli/outline-of.ts';
 import type { Context } from '../context.ts';
-import { endpoints, views } from '../resources/index.ts';
+import { type AnyEndpoint, endpoints, views } from '../resources/index.ts';
 import { presets, servedSandboxUrl } from '../settings.ts';
 
 /** `openapi`: the contract of the service as an OpenAPI 3.1 document. */
-export const openApiCommand: Command = defineCommand({
+const openApiCommand: Command = defineCommand({
   words: ['openapi'],
   summary: "Print the service's interface as an OpenAPI 3.1 document",
   description:
@@ -23,10 +24,13 @@ export const openApiCommand: Command = defineCommand({
   exitCodes: [3],
   run: async (_, context) => {
     const { openApiDocument } = await import('../api/openapi.ts');
+    const sampled = new Map(
+      await Promise.all(endpoints.map(async (endpoint) => [endpoint.id, await samplesOf(endpoint)] as const)),
+    );
     const document = openApiDocument(endpoints, {
       ...(await target(context)),
       shared: await sharedSchemas(),
-      samples,
+      samples: ({ id }) => sampled.get(id as AnyEndpoint['id']) ?? {},
     });
     return { kind: 'answer', answer: document };
   },
@@ -64,16 +68,21 @@ async function sharedSchemas(): Promise<Record<string, z.ZodType>> {
 }
 
 /** The inputs of an endpoint's examples, first come first kept; those that its command alone understands are left out. */
-function samples(endpoint: Endpoint): Record<string, unknown> {
+async function samplesOf(endpoint: Endpoint): Promise<Record<string, unknown>> {
   const command = endpointCommand(endpoint, views[endpoint.id as keyof typeof views]);
+  const outline = await outlineOf(command);
   const found: Record<string, unknown> = {};
   for (const { argv } of endpoint.examples) {
     try {
-      const parsed = parseArgv(argv.split(' '), [command], '', [], 80);
-      if (parsed.kind === 'run') Object.assign(found, { ...readInput(parsed.fields, parsed.typed), ...found });
+      const parsed = parseArgv(argv.split(' '), [outline], '', 80);
+      if (parsed.kind === 'run')
+        Object.assign(found, { ...readInput(outline.fields, command.params, parsed.typed), ...found });
     } catch {
       // An example of a command that takes more than its endpoint.
     }
   }
   return found;
 }
+
+/** The command, as the program takes it. */
+export const commands: readonly Command[] = [openApiCommand];

@@ -1,5 +1,5 @@
 import type { Endpoint, Param } from '../api/endpoint.ts';
-import { kindOf } from '../api/kind.ts';
+import { kindOf } from '../api/kind-of.ts';
 import { type OpenName, openNames } from '../api/wire.ts';
 import type { Context } from '../context.ts';
 import { SotraError } from '../errors.ts';

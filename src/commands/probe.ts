@@ -45,7 +45,7 @@ const view: View<Report, Finding> = {
 };
 
 /** `probe`: which of the names that are not from the interface document a deployment honours, by behaviour. */
-export const probeCommand: Command = defineCommand({
+const probeCommand: Command = defineCommand({
   words: ['probe'],
   summary: 'Find out which parameter names a deployment honours, by what its answers do',
   description:
@@ -95,3 +95,6 @@ async function keep(name: string, wire: WireNames, context: Context): Promise<vo
   }));
   context.note(`Context ${name} has ${Object.keys(wire).length} names of its own now.`);
 }
+
+/** The command, as the program takes it. */
+export const commands: readonly Command[] = [probeCommand];

@@ -1,5 +1,5 @@
 import { type Command, defineCommand } from '../cli/command.ts';
-import { fieldsOf } from '../cli/flags.ts';
+import type { Outline } from '../cli/outline.ts';
 import type { View } from '../output/view.ts';
 
 /** One command as `commands --json` lists it, for machines and agents. */
@@ -28,14 +28,14 @@ interface InputEntry {
   source: string;
 }
 
-function entryOf({ words, summary, endpoint, params, exitCodes, examples }: Command): CommandEntry {
+function entryOf({ words, summary, endpoint, fields, exitCodes, examples }: Outline): CommandEntry {
   return {
     command: words.join(' '),
     summary,
     endpoint: endpoint === undefined ? null : { ...endpoint, deprecated: endpoint.deprecated ?? null },
-    inputs: fieldsOf(params).map(({ label, kind, param }) => ({
+    inputs: fields.map(({ label, kind, help, source }) => ({
       label,
-      help: param.help,
+      help,
       type: kind.type,
       list: kind.list,
       required: !kind.optional,
@@ -43,7 +43,7 @@ function entryOf({ words, summary, endpoint, params, exitCodes, examples }: Comm
       choices: kind.choices,
       min: kind.min ?? null,
       max: kind.max ?? null,
-      source: param.place === 'local' ? 'local' : param.source,
+      source,
     })),
     exitCodes: [0, 1, 2, ...exitCodes],
     examples: [...examples],
@@ -68,16 +68,14 @@ const view: View<{ commands: CommandEntry[] }, CommandEntry> = {
 };
 
 /** `commands`: the tree of all commands, itself among them. */
-export function referenceCommands(all: () => readonly Command[]): readonly Command[] {
-  return [
-    defineCommand({
-      words: ['commands'],
-      summary: 'List every command; with --json the whole tree for machines',
-      params: {},
-      examples: [{ argv: 'commands --json', says: 'every command with its inputs, ranges and exit codes' }],
-      exitCodes: [],
-      view: async () => view,
-      run: async () => ({ kind: 'answer', answer: { commands: all().map(entryOf) }, view }),
-    }),
-  ];
-}
+export const commands: readonly Command[] = [
+  defineCommand({
+    words: ['commands'],
+    summary: 'List every command; with --json the whole tree for machines',
+    params: {},
+    examples: [{ argv: 'commands --json', says: 'every command with its inputs, ranges and exit codes' }],
+    exitCodes: [],
+    view: async () => view,
+    run: async (_, { program }) => ({ kind: 'answer', answer: { commands: program.outlines.map(entryOf) }, view }),
+  }),
+];

@@ -10,7 +10,7 @@ const pair = z
   .refine((text) => text.indexOf('=') > 0, 'must be name=value, such as limit=10; the same name may come again');
 
 /** `request`: any request to the service, with the same key, retries, output and exit codes. */
-export const requestCommand: Command = defineCommand({
+const requestCommand: Command = defineCommand({
   words: ['request'],
   summary: 'Send any request to the service, with its key, and print the JSON answer',
   description:
@@ -35,3 +35,6 @@ export const requestCommand: Command = defineCommand({
   exitCodes: serviceExitCodes,
   run: async (input, context) => (await import('./request-send.ts')).sendTyped(input, context),
 });
+
+/** The command, as the program takes it. */
+export const commands: readonly Command[] = [requestCommand];

@@ -119,7 +119,7 @@ async function detachSandbox(input: StartInput, context: Context): Promise<Resul
   if (input.serviceName !== undefined) argv.push('--service-name', input.serviceName);
   if (input.layout !== undefined) argv.push('--layout', input.layout);
   for (const fault of input.fault ?? []) argv.push('--fault', fault);
-  const child = world.spawnSelf(argv, log);
+  const child = await world.spawnSelf(argv, log);
   const until = world.now() + detachWaitMs;
   while (!existsSync(readyFile)) {
     if (child.exitCode() !== null)

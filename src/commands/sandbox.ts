@@ -129,4 +129,4 @@ const advance = defineCommand({
 });
 
 /** The commands about the sandbox itself. */
-export const sandboxCommands: readonly Command[] = [start, importFile, reset, status, advance, ...liveCommands];
+export const commands: readonly Command[] = [start, importFile, reset, status, advance, ...liveCommands];

@@ -35,7 +35,7 @@ const view: View<Whois, Fact> = {
 };
 
 /** `whois`: who is behind an address, UUID, external id or alias, each part with its source. */
-export const whoisCommand: Command = defineCommand({
+const whoisCommand: Command = defineCommand({
   words: ['whois'],
   summary: 'Who is behind an address, profile id, ext: id or alias',
   description:
@@ -131,3 +131,6 @@ function serviceFacts({ name, id, status, externalId, addresses, metadata }: Pro
   ];
   return facts.flatMap(([fact, value]) => (value ? [{ fact, value, from: 'service' }] : []));
 }
+
+/** The command, as the program takes it. */
+export const commands: readonly Command[] = [whoisCommand];

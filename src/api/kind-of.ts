@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import type { Kind } from './kind.ts';
+
+type JsonSchema = {
+  type?: string | string[];
+  enum?: unknown[];
+  anyOf?: JsonSchema[];
+  items?: JsonSchema;
+  minimum?: number;
+  maximum?: number;
+  exclusiveMinimum?: number;
+  minLength?: number;
+  maxLength?: number;
+  maxItems?: number;
+};
+
+/** The kind of a parameter's schema, read through the public JSON Schema of its input side. Never throws. */
+export function kindOf(schema: z.ZodType): Kind {
+  const json = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as JsonSchema;
+  const optional = schema.safeParse(undefined).success;
+  const variants = (json.anyOf ?? [json]).flatMap(oneTypeEach);
+  const nullable = variants.some((variant) => variant.type === 'null');
+  const main = variants.find((variant) => variant.type !== 'null') ?? {};
+  const list = main.type === 'array';
+  const item = list ? (main.items ?? {}) : main;
+  return {
+    type: typeOf(item),
+    list,
+    nullable,
+    optional,
+    choices: (item.enum ?? []).map(String),
+    ...(item.enum?.every((choice) => typeof choice === 'number') ? { numeric: true } : {}),
+    ...pick('min', item.minimum ?? (item.exclusiveMinimum === undefined ? undefined : item.exclusiveMinimum + 1)),
+    ...pick('max', item.maximum === Number.MAX_SAFE_INTEGER ? undefined : item.maximum),
+    ...pick('minLength', item.minLength),
+    ...pick('maxLength', item.maxLength),
+    ...pick('maxItems', list ? main.maxItems : undefined),
+  };
+}
+
+/** `type: ['string', 'null']` as two variants. */
+function oneTypeEach(json: JsonSchema): JsonSchema[] {
+  return Array.isArray(json.type) ? json.type.map((type) => ({ ...json, type })) : [json];
+}
+
+function pick(key: string, value: number | undefined): Record<string, number> {
+  return value === undefined || value === Number.MIN_SAFE_INTEGER ? {} : { [key]: value };
+}
+
+function typeOf(json: JsonSchema): Kind['type'] {
+  if (json.enum) return 'choice';
+  if (json.type === 'integer') return 'integer';
+  if (json.type === 'number') return 'number';
+  if (json.type === 'boolean') return 'boolean';
+  if (json.type === 'string') return 'text';
+  return 'json';
+}

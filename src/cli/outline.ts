@@ -1,0 +1,52 @@
+import type { Example } from '../api/endpoint.ts';
+import type { Kind } from '../api/kind.ts';
+import type { Command } from './command.ts';
+
+/** One argument or flag of a command, as plain data. */
+export interface Field {
+  key: string;
+  /** `--limit`, or `<address>` for an argument. */
+  label: string;
+  /** The flag without dashes. */
+  flag: string;
+  kind: Kind;
+  help: string;
+  /** Where its name is known from: spec, public or assumed; local for what is never sent. */
+  source: string;
+  /** Typed without a flag. */
+  positional?: true;
+  short?: string;
+  /** A list whose items may hold commas. */
+  whole?: true;
+  /** It takes an address or another identifier, and so a saved name in its place. */
+  identifier?: true;
+  serviceDefault?: string;
+}
+
+/** A column of a command's table, as far as help and completion speak of it. */
+export interface ColumnOutline {
+  key: string;
+  help: string;
+  /** Shown only when named in `--columns`. */
+  extra?: true;
+}
+
+/** All that can be said of a command without loading it, as plain data. */
+export interface Outline {
+  words: readonly string[];
+  summary: string;
+  description?: string;
+  endpoint?: NonNullable<Command['endpoint']>;
+  examples: readonly Example[];
+  exitCodes: readonly number[];
+  fields: readonly Field[];
+  columns: readonly ColumnOutline[];
+  /** The command looks at the command line before it is parsed. */
+  checksArgv?: true;
+}
+
+/** The commands as data, and each of them when it runs. */
+export interface Program {
+  outlines: readonly Outline[];
+  load: (outline: Outline) => Promise<Command>;
+}
