@@ -1,26 +1,52 @@
-// Bundles every bench/*.ts and runs them one after another (`npm run bench [-- name...]`); prints ratios, fails on nothing.
+// Bundles every bench/*.ts, runs them one after another (`npm run bench [-- name...]`), each on this same Node, and prints one table of
+// the rows they report; fails on nothing.
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
+import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const out = `${root}node_modules/.cache/bench`;
 const asked = process.argv.slice(2);
-const names = readdirSync(`${root}bench`)
+const known = readdirSync(`${root}bench`)
   .filter((name) => name.endsWith('.ts'))
-  .map((name) => name.slice(0, -'.ts'.length))
-  .filter((name) => asked.length === 0 || asked.includes(name));
+  .map((name) => name.slice(0, -'.ts'.length));
+const names = known.filter((name) => asked.length === 0 || asked.includes(name));
+const strangers = asked.filter((name) => !known.includes(name));
+if (strangers.length > 0)
+  process.stderr.write(`no such bench: ${strangers.join(', ')} (there are ${known.join(', ')})\n`);
 
-function node(...argv) {
-  return spawnSync(process.execPath, argv, { cwd: root, stdio: 'inherit' }).status;
+const inputs = [...names.map((name) => `bench/${name}.ts`), 'bench/measure/table.ts'];
+const flags = ['-d', out, '-p', 'node', '-f', 'esm', '-e', 'libsql', '--cleanDir', '--logLevel', 'silent'];
+const bundled = spawnSync(process.execPath, ['node_modules/rolldown/bin/cli.mjs', ...inputs, ...flags], {
+  cwd: root,
+  stdio: ['ignore', 'ignore', 'inherit'],
+});
+
+if (bundled.status === 0) {
+  const rows = names.flatMap((name) => {
+    process.stderr.write(`# ${name}\n`);
+    const { stdout } = spawnSync(process.execPath, [`${out}/${name}.js`], {
+      cwd: root,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'inherit'],
+      maxBuffer: 2 ** 26,
+    });
+    return rowsIn(stdout);
+  });
+  const { formatTable } = await import(`${out}/table.js`);
+  process.stdout.write(`\nNode ${process.versions.node}, ${process.platform}, ${cpus().length} processors\n`);
+  process.stdout.write(formatTable(rows));
 }
 
-const inputs = names.map((name) => `bench/${name}.ts`);
-const rolldown = 'node_modules/rolldown/bin/cli.mjs';
-if (node(rolldown, ...inputs, '-d', out, '-p', 'node', '-f', 'esm', '-e', 'libsql', '--logLevel', 'silent') !== 0)
-  process.exitCode = 1;
-else
-  for (const name of names) {
-    process.stdout.write(`\n# ${name}\n`);
-    node(`${out}/${name}.js`);
-  }
+/** The rows among the lines a bench printed; what is none is passed on as it is. */
+function rowsIn(text) {
+  return text.split('\n').flatMap((line) => {
+    try {
+      return [JSON.parse(line)].filter((row) => Array.isArray(row?.measured));
+    } catch {
+      if (line !== '') process.stderr.write(`${line}\n`);
+      return [];
+    }
+  });
+}

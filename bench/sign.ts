@@ -1,7 +1,5 @@
-// What signing costs beyond the libraries that do it: 1,000 comments in one process against a bare loop of the same library, the check
+// What signing costs beyond the libraries that do it: 200 comments in one process against a bare loop of the same library, the check
 // by other code counted apart, and `comment sign` as a whole process against a minimal script. Needs `npm run build` before.
-// Run: npx rolldown bench/sign.ts --platform node -d <folder> && node <folder>/sign.js (from Node 22.18 on: node bench/sign.ts)
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,9 +10,11 @@ import { makeSigner } from '../src/resources/comment/open-signer.ts';
 import { signComment } from '../src/resources/comment/signed.ts';
 import { signedText } from '../src/resources/comment/signing.ts';
 import { verifySignature } from '../src/resources/comment/verify.ts';
+import { measureChild } from './measure/child.ts';
+import { type Row, report } from './measure/row.ts';
 
-const program = process.argv[2] ?? 'bin/sotra.js';
-const count = 1000;
+const program = process.env['SOTRA_TEST_PROGRAM'] ?? 'bin/sotra.js';
+const count = 200;
 const rounds = 5;
 const form = { serviceName: 'Example', layout: 'five-line' } as const;
 const key = new Uint8Array(32).fill(7);
@@ -41,17 +41,13 @@ const families = [
   },
 ] as const;
 
-const say = (line: string) => process.stdout.write(`${line}\n`);
-const median = (numbers: readonly number[]) => [...numbers].sort((a, b) => a - b)[numbers.length >> 1] ?? 0;
-const percent = (ratio: number) => ratio.toFixed(2);
-
 async function time(act: () => Promise<unknown>): Promise<number> {
   const started = performance.now();
   await act();
   return performance.now() - started;
 }
 
-async function inOneProcess({ name, family, fields, bare }: (typeof families)[number]): Promise<void> {
+async function inOneProcess({ name, family, fields, bare }: (typeof families)[number]): Promise<Row[]> {
   const comments = Array.from({ length: count }, (_, index) => ({ ...fields, commentText: `gm number ${index} 🌊` }));
   const messages = comments.map((comment) => signedText(comment, form));
   const signer = await makeSigner(family, key, 'base58');
@@ -83,16 +79,21 @@ async function inOneProcess({ name, family, fields, bare }: (typeof families)[nu
       const ms = await time(loops[loop]);
       if (round > 0) taken[loop].push(ms);
     }
-  const each = (loop: keyof typeof loops) => `${(median(taken[loop]) / count).toFixed(3)} ms`;
-  say(
-    `${name}: bare ${each('bare')}, text and signature ${each('ours')}, check ${each('check')}, signComment ${each('whole')}`,
-  );
-  say(`  signing against the bare loop: ${percent(median(taken.bare) / median(taken.ours))} (aim >= 0.9)`);
-  say(`  with the check by other code:  ${percent(median(taken.bare) / median(taken.whole))}`);
+  const each = (loop: keyof typeof loops) => taken[loop].map((ms) => ms / count);
+  const row = (what: string, loop: keyof typeof loops): Row => ({
+    what: `${what}, ${name}`,
+    unit: 'ms',
+    floor: each('bare'),
+    measured: each(loop),
+  });
+  return [
+    { ...row('text and signature in one process', 'ours'), atMost: 1.11 },
+    row('the same with the check by other code', 'whole'),
+  ];
 }
 
 /** `comment sign` of the built program against a script that does no more than sign the same text. */
-function asProcesses(): void {
+async function asProcesses(): Promise<Row[]> {
   const folder = mkdtempSync(join(tmpdir(), 'sotra-bench-'));
   // Beside the packages, so that it finds viem as any script would.
   const minimal = join(process.cwd(), `bench-minimal-${process.pid}.mjs`);
@@ -109,38 +110,32 @@ const account = privateKeyToAccount('0x' + readFileSync(${JSON.stringify(keyFile
 console.log(account.address, await account.signMessage({ message: ${JSON.stringify(message)} }));
 `,
     );
-    const fields = [
-      '--chain',
-      evm.fields.chain,
-      '--tx',
-      evm.fields.transactionHash,
-      '--token',
-      evm.fields.tokenAddress,
-    ];
-    const sotra = [program, 'comment', 'sign', ...fields, '--text', 'gm', '--service-name', 'Example'];
-    const env = { PATH: process.env['PATH'], SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder };
-    const launch = (argv: readonly string[]) => {
-      const started = performance.now();
-      const { status, stderr } = spawnSync(process.execPath, argv, { env });
-      if (status !== 0) throw new Error(stderr.toString());
-      return performance.now() - started;
-    };
+    const { chain, transactionHash, tokenAddress } = evm.fields;
+    const fields = ['--chain', chain, '--tx', transactionHash, '--token', tokenAddress, '--text', 'gm'];
+    const sotra = [program, 'comment', 'sign', ...fields, '--service-name', 'Example', '--key-file', keyFile];
+    const launch = async (argv: readonly string[]) =>
+      (await measureChild(argv, { SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder })).seconds * 1000;
     const taken = { sotra: [] as number[], minimal: [] as number[], node: [] as number[] };
     for (let round = 0; round < 21; round += 1) {
-      taken.minimal.push(launch([minimal]));
-      taken.sotra.push(launch([...sotra, '--key-file', keyFile]));
-      taken.node.push(launch(['-e', '0']));
+      taken.minimal.push(await launch([minimal]));
+      taken.sotra.push(await launch(sotra));
+      taken.node.push(await launch(['-e', '0']));
     }
-    const [ours, floor] = [median(taken.sotra), median(taken.minimal)];
-    say(
-      `comment sign: ${ours.toFixed(0)} ms; minimal script with viem/accounts: ${floor.toFixed(0)} ms; bare node: ${median(taken.node).toFixed(0)} ms`,
-    );
-    say(`  whole process against the minimal script: ${percent(ours / floor)} (aim <= 1.3)`);
+    return [
+      {
+        what: 'comment sign, a script with viem/accounts',
+        unit: 'ms',
+        floor: taken.minimal,
+        measured: taken.sotra,
+        atMost: 1.25,
+      },
+      { what: 'that script, bare node', unit: 'ms', floor: taken.node, measured: taken.minimal },
+    ];
   } finally {
     rmSync(minimal, { force: true });
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-for (const family of families) await inOneProcess(family);
-asProcesses();
+for (const family of families) report(await inOneProcess(family));
+report(await asProcesses());

@@ -1,0 +1,67 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+
+/** What a process took from start to exit. */
+export interface Taken {
+  seconds: number;
+  /** Processor time, which a busy machine does not stretch. */
+  cpuSeconds: number;
+  /** Largest resident memory. */
+  peakMb: number;
+  /** Lines of its stdout. */
+  lines: number;
+}
+
+/** Runs this same Node with these arguments and watches it; `env` is added to PATH alone. Rejects where it does not end with 0. */
+export async function measureChild(
+  argv: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Taken> {
+  const started = performance.now();
+  const child = spawn(process.execPath, argv, {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { PATH: process.env['PATH'], ...env },
+  });
+  let [peakMb, cpuSeconds, lines] = [0, 0, 0];
+  const watch = setInterval(() => {
+    peakMb = Math.max(peakMb, residentMb(child.pid ?? 0));
+    cpuSeconds = Math.max(cpuSeconds, cpuSecondsOf(child.pid ?? 0));
+  }, 20);
+  child.stdout.on('data', (chunk: Buffer) => {
+    for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, at + 1)) lines += 1;
+  });
+  const code = await new Promise((resolve) => child.on('close', resolve));
+  clearInterval(watch);
+  if (code !== 0) throw new Error(`${argv.slice(0, 4).join(' ')} ended with ${code}`);
+  return { seconds: (performance.now() - started) / 1000, cpuSeconds, peakMb, lines };
+}
+
+/** Starts this same Node with these arguments and gives it with the first line it prints: the address of a server. */
+export async function startServer(argv: readonly string[]): Promise<{ url: string; server: ChildProcess }> {
+  const server = spawn(process.execPath, argv, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const url = await new Promise<string>((resolve, reject) => {
+    server.stdout.once('data', (text: Buffer) => resolve(text.toString().trim()));
+    server.once('exit', (code) => reject(new Error(`the server ended with ${code}`)));
+  });
+  return { url, server };
+}
+
+/** Peak resident memory so far, from the kernel's own mark; 0 where there is none to read. */
+function residentMb(pid: number): number {
+  try {
+    const kilobytes = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+    return Number(kilobytes ?? 0) / 1024;
+  } catch {
+    return 0;
+  }
+}
+
+/** Processor time used so far, by the kernel's clock of 100 ticks a second; 0 where there is none to read. */
+function cpuSecondsOf(pid: number): number {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+    return (Number(fields[11]) + Number(fields[12])) / 100;
+  } catch {
+    return 0;
+  }
+}
