@@ -1,2 +1,6 @@
 #!/usr/bin/env node
+const { XDG_CACHE_HOME, LOCALAPPDATA, HOME } = process.env;
+const caches = XDG_CACHE_HOME || LOCALAPPDATA || (HOME && `${HOME}/.cache`);
+// Since Node 22 compiled code is kept between runs, in a folder that is the user's own; where it cannot be written, it is done without.
+if (caches) require('node:module').enableCompileCache?.(`${caches}/sotra/compiled`);
 require('../dist/main.cjs');

@@ -174,7 +174,8 @@ async function findService(world: World, options: GlobalOptions): Promise<Servic
 
 async function openTransport(service: Service, context: Context): Promise<Transport> {
   if (service.kind === 'sandbox') return (await import('./local-service.ts')).openLocalService(context);
-  return (await import('./api/transport.ts')).createTransport(context.world.now);
+  const { now, system } = context.world;
+  return (await import('./api/transport.ts')).createTransport({ now, node: system.node });
 }
 
 function once<T>(make: () => Promise<T>): (() => Promise<T>) & { started: () => boolean } {

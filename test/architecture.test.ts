@@ -9,7 +9,7 @@ interface Import {
 }
 
 const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
-  .filter((name) => name.endsWith('.ts'))
+  .filter((name) => name.endsWith('.ts') && !name.endsWith('.d.ts'))
   .map((name) => join('src', name).replaceAll('\\', '/'));
 
 function importsOf(file: string): Import[] {

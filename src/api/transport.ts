@@ -1,17 +1,29 @@
 import { type LookupOptions, lookup } from 'node:dns';
-import { Agent, buildConnector, errors } from 'undici';
+import { setFlagsFromString } from 'node:v8';
+import type { buildConnector, Dispatcher } from 'undici';
 import { SotraError } from '../errors.ts';
 import { NetworkFailure, type Timing, type Transport } from './http.ts';
 
+interface Setting {
+  now: () => number;
+  /** Version of Node, without a `v`. */
+  node: string;
+}
+
 /** A transport over real sockets, keeping connections alive until `close`. `send` throws NetworkFailure. */
-export function createTransport(now: () => number): Transport {
-  const { connect, takeLatest } = timedConnector(now);
+export async function createTransport({ now, node }: Setting): Promise<Transport> {
+  // Before Node 22 a short process waits at its end for V8 to optimise undici's parser: as long as all the rest takes.
+  if (Number.parseInt(node, 10) < 22) setFlagsFromString('--liftoff-only');
+  const { default: Agent } = await import('undici/lib/dispatcher/agent.js');
+  const { default: buildConnector } = await import('undici/lib/core/connect.js');
+  const { connect, takeLatest } = timedConnector(now, buildConnector);
   const agent = new Agent({ connections: 8, connect });
+  const ask = await requester(agent);
   return {
     async send(request, { timeoutMs, signal }) {
       const started = now();
       try {
-        const answer = await agent.request({
+        const answer = await ask({
           origin: request.url.origin,
           path: request.url.pathname + request.url.search,
           method: request.method as 'GET',
@@ -31,10 +43,20 @@ export function createTransport(now: () => number): Transport {
   };
 }
 
+async function requester(
+  agent: Dispatcher,
+): Promise<(options: Dispatcher.RequestOptions) => Promise<Dispatcher.ResponseData>> {
+  const { default: request } = await import('undici/lib/api/api-request.js');
+  return (options) =>
+    new Promise((resolve, reject) =>
+      request.call(agent, options, (error, answer) => (error === null ? resolve(answer) : reject(error))),
+    );
+}
+
 type Connecting = Pick<Timing, 'dnsMs' | 'connectMs'>;
 
 /** A connector that measures; `takeLatest` gives the times of a connection made since then, to one request only. */
-function timedConnector(now: () => number) {
+function timedConnector(now: () => number, build: typeof buildConnector) {
   const made: { at: number; times: Connecting }[] = [];
   const looked: Pick<Timing, 'dnsMs'>[] = [];
   const find = (hostname: string, options: LookupOptions, done: (...found: never[]) => void) => {
@@ -44,7 +66,7 @@ function timedConnector(now: () => number) {
       done(...(found as never[]));
     });
   };
-  const connecting = buildConnector({ lookup: find as never, port: 0 });
+  const connecting = build({ lookup: find as never, port: 0 });
   const connect: buildConnector.connector = (options, callback) => {
     const started = now();
     connecting(options, (...[error, socket]: Parameters<buildConnector.Callback>) => {
@@ -70,12 +92,18 @@ async function* reading(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Arr
 
 const neverSent = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT'];
 
+const timeouts = ['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'];
+
+function codeOf(error: unknown): string | undefined {
+  return (error as { code?: string } | null)?.code;
+}
+
 function networkFailure(error: unknown): Error {
   if (error instanceof SotraError) return error;
-  if (error instanceof errors.HeadersTimeoutError || error instanceof errors.BodyTimeoutError)
-    return new NetworkFailure('timeout', 'no answer in time', error);
+  if (timeouts.includes(codeOf(error) ?? '')) return new NetworkFailure('timeout', 'no answer in time', error);
   const first = error instanceof AggregateError ? error.errors[0] : error;
-  const { code, message } = first as { code?: string; message?: string };
+  const code = codeOf(first);
+  const message = first instanceof Error ? first.message : undefined;
   const text = message === undefined || message === '' ? (code ?? String(error)) : message;
   return new NetworkFailure(neverSent.includes(code ?? '') ? 'refused' : 'broken', text, error);
 }

@@ -99,7 +99,9 @@ interface Online {
 const patienceMs = 10_000;
 
 async function askService({ baseUrl, apiKey }: Service, { world, options }: Context): Promise<Online> {
-  const transport = world.transport ?? (await import('../api/transport.ts')).createTransport(world.now);
+  const transport =
+    world.transport ??
+    (await (await import('../api/transport.ts')).createTransport({ now: world.now, node: world.system.node }));
   const timeoutMs = Math.min(options.timeoutMs, patienceMs);
   const signal = AbortSignal.any([world.signal, AbortSignal.timeout(timeoutMs)]);
   const headers = {

@@ -129,12 +129,19 @@ function compose(value: Figure, signed: boolean, write: (size: number) => string
 /** At least `min` decimals, and for small numbers as many as `significant` digits need. */
 function digits(size: number, min: number, significant: number, max = min): string {
   const needed = significant > 0 && size > 0 ? significant - 1 - Math.floor(Math.log10(size)) : max;
-  return size.toLocaleString('en-US', {
-    minimumFractionDigits: min,
-    maximumFractionDigits: Math.max(min, needed),
-  });
+  return written(size, { minimumFractionDigits: min, maximumFractionDigits: Math.max(min, needed) });
 }
 
 function compactDigits(size: number): string {
-  return size.toLocaleString('en-US', { notation: 'compact', maximumSignificantDigits: 3 });
+  return written(size, { notation: 'compact', maximumSignificantDigits: 3 });
+}
+
+/** Formatters made so far: making one takes longer than a hundred figures. */
+const formatters = new Map<string, Intl.NumberFormat>();
+
+function written(size: number, options: Intl.NumberFormatOptions): string {
+  const key = JSON.stringify(options);
+  const known = formatters.get(key) ?? new Intl.NumberFormat('en-US', options);
+  formatters.set(key, known);
+  return known.format(size);
 }
