@@ -1,13 +1,26 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { defineConfig } from 'rolldown';
+import { defineConfig, type Plugin } from 'rolldown';
 
 /** Writes what help and completion say of the commands beside the program, taken from the commands it has just built. */
-const outlines = {
+const outlines: Plugin = {
   name: 'outlines',
-  async writeBundle({ dir = '' }: { dir?: string }) {
+  async writeBundle({ dir = '' }) {
     const { outlineAll } = await import(pathToFileURL(`${dir}/program.cjs`).href);
     writeFileSync(`${dir}/outlines.json`, JSON.stringify(await outlineAll()));
+  },
+};
+
+/** Writes which modules each file of the bundle holds, for the tests that say what may be loaded when. */
+const contents: Plugin = {
+  name: 'contents',
+  writeBundle(_, bundle) {
+    const chunks = Object.values(bundle).flatMap((file) =>
+      file.type === 'chunk' ? [[file.fileName, file.moduleIds.map((id) => relative('.', id))]] : [],
+    );
+    mkdirSync('node_modules/.cache', { recursive: true });
+    writeFileSync('node_modules/.cache/chunks.json', JSON.stringify(Object.fromEntries(chunks)));
   },
 };
 
@@ -16,7 +29,7 @@ export default defineConfig({
   input: { main: 'src/main.ts', program: 'src/program.ts' },
   platform: 'node',
   external: ['libsql'],
-  plugins: [outlines],
+  plugins: [outlines, contents],
   output: {
     dir: 'dist',
     format: 'cjs',

@@ -1,0 +1,93 @@
+// What starting costs: help, version and completion against bare Node, a read command against the least script that asks the same of the
+// same server, and the sandbox inside the process against that command. Where `resend` is on the PATH, its help stands beside ours.
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { measureChild } from './measure/child.ts';
+import { type Row, report } from './measure/row.ts';
+
+const program = join(process.cwd(), process.env['SOTRA_TEST_PROGRAM'] ?? 'bin/sotra.js');
+const rounds = 21;
+const folder = mkdtempSync(join(tmpdir(), 'sotra-bench-'));
+// Beside the packages, so that it finds undici as any script would.
+const minimal = join(process.cwd(), `bench-minimal-${process.pid}.mjs`);
+const state = { SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder, XDG_CACHE_HOME: folder };
+
+let server: Server | undefined;
+try {
+  const board = execFileSync(process.execPath, [program, '--sandbox', 'leaderboard', 'list', '--json'], {
+    env: { PATH: process.env['PATH'], ...state },
+  });
+  server = createServer((_, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(board);
+  });
+  await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  writeFileSync(
+    minimal,
+    `import { Client } from 'undici';
+const client = new Client('${url}');
+const { body } = await client.request({ path: '/v2/leaderboard', method: 'GET', headers: { authorization: 'Bearer key' } });
+console.log(JSON.stringify(JSON.parse(await body.text()), null, 2));
+await client.close();
+`,
+  );
+  report(await rowsFor(url));
+} finally {
+  server?.close();
+  rmSync(minimal, { force: true });
+  rmSync(folder, { recursive: true, force: true });
+}
+
+async function rowsFor(url: string): Promise<Row[]> {
+  const there = { ...state, SOTRA_BASE_URL: url, SOTRA_API_KEY: 'key' };
+  const resend = find('resend');
+  const lines = {
+    node: { argv: ['-e', '0'], env: {} },
+    version: { argv: [program, '--version'], env: state },
+    help: { argv: [program, '--help'], env: state },
+    commandHelp: { argv: [program, 'leaderboard', 'list', '--help'], env: state },
+    completion: { argv: [program, 'completion', 'bash'], env: state },
+    minimal: { argv: [minimal], env: {} },
+    json: { argv: [program, 'leaderboard', 'list', '--json'], env: there },
+    table: { argv: [program, 'leaderboard', 'list', '--format', 'table', '--quiet'], env: there },
+    sandbox: { argv: [program, '--sandbox', 'leaderboard', 'list', '--json'], env: state },
+    ...(resend === undefined ? {} : { resend: { argv: [resend, '--help'], env: state } }),
+  };
+  const taken: Record<string, number[]> = Object.fromEntries(Object.keys(lines).map((name) => [name, []]));
+  // In turn, so that a machine that slows down slows all of them.
+  for (let round = -2; round < rounds; round += 1)
+    for (const [name, { argv, env }] of Object.entries(lines)) {
+      const ms = (await measureChild(argv, env)).seconds * 1000;
+      if (round >= 0) taken[name]?.push(ms);
+    }
+  const row = (what: string, floor: string, measured: string, atMost: number): Row => ({
+    what,
+    unit: 'ms',
+    floor: taken[floor] ?? [],
+    measured: taken[measured] ?? [],
+    atMost,
+  });
+  const bare = Number.parseInt(process.versions.node, 10) < 22 ? 1.25 : 1.5;
+  return [
+    row('--version, bare node', 'node', 'version', bare),
+    row('--help, bare node', 'node', 'help', bare),
+    row('leaderboard list --help, bare node', 'node', 'commandHelp', bare),
+    row('completion bash, bare node', 'node', 'completion', bare),
+    ...(resend === undefined ? [] : [row('--help, resend --help', 'resend', 'help', 1)]),
+    row('leaderboard list --json, a script with undici', 'minimal', 'json', 1.25),
+    row('the same as a table, the same script', 'minimal', 'table', 1.4),
+    row('--sandbox leaderboard list --json, that command', 'json', 'sandbox', 1.5),
+  ];
+}
+
+/** Where a program of Node stands on the PATH. */
+function find(name: string): string | undefined {
+  const places = (process.env['PATH'] ?? '').split(delimiter).map((place) => join(place, name));
+  const found = places.find((place) => existsSync(place));
+  return found === undefined ? undefined : realpathSync(found);
+}
