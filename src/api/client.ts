@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer';
 import type { z } from 'zod';
 import { type ErrorCode, SotraError } from '../errors.ts';
 import type { Endpoint, InputOf, Params, WireNames } from './endpoint.ts';
@@ -188,9 +189,10 @@ async function readBody(incoming: AsyncIterable<Uint8Array>): Promise<{ text: st
       throw new SotraError('bad-answer', `the answer is larger than ${largestAnswerBytes / 1024 / 1024} MB`);
     chunks.push(chunk);
   }
-  // On Node 20 this takes half the time of a TextDecoder, which also would have left the byte order mark out.
   const body = Buffer.concat(chunks);
-  const text = body.toString();
+  // Most answers are ASCII, which is copied at a tenth of the time that UTF-8 takes; that in turn takes half the time of a TextDecoder,
+  // which also would have left the byte order mark out.
+  const text = isAscii(body) ? body.toString('latin1') : body.toString();
   return { text: text.charCodeAt(0) === 0xfeff ? text.slice(1) : text, body };
 }
 

@@ -1,3 +1,5 @@
+import { isUtf8 } from 'node:buffer';
+
 const quote = 0x22;
 const comma = 0x2c;
 const backslash = 0x5c;
@@ -15,8 +17,13 @@ export function itemLines(text: string, key: string | undefined, count: number):
   return scanLines(flat, count, key);
 }
 
-/** Characters that JSON allows raw and terminals obey: they have to be escaped in the text. */
-const unsafe = /[\x7f-\x9f]/;
+/** Bytes that are no text, or hold characters that JSON allows raw and terminals obey: DEL and the C1 controls. */
+function isUnsafe(text: string, bytes: Buffer): boolean {
+  if (!isUtf8(bytes) || text.includes('\x7f')) return true;
+  for (let at = bytes.indexOf(0xc2); at !== -1; at = bytes.indexOf(0xc2, at + 1))
+    if ((bytes[at + 1] ?? 0) < 0xa0) return true;
+  return false;
+}
 
 /**
  * The same as bytes, the quick way, for an answer that is a list without white space whose items all begin with one key: every border between
@@ -28,10 +35,11 @@ export function itemBytes(
   { text, body, items }: { text: string; body: Uint8Array; items: readonly unknown[] },
   count: number,
 ): Uint8Array | undefined {
-  if (count === 0 || unsafe.test(text)) return undefined;
+  if (count === 0) return undefined;
   const key = firstKey(items[0]);
   if (key === undefined || !items.every((item) => firstKey(item) === key)) return undefined;
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  if (isUnsafe(text, bytes)) return undefined;
   const border = Buffer.from(`},{${JSON.stringify(key)}:`);
   if (bytes.indexOf(border.subarray(2)) !== 1 || bytes[0] !== 0x5b || bytes.at(-1) !== 0x5d) return undefined;
   const commas: number[] = [];
