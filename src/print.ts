@@ -1,9 +1,9 @@
-import { bytesOf, linesOf } from './api/paginate.ts';
+import { bytesOf, linesOf, textsOf } from './api/paginate.ts';
 import type { Result } from './cli/command.ts';
 import type { Format, GlobalOptions } from './cli/globals.ts';
 import { usageError } from './errors.ts';
 import { knownColumns, selectColumns } from './output/columns.ts';
-import type { Io } from './output/io.ts';
+import type { Io, Sink } from './output/io.ts';
 import type { JqFilter } from './output/jq.ts';
 import { indentJson, safeJson } from './output/json.ts';
 import type { RowFormat } from './output/rows.ts';
@@ -77,21 +77,23 @@ async function printFiltered(result: Result, input: unknown, { filter, ...printi
       throw usageError(`--jq ${printing.options.jq}: ${filtered.problem}`, 'See what it works on with --json.');
     if (filtered.text !== '') await out.write(filtered.text);
   };
-  const lines = (items: readonly unknown[]) => items.map((item) => JSON.stringify(item ?? null)).join('\n');
   if (result.kind === 'text') throw usageError('--jq: this command prints no JSON');
   if (result.kind === 'items') {
     const all: string[] = [];
     for await (const batch of result.batches) {
-      const texts = (linesOf(batch) ?? lines(batch)).trimEnd();
-      if (!byItem) all.push(...texts.split('\n').filter((text) => text !== ''));
-      else if (texts !== '') await put(texts);
+      const texts = textsOf(batch);
+      if (!byItem) for (const text of texts) all.push(text);
+      else if (texts.length > 0) await put(texts.join('\n'));
     }
     if (!byItem) await put(`[${all.join(',')}]`);
   }
   if (result.kind === 'answer') {
     for (const note of result.notes ?? []) printing.note(note);
     const rows = byItem ? result.view?.rows(result.answer as never, input as never) : undefined;
-    await put(rows === undefined ? (result.text ?? JSON.stringify(result.answer)) : lines(rows));
+    const { answer: value, text } = result;
+    const texts =
+      rows === undefined ? undefined : (await import('./output/row-lines.ts')).rowLines(rows, { value, text });
+    await put(texts?.join('\n') ?? text ?? JSON.stringify(value));
   }
 }
 
@@ -109,7 +111,11 @@ async function printAnswer(result: Result & { kind: 'answer' }, input: unknown, 
     if (rows.length > 0 || view.blocks !== undefined) await out.write(await humanText(view, answer, input, printing));
   } else if (format === 'md') await out.write(await markdown(view, answer, input, printing));
   else if (format === 'plain' && view.layout === 'record') await writeRecord(view, rows, printing);
-  else await writeRows(view, rows, 0, format, printing);
+  else if (format === 'ndjson') {
+    const { rowLines } = await import('./output/row-lines.ts');
+    const lines = rowLines(rows, { value: answer, text: result.text });
+    await out.write(lines.map((line) => `${safeJson(line)}\n`).join(''));
+  } else await writeRows(view, rows, 0, format, printing);
   for (const note of view.notes?.(answer, input as never) ?? []) printing.note(note);
 }
 
@@ -171,15 +177,15 @@ async function printItems(
   const asked = printing.options.format ?? (out.isTTY ? 'table' : 'plain');
   // A stream without an end has no whole array: its JSON is one object a line.
   const format = live && asked === 'json' ? 'ndjson' : asked;
-  if (format === 'json' || format === 'md' || (format === 'table' && !live)) {
-    // JSON must be whole or absent, and columns are as wide as their widest cell: both wait for their rows.
+  if (format === 'json') return writeList(batches, out);
+  if (format === 'md' || (format === 'table' && !live)) {
+    // Columns are as wide as their widest cell: they wait for their rows.
     let rows: unknown[] = [];
     for await (const batch of batches) {
       rows = rows.concat(batch);
       while (format === 'table' && rows.length >= tableRows)
         await out.write(await humanText({ ...view, rows: () => rows.splice(0, tableRows) }, [], input, printing));
     }
-    if (format === 'json') return out.write(`${safeJson(JSON.stringify(rows, null, 2))}\n`);
     if (rows.length === 0 && view.empty !== undefined) printing.note(view.empty);
     return out.write(
       await (format === 'md' ? markdown : humanText)({ ...view, rows: () => rows }, [], input, printing),
@@ -194,6 +200,18 @@ async function printItems(
     count += batch.length;
   }
   if (count === 0 && view.empty !== undefined) printing.note(view.empty);
+}
+
+/** One list of all items, each as it came: JSON must be whole or absent, so nothing is written before the last has come. */
+async function writeList(batches: AsyncIterable<readonly unknown[]>, out: Sink): Promise<void> {
+  const pages: (readonly string[])[] = [];
+  for await (const batch of batches) if (batch.length > 0) pages.push(textsOf(batch));
+  if (pages.length === 0) return out.write('[]\n');
+  for (const [index, texts] of pages.entries()) {
+    const items = indentJson(`[${texts.join(',')}]`).slice(1, -2);
+    await out.write((index === 0 ? '[' : ',') + safeJson(items));
+  }
+  await out.write('\n]\n');
 }
 
 async function markdown(view: AnyView, answer: unknown, input: unknown, { options }: Printing): Promise<string> {

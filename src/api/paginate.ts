@@ -36,16 +36,31 @@ export async function* walkPages({ paging, input, ask, max, onCut }: Walk): Asyn
 /** A batch that can also say its items as lines of JSON. */
 type LinedBatch = readonly unknown[] & Pick<Page, 'lines' | 'bytes'>;
 
-function withLines(items: readonly unknown[], { lines, bytes }: Page): LinedBatch {
+function withLines(items: readonly unknown[], { lines, bytes }: Pick<Page, 'lines' | 'bytes'>): LinedBatch {
   return Object.defineProperties([...items], {
     lines: { value: () => lines?.(items.length) },
     bytes: { value: () => bytes?.(items.length) },
   });
 }
 
-/** A batch of `walkPages` as one line of JSON an item, exactly as the service sent it; `undefined` for other batches. Never throws. */
+/** Items that `linesOf` gives as these lines of JSON. */
+export function linedBatch(
+  items: readonly unknown[],
+  lines: (count: number) => string | undefined,
+): readonly unknown[] {
+  return withLines(items, { lines });
+}
+
+/** A batch of a walk as one line of JSON an item, exactly as the service sent it; `undefined` for other batches. Never throws. */
 export function linesOf(batch: readonly unknown[]): string | undefined {
   return (batch as LinedBatch).lines?.(batch.length);
+}
+
+/** The JSON of each item of a batch, as the service sent it where that is known. Never throws. */
+export function textsOf(batch: readonly unknown[]): readonly string[] {
+  const lines = linesOf(batch);
+  if (lines === undefined) return batch.map((item) => JSON.stringify(item ?? null));
+  return lines.split('\n').slice(0, -1);
 }
 
 /**
@@ -102,7 +117,7 @@ async function* numberedPages(
     yield {
       items,
       more,
-      lines: (count) => itemLines(text, undefined, count),
+      lines: (count) => itemLines(text, listKey(data), count),
       bytes: (count) => itemBytes({ text, body, items }, count),
     };
     if (!more) return;
@@ -186,8 +201,14 @@ function nameOf(item: unknown): string {
 /** The list an answer is, or the first list it holds; empty where there is none. */
 function listOf(data: unknown): readonly unknown[] {
   if (Array.isArray(data)) return data;
-  const held = typeof data === 'object' && data !== null ? Object.values(data).find(Array.isArray) : undefined;
-  return held ?? [];
+  const key = listKey(data);
+  return key === undefined ? [] : itemsIn(key, data);
+}
+
+/** The key of the first list that an answer holds; `undefined` where it is a list itself or holds none. Never throws. */
+export function listKey(data: unknown): string | undefined {
+  if (typeof data !== 'object' || data === null || Array.isArray(data)) return undefined;
+  return Object.entries(data).find(([, value]) => Array.isArray(value))?.[0];
 }
 
 function repeated(what: string): SotraError {

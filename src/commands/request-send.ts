@@ -1,8 +1,11 @@
 import { readFile } from 'node:fs/promises';
+import { itemLines } from '../api/item-lines.ts';
+import { linedBatch, listKey, textsOf } from '../api/paginate.ts';
 import type { WireRequest } from '../api/request.ts';
 import type { Result } from '../cli/command.ts';
 import type { Context } from '../context.ts';
 import { SotraError, usageError } from '../errors.ts';
+import { compactJson } from '../output/json.ts';
 import type { AnyView } from '../output/view.ts';
 import { itemsOf, nextRequest, pageNames } from './request-pages.ts';
 
@@ -40,7 +43,7 @@ export async function sendTyped(typed: Typed, context: Context): Promise<Result>
   if (context.options.format === 'ndjson') return { kind: 'items', batches, view: asTheyAre };
   const pages: (readonly unknown[])[] = [];
   for await (const batch of batches) pages.push(batch);
-  return { kind: 'answer', answer: pages.flat() };
+  return { kind: 'answer', answer: pages.flat(), text: `[${pages.flatMap(textsOf).join(',')}]` };
 }
 
 const asTheyAre: AnyView = { layout: 'table', rows: (answer) => answer, columns: [] };
@@ -53,14 +56,17 @@ async function* walk(first: WireRequest, context: Context): AsyncGenerator<reado
   let fullPage: number | undefined;
   for (let asked: WireRequest | undefined = first; asked !== undefined; ) {
     const { data, text } = await context.request(asked);
-    const items = itemsOf(data) ?? [data];
+    const list = itemsOf(data);
+    const items = list ?? [data];
     fullPage ??= items.length;
     const next = nextRequest(asked, data, fullPage, names, baseUrl);
     const address = next?.href ?? next?.path ?? '';
     if (seen.has(address) || (items.length > 0 && text === before)) throw inCircles(asked);
     if (next !== undefined) seen.add(address);
     before = text;
-    yield items;
+    yield linedBatch(items, (count) =>
+      list === undefined ? `${compactJson(text)}\n` : itemLines(text, listKey(data), count),
+    );
     asked = next;
   }
 }
