@@ -55,6 +55,8 @@ export interface Context {
     input: InputOf<P>,
     link?: string,
   ) => Promise<Answer<z.output<R>>>;
+  /** Resolves when a call could be made: there is a service and a key, or only a preview is wanted. Errors as in `call`. */
+  ready: () => Promise<void>;
   /** Any request's answer, with the same key, retries and errors. */
   request: (wire: WireRequest) => Promise<Answer>;
   /** A sentence on stderr, unless `--quiet`. */
@@ -137,6 +139,9 @@ export function createContext({ world, options, program, say }: Surroundings): C
       if (options.dryRun || options.curl)
         throw new RequestPreview(buildRequest(encodeRequest(endpoint, input as never, caller.wire), caller));
       return callEndpoint(endpoint, input, caller, link);
+    },
+    ready: async () => {
+      await callerFor(false);
     },
     request: async (wire) => {
       const caller = await callerFor(false);

@@ -4,7 +4,7 @@ import type { Result } from './cli/command.ts';
 import { readInput } from './cli/flags.ts';
 import { type GlobalOptions, readGlobals } from './cli/globals.ts';
 import type { Program } from './cli/outline.ts';
-import { quickText } from './cli/quick.ts';
+import { helpText, quickText, versionText } from './cli/quick.ts';
 import { findCommand, helpAsFlag } from './cli/words.ts';
 import type { World } from './context.ts';
 import { errorObject, SotraError, toSotraError } from './errors.ts';
@@ -24,7 +24,7 @@ export async function run(argv: readonly string[], program: Program, world: Worl
     else waiting.push(world.io.err.write(`${safeText(line)}\n`));
   };
   try {
-    const code = await runCommand(argv, program, world, say);
+    const code = await runCommand(argv, program, world, { json: jsonMode, say });
     for (const line of held) await world.io.err.write(`${safeText(line)}\n`);
     await Promise.all(waiting);
     return code;
@@ -42,13 +42,13 @@ async function runCommand(
   typedArgv: readonly string[],
   program: Program,
   world: World,
-  say: (line: string) => void,
+  { json, say }: { json: boolean; say: (line: string) => void },
 ): Promise<number> {
   const { out } = world.io;
   const { outlines } = program;
   const argv = helpAsFlag(typedArgv, outlines);
-  const { version } = world;
-  const quick = await quickText(argv, { outlines, version, width: out.width });
+  const asked = { outlines, version: world.version, width: out.width, json };
+  const quick = await quickText(argv, asked);
   if (quick !== undefined) {
     await out.write(quick);
     return 0;
@@ -56,9 +56,9 @@ async function runCommand(
   const found = findCommand(argv, outlines);
   if (found?.checksArgv) await (await program.load(found)).checkArgv?.(argv);
   const { parseArgv } = await import('./cli/commander.ts');
-  const parsed = parseArgv(argv, outlines, version, out.width);
-  if (parsed.kind === 'text') {
-    await out.write(parsed.text);
+  const parsed = parseArgv(argv, outlines);
+  if (parsed.kind !== 'run') {
+    await out.write(parsed.kind === 'version' ? versionText(asked) : (helpText(parsed.words, asked) ?? ''));
     return 0;
   }
   const { fields } = parsed.outline;

@@ -226,3 +226,14 @@ test('Ctrl-C before the comment is sent leaves 130 and sends nothing', async () 
   expect([code, err]).toEqual([130, 'error: interrupted: nothing was signed\n']);
   expect(service.requests).toEqual([]);
 });
+
+test('a missing API key is said before anybody is asked for a private key or a yes', async () => {
+  await tradersWorld();
+  const env = { SOTRA_BASE_URL: 'http://127.0.0.1:9' };
+  const asked = await run(['comment', 'post', ...fields, ...named], { env, tty: 100, answers: [] });
+  expect([asked.code, asked.out]).toEqual([4, '']);
+  expect(asked.err).toContain('no API key for http://127.0.0.1:9');
+  const given = ['--signature', `0x${'11'.repeat(65)}`, '--signer', evmTrader.address];
+  const signed = await run(['comment', 'post', ...fields, ...named, ...given], { env, tty: 100, answers: [] });
+  expect(signed.code).toBe(4);
+});

@@ -102,15 +102,15 @@ const refused: readonly [argv: string[], message: string][] = [
   [['set', 'own', '--base-url', 'https://a.example.com', '--layout', 'six-line'], '--layout six-line: must be one of'],
   [
     ['set', 'own', '--base-url', 'https://a.example.com', '--wire', '{"*.limt":"count"}'],
-    '--wire *.limt: no endpoint has such a parameter',
+    '--wire *.limt: no parameter of any endpoint is called limt',
   ],
   [
     ['set', 'own', '--base-url', 'https://a.example.com', '--wire', '{"leaderboard.sections.limit":"n"}'],
-    '--wire leaderboard.sections.limit: this name is fixed by the interface',
+    '--wire leaderboard.sections.limit: this name is given by the interface document (or never sent) and cannot change',
   ],
   [
     ['set', 'own', '--base-url', 'https://a.example.com', '--wire', '{"*.limit":"a&b=c"}'],
-    '--wire *.limit: "a&b=c" cannot be a parameter\'s name',
+    '--wire *.limit: "a&b=c" is not a name (letters, digits, and . _ - [ ])',
   ],
   [['use', 'nowhere'], 'context nowhere does not exist'],
   [['show'], 'no context is current'],

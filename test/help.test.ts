@@ -153,3 +153,26 @@ test('every example of the commands about the tool itself runs', async () => {
     }
   expect(tried.length).toBeGreaterThan(20);
 });
+
+test('help in JSON mode is the part of the tree that was asked for', async () => {
+  const entry = { command: 'leaderboard rank', summary: 'The rank of one trader and the PnL behind it' };
+  for (const argv of ['leaderboard rank --help --json', '--json leaderboard rank -h', 'help leaderboard rank --json']) {
+    const { code, out, err } = await run(argv);
+    expect([code, err]).toEqual([0, '']);
+    const { commands: shown } = JSON.parse(out);
+    expect(shown).toHaveLength(1);
+    expect(shown[0]).toMatchObject(entry);
+  }
+  const noun = JSON.parse((await run('leaderboard --json')).out);
+  expect(noun.commands.map(({ command }: { command: string }) => command)).toEqual([
+    'leaderboard list',
+    'leaderboard rank',
+    'leaderboard copytraded',
+    'leaderboard sections',
+    'leaderboard diff',
+  ]);
+  const whole = await run('commands --json');
+  for (const argv of ['--help --json', '--json', '--json --quiet'])
+    expect(JSON.parse((await run(argv)).out)).toEqual(JSON.parse(whole.out));
+  expect(await run('--version --json')).toEqual({ code: 0, out: '{"version":"0.0.0-test"}\n', err: '' });
+});

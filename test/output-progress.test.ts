@@ -1,6 +1,9 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { createProgress } from '../src/output/progress.ts';
+import { run, temporaryFolder } from './harness.ts';
 
 function createScreen(isTTY: boolean) {
   const written: string[] = [];
@@ -64,4 +67,29 @@ test('a terminal without colour or Unicode gets neither', async () => {
   expect(screen.text()).toContain('- sending');
   expect(screen.text()).toContain('+ sent\n');
   expect(screen.text()).not.toMatch(/\u001b\[\d+m/);
+});
+
+test('an upload shows a spinner on a terminal, lines with --plain, other frames with --ascii, nothing with --quiet or --json', async () => {
+  const file = join(temporaryFolder(), 'addresses');
+  const addresses = Array.from({ length: 2500 }, (_, index) => `0x${(index + 1).toString(16).padStart(40, '0')}`);
+  writeFileSync(file, addresses.join('\n'));
+  const upload = (...flags: string[]) =>
+    run(
+      `--sandbox webhook register --url http://127.0.0.1:4242/hook --addresses-file ${file} --yes ${flags.join(' ')}`,
+      {
+        tty: 80,
+      },
+    );
+  const spinning = await upload();
+  expect(spinning.err).toContain('\u001b[');
+  expect(spinning.err).toMatch(/[⠋⠙⠹]/);
+  const ascii = await upload('--ascii');
+  expect(ascii.err).toContain('\u001b[');
+  expect(ascii.err).not.toMatch(/[⠋⠙⠹✔]/);
+  const plain = await upload('--plain');
+  expect(plain.err).not.toContain('\u001b');
+  expect(plain.err).toMatch(/^upload \w+: 2,500 addresses in 3 chunks\n/);
+  expect(plain.err).toContain('\n3 of 3 chunks confirmed\n');
+  expect((await upload('--quiet')).err).toBe('');
+  expect((await upload('--json')).err).toBe('');
 });

@@ -23,8 +23,8 @@ export function openNames(endpoint: Endpoint): OpenName[] {
  */
 export function checkWireNames(wire: WireNames, endpoints: readonly Endpoint[], label: string): void {
   for (const [entry, name] of Object.entries(wire)) {
-    if (!/^[\x21-\x7e]+$/.test(name))
-      throw usageError(`${label} ${entry}: ${JSON.stringify(name)} is not a name (letters and digits, no spaces)`);
+    if (!/^[\w.[\]-]+$/.test(name))
+      throw usageError(`${label} ${entry}: ${JSON.stringify(name)} is not a name (letters, digits, and . _ - [ ])`);
     checkEntry(entry, endpoints, label);
   }
   for (const endpoint of endpoints) checkCollisions(endpoint, wire, label);

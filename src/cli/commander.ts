@@ -2,60 +2,48 @@ import { Argument, CommanderError, Command as Node, Option } from 'commander';
 import { type SotraError, usageError } from '../errors.ts';
 import type { Typed } from './flags.ts';
 import { globalFlags } from './globals.ts';
-import { commandHelp, groupHelp, programHelp } from './help.ts';
 import type { Field, Outline } from './outline.ts';
 import { findCommand } from './words.ts';
 
-/** What a command line asks for: a command to run, or text to print. */
+/** What a command line asks for: a command to run, help of the program, a noun or a command, or the version. */
 export type Parsed =
   | { kind: 'run'; outline: Outline; typed: Typed; globals: Record<string, unknown> }
-  | { kind: 'text'; text: string };
+  | { kind: 'help'; words: readonly string[] }
+  | { kind: 'version' };
 
-/** Reads a command line; `width` is the terminal's. Errors: `usage` for unknown words and flags, with the nearest known one as hint. */
-export function parseArgv(
-  argv: readonly string[],
-  commands: readonly Outline[],
-  version: string,
-  width: number,
-): Parsed {
+/** Reads a command line. Errors: `usage` for unknown words and flags, with the nearest known one as hint. */
+export function parseArgv(argv: readonly string[], commands: readonly Outline[]): Parsed {
   const found = findCommand(argv, commands);
-  const parsing: Parsing = { found, width, printed: '', parsed: undefined };
-  const program = buildProgram(commands, version, parsing);
+  const parsing: Parsing = { found, parsed: { kind: 'help', words: [] } };
+  const program = buildProgram(commands, parsing);
   try {
     program.parse(argv, { from: 'user' });
   } catch (thrown) {
     if (!(thrown instanceof CommanderError)) throw thrown;
-    if (['commander.helpDisplayed', 'commander.help', 'commander.version'].includes(thrown.code))
-      return { kind: 'text', text: parsing.printed };
-    throw fromCommander(thrown, found);
+    if (thrown.code === 'commander.version') return { kind: 'version' };
+    if (!['commander.helpDisplayed', 'commander.help'].includes(thrown.code)) throw fromCommander(thrown, found);
   }
-  if (parsing.parsed === undefined) return { kind: 'text', text: programHelp(commands, width) };
   return parsing.parsed;
 }
 
 interface Parsing {
   found: Outline | undefined;
-  width: number;
-  printed: string;
-  parsed: Parsed | undefined;
+  parsed: Parsed;
 }
 
-function buildProgram(commands: readonly Outline[], version: string, parsing: Parsing): Node {
-  const print = (text: string) => {
-    parsing.printed += text;
-  };
-  const prepare = (node: Node, help: () => string) => {
+function buildProgram(commands: readonly Outline[], parsing: Parsing): Node {
+  const prepare = (node: Node, words: readonly string[]) => {
     node.exitOverride();
-    node.configureOutput({
-      writeOut: print,
-      writeErr: (text) => (text.startsWith('error:') ? undefined : print(text)),
-    });
+    node.configureOutput({ writeOut: () => undefined, writeErr: () => undefined });
     node.helpOption('-h, --help', 'show help').helpCommand(false);
-    node.helpInformation = help;
+    node.helpInformation = () => {
+      parsing.parsed = { kind: 'help', words };
+      return '';
+    };
     return node;
   };
-  const program = prepare(new Node('sotra'), () => programHelp(commands, parsing.width));
-  program.version(version, '-V, --version');
+  const program = prepare(new Node('sotra'), []);
+  program.version('', '-V, --version');
   for (const { flag, value } of globalFlags)
     program.addOption(new Option(value ? `--${flag} <${value}>` : `--${flag}`));
   for (const command of commands) {
@@ -63,8 +51,7 @@ function buildProgram(commands: readonly Outline[], version: string, parsing: Pa
     command.words.forEach((word, index) => {
       const group = command.words.slice(0, index + 1);
       const known = node.commands.find((child) => child.name() === word);
-      const help = () => groupHelp(group, commands, parsing.width);
-      const next = known ?? prepare(new Node(word), help);
+      const next = known ?? prepare(new Node(word), group);
       if (!known) node.addCommand(next);
       node = next;
     });
@@ -75,7 +62,6 @@ function buildProgram(commands: readonly Outline[], version: string, parsing: Pa
 
 function fillCommand(node: Node, command: Outline, parsing: Parsing): void {
   const { fields } = command;
-  node.helpInformation = () => commandHelp(command, parsing.width);
   node.allowExcessArguments(false);
   for (const field of fields) {
     if (field.positional) node.addArgument(new Argument(`[${field.flag}${field.kind.list ? '...' : ''}]`));

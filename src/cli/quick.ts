@@ -1,3 +1,4 @@
+import { entryOf } from './entry.ts';
 import { commandHelp, groupHelp, programHelp } from './help.ts';
 import type { Outline } from './outline.ts';
 
@@ -6,31 +7,40 @@ interface Asked {
   version: string;
   /** Columns of the terminal. */
   width: number;
+  /** For machines: the same as JSON. */
+  json: boolean;
 }
 
 /**
  * The text of the version, of help and of a completion script, where the command line asks for nothing else: nothing but outlines is needed
  * for them. `undefined` for any other command line. Never throws.
  */
-export async function quickText(
-  argv: readonly string[],
-  { outlines, version, width }: Asked,
-): Promise<string | undefined> {
+export async function quickText(argv: readonly string[], asked: Asked): Promise<string | undefined> {
   const [first = '', second = ''] = argv;
-  if (argv.length === 1 && (first === '--version' || first === '-V')) return `${version}\n`;
+  if (argv.length === 1 && (first === '--version' || first === '-V')) return versionText(asked);
   if (argv.length === 2 && first === 'completion') {
     const { completionScript, isShell } = await import('./completions.ts');
-    return isShell(second) ? completionScript(second, outlines) : undefined;
+    return isShell(second) ? completionScript(second, asked.outlines) : undefined;
   }
-  const words = argv.slice(0, -1);
-  const isHelp = argv.length === 0 || ['--help', '-h'].includes(argv.at(-1) ?? '');
-  return isHelp ? helpOf(words, outlines, width) : undefined;
+  const words = argv.filter((word) => !['--help', '-h', '--json'].includes(word));
+  const asksHelp = words.length < argv.filter((word) => word !== '--json').length;
+  return asksHelp || argv.length === 0 ? helpText(words, asked) : undefined;
 }
 
-function helpOf(words: readonly string[], outlines: readonly Outline[], width: number): string | undefined {
-  if (words.length === 0) return programHelp(outlines, width);
+/** The version; in JSON under its name. Ends with a newline. Never throws. */
+export function versionText({ version, json }: Asked): string {
+  return json ? `${JSON.stringify({ version })}\n` : `${version}\n`;
+}
+
+/**
+ * Help of the program, of a noun or of a command, as text or as the entries of its commands; `undefined` where the words name none. Ends with
+ * a newline. Never throws.
+ */
+export function helpText(words: readonly string[], { outlines, width, json }: Asked): string | undefined {
   const under = outlines.filter((outline) => words.every((word, index) => outline.words[index] === word));
+  if (under.length === 0) return undefined;
+  if (json) return `${JSON.stringify({ commands: under.map(entryOf) }, null, 2)}\n`;
+  if (words.length === 0) return programHelp(outlines, width);
   const exact = under.find((outline) => outline.words.length === words.length);
-  if (exact !== undefined) return commandHelp(exact, width);
-  return under.length === 0 ? undefined : groupHelp(words, outlines, width);
+  return exact === undefined ? groupHelp(words, outlines, width) : commandHelp(exact, width);
 }

@@ -1,5 +1,4 @@
-import { wireName } from '../api/endpoint.ts';
-import { nearest } from '../cli/flags.ts';
+import { checkWireNames } from '../api/wire.ts';
 import { usageError } from '../errors.ts';
 import { endpoints } from '../resources/index.ts';
 import {
@@ -30,13 +29,14 @@ export function setContext(name: string, change: ContextChange, stored: StoredSe
       'context sandbox is built in and cannot be changed',
       'For a sandbox that is served, make another: sotra context set local --preset sandbox --base-url http://127.0.0.1:4010.',
     );
+  if (change.wire) checkWireNames(change.wire, endpoints, '--wire');
   const before: StoredContext = stored.contexts[name] ?? {};
   const preset = change.preset === undefined ? {} : (presets[change.preset] ?? {});
   const given = {
     baseUrl: typeof change.baseUrl === 'string' ? checkBaseUrl(change.baseUrl) : change.baseUrl,
     serviceName: change.serviceName,
     layout: change.layout,
-    wire: change.wire ? checkWire(change.wire) : change.wire,
+    wire: change.wire,
   };
   const after = dropNulls({ ...withKeyOrigin(before), ...preset, ...dropUndefined(given) });
   if (after.baseUrl === undefined && presets[name]?.baseUrl === undefined)
@@ -78,32 +78,4 @@ function dropUndefined(values: Readonly<Record<string, unknown>>): Record<string
 
 function dropNulls(values: Readonly<Record<string, unknown>>): StoredContext {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null));
-}
-
-function checkWire(wire: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  const names = wireKeys();
-  for (const [key, name] of Object.entries(wire)) {
-    if (!/^[\w.[\]-]+$/.test(name))
-      throw usageError(`--wire ${key}: ${JSON.stringify(name)} cannot be a parameter's name`);
-    if (names.free.has(key)) continue;
-    if (names.fixed.has(key)) throw usageError(`--wire ${key}: this name is fixed by the interface`);
-    const near = nearest(key, [...names.free]);
-    throw usageError(
-      `--wire ${key}: no endpoint has such a parameter`,
-      near === undefined
-        ? 'Keys are <command with a dot>.<parameter>, such as leaderboard.list.limit, or *.limit for all commands.'
-        : `Did you mean ${near}?`,
-    );
-  }
-  return wire;
-}
-
-function wireKeys(): { free: Set<string>; fixed: Set<string> } {
-  const [free, fixed] = [new Set<string>(), new Set<string>()];
-  const probe = '?';
-  for (const { id, params } of endpoints)
-    for (const [key, param] of Object.entries(params))
-      for (const name of [`${id}.${key}`, `*.${key}`])
-        (wireName({ id }, key, param, { [name]: probe }) === probe ? free : fixed).add(name);
-  return { free, fixed };
 }

@@ -74,7 +74,7 @@ async function samplesOf(endpoint: Endpoint): Promise<Record<string, unknown>> {
   const found: Record<string, unknown> = {};
   for (const { argv } of endpoint.examples) {
     try {
-      const parsed = parseArgv(argv.split(' '), [outline], '', 80);
+      const parsed = parseArgv(argv.split(' '), [outline]);
       if (parsed.kind === 'run')
         Object.assign(found, { ...readInput(outline.fields, command.params, parsed.typed), ...found });
     } catch {

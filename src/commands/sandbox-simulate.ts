@@ -5,8 +5,6 @@ import { SotraError, usageError } from '../errors.ts';
 import { sandboxFile } from '../local-service.ts';
 import type { Chain } from '../model/chain.ts';
 import { formatCount } from '../output/format.ts';
-import { createProgress } from '../output/progress.ts';
-import { sinkStream } from '../output/sink-stream.ts';
 import { sandboxNow } from '../sandbox/clock.ts';
 import { startDeliverer } from '../sandbox/deliver.ts';
 import { type Random, randomFrom } from '../sandbox/demo/random.ts';
@@ -16,6 +14,7 @@ import { readTrades } from '../sandbox/read-trades.ts';
 import { type Db, openDb } from '../sandbox/store.ts';
 import type { Trade } from '../sandbox/trade.ts';
 import { ensureWorld } from '../sandbox/world.ts';
+import { showProgress } from '../show-progress.ts';
 import { type Simulated, simulated, type Traded, traded } from './sandbox-live-view.ts';
 
 /** Makes one trade and delivers what follows from it, where no served sandbox does. */
@@ -64,11 +63,9 @@ export async function simulate(input: SimulateInput, context: Context): Promise<
   if (input.replay !== undefined && !existsSync(input.replay))
     throw usageError(`--replay ${input.replay}: no such file`);
   return withSandbox(input.db, context, async (db) => {
-    const { world, options } = context;
-    const progress = await createProgress({
-      stderr: sinkStream(world.io.err),
-      quiet: options.quiet || !world.io.err.isTTY || options.format === 'json' || options.format === 'ndjson',
-    });
+    const { world } = context;
+    const progress = await showProgress(context);
+    let saidMs = world.now();
     const startMs = world.now();
     const sum: Simulated = { trades: 0, deliveries: 0, waiting: 0, seconds: 0 };
     const batches =
@@ -83,6 +80,8 @@ export async function simulate(input: SimulateInput, context: Context): Promise<
         );
         sum.trades += happened.trades;
         sum.deliveries += happened.deliveries;
+        if (!progress.live && world.now() - saidMs < betweenLinesMs) continue;
+        saidMs = world.now();
         progress.step(`${formatCount(sum.trades)} trades, ${formatCount(sum.deliveries)} deliveries`);
       }
     } finally {
@@ -100,6 +99,9 @@ function waitingDeliveries(db: Db): number {
 type AtMoment = (nowMs: number) => Trade;
 
 const tickMs = 20;
+
+/** A log gets a line about the sums no more often than this. */
+const betweenLinesMs = 10_000;
 
 async function* madeTrades(db: Db, input: SimulateInput, { world }: Context): AsyncGenerator<AtMoment[]> {
   const markets = knownMarkets(db);

@@ -22,6 +22,7 @@ const refusals = ['bad-request', 'conflict', 'not-found', 'too-large', 'request-
  */
 export async function postMany(input: PostInput, file: string, context: Context): Promise<Result> {
   const lines = await readMany(file, context);
+  await context.ready();
   const ready = await signAll(lines, input, file, context);
   for (const { line, comment } of ready)
     for (const warning of oddities(comment.commentText)) context.warn(`line ${line}: ${warning}`);

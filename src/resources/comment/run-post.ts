@@ -37,7 +37,10 @@ export async function runPost(input: PostInput, context: Context): Promise<Resul
   for (const warning of oddities(comment.commentText)) context.warn(warning);
   const { dryRun, curl } = context.options;
   if (dryRun && !curl) return showRequest(comment, form, context);
-  if (!curl) await confirmPost(comment, form, context);
+  if (!curl) {
+    await context.ready();
+    await confirmPost(comment, form, context);
+  }
   const { comment: answer, text, note } = await send(comment, context);
   return {
     kind: 'answer',
@@ -75,7 +78,7 @@ async function prepare(input: PostInput, context: Context): Promise<Prepared> {
     return { comment, form };
   }
   const form = await readForm(input, context);
-  await context.service();
+  await context.ready();
   checkKeySource(input, context, input.textFile === '-' ? '--text-file -' : undefined);
   const wanted = { family: familyOf(fields.chain), expected: input.signer };
   const comment = await withSigner(input, wanted, context, (signer) => signComment(fields, form, { signer }));

@@ -5,8 +5,7 @@ import type { Result } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { formatCount } from '../../output/format.ts';
-import { createProgress } from '../../output/progress.ts';
-import { sinkStream } from '../../output/sink-stream.ts';
+import { showProgress } from '../../show-progress.ts';
 import { type BulkPlan, type BulkResult, type BulkSource, firstBatch, planBulk, sendBulk } from './bulk.ts';
 import { bulk as bulkEndpoint } from './endpoints.ts';
 import { undoPath } from './undo.ts';
@@ -35,19 +34,14 @@ export async function runBulk({ file, fromLine, undoFile }: BulkInput, context: 
 }
 
 async function send(source: BulkSource, plan: BulkPlan, undoTo: string, context: Context): Promise<Result> {
-  const { err } = context.world.io;
-  const { quiet, format } = context.options;
-  const progress = await createProgress({
-    stderr: sinkStream(err),
-    quiet: quiet || plan.requests === 1 || format === 'json' || format === 'ndjson',
-  });
+  const progress = await showProgress(context, { silent: plan.requests === 1 });
   let shown = -1;
   try {
     const answer = await sendBulk(source, plan, {
       context,
       undoTo,
       onEvent: ({ entries }) => {
-        const tenth = err.isTTY ? entries : Math.floor((entries * 10) / plan.entries);
+        const tenth = progress.live ? entries : Math.floor((entries * 10) / plan.entries);
         if (tenth !== shown) progress.step(`sent ${formatCount(entries)} of ${formatCount(plan.entries)} entries`);
         shown = tenth;
       },

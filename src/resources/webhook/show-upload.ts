@@ -1,9 +1,8 @@
 import type { Result } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import { formatCount, formatTime } from '../../output/format.ts';
-import { createProgress } from '../../output/progress.ts';
-import { sinkStream } from '../../output/sink-stream.ts';
 import type { AnyView } from '../../output/view.ts';
+import { showProgress } from '../../show-progress.ts';
 import type { Plan } from './journal.ts';
 import type { UploadEvent } from './upload.ts';
 
@@ -22,16 +21,15 @@ export interface UploadShow {
 const mostSteps = 20;
 
 /** Progress on stderr: a spinner on a terminal, a line a step elsewhere; with `--format ndjson` every event on stdout instead. */
-export async function showUpload({ world, options, note }: Context): Promise<UploadShow> {
-  const { out, err } = world.io;
-  const streams = options.format === 'ndjson';
-  const silent = options.quiet || streams || options.format === 'json' || options.dryRun || options.curl;
-  const progress = await createProgress({ stderr: sinkStream(err), quiet: silent });
+export async function showUpload(context: Context): Promise<UploadShow> {
+  const { out } = context.world.io;
+  const streams = context.options.format === 'ndjson';
+  const progress = await showProgress(context);
   const write = (event: object) => out.write(`${JSON.stringify(event)}\n`);
   let shown = -1;
   return {
-    reading: () => (err.isTTY ? progress.step('reading addresses') : undefined),
-    read: (addresses) => (err.isTTY ? progress.step(`reading addresses: ${formatCount(addresses)}`) : undefined),
+    reading: () => (progress.live ? progress.step('reading addresses') : undefined),
+    read: (addresses) => (progress.live ? progress.step(`reading addresses: ${formatCount(addresses)}`) : undefined),
     planned: ({ job, addresses, chunks, duplicates, rejected }) => {
       const extra = [
         ...(duplicates > 0 ? [`${formatCount(duplicates)} repeated`] : []),
@@ -50,16 +48,17 @@ export async function showUpload({ world, options, note }: Context): Promise<Upl
         case 'registered':
           return progress.done(`webhook ${event.uid} ${event.settled ? 'found in the list' : 'registered'}`);
         case 'chunk-retried':
-          return err.isTTY ? progress.step(`chunk ${event.chunk} once more: ${event.why}`) : undefined;
+          return progress.live ? progress.step(`chunk ${event.chunk} once more: ${event.why}`) : undefined;
         case 'chunk-done': {
-          const step = err.isTTY ? event.done : Math.floor((event.done * mostSteps) / event.chunks);
+          const step = progress.live ? event.done : Math.floor((event.done * mostSteps) / event.chunks);
           if (step === shown) return;
           shown = step;
           return progress.step(`${formatCount(event.done)} of ${counted(event.chunks, 'chunk', 's')} confirmed`);
         }
       }
     },
-    finished: ({ job }, atMs) => note(`upload ${job} was finished at ${formatTime(atMs / 1000)}: nothing was sent.`),
+    finished: ({ job }, atMs) =>
+      context.note(`upload ${job} was finished at ${formatTime(atMs / 1000)}: nothing was sent.`),
     result: async (answer, view) => {
       progress.stop();
       if (!streams) return { kind: 'answer', answer, view };

@@ -1,0 +1,25 @@
+import type { Context } from './context.ts';
+import { createPalette } from './output/colour.ts';
+import { createProgress, type Progress } from './output/progress.ts';
+import { sinkStream } from './output/sink-stream.ts';
+
+/** Progress as the options want it; `live`: a step takes the place of the one before, so that there may be many. */
+export type ShownProgress = Progress & { live: boolean };
+
+/**
+ * Progress of a long command on stderr: a spinner on a terminal, lines elsewhere and with `--plain`, nothing with `--quiet`, in JSON mode,
+ * for a preview and where `silent`. Never throws.
+ */
+export async function showProgress({ world, options }: Context, { silent = false } = {}): Promise<ShownProgress> {
+  const { err } = world.io;
+  const { format, quiet, dryRun, curl, plain, ascii, noColor } = options;
+  const stream = sinkStream(err);
+  const live = stream.isTTY && !plain;
+  const progress = await createProgress({
+    stderr: Object.assign(stream, { isTTY: live }),
+    quiet: silent || quiet || dryRun || curl || format === 'json' || format === 'ndjson',
+    palette: createPalette(noColor ? 0 : err.colourLevel),
+    unicode: !ascii,
+  });
+  return { ...progress, live };
+}
