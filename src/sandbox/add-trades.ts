@@ -1,9 +1,9 @@
 import { matchCopies } from './copies.ts';
 import { noteTrades } from './events.ts';
-import { digestOf, uuidOf } from './ids.ts';
-import { applyTrade, type PositionState, type TradeEffect } from './positions.ts';
+import { digestOf } from './ids.ts';
+import { heldOf, openLines, type Taken } from './position-lines.ts';
 import { addWallet } from './profiles.ts';
-import type { Db, SqlValue } from './store.ts';
+import type { Db } from './store.ts';
 import type { Trade } from './trade.ts';
 
 export interface Added {
@@ -11,17 +11,6 @@ export interface Added {
   added: number;
   /** Rows that were already there: the same row twice is one trade. */
   repeated: number;
-  /** Database ids of the new trades, in time order. */
-  ids: number[];
-}
-
-/** The newest position of one wallet, chain, token and direction while trades are being added to it. */
-interface Line {
-  newest: PositionState | undefined;
-  /** Positions that changed, by ordinal. */
-  changed: Map<number, PositionState>;
-  /** A trade arrived that is older than what the newest position already holds. */
-  late: boolean;
 }
 
 /**
@@ -30,199 +19,130 @@ interface Line {
  * now, by the sandbox's clock, so webhooks are told of them.
  */
 export function addTrades(db: Db, trades: readonly Trade[], liveAtMs?: number): Added {
-  const ordered = [...trades].sort((a, b) => a.atMs - b.atMs);
-  const lines = new Map<string, Line>();
-  const result: Added = { added: 0, repeated: 0, ids: [] };
-  const [tokens, wallets] = [new Map<string, Trade>(), new Map<string, Trade>()];
   return db.transaction(() => {
-    for (const trade of ordered) {
-      const rowKey = digestOf(trade.rowKey);
-      if (db.get('SELECT 1 FROM trade WHERE row_key = ?', [rowKey]) !== undefined) {
-        result.repeated += 1;
-        continue;
-      }
-      const line = lineOf(db, lines, trade);
-      result.ids.push(insertTrade(db, trade, rowKey, takeTrade(line, trade)));
-      result.added += 1;
-      const tokenKey = `${trade.chain}:${trade.token}`;
-      tokens.set(tokenKey, { ...tokens.get(tokenKey), ...trade });
-      if (!wallets.has(trade.trader)) wallets.set(trade.trader, trade);
-    }
-    for (const trade of tokens.values()) updateToken(db, trade);
-    for (const { trader, atMs } of wallets.values()) addWallet(db, trader, atMs);
-    for (const [key, line] of lines) {
-      if (line.late) rebuildLine(db, key);
-      else for (const state of line.changed.values()) savePosition(db, state);
-    }
-    matchCopies(db, result.ids);
-    if (liveAtMs !== undefined) noteTrades(db, result.ids, liveAtMs);
+    const book = openBook(db);
+    const result = book.add(trades);
+    const ids = book.finish();
+    if (liveAtMs !== undefined) noteTrades(db, ids, liveAtMs);
     return result;
   });
 }
 
-function keyOf({
-  wallet,
-  chain,
-  token,
-  direction,
-}: {
-  wallet: string;
-  chain: string;
-  token: string;
-  direction: string;
-}) {
-  return JSON.stringify([wallet, chain, token, direction]);
+/** Trades on their way into the database, one lot after another. */
+export interface Book {
+  /** Stores trades; their positions follow with `finish` at the latest. */
+  add: (trades: readonly Trade[]) => Added;
+  /** Stores the positions that are held in memory, so that their indexes can be made next. */
+  savePositions: () => void;
+  /** Stores positions, tokens and wallets as the trades left them; gives the ids of the new trades, in the order they came. */
+  finish: () => number[];
 }
 
-function lineOf(db: Db, lines: Map<string, Line>, trade: Trade): Line {
-  const parts = { wallet: trade.trader, chain: trade.chain, token: trade.token, direction: trade.direction ?? '' };
-  const key = keyOf(parts);
-  const known = lines.get(key);
-  if (known) return known;
-  const row = db.get<{ state: string }>(
-    'SELECT state FROM position WHERE wallet = ? AND chain = ? AND token = ? AND direction = ? ORDER BY ordinal DESC LIMIT 1',
-    [parts.wallet, parts.chain, parts.token, parts.direction],
+/** Positions that a book holds in memory, about 1 KB each; the ones that waited longest are stored first. */
+const mostHeld = 200_000;
+
+/** Opens a book; call all of it in one transaction. It takes no more memory than one lot of trades and the positions it holds. */
+export function openBook(db: Db): Book {
+  const lines = openLines(db, mostHeld);
+  const [tokens, wallets] = [new Map<string, TokenAfter>(), new Map<string, number>()];
+  const ids: number[] = [];
+  const store = (trade: Trade, rowKey: string): number => {
+    const id = insertTrade(db, trade, rowKey, lines.take(trade));
+    const tokenKey = `${trade.chain}:${trade.token}`;
+    tokens.set(tokenKey, tokenAfter(tokens.get(tokenKey), trade));
+    if (!wallets.has(trade.trader)) wallets.set(trade.trader, trade.atMs);
+    return id;
+  };
+  return {
+    add: (trades) => {
+      const fresh = newTrades(db, trades);
+      const ordered = [...fresh].sort(([, a], [, b]) => a.atMs - b.atMs);
+      for (const [rowKey, trade] of ordered) ids.push(store(trade, rowKey));
+      return { added: ordered.length, repeated: trades.length - ordered.length };
+    },
+    savePositions: lines.save,
+    finish: () => {
+      for (const trade of tokens.values()) updateToken(db, trade);
+      for (const [trader, atMs] of wallets) addWallet(db, trader, atMs);
+      lines.finish();
+      matchCopies(db, ids);
+      return ids;
+    },
+  };
+}
+
+/** The trades that are not stored yet, by the digest of their row key; the same row twice is one. */
+function newTrades(db: Db, trades: readonly Trade[]): Map<string, Trade> {
+  const byKey = new Map<string, Trade>();
+  for (const trade of trades) {
+    const rowKey = digestOf(trade.rowKey);
+    if (!byKey.has(rowKey)) byKey.set(rowKey, trade);
+  }
+  const stored = db.all<{ rowKey: string }>(
+    'SELECT row_key AS rowKey FROM trade WHERE row_key IN (SELECT value FROM json_each(?))',
+    [JSON.stringify([...byKey.keys()])],
   );
-  const line: Line = { newest: row && JSON.parse(row.state), changed: new Map(), late: false };
-  lines.set(key, line);
-  return line;
+  for (const { rowKey } of stored) byKey.delete(rowKey);
+  return byKey;
 }
 
-const unknownEffect: TradeEffect = {
-  ordinal: 0,
-  intent: 'enter',
-  realizedUsd: 0,
-  costUsd: 0,
-  marginCostUsd: 0,
-  heldMs: null,
-};
-
-function takeTrade(line: Line, trade: Trade): TradeEffect {
-  if (line.newest !== undefined && trade.atMs < line.newest.latestAtMs) line.late = true;
-  if (line.late) return unknownEffect;
-  const { position, effect } = applyTrade(line.newest, trade);
-  line.newest = position;
-  line.changed.set(position.ordinal, position);
-  return effect;
-}
-
-function positionId(trade: Pick<Trade, 'trader' | 'chain' | 'token' | 'direction'>, ordinal: number): string {
-  return uuidOf(`position:${trade.trader}:${trade.chain}:${trade.token}:${trade.direction ?? ''}:${ordinal}`);
-}
-
-function insertTrade(db: Db, trade: Trade, rowKey: string, effect: TradeEffect): number {
-  const values: SqlValue[] = [
-    rowKey,
-    trade.chain,
-    trade.trader,
-    trade.token,
-    trade.side,
-    trade.direction ?? '',
-    trade.leverage,
-    trade.amount,
-    trade.usd,
-    trade.startAmount ?? null,
-    trade.atMs,
-    trade.tx,
-    trade.orderId ?? null,
-    positionId(trade, effect.ordinal),
-    effect.intent,
-    effect.realizedUsd,
-    effect.marginCostUsd,
-    effect.heldMs === null ? null : Math.round(effect.heldMs),
-  ];
+function insertTrade(db: Db, trade: Trade, rowKey: string, { positionId, effect }: Taken): number {
   return db.insert(
     `INSERT INTO trade (row_key, chain, wallet, token, side, direction, leverage, amount, usd, start_amount, at_ms, tx, order_id,
-      position_id, intent, realized_usd, margin_cost_usd, held_ms) VALUES (${values.map(() => '?').join(', ')})`,
-    values,
+      position_id, intent, realized_usd, margin_cost_usd, held_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    [
+      rowKey,
+      trade.chain,
+      trade.trader,
+      trade.token,
+      trade.side,
+      trade.direction ?? '',
+      trade.leverage,
+      trade.amount,
+      trade.usd,
+      trade.startAmount ?? null,
+      trade.atMs,
+      trade.tx,
+      trade.orderId ?? null,
+      positionId,
+      effect.intent,
+      effect.realizedUsd,
+      effect.marginCostUsd,
+      heldOf(effect),
+    ],
   );
 }
 
-function updateToken(db: Db, trade: Trade): void {
+/** What is known of a token after its trades. */
+interface TokenAfter {
+  chain: string;
+  address: string;
+  symbol: string | null;
+  name: string | null;
+  supply: number | null;
+  price: number;
+  priceMs: number;
+}
+
+function tokenAfter(known: TokenAfter | undefined, trade: Trade): TokenAfter {
+  return {
+    chain: trade.chain,
+    address: trade.token,
+    symbol: trade.tokenSymbol ?? known?.symbol ?? null,
+    name: trade.tokenName ?? known?.name ?? null,
+    supply: trade.tokenSupply ?? known?.supply ?? null,
+    price: trade.usd / trade.amount,
+    priceMs: trade.atMs,
+  };
+}
+
+function updateToken(db: Db, { chain, address, symbol, name, supply, price, priceMs }: TokenAfter): void {
   db.run(
     `INSERT INTO token (chain, address, symbol, name, supply, price, price_ms) VALUES (?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (chain, address) DO UPDATE SET
        symbol = coalesce(excluded.symbol, symbol), name = coalesce(excluded.name, name), supply = coalesce(excluded.supply, supply),
        price = CASE WHEN excluded.price_ms >= coalesce(price_ms, 0) THEN excluded.price ELSE price END,
        price_ms = max(excluded.price_ms, coalesce(price_ms, 0))`,
-    [
-      trade.chain,
-      trade.token,
-      trade.tokenSymbol ?? null,
-      trade.tokenName ?? null,
-      trade.tokenSupply ?? null,
-      trade.usd / trade.amount,
-      trade.atMs,
-    ],
+    [chain, address, symbol, name, supply, price, priceMs],
   );
-}
-
-function savePosition(db: Db, state: PositionState): void {
-  const direction = state.direction ?? '';
-  const held = state.lots.reduce((sum, lot) => sum + lot.amount, 0);
-  db.run(
-    `INSERT INTO position (id, chain, wallet, token, direction, ordinal, opened_ms, latest_ms, amount, realized_usd, sell_count, state)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT (id) DO UPDATE SET opened_ms = excluded.opened_ms, latest_ms = excluded.latest_ms, amount = excluded.amount,
-       realized_usd = excluded.realized_usd, sell_count = excluded.sell_count, state = excluded.state`,
-    [
-      positionId(state, state.ordinal),
-      state.chain,
-      state.trader,
-      state.token,
-      direction,
-      state.ordinal,
-      state.openedAtMs,
-      state.latestAtMs,
-      held,
-      state.realizedUsd,
-      state.sellCount,
-      JSON.stringify(state),
-    ],
-  );
-  if (state.ordinal > 1)
-    db.run(
-      'UPDATE position SET superseded = 1 WHERE wallet = ? AND chain = ? AND token = ? AND direction = ? AND ordinal < ?',
-      [state.trader, state.chain, state.token, direction, state.ordinal],
-    );
-}
-
-interface StoredTrade extends Omit<Trade, 'direction' | 'orderId' | 'startAmount'> {
-  id: number;
-  direction: string;
-  startAmount: number | null;
-}
-
-function rebuildLine(db: Db, key: string): void {
-  const parts: string[] = JSON.parse(key);
-  const where = 'wallet = ? AND chain = ? AND token = ? AND direction = ?';
-  const trades = db.all<StoredTrade>(
-    `SELECT id, chain, wallet AS trader, token, side, direction, leverage, amount, usd, start_amount AS startAmount, at_ms AS atMs,
-       tx, row_key AS rowKey FROM trade WHERE ${where} ORDER BY at_ms, id`,
-    parts,
-  );
-  db.run(`DELETE FROM position WHERE ${where}`, parts);
-  let newest: PositionState | undefined;
-  for (const { direction, startAmount, ...stored } of trades) {
-    const trade: Trade = {
-      ...stored,
-      direction: direction === '' ? null : (direction as 'long' | 'short'),
-      ...(startAmount === null ? {} : { startAmount }),
-    };
-    const { position, effect } = applyTrade(newest, trade);
-    if (newest !== undefined && position.ordinal !== newest.ordinal) savePosition(db, newest);
-    newest = position;
-    db.run(
-      'UPDATE trade SET position_id = ?, intent = ?, realized_usd = ?, margin_cost_usd = ?, held_ms = ? WHERE id = ?',
-      [
-        positionId(trade, effect.ordinal),
-        effect.intent,
-        effect.realizedUsd,
-        effect.marginCostUsd,
-        effect.heldMs === null ? null : Math.round(effect.heldMs),
-        stored.id,
-      ],
-    );
-  }
-  if (newest !== undefined) savePosition(db, newest);
 }

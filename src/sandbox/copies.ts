@@ -28,8 +28,10 @@ interface Entry {
 export function matchCopies(db: Db, tradeIds: readonly number[]): number {
   if (db.get('SELECT 1 FROM intent WHERE trade_id IS NULL LIMIT 1') === undefined) return 0;
   const entries = db.all<Entry>(
-    `SELECT id, wallet, chain, token, direction, usd, at_ms AS atMs FROM trade
-     WHERE id IN (SELECT value FROM json_each(?)) AND intent = 'enter' ORDER BY at_ms, id`,
+    `SELECT id, wallet, chain, token, direction, usd, at_ms AS atMs FROM trade t
+     WHERE id IN (SELECT value FROM json_each(?)) AND intent = 'enter'
+       AND EXISTS (SELECT 1 FROM intent i WHERE i.wallet = t.wallet AND i.chain = t.chain AND i.token = t.token)
+     ORDER BY at_ms, id`,
     [JSON.stringify(tradeIds)],
   );
   return entries.filter((entry) => matchEntry(db, entry)).length;

@@ -1,4 +1,4 @@
-import { addTrades } from './add-trades.ts';
+import { type Added, addTrades, openBook } from './add-trades.ts';
 import { getMeta, setMeta } from './clock.ts';
 import { moveWorld } from './move-world.ts';
 import type { Fatal, RejectedRow } from './read-rows.ts';
@@ -40,7 +40,10 @@ export interface ImportOptions {
   ownTime: boolean;
 }
 
-const batchSize = 20_000;
+/** Trades that are stored at once, and so held in memory. */
+const lotSize = 20_000;
+/** A file with fewer rows keeps the indexes as they are. */
+const largeRows = 50_000;
 const shiftKey = 'import.shiftMs';
 
 /**
@@ -62,26 +65,73 @@ export async function importTrades(options: ImportOptions): Promise<ImportReport
     newest: toIso(survey.newestMs, times.shiftMs),
     newestAgeMs: survey.newestMs === undefined ? null : options.nowMs - survey.newestMs - times.shiftMs,
   };
-  const add = (trades: readonly Trade[]) => {
-    const { added, repeated } = addTrades(
-      db,
-      trades.map((trade) => ({ ...trade, atMs: trade.atMs + times.shiftMs })),
-    );
+  const own = ownStrings();
+  const toWorld = (trade: Trade): Trade => ({
+    ...trade,
+    trader: own(trade.trader),
+    token: own(trade.token),
+    atMs: trade.atMs + times.shiftMs,
+  });
+  const count = ({ added, repeated }: Added) => {
     report.imported += added;
     report.repeated += repeated;
   };
-  let batch: Trade[] = [];
-  for await (const event of options.read()) {
-    if (event.kind !== 'trade') continue;
-    batch.push(event.trade);
-    // A file that runs backwards is sorted as a whole: in pieces each would be older than the one before.
-    if (survey.ascending && batch.length >= batchSize) {
-      add(batch);
-      batch = [];
-    }
-  }
-  add(batch);
+  const lots = lotsOf(options.read(), survey.ascending ? lotSize : Number.POSITIVE_INFINITY, toWorld);
+  if (isLarge(db, report.rows)) await addLarge(db, lots, count);
+  else for await (const lot of lots) count(addTrades(db, lot));
   return report;
+}
+
+/** The trades of a file in lots. A file that runs backwards is one: in pieces each would be older than the one before. */
+async function* lotsOf(
+  events: AsyncIterable<ReadEvent>,
+  size: number,
+  toWorld: (trade: Trade) => Trade,
+): AsyncGenerator<Trade[]> {
+  let lot: Trade[] = [];
+  for await (const event of events) {
+    if (event.kind !== 'trade') continue;
+    lot.push(toWorld(event.trade));
+    if (lot.length < size) continue;
+    yield lot;
+    lot = [];
+  }
+  yield lot;
+}
+
+/**
+ * Gives a text as one that stands for itself: what is cut out of a file keeps the whole piece that was read in memory. The same
+ * text is kept once; only for texts of which there are few.
+ */
+function ownStrings(): (text: string) => string {
+  const known = new Map<string, string>();
+  return (text) => {
+    const found = known.get(text);
+    if (found !== undefined) return found;
+    const copy = Buffer.from(text).toString();
+    known.set(copy, copy);
+    return copy;
+  };
+}
+
+/** Whether making the indexes anew costs less than keeping them up to date. */
+function isLarge(db: Db, rows: number): boolean {
+  return rows >= largeRows && rows > (db.get<{ id: number | null }>('SELECT max(id) AS id FROM trade')?.id ?? 0);
+}
+
+/** All or nothing: in one transaction, in which the indexes are away until the end. */
+async function addLarge(db: Db, lots: AsyncIterable<Trade[]>, count: (added: Added) => void): Promise<void> {
+  await db.longTransaction(async () => {
+    const indexes = db.all<{ name: string; sql: string }>(
+      "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND tbl_name IN ('trade', 'position') AND sql IS NOT NULL",
+    );
+    for (const { name } of indexes) db.run(`DROP INDEX ${name}`);
+    const book = openBook(db);
+    for await (const lot of lots) count(book.add(lot));
+    book.savePositions();
+    for (const { sql } of indexes) db.run(sql);
+    book.finish();
+  });
 }
 
 interface Survey {
@@ -106,7 +156,7 @@ async function surveyFile({ read, onRejected }: ImportOptions): Promise<Survey |
     shiftMs: 0,
     worldMovedBackMs: 0,
   };
-  const [traders, tokens] = [new Set<string>(), new Set<string>()];
+  const [traders, tokens, own] = [new Set<string>(), new Set<string>(), ownStrings()];
   const survey: Survey = { report, oldestMs: undefined, newestMs: undefined, ascending: true };
   let [lastLine, lastMs] = [-1, Number.NEGATIVE_INFINITY];
   for await (const event of read()) {
@@ -120,8 +170,8 @@ async function surveyFile({ read, onRejected }: ImportOptions): Promise<Survey |
     } else if (event.kind === 'skipped') report.skipped += 1;
     else {
       const { trade } = event;
-      traders.add(trade.trader);
-      tokens.add(`${trade.chain}:${trade.token}`);
+      traders.add(own(trade.trader));
+      tokens.add(own(`${trade.chain}:${trade.token}`));
       survey.oldestMs = Math.min(survey.oldestMs ?? trade.atMs, trade.atMs);
       survey.newestMs = Math.max(survey.newestMs ?? trade.atMs, trade.atMs);
       survey.ascending &&= trade.atMs >= lastMs;

@@ -135,7 +135,8 @@ function csvTaker() {
     if (cells.length !== columns.length) {
       return rejected(line, `the row has ${cells.length} cells, the header ${columns.length}`, text);
     }
-    const named = Object.fromEntries(columns.map((column, index) => [column, cells[index] ?? '']));
+    const named: Record<string, string> = {};
+    for (const [index, column] of columns.entries()) named[column] = cells[index] ?? '';
     return { kind: 'row', row: { line, place: `line ${line}`, cells: named, text } };
   }
 

@@ -19,6 +19,8 @@ export interface Db {
   run: (sql: string, params?: readonly SqlValue[]) => number;
   /** Everything or nothing; nested calls join the outer one. */
   transaction: <T>(act: () => T) => T;
+  /** The same for work that waits for other things meanwhile; only for a connection that does nothing else. */
+  longTransaction: <T>(act: () => Promise<T>) => Promise<T>;
   close: () => void;
 }
 
@@ -60,23 +62,37 @@ function wrap(raw: Libsql.Database, file: string): Db {
     statements.set(sql, made);
     return made;
   };
-  const all = <Row>(sql: string, params: readonly SqlValue[] = []) => prepare(sql).all([...params]) as Row[];
+  const all = <Row>(sql: string, params: readonly SqlValue[] = []) => prepare(sql).all(params) as Row[];
   return {
     file,
     all,
     get: <Row>(sql: string, params: readonly SqlValue[] = []) => {
-      const row = prepare(sql).get([...params]) as (Row & { _metadata?: unknown }) | undefined;
+      const row = prepare(sql).get(params) as (Row & { _metadata?: unknown }) | undefined;
       if (row !== undefined) delete row._metadata; // the driver's own timing, not a column
       return row;
     },
-    insert: (sql, params) => Number(prepare(sql).run([...params]).lastInsertRowid),
-    run: (sql, params = []) => prepare(sql).run([...params]).changes,
+    insert: (sql, params) => Number(prepare(sql).run(params).lastInsertRowid),
+    run: (sql, params = []) => prepare(sql).run(params).changes,
     transaction: (act) => {
       if (depth > 0) return act();
       raw.exec('BEGIN IMMEDIATE');
       depth += 1;
       try {
         const result = act();
+        raw.exec('COMMIT');
+        return result;
+      } catch (error) {
+        raw.exec('ROLLBACK');
+        throw error;
+      } finally {
+        depth -= 1;
+      }
+    },
+    longTransaction: async (act) => {
+      raw.exec('BEGIN IMMEDIATE');
+      depth += 1;
+      try {
+        const result = await act();
         raw.exec('COMMIT');
         return result;
       } catch (error) {

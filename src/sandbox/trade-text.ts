@@ -133,7 +133,7 @@ export function readTime(text: string): number | undefined {
 /** Date.parse takes 30 February for 1 March. */
 function isDay(day: string): boolean {
   const atMs = Date.parse(`${day}T00:00:00Z`);
-  return !Number.isNaN(atMs) && new Date(atMs).toISOString().startsWith(day);
+  return !Number.isNaN(atMs) && new Date(atMs).getUTCDate() === Number(day.slice(-2));
 }
 
 function shown(value: string): string {
