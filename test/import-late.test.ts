@@ -37,8 +37,8 @@ const answers = async (env: Record<string, string>) => [
 
 test('a large import into an empty world, the same rows in small files, and a large one over older rows are one world', async () => {
   const rows = Array.from({ length: count }, (_, index) => row(index));
-  const worlds = ['large', 'small', 'late'].map(() => ({ SOTRA_DATA_DIR: temporaryFolder() }));
-  const [large, small, late] = worlds as [Record<string, string>, Record<string, string>, Record<string, string>];
+  const world = () => ({ SOTRA_DATA_DIR: temporaryFolder() });
+  const [large, small, late] = [world(), world(), world()];
   expect(await imported(large, rows)).toMatchObject({ rows: count, imported: count, repeated: 0, traders });
   for (const from of [0, 20_000, 40_000]) await imported(small, rows.slice(from, from + 20_000));
   // The last rows first: what the large file brings is older than what is there, and 100 of its rows are there already.
