@@ -1,5 +1,6 @@
+import { isAscii } from 'node:buffer';
 import { createHash, randomUUID } from 'node:crypto';
-import { createReadStream, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Context } from '../../context.ts';
 import { SotraError } from '../../errors.ts';
@@ -102,10 +103,10 @@ export interface Chunk {
 }
 
 /** The chunks of a job's list, in order; one part of the file is in memory at a time. */
-export async function* readChunks(folder: string): AsyncGenerator<Chunk> {
+export function* readChunks(folder: string): Generator<Chunk> {
   let index = 0;
   let waiting: string[] = [];
-  for await (const lines of readLines(folder)) {
+  for (const lines of readLines(folder)) {
     waiting = waiting.length === 0 ? lines : waiting.concat(lines);
     let from = 0;
     for (; waiting.length - from >= chunkSize; from += chunkSize) {
@@ -117,12 +118,27 @@ export async function* readChunks(folder: string): AsyncGenerator<Chunk> {
   if (waiting.length > 0) yield { index, addresses: waiting };
 }
 
-async function* readLines(folder: string): AsyncGenerator<string[]> {
-  let carried = '';
-  for await (const text of createReadStream(addressesFile(folder), { encoding: 'utf8', highWaterMark: 262_144 })) {
-    const lines = (carried + text).split('\n');
-    carried = lines.pop() ?? '';
-    yield lines;
+const blockBytes = 65_536;
+
+/** Lines block by block, each block into the same memory; every line of the file ends, and is shorter than a block. */
+function* readLines(folder: string): Generator<string[]> {
+  const file = openSync(addressesFile(folder), 'r');
+  const block = Buffer.alloc(blockBytes);
+  let carried = 0;
+  try {
+    for (let read = -1; read !== 0; ) {
+      read = readSync(file, block, carried, blockBytes - carried, null);
+      const bytes = block.subarray(0, carried + read);
+      const end = bytes.lastIndexOf(0x0a);
+      if (end !== -1) yield textOf(bytes.subarray(0, end)).split('\n');
+      carried = bytes.copy(block, 0, end + 1);
+    }
+  } finally {
+    closeSync(file);
   }
-  if (carried !== '') yield [carried];
+}
+
+/** Almost every address is ASCII, which is copied at a tenth of the time that UTF-8 takes. */
+function textOf(bytes: Buffer): string {
+  return bytes.toString(isAscii(bytes) ? 'latin1' : 'utf8');
 }

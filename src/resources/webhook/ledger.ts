@@ -14,26 +14,26 @@ export interface Ledger {
  * The ledger of one webhook, read from its uploads: there is no second copy that could disagree. Memory: some 30 bytes an address.
  * Errors: `local-file` for a damaged journal.
  */
-export async function readLedger(jobsPath: string, uid: string, { baseUrl }: ServiceId): Promise<Ledger> {
+export function readLedger(jobsPath: string, uid: string, { baseUrl }: ServiceId): Ledger {
   const jobs = listJobs(jobsPath).filter(({ state }) => state.uid === uid && state.plan.baseUrl === baseUrl);
   const confirmed = createAddressSet();
   for (const { folder, state } of jobs) {
-    for await (const { index, addresses } of readChunks(folder))
+    for (const { index, addresses } of readChunks(folder))
       if (state.done.has(index)) for (const address of addresses) confirmed.add(address);
   }
   return { confirmed, jobs };
 }
 
 /** The addresses of a ledger that are not in a set, the first few by name and how many. */
-export async function beyond(
+export function beyond(
   { jobs }: Ledger,
   wanted: Pick<AddressSet, 'has'>,
   shown: number,
-): Promise<{ count: number; first: string[] }> {
+): { count: number; first: string[] } {
   const counted = createAddressSet();
   const first: string[] = [];
   for (const { folder, state } of jobs)
-    for await (const { index, addresses } of readChunks(folder)) {
+    for (const { index, addresses } of readChunks(folder)) {
       if (!state.done.has(index)) continue;
       for (const address of addresses)
         if (!wanted.has(address) && counted.add(address) && first.length < shown) first.push(address);

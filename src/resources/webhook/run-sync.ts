@@ -32,8 +32,8 @@ export async function syncAddresses({ check, ...input }: SyncInput, context: Con
     const pass = await takeAddresses(input, context, { to: wantedFile, onRead: () => undefined });
     const wanted = await readSet(wantedFile);
     const resumed = check ? [] : await resumeEarlier(jobs, input, wanted, context);
-    const ledger = await readLedger(jobs, input.uid, await serviceId(context));
-    const surplus = await beyond(ledger, wanted, shownBeyond);
+    const ledger = readLedger(jobs, input.uid, await serviceId(context));
+    const surplus = beyond(ledger, wanted, shownBeyond);
     const missing = pass.addresses - (ledger.confirmed.size() - surplus.count);
     const result: SyncResult = {
       uid: input.uid,
@@ -89,7 +89,7 @@ async function resumeEarlier(
   for (const { folder, state } of listJobs(jobs)) {
     if (state.plan.task !== 'sync' || state.uid !== uid || state.finishedMs !== undefined) continue;
     let isWanted = true;
-    for await (const { index, addresses } of readChunks(folder))
+    for (const { index, addresses } of readChunks(folder))
       isWanted &&= state.done.has(index) || addresses.every((address) => wanted.has(address));
     if (!isWanted) continue;
     const resumed = await resumeUpload({ job: state.plan.job, concurrency }, context);

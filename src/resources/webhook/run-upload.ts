@@ -111,7 +111,7 @@ async function preview(input: UploadInput, draft: string, pass: FirstPass, conte
       ? `${count} in one request.`
       : `${count} in ${formatCount(chunks)} requests; this is the first, the others are PUTs of up to 1,000.`,
   );
-  for await (const { addresses: walletAddresses } of readChunks(draft)) {
+  for (const { addresses: walletAddresses } of readChunks(draft)) {
     const { uid, destinationUrl = '' } = input;
     if (uid === undefined) await context.call(endpoints.register, { walletAddresses, destinationUrl });
     else await context.call(endpoints.addAddresses, { uid, walletAddresses });

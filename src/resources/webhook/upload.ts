@@ -49,7 +49,7 @@ async function* registering(options: Uploading, journal: Journal, patience: Pati
     journal,
     patience,
     destinationUrl: job.state.plan.destinationUrl ?? '',
-    addresses: await firstChunk(job.folder),
+    addresses: firstChunk(job.folder),
     another: options.another,
     onSettling: (why) => told.push({ event: 'settling', why }),
   });
@@ -60,8 +60,8 @@ async function* registering(options: Uploading, journal: Journal, patience: Pati
   yield { event: 'registered', uid, destinationUrl, settled };
 }
 
-async function firstChunk(folder: string): Promise<string[]> {
-  for await (const { addresses } of readChunks(folder)) return addresses;
+function firstChunk(folder: string): string[] {
+  for (const { addresses } of readChunks(folder)) return addresses;
   return [];
 }
 
@@ -80,7 +80,7 @@ async function* sendChunks(options: Uploading, journal: Journal, patience: Patie
   for (let more = true; more || running.size > 0; ) {
     if (options.context.world.signal.aborted) failure ??= new SotraError('interrupted', 'interrupted');
     while (more && failure === undefined && running.size < options.concurrency) {
-      const next = await chunks.next();
+      const next = chunks.next();
       if (next.done) more = false;
       else if (!state.done.has(next.value.index))
         running.set(next.value.index, sendChunk(options, journal, patience, next.value, told));
@@ -102,7 +102,7 @@ async function* sendChunks(options: Uploading, journal: Journal, patience: Patie
     }
     yield* told.splice(0);
   }
-  await chunks.return(undefined);
+  chunks.return(undefined);
   await Promise.all(saving);
   yield* told.splice(0);
   if (failure !== undefined) throw failure;
