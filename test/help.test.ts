@@ -149,6 +149,8 @@ test('every example of the commands about the tool itself runs', async () => {
       const input = fromFile ? { stdin: 'some-key-1234\n' } : { answers: ['some-key-1234'] };
       const { code, err } = await run(line, { env, ...input });
       expect([argv, code, code === 0 ? '' : err]).toEqual([argv, 0, '']);
+      const { out } = await run(line.includes('--json') ? line : `${line} --json`, { env, ...input });
+      if (out !== '') expect(() => JSON.parse(out)).not.toThrow();
       tried.push(argv);
     }
   expect(tried.length).toBeGreaterThan(20);

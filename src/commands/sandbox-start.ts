@@ -62,6 +62,7 @@ async function serveSandbox(input: StartInput, context: Context): Promise<Result
   const app = await sandboxApp(db, world, input.wire ?? {});
   const controlToken = randomBytes(24).toString('base64url');
   const stopped = new Promise<void>((resolve) => {
+    if (world.signal.aborted) resolve();
     world.signal.addEventListener('abort', () => resolve(), { once: true });
     app.post('/_sandbox/stop', (c) => {
       if (!sameText(c.req.header('x-control-token') ?? '', controlToken))
