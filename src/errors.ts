@@ -78,14 +78,32 @@ export function usageError(message: string, hint?: string): SotraError {
   return new SotraError('usage', message, { hint });
 }
 
-/** Any thrown thing as a SotraError; what is not one of ours becomes `internal` (exit 1). Never throws. */
+/**
+ * Any thrown thing as a SotraError: what the file system or the sandbox's database refused becomes `local-file` (exit 3), what else is not
+ * one of ours `internal` (exit 1). Never throws.
+ */
 export function toSotraError(thrown: unknown): SotraError {
   if (thrown instanceof SotraError) return thrown;
   const message = thrown instanceof Error ? thrown.message : String(thrown);
+  if (isFileFault(thrown))
+    return new SotraError('local-file', `cannot use a file of this machine: ${message}`, {
+      hint: 'Make room or correct its permissions; SOTRA_DATA_DIR and SOTRA_CONFIG_DIR choose other folders.',
+      cause: thrown,
+    });
   return new SotraError('internal', `internal fault: ${message}`, {
     hint: 'This is a bug in sotra. Run the command again with --verbose and report what it prints.',
     cause: thrown,
   });
+}
+
+const noRoom: readonly unknown[] = ['ENOSPC', 'EDQUOT', 'EFBIG', 'EROFS', 'EIO', 'EMFILE', 'ENFILE', 'EISDIR'];
+
+/** Sockets have an address where files have a path; a write to an open file has neither. */
+function isFileFault(thrown: unknown): boolean {
+  if (!(thrown instanceof Error)) return false;
+  const { code, path, syscall } = thrown as NodeJS.ErrnoException;
+  if (code?.startsWith('SQLITE_')) return true;
+  return syscall !== undefined && (typeof path === 'string' || noRoom.includes(code));
 }
 
 /** The error as `--json` prints it on stderr (shape of "Exit codes" in the command-line names). Never throws. */

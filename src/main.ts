@@ -3,20 +3,25 @@ import { dirname } from 'node:path';
 import type { WriteStream } from 'node:tty';
 import packageFile from '../package.json' with { type: 'json' };
 import type { World } from './context.ts';
+import { SotraError } from './errors.ts';
 import { ClosedPipe, colourLevel, type Sink } from './output/io.ts';
 import { type Placed, programOf } from './program.ts';
 import { run } from './run.ts';
 
-function sinkOf(stream: NodeJS.WriteStream): Sink {
-  let closed = false;
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-    closed = true;
+function sinkOf(stream: NodeJS.WriteStream, fails: (error: NodeJS.ErrnoException) => Error | undefined): Sink {
+  let broken: NodeJS.ErrnoException | undefined;
+  stream.on('error', (error) => {
+    broken ??= error;
   });
   const write = (text: string | Uint8Array) =>
     new Promise<void>((resolve, reject) => {
-      if (closed) reject(new ClosedPipe());
-      else stream.write(text, (error) => (error ? reject(new ClosedPipe('', { cause: error })) : resolve()));
+      const end = (error?: Error | null) => {
+        const failure = error ? fails(error) : undefined;
+        if (failure === undefined) resolve();
+        else reject(failure);
+      };
+      if (broken === undefined) stream.write(text, end);
+      else end(broken);
     });
   const isTTY = stream.isTTY === true;
   const depth = isTTY ? (stream as WriteStream).getColorDepth(process.env) : 1;
@@ -27,6 +32,14 @@ function sinkOf(stream: NodeJS.WriteStream): Sink {
     write,
     writeBytes: write,
   };
+}
+
+function outFailure(cause: NodeJS.ErrnoException): Error {
+  if (cause.code === 'EPIPE') return new ClosedPipe('', { cause });
+  return new SotraError('local-file', `cannot write to stdout: ${cause.message}`, {
+    hint: 'What was printed is incomplete. Make room, or send it elsewhere.',
+    cause,
+  });
 }
 
 const stop = new AbortController();
@@ -50,7 +63,8 @@ async function ask(question: string, { hidden }: { hidden: boolean }): Promise<s
 }
 
 const world: World = {
-  io: { out: sinkOf(process.stdout), err: sinkOf(process.stderr), in: process.stdin, ask },
+  // Notes that nobody can read change nothing of what the command does.
+  io: { out: sinkOf(process.stdout, outFailure), err: sinkOf(process.stderr, () => undefined), in: process.stdin, ask },
   env: process.env,
   version: packageFile.version,
   now: Date.now,

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { World } from './context.ts';
+import { createFile } from './durable-file.ts';
 import { SotraError } from './errors.ts';
 
 /** What waiting for a lock needs of the outside world. */
@@ -24,7 +25,7 @@ export async function withLock<T>(
 ): Promise<T> {
   const mark = `${hostname()} ${world.pid} ${randomBytes(8).toString('hex')}`;
   let [seen, unchanged] = ['', 0];
-  for (let round = 0; !take(file, mark); round += 1) {
+  for (let round = 0; !createFile(file, mark); round += 1) {
     const holder = read(file);
     unchanged = holder === seen ? unchanged + 1 : 0;
     seen = holder;
@@ -39,16 +40,6 @@ export async function withLock<T>(
     });
   } finally {
     if (isHeld()) rmSync(file, { force: true });
-  }
-}
-
-function take(file: string, mark: string): boolean {
-  try {
-    writeFileSync(file, mark, { flag: 'wx', mode: 0o600 });
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
-    throw error;
   }
 }
 

@@ -16,6 +16,9 @@ export function directories(env: Env): { config: string; data: string } {
   };
 }
 
+/** The layout of the file; absent in files from before it was kept. */
+const version = 1;
+
 export interface Store {
   path: string;
   read: () => StoredSettings;
@@ -56,7 +59,7 @@ export function openStore(directory: string): Store {
             clearInvalidConfig: false,
           });
           checkHeld();
-          file.store = { ...settings };
+          file.store = { ...settings, version };
           chmodSync(path, 0o600);
           return settings;
         });
@@ -70,7 +73,9 @@ export function openStore(directory: string): Store {
 
 function checkStored(stored: unknown): StoredSettings {
   if (!isObject(stored)) throw new Error('it is not an object');
-  const { contexts = {}, aliases = {}, current } = stored as Record<string, unknown>;
+  const { contexts = {}, aliases = {}, current, version: layout = version } = stored as Record<string, unknown>;
+  if (typeof layout !== 'number') throw new Error('version is not a number');
+  if (layout > version) throw new Error(`it was written by a newer sotra (layout ${layout})`);
   if (!isObject(contexts)) throw new Error('contexts is not an object');
   for (const [name, context] of Object.entries(contexts)) checkContext(`contexts.${name}`, context);
   checkTexts('aliases', aliases);

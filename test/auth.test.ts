@@ -173,6 +173,7 @@ test('auth logout forgets the key and keeps the context', async () => {
   const { env, text } = folder({ current: 'c', contexts });
   expect((await run('auth logout', { env })).code).toBe(0);
   expect(JSON.parse(text())).toEqual({
+    version: 1,
     current: 'c',
     contexts: { c: { baseUrl: 'https://own.example.com', layout: 'blank-line' } },
   });

@@ -135,7 +135,7 @@ test('a removed context is gone with its key, and no context is current when it 
   const { code, err } = await run('context remove a', { env });
   expect(code).toBe(0);
   expect(err).toContain('No context is current now');
-  expect(read()).toEqual({ contexts: { b: {} } });
+  expect(read()).toEqual({ version: 1, contexts: { b: {} } });
 });
 
 test('SOTRA_CONTEXT goes before the current context, and context use says so', async () => {

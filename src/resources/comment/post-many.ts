@@ -33,7 +33,7 @@ export async function postMany(input: PostInput, file: string, context: Context)
     const signers = [...new Set(ready.map(({ comment }) => comment.signerAddress))].join(', ');
     await askToPost('', `Post ${ready.length} comments by ${signers} to ${new URL(baseUrl).origin}?`, context);
   }
-  const journal = openJournal(await context.dataDirectory(), new URL(baseUrl).origin);
+  const journal = openJournal(await context.dataDirectory(), new URL(baseUrl).origin, context.world);
   // A service on this machine can be reset, so there the journal's word is checked.
   const mayForget = kind === 'sandbox' || isLoopback(new URL(baseUrl).hostname);
   const results = postAll(ready, { journal, mayForget, context });
@@ -138,23 +138,23 @@ async function postOne(
   if (before?.state === 'posted' || before?.state === 'sending') {
     const found = await lookUp(comment, context);
     if (found !== undefined && found.commentText === comment.commentText) {
-      if (before.state === 'sending') journal.note(comment, 'posted', found.uid);
+      if (before.state === 'sending') await journal.note(comment, 'posted', found.uid);
       return { result: 'posted before', uid: found.uid };
     }
   }
-  journal.note(comment, 'sending');
+  await journal.note(comment, 'sending');
   try {
     const { comment: answer } = await send(comment, context);
-    journal.note(comment, 'posted', answer.uid);
+    await journal.note(comment, 'posted', answer.uid);
     return { result: 'posted', uid: answer.uid };
   } catch (thrown) {
     if (!(thrown instanceof SotraError)) throw thrown;
     if (refusals.includes(thrown.code)) {
-      journal.note(comment, 'refused');
+      await journal.note(comment, 'refused');
       return { result: 'refused', reason: thrown.message };
     }
-    if (thrown.code === 'verification') journal.note(comment, 'posted');
-    else if (thrown.outcome !== 'unknown') journal.note(comment, 'unsent');
+    if (thrown.code === 'verification') await journal.note(comment, 'posted');
+    else if (thrown.outcome !== 'unknown') await journal.note(comment, 'unsent');
     throw thrown;
   }
 }

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Context } from '../../context.ts';
+import { replaceFile } from '../../durable-file.ts';
 import { SotraError } from '../../errors.ts';
+import { takeLock } from '../../lock.ts';
 
 /** Where a watch has got to. Everything before `sinceSec` was shown; from there on, what `seen` names was. */
 export interface WatchPlace {
@@ -23,6 +25,8 @@ interface Stored extends WatchPlace {
 
 export interface WatchFile {
   path: string;
+  /** Keeps other processes from the place and gives what lets them again. Errors: `locked` naming the process that has it, `local-file`. */
+  lock: () => () => void;
   /** Errors: `local-file` when it was written by a newer sotra; `damaged` says why it cannot be understood. */
   read: () => WatchPlace | { damaged: string } | undefined;
   /** Replaces the file as a whole. Errors: `local-file`. */
@@ -50,19 +54,21 @@ export async function watchFile(
   const path = join(await context.dataDirectory(), 'watch', `${command.replace('.', '-')}-${name}.json`);
   return {
     path,
+    lock: () => {
+      try {
+        mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+        return takeLock(`${path}.lock`, `the place of this watch, ${path},`, context.world);
+      } catch (cause) {
+        throw cause instanceof SotraError ? cause : unwritable(path, cause);
+      }
+    },
     read: () => readPlace(path),
     write: (place) => {
       const stored: Stored = { version, command, service: baseUrl, input: filters, ...place };
       try {
-        mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-        const draft = `${path}.${context.world.pid}.tmp`;
-        writeFileSync(draft, `${JSON.stringify(stored)}\n`, { mode: 0o600 });
-        renameSync(draft, path);
+        replaceFile(path, `${JSON.stringify(stored)}\n`);
       } catch (cause) {
-        throw new SotraError('local-file', `cannot keep the place of this watch in ${path}: ${reason(cause)}`, {
-          hint: 'Make room, or choose another folder with SOTRA_DATA_DIR.',
-          cause,
-        });
+        throw unwritable(path, cause);
       }
     },
   };
@@ -86,6 +92,13 @@ function readPlace(path: string): WatchPlace | { damaged: string } | undefined {
     if (thrown instanceof SotraError) throw thrown;
     return (thrown as NodeJS.ErrnoException).code === 'ENOENT' ? undefined : { damaged: reason(thrown) };
   }
+}
+
+function unwritable(path: string, cause: unknown): SotraError {
+  return new SotraError('local-file', `cannot keep the place of this watch in ${path}: ${reason(cause)}`, {
+    hint: 'Make room, or choose another folder with SOTRA_DATA_DIR.',
+    cause,
+  });
 }
 
 function reason(thrown: unknown): string {

@@ -24,14 +24,27 @@ const passing: readonly string[] = ['network', 'timeout', 'server-error', 'rate-
 /**
  * New cards of a feed as they come, oldest first, a batch a page; ends only with `max`. The place is kept on disk after each batch that
  * was printed. Network failures and 5xx are waited out. Says on stderr where a gap cannot be ruled out. Errors:
- * `interrupted`, `local-file`, and those of the call that do not pass.
+ * `interrupted`, `locked` where another process watches from the same place, `local-file`, and those of the call that do not pass.
  */
 export async function* watchFeed(watch: Watch): AsyncGenerator<readonly unknown[]> {
-  const { context, everyMs, max = Number.POSITIVE_INFINITY } = watch;
-  const { signal } = context.world;
-  const tell = (text: string) =>
+  const { context } = watch;
+  const tell: Tell = (text: string) =>
     context.options.quiet ? Promise.resolve() : context.world.io.err.write(`${safeText(text)}\n`);
   const file = await watchFile(context, watch.endpoint.id, watch.input);
+  const { dryRun, curl } = context.options;
+  const release = dryRun || curl ? () => undefined : file.lock();
+  try {
+    yield* watchFrom(watch, file, tell);
+  } finally {
+    release();
+  }
+}
+
+type Tell = (text: string) => Promise<void>;
+
+async function* watchFrom(watch: Watch, file: WatchFile, tell: Tell): AsyncGenerator<readonly unknown[]> {
+  const { context, everyMs, max = Number.POSITIVE_INFINITY } = watch;
+  const { signal } = context.world;
   let place = await whereToBegin(watch, file, tell);
   let [shown, failures] = [0, 0];
   for (;;) {
@@ -65,11 +78,7 @@ export async function* watchFeed(watch: Watch): AsyncGenerator<readonly unknown[
 }
 
 /** Where `--newer-than` or the last run of this command says to begin; `undefined`: at the newest card. */
-async function whereToBegin(
-  { input }: Watch,
-  file: WatchFile,
-  tell: (text: string) => Promise<void>,
-): Promise<WatchPlace | undefined> {
+async function whereToBegin({ input }: Watch, file: WatchFile, tell: Tell): Promise<WatchPlace | undefined> {
   const from = input['newerThan'];
   if (typeof from === 'string') {
     const atMs = parseTime(from);

@@ -37,7 +37,7 @@ export async function createUndoFile(path: string, largestBytes: number): Promis
       const text = Buffer.from(entries.map(lineOf).reverse().join(''));
       start -= text.length;
       lastBytes = text.length;
-      await file.write(text, 0, text.length, start).catch((cause) => Promise.reject(unwritable(path, cause)));
+      await writeAt(file, text, start).catch((cause) => Promise.reject(unwritable(path, cause)));
     },
     withdraw: () => {
       start += lastBytes;
@@ -95,12 +95,24 @@ function unwritable(path: string, cause: unknown): SotraError {
 
 const blank = Buffer.from(`${' '.repeat(1023)}\n`.repeat(64));
 
+async function writeAt(file: FileHandle, bytes: Uint8Array, start: number): Promise<void> {
+  for (let done = 0; done < bytes.length; )
+    done += (await file.write(bytes, done, bytes.length - done, start + done)).bytesWritten;
+  await file.datasync();
+}
+
 async function fillBlank(file: FileHandle, bytes: number): Promise<void> {
-  for (let at = 0; at < bytes; at += blank.length) await file.write(blank, 0, Math.min(blank.length, bytes - at), at);
+  for (let at = 0; at < bytes; )
+    at += (await file.write(blank, 0, Math.min(blank.length, bytes - at), at)).bytesWritten;
 }
 
 async function cutHead(path: string, start: number): Promise<void> {
   const draft = `${path}.tmp`;
-  await pipeline(createReadStream(path, { start }), createWriteStream(draft, { mode: 0o600 }));
-  renameSync(draft, path);
+  try {
+    await pipeline(createReadStream(path, { start }), createWriteStream(draft, { mode: 0o600, flush: true }));
+    renameSync(draft, path);
+  } catch {
+    // No room for a second copy: the blank lines stay, and are passed over when it is read.
+    rmSync(draft, { force: true });
+  }
 }

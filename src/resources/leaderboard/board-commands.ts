@@ -100,9 +100,9 @@ async function boardOf({ traders }: LeaderboardAnswer, filters: Filters, context
   };
 }
 
-async function keep(board: Board, { world, dataDirectory }: Context): Promise<void> {
+async function keep(board: Board, { dataDirectory }: Context): Promise<void> {
   const { boardFolder, saveBoard } = await memory();
-  saveBoard(boardFolder(await dataDirectory(), board), board, String(world.pid));
+  saveBoard(boardFolder(await dataDirectory(), board), board);
 }
 
 function momentOf(since: string, nowMs: number): number {

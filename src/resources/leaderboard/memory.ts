@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { replaceFile } from '../../durable-file.ts';
 import { SotraError } from '../../errors.ts';
 import { leaderboardChains } from '../../model/chain.ts';
 
@@ -50,17 +51,13 @@ export function boardFolder(dataDirectory: string, { service, filters }: Pick<Bo
 }
 
 /** Keeps a board under its time: a file of its own, mode 0600, there whole or not at all. Errors: `local-file` (exit 3). */
-export function saveBoard(folder: string, board: Board, mark: string): void {
+export function saveBoard(folder: string, board: Board): void {
   const atMs = Date.parse(board.savedAt);
-  const draft = join(folder, `${atMs}.${mark}.draft`);
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    writeFileSync(draft, `${JSON.stringify({ version, ...board })}\n`, { mode: 0o600 });
-    chmodSync(draft, 0o600);
-    renameSync(draft, fileOf(folder, atMs));
+    replaceFile(fileOf(folder, atMs), `${JSON.stringify({ version, ...board })}\n`);
     for (const gone of savedTimes(folder).slice(0, -keptBoards)) rmSync(fileOf(folder, gone), { force: true });
   } catch (cause) {
-    rmSync(draft, { force: true });
     if (cause instanceof SotraError) throw cause;
     throw failure('keep a board in', folder, cause);
   }
@@ -83,7 +80,10 @@ export function savedTimes(folder: string): number[] {
 export function readBoard(folder: string, atMs: number): Board {
   const file = fileOf(folder, atMs);
   try {
-    const { version: _, ...board } = boardSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
+    const stored: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    const layout = Number(Object(stored).version);
+    if (layout > version) throw new Error(`it was written by a newer sotra (layout ${layout})`);
+    const { version: _, ...board } = boardSchema.parse(stored);
     return board;
   } catch (cause) {
     if (!(cause instanceof z.ZodError)) throw failure('read', file, cause);
@@ -105,7 +105,7 @@ function fileOf(folder: string, atMs: number): string {
 function failure(what: string, path: string, thrown: unknown, cause = thrown): SotraError {
   const why = thrown instanceof Error ? thrown.message : String(thrown);
   return new SotraError('local-file', `cannot ${what} ${path}: ${why}`, {
-    hint: 'Delete it, or choose another folder with SOTRA_DATA_DIR.',
+    hint: 'Move it away, or choose another folder with SOTRA_DATA_DIR.',
     cause,
   });
 }

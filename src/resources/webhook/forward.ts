@@ -1,8 +1,8 @@
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { request as secureRequest } from 'node:https';
 import { join } from 'node:path';
+import { openLog, readLog } from '../../log-file.ts';
 import type { Entry, Inbox, Received } from './inbox.ts';
-import { openLog, readLog } from './log-file.ts';
 
 /** Where deliveries go on to: those of a type, or all. */
 export interface Route {

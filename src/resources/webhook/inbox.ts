@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Context } from '../../context.ts';
+import { SotraError } from '../../errors.ts';
+import { openLog, readSpans, type Span } from '../../log-file.ts';
 import { type EventSummary, eventsOf } from './delivery.ts';
-import { openLog, readSpans, type Span } from './log-file.ts';
 
 /** A delivery as it came. */
 export interface Received {
@@ -16,9 +17,11 @@ export interface Received {
   body: Buffer;
 }
 
+const version = 1;
+
 /** A delivery as it is stored, one line each. */
 interface Stored {
-  v: 1;
+  v: typeof version;
   seq: number;
   atMs: number;
   path: string;
@@ -62,8 +65,8 @@ export async function inboxFolder(context: Context, name: string): Promise<strin
 /** Opens a store of deliveries. Every event is stored once; what was cut off by a crash was never acknowledged. Errors: `local-file`. */
 export function openInbox(folder: string): Inbox {
   const file = join(folder, 'deliveries.ndjson');
-  const log = openLog(file);
   const entries = [...readEntries(folder)];
+  const log = openLog(file);
   const seen = new Set(entries.flatMap((entry) => entry.eventIds));
   let seq = entries.at(-1)?.seq ?? 0;
   return {
@@ -83,7 +86,7 @@ export function openInbox(folder: string): Inbox {
       const { path, lane, headers, body } = received;
       const eventIds = fresh.map(({ eventId }) => eventId);
       const eventTypes = fresh.map(({ eventType }) => eventType);
-      const stored: Stored = { v: 1, seq, atMs, path, lane, headers, ...bodyText(body), eventIds, eventTypes };
+      const stored: Stored = { v: version, seq, atMs, path, lane, headers, ...bodyText(body), eventIds, eventTypes };
       const entry = { seq, atMs, lane, eventIds, eventTypes, span: log.append(stored) };
       for (const id of eventIds) seen.add(id);
       await log.flush();
@@ -96,7 +99,7 @@ export function openInbox(folder: string): Inbox {
 
 /** The stored deliveries of a folder, oldest first, without their bodies. */
 function* readEntries(folder: string): Generator<Entry> {
-  for (const { entry, span } of readSpans<Stored>(join(folder, 'deliveries.ndjson'))) {
+  for (const { entry, span } of storedIn(folder)) {
     const { seq, atMs, lane, eventIds, eventTypes } = entry;
     yield { seq, atMs, lane, eventIds, eventTypes, span };
   }
@@ -106,10 +109,26 @@ function* readEntries(folder: string): Generator<Entry> {
 export function* readStored(
   folder: string,
 ): Generator<Received & { seq: number; atMs: number; fresh: EventSummary[] }> {
-  for (const { entry } of readSpans<Stored>(join(folder, 'deliveries.ndjson'))) {
+  for (const { entry } of storedIn(folder)) {
     const received = receivedOf(entry);
     const fresh = summaries(received.body).filter(({ eventId }) => entry.eventIds.includes(eventId));
     yield { ...received, seq: entry.seq, atMs: entry.atMs, fresh };
+  }
+}
+
+function* storedIn(folder: string): Generator<{ entry: Stored; span: Span }> {
+  const file = join(folder, 'deliveries.ndjson');
+  for (const one of readSpans<Stored>(file)) {
+    const { v, eventIds, eventTypes, headers } = one.entry;
+    if (v !== version || ![eventIds, eventTypes, headers].every(Array.isArray))
+      throw new SotraError(
+        'local-file',
+        `${file}: the delivery at byte ${one.span.offset} is of another version of sotra`,
+        {
+          hint: 'Update sotra, or listen into another store with --name.',
+        },
+      );
+    yield one;
   }
 }
 

@@ -3,10 +3,11 @@ import { createHash, randomUUID } from 'node:crypto';
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Context } from '../../context.ts';
+import { syncFolder } from '../../durable-file.ts';
 import { SotraError } from '../../errors.ts';
+import { openLog } from '../../log-file.ts';
 import { chunkSize } from './endpoints.ts';
 import { type JobState, journalFile, type Plan, readJournal } from './journal.ts';
-import { openLog, syncFolder } from './log-file.ts';
 
 /** The service a job speaks to, as far as the key's partner and address tell it apart. */
 export interface ServiceId {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SotraError } from '../../errors.ts';
-import { type LogFile, openLog, readLog } from './log-file.ts';
+import { type LogFile, openLog, readLog } from '../../log-file.ts';
 
 /** What a job is to do; the first line of its journal. */
 export interface Plan {

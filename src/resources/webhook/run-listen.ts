@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import type { Result } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
+import { takeLock } from '../../lock.ts';
 import { formatCount } from '../../output/format.ts';
 import type { EventSummary } from './delivery.ts';
 import { eventLine } from './event-line.ts';
 import { type Route, startForwarder } from './forward.ts';
 import { inboxFolder, openInbox } from './inbox.ts';
 import { startListener } from './listener.ts';
-import { takeLock } from './lock.ts';
 import { readSecrets } from './secret-file.ts';
 
 export interface ListenInput {

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import type { Result } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import { SotraError } from '../../errors.ts';
+import { takeLock } from '../../lock.ts';
 import { formatCount } from '../../output/format.ts';
 import type { AddressSet } from './address-set.ts';
 import { type AddressInput, takeAddresses } from './address-source.ts';
@@ -21,7 +22,6 @@ import {
   settleDraft,
 } from './jobs.ts';
 import { type Plan, readJournal, resentChunks } from './journal.ts';
-import { takeLock } from './lock.ts';
 import { createPatience, patiently } from './patience.ts';
 import { checkSecretFile, readSecrets, writeSecret } from './secret-file.ts';
 import { counted, showUpload } from './show-upload.ts';

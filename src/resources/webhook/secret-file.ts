@@ -1,18 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { replaceFile } from '../../durable-file.ts';
 import { SotraError, usageError } from '../../errors.ts';
-import { syncFolder } from './log-file.ts';
 
 /** The secrets in a file: one a line, lines that start with # and empty ones left out. Errors: `local-file` (exit 3) naming the file. */
 export function readSecrets(file: string): string[] {
@@ -52,14 +42,7 @@ export function checkSecretFile(file: string): void {
 
 /** Writes a secret to a file of mode 0600, whole and safe on disk when it returns. Errors: those of the file system. */
 export function writeSecret(file: string, secret: string): void {
-  const draft = draftOf(file);
-  const handle = openSync(draft, 'wx', 0o600);
-  writeSync(handle, `${secret}\n`);
-  fsyncSync(handle);
-  closeSync(handle);
-  renameSync(draft, file);
-  chmodSync(file, 0o600);
-  syncFolder(dirname(file));
+  replaceFile(file, `${secret}\n`);
 }
 
 function draftOf(file: string): string {

@@ -1,20 +1,6 @@
-import { randomBytes } from 'node:crypto';
-import {
-  chmodSync,
-  closeSync,
-  copyFileSync,
-  existsSync,
-  fsyncSync,
-  linkSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { createFile, replaceFile } from '../../../durable-file.ts';
 import { SotraError, usageError } from '../../../errors.ts';
 import { checksumAddress } from '../secp256k1.ts';
 import type { Family } from '../swap-fields.ts';
@@ -62,7 +48,7 @@ export function readKept(folder: string, name: string): { kept: KeptKey; json: R
         : `Known keys: ${known.map((each) => each.slice(0, -'.json'.length)).join(', ')}.`,
     );
   }
-  const json: Record<string, unknown> = JSON.parse(readFileSync(file, 'utf8'));
+  const json = readJson(file);
   const keystore = readKeystore(json, file);
   const family = familyOfKeystore(keystore);
   const address = keystore.address ?? '';
@@ -70,6 +56,19 @@ export function readKept(folder: string, name: string): { kept: KeptKey; json: R
     kept: { name, family, address: family === 'evm' ? checksumAddress(address.replace(/^0x/, '')) : address, file },
     json,
   };
+}
+
+function readJson(file: string): Record<string, unknown> {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch (cause) {
+    // The parser's words would show what the file holds.
+    const why = cause instanceof SyntaxError ? 'it is not JSON' : (cause as Error).message;
+    throw new SotraError('local-file', `cannot read the key in ${file}: ${why}`, {
+      hint: 'Put a backup of it in its place (older ones end in .bak), or import the key again with --replace.',
+      cause,
+    });
+  }
 }
 
 /**
@@ -91,10 +90,7 @@ export function storeKey(
       'Replace it with --replace (the old one is kept as a backup), or take another name.',
     );
   const backup = existsSync(file) ? `${file}.${new Date(nowMs).toISOString().replaceAll(':', '-')}.bak` : undefined;
-  if (backup !== undefined) {
-    copyFileSync(file, backup);
-    chmodSync(backup, 0o600);
-  }
+  if (backup !== undefined) writeSecretFile(backup, readFileSync(file, 'utf8'), { exclusive: true });
   writeSecretFile(file, `${JSON.stringify(sealed, null, 2)}\n`, { exclusive: backup === undefined });
   return { file, backup };
 }
@@ -106,22 +102,10 @@ export function removeKey(folder: string, name: string): void {
 
 /** Writes a file that only its owner may read, whole or not at all. Errors: `local-file` naming it. */
 export function writeSecretFile(file: string, text: string, { exclusive }: { exclusive: boolean }): void {
-  const draft = `${file}.${randomBytes(6).toString('hex')}.new`;
   try {
-    const handle = openSync(draft, 'wx', 0o600);
-    try {
-      writeSync(handle, text);
-      fsyncSync(handle);
-    } finally {
-      closeSync(handle);
-    }
-    // A link is made only where nothing of that name is; a rename would replace it.
-    if (exclusive) linkSync(draft, file);
-    else renameSync(draft, file);
+    if (!exclusive) replaceFile(file, text);
+    else if (!createFile(file, text)) throw new Error('it exists already');
   } catch (cause) {
-    const why = (cause as NodeJS.ErrnoException).code === 'EEXIST' ? 'it exists already' : (cause as Error).message;
-    throw new SotraError('local-file', `cannot write ${file}: ${why}`, { cause });
-  } finally {
-    rmSync(draft, { force: true });
+    throw new SotraError('local-file', `cannot write ${file}: ${(cause as Error).message}`, { cause });
   }
 }

@@ -1,5 +1,7 @@
-import { closeSync, fsync, fsyncSync, ftruncateSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
-import { SotraError } from '../../errors.ts';
+import { closeSync, fsync, ftruncateSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { syncFolder } from './durable-file.ts';
+import { SotraError } from './errors.ts';
 
 /** A line's place in a file, in bytes. */
 export interface Span {
@@ -26,6 +28,7 @@ export function openLog(file: string): LogFile {
   const bytes = readFileSync(handle);
   const whole = bytes.lastIndexOf(0x0a) + 1;
   if (whole < bytes.length) ftruncateSync(handle, whole);
+  if (whole === 0) syncFolder(dirname(file));
   let size = whole;
   let syncing: Promise<void> | undefined;
   let next: Promise<void> | undefined;
@@ -41,7 +44,13 @@ export function openLog(file: string): LogFile {
     append: (entry) => {
       const line = Buffer.from(`${JSON.stringify(entry)}\n`);
       const span = { offset: size, length: line.length };
-      for (let written = 0; written < line.length; ) written += writeSync(handle, line, written);
+      try {
+        for (let written = 0; written < line.length; ) written += writeSync(handle, line, written);
+      } catch (error) {
+        // What a full disk still took of the line goes, or the next line would be joined to it.
+        ftruncateSync(handle, size);
+        throw error;
+      }
       size += line.length;
       return span;
     },
@@ -86,7 +95,7 @@ export function* readSpans<Entry>(file: string): Generator<{ entry: Entry; span:
   let [offset, line] = [0, 1];
   for (let end = bytes.indexOf(0x0a); end !== -1; end = bytes.indexOf(0x0a, offset)) {
     const span = { offset, length: end + 1 - offset };
-    yield { entry: parseEntry(bytes.toString('utf8', offset, end), file, line), span };
+    yield { entry: parseEntry<Entry>(bytes.toString('utf8', offset, end), file, line), span };
     offset = end + 1;
     line += 1;
   }
@@ -94,22 +103,17 @@ export function* readSpans<Entry>(file: string): Generator<{ entry: Entry; span:
 
 function parseEntry<Entry>(text: string, file: string, line: number): Entry {
   try {
-    return JSON.parse(text);
+    const entry = JSON.parse(text);
+    if (typeof entry === 'object' && entry !== null && !Array.isArray(entry)) return entry;
+    throw new Error('it is not an object');
   } catch (cause) {
-    throw new SotraError('local-file', `${file} is damaged at line ${line}`, {
-      hint: 'Move the folder it is in away; what it knew is then forgotten.',
-      cause,
-    });
+    throw damaged(`${file} is damaged at line ${line}`, cause);
   }
 }
 
-/** Makes a folder's entries (new and renamed files) safe on disk. */
-export function syncFolder(folder: string): void {
-  try {
-    const handle = openSync(folder, 'r');
-    fsyncSync(handle);
-    closeSync(handle);
-  } catch {
-    // Windows does not open folders; its renames are safe without.
-  }
+function damaged(message: string, cause?: unknown): SotraError {
+  return new SotraError('local-file', message, {
+    hint: 'Repair it, or move it away with the folder it is in; what it knew is then forgotten.',
+    cause,
+  });
 }

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { linkSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, statSync } from 'node:fs';
 import { uptime } from 'node:os';
-import type { World } from '../../context.ts';
-import { SotraError } from '../../errors.ts';
+import type { World } from './context.ts';
+import { createFile } from './durable-file.ts';
+import { SotraError } from './errors.ts';
 
 /** A takeover is a few system calls long; a file older than this was left behind by one that was killed in it. */
 const takeoverMs = 10_000;
@@ -16,7 +17,7 @@ export function takeLock(file: string, what: string, { pid, system, now }: World
   const mine = JSON.stringify({ pid, started: timeOrigin, token: randomUUID() });
   // In a new container this process may have the number that the dead owner had.
   const isAlive = (owner: Owner) => (owner.pid === pid ? owner.started === timeOrigin : system.isAlive(owner.pid));
-  if (!create(file, mine)) takeOver(file, mine, what, isAlive, now());
+  if (!createFile(file, mine)) takeOver(file, mine, what, isAlive, now());
   return () => {
     if (read(file) === mine) rmSync(file, { force: true });
   };
@@ -24,7 +25,7 @@ export function takeLock(file: string, what: string, { pid, system, now }: World
 
 function takeOver(file: string, mine: string, what: string, isAlive: (owner: Owner) => boolean, nowMs: number): void {
   const guard = `${file}.takeover`;
-  if (!create(guard, mine) && (ageOf(guard, nowMs) < takeoverMs || !replace(guard, mine)))
+  if (!createFile(guard, mine) && (ageOf(guard, nowMs) < takeoverMs || !replace(guard, mine)))
     throw locked(what, 'another process is just taking it over');
   try {
     const owner = ownerOf(read(file));
@@ -39,22 +40,7 @@ function takeOver(file: string, mine: string, what: string, isAlive: (owner: Own
 
 function replace(file: string, text: string): boolean {
   rmSync(file, { force: true });
-  return create(file, text);
-}
-
-/** Makes a file with its content in one step; false where it exists. */
-function create(file: string, text: string): boolean {
-  const draft = `${file}.${randomUUID().slice(0, 8)}`;
-  writeFileSync(draft, text, { mode: 0o600 });
-  try {
-    linkSync(draft, file);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
-    throw error;
-  } finally {
-    rmSync(draft, { force: true });
-  }
+  return createFile(file, text);
 }
 
 function read(file: string): string | undefined {
