@@ -233,7 +233,7 @@ function programWithKeychain(): {
     const options = { env, input: stdin, encoding: 'utf8' } as const;
     const { status, stdout, stderr } = spawnSync(
       process.execPath,
-      [join(folder, 'dist', 'main.js'), ...argv.split(' ')],
+      [join(folder, 'dist', 'main.cjs'), ...argv.split(' ')],
       options,
     );
     return { code: status, out: stdout, err: stderr };
