@@ -24,7 +24,9 @@ function sinkOf(stream: NodeJS.WriteStream, fails: (error: NodeJS.ErrnoException
       else end(broken);
     });
   const isTTY = stream.isTTY === true;
-  const depth = isTTY ? (stream as WriteStream).getColorDepth(process.env) : 1;
+  // Node would take an empty NO_COLOR for one that is set; ours is the reading of no-color.org.
+  const { NO_COLOR: _, FORCE_COLOR: __, ...env } = process.env;
+  const depth = isTTY ? (stream as WriteStream).getColorDepth(env) : 1;
   return {
     isTTY,
     width: Number(process.env['COLUMNS']) || stream.columns || 80,

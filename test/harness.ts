@@ -25,6 +25,8 @@ export interface RunOptions {
   tty?: number;
   now?: number;
   signal?: AbortSignal;
+  /** Colours of the terminal, as `Sink` counts them; none when absent. */
+  colours?: 0 | 1 | 2 | 3;
   /** Waiting takes no time: the clock jumps instead. */
   hurry?: boolean;
   /** What the user types when asked, one text a question; stdin is a terminal then. */
@@ -48,7 +50,7 @@ export async function run(argv: string | readonly string[], options: RunOptions 
     },
     isTTY: options.tty !== undefined,
     width: options.tty ?? 80,
-    colourLevel: 0,
+    colourLevel: options.colours ?? 0,
   });
   const never = new AbortController();
   const env = { ...options.env };

@@ -4,7 +4,7 @@ import type { Palette } from './colour.ts';
 import { type AnyColumn, knownColumns } from './columns.ts';
 import { type Grid, readGrid } from './grid.ts';
 import { safeText } from './safe-text.ts';
-import { cutText, displayWidth } from './text-width.ts';
+import { cutText, displayWidth, wrapText } from './text-width.ts';
 import type { AnyView } from './view.ts';
 
 /** How results are written for people. `width` is in terminal cells; `columns` were checked with selectColumns. */
@@ -32,8 +32,8 @@ export function renderView(view: AnyView, answer: unknown, input: unknown, optio
   for (const block of view.blocks?.(answer as never, input as never) ?? []) {
     const part = renderPart(block.layout, block.columns, block.rows, options);
     if (part === '') continue;
-    const title = block.title === undefined ? '' : `${options.palette.title(safeText(block.title))}\n`;
-    parts.push(title + part);
+    const title = block.title === undefined ? [] : wrapText(safeText(block.title), options.width);
+    parts.push(title.map((line) => `${options.palette.title(line)}\n`).join('') + part);
   }
   return parts.filter((part) => part !== '').join('\n');
 }

@@ -18,7 +18,8 @@ export function cutText(text: string, width: number, where: 'middle' | 'end', el
   if (room < 0) return '';
   const parts = splitGraphemes(text);
   const head = takeWidth(parts, where === 'middle' ? Math.ceil(room / 2) : room).join('');
-  if (where === 'end') return head.trimEnd() + ellipsis;
+  // A short address that is cut again has one ellipsis, not two.
+  if (where === 'end') return `${head.replace(/[\s…]+$/, '')}${ellipsis}`;
   const tail = takeWidth(parts.reverse(), room - displayWidth(head)).reverse();
   return head + ellipsis + tail.join('');
 }
