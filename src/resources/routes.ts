@@ -40,5 +40,18 @@ const handlers: { [E in AnyEndpoint as E['id']]: Handler<E> } = {
   'webhook.validate': webhook.validate,
 };
 
+/** Answers that are much asked for and follow from the data and the windows of time alone; they may be given twice. */
+const steady: readonly AnyEndpoint['id'][] = [
+  'leaderboard.list',
+  'leaderboard.rank',
+  'leaderboard.sections',
+  'profile.get',
+  'token.positions',
+];
+
 /** The sandbox's routes: every endpoint with its handler. */
-export const routes: readonly Route[] = endpoints.map((endpoint) => ({ endpoint, handle: handlers[endpoint.id] }));
+export const routes: readonly Route[] = endpoints.map((endpoint) => ({
+  endpoint,
+  handle: handlers[endpoint.id],
+  isSteady: steady.includes(endpoint.id),
+}));

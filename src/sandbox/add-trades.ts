@@ -1,5 +1,6 @@
 import { matchCopies } from './copies.ts';
 import { noteTrades } from './events.ts';
+import { touchFigures } from './figures.ts';
 import { digestOf } from './ids.ts';
 import { heldOf, openLines, type Taken } from './position-lines.ts';
 import { addWallet } from './profiles.ts';
@@ -65,6 +66,7 @@ export function openBook(db: Db): Book {
       for (const trade of tokens.values()) updateToken(db, trade);
       for (const [trader, atMs] of wallets) addWallet(db, trader, atMs);
       lines.finish();
+      touchFigures(db, [...wallets.keys()]);
       matchCopies(db, ids);
       return ids;
     },

@@ -18,8 +18,15 @@ export function setMeta(db: Db, key: string, value: string): void {
 
 /** The sandbox's time in Unix milliseconds: frozen, or the real time plus what the clock was advanced by. */
 export function sandboxNow(db: Db, realNowMs: number): number {
+  return clockOf(db)(realNowMs);
+}
+
+/** The sandbox's time by the real one, both in Unix milliseconds, as the clock is set now. */
+export function clockOf(db: Db): (realNowMs: number) => number {
   const frozen = readMeta(db, 'clock.frozenMs');
-  return frozen === undefined ? realNowMs + Number(readMeta(db, 'clock.offsetMs') ?? 0) : Number(frozen);
+  if (frozen !== undefined) return () => Number(frozen);
+  const offsetMs = Number(readMeta(db, 'clock.offsetMs') ?? 0);
+  return (realNowMs) => realNowMs + offsetMs;
 }
 
 /** Stops the clock at a time. */

@@ -167,4 +167,22 @@ CREATE INDEX position_holding ON position (chain, token, superseded, amount DESC
 CREATE INDEX position_feed_wallet ON position (wallet, latest_ms / 1000 DESC, id);
 CREATE INDEX position_feed ON position (latest_ms / 1000 DESC, id);
 `,
+  `
+DROP INDEX trade_wallet;
+CREATE INDEX trade_wallet ON trade
+  (wallet, at_ms, chain, usd, realized_usd, margin_cost_usd, intent, held_ms);
+CREATE INDEX position_closed ON position (chain, token, realized_usd DESC, id, superseded, amount);
+CREATE INDEX wallet_ready ON wallet (ready_ms);
+CREATE INDEX comment_time ON comment (at_ms);
+
+-- Sums over the trades of a window, as of the moment in meta 'figures.atMs'; made from the trades, and gone without loss.
+CREATE TABLE figure (
+  days INTEGER NOT NULL,           -- length of the window
+  profile_id TEXT NOT NULL, wallet TEXT NOT NULL, chain TEXT NOT NULL,
+  pnl REAL NOT NULL, cost_usd REAL NOT NULL, volume_usd REAL NOT NULL,
+  trades INTEGER NOT NULL, exits INTEGER NOT NULL, wins INTEGER NOT NULL,
+  PRIMARY KEY (days, profile_id, wallet, chain)
+) WITHOUT ROWID;
+CREATE TABLE figure_stale (profile_id TEXT PRIMARY KEY) WITHOUT ROWID;
+`,
 ];

@@ -1,3 +1,4 @@
+import { dropFigures } from './figures.ts';
 import type { PositionState } from './positions.ts';
 import type { Db } from './store.ts';
 
@@ -21,6 +22,7 @@ const moments: readonly (readonly [string, string])[] = [
 /** Moves every moment in the world by some milliseconds (negative: into the past); distances in time stay as they are. */
 export function moveWorld(db: Db, byMs: number): void {
   db.transaction(() => {
+    dropFigures(db);
     for (const [table, column] of moments)
       db.run(`UPDATE ${table} SET ${column} = ${column} + ? WHERE ${column} IS NOT NULL`, [byMs]);
     for (const { id, state } of db.all<{ id: string; state: string }>('SELECT id, state FROM position'))

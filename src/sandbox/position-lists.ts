@@ -1,6 +1,6 @@
 import { type Chain, chains, defaultFilterChains } from '../model/chain.ts';
+import { windowMs } from './figures.ts';
 import { openThresholdUsd } from './positions.ts';
-import { windowMs } from './statistics.ts';
 import type { Db, SqlValue } from './store.ts';
 
 /** Cards on a page when the request does not say how many (wire-facts 3.5: not found; assumed). */

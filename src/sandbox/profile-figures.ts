@@ -1,6 +1,7 @@
 import { type LeaderboardChain, leaderboardChains } from '../model/chain.ts';
+import { windowMs } from './figures.ts';
 import type { Hydration } from './profiles.ts';
-import { medianHoldingMinutes, roiPercent, type WindowFigures, windowFigures, windowMs } from './statistics.ts';
+import { medianHoldingMinutes, roiPercent, type WindowFigures, windowFigures } from './statistics.ts';
 import type { Db } from './store.ts';
 
 type Json = Record<string, unknown>;

@@ -28,11 +28,13 @@ export function recommendedTrades(
   wallets: readonly string[],
   snapshot: number,
 ): Recommended[] {
-  const newestMs = db.get<{ atMs: number | null }>('SELECT max(at_ms) AS atMs FROM trade WHERE id <= ?', [
-    snapshot,
-  ])?.atMs;
-  if (newestMs === undefined || newestMs === null) return [];
-  const best = standings(db, newestMs, { timeframe: '7d' })
+  // The plus keeps the ids' own order out: the newest by time is looked for along the times.
+  const newestMs = db.get<{ atMs: number }>(
+    'SELECT at_ms AS atMs FROM trade WHERE +id <= ? ORDER BY at_ms DESC LIMIT 1',
+    [snapshot],
+  )?.atMs;
+  if (newestMs === undefined) return [];
+  const best = standings(db, newestMs, { timeframe: '7d', most: bigEntry.traders + 1, isPassing: true })
     .filter(({ profileId, total }) => profileId !== actorId && total > 0)
     .slice(0, bigEntry.traders)
     .map(({ profileId }) => profileId);

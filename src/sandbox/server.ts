@@ -3,7 +3,7 @@ import { bodyLimit } from 'hono/body-limit';
 import type { z } from 'zod';
 import type { Endpoint, InputOf, Params, WireNames } from '../api/endpoint.ts';
 import { decodeRequest } from '../api/request.ts';
-import { sandboxNow } from './clock.ts';
+import { keepAnswers } from './answers.ts';
 import { type Partner, Refusal, type SandboxCall } from './service.ts';
 import type { Db } from './store.ts';
 
@@ -17,6 +17,8 @@ export type Handler<E extends { params: Params; answer: z.ZodType }> = (
 export interface Route {
   endpoint: Endpoint;
   handle: (input: never, call: SandboxCall) => unknown;
+  /** The answer changes with the data and the windows of time alone, and so may be given again as it is. */
+  isSteady?: boolean;
 }
 
 export interface ServerOptions {
@@ -36,15 +38,21 @@ export function createApp({ db, routes, now, wire }: ServerOptions): Hono {
     throw new Refusal(413, `body is larger than ${largestBodyBytes / 1024 / 1024} MB`);
   };
   app.use(bodyLimit({ maxSize: largestBodyBytes, onError: tooLarge }));
-  for (const { endpoint, handle } of routes) {
+  const answers = keepAnswers(db, now);
+  for (const { endpoint, handle, isSteady = false } of routes) {
     app.on(endpoint.method, endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1'), async (c) => {
-      const partner = findPartner(db, c.req.header('authorization'), endpoint.keyless === true);
-      const url = new URL(c.req.url);
-      const body = readBody(await c.req.text());
-      const decoded = decodeRequest(endpoint, { path: c.req.param(), query: url.searchParams, body }, wire);
-      if (!decoded.ok) throw new Refusal(400, decoded.problem);
-      const answer = await handle(decoded.input as never, { db, nowMs: sandboxNow(db, now()), partner, url, wire });
-      return c.json(answer as object, 200, { 'x-request-id': crypto.randomUUID() });
+      const nowMs = answers.now();
+      const key = c.req.header('authorization');
+      const answer = async (): Promise<string> => {
+        const partner = findPartner(db, key, endpoint.keyless === true);
+        const url = new URL(c.req.url);
+        const body = readBody(await c.req.text());
+        const decoded = decodeRequest(endpoint, { path: c.req.param(), query: url.searchParams, body }, wire);
+        if (!decoded.ok) throw new Refusal(400, decoded.problem);
+        return JSON.stringify(await handle(decoded.input as never, { db, nowMs, partner, url, wire }));
+      };
+      const text = isSteady ? await answers.give(`${key}\n${c.req.url}`, nowMs, answer) : await answer();
+      return c.body(text, 200, { 'content-type': 'application/json', 'x-request-id': crypto.randomUUID() });
     });
   }
   app.notFound((c) => c.json({ error: `no such endpoint: ${c.req.method} ${c.req.path}` }, 404));

@@ -1,15 +1,10 @@
 import { type LeaderboardChain, leaderboardChains } from '../model/chain.ts';
 import { getMeta } from './clock.ts';
+import { figuresAt, type Timeframe, windowMs } from './figures.ts';
 import type { Db, SqlValue } from './store.ts';
 
-export type Timeframe = '7d' | '30d';
-
-const dayMs = 86_400_000;
-/** Length of each window that figures are given for. */
-export const windowMs: Readonly<Record<Timeframe, number>> = { '7d': 7 * dayMs, '30d': 30 * dayMs };
-
 /** Public eligibility of the real service (wire-facts, threshold): at least 3 swaps of at least 500 USD in 7 days. */
-const publicRule = { swaps: 3, usd: 500, withinMs: 7 * dayMs };
+const publicRule = { swaps: 3, usd: 500, withinMs: windowMs['7d'] };
 
 /** Sums over the trades of one wallet on one chain inside a window. USD; `costUsd` is the cost of what was sold (margin on perps). */
 export interface WindowFigures {
@@ -34,16 +29,11 @@ export function windowFigures(
   nowMs: number,
   profileIds?: readonly string[],
 ): WindowFigures[] {
-  const only = profileIds === undefined ? '' : 'AND w.profile_id IN (SELECT value FROM json_each(?))';
-  const params: SqlValue[] = [nowMs - windowMs[timeframe], nowMs, JSON.stringify(leaderboardChains)];
+  const { sql, params } = figuresAt(db, timeframe, nowMs, { profileIds });
   return db.all<WindowFigures>(
-    `SELECT t.wallet, w.profile_id AS profileId, t.chain, sum(t.realized_usd) AS pnl, sum(t.margin_cost_usd) AS costUsd,
-       sum(t.usd) AS volumeUsd, count(*) AS trades, sum(t.intent = 'exit') AS exits,
-       sum(t.intent = 'exit' AND t.realized_usd > 0) AS wins
-     FROM trade t JOIN wallet w ON w.address = t.wallet
-     WHERE t.at_ms > ? AND t.at_ms <= ? AND t.chain IN (SELECT value FROM json_each(?)) ${only}
-     GROUP BY t.wallet, t.chain ORDER BY t.wallet, t.chain`,
-    profileIds === undefined ? params : [...params, JSON.stringify(profileIds)],
+    `SELECT wallet, profile_id AS profileId, chain, pnl, cost_usd AS costUsd, volume_usd AS volumeUsd, trades, exits, wins
+     FROM (${sql}) ORDER BY wallet, chain`,
+    params,
   );
 }
 
@@ -81,30 +71,52 @@ export interface Standing {
   perChain: Partial<Record<LeaderboardChain, number>>;
 }
 
+export interface Board {
+  chains?: readonly LeaderboardChain[] | undefined;
+  timeframe?: Timeframe | undefined;
+  /** Nobody else is on the board. */
+  among?: ReadonlySet<string> | undefined;
+  /** The best only; everyone when absent. */
+  most?: number | undefined;
+  /** The moment is one that is not asked for again. */
+  isPassing?: boolean;
+}
+
 /**
- * Everyone on the leaderboard, best first by `total` (realized USD over the chains asked for), ties by profile id. Empty
+ * Those on the leaderboard, best first by `total` (realized USD over the chains asked for), ties by profile id. Empty
  * when nobody traded.
  */
-export function standings(
-  db: Db,
-  nowMs: number,
-  { chains = leaderboardChains, timeframe = '30d' }: { chains?: readonly LeaderboardChain[]; timeframe?: Timeframe },
-): Standing[] {
+export function standings(db: Db, nowMs: number, board: Board): Standing[] {
+  const { chains = leaderboardChains, timeframe = '30d', among, most = -1, isPassing = false } = board;
+  const allowed = both(eligible(db, nowMs), among);
+  const { sql, params } = figuresAt(db, timeframe, nowMs, { isPassing });
+  const only: readonly [string, ...SqlValue[]] =
+    allowed === undefined ? [''] : ['AND profile_id IN (SELECT value FROM json_each(?))', JSON.stringify([...allowed])];
+  const [allowedSql, ...allowedParams] = only;
   const rows = db.all<{ profileId: string; chain: LeaderboardChain; pnl: number }>(
-    `SELECT w.profile_id AS profileId, t.chain, sum(t.realized_usd) AS pnl FROM trade t JOIN wallet w ON w.address = t.wallet
-     WHERE t.at_ms > ? AND t.at_ms <= ? AND t.chain IN (SELECT value FROM json_each(?)) GROUP BY w.profile_id, t.chain`,
-    [nowMs - windowMs[timeframe], nowMs, JSON.stringify(chains)],
+    `WITH each AS MATERIALIZED (
+       SELECT profile_id, chain, sum(pnl) AS pnl FROM (${sql}) WHERE chain IN (SELECT value FROM json_each(?)) ${allowedSql}
+       GROUP BY profile_id, chain
+     ), best AS (SELECT profile_id FROM each GROUP BY profile_id ORDER BY sum(pnl) DESC, profile_id LIMIT ?)
+     SELECT profile_id AS profileId, chain, pnl FROM each WHERE profile_id IN best`,
+    [...params, JSON.stringify(chains), ...allowedParams, most],
   );
-  const allowed = eligible(db, nowMs);
   const byProfile = new Map<string, Standing>();
   for (const { profileId, chain, pnl } of rows) {
-    if (allowed !== undefined && !allowed.has(profileId)) continue;
     const standing = byProfile.get(profileId) ?? { profileId, total: 0, perChain: {} };
     standing.perChain[chain] = pnl;
     standing.total += pnl;
     byProfile.set(profileId, standing);
   }
   return [...byProfile.values()].sort((a, b) => b.total - a.total || (a.profileId < b.profileId ? -1 : 1));
+}
+
+function both(
+  one: ReadonlySet<string> | undefined,
+  other: ReadonlySet<string> | undefined,
+): ReadonlySet<string> | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  return new Set([...one].filter((id) => other.has(id)));
 }
 
 function eligible(db: Db, nowMs: number): Set<string> | undefined {

@@ -21,6 +21,10 @@ export interface Db {
   transaction: <T>(act: () => T) => T;
   /** The same for work that waits for other things meanwhile; only for a connection that does nothing else. */
   longTransaction: <T>(act: () => Promise<T>) => Promise<T>;
+  /** Like a transaction, but `false`, with nothing done, where another process is writing just now. */
+  tryTransaction: (act: () => void) => boolean;
+  /** Another text after every change of the database, by whatever process; equal texts mean equal data. */
+  version: () => string;
   close: () => void;
 }
 
@@ -55,12 +59,36 @@ export function openDb(file: string): Db {
 function wrap(raw: Libsql.Database, file: string): Db {
   const statements = new Map<string, Libsql.Statement>();
   let depth = 0;
+  let ownChanges = 0;
   const prepare = (sql: string): Libsql.Statement => {
     const known = statements.get(sql);
     if (known) return known;
     const made = raw.prepare(sql);
     statements.set(sql, made);
     return made;
+  };
+  const change = (sql: string, params: readonly SqlValue[]): Libsql.RunResult => {
+    const result = prepare(sql).run(params);
+    ownChanges += result.changes;
+    return result;
+  };
+  const begin = () => {
+    raw.exec('BEGIN IMMEDIATE');
+    depth = 1;
+  };
+  const end = (how: 'COMMIT' | 'ROLLBACK') => {
+    depth = 0;
+    raw.exec(how);
+  };
+  const finished = <T>(act: () => T): T => {
+    try {
+      const result = act();
+      end('COMMIT');
+      return result;
+    } catch (error) {
+      end('ROLLBACK');
+      throw error;
+    }
   };
   const all = <Row>(sql: string, params: readonly SqlValue[] = []) => prepare(sql).all(params) as Row[];
   return {
@@ -71,37 +99,38 @@ function wrap(raw: Libsql.Database, file: string): Db {
       if (row !== undefined) delete row._metadata; // the driver's own timing, not a column
       return row;
     },
-    insert: (sql, params) => Number(prepare(sql).run(params).lastInsertRowid),
-    run: (sql, params = []) => prepare(sql).run(params).changes,
+    insert: (sql, params) => Number(change(sql, params).lastInsertRowid),
+    run: (sql, params = []) => change(sql, params).changes,
     transaction: (act) => {
       if (depth > 0) return act();
-      raw.exec('BEGIN IMMEDIATE');
-      depth += 1;
-      try {
-        const result = act();
-        raw.exec('COMMIT');
-        return result;
-      } catch (error) {
-        raw.exec('ROLLBACK');
-        throw error;
-      } finally {
-        depth -= 1;
-      }
+      begin();
+      return finished(act);
     },
     longTransaction: async (act) => {
-      raw.exec('BEGIN IMMEDIATE');
-      depth += 1;
+      begin();
       try {
         const result = await act();
-        raw.exec('COMMIT');
+        end('COMMIT');
         return result;
       } catch (error) {
-        raw.exec('ROLLBACK');
+        end('ROLLBACK');
         throw error;
-      } finally {
-        depth -= 1;
       }
     },
+    tryTransaction: (act) => {
+      if (depth > 0) return false;
+      raw.exec('PRAGMA busy_timeout = 0');
+      try {
+        begin();
+      } catch {
+        return false;
+      } finally {
+        raw.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
+      }
+      finished(act);
+      return true;
+    },
+    version: () => `${prepare('PRAGMA data_version').raw(true).get()}.${ownChanges}`,
     close: () => raw.close(),
   };
 }

@@ -152,6 +152,8 @@ const worldTables = [
   'webhook_wallet',
   'event',
   'delivery',
+  'figure',
+  'figure_stale',
 ] as const;
 
 /** Empties every table; the layout stays. */

@@ -1,9 +1,10 @@
 import { type LeaderboardChain, leaderboardChains } from '../../model/chain.ts';
 import type { Profile } from '../../model/profile.ts';
+import { windowMs } from '../../sandbox/figures.ts';
 import { findProfile, followedBy, hydrateProfiles } from '../../sandbox/profiles.ts';
 import type { Handler } from '../../sandbox/server.ts';
 import type { SandboxCall } from '../../sandbox/service.ts';
-import { commenters, type Standing, standings, windowFigures, windowMs } from '../../sandbox/statistics.ts';
+import { commenters, type Standing, standings, windowFigures } from '../../sandbox/statistics.ts';
 import type * as endpoints from './endpoints.ts';
 
 /** Traders that a board shows when the request does not say how many (wire-facts 3.1, 3.2). */
@@ -12,17 +13,19 @@ const defaultLimit = 50;
 /** The period of the copytraded board; the service names its two ends and not its length (wire-facts 3.4): assumed. */
 const copyPeriod = '30d';
 
-interface Board {
+interface Asked {
   chains?: readonly LeaderboardChain[] | undefined;
   onlyWithComments?: boolean | undefined;
   timeframe?: '7d' | '30d' | undefined;
 }
 
-function boardOf(call: SandboxCall, { chains, onlyWithComments, timeframe }: Board): Standing[] {
-  const all = standings(call.db, call.nowMs, { ...(chains && { chains }), ...(timeframe && { timeframe }) });
-  if (onlyWithComments !== true) return all;
-  const withComments = commenters(call.db, call.nowMs);
-  return all.filter((standing) => withComments.has(standing.profileId));
+function boardOf(
+  { db, nowMs }: SandboxCall,
+  { chains, onlyWithComments, timeframe }: Asked,
+  most?: number,
+): Standing[] {
+  const among = onlyWithComments === true ? commenters(db, nowMs) : undefined;
+  return standings(db, nowMs, { chains, timeframe, among, most });
 }
 
 function profilesOf(call: SandboxCall, shown: readonly { profileId: string }[]): Profile[] {
@@ -32,7 +35,7 @@ function profilesOf(call: SandboxCall, shown: readonly { profileId: string }[]):
 
 /** GET /v2/leaderboard: sorted by `pnl.total` descending, ties by profile id; at most `limit`; may be empty. */
 export const list: Handler<typeof endpoints.list> = (input, call) => {
-  const shown = boardOf(call, input).slice(0, input.limit ?? defaultLimit);
+  const shown = boardOf(call, input, input.limit ?? defaultLimit);
   const withComments = commenters(call.db, call.nowMs);
   const followed = input.viewerAddresses && followedBy(call.db, input.viewerAddresses, call.partner);
   const profiles = profilesOf(call, shown);
@@ -147,7 +150,7 @@ export const sections: Handler<typeof endpoints.sections> = (input, call) => {
   const withComments = commenters(call.db, call.nowMs);
   return {
     sections: asked.map(({ key, title, description, chains }) => {
-      const shown = boardOf(call, { chains, timeframe: input.timeframe }).slice(0, input.limit ?? defaultLimit);
+      const shown = boardOf(call, { chains, timeframe: input.timeframe }, input.limit ?? defaultLimit);
       const profiles = profilesOf(call, shown);
       const entries = profiles.map(({ status: _, ...profile }, index) => ({
         reason: { title: `${title} PnL`, value: String(shown[index]?.total ?? 0), format: 'currency' },
