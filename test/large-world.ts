@@ -5,7 +5,7 @@ import { ensureWorld } from '../src/sandbox/world.ts';
 
 export const largeNow = Date.parse('2026-11-20T12:00:00Z');
 export const dayMs = 86_400_000;
-export const tradeCount = 24_000;
+const tradeCount = 24_000;
 
 /** The wallets of the large world. */
 export function traderOf(index: number): string {
