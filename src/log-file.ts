@@ -90,7 +90,7 @@ export function* readSpans<Entry>(file: string): Generator<{ entry: Entry; span:
     bytes = readFileSync(file);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
-    throw error;
+    throw damaged(`cannot read ${file}: ${(error as Error).message}`, error);
   }
   let [offset, line] = [0, 1];
   for (let end = bytes.indexOf(0x0a); end !== -1; end = bytes.indexOf(0x0a, offset)) {

@@ -66,7 +66,7 @@ async function sealChecked(key: PrivateKey, address: string, password: Uint8Arra
 
 /** Every kept key, sorted by name; may be empty. */
 export async function showKeys(context: Context): Promise<Result> {
-  return { kind: 'answer', answer: listKeys(await keyFolder(context)), view: keyView };
+  return { kind: 'answer', answer: listKeys(await keyFolder(context), context.warn), view: keyView };
 }
 
 /** Removes a kept key after a yes. Errors: `usage` where nobody can be asked and `--yes` is not set, `interrupted` for a no. */

@@ -50,7 +50,7 @@ export function openDb(file: string): Db {
     if (cause instanceof SotraError) throw cause;
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new SotraError('config', `cannot open the sandbox database ${file}: ${why}`, {
-      hint: 'Choose another file with --db or folder with SOTRA_DATA_DIR, or make a new world with sotra sandbox reset.',
+      hint: 'Move the file away to begin anew, or choose another with --db or SOTRA_DATA_DIR.',
       cause,
     });
   }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Context } from '../../context.ts';
 import { replaceFile } from '../../durable-file.ts';
@@ -27,6 +27,8 @@ export interface WatchFile {
   path: string;
   /** Keeps other processes from the place and gives what lets them again. Errors: `locked` naming the process that has it, `local-file`. */
   lock: () => () => void;
+  /** Moves a place that cannot be understood out of the way and gives where to. Errors: `local-file`. */
+  setAside: () => string;
   /** Errors: `local-file` when it was written by a newer sotra; `damaged` says why it cannot be understood. */
   read: () => WatchPlace | { damaged: string } | undefined;
   /** Replaces the file as a whole. Errors: `local-file`. */
@@ -63,6 +65,15 @@ export async function watchFile(
       }
     },
     read: () => readPlace(path),
+    setAside: () => {
+      const aside = `${path.replace(/\.json$/, '')}.damaged-${context.world.now()}`;
+      try {
+        renameSync(path, aside);
+      } catch (cause) {
+        throw unwritable(path, cause);
+      }
+      return aside;
+    },
     write: (place) => {
       const stored: Stored = { version, command, service: baseUrl, input: filters, ...place };
       try {

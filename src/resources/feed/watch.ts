@@ -89,7 +89,7 @@ async function whereToBegin({ input }: Watch, file: WatchFile, tell: Tell): Prom
   if (kept === undefined) return undefined;
   if ('damaged' in kept) {
     await tell(
-      `warning: the place kept in ${file.path} cannot be read: ${kept.damaged}. There may be a gap before now.`,
+      `warning: the place kept in ${file.path} cannot be read: ${kept.damaged}. It is now ${file.setAside()}. There may be a gap before now.`,
     );
     return undefined;
   }

@@ -21,7 +21,7 @@ import {
   setAside,
   settleDraft,
 } from './jobs.ts';
-import { type Plan, readJournal, resentChunks } from './journal.ts';
+import { journalFile, type Plan, readJournal, resentChunks } from './journal.ts';
 import { createPatience, patiently } from './patience.ts';
 import { checkSecretFile, readSecrets, writeSecret } from './secret-file.ts';
 import { counted, showUpload } from './show-upload.ts';
@@ -171,7 +171,10 @@ async function runJob(
   const release = takeLock(join(folder, 'lock'), `upload ${folder.split(/[\\/]/).at(-1)}`, context.world);
   try {
     const state = readJournal(folder);
-    if (state === undefined) throw new SotraError('local-file', `${folder} holds no journal`);
+    if (state === undefined)
+      throw new SotraError('local-file', `${journalFile(folder)} is empty`, {
+        hint: 'Look which webhooks there are with sotra webhook list, then move the folder away to begin anew.',
+      });
     const job: Job = { folder, state };
     const { plan } = state;
     const secretFile = input.secretFile ?? plan.secretFile ?? undefined;

@@ -22,16 +22,17 @@ export function keptFile(folder: string, name: string): string {
   throw usageError(`${name}: a key's name is 1 to 64 letters, digits, dots, dashes or underscores`);
 }
 
-/** The keys in a folder, sorted by name; empty where there are none. A file that is no keystore is passed over. */
-export function listKeys(folder: string): KeptKey[] {
+/** The keys in a folder, sorted by name; empty where there are none. A file that is no keystore is passed over and told. */
+export function listKeys(folder: string, tell: (problem: string) => void): KeptKey[] {
   if (!existsSync(folder)) return [];
   const names = readdirSync(folder).flatMap((file) => (file.endsWith('.json') ? [file.slice(0, -'.json'.length)] : []));
   return names.sort().flatMap((name) => {
     try {
       return [readKept(folder, name).kept];
     } catch (error) {
-      if (error instanceof SotraError) return [];
-      throw error;
+      if (!(error instanceof SotraError)) throw error;
+      tell(error.message);
+      return [];
     }
   });
 }
