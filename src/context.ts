@@ -36,6 +36,8 @@ export interface World {
   spawnSelf: (argv: readonly string[], logFile: string) => Promise<{ exitCode: () => number | null }>;
   pid: number;
   system: System;
+  /** For long walks, which make garbage page by page and keep none of it: the heap does not grow with the first of it. */
+  keepHeapSmall?: () => Promise<void>;
   /** In place of real sockets; tests only. */
   transport?: Transport;
 }

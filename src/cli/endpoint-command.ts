@@ -41,6 +41,7 @@ export function endpointCommand<P extends Params, L extends Params = Record<neve
       const input = prepare === undefined ? (known as InputOf<P>) : await prepare(typed as never, context);
       const ask = (asked: unknown, link?: string) => context.call(endpoint, asked as InputOf<P>, link);
       if (paging !== undefined && (typed['all'] === true || typed['max'] !== undefined)) {
+        await context.world.keepHeapSmall?.();
         const max = typed['max'] as number | undefined;
         const onCut = () => context.note(`There is more: stopped after ${max} items (--max).`);
         const batches = walkPages({ paging, input: input as Record<string, unknown>, ask, max, onCut });

@@ -39,6 +39,7 @@ export async function sendTyped(typed: Typed, context: Context): Promise<Result>
     const { data, text } = await context.request(wire);
     return { kind: 'answer', answer: data, text };
   }
+  await context.world.keepHeapSmall?.();
   const batches = walk(wire, context);
   if (context.options.format === 'ndjson') return { kind: 'items', batches, view: asTheyAre };
   const pages: (readonly unknown[])[] = [];
