@@ -75,8 +75,11 @@ const world: World = {
   signal: stop.signal,
   pid: process.pid,
   system: { node: process.versions.node, platform: process.platform, isAlive },
-  // Left alone, V8 lets the space for young objects grow sixteenfold before it looks whether they are needed.
-  keepHeapSmall: async () => (await import('node:v8')).setFlagsFromString('--semi-space-growth-factor=1'),
+  // Left alone, V8 lets the space for young objects grow sixteenfold, and old ones fourfold, before it looks whether they are needed.
+  keepHeapSmall: async () => {
+    const { setFlagsFromString } = await import('node:v8');
+    for (const flag of ['--semi-space-growth-factor=1', '--heap-growing-percent=100']) setFlagsFromString(flag);
+  },
   spawnSelf: async (argv, logFile) => {
     const { spawn } = await import('node:child_process');
     mkdirSync(dirname(logFile), { recursive: true });

@@ -100,15 +100,15 @@ async function* numberedPages(
     asked.catch(() => undefined);
     return asked;
   };
-  let before = '';
+  let before: readonly string[] = [];
   let left = wanted;
   let page = Number(input[paging.page] ?? 1);
   let next = askFor(page);
   for (;;) {
     const { data, text, body } = await next;
     const items = listOf(data);
-    const names = items.map(nameOf).join('\n');
-    if (items.length > 0 && names === before) throw repeated(`page ${page}`);
+    const names = items.map(nameOf);
+    if (names.length > 0 && areTheSame(names, before)) throw repeated(`page ${page}`);
     before = names;
     left -= items.length;
     page += 1;
@@ -190,6 +190,10 @@ export function moreHint(paging: Paging, input: Input, data: unknown): string | 
 
 function itemsIn(key: string, data: unknown): readonly unknown[] {
   return listOf((data as Record<string, unknown> | null)?.[key]);
+}
+
+function areTheSame(names: readonly string[], others: readonly string[]): boolean {
+  return names.length === others.length && names.every((name, index) => name === others[index]);
 }
 
 /** What an item is called: a service that ignores the page number gives the same ones again, with other figures perhaps. */
