@@ -2,12 +2,12 @@ import { clockOf } from './clock.ts';
 import { nextChangeMs } from './horizon.ts';
 import type { Db } from './store.ts';
 
-/** Answers that were given already, as long as they would be given again. */
-export interface Answers {
-  /** The sandbox's time. */
-  now: () => number;
+/** The database as it is when a request comes in. */
+interface Present {
+  /** The sandbox's time in Unix milliseconds. */
+  nowMs: number;
   /** The same answer again, or the one that `make` gives: kept when nothing has changed meanwhile. */
-  give: (question: string, nowMs: number, make: () => Promise<string>) => Promise<string>;
+  give: (question: string, make: () => Promise<string>) => Promise<string>;
 }
 
 /** Characters of all answers that are kept at once, and of the longest that is. */
@@ -24,34 +24,35 @@ interface Still {
   size: number;
 }
 
-/** Keeps answers over a database; what another process writes counts at once. */
-export function keepAnswers(db: Db, realNow: () => number): Answers {
+/**
+ * Keeps answers over a database, as long as they would be given again; what another process writes counts at once. Call what it gives
+ * once a request.
+ */
+export function keepAnswers(db: Db, realNow: () => number): () => Present {
   let still: Still | undefined;
-  const current = (): Still => {
+  return () => {
     const version = db.version();
-    if (still?.version === version) return still;
-    still = { version, clock: clockOf(db), fromMs: 0, untilMs: 0, texts: new Map(), size: 0 };
-    return still;
-  };
-  const holding = (nowMs: number): Still => {
-    const now = current();
-    if (now.fromMs <= nowMs && nowMs < now.untilMs) return now;
-    still = { ...now, fromMs: nowMs, untilMs: nextChangeMs(db, nowMs), texts: new Map(), size: 0 };
-    return still;
-  };
-  return {
-    now: () => current().clock(realNow()),
-    give: async (question, nowMs, make) => {
-      const before = holding(nowMs);
-      const known = before.texts.get(question);
-      if (known !== undefined) return known;
-      const made = await make();
-      const isLasting = still === before && db.version() === before.version;
-      if (isLasting && made.length <= longest && before.size + made.length <= mostKept) {
-        before.texts.set(question, made);
-        before.size += made.length;
-      }
-      return made;
-    },
+    const known = still?.version === version ? still : undefined;
+    const clock = known?.clock ?? clockOf(db);
+    const nowMs = clock(realNow());
+    const isStill = known !== undefined && known.fromMs <= nowMs && nowMs < known.untilMs;
+    const present = isStill
+      ? known
+      : { version, clock, fromMs: nowMs, untilMs: nextChangeMs(db, nowMs), texts: new Map<string, string>(), size: 0 };
+    still = present;
+    return {
+      nowMs,
+      give: async (question, make) => {
+        const known = present.texts.get(question);
+        if (known !== undefined) return known;
+        const made = await make();
+        const isLasting = db.version() === present.version;
+        if (isLasting && made.length <= longest && present.size + made.length <= mostKept) {
+          present.texts.set(question, made);
+          present.size += made.length;
+        }
+        return made;
+      },
+    };
   };
 }

@@ -7,7 +7,7 @@ import type { Fault } from './fault-text.ts';
 
 /** What answers requests. */
 interface Fetcher {
-  fetch: (request: Request) => Response | Promise<Response>;
+  fetch: (request: Request, socketed?: Socketed) => Response | Promise<Response>;
 }
 
 /** Faults to inject, and how to wait for those that delay. */
@@ -31,10 +31,11 @@ const localHost = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/;
 export async function listen(app: Fetcher, port: number, faulty?: Faulty): Promise<Listening> {
   const answer =
     faulty === undefined || faulty.faults.length === 0
-      ? (request: Request) => app.fetch(request)
+      ? (request: Request, socketed: Socketed) => app.fetch(request, socketed)
       : withFaults((request) => app.fetch(request), faulty.faults, faulty.sleep, RESPONSE_ALREADY_SENT);
+  // The host as the socket has it: the request would make all of its headers anew for it.
   const fetch = (request: Request, socketed: unknown): Response | Promise<Response> =>
-    localHost.test(request.headers.get('host') ?? '')
+    localHost.test((socketed as Socketed).incoming.headers.host ?? '')
       ? answer(request, socketed as Socketed)
       : Response.json({ error: 'Host header: only this machine may ask' }, { status: 403 });
   const server = serve({ fetch, port, hostname: '127.0.0.1' });

@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import type { Endpoint, InputOf, Params, WireNames } from '../api/endpoint.ts';
 import { decodeRequest } from '../api/request.ts';
 import { keepAnswers } from './answers.ts';
+import type { Socketed } from './fault.ts';
 import { type Partner, Refusal, type SandboxCall } from './service.ts';
 import type { Db } from './store.ts';
 
@@ -32,27 +33,31 @@ export interface ServerOptions {
 const largestBodyBytes = 5 * 1024 * 1024;
 
 /** The sandbox as an HTTP application, for a socket or for in-process requests. Every error body is `{error}`. */
-export function createApp({ db, routes, now, wire }: ServerOptions): Hono {
-  const app = new Hono();
+export function createApp({ db, routes, now, wire }: ServerOptions): Hono<{ Bindings: Partial<Socketed> }> {
+  const app = new Hono<{ Bindings: Partial<Socketed> }>();
   const tooLarge = () => {
     throw new Refusal(413, `body is larger than ${largestBodyBytes / 1024 / 1024} MB`);
   };
-  app.use(bodyLimit({ maxSize: largestBodyBytes, onError: tooLarge }));
-  const answers = keepAnswers(db, now);
+  // Not on GET, where looking for a body costs more than the answer.
+  app.on(['POST', 'PUT', 'PATCH', 'DELETE'], '*', bodyLimit({ maxSize: largestBodyBytes, onError: tooLarge }));
+  const present = keepAnswers(db, now);
   for (const { endpoint, handle, isSteady = false } of routes) {
     app.on(endpoint.method, endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1'), async (c) => {
-      const nowMs = answers.now();
-      const key = c.req.header('authorization');
+      const { nowMs, give } = present();
+      // As the socket has it, where there is one: the request would make all of its headers anew for it.
+      const key = c.env?.incoming?.headers.authorization ?? c.req.header('authorization');
       const answer = async (): Promise<string> => {
         const partner = findPartner(db, key, endpoint.keyless === true);
         const url = new URL(c.req.url);
-        const body = readBody(await c.req.text());
+        const body = endpoint.method === 'GET' ? undefined : readBody(await c.req.text());
         const decoded = decodeRequest(endpoint, { path: c.req.param(), query: url.searchParams, body }, wire);
         if (!decoded.ok) throw new Refusal(400, decoded.problem);
         return JSON.stringify(await handle(decoded.input as never, { db, nowMs, partner, url, wire }));
       };
-      const text = isSteady ? await answers.give(`${key}\n${c.req.url}`, nowMs, answer) : await answer();
-      return c.body(text, 200, { 'content-type': 'application/json', 'x-request-id': crypto.randomUUID() });
+      const text = isSteady ? await give(`${key}\n${c.req.url}`, answer) : await answer();
+      return new Response(text, {
+        headers: { 'content-type': 'application/json', 'x-request-id': crypto.randomUUID() },
+      });
     });
   }
   app.notFound((c) => c.json({ error: `no such endpoint: ${c.req.method} ${c.req.path}` }, 404));
