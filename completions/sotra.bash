@@ -51,7 +51,7 @@ _sotra_flags() {
   'webhook sync') echo '--addresses-file --wallet-addresses --column --allow-bad-checksum --skip-invalid --rejects --concurrency --check' ;;
   'webhook resume') echo '--concurrency' ;;
   'webhook secret') echo '--out' ;;
-  'webhook listen') echo '--port --host --secret-file --forward-to --route --tolerance --max-body --name --ready-file' ;;
+  'webhook listen') echo '--port --host --secret-file --forward-to --route --tolerance --name --ready-file' ;;
   'webhook verify') echo '--secret-file --header --body-file --tolerance' ;;
   'webhook events') echo '--type --since --limit --name' ;;
   'webhook replay') echo '--since --to --name' ;;
@@ -279,7 +279,7 @@ _sotra() {
     case "$word" in
     --*=*) ;;
     -*)
-      case ' --actor-address --actor-addresses --address --addresses-file --amount --as-of --avatar-url --base-url --body-file --chain --chains --column --columns --concurrency --context --cursor --data --db --direction --eligibility --encoding --fault --file --for --format --forward-to --from --from-line --header --host --jq --key --key-env --key-file --layout --leverage --limit --map --max --max-body --max-market-cap --min-market-cap --min-trade-usd --name --new-password-file --newer-than --older-than --out --page --password-file --port --position --preset --price --prices-file --query --rate --ready-file --rejects --replay --retries --route --secret-file --sections --seed --service-name --side --signature --signed --signer --since --sort --speed --store --text --text-file --timeframe --timeout --to --token --tolerance --trace-file --track-exit-until --trader --try --tx --type --uid --undo-file --url --usd --viewer-addresses --wallet-addresses --watch --wire -d -q ' in *" $word "*) skip=1 before="$word" ;; esac
+      case ' --actor-address --actor-addresses --address --addresses-file --amount --as-of --avatar-url --base-url --body-file --chain --chains --column --columns --concurrency --context --cursor --data --db --direction --eligibility --encoding --fault --file --for --format --forward-to --from --from-line --header --host --jq --key --key-env --key-file --layout --leverage --limit --map --max --max-body --max-market-cap --max-time --max-wait --min-market-cap --min-trade-usd --name --new-password-file --newer-than --older-than --out --page --password-file --port --position --preset --price --prices-file --query --rate --ready-file --rejects --replay --retries --route --secret-file --sections --seed --service-name --side --signature --signed --signer --since --sort --speed --store --text --text-file --timeframe --timeout --to --token --tolerance --trace-file --track-exit-until --trader --try --tx --type --uid --undo-file --url --usd --viewer-addresses --wallet-addresses --watch --wire -d -q ' in *" $word "*) skip=1 before="$word" ;; esac
       ;;
     *)
       case " $(_sotra_children "$here") " in
@@ -295,7 +295,7 @@ _sotra() {
     found="$(_sotra_values "$here ${current%%=*}")"
     lead="${current%%=*}="
   elif [[ $current == -* ]]; then
-    candidates="$(_sotra_flags "$here") --context --sandbox --base-url --format --json --columns --jq --plain --ascii --no-color --timeout --retries --verbose --quiet --include --trace-file --dry-run --curl --strict --yes --no-input --help"
+    candidates="$(_sotra_flags "$here") --context --sandbox --base-url --format --json --columns --jq --plain --ascii --no-color --timeout --max-time --retries --max-wait --max-body --verbose --quiet --include --trace-file --dry-run --curl --strict --yes --no-input --help"
   else
     candidates="$(_sotra_children "$here")"
     [[ -z $candidates ]] && found="$(_sotra_values "$here $slot")"

@@ -13,7 +13,7 @@ function __sotra_place
         switch $word
             case '--*=*'
             case '-*'
-                contains -- $word --actor-address --actor-addresses --address --addresses-file --amount --as-of --avatar-url --base-url --body-file --chain --chains --column --columns --concurrency --context --cursor --data --db --direction --eligibility --encoding --fault --file --for --format --forward-to --from --from-line --header --host --jq --key --key-env --key-file --layout --leverage --limit --map --max --max-body --max-market-cap --min-market-cap --min-trade-usd --name --new-password-file --newer-than --older-than --out --page --password-file --port --position --preset --price --prices-file --query --rate --ready-file --rejects --replay --retries --route --secret-file --sections --seed --service-name --side --signature --signed --signer --since --sort --speed --store --text --text-file --timeframe --timeout --to --token --tolerance --trace-file --track-exit-until --trader --try --tx --type --uid --undo-file --url --usd --viewer-addresses --wallet-addresses --watch --wire -d -q
+                contains -- $word --actor-address --actor-addresses --address --addresses-file --amount --as-of --avatar-url --base-url --body-file --chain --chains --column --columns --concurrency --context --cursor --data --db --direction --eligibility --encoding --fault --file --for --format --forward-to --from --from-line --header --host --jq --key --key-env --key-file --layout --leverage --limit --map --max --max-body --max-market-cap --max-time --max-wait --min-market-cap --min-trade-usd --name --new-password-file --newer-than --older-than --out --page --password-file --port --position --preset --price --prices-file --query --rate --ready-file --rejects --replay --retries --route --secret-file --sections --seed --service-name --side --signature --signed --signer --since --sort --speed --store --text --text-file --timeframe --timeout --to --token --tolerance --trace-file --track-exit-until --trader --try --tx --type --uid --undo-file --url --usd --viewer-addresses --wallet-addresses --watch --wire -d -q
                 and set skip 1
             case '*'
                 if contains -- "$here $word" ' leaderboard' ' profile' ' follow' ' feed' ' token' ' position' ' comment' ' webhook' ' alias' ' auth' ' context' ' key' ' sandbox' ' leaderboard list' ' leaderboard rank' ' leaderboard copytraded' ' leaderboard sections' ' leaderboard diff' ' profile get' ' profile positions' ' profile followers' ' profile follows' ' profile set-name' ' profile delete-name' ' follow add' ' follow remove' ' follow bulk' ' feed actor' ' feed home' ' token positions' ' token comments' ' position find' ' position get' ' comment post' ' comment list' ' comment copy' ' comment sign' ' comment verify' ' webhook register' ' webhook list' ' webhook add-addresses' ' webhook delete' ' webhook validate' ' webhook sync' ' webhook resume' ' webhook jobs' ' webhook secret' ' webhook listen' ' webhook verify' ' webhook events' ' webhook replay' ' webhook trigger' ' whois' ' alias set' ' alias list' ' alias remove' ' auth login' ' auth logout' ' auth status' ' context list' ' context show' ' context use' ' context set' ' context remove' ' key import' ' key list' ' key remove' ' key export' ' doctor' ' completion' ' sandbox start' ' sandbox import' ' sandbox reset' ' sandbox status' ' sandbox advance' ' sandbox trade' ' sandbox simulate' ' request' ' probe' ' openapi' ' commands' ' help'
@@ -57,8 +57,11 @@ complete -c sotra -l jq -x -d 'print what this jq filter makes of the JSON; stri
 complete -c sotra -l plain -d 'for screen readers: one fact a line, no columns, no spinner, no colours'
 complete -c sotra -l ascii -d 'draw with ASCII characters only'
 complete -c sotra -l no-color -d 'no colours (also NO_COLOR)'
-complete -c sotra -l timeout -x -d 'give up on an attempt after this long (default 30s)'
+complete -c sotra -l timeout -x -d 'give up when nothing arrives for this long (default 30s)'
+complete -c sotra -l max-time -x -d 'give up on a call after this long, attempts and waits together (default 10m)'
 complete -c sotra -l retries -x -d 'repeat a failed request up to n times (default 2)'
+complete -c sotra -l max-wait -x -d 'wait no longer than this when the service says when to come back (default 60s)'
+complete -c sotra -l max-body -x -d 'refuse an answer that is larger (default 64MB)'
 complete -c sotra -l verbose -d 'show requests, answers and timing on stderr'
 complete -c sotra -l quiet -d 'no progress, notes or warnings on stderr'
 complete -c sotra -l include -d 'print status and headers of the answer before its body'
@@ -377,7 +380,6 @@ complete -c sotra -n '__sotra_at " webhook listen"' -l secret-file -r -F -d 'fil
 complete -c sotra -n '__sotra_at " webhook listen"' -l forward-to -x -d 'send every delivery on to this address'
 complete -c sotra -n '__sotra_at " webhook listen"' -l route -x -d 'send deliveries with events of one kind on: \'comment-created=http://127.0.0.1:3000/c\''
 complete -c sotra -n '__sotra_at " webhook listen"' -l tolerance -x -d 'refuse signatures older than this (default: any age, since deliveries may be late)'
-complete -c sotra -n '__sotra_at " webhook listen"' -l max-body -x -d 'refuse larger bodies, in bytes (default 5242880)'
 complete -c sotra -n '__sotra_at " webhook listen"' -l name -x -a '(__sotra_aliases)' -d 'which store, where several listeners run (default: default)'
 complete -c sotra -n '__sotra_at " webhook listen"' -l ready-file -r -F -d 'write {url, pid} here once it listens'
 complete -c sotra -n '__sotra_at " webhook verify"' -l secret-file -r -F -d 'file with the secret; several files, or several lines in one, while a secret is being changed'

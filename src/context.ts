@@ -115,7 +115,10 @@ export function createContext({ world, options, program, say }: Surroundings): C
       transport: preview ? previewing : await transport(),
       userAgent: `sotra/${world.version}`,
       timeoutMs: options.timeoutMs,
+      maxTimeMs: options.maxTimeMs,
       retries: options.retries,
+      maxWaitMs: options.maxWaitMs,
+      maxBodyBytes: options.maxBodyBytes,
       fits,
       strict: options.strict,
       signal: world.signal,
@@ -181,8 +184,8 @@ async function findService(world: World, options: GlobalOptions): Promise<Servic
 
 async function openTransport(service: Service, context: Context): Promise<Transport> {
   if (service.kind === 'sandbox') return (await import('./local-service.ts')).openLocalService(context);
-  const { now, system } = context.world;
-  return (await import('./api/transport.ts')).createTransport({ now, node: system.node });
+  const { now, system, env } = context.world;
+  return (await import('./api/transport.ts')).createTransport({ now, node: system.node, env });
 }
 
 function once<T>(make: () => Promise<T>): (() => Promise<T>) & { started: () => boolean } {

@@ -1,5 +1,5 @@
 import type { CallEvent } from './api/client.ts';
-import { headerOf } from './api/client.ts';
+import { headerOf } from './api/failures.ts';
 import { answerHead, type Exchange } from './api/har.ts';
 import type { HttpRequest } from './api/http.ts';
 import { maskHeaders } from './api/preview.ts';

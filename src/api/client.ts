@@ -1,21 +1,25 @@
-import { isAscii } from 'node:buffer';
 import type { z } from 'zod';
-import { type ErrorCode, SotraError } from '../errors.ts';
+import { SotraError } from '../errors.ts';
+import { readBody } from './body.ts';
 import type { Endpoint, InputOf, Params, WireNames } from './endpoint.ts';
+import { headerOf, sendError, statusError, type TimeLimits } from './failures.ts';
 import { type HttpAnswer, type HttpRequest, NetworkFailure, type Timing, type Transport } from './http.ts';
 import { encodeRequest, type WireRequest } from './request.ts';
 import { type Failure, retryDelay } from './retry.ts';
 
 /** Everything a call needs from outside. */
-export interface Caller {
+export interface Caller extends TimeLimits {
   baseUrl: string;
   /** Partner API key; `null` sends no Authorization header. */
   apiKey: string | null;
   wire: WireNames;
   transport: Transport;
   userAgent: string;
-  timeoutMs: number;
   retries: number;
+  /** The longest wait that a service may ask for. */
+  maxWaitMs: number;
+  /** The largest answer, in bytes. */
+  maxBodyBytes: number;
   /** A quick look that is true only for what the schema surely accepts. */
   fits: (schema: z.ZodType, value: unknown) => boolean;
   /** An answer that does not fit the contract is an error instead of a warning. */
@@ -57,8 +61,6 @@ export interface Answer<T = unknown> {
 
 type Received = Omit<Answer, 'attempts'>;
 type Read = Omit<Received, 'body'>;
-
-const largestAnswerBytes = 64 * 1024 * 1024;
 
 /**
  * The answer of one endpoint for a checked input. Shape: `data` is the parsed JSON, unchanged; `text` the bytes it came in.
@@ -115,86 +117,101 @@ export function buildRequest(wire: WireRequest, caller: Pick<Caller, 'baseUrl' |
   };
 }
 
+/** One attempt that failed, for the error that ends a call. */
+interface Tried {
+  reason: string;
+  /** What was waited before the next one; `null` where there was none. */
+  waitedMs: number | null;
+}
+
 /** The JSON answer of any request, retried where it may be; errors as in `callEndpoint`. */
 export async function sendRequest(wire: WireRequest, caller: Caller): Promise<Answer> {
   const request = buildRequest(wire, caller);
+  const deadlineMs = caller.now() + caller.maxTimeMs;
+  const tried: Tried[] = [];
   for (let attempt = 1; ; attempt += 1) {
-    caller.observe({ kind: 'request', request, attempt });
-    const result = await attemptOnce(request, caller).catch((thrown: unknown) => {
-      throw thrown instanceof SotraError ? withAttempts(thrown, attempt) : thrown;
+    const result = await followed(request, caller, { attempt, deadlineMs }).catch((thrown: unknown) => {
+      throw thrown instanceof SotraError ? withAttempts(thrown, [...tried, triedOf(thrown)]) : thrown;
     });
     if ('answer' in result) return { ...result.answer, attempts: attempt };
-    const context = { random: caller.random, nowMs: caller.now() };
-    const delay = retryDelay(request.method, result.failure, attempt, caller.retries, context);
-    if (delay === undefined) throw withAttempts(result.error, attempt);
+    const nowMs = caller.now();
+    const limits = { retries: caller.retries, maxWaitMs: caller.maxWaitMs, leftMs: deadlineMs - nowMs };
+    const delay = retryDelay(request.method, result.failure, attempt, limits, { random: caller.random, nowMs });
+    tried.push({ reason: result.error.message, waitedMs: delay ?? null });
+    if (delay === undefined) throw withAttempts(result.error, tried);
     caller.observe({ kind: 'wait', ms: delay, why: result.error.message });
     await caller.sleep(delay, caller.signal);
   }
 }
 
-type Attempt = { answer: Received } | { failure: Failure; error: SotraError };
+type Attempt = { answer: Received } | Failed;
 
-async function attemptOnce(request: HttpRequest, caller: Caller): Promise<Attempt> {
+interface Failed {
+  failure: Failure;
+  error: SotraError;
+  /** Where a redirect leads. */
+  to?: string | undefined;
+}
+
+const mostRedirects = 5;
+
+/** One attempt, and where the answer to a GET leads on within the origin, the answer there. Errors: `redirect` for a circle. */
+async function followed(
+  first: HttpRequest,
+  caller: Caller,
+  { attempt, deadlineMs }: { attempt: number; deadlineMs: number },
+): Promise<Attempt> {
+  const seen = new Set<string>();
+  for (let request = first; ; ) {
+    caller.observe({ kind: 'request', request, attempt });
+    const result = await attemptOnce(request, caller, deadlineMs);
+    const to = 'failure' in result && request.method === 'GET' ? nextPlace(result, request.url) : undefined;
+    if (to === undefined) return result;
+    seen.add(request.url.href);
+    if (seen.has(to.href) || seen.size > mostRedirects)
+      throw new SotraError('redirect', `${request.url.origin} redirects in a circle, last to ${to.pathname}`, {
+        hint: 'Set the base URL to the address that answers.',
+      });
+    request = { ...request, url: to };
+  }
+}
+
+/** Where a redirect leads, as long as it stays on the origin. */
+function nextPlace({ failure, to }: Failed, from: URL): URL | undefined {
+  if (!('status' in failure) || ![301, 302, 303, 307, 308].includes(failure.status)) return undefined;
+  if (to === undefined || !URL.canParse(to, from.href)) return undefined;
+  const url = new URL(to, from);
+  return url.origin === from.origin ? url : undefined;
+}
+
+async function attemptOnce(request: HttpRequest, caller: Caller, deadlineMs: number): Promise<Attempt> {
   const started = caller.now();
-  const stop = AbortSignal.any([caller.signal, AbortSignal.timeout(caller.timeoutMs)]);
+  const left = AbortSignal.timeout(Math.max(0, Math.min(deadlineMs - started, longestTimerMs)));
+  const signal = AbortSignal.any([caller.signal, left]);
   try {
-    const received = await caller.transport.send(request, { timeoutMs: caller.timeoutMs, signal: stop });
-    const { text, body } = await readBody(received.body);
+    const received = await caller.transport.send(request, { timeoutMs: caller.timeoutMs, signal });
     const { status, headers, timing } = received;
+    const { text, body } = await readBody(received.body, headerOf(headers, 'content-encoding'), caller.maxBodyBytes);
     const ms = caller.now() - started;
     caller.observe({ kind: 'answer', status, headers, bytes: body.length, ms, text, ...(timing && { timing }) });
     const requestId = headerOf(headers, 'x-request-id') ?? headerOf(headers, 'request-id');
     if (status >= 200 && status < 300) return { answer: { ...readAnswer(text, status, requestId), body } };
     const failure = { status, retryAfter: headerOf(headers, 'retry-after') };
-    return { failure, error: statusError(request, status, text, headers, requestId) };
+    const error = statusError(request, status, text, headers, requestId);
+    return { failure, error, to: headerOf(headers, 'location') };
   } catch (thrown) {
     if (thrown instanceof SotraError) throw thrown;
     if (caller.signal.aborted)
       throw new SotraError('interrupted', 'interrupted', { cause: thrown, outcome: 'unknown' });
-    const refused = thrown instanceof NetworkFailure && thrown.kind === 'refused';
-    const error = sendError(request, thrown, stop.aborted, caller.timeoutMs, refused ? 'unsent' : 'unknown');
+    const error = sendError(request, thrown, { ...caller, timeIsUp: left.aborted });
     caller.observe({ kind: 'failure', message: error.message, ms: caller.now() - started });
-    return { failure: { network: refused ? 'refused' : 'broken' }, error };
+    const kind = thrown instanceof NetworkFailure ? thrown.kind : 'broken';
+    return { failure: { network: kind === 'timeout' ? 'broken' : kind }, error };
   }
 }
 
-function sendError(
-  request: HttpRequest,
-  thrown: unknown,
-  timedOut: boolean,
-  timeoutMs: number,
-  outcome: 'unsent' | 'unknown',
-): SotraError {
-  const { origin } = request.url;
-  if (timedOut || (thrown instanceof NetworkFailure && thrown.kind === 'timeout'))
-    return new SotraError('timeout', `${origin} did not answer within ${timeoutMs / 1000} s`, {
-      hint: 'Give it longer with --timeout 60s.',
-      cause: thrown,
-      outcome,
-    });
-  const why = thrown instanceof Error ? thrown.message : String(thrown);
-  return new SotraError('network', `cannot reach ${origin}: ${why}`, {
-    hint: 'Check the address (--base-url, SOTRA_BASE_URL or the context) and the network.',
-    cause: thrown,
-    outcome,
-  });
-}
-
-async function readBody(incoming: AsyncIterable<Uint8Array>): Promise<{ text: string; body: Uint8Array }> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of incoming) {
-    bytes += chunk.length;
-    if (bytes > largestAnswerBytes)
-      throw new SotraError('bad-answer', `the answer is larger than ${largestAnswerBytes / 1024 / 1024} MB`);
-    chunks.push(chunk);
-  }
-  const body = Buffer.concat(chunks);
-  // Most answers are ASCII, which is copied at a tenth of the time that UTF-8 takes; that in turn takes half the time of a TextDecoder,
-  // which also would have left the byte order mark out.
-  const text = isAscii(body) ? body.toString('latin1') : body.toString();
-  return { text: text.charCodeAt(0) === 0xfeff ? text.slice(1) : text, body };
-}
+/** What a timer of Node can count to. */
+const longestTimerMs = 2 ** 31 - 1;
 
 function readAnswer(text: string, status: number, requestId: string | undefined): Read {
   if (text.trim() === '' && status === 204) return { data: null, text: 'null', status, requestId };
@@ -212,62 +229,16 @@ function readAnswer(text: string, status: number, requestId: string | undefined)
   }
 }
 
-/** The value of a header, the first where it is repeated; `undefined` when absent. Never throws. */
-export function headerOf(headers: HttpAnswer['headers'], name: string): string | undefined {
-  const value = headers[name];
-  return Array.isArray(value) ? value[0] : value;
+function triedOf(error: SotraError): Tried {
+  return { reason: error.message, waitedMs: null };
 }
 
-const statusCodes: Record<number, ErrorCode> = {
-  400: 'bad-request',
-  401: 'key-refused',
-  403: 'forbidden',
-  404: 'not-found',
-  409: 'conflict',
-  413: 'too-large',
-  429: 'rate-limited',
-};
-
-function statusError(
-  request: HttpRequest,
-  status: number,
-  text: string,
-  headers: HttpAnswer['headers'],
-  requestId: string | undefined,
-): SotraError {
-  if (status < 400)
-    return new SotraError('redirect', `${request.url.origin} redirects to ${headerOf(headers, 'location')}`, {
-      hint: 'The key is never sent along a redirect: set the base URL to the address that answers.',
-      status,
-      requestId,
-    });
-  const code = statusCodes[status] ?? (status >= 500 ? 'server-error' : 'request-refused');
-  const message = `${errorText(text)} (HTTP ${status} from ${request.method} ${request.url.pathname})`;
-  const outcome = status === 429 ? 'unsent' : status >= 500 ? 'unknown' : undefined;
-  return new SotraError(code, message, { hint: hintFor(code, request), status, requestId, outcome });
-}
-
-function hintFor(code: ErrorCode, request: HttpRequest): string | undefined {
-  if (code === 'key-refused' || code === 'forbidden')
-    return request.headers['authorization'] === undefined
-      ? 'Give a key: SOTRA_API_KEY=... or the key of the context.'
-      : 'The key was sent and refused: check SOTRA_API_KEY or the key of the context.';
-  if (code === 'rate-limited') return 'Wait, or allow more attempts with --retries.';
-  return undefined;
-}
-
-function errorText(text: string): string {
-  try {
-    const body = JSON.parse(text);
-    if (typeof body?.error === 'string') return body.error;
-  } catch {
-    // Not the documented form: the start of the body says more than nothing.
-  }
-  return text.trim() === '' ? 'no explanation given' : text.trim().slice(0, 200);
-}
-
-function withAttempts(error: SotraError, attempts: number): SotraError {
-  const { code, hint, status, requestId, details, cause, outcome } = error;
-  const message = attempts === 1 ? error.message : `${error.message} (after ${attempts} attempts)`;
+/** The error that ends a call; after several attempts it lists them. */
+function withAttempts(error: SotraError, tried: readonly Tried[]): SotraError {
+  const { code, hint, status, requestId, cause, outcome } = error;
+  const attempts = tried.length;
+  const several = attempts > 1;
+  const message = several ? `${error.message} (after ${attempts} attempts)` : error.message;
+  const details = several ? { attempts: tried } : error.details;
   return new SotraError(code, message, { hint, status, requestId, details, cause, outcome, attempts });
 }

@@ -28,10 +28,12 @@ export interface Transport {
   close: () => Promise<void>;
 }
 
-/** A connection attempt that failed: `refused` surely never reached the service, `broken` may have. */
+type FailureKind = 'refused' | 'untrusted' | 'broken' | 'timeout';
+
+/** An exchange that failed: `refused` and `untrusted` (a certificate) surely never reached the service, the others may have. */
 export class NetworkFailure extends Error {
-  readonly kind: 'refused' | 'broken' | 'timeout';
-  constructor(kind: 'refused' | 'broken' | 'timeout', message: string, cause: unknown) {
+  readonly kind: FailureKind;
+  constructor(kind: FailureKind, message: string, cause: unknown) {
     super(message, { cause });
     this.kind = kind;
   }

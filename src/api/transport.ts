@@ -1,23 +1,26 @@
 import { type LookupOptions, lookup } from 'node:dns';
 import { setFlagsFromString } from 'node:v8';
 import type { buildConnector, Dispatcher } from 'undici';
-import { SotraError } from '../errors.ts';
+import { SotraError, usageError } from '../errors.ts';
 import { NetworkFailure, type Timing, type Transport } from './http.ts';
 
 interface Setting {
   now: () => number;
   /** Version of Node, without a `v`. */
   node: string;
+  env: Readonly<Record<string, string | undefined>>;
 }
 
-/** A transport over real sockets, keeping connections alive until `close`. `send` throws NetworkFailure. */
-export async function createTransport({ now, node }: Setting): Promise<Transport> {
+/**
+ * A transport over real sockets, keeping connections alive until `close`; through a proxy where HTTPS_PROXY, HTTP_PROXY and NO_PROXY say so,
+ * but never to this machine. `send` throws NetworkFailure.
+ */
+export async function createTransport({ now, node, env }: Setting): Promise<Transport> {
   // Before Node 22 a short process waits at its end for V8 to optimise undici's parser: as long as all the rest takes.
   if (Number.parseInt(node, 10) < 22) setFlagsFromString('--liftoff-only');
-  const { default: Agent } = await import('undici/lib/dispatcher/agent.js');
   const { default: buildConnector } = await import('undici/lib/core/connect.js');
   const { connect, takeLatest } = timedConnector(now, buildConnector);
-  const agent = new Agent({ connections: 8, connect });
+  const agent = (await proxied(env)) ?? (await direct(connect));
   const ask = await requester(agent);
   return {
     async send(request, { timeoutMs, signal }) {
@@ -43,6 +46,32 @@ export async function createTransport({ now, node }: Setting): Promise<Transport
   };
 }
 
+const connectTimeoutMs = 10_000;
+
+async function direct(connect: buildConnector.connector): Promise<Dispatcher> {
+  const { default: Agent } = await import('undici/lib/dispatcher/agent.js');
+  return new Agent({ connections: 8, connect });
+}
+
+/** A dispatcher that goes through the proxies of the environment; `undefined` where it names none. */
+async function proxied(env: Setting['env']): Promise<Dispatcher | undefined> {
+  const named = (name: string) => env[name.toLowerCase()] || env[name] || undefined;
+  const [httpsProxy, httpProxy] = [named('HTTPS_PROXY'), named('HTTP_PROXY')];
+  if (httpsProxy === undefined && httpProxy === undefined) return undefined;
+  for (const [name, address] of Object.entries({ HTTPS_PROXY: httpsProxy, HTTP_PROXY: httpProxy }))
+    if (address !== undefined && !URL.canParse(address))
+      throw usageError(`${name} ${JSON.stringify(address)}: must be an address such as http://proxy.example.com:8080`);
+  const { EnvHttpProxyAgent } = await import('undici');
+  const noProxy = ['localhost', '127.0.0.1', '[::1]', '::1', ...(named('NO_PROXY')?.split(/[\s,]+/) ?? [])].join(',');
+  return new EnvHttpProxyAgent({
+    connections: 8,
+    noProxy,
+    connect: { timeout: connectTimeoutMs },
+    ...(httpProxy && { httpProxy }),
+    ...(httpsProxy && { httpsProxy }),
+  });
+}
+
 async function requester(
   agent: Dispatcher,
 ): Promise<(options: Dispatcher.RequestOptions) => Promise<Dispatcher.ResponseData>> {
@@ -66,7 +95,7 @@ function timedConnector(now: () => number, build: typeof buildConnector) {
       done(...(found as never[]));
     });
   };
-  const connecting = build({ lookup: find as never, port: 0 });
+  const connecting = build({ lookup: find as never, port: 0, timeout: connectTimeoutMs });
   const connect: buildConnector.connector = (options, callback) => {
     const started = now();
     connecting(options, (...[error, socket]: Parameters<buildConnector.Callback>) => {
@@ -98,6 +127,11 @@ function codeOf(error: unknown): string | undefined {
   return (error as { code?: string } | null)?.code;
 }
 
+/** A certificate that was refused: nothing but the handshake was sent. */
+function isTrust(code: string | undefined): boolean {
+  return code !== undefined && /CERT|UNABLE_TO_(VERIFY|GET_ISSUER)|SELF_SIGNED/.test(code);
+}
+
 function networkFailure(error: unknown): Error {
   if (error instanceof SotraError) return error;
   if (timeouts.includes(codeOf(error) ?? '')) return new NetworkFailure('timeout', 'no answer in time', error);
@@ -105,5 +139,6 @@ function networkFailure(error: unknown): Error {
   const code = codeOf(first);
   const message = first instanceof Error ? first.message : undefined;
   const text = message === undefined || message === '' ? (code ?? String(error)) : message;
-  return new NetworkFailure(neverSent.includes(code ?? '') ? 'refused' : 'broken', text, error);
+  const kind = neverSent.includes(code ?? '') ? 'refused' : isTrust(code) ? 'untrusted' : 'broken';
+  return new NetworkFailure(kind, text, error);
 }

@@ -36,8 +36,21 @@ export const globalFlags: readonly GlobalFlag[] = [
   { key: 'plain', flag: 'plain', help: 'for screen readers: one fact a line, no columns, no spinner, no colours' },
   { key: 'ascii', flag: 'ascii', help: 'draw with ASCII characters only' },
   { key: 'noColor', flag: 'no-color', help: 'no colours (also NO_COLOR)' },
-  { key: 'timeout', flag: 'timeout', value: 'time', help: 'give up on an attempt after this long (default 30s)' },
+  { key: 'timeout', flag: 'timeout', value: 'time', help: 'give up when nothing arrives for this long (default 30s)' },
+  {
+    key: 'maxTime',
+    flag: 'max-time',
+    value: 'time',
+    help: 'give up on a call after this long, attempts and waits together (default 10m)',
+  },
   { key: 'retries', flag: 'retries', value: 'n', help: 'repeat a failed request up to n times (default 2)' },
+  {
+    key: 'maxWait',
+    flag: 'max-wait',
+    value: 'time',
+    help: 'wait no longer than this when the service says when to come back (default 60s)',
+  },
+  { key: 'maxBody', flag: 'max-body', value: 'size', help: 'refuse an answer that is larger (default 64MB)' },
   { key: 'verbose', flag: 'verbose', help: 'show requests, answers and timing on stderr' },
   { key: 'quiet', flag: 'quiet', help: 'no progress, notes or warnings on stderr' },
   { key: 'include', flag: 'include', help: 'print status and headers of the answer before its body' },
@@ -64,7 +77,10 @@ export interface GlobalOptions {
   ascii: boolean;
   noColor: boolean;
   timeoutMs: number;
+  maxTimeMs: number;
   retries: number;
+  maxWaitMs: number;
+  maxBodyBytes: number;
   verbose: boolean;
   quiet: boolean;
   include: boolean;
@@ -104,8 +120,11 @@ export function readGlobals(typed: Readonly<Record<string, unknown>>): GlobalOpt
     plain: on('plain'),
     ascii: on('ascii'),
     noColor: on('noColor') || on('plain'),
-    timeoutMs: readTimeout(text('timeout')),
+    timeoutMs: readTime('--timeout', text('timeout') ?? '30s', 'h'),
+    maxTimeMs: readTime('--max-time', text('maxTime') ?? '10m', 'd'),
     retries: readRetries(text('retries')),
+    maxWaitMs: readTime('--max-wait', text('maxWait') ?? '60s', 'd'),
+    maxBodyBytes: readSize(text('maxBody') ?? '64MB'),
     verbose: on('verbose'),
     quiet: on('quiet'),
     include: on('include'),
@@ -126,10 +145,19 @@ function readFormat(text: string | undefined): Format | undefined {
   throw usageError(`--format ${text}: must be one of ${formats.join(', ')}`, near && `Did you mean ${near}?`);
 }
 
-function readTimeout(text: string | undefined): number {
-  const ms = text === undefined ? 30_000 : parseDuration(text);
-  if (ms !== undefined && ms >= 1 && ms <= 3_600_000) return ms;
-  throw usageError(`--timeout ${text}: must be a time from 1ms to 1h, such as 500ms, 30s or 2m`);
+function readTime(flag: string, text: string, longest: 'h' | 'd'): number {
+  const ms = parseDuration(text);
+  if (ms !== undefined && ms >= 1 && ms <= (longest === 'h' ? 3_600_000 : 86_400_000)) return ms;
+  throw usageError(`${flag} ${text}: must be a time from 1ms to 1${longest}, such as 500ms, 30s or 2m`);
+}
+
+const sizes: Record<string, number> = { '': 1, KB: 1024, MB: 1024 ** 2, GB: 1024 ** 3 };
+
+function readSize(text: string): number {
+  const [, digits, unit = ''] = /^(\d{1,12})\s*([KMG]B)?$/i.exec(text) ?? [];
+  const bytes = Number(digits) * (sizes[unit.toUpperCase()] ?? Number.NaN);
+  if (bytes >= 1 && bytes <= 1024 ** 3) return bytes;
+  throw usageError(`--max-body ${text}: must be a size from 1 byte to 1GB, such as 500KB or 64MB`);
 }
 
 function readRetries(text: string | undefined): number {

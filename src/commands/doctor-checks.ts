@@ -101,7 +101,9 @@ const patienceMs = 10_000;
 async function askService({ baseUrl, apiKey }: Service, { world, options }: Context): Promise<Online> {
   const transport =
     world.transport ??
-    (await (await import('../api/transport.ts')).createTransport({ now: world.now, node: world.system.node }));
+    (await (
+      await import('../api/transport.ts')
+    ).createTransport({ now: world.now, node: world.system.node, env: world.env }));
   const timeoutMs = Math.min(options.timeoutMs, patienceMs);
   const signal = AbortSignal.any([world.signal, AbortSignal.timeout(timeoutMs)]);
   const headers = {

@@ -1,0 +1,80 @@
+import { isAscii } from 'node:buffer';
+import { Readable } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { SotraError } from '../errors.ts';
+
+const decoders = { gzip: createGunzip, 'x-gzip': createGunzip, br: createBrotliDecompress, deflate: createInflate };
+
+/**
+ * The body of an answer, whole: its text without a byte order mark, and its bytes. `encoding` is the answer's Content-Encoding. Errors:
+ * `bad-answer` for more than `maxBytes`, compressed or not, for an encoding that is not known, and for one that does not decode.
+ */
+export async function readBody(
+  incoming: AsyncIterable<Uint8Array>,
+  encoding: string | undefined,
+  maxBytes: number,
+): Promise<{ text: string; body: Uint8Array }> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of decoded(limited(incoming, maxBytes), encoding)) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) throw tooLarge(maxBytes);
+    chunks.push(chunk);
+  }
+  const body = Buffer.concat(chunks);
+  // Most answers are ASCII, which is copied at a tenth of the time that UTF-8 takes; that in turn takes half the time of a TextDecoder,
+  // which also would have left the byte order mark out.
+  const text = isAscii(body) ? body.toString('latin1') : body.toString();
+  return { text: text.charCodeAt(0) === 0xfeff ? text.slice(1) : text, body };
+}
+
+/** The same bytes, up to the limit. */
+async function* limited(incoming: AsyncIterable<Uint8Array>, maxBytes: number): AsyncIterable<Uint8Array> {
+  let bytes = 0;
+  for await (const chunk of incoming) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) throw tooLarge(maxBytes);
+    yield chunk;
+  }
+}
+
+function decoded(incoming: AsyncIterable<Uint8Array>, encoding: string | undefined): AsyncIterable<Uint8Array> {
+  const name = encoding?.trim().toLowerCase() ?? '';
+  if (name === '' || name === 'identity') return incoming;
+  if (!Object.hasOwn(decoders, name))
+    throw new SotraError('bad-answer', `the service answered in an encoding that nobody asked for: ${name}`, {
+      hint: 'gzip, deflate and br are understood; a proxy on the way may be at fault.',
+    });
+  return inflated(incoming, name as keyof typeof decoders);
+}
+
+async function* inflated(incoming: AsyncIterable<Uint8Array>, name: keyof typeof decoders): AsyncIterable<Uint8Array> {
+  const decoder = decoders[name]();
+  const source = Readable.from(incoming).on('error', (error) => decoder.destroy(error));
+  try {
+    for await (const chunk of source.pipe(decoder)) yield chunk as Uint8Array;
+  } catch (cause) {
+    const { code } = cause as { code?: string };
+    if (code === undefined || !/^(Z_|ERR_)/.test(code)) throw cause;
+    throw new SotraError('bad-answer', `the service answered with ${name} that does not decode: ${code}`, {
+      hint: 'A proxy on the way may be at fault: --include shows the headers.',
+      cause,
+    });
+  } finally {
+    source.destroy();
+    decoder.destroy();
+  }
+}
+
+function tooLarge(maxBytes: number): SotraError {
+  return new SotraError('bad-answer', `the answer is larger than ${formatSize(maxBytes)} (--max-body)`, {
+    hint: 'Ask for less with --limit, or allow more: --max-body 256MB.',
+    outcome: 'unknown',
+  });
+}
+
+/** `64 MB`, `100 KB`, `12 bytes`. */
+function formatSize(bytes: number): string {
+  if (bytes % 1024 ** 2 === 0) return `${bytes / 1024 ** 2} MB`;
+  return bytes % 1024 === 0 ? `${bytes / 1024} KB` : `${bytes} bytes`;
+}
