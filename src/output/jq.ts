@@ -14,7 +14,7 @@ export type JqFilter = (json: string, options: { indent: boolean }) => Filtered;
 export async function compileFilter(
   filter: string,
 ): Promise<{ ok: true; run: JqFilter } | { ok: false; problem: string }> {
-  const { loadJq } = await import('jq-wasm/inline');
+  const { loadJq } = await import('jq-wasm');
   const jq = await loadJq();
   // A filter that begins with a dash would be read as an option.
   const program = filter.startsWith('-') ? ` ${filter}` : filter;
