@@ -28,7 +28,11 @@ export function undoBytes(entry: BulkEntry): number {
  */
 export async function createUndoFile(path: string, largestBytes: number): Promise<UndoFile> {
   const file = await openNew(path);
-  await fillBlank(file, largestBytes).catch((cause) => Promise.reject(unwritable(path, cause)));
+  await fillBlank(file, largestBytes).catch(async (cause) => {
+    await file.close();
+    rmSync(path, { force: true });
+    throw unwritable(path, cause);
+  });
   let start = largestBytes;
   let lastBytes = 0;
   return {
