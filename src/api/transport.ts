@@ -61,12 +61,16 @@ async function proxied(env: Setting['env']): Promise<Dispatcher | undefined> {
   for (const [name, address] of Object.entries({ HTTPS_PROXY: httpsProxy, HTTP_PROXY: httpProxy }))
     if (address !== undefined && !URL.canParse(address))
       throw usageError(`${name} ${JSON.stringify(address)}: must be an address such as http://proxy.example.com:8080`);
-  const { EnvHttpProxyAgent } = await import('undici');
+  const { default: EnvHttpProxyAgent } = await import('undici/lib/dispatcher/env-http-proxy-agent.js');
+  const { default: Pool } = await import('undici/lib/dispatcher/pool.js');
+  const { default: ask } = await import('undici/lib/api/api-connect.js');
   const noProxy = ['localhost', '127.0.0.1', '[::1]', '::1', ...(named('NO_PROXY')?.split(/[\s,]+/) ?? [])].join(',');
   return new EnvHttpProxyAgent({
     connections: 8,
     noProxy,
     connect: { timeout: connectTimeoutMs },
+    // What undici's index would have given every dispatcher: a way to ask the proxy for a tunnel.
+    clientFactory: (origin, options) => Object.assign(new Pool(origin, options), { connect: ask }),
     ...(httpProxy && { httpProxy }),
     ...(httpsProxy && { httpsProxy }),
   });
