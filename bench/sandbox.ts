@@ -30,6 +30,7 @@ interface Made {
   db: string;
   market: Market;
   seconds: number;
+  cpuSeconds: number;
   peakMb: number;
 }
 
@@ -59,6 +60,7 @@ async function main(count: number): Promise<void> {
         measured: rate(large.seconds),
       },
       { what, unit: 's', measured: [large.seconds], atMost: (60 * count) / 1_000_000 },
+      { what: `${what}, processor time`, unit: 's', measured: [large.cpuSeconds] },
       { what: `${what}, memory`, unit: 'MB', measured: [large.peakMb] },
     ]);
     report(await askBoth(small, large, count));
@@ -74,9 +76,12 @@ async function importInto(folder: string, count: number): Promise<Made> {
   const data = join(folder, String(count));
   mkdirSync(data);
   const env = { SOTRA_DATA_DIR: data, SOTRA_CONFIG_DIR: data };
-  const { seconds, peakMb } = await measureChild([program, 'sandbox', 'import', file, '--json', '--quiet'], env);
+  const { seconds, cpuSeconds, peakMb } = await measureChild(
+    [program, 'sandbox', 'import', file, '--json', '--quiet'],
+    env,
+  );
   rmSync(file);
-  return { db: join(data, 'sandbox.db'), market, seconds, peakMb };
+  return { db: join(data, 'sandbox.db'), market, seconds, cpuSeconds, peakMb };
 }
 
 /** The same questions to both worlds in turn, each to an application that has answered nothing yet, as a command's own is. */

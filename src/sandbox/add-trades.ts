@@ -39,8 +39,8 @@ export interface Book {
   finish: () => number[];
 }
 
-/** Positions that a book holds in memory, about 1 KB each; the ones that waited longest are stored first. */
-const mostHeld = 200_000;
+/** Positions that a book holds in memory, about 1 KB each; the ones that came first are stored first. */
+const mostHeld = 300_000;
 
 /** Opens a book; call all of it in one transaction. It takes no more memory than one lot of trades and the positions it holds. */
 export function openBook(db: Db): Book {

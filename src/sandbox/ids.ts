@@ -1,15 +1,15 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** A UUID that is always the same for the same text, so that a world made twice has the same identifiers. Never throws. */
 export function uuidOf(text: string): string {
-  const hex = createHash('sha1').update(text).digest('hex');
+  const hex = hash('sha1', text);
   const variant = ((Number.parseInt(hex.slice(16, 18), 16) & 0x3f) | 0x80).toString(16);
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-${variant}${hex.slice(18, 20)}-${hex.slice(20, 32)}`;
 }
 
 /** 32 hex digits that stand for a text in a unique index. Never throws. */
 export function digestOf(text: string): string {
-  return createHash('md5').update(text).digest('hex');
+  return hash('md5', text);
 }
 
 /** The profile id of a wallet that nobody has grouped with others. */

@@ -43,6 +43,7 @@ export function openLines(db: Db, mostHeld: number): PositionLines {
   const lines = new Map<string, Line>();
   const late = new Map<string, LineParts>();
   let held = 0;
+  let isAnyStored = db.get('SELECT 1 FROM position LIMIT 1') !== undefined;
   const save = (most: number) => {
     const saved: Line[] = [];
     for (const [key, line] of lines) {
@@ -52,25 +53,29 @@ export function openLines(db: Db, mostHeld: number): PositionLines {
       saved.push(line);
     }
     saveLines(db, saved);
+    isAnyStored = true;
   };
   return {
     take: (trade) => {
-      const parts = [trade.trader, trade.chain, trade.token, trade.direction ?? ''] as const;
-      const key = JSON.stringify(parts);
+      const direction = trade.direction ?? '';
+      // Only the last part may hold anything, so that no two lines have the same key.
+      const key = `${trade.trader} ${trade.chain} ${direction} ${trade.token}`;
       const known = lines.get(key);
-      const line = late.has(key) ? undefined : (known ?? readLine(db, parts));
-      if (known !== undefined) {
-        lines.delete(key);
-        held -= 1 + known.earlier.length;
-      }
+      const parts = known?.parts ?? ([trade.trader, trade.chain, trade.token, direction] as const);
+      const line = late.has(key) ? undefined : (known ?? (isAnyStored ? readLine(db, parts) : newLine(parts)));
       if (line === undefined || (line.newest !== undefined && trade.atMs < line.newest.latestAtMs)) {
+        if (known !== undefined) held -= 1 + known.earlier.length;
+        lines.delete(key);
         late.set(key, parts);
         return unknown;
       }
+      if (known === undefined) {
+        lines.set(key, line);
+        held += 1;
+      }
+      held -= line.earlier.length;
       const taken = takeTrade(line, trade);
-      // At the end of the row: the line that waited longest is the first to be stored and forgotten.
-      lines.set(key, line);
-      held += 1 + line.earlier.length;
+      held += line.earlier.length;
       if (held > mostHeld) save(mostHeld / 2);
       return taken;
     },
@@ -88,10 +93,12 @@ function readLine(db: Db, parts: LineParts): Line {
     `SELECT id, state FROM position WHERE ${ofLine} ORDER BY ordinal DESC LIMIT 1`,
     parts,
   );
-  const line = { parts, outlived: undefined, earlier: [], isChanged: false };
-  return row === undefined
-    ? { ...line, newest: undefined, newestId: '' }
-    : { ...line, newest: JSON.parse(row.state), newestId: row.id };
+  const line = newLine(parts);
+  return row === undefined ? line : { ...line, newest: JSON.parse(row.state), newestId: row.id };
+}
+
+function newLine(parts: LineParts): Line {
+  return { parts, newest: undefined, newestId: '', outlived: undefined, earlier: [], isChanged: false };
 }
 
 /** Stands in until the line starts over from its own trades. */

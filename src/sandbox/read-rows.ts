@@ -136,7 +136,7 @@ function csvTaker() {
       return rejected(line, `the row has ${cells.length} cells, the header ${columns.length}`, text);
     }
     const named: Record<string, string> = {};
-    for (const [index, column] of columns.entries()) named[column] = cells[index] ?? '';
+    for (let index = 0; index < columns.length; index += 1) named[columns[index] ?? ''] = cells[index] ?? '';
     return { kind: 'row', row: { line, place: `line ${line}`, cells: named, text } };
   }
 
