@@ -1,0 +1,55 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+
+interface Locked {
+  version: string;
+  resolved?: string;
+  integrity?: string;
+  dev?: boolean;
+  optional?: boolean;
+  hasInstallScript?: boolean;
+}
+
+const own = JSON.parse(readFileSync('package.json', 'utf8'));
+const lock: { packages: Record<string, Locked> } = JSON.parse(readFileSync('package-lock.json', 'utf8'));
+const locked = Object.entries(lock.packages).filter(([path]) => path !== '');
+
+test('the package holds the program, completions and texts, and nothing else', () => {
+  const listed = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const [{ files }] = JSON.parse(listed);
+  const paths: string[] = files.map(({ path }: { path: string }) => path);
+  const kinds = [
+    /^bin\/(package\.json|sotra\.js)$/,
+    /^dist\/[\w-]+\.(cjs|json)$/,
+    /^dist\/build\/jq\.wasm$/,
+    /^completions\/(sotra\.(bash|fish|ps1)|_sotra)$/,
+    /^(CHANGELOG\.md|LICENSE|README\.md|package\.json)$/,
+  ];
+  expect(paths.filter((path) => !kinds.some((kind) => kind.test(path)))).toEqual([]);
+  expect(paths).toEqual(expect.arrayContaining(['bin/sotra.js', 'LICENSE', 'README.md', 'package.json']));
+  const modes = files.filter(({ path }: { path: string }) => path === 'bin/sotra.js');
+  expect(modes[0].mode & 0o111).toBe(0o111);
+});
+
+test('nothing of ours runs when the package is installed', () => {
+  const names = ['preinstall', 'install', 'postinstall', 'preprepare', 'postprepare', 'prepublish', 'preuninstall'];
+  expect(Object.keys(own.scripts).filter((name) => names.includes(name))).toEqual([]);
+});
+
+test('of what users install, nothing has an install script', () => {
+  const installed = locked.filter(([, { dev }]) => dev !== true);
+  expect(installed.length).toBeGreaterThan(1);
+  expect(installed.filter(([, one]) => one.hasInstallScript === true).map(([path]) => path)).toEqual([]);
+});
+
+test('the lock file names no addresses, and holds integrity as SHA-512 where it holds any', () => {
+  expect(locked.filter(([, { resolved }]) => resolved !== undefined).map(([path]) => path)).toEqual([]);
+  const weak = locked.filter(([, { integrity }]) => integrity !== undefined && !integrity.startsWith('sha512-'));
+  expect(weak.map(([path]) => path)).toEqual([]);
+  const versions = Object.entries({ ...own.dependencies, ...own.devDependencies, ...own.optionalDependencies });
+  expect(versions.filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.-]+)?$/.test(String(version)))).toEqual([]);
+});
