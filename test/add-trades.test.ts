@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { addTrades } from '../src/sandbox/add-trades.ts';
+import { addTrades, openBook } from '../src/sandbox/add-trades.ts';
 import { openDb } from '../src/sandbox/store.ts';
 import type { Trade } from '../src/sandbox/trade.ts';
 
@@ -26,9 +26,15 @@ const someTrades = fc.array(oneTrade, { minLength: 1, maxLength: 25 }).map((list
   ),
 );
 
-function worldAfter(parts: readonly (readonly Trade[])[]): unknown[] {
+function worldAfter(parts: readonly (readonly Trade[])[], mostHeld?: number): unknown[] {
   const db = openDb(':memory:');
-  for (const part of parts) addTrades(db, part);
+  if (mostHeld === undefined) for (const part of parts) addTrades(db, part);
+  else
+    db.transaction(() => {
+      const book = openBook(db, mostHeld);
+      for (const part of parts) book.add(part);
+      book.finish();
+    });
   const rows = [
     db.all('SELECT * FROM position ORDER BY id'),
     db.all('SELECT row_key, position_id, intent, realized_usd, margin_cost_usd, held_ms FROM trade ORDER BY row_key'),
@@ -44,6 +50,18 @@ test('trades added in any pieces and any order make the same world as added once
       const parts: Trade[][] = [[], [], []];
       for (const trade of trades) parts[pieces.next().value ?? 0]?.push(trade);
       expect(worldAfter(parts)).toEqual(worldAfter([trades]));
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('a book that holds two positions at a time makes the same world as one that holds them all', () => {
+  fc.assert(
+    fc.property(someTrades, fc.infiniteStream(fc.nat(2)), (trades, pieces) => {
+      const parts: Trade[][] = [[], [], []];
+      for (const trade of trades) parts[pieces.next().value ?? 0]?.push(trade);
+      expect(worldAfter(parts, 2)).toEqual(worldAfter([trades]));
+      expect(worldAfter([trades], 2)).toEqual(worldAfter([trades]));
     }),
     { numRuns: 60 },
   );

@@ -42,9 +42,12 @@ export interface Book {
 /** Positions that a book holds in memory, about 1 KB each; the ones that came first are stored first. */
 const mostHeld = 300_000;
 
-/** Opens a book; call all of it in one transaction. It takes no more memory than one lot of trades and the positions it holds. */
-export function openBook(db: Db): Book {
-  const lines = openLines(db, mostHeld);
+/**
+ * Opens a book; call all of it in one transaction. It takes no more memory than one lot of trades and so many positions, however many
+ * trades come.
+ */
+export function openBook(db: Db, most = mostHeld): Book {
+  const lines = openLines(db, most);
   const [tokens, wallets] = [new Map<string, TokenAfter>(), new Map<string, number>()];
   const ids: number[] = [];
   const store = (trade: Trade, rowKey: string): number => {
@@ -133,8 +136,9 @@ function tokenAfter(known: TokenAfter | undefined, trade: Trade): TokenAfter {
     symbol: trade.tokenSymbol ?? known?.symbol ?? null,
     name: trade.tokenName ?? known?.name ?? null,
     supply: trade.tokenSupply ?? known?.supply ?? null,
-    price: trade.usd / trade.amount,
-    priceMs: trade.atMs,
+    ...(known !== undefined && known.priceMs > trade.atMs
+      ? { price: known.price, priceMs: known.priceMs }
+      : { price: trade.usd / trade.amount, priceMs: trade.atMs }),
   };
 }
 
