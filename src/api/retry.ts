@@ -49,6 +49,7 @@ function mayRepeat(method: string, failure: Failure): boolean {
 function readRetryAfter(header: string | undefined, nowMs: number): number | undefined {
   if (header === undefined) return undefined;
   if (/^\d{1,9}$/.test(header.trim())) return Number(header.trim()) * 1000;
-  const at = Date.parse(header);
+  // A date begins with its weekday; Date.parse would take 1.5 for one, too.
+  const at = /^[A-Z][a-z]/.test(header.trim()) ? Date.parse(header) : Number.NaN;
   return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs);
 }

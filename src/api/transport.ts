@@ -25,6 +25,7 @@ export async function createTransport({ now, node, env }: Setting): Promise<Tran
   return {
     async send(request, { timeoutMs, signal }) {
       const started = now();
+      const patience = patienceOf(timeoutMs);
       try {
         const answer = await ask({
           origin: request.url.origin,
@@ -32,14 +33,16 @@ export async function createTransport({ now, node, env }: Setting): Promise<Tran
           method: request.method as 'GET',
           headers: request.headers,
           ...(request.body === undefined ? {} : { body: request.body }),
-          headersTimeout: timeoutMs,
-          bodyTimeout: timeoutMs,
-          signal,
+          // undici counts time in whole seconds; ours is exact.
+          headersTimeout: 0,
+          bodyTimeout: 0,
+          signal: AbortSignal.any([signal, patience.signal]),
         });
         const timing = { ...takeLatest(started), firstByteMs: now() - started };
-        return { status: answer.statusCode, headers: answer.headers, body: reading(answer.body), timing };
+        return { status: answer.statusCode, headers: answer.headers, body: reading(answer.body, patience), timing };
       } catch (error) {
-        throw networkFailure(error);
+        patience.end();
+        throw networkFailure(error, patience);
       }
     },
     close: () => agent.destroy(),
@@ -115,17 +118,35 @@ function timedConnector(now: () => number, build: typeof buildConnector) {
   return { connect, takeLatest };
 }
 
-async function* reading(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+interface Patience {
+  signal: AbortSignal;
+  /** Something came: the time begins anew. */
+  renew: () => void;
+  end: () => void;
+}
+
+/** A signal that is aborted when nothing came for so long. */
+function patienceOf(ms: number): Patience {
+  const stop = new AbortController();
+  const timer = setTimeout(() => stop.abort(), ms);
+  return { signal: stop.signal, renew: () => void timer.refresh(), end: () => clearTimeout(timer) };
+}
+
+async function* reading(body: AsyncIterable<Uint8Array>, patience: Patience): AsyncIterable<Uint8Array> {
+  patience.renew();
   try {
-    yield* body;
+    for await (const chunk of body) {
+      patience.renew();
+      yield chunk;
+    }
   } catch (error) {
-    throw networkFailure(error);
+    throw networkFailure(error, patience);
+  } finally {
+    patience.end();
   }
 }
 
 const neverSent = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT'];
-
-const timeouts = ['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'];
 
 function codeOf(error: unknown): string | undefined {
   return (error as { code?: string } | null)?.code;
@@ -136,9 +157,9 @@ function isTrust(code: string | undefined): boolean {
   return code !== undefined && /CERT|UNABLE_TO_(VERIFY|GET_ISSUER)|SELF_SIGNED/.test(code);
 }
 
-function networkFailure(error: unknown): Error {
+function networkFailure(error: unknown, { signal }: Patience): Error {
   if (error instanceof SotraError) return error;
-  if (timeouts.includes(codeOf(error) ?? '')) return new NetworkFailure('timeout', 'no answer in time', error);
+  if (signal.aborted) return new NetworkFailure('timeout', 'no answer in time', error);
   const first = error instanceof AggregateError ? error.errors[0] : error;
   const code = codeOf(first);
   const message = first instanceof Error ? first.message : undefined;
