@@ -84,14 +84,18 @@ async function serveSandbox(input: StartInput, context: Context): Promise<Result
     keys: sandboxPartners.map(({ key }) => key),
     controlToken,
   };
-  if (input.readyFile !== undefined) writeReady(input.readyFile, ready);
-  context.note(`The sandbox answers on ${ready.url} (keys: ${ready.keys.join(', ')}). Ctrl-C stops it.`);
-  if (options.format === 'json' || options.format === 'ndjson') await world.io.out.write(`${JSON.stringify(ready)}\n`);
-  await stopped;
-  await server.close();
-  await deliverer.stop();
-  db.close();
-  if (input.readyFile !== undefined) rmSync(input.readyFile, { force: true });
+  try {
+    if (input.readyFile !== undefined) writeReady(input.readyFile, ready);
+    context.note(`The sandbox answers on ${ready.url} (keys: ${ready.keys.join(', ')}). Ctrl-C stops it.`);
+    if (options.format === 'json' || options.format === 'ndjson')
+      await world.io.out.write(`${JSON.stringify(ready)}\n`);
+    await stopped;
+  } finally {
+    await server.close();
+    await deliverer.stop();
+    db.close();
+    if (input.readyFile !== undefined) rmSync(input.readyFile, { force: true });
+  }
   return { kind: 'none' };
 }
 

@@ -33,17 +33,18 @@ const cacheKib = 65_536;
 
 /**
  * Opens a database file (made if absent, folder 0700) and brings its tables up to date. Several processes may hold it at once. Errors:
- * `config` (exit 3) naming the file when it cannot be opened, is damaged, or was written by a newer sotra.
+ * `config` (exit 3) naming the file when it cannot be opened, is damaged, of another program or of a newer sotra; it stays as it is.
  */
 export function openDb(file: string): Db {
   try {
     if (file !== ':memory:') mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     const raw = new Libsql(file);
     raw.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
+    const db = wrap(raw, file);
+    checkOwn(db);
     raw.exec('PRAGMA journal_mode = WAL');
     raw.exec('PRAGMA synchronous = NORMAL');
     raw.exec(`PRAGMA cache_size = -${cacheKib}`);
-    const db = wrap(raw, file);
     migrate(db, raw);
     return db;
   } catch (cause) {
@@ -135,15 +136,33 @@ function wrap(raw: Libsql.Database, file: string): Db {
   };
 }
 
+/** Refuses a database that is not ours before anything is written to it. */
+function checkOwn(db: Db): void {
+  const layout = layoutOf(db);
+  if (layout > migrations.length) throw ofNewer(db.file, layout);
+  const tables = db.all<{ name: string }>('SELECT name FROM sqlite_master WHERE type = ?', ['table']);
+  const isOurs = layout === 0 ? tables.length === 0 : tables.some(({ name }) => name === 'partner');
+  if (!isOurs)
+    throw new SotraError('config', `${db.file} is a database of another program`, {
+      hint: 'Choose another file with --db or SOTRA_DATA_DIR.',
+    });
+}
+
+function layoutOf(db: Db): number {
+  return Number(db.get('PRAGMA user_version')?.['user_version'] ?? 0);
+}
+
+function ofNewer(file: string, layout: number): SotraError {
+  return new SotraError('config', `the sandbox database ${file} was written by a newer sotra (layout ${layout})`, {
+    hint: 'Update sotra, or choose another file with --db or SOTRA_DATA_DIR.',
+  });
+}
+
 function migrate(db: Db, raw: Libsql.Database): void {
-  const version = () => Number(db.get('PRAGMA user_version')?.['user_version'] ?? 0);
-  if (version() === migrations.length) return;
+  if (layoutOf(db) === migrations.length) return;
   db.transaction(() => {
-    const from = version();
-    if (from > migrations.length)
-      throw new SotraError('config', `the sandbox database ${db.file} was written by a newer sotra (layout ${from})`, {
-        hint: 'Update sotra, or choose another file with --db or SOTRA_DATA_DIR.',
-      });
+    const from = layoutOf(db);
+    if (from > migrations.length) throw ofNewer(db.file, from);
     for (const sql of migrations.slice(from)) raw.exec(sql);
     raw.exec(`PRAGMA user_version = ${migrations.length}`);
   });

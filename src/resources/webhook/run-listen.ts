@@ -52,17 +52,20 @@ export async function listenForEvents(input: ListenInput, context: Context): Pro
       },
       onOther: context.note,
     });
-    if (input.readyFile !== undefined) writeReady(input.readyFile, { url: listener.url, pid: world.pid });
-    const stored =
-      inbox.entries.length === 0 ? '' : ` ${formatCount(inbox.entries.length)} deliveries are stored already.`;
-    context.note(`Listening on ${listener.url} for signed deliveries.${stored} Ctrl-C stops it.`);
-    await Promise.race([stopOf(world.signal), printing.broken]);
-    await listener.close();
-    const waiting = forwarder.waiting();
-    await forwarder.stop();
-    if (waiting > 0) context.note(`${formatCount(waiting)} deliveries wait to be forwarded; the next start goes on.`);
-    inbox.close();
-    if (input.readyFile !== undefined) rmSync(input.readyFile, { force: true });
+    try {
+      if (input.readyFile !== undefined) writeReady(input.readyFile, { url: listener.url, pid: world.pid });
+      const stored =
+        inbox.entries.length === 0 ? '' : ` ${formatCount(inbox.entries.length)} deliveries are stored already.`;
+      context.note(`Listening on ${listener.url} for signed deliveries.${stored} Ctrl-C stops it.`);
+      await Promise.race([stopOf(world.signal), printing.broken]);
+    } finally {
+      await listener.close();
+      const waiting = forwarder.waiting();
+      await forwarder.stop();
+      if (waiting > 0) context.note(`${formatCount(waiting)} deliveries wait to be forwarded; the next start goes on.`);
+      inbox.close();
+      if (input.readyFile !== undefined) rmSync(input.readyFile, { force: true });
+    }
     await printing.done();
     return { kind: 'none' };
   } finally {
