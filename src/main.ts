@@ -66,7 +66,19 @@ async function ask(question: string, { hidden }: { hidden: boolean }): Promise<s
 
 const world: World = {
   // Notes that nobody can read change nothing of what the command does.
-  io: { out: sinkOf(process.stdout, outFailure), err: sinkOf(process.stderr, () => undefined), in: process.stdin, ask },
+  io: {
+    out: sinkOf(process.stdout, outFailure),
+    // Node makes each stream when it is first asked for, and help needs only the one.
+    get err() {
+      const err = sinkOf(process.stderr, () => undefined);
+      Object.defineProperty(this, 'err', { value: err });
+      return err;
+    },
+    get in() {
+      return process.stdin;
+    },
+    ask,
+  },
   env: process.env,
   version: packageFile.version,
   now: Date.now,

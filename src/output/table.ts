@@ -19,7 +19,7 @@ export interface HumanOptions {
 const gap = 2;
 // A column that may be cut is not made narrower than this, nor than its header.
 const leastWidth = 8;
-const batch = 50;
+const batch = 10;
 
 /**
  * The answer as people read it: a table that fits the width, or one card an item where it cannot fit; a record as
