@@ -1,12 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync, rmSync, statSync } from 'node:fs';
+import { linkSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { uptime } from 'node:os';
 import type { World } from './context.ts';
 import { createFile } from './durable-file.ts';
 import { SotraError } from './errors.ts';
-
-/** A takeover is a few system calls long; a file older than this was left behind by one that was killed in it. */
-const takeoverMs = 10_000;
 
 /**
  * Takes the lock that a file is and gives the function that lets it go. A lock whose owner no longer runs is taken over. Errors: `locked`
@@ -23,24 +20,49 @@ export function takeLock(file: string, what: string, { pid, system, now }: World
   };
 }
 
+/** One process at a time looks at a lock to take it over; where it dies at that, the next takes its place. */
 function takeOver(file: string, mine: string, what: string, isAlive: (owner: Owner) => boolean, nowMs: number): void {
   const guard = `${file}.takeover`;
-  if (!createFile(guard, mine) && (ageOf(guard, nowMs) < takeoverMs || !replace(guard, mine)))
-    throw locked(what, 'another process is just taking it over');
+  const isDead = (text: string | undefined) => {
+    const owner = ownerOf(text);
+    return owner === undefined || !isAlive(owner);
+  };
+  if (!createFile(guard, mine)) {
+    const seen = read(guard);
+    if (!isDead(seen) || !claim(guard, seen, mine)) throw locked(what, 'another process is just taking it over');
+  }
   try {
-    const owner = ownerOf(read(file));
+    const seen = read(file);
     // A lock from before the last start of the machine is dead, whoever has its owner's number now.
     const isOfToday = ageOf(file, nowMs) < uptime() * 1000;
-    if (owner !== undefined && isOfToday && isAlive(owner)) throw locked(what, `process ${owner.pid}`);
-    if (!replace(file, mine)) throw locked(what, 'another process');
+    const owner = ownerOf(seen);
+    if (isOfToday && owner !== undefined && isAlive(owner)) throw locked(what, `process ${owner.pid}`);
+    if (!claim(file, seen, mine)) throw locked(what, 'another process');
   } finally {
-    rmSync(guard, { force: true });
+    if (read(guard) === mine) rmSync(guard, { force: true });
   }
 }
 
-function replace(file: string, text: string): boolean {
-  rmSync(file, { force: true });
-  return createFile(file, text);
+/**
+ * Puts our text in the place of a file that a dead process left; false where somebody else was quicker. It is moved aside and looked at: what
+ * is not the text that was seen belongs to another and goes back.
+ */
+function claim(file: string, seen: string | undefined, mine: string): boolean {
+  const aside = `${file}.${randomUUID().slice(0, 8)}.tmp`;
+  try {
+    renameSync(file, aside);
+  } catch {
+    return seen === undefined && createFile(file, mine);
+  }
+  try {
+    if (read(aside) === seen) return createFile(file, mine);
+    linkSync(aside, file);
+    return false;
+  } catch {
+    return false;
+  } finally {
+    rmSync(aside, { force: true });
+  }
 }
 
 function read(file: string): string | undefined {
