@@ -100,29 +100,39 @@ async function* numberedPages(
     asked.catch(() => undefined);
     return asked;
   };
+  const first = Number(input[paging.page] ?? 1);
+  const ahead = [askFor(first)];
   let before: readonly string[] = [];
   let left = wanted;
-  let page = Number(input[paging.page] ?? 1);
-  let next = askFor(page);
-  for (;;) {
-    const { data, text, body } = await next;
-    const items = listOf(data);
-    const names = items.map(nameOf);
-    if (names.length > 0 && areTheSame(names, before)) throw repeated(`page ${page}`);
-    before = names;
-    left -= items.length;
-    page += 1;
-    const more = items.length >= size;
-    if (more && left > 0) next = askFor(page);
-    yield {
-      items,
-      more,
-      lines: (count) => itemLines(text, listKey(data), count),
-      bytes: (count) => itemBytes({ text, body, items }, count),
-    };
-    if (!more) return;
+  try {
+    let page = first;
+    for (let next = ahead.shift(); next !== undefined; next = ahead.shift()) {
+      const { data, text, body } = await next;
+      const items = listOf(data);
+      const names = items.map(nameOf);
+      if (names.length > 0 && areTheSame(names, before)) throw repeated(`page ${page}`);
+      before = names;
+      left -= items.length;
+      const more = items.length >= size;
+      const depth = page - first < longListPages ? 1 : 2;
+      while (more && ahead.length < depth && left > ahead.length * size) ahead.push(askFor(page + ahead.length + 1));
+      yield {
+        items,
+        more,
+        lines: (count) => itemLines(text, listKey(data), count),
+        bytes: (count) => itemBytes({ text, body, items }, count),
+      };
+      if (!more) return;
+      page += 1;
+    }
+  } finally {
+    // At the end of a long list one page too many is on its way.
+    await Promise.allSettled(ahead);
   }
 }
+
+/** A list that goes on for so many pages is asked for two pages ahead, so that neither side waits for the other. */
+const longListPages = 3;
 
 async function* linkedPages(
   paging: Paging & { kind: 'cursor' | 'links' },
