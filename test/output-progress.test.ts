@@ -93,3 +93,27 @@ test('an upload shows a spinner on a terminal, lines with --plain, other frames 
   expect((await upload('--quiet')).err).toBe('');
   expect((await upload('--json')).err).toBe('');
 });
+
+test('an import says how many rows it has seen, and Ctrl-C how far it came', async () => {
+  const file = join(temporaryFolder(), 'trades.ndjson');
+  const trade = (index: number) => ({
+    chain: 'base',
+    trader: `0x${(index % 50).toString(16).padStart(40, '0')}`,
+    token: `0x${(index % 7).toString(16).padStart(40, 'c')}`,
+    side: index % 3 === 2 ? 'sell' : 'buy',
+    amount: 10,
+    value_usd: 25,
+    timestamp: 1_790_000_000 + index,
+    tx: `0x${index.toString(16).padStart(64, '0')}`,
+  });
+  writeFileSync(file, Array.from({ length: 11_000 }, (_, index) => JSON.stringify(trade(index))).join('\n'));
+  const spinning = await run(`sandbox import ${file}`, { tty: 80 });
+  expect([spinning.code, spinning.out]).toEqual([0, expect.stringContaining('11,000')]);
+  expect(spinning.err).toContain('5,000 rows checked');
+  expect((await run(`sandbox import ${file} --quiet`, { tty: 80 })).err).toBe('');
+  const stopped = await run(`sandbox import ${file}`, { signal: AbortSignal.abort() });
+  expect(stopped.code).toBe(130);
+  expect(stopped.err).toBe(
+    'error: interrupted after 5,000 rows were checked\nhint: The same command again imports what is missing.\n',
+  );
+});

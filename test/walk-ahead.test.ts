@@ -45,3 +45,17 @@ test('with --max no page is asked for that is not wanted', async () => {
   expect(ids).toHaveLength(62);
   expect(pages).toEqual([1, 2, 3, 4, 5, 6, 7]);
 });
+
+test('Ctrl-C in a walk ends it at once and says how far it came', async () => {
+  const stop = new AbortController();
+  const items = (page: number) =>
+    JSON.stringify(Array.from({ length: 10 }, (_, index) => ({ id: `p${page}-${index}` })));
+  const service = await stub((_, response, count) => {
+    if (count < 3) response.end(items(count));
+    else stop.abort();
+  });
+  const argv = `profile positions ${wallet} closed --limit 10 --all --format ndjson`;
+  const { code, out, err } = await run(argv, { env: service.env, signal: stop.signal });
+  expect([code, out.trim().split('\n').length]).toEqual([130, 20]);
+  expect(JSON.parse(err).error).toMatchObject({ code: 'interrupted', message: 'interrupted after 20 items' });
+});

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type Endpoint, type InputOf, local, type Param, type Params } from '../api/endpoint.ts';
 import { moreHint, walkPages } from '../api/paginate.ts';
 import type { Context } from '../context.ts';
+import { SotraError } from '../errors.ts';
 import type { AnyView } from '../output/view.ts';
 import { chartAsked } from './chart-flag.ts';
 import type { Command, Result } from './command.ts';
@@ -45,7 +46,7 @@ export function endpointCommand<P extends Params, L extends Params = Record<neve
         const max = typed['max'] as number | undefined;
         const onCut = () => context.note(`There is more: stopped after ${max} items (--max).`);
         const batches = walkPages({ paging, input: input as Record<string, unknown>, ask, max, onCut });
-        return { kind: 'items', batches, view: await view(), ...picture };
+        return { kind: 'items', batches: counted(batches), view: await view(), ...picture };
       }
       const { data, text } = await ask(input);
       const hint = paging && moreHint(paging, input as Record<string, unknown>, data);
@@ -59,6 +60,20 @@ export function endpointCommand<P extends Params, L extends Params = Record<neve
       };
     },
   };
+}
+
+/** The same batches; an interruption says how far they came. */
+async function* counted(batches: AsyncIterable<readonly unknown[]>): AsyncGenerator<readonly unknown[]> {
+  let items = 0;
+  try {
+    for await (const batch of batches) {
+      items += batch.length;
+      yield batch;
+    }
+  } catch (thrown) {
+    if (!(thrown instanceof SotraError) || thrown.code !== 'interrupted') throw thrown;
+    throw new SotraError('interrupted', `interrupted after ${items} items`, { cause: thrown });
+  }
 }
 
 /** The commands of a noun: one an endpoint, derived where none is written by hand, and the others written by hand. */

@@ -2,14 +2,16 @@ import { createReadStream, existsSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { Result } from '../cli/command.ts';
 import type { Context } from '../context.ts';
-import { usageError } from '../errors.ts';
+import { SotraError, usageError } from '../errors.ts';
 import type { Chain } from '../model/chain.ts';
+import { formatCount } from '../output/format.ts';
 import { sandboxNow } from '../sandbox/clock.ts';
 import { importTrades } from '../sandbox/import-trades.ts';
 import type { PresetName } from '../sandbox/presets.ts';
 import type { RejectedRow } from '../sandbox/read-rows.ts';
 import { readTrades } from '../sandbox/read-trades.ts';
 import { openDb } from '../sandbox/store.ts';
+import { type ShownProgress, showProgress } from '../show-progress.ts';
 import { importView } from './sandbox-view.ts';
 
 interface ImportInput {
@@ -33,12 +35,18 @@ export async function importFile(input: ImportInput, context: Context, dbFile: s
   const map = Object.fromEntries((input.map ?? []).map((pair) => splitPair(pair)));
   const db = openDb(dbFile);
   const rejects = input.rejects === undefined ? undefined : await open(input.rejects, 'w', 0o600);
+  const progress = await showProgress(context);
+  // The file is read twice: first all of it is looked at.
+  const passes = ['checked', 'stored'];
   try {
     const rejected: RejectedRow[] = [];
     const report = await importTrades({
       db,
       nowMs: sandboxNow(db, context.world.now()),
-      read: () => readTrades(content(), { format: undefined, chain: input.chain, preset: input.preset, map }),
+      read: () => {
+        const events = readTrades(content(), { format: undefined, chain: input.chain, preset: input.preset, map });
+        return watched(events, passes.shift() ?? '', { progress, signal: context.world.signal });
+      },
       onRejected: (row) => rejected.push(row),
       ownTime: input.ownTime === true,
     });
@@ -49,8 +57,33 @@ export async function importFile(input: ImportInput, context: Context, dbFile: s
     if (more > 0) context.warn(`${more} more rows were rejected; --rejects <file> writes them all`);
     return { kind: 'answer', answer: report, view: importView, exitCode: rejected.length > 0 ? 10 : 0 };
   } finally {
+    progress.stop();
     await rejects?.close();
     db.close();
+  }
+}
+
+interface Watching {
+  progress: ShownProgress;
+  signal: AbortSignal;
+}
+
+/** The same rows, told of as they come; errors: `interrupted` where the user gave up. */
+async function* watched<Event>(
+  events: AsyncIterable<Event>,
+  what: string,
+  { progress, signal }: Watching,
+): AsyncGenerator<Event> {
+  const step = progress.live ? 5000 : 100_000;
+  let rows = 0;
+  for await (const event of events) {
+    rows += 1;
+    if (rows % 5000 === 0 && signal.aborted)
+      throw new SotraError('interrupted', `interrupted after ${formatCount(rows)} rows were ${what}`, {
+        hint: 'The same command again imports what is missing.',
+      });
+    if (rows % step === 0) progress.step(`${formatCount(rows)} rows ${what}`);
+    yield event;
   }
 }
 
