@@ -61,6 +61,8 @@ export interface Context {
   ready: () => Promise<void>;
   /** Any request's answer, with the same key, retries and errors. */
   request: (wire: WireRequest) => Promise<Answer>;
+  /** Whether an answer came that does not fit the contract. */
+  sawMisfit: () => boolean;
   /** A sentence on stderr, unless `--quiet`. */
   note: (text: string) => void;
   /** A sentence on stderr behind `warning:`, unless `--quiet`. */
@@ -101,6 +103,7 @@ export function createContext({ world, options, program, say }: Surroundings): C
     });
   };
   const fits = createFitCheck();
+  let misfits = 0;
   const callerFor = async (keyless: boolean): Promise<Caller> => {
     const { kind, baseUrl, apiKey, wire } = await service();
     // Nothing listens at the address of the sandbox inside this process, and a curl line must work when pasted.
@@ -125,7 +128,10 @@ export function createContext({ world, options, program, say }: Surroundings): C
       now: world.now,
       random: world.random,
       sleep: world.sleep,
-      warn,
+      warn: (text) => {
+        misfits += 1;
+        warn(text);
+      },
       observe: preview ? () => undefined : await observe(),
     };
   };
@@ -153,6 +159,7 @@ export function createContext({ world, options, program, say }: Surroundings): C
       if (options.dryRun || options.curl) throw new RequestPreview(buildRequest(wire, caller));
       return sendRequest(wire, caller);
     },
+    sawMisfit: () => misfits > 0,
     note,
     warn,
     takeHeads: () => {

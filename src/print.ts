@@ -1,7 +1,7 @@
 import { bytesOf, linesOf, textsOf } from './api/paginate.ts';
 import type { Result } from './cli/command.ts';
 import type { Format, GlobalOptions } from './cli/globals.ts';
-import { SotraError, usageError } from './errors.ts';
+import { usageError } from './errors.ts';
 import { knownColumns, selectColumns } from './output/columns.ts';
 import type { Io, Sink } from './output/io.ts';
 import type { JqFilter } from './output/jq.ts';
@@ -51,19 +51,10 @@ export async function printResult(result: Result, input: unknown, { takeHeads, .
   const out = { ...sink, write, ...(writeBytes && !rest.options.include && { writeBytes }) };
   const printing = { ...rest, takeHeads, io: { ...io, out } };
   if (rest.filter !== undefined) await printFiltered(result, input, { ...printing, filter: rest.filter });
-  else await printPlain(result, input, printing).catch(unshowable);
+  else await printPlain(result, input, printing);
   const left = takeHeads();
   if (left !== '') await io.out.write(left);
   return 'exitCode' in result ? (result.exitCode ?? 0) : 0;
-}
-
-/** A view reads an answer as the contract has it; one that is too far from that cannot be shown that way. */
-function unshowable(thrown: unknown): never {
-  if (!(thrown instanceof TypeError) && !(thrown instanceof RangeError)) throw thrown;
-  throw new SotraError('contract', `the answer is not of the shape that is shown here: ${thrown.message}`, {
-    hint: 'See it as it came with --json.',
-    cause: thrown,
-  });
 }
 
 async function printPlain(result: Result, input: unknown, printing: Printing): Promise<void> {

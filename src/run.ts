@@ -82,13 +82,22 @@ async function runCommand(
     const { note, takeHeads } = context;
     return await printResult(result, input, { io: world.io, options, note, takeHeads, filter });
   } catch (thrown) {
-    if (!(thrown instanceof RequestPreview)) throw thrown;
+    if (!(thrown instanceof RequestPreview)) throw unusable(thrown, context.sawMisfit());
     await out.write(preview(thrown, options));
     return 0;
   } finally {
     for (const line of context.takeHeads().split('\n')) if (line !== '') say(line);
     await context.close();
   }
+}
+
+/** What reads an answer takes it as the contract has it: one that is too far from that, or too deep, cannot be shown that way. */
+function unusable(thrown: unknown, sawMisfit: boolean): unknown {
+  if (!(thrown instanceof RangeError) && !(thrown instanceof TypeError && sawMisfit)) return thrown;
+  return new SotraError('contract', `the answer is not of the shape that is needed here: ${thrown.message}`, {
+    hint: 'See it as it came: sotra request <METHOD> <path>.',
+    cause: thrown,
+  });
 }
 
 async function savedAliases(world: World): Promise<Readonly<Record<string, string>>> {
