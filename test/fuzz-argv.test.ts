@@ -79,8 +79,8 @@ test('no command line ends in a fault of ours, and JSON mode keeps its word', { 
       const shown = `${JSON.stringify(argv)} ended with ${code}: ${err.slice(0, 500)}`;
       expect(documented, shown).toContain(code);
       expect(err, shown).not.toMatch(/\n {4}at /);
-      // A report of what is wrong is a result, and stands on stdout.
-      if (code !== 0 && argv.includes('--json')) expect(() => JSON.parse(err || out), shown).not.toThrow();
+      // A report of what is wrong is a result, and stands on stdout; else stderr is one error.
+      if (code !== 0 && argv.includes('--json')) expect(() => JSON.parse(out === '' ? err : out), shown).not.toThrow();
       expect(out + err, shown).not.toContain('\u001b[31m');
       // JSON is the text as it is; what people read turns no writing around.
       if (!/json/.test(argv.join(' '))) expect(out + err, shown).not.toContain('\u202e');
