@@ -107,8 +107,13 @@ function parseEntry<Entry>(text: string, file: string, line: number): Entry {
     if (typeof entry === 'object' && entry !== null && !Array.isArray(entry)) return entry;
     throw new Error('it is not an object');
   } catch (cause) {
-    throw damaged(`${file} is damaged at line ${line}`, cause);
+    throw damagedLine(file, line, cause);
   }
+}
+
+/** The error for a line of a log that says nothing its reader understands. */
+export function damagedLine(file: string, line: number, cause?: unknown): SotraError {
+  return damaged(`${file} is damaged at line ${line}`, cause);
 }
 
 function damaged(message: string, cause?: unknown): SotraError {

@@ -4,7 +4,7 @@ import type { WriteStream } from 'node:tty';
 import packageFile from '../package.json' with { type: 'json' };
 import type { World } from './context.ts';
 import { SotraError } from './errors.ts';
-import { ClosedPipe, colourLevel, type Sink } from './output/io.ts';
+import { ClosedPipe, colourLevel, lineWidth, type Sink } from './output/io.ts';
 import { type Placed, programOf } from './program.ts';
 import { run } from './run.ts';
 
@@ -29,7 +29,7 @@ function sinkOf(stream: NodeJS.WriteStream, fails: (error: NodeJS.ErrnoException
   const depth = isTTY ? (stream as WriteStream).getColorDepth(env) : 1;
   return {
     isTTY,
-    width: Number(process.env['COLUMNS']) || stream.columns || 80,
+    width: lineWidth(process.env, stream.columns),
     colourLevel: colourLevel(process.env, isTTY, depth),
     write,
     writeBytes: write,

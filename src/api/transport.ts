@@ -62,8 +62,10 @@ async function proxied(env: Setting['env']): Promise<Dispatcher | undefined> {
   const [httpsProxy, httpProxy] = [named('HTTPS_PROXY'), named('HTTP_PROXY')];
   if (httpsProxy === undefined && httpProxy === undefined) return undefined;
   for (const [name, address] of Object.entries({ HTTPS_PROXY: httpsProxy, HTTP_PROXY: httpProxy }))
-    if (address !== undefined && !URL.canParse(address))
-      throw usageError(`${name} ${JSON.stringify(address)}: must be an address such as http://proxy.example.com:8080`);
+    if (address !== undefined && !isProxy(address))
+      throw usageError(
+        `${name} ${JSON.stringify(address.replace(/.*@/s, '***@'))}: must be an address such as http://proxy.example.com:8080`,
+      );
   const { default: EnvHttpProxyAgent } = await import('undici/lib/dispatcher/env-http-proxy-agent.js');
   const { default: Pool } = await import('undici/lib/dispatcher/pool.js');
   const { default: ask } = await import('undici/lib/api/api-connect.js');
@@ -77,6 +79,24 @@ async function proxied(env: Setting['env']): Promise<Dispatcher | undefined> {
     ...(httpProxy && { httpProxy }),
     ...(httpsProxy && { httpsProxy }),
   });
+}
+
+/** An address of a machine and nothing more; anything else undici takes for a fault of its caller. */
+function isProxy(address: string): boolean {
+  const { protocol, pathname, search, hash, username, password } = URL.canParse(address)
+    ? new URL(address)
+    : new URL('x:');
+  const isReadable = [username, password].every(isUtf8);
+  const isBare = ['', '/'].includes(pathname) && search === '' && hash === '';
+  return /^(?:https?|socks5?):$/.test(protocol) && isBare && isReadable;
+}
+
+function isUtf8(escaped: string): boolean {
+  try {
+    return decodeURIComponent(escaped) !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 async function requester(

@@ -61,7 +61,8 @@ const set = defineCommand({
   run: async ({ name, identifier }, context) => {
     let before: string | undefined;
     await (await context.store()).update(context.world, (now) => {
-      before = now.aliases?.[name.slice(1)];
+      const saved = now.aliases ?? {};
+      before = Object.hasOwn(saved, name.slice(1)) ? saved[name.slice(1)] : undefined;
       return { ...now, aliases: { ...now.aliases, [name.slice(1)]: identifier } };
     });
     if (before !== undefined && before !== identifier) context.note(`${name} stood for ${before} before.`);

@@ -1,7 +1,8 @@
 import type { Result } from '../cli/command.ts';
 import type { Context } from '../context.ts';
+import { usageError } from '../errors.ts';
 import { parseTime } from '../model/duration.ts';
-import { advanceClock, freezeClock, getMeta, sandboxNow } from '../sandbox/clock.ts';
+import { advanceClock, freezeClock, getMeta, latestMs, sandboxNow } from '../sandbox/clock.ts';
 import { type Db, openDb } from '../sandbox/store.ts';
 import { clearWorld, ensureWorld, sandboxPartners } from '../sandbox/world.ts';
 import { statusView } from './sandbox-view.ts';
@@ -79,6 +80,12 @@ export function resetSandbox(
 export function advanceSandbox(byMs: number, { world }: Context, file: string): Result {
   return withDb(file, (db) => {
     ensureWorld(db, world.now(), 'demo');
+    const now = sandboxNow(db, world.now());
+    if (now + byMs > latestMs)
+      throw usageError(
+        `<duration>: ${byMs} ms after ${new Date(now).toISOString()} lie beyond the year 9999`,
+        'sotra sandbox reset sets the clock right again.',
+      );
     advanceClock(db, byMs);
     return describe(db, world.now());
   });

@@ -5,6 +5,7 @@ import type { Context } from '../context.ts';
 import { usageError } from '../errors.ts';
 import { chainSchema } from '../model/chain.ts';
 import { parseDuration, parseTime } from '../model/duration.ts';
+import { latestMs } from '../sandbox/clock.ts';
 import { faultForm, parseFault } from '../sandbox/fault-text.ts';
 import { layouts } from '../settings.ts';
 import { liveCommands } from './sandbox-live.ts';
@@ -15,7 +16,10 @@ const empty = local(z.boolean().optional(), 'a world without trades instead of t
 const asOf = local(
   z
     .string()
-    .refine((text) => parseTime(text) !== undefined, 'must be a time such as 2026-07-03T12:00:00Z or Unix seconds')
+    .refine(
+      (text) => Math.abs(parseTime(text) ?? latestMs + 1) <= latestMs,
+      'must be a time such as 2026-07-03T12:00:00Z or Unix seconds',
+    )
     .optional(),
   "stop the sandbox's clock at this time",
 );

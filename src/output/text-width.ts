@@ -39,8 +39,7 @@ export function wrapText(text: string, width: number): string[] {
     }
     if (line !== '') lines.push(line);
     let rest = splitGraphemes(word);
-    while (displayWidth(rest.join('')) > width) {
-      const taken = Math.max(1, takeWidth(rest, width).length);
+    for (let taken = takeLine(rest, width); taken < rest.length; taken = takeLine(rest, width)) {
       lines.push(rest.slice(0, taken).join(''));
       rest = rest.slice(taken);
     }
@@ -51,6 +50,11 @@ export function wrapText(text: string, width: number): string[] {
 
 function splitGraphemes(text: string): string[] {
   return Array.from(graphemes.segment(text), (part) => part.segment);
+}
+
+/** How many parts fit on a line: one at least, however narrow it is. */
+function takeLine(parts: readonly string[], width: number): number {
+  return Math.max(1, takeWidth(parts, width).length);
 }
 
 /** The first parts that fit together. */

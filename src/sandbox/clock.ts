@@ -1,5 +1,8 @@
 import type { Db } from './store.ts';
 
+/** The last moment that the sandbox's clock may show, in Unix milliseconds: the end of the year 9999. */
+export const latestMs = Date.UTC(10_000, 0, 1) - 1;
+
 const readMeta = (db: Db, key: string) =>
   db.get<{ value: string }>('SELECT value FROM meta WHERE key = ?', [key])?.value;
 

@@ -1,35 +1,30 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { z } from 'zod';
 import type { World } from '../../context.ts';
 import { SotraError } from '../../errors.ts';
 import { takeLock } from '../../lock.ts';
-import { openLog, readLog } from '../../log-file.ts';
+import { damagedLine, openLog, readLog } from '../../log-file.ts';
 import type { ToSend } from './send.ts';
 
 const version = 1;
 
 /** What is known of one comment: about to be sent, taken by the service, refused by it, or surely not sent. */
-type State = 'sending' | 'posted' | 'refused' | 'unsent';
+const states = ['sending', 'posted', 'refused', 'unsent'] as const;
+type State = (typeof states)[number];
 
 /** What was done with the comments of batches, kept over restarts. */
 export interface Journal {
   file: string;
-  stateOf: (comment: ToSend) => { state: State; uid?: string } | undefined;
+  stateOf: (comment: ToSend) => { state: State; uid?: string | undefined } | undefined;
   /** Resolves when it is on disk. */
   note: (comment: ToSend, state: State, uid?: string) => Promise<void>;
   close: () => void;
 }
 
-interface Head {
-  version?: unknown;
-}
-
-interface Entry {
-  comment: string;
-  state: State;
-  uid?: string;
-}
+const entrySchema = z.object({ comment: z.string(), state: z.enum(states), uid: z.string().optional() });
+type Entry = z.output<typeof entrySchema>;
 
 /**
  * The journal of a service: an append-only file in the data folder, named after the service's address, one JSON object a line, the first
@@ -42,18 +37,23 @@ export function openJournal(folder: string, origin: string, world: World): Journ
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const release = takeLock(`${file}.lock`, `the journal of comments posted to ${origin}`, world);
   try {
-    const [head, ...entries] = readLog<Head & Entry>(file);
+    const [head, ...lines] = readLog<{ version?: unknown }>(file);
     if (head !== undefined && head.version !== version) throw ofOtherVersion(file, head.version);
-    const states = new Map<string, Entry>(entries.map((entry) => [entry.comment, entry]));
+    const known = new Map<string, Entry>();
+    for (const [index, line] of lines.entries()) {
+      const { success, data } = entrySchema.safeParse(line);
+      if (!success) throw damagedLine(file, index + 2);
+      known.set(data.comment, data);
+    }
     const log = openLog(file);
     if (head === undefined) log.append({ version, holds: 'posted comments', service: origin });
     return {
       file,
-      stateOf: (comment) => states.get(digestOf(comment)),
+      stateOf: (comment) => known.get(digestOf(comment)),
       note: async (comment, state, uid) => {
         const entry: Entry = { comment: digestOf(comment), state, ...(uid === undefined ? {} : { uid }) };
         log.append({ ...entry, chain: comment.chain, transactionHash: comment.transactionHash });
-        states.set(entry.comment, entry);
+        known.set(entry.comment, entry);
         await log.flush();
       },
       close: () => {

@@ -96,13 +96,19 @@ function readPlace(path: string): WatchPlace | { damaged: string } | undefined {
     const sound =
       stored.version === version &&
       (cursor === null || typeof cursor === 'string') &&
-      (sinceSec === null || Number.isFinite(sinceSec)) &&
-      Object.values(seen).every((second) => Number.isFinite(second));
+      (sinceSec === null || isMoment(sinceSec)) &&
+      typeof seen === 'object' &&
+      Object.values(seen).every(isMoment);
     return sound ? { cursor, sinceSec, seen } : { damaged: 'it is not the place of a watch' };
   } catch (thrown) {
     if (thrown instanceof SotraError) throw thrown;
     return (thrown as NodeJS.ErrnoException).code === 'ENOENT' ? undefined : { damaged: reason(thrown) };
   }
+}
+
+/** Unix seconds that the calendar has. */
+function isMoment(second: unknown): boolean {
+  return typeof second === 'number' && Math.abs(second) <= 8.64e12;
 }
 
 function unwritable(path: string, cause: unknown): SotraError {

@@ -82,7 +82,7 @@ async function whereToBegin({ input }: Watch, file: WatchFile, tell: Tell): Prom
   const from = input['newerThan'];
   if (typeof from === 'string') {
     const atMs = parseTime(from);
-    if (atMs === undefined) return { cursor: from, sinceSec: null, seen: {} };
+    if (atMs === undefined || Math.abs(atMs) > 8.64e15) return { cursor: from, sinceSec: null, seen: {} };
     return { cursor: null, sinceSec: Math.floor(atMs / 1000) + 1, seen: {} };
   }
   const kept = file.read();

@@ -67,7 +67,7 @@ export function saveBoard(folder: string, board: Board): void {
 export function savedTimes(folder: string): number[] {
   try {
     return readdirSync(folder)
-      .flatMap((name) => /^(\d+)\.json$/.exec(name)?.[1] ?? [])
+      .flatMap((name) => /^(\d{1,15})\.json$/.exec(name)?.[1] ?? [])
       .map(Number)
       .sort((a, b) => a - b);
   } catch (cause) {

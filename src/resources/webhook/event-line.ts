@@ -1,5 +1,6 @@
 import { formatUsd } from '../../output/format.ts';
 import { safeText } from '../../output/safe-text.ts';
+import { cutText, displayWidth } from '../../output/text-width.ts';
 import type { EventSummary } from './delivery.ts';
 
 type Json = Record<string, unknown>;
@@ -31,13 +32,13 @@ export function eventLine(summary: EventSummary, atMs: number, width: number | u
   const { event, eventType, eventId } = summary;
   const reason = text(event['reason']) ?? '';
   const time = new Date(atMs).toISOString();
-  const clean = (part: string) => safeText(part).replaceAll(/[\n\t]/g, ' ');
-  const about = clean(describeEvent(summary));
-  if (width === undefined) return [time, clean(eventType), clean(reason), about, clean(eventId)].join('\t');
+  const about = safeText(describeEvent(summary));
+  if (width === undefined) return [time, safeText(eventType), safeText(reason), about, safeText(eventId)].join('\t');
   const kind = reason === '' ? eventType : `${eventType} (${reason})`;
-  const line = `${time.slice(11, 19)}Z  ${clean(kind)}  ${about}`;
-  const room = Math.max(40, width - eventId.length - 2);
-  return `${line.length > room ? `${line.slice(0, room - 1)}…` : line.padEnd(room)}  ${clean(eventId)}`;
+  const id = safeText(eventId);
+  const room = Math.max(40, width - displayWidth(id) - 2);
+  const line = cutText(`${time.slice(11, 19)}Z  ${safeText(kind)}  ${about}`, room, 'end');
+  return `${line}${' '.repeat(room - displayWidth(line))}  ${id}`;
 }
 
 function asObject(value: unknown): Json {

@@ -119,17 +119,36 @@ export function* readStored(
 function* storedIn(folder: string): Generator<{ entry: Stored; span: Span }> {
   const file = join(folder, 'deliveries.ndjson');
   for (const one of readSpans<Stored>(file)) {
-    const { v, eventIds, eventTypes, headers } = one.entry;
-    if (v !== version || ![eventIds, eventTypes, headers].every(Array.isArray))
-      throw new SotraError(
-        'local-file',
-        `${file}: the delivery at byte ${one.span.offset} is of another version of sotra`,
-        {
-          hint: 'Update sotra, or listen into another store with --name.',
-        },
-      );
+    if (!isStored(one.entry)) {
+      const what = one.entry.v === version ? 'damaged' : 'of another version of sotra';
+      throw new SotraError('local-file', `${file}: the delivery at byte ${one.span.offset} is ${what}`, {
+        hint: 'Update sotra, or listen into another store with --name.',
+      });
+    }
     yield one;
   }
+}
+
+function isStored({
+  v,
+  seq,
+  atMs,
+  path,
+  lane,
+  headers,
+  text = '',
+  base64 = '',
+  eventIds,
+  eventTypes,
+}: Stored): boolean {
+  const areTexts = (all: unknown) => Array.isArray(all) && all.every((each) => typeof each === 'string');
+  return (
+    v === version &&
+    Number.isSafeInteger(seq) &&
+    Number.isSafeInteger(atMs) &&
+    areTexts([path, lane, text, base64]) &&
+    [headers, eventIds, eventTypes].every(areTexts)
+  );
 }
 
 /** The events of a body; a signed body without any is taken as one event, named by its bytes. */

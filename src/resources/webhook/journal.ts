@@ -1,43 +1,55 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { z } from 'zod';
 import { SotraError } from '../../errors.ts';
-import { type LogFile, openLog, readLog } from '../../log-file.ts';
+import { damagedLine, type LogFile, openLog, readLog } from '../../log-file.ts';
+
+const count = z.int().min(0);
+const moment = z.int().min(0).max(8.64e15);
+
+const planSchema = z.object({
+  kind: z.literal('plan'),
+  v: z.literal(1),
+  job: z.string().regex(/^[0-9a-f]{12}$/),
+  /** A new webhook for a destination, or more addresses for one that exists. */
+  task: z.enum(['register', 'add-addresses', 'sync']),
+  baseUrl: z.url(),
+  /** Stands for the key, without telling it. */
+  keyId: z.string(),
+  destinationUrl: z.string().nullable(),
+  uid: z.string().nullable(),
+  /** Where the secret goes; `null`: into the job's folder. */
+  secretFile: z
+    .string()
+    .regex(/^[^\0]+$/)
+    .nullable(),
+  addresses: count,
+  chunks: count,
+  duplicates: count,
+  rejected: count,
+  /** SHA-256 of the normalised list. */
+  digest: z.string(),
+  /** Unix milliseconds. */
+  atMs: moment,
+});
 
 /** What a job is to do; the first line of its journal. */
-export interface Plan {
-  kind: 'plan';
-  v: 1;
-  job: string;
-  /** A new webhook for a destination, or more addresses for one that exists. */
-  task: 'register' | 'add-addresses' | 'sync';
-  baseUrl: string;
-  /** Stands for the key, without telling it. */
-  keyId: string;
-  destinationUrl: string | null;
-  uid: string | null;
-  /** Where the secret goes; `null`: into the job's folder. */
-  secretFile: string | null;
-  addresses: number;
-  chunks: number;
-  duplicates: number;
-  rejected: number;
-  /** SHA-256 of the normalised list. */
-  digest: string;
-  /** Unix milliseconds. */
-  atMs: number;
-}
+export type Plan = z.output<typeof planSchema>;
 
 /** What happened, one line each. */
-type Entry =
-  | Plan
+const entrySchema = z.discriminatedUnion('kind', [
+  planSchema,
   /** The POST is about to be sent; these webhooks had the destination before. */
-  | { kind: 'posting'; atMs: number; before: string[] }
+  z.object({ kind: z.literal('posting'), atMs: moment, before: z.array(z.string()) }),
   /** The POST surely made no webhook. */
-  | { kind: 'not-created' }
-  | { kind: 'registered'; uid: string; destinationUrl: string; settled: boolean }
-  | { kind: 'sending'; chunk: number }
-  | { kind: 'done'; chunk: number; sends: number }
-  | { kind: 'finished'; atMs: number };
+  z.object({ kind: z.literal('not-created') }),
+  z.object({ kind: z.literal('registered'), uid: z.string(), destinationUrl: z.string(), settled: z.boolean() }),
+  z.object({ kind: z.literal('sending'), chunk: count }),
+  z.object({ kind: z.literal('done'), chunk: count, sends: count }),
+  z.object({ kind: z.literal('finished'), atMs: moment }),
+]);
+
+type Entry = z.output<typeof entrySchema>;
 
 /** A job as its journal tells it. */
 export interface JobState {
@@ -60,12 +72,19 @@ export function journalFile(folder: string): string {
 
 /** The state of a job; `undefined` where the folder holds none. Errors: `local-file` for a damaged or newer journal. */
 export function readJournal(folder: string): JobState | undefined {
-  const [plan, ...entries] = readLog<Entry>(journalFile(folder));
-  if (plan === undefined) return undefined;
-  if (plan.kind !== 'plan' || plan.v !== 1)
-    throw new SotraError('local-file', `${journalFile(folder)} was written by another version of sotra`, {
+  const file = journalFile(folder);
+  const lines = readLog<{ v?: unknown }>(file);
+  if (lines[0] === undefined) return undefined;
+  if (lines[0].v !== 1)
+    throw new SotraError('local-file', `${file} was written by another version of sotra`, {
       hint: 'Update sotra, or move the folder away to begin anew.',
     });
+  const [plan, ...entries] = lines.map((line, index) => {
+    const { success, data } = entrySchema.safeParse(line);
+    if (success && (data.kind === 'plan') === (index === 0)) return data;
+    throw damagedLine(file, index + 1);
+  });
+  if (plan?.kind !== 'plan') return undefined;
   const state: JobState = {
     plan,
     posting: undefined,

@@ -5,6 +5,7 @@ import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { takeLock } from '../../lock.ts';
 import { formatCount } from '../../output/format.ts';
+import { safeJson } from '../../output/json.ts';
 import type { EventSummary } from './delivery.ts';
 import { eventLine } from './event-line.ts';
 import { type Route, startForwarder } from './forward.ts';
@@ -92,7 +93,7 @@ function printer({ world, options }: Context) {
   broken.catch(() => undefined);
   const print = (events: readonly EventSummary[], atMs: number) => {
     const lines = events.map((each) =>
-      asJson ? JSON.stringify(each.event) : eventLine(each, atMs, out.isTTY ? out.width : undefined),
+      asJson ? safeJson(JSON.stringify(each.event)) : eventLine(each, atMs, out.isTTY ? out.width : undefined),
     );
     last = last.then(() => out.write(`${lines.join('\n')}\n`));
     last.catch(fail);

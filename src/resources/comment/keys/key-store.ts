@@ -61,7 +61,9 @@ export function readKept(folder: string, name: string): { kept: KeptKey; json: R
 
 function readJson(file: string): Record<string, unknown> {
   try {
-    return JSON.parse(readFileSync(file, 'utf8'));
+    const json: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    if (typeof json === 'object' && json !== null) return json as Record<string, unknown>;
+    throw new Error('it is not an object');
   } catch (cause) {
     // The parser's words would show what the file holds.
     const why = cause instanceof SyntaxError ? 'it is not JSON' : (cause as Error).message;

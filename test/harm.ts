@@ -1,0 +1,194 @@
+import fc from 'fast-check';
+
+/** JSON texts that a reader may trip over. */
+const oddJson = [
+  ...['null', 'true', 'false', '0', '-1', '1.5', '1e999', '-1e999', '1e308', '9007199254740993', '99', '4294967296'],
+  ...[
+    '""',
+    '"x"',
+    '"NaN"',
+    '"null"',
+    '"__proto__"',
+    '"constructor"',
+    '"../../x"',
+    '"\\u0000"',
+    '"\\ud800"',
+    '"\\u202e"',
+  ],
+  ...[
+    '"\\u001b]0;owned\\u0007"',
+    '"\\u009b31m"',
+    '"a\\r\\nb: c"',
+    '"https://127.0.0.1:1"',
+    '"http://127.0.0.1:1/?q"',
+    '"http:"',
+  ],
+  ...['"0x"', '"0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf"', '"2026-11-01T00:00:00Z"', '"7d"', '"日本 💸 né"'],
+  ...[
+    '[]',
+    '{}',
+    '[[]]',
+    '[null]',
+    '[{}]',
+    '[""]',
+    '{"":{}}',
+    '{"__proto__":{"a":1}}',
+    '{"toString":1}',
+    '{"length":-1}',
+  ],
+  `"${'x'.repeat(5000)}"`,
+  `${'['.repeat(3000)}${']'.repeat(3000)}`,
+  `${'{"a":'.repeat(2000)}1${'}'.repeat(2000)}`,
+];
+const oddKeys = [
+  '__proto__',
+  'constructor',
+  'toString',
+  'hasOwnProperty',
+  '',
+  'x',
+  '0',
+  '\u0000',
+  'length',
+  '\u001b[31m',
+  '💸',
+];
+const oddTexts = [
+  ...['', ' ', '\n', '\r\n', '\ufeff', '\u0000', 'null', '[]', '{}', '{"', '"', '5', 'true', '[1,2', '{"a":1}{"b":2}'],
+  ...[
+    '\u0000'.repeat(500),
+    '['.repeat(100_000),
+    '{"a":'.repeat(100_000),
+    `"${'x'.repeat(200_000)}"`,
+    'x,y\n"1',
+    '#!/bin/sh\n',
+    '<html>',
+  ],
+];
+
+type Path = readonly (string | number)[];
+
+function pathsIn(value: unknown, path: Path = []): Path[] {
+  if (typeof value !== 'object' || value === null) return [path];
+  return [path, ...Object.entries(value).flatMap(([key, each]) => pathsIn(each, [...path, key]))];
+}
+
+/** One change of JSON text: a value replaced, taken away or doubled, a key renamed or added. */
+type Change = { at: number; how: 'replace' | 'remove' | 'double' | 'rename' | 'add'; json: string; key: string };
+
+const change: fc.Arbitrary<Change> = fc.record({
+  at: fc.nat(),
+  how: fc.constantFrom('replace', 'replace', 'replace', 'remove', 'double', 'rename', 'add'),
+  json: fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...oddJson) }, fc.json({ maxDepth: 2 })),
+  key: fc.constantFrom(...oddKeys),
+});
+
+/** Text with a mark where the change is; written as text, since JSON of every kind must come out: 1e999, a key twice. */
+function changeText(text: string, { at, how, json, key }: Change): string {
+  // What was made deep or long before stays as it is.
+  if (text.length > 4000) return text;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return text;
+  }
+  const paths = pathsIn(value);
+  const path = paths[at % paths.length] ?? [];
+  const last = path.at(-1);
+  if (last === undefined) return how === 'replace' ? json : text;
+  const mark = '@@mark@@';
+  const owner = path.slice(0, -1).reduce<unknown>((each, name) => (each as Record<string, unknown>)[name], value);
+  const record = owner as Record<string, unknown>;
+  const old = JSON.stringify(record[last]);
+  const isList = Array.isArray(owner);
+  if (how === 'remove') {
+    if (isList) owner.splice(Number(last), 1);
+    else delete record[last];
+    return JSON.stringify(value);
+  }
+  if (how === 'replace' || isList) record[last] = mark;
+  else record[mark] = mark;
+  if (how === 'rename') delete record[last];
+  const quoted = JSON.stringify(key);
+  const doubled = how === 'double' ? `${JSON.stringify(last)}:${json}` : `${quoted}:${how === 'rename' ? old : json}`;
+  const written = JSON.stringify(value);
+  return written.replace(`"${mark}":"${mark}"`, () => doubled).replace(`"${mark}"`, () => json);
+}
+
+const bytesChange = fc.record({
+  how: fc.constantFrom('cut', 'flip', 'insert', 'fill'),
+  at: fc.double({ min: 0, max: 1, noNaN: true }),
+  bytes: fc.oneof(
+    fc.uint8Array({ minLength: 1, maxLength: 8 }),
+    fc.constantFrom(
+      [0],
+      [0xff],
+      [0xc3],
+      [0xed, 0xa0, 0x80],
+      [0xef, 0xbb, 0xbf],
+      [0x0d],
+      [0x0a],
+      [0x1b],
+      [0x22],
+      [0x5c],
+    ),
+  ),
+});
+
+function changeBytes(
+  content: Buffer,
+  { how, at, bytes }: { how: string; at: number; bytes: ArrayLike<number> },
+): Buffer {
+  const place = Math.floor(at * content.length);
+  const [head, given] = [content.subarray(0, place), Buffer.from(Array.from(bytes))];
+  if (how === 'cut') return head;
+  if (how === 'insert') return Buffer.concat([head, given, content.subarray(place)]);
+  if (how === 'flip') return Buffer.concat([head, given, content.subarray(place + given.length)]);
+  return Buffer.concat([head, Buffer.alloc(content.length - place)]);
+}
+
+/** What else may befall a text file as a whole. */
+const dress = fc.constantFrom<(content: Buffer) => Buffer>(
+  (content) => content,
+  (content) => content,
+  (content) => content,
+  (content) => Buffer.concat([Buffer.from('\ufeff'), content]),
+  (content) => Buffer.from(content.toString('latin1').replaceAll('\n', '\r\n'), 'latin1'),
+  (content) => Buffer.concat([content, Buffer.from('\u0000')]),
+  (content) => Buffer.concat([content, content]),
+  (content) => Buffer.from(content.toString('utf8'), 'utf16le'),
+);
+
+/** What a file may hold instead of what belongs there: nearly the same, in its words or its bytes, or something else altogether. */
+export function harmed(content: Buffer): fc.Arbitrary<Buffer> {
+  const text = content.toString('utf8');
+  const lines = text.split('\n');
+  const inWords = fc.array(fc.tuple(fc.nat(), change), { minLength: 1, maxLength: 3 }).map((changes) => {
+    if (lines.length < 3) return Buffer.from(changes.reduce((now, [, each]) => changeText(now, each), text));
+    const now = [...lines];
+    for (const [line, each] of changes) {
+      const index = line % (now.length - 1);
+      now[index] = changeText(now[index] ?? '', each);
+    }
+    return Buffer.from(now.join('\n'));
+  });
+  const inBytes = fc.array(bytesChange, { minLength: 1, maxLength: 3 }).map((all) => all.reduce(changeBytes, content));
+  const other = fc.oneof(
+    fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes)),
+    fc.json().map((json) => Buffer.from(json)),
+    fc.constantFrom(...oddTexts, ...oddJson).map((odd) => Buffer.from(odd)),
+    fc.string({ unit: 'binary' }).map((odd) => Buffer.from(odd)),
+  );
+  return fc
+    .tuple(
+      fc.oneof(
+        { weight: 7, arbitrary: inWords },
+        { weight: 2, arbitrary: inBytes },
+        { weight: 2, arbitrary: other },
+        { weight: 1, arbitrary: fc.constant(content) },
+      ),
+      dress,
+    )
+    .map(([harm, dressing]) => dressing(harm));
+}
