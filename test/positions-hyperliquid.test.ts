@@ -2,7 +2,7 @@ import { createReadStream, existsSync, readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { applyTrade, type PositionState } from '../src/sandbox/positions.ts';
-import { readTrades } from '../src/sandbox/read-trades.ts';
+import { collectEvents } from './read-events.ts';
 
 const file = '../shared/data/trades-hyperliquid/hyperliquid_fills_2024-2025.csv.gz';
 const name =
@@ -35,14 +35,8 @@ async function ourFigures() {
   const leftBehind = new Map<string, number>();
   const figures = new Map<string, { realized: number; left: number }>();
   const source = createReadStream(file);
-  for await (const event of readTrades(source, {
-    format: 'csv',
-    chain: undefined,
-    preset: 'hyperliquid-fills',
-    map: {},
-  })) {
-    if (event.kind !== 'trade') throw new Error(`not a trade: ${JSON.stringify(event)}`);
-    const { trade } = event;
+  const { trades } = await collectEvents(source, { format: 'csv', preset: 'hyperliquid-fills' });
+  for (const trade of trades) {
     const pair = `${trade.trader} ${trade.token}`;
     const key = `${pair} ${trade.direction}`;
     const { position, effect, opened } = applyTrade(newest.get(key), trade);

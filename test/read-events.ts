@@ -4,7 +4,7 @@ import { type ReadEvent, type ReadOptions, readTrades } from '../src/sandbox/rea
 export async function collectEvents(source: AsyncIterable<Uint8Array>, options: Partial<ReadOptions>) {
   const events: ReadEvent[] = [];
   const all = { format: undefined, chain: undefined, preset: undefined, map: {}, ...options };
-  for await (const event of readTrades(source, all)) events.push(event);
+  for await (const batch of readTrades(source, all)) events.push(...batch);
   return {
     trades: events.flatMap((event) => (event.kind === 'trade' ? [event.trade] : [])),
     lines: events.flatMap((event) => (event.kind === 'trade' ? [event.line] : [])),

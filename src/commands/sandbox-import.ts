@@ -68,22 +68,25 @@ interface Watching {
   signal: AbortSignal;
 }
 
-/** The same rows, told of as they come; errors: `interrupted` where the user gave up. */
+/** The same batches of rows, told of as they come; errors: `interrupted` where the user gave up. */
 async function* watched<Event>(
-  events: AsyncIterable<Event>,
+  batches: AsyncIterable<readonly Event[]>,
   what: string,
   { progress, signal }: Watching,
-): AsyncGenerator<Event> {
+): AsyncGenerator<readonly Event[]> {
   const step = progress.live ? 5000 : 100_000;
-  let rows = 0;
-  for await (const event of events) {
-    rows += 1;
-    if (rows % 5000 === 0 && signal.aborted)
+  let [rows, told] = [0, 0];
+  for await (const batch of batches) {
+    rows += batch.length;
+    if (signal.aborted)
       throw new SotraError('interrupted', `interrupted after ${formatCount(rows)} rows were ${what}`, {
         hint: 'The same command again imports what is missing.',
       });
-    if (rows % step === 0) progress.step(`${formatCount(rows)} rows ${what}`);
-    yield event;
+    if (rows >= told + step) {
+      told = rows - (rows % step);
+      progress.step(`${formatCount(told)} rows ${what}`);
+    }
+    yield batch;
   }
 }
 

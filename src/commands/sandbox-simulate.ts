@@ -131,11 +131,12 @@ async function* replayedTrades(input: SimulateInput, file: string, context: Cont
   const trades: Trade[] = [];
   let rejected = 0;
   const options = { format: undefined, chain: input.chain, preset: input.preset, map: {} };
-  for await (const event of readTrades(createReadStream(file), options)) {
-    if (event.kind === 'fatal') throw usageError(`--replay ${file}: ${event.message}`, event.hint);
-    if (event.kind === 'rejected') rejected += 1;
-    if (event.kind === 'trade') trades.push(event.trade);
-  }
+  for await (const events of readTrades(createReadStream(file), options))
+    for (const event of events) {
+      if (event.kind === 'fatal') throw usageError(`--replay ${file}: ${event.message}`, event.hint);
+      if (event.kind === 'rejected') rejected += 1;
+      if (event.kind === 'trade') trades.push(event.trade);
+    }
   if (rejected > 0) warn(`${formatCount(rejected)} rows of ${file} are left out; sotra sandbox import says why`);
   trades.sort((a, b) => a.atMs - b.atMs);
   const [startMs, firstMs, speed] = [world.now(), trades[0]?.atMs ?? 0, input.speed ?? 1];

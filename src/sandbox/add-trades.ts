@@ -1,3 +1,4 @@
+import { type Chain, chains } from '../model/chain.ts';
 import { matchCopies } from './copies.ts';
 import { noteTrades } from './events.ts';
 import { touchFigures } from './figures.ts';
@@ -48,12 +49,12 @@ const mostHeld = 300_000;
  */
 export function openBook(db: Db, most = mostHeld): Book {
   const lines = openLines(db, most);
-  const [tokens, wallets] = [new Map<string, TokenAfter>(), new Map<string, number>()];
+  const tokens = new Map<Chain, Map<string, TokenAfter>>(chains.map((chain) => [chain, new Map()]));
+  const wallets = new Map<string, number>();
   const ids: number[] = [];
   const store = (trade: Trade, rowKey: string): number => {
     const id = insertTrade(db, trade, rowKey, lines.take(trade));
-    const tokenKey = `${trade.chain}:${trade.token}`;
-    tokens.set(tokenKey, tokenAfter(tokens.get(tokenKey), trade));
+    noteToken(tokens.get(trade.chain), trade);
     if (!wallets.has(trade.trader)) wallets.set(trade.trader, trade.atMs);
     return id;
   };
@@ -66,7 +67,7 @@ export function openBook(db: Db, most = mostHeld): Book {
     },
     savePositions: lines.save,
     finish: () => {
-      for (const trade of tokens.values()) updateToken(db, trade);
+      for (const ofChain of tokens.values()) for (const token of ofChain.values()) updateToken(db, token);
       for (const [trader, atMs] of wallets) addWallet(db, trader, atMs);
       lines.finish();
       touchFigures(db, [...wallets.keys()]);
@@ -129,17 +130,20 @@ interface TokenAfter {
   priceMs: number;
 }
 
-function tokenAfter(known: TokenAfter | undefined, trade: Trade): TokenAfter {
-  return {
-    chain: trade.chain,
-    address: trade.token,
-    symbol: trade.tokenSymbol ?? known?.symbol ?? null,
-    name: trade.tokenName ?? known?.name ?? null,
-    supply: trade.tokenSupply ?? known?.supply ?? null,
-    ...(known !== undefined && known.priceMs > trade.atMs
-      ? { price: known.price, priceMs: known.priceMs }
-      : { price: trade.usd / trade.amount, priceMs: trade.atMs }),
-  };
+function noteToken(tokens: Map<string, TokenAfter> | undefined, trade: Trade): void {
+  const token = tokens?.get(trade.token) ?? newToken(trade);
+  token.symbol = trade.tokenSymbol ?? token.symbol;
+  token.name = trade.tokenName ?? token.name;
+  token.supply = trade.tokenSupply ?? token.supply;
+  if (trade.atMs >= token.priceMs) {
+    token.price = trade.usd / trade.amount;
+    token.priceMs = trade.atMs;
+  }
+  tokens?.set(trade.token, token);
+}
+
+function newToken({ chain, token, atMs }: Trade): TokenAfter {
+  return { chain, address: token, symbol: null, name: null, supply: null, price: 0, priceMs: atMs };
 }
 
 function updateToken(db: Db, { chain, address, symbol, name, supply, price, priceMs }: TokenAfter): void {

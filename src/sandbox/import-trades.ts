@@ -1,3 +1,4 @@
+import { type Chain, chains } from '../model/chain.ts';
 import { type Added, addTrades, openBook } from './add-trades.ts';
 import { getMeta, setMeta } from './clock.ts';
 import { moveWorld } from './move-world.ts';
@@ -34,14 +35,14 @@ export interface ImportOptions {
   db: Db;
   nowMs: number;
   /** Opens the file anew; it is read twice. */
-  read: () => AsyncIterable<ReadEvent>;
+  read: () => AsyncIterable<readonly ReadEvent[]>;
   onRejected: (row: RejectedRow) => void;
   /** The file's newest trade becomes now, whatever was imported before. */
   ownTime: boolean;
 }
 
-/** Trades that are stored at once, and so held in memory. */
-const lotSize = 20_000;
+/** Trades that are stored at once, and so held in memory; few, so that they are gone before the collector moves them. */
+const lotSize = 1000;
 /** A file with fewer rows keeps the indexes as they are. */
 const largeRows = 50_000;
 const shiftKey = 'import.shiftMs';
@@ -66,12 +67,12 @@ export async function importTrades(options: ImportOptions): Promise<ImportReport
     newestAgeMs: survey.newestMs === undefined ? null : options.nowMs - survey.newestMs - times.shiftMs,
   };
   const own = ownStrings();
-  const toWorld = (trade: Trade): Trade => ({
-    ...trade,
-    trader: own(trade.trader),
-    token: own(trade.token),
-    atMs: trade.atMs + times.shiftMs,
-  });
+  const toWorld = (trade: Trade): Trade => {
+    trade.trader = own(trade.trader);
+    trade.token = own(trade.token);
+    trade.atMs += times.shiftMs;
+    return trade;
+  };
   const count = ({ added, repeated }: Added) => {
     report.imported += added;
     report.repeated += repeated;
@@ -84,14 +85,13 @@ export async function importTrades(options: ImportOptions): Promise<ImportReport
 
 /** The trades of a file in lots. A file that runs backwards is one: in pieces each would be older than the one before. */
 async function* lotsOf(
-  events: AsyncIterable<ReadEvent>,
+  batches: AsyncIterable<readonly ReadEvent[]>,
   size: number,
   toWorld: (trade: Trade) => Trade,
 ): AsyncGenerator<Trade[]> {
   let lot: Trade[] = [];
-  for await (const event of events) {
-    if (event.kind !== 'trade') continue;
-    lot.push(toWorld(event.trade));
+  for await (const events of batches) {
+    for (const event of events) if (event.kind === 'trade') lot.push(toWorld(event.trade));
     if (lot.length < size) continue;
     yield lot;
     lot = [];
@@ -99,16 +99,22 @@ async function* lotsOf(
   yield lot;
 }
 
-/**
- * Gives a text as one that stands for itself: what is cut out of a file keeps the whole piece that was read in memory. The same
- * text is kept once; only for texts of which there are few.
- */
+/** Gives a text as one that stands for itself: what is cut out of a file keeps the whole piece that was read in memory. */
+function ownString(text: string): string {
+  return Buffer.from(text).toString();
+}
+
+function addOwn(texts: Set<string> | undefined, text: string): void {
+  if (texts?.has(text) === false) texts.add(ownString(text));
+}
+
+/** Makes texts stand for themselves, the same text once; only for texts of which there are few. */
 function ownStrings(): (text: string) => string {
   const known = new Map<string, string>();
   return (text) => {
     const found = known.get(text);
     if (found !== undefined) return found;
-    const copy = Buffer.from(text).toString();
+    const copy = ownString(text);
     known.set(copy, copy);
     return copy;
   };
@@ -156,30 +162,32 @@ async function surveyFile({ read, onRejected }: ImportOptions): Promise<Survey |
     shiftMs: 0,
     worldMovedBackMs: 0,
   };
-  const [traders, tokens, own] = [new Set<string>(), new Set<string>(), ownStrings()];
+  const traders = new Set<string>();
+  const tokens = new Map<Chain, Set<string>>(chains.map((chain) => [chain, new Set()]));
   const survey: Survey = { report, oldestMs: undefined, newestMs: undefined, ascending: true };
   let [lastLine, lastMs] = [-1, Number.NEGATIVE_INFINITY];
-  for await (const event of read()) {
-    if (event.kind === 'fatal') return event;
-    const line = event.kind === 'rejected' ? event.row.line : event.line;
-    if (line !== lastLine) report.rows += 1;
-    lastLine = line;
-    if (event.kind === 'rejected') {
-      report.rejected += 1;
-      onRejected(event.row);
-    } else if (event.kind === 'skipped') report.skipped += 1;
-    else {
-      const { trade } = event;
-      traders.add(own(trade.trader));
-      tokens.add(own(`${trade.chain}:${trade.token}`));
-      survey.oldestMs = Math.min(survey.oldestMs ?? trade.atMs, trade.atMs);
-      survey.newestMs = Math.max(survey.newestMs ?? trade.atMs, trade.atMs);
-      survey.ascending &&= trade.atMs >= lastMs;
-      lastMs = trade.atMs;
+  for await (const events of read())
+    for (const event of events) {
+      if (event.kind === 'fatal') return event;
+      const line = event.kind === 'rejected' ? event.row.line : event.line;
+      if (line !== lastLine) report.rows += 1;
+      lastLine = line;
+      if (event.kind === 'rejected') {
+        report.rejected += 1;
+        onRejected(event.row);
+      } else if (event.kind === 'skipped') report.skipped += 1;
+      else {
+        const { trade } = event;
+        addOwn(traders, trade.trader);
+        addOwn(tokens.get(trade.chain), trade.token);
+        survey.oldestMs = Math.min(survey.oldestMs ?? trade.atMs, trade.atMs);
+        survey.newestMs = Math.max(survey.newestMs ?? trade.atMs, trade.atMs);
+        survey.ascending &&= trade.atMs >= lastMs;
+        lastMs = trade.atMs;
+      }
     }
-  }
   report.traders = traders.size;
-  report.tokens = tokens.size;
+  for (const { size } of tokens.values()) report.tokens += size;
   return survey;
 }
 

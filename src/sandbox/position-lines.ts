@@ -29,6 +29,8 @@ interface Line {
   /** Earlier positions that are not stored yet. */
   earlier: PositionState[];
   isChanged: boolean;
+  /** An older trade came after a newer one: the line starts over from its own trades at the end. */
+  isLate: boolean;
 }
 
 type LineParts = readonly [wallet: string, chain: string, token: string, direction: string];
@@ -40,17 +42,26 @@ const ofLine = 'wallet = ? AND chain = ? AND token = ? AND direction = ?';
  * latest makes that one line start over from its own trades, at the end.
  */
 export function openLines(db: Db, mostHeld: number): PositionLines {
-  const lines = new Map<string, Line>();
+  const wallets = new Map<string, Map<string, Line[]>>();
   const late = new Map<string, LineParts>();
   let held = 0;
   let isAnyStored = db.get('SELECT 1 FROM position LIMIT 1') !== undefined;
+  const linesOf = ({ trader, token }: Trade): Line[] => {
+    const tokens = wallets.get(trader) ?? new Map<string, Line[]>();
+    const lines = tokens.get(token) ?? [];
+    if (lines.length === 0) wallets.set(trader, tokens.set(token, lines));
+    return lines;
+  };
   const save = (most: number) => {
     const saved: Line[] = [];
-    for (const [key, line] of lines) {
+    for (const [wallet, tokens] of wallets) {
       if (held <= most) break;
-      held -= 1 + line.earlier.length;
-      lines.delete(key);
-      saved.push(line);
+      wallets.delete(wallet);
+      for (const lines of tokens.values())
+        for (const line of lines) {
+          held -= 1 + line.earlier.length;
+          if (!line.isLate) saved.push(line);
+        }
     }
     saveLines(db, saved);
     isAnyStored = true;
@@ -58,20 +69,18 @@ export function openLines(db: Db, mostHeld: number): PositionLines {
   return {
     take: (trade) => {
       const direction = trade.direction ?? '';
-      // Only the last part may hold anything, so that no two lines have the same key.
-      const key = `${trade.trader} ${trade.chain} ${direction} ${trade.token}`;
-      const known = lines.get(key);
-      const parts = known?.parts ?? ([trade.trader, trade.chain, trade.token, direction] as const);
-      const line = late.has(key) ? undefined : (known ?? (isAnyStored ? readLine(db, parts) : newLine(parts)));
-      if (line === undefined || (line.newest !== undefined && trade.atMs < line.newest.latestAtMs)) {
-        if (known !== undefined) held -= 1 + known.earlier.length;
-        lines.delete(key);
-        late.set(key, parts);
-        return unknown;
-      }
-      if (known === undefined) {
-        lines.set(key, line);
+      const lines = linesOf(trade);
+      let line = lines.find(({ parts }) => parts[1] === trade.chain && parts[3] === direction);
+      if (line === undefined) {
+        const parts = [trade.trader, trade.chain, trade.token, direction] as const;
+        line = isAnyStored ? readLine(db, parts) : newLine(parts);
+        lines.push(line);
         held += 1;
+      }
+      if (line.isLate || (line.newest !== undefined && trade.atMs < line.newest.latestAtMs)) {
+        line.isLate = true;
+        late.set(line.parts.join(' '), line.parts);
+        return unknown;
       }
       held -= line.earlier.length;
       const taken = takeTrade(line, trade);
@@ -98,7 +107,7 @@ function readLine(db: Db, parts: LineParts): Line {
 }
 
 function newLine(parts: LineParts): Line {
-  return { parts, newest: undefined, newestId: '', outlived: undefined, earlier: [], isChanged: false };
+  return { parts, newest: undefined, newestId: '', outlived: undefined, earlier: [], isChanged: false, isLate: false };
 }
 
 /** Stands in until the line starts over from its own trades. */

@@ -96,15 +96,15 @@ export interface PositionFigures {
 
 /**
  * The position after a trade, and what the trade did. One state stands for one (trader, chain, token, direction);
- * `previous` is the newest of them, and trades come oldest first. It takes the array of lots over from `previous`,
- * which must not be used afterwards: so a trade costs no more than the lots it uses up. Never throws.
+ * `previous` is the newest of them, and trades come oldest first. Where the trade belongs to `previous`, that is what is
+ * changed and given back: so a trade costs no more than the lots it uses up. Never throws.
  * Source: "Position state" and PositionStats in the interface document.
  */
 export function applyTrade(previous: PositionState | undefined, trade: Trade): AppliedTrade {
   const intent = isEntry(trade) ? 'enter' : 'exit';
   const openingAmount = unseenStart(previous, trade);
   const opened = previous === undefined || (previous.exited && (intent === 'enter' || openingAmount > 0));
-  const position = opened ? openPosition(trade, (previous?.ordinal ?? 0) + 1) : { ...previous };
+  const position = opened ? openPosition(trade, (previous?.ordinal ?? 0) + 1) : previous;
   if (openingAmount > 0) {
     receive(position, trade, openingAmount);
     addLot(position, trade, openingAmount, true);

@@ -9,6 +9,8 @@ export interface Row {
   /** The same for people: `line 12`, `fill 12`. */
   place: string;
   cells: Record<string, string>;
+  /** The names of the cells; one array for all rows of a CSV. */
+  columns: string[];
   /** The row as it stands in the file. */
   text: string;
 }
@@ -110,7 +112,10 @@ function ndjsonRow(text: string, line: number): RowEvent {
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-      return { kind: 'row', row: { line, place: `line ${line}`, cells: cellsOf(value), text } };
+      return {
+        kind: 'row',
+        row: { line, place: `line ${line}`, cells: cellsOf(value), columns: Object.keys(value), text },
+      };
     }
     return rejected(line, 'the line must be a JSON object', text);
   } catch {
@@ -137,7 +142,7 @@ function csvTaker() {
     }
     const named: Record<string, string> = {};
     for (let index = 0; index < columns.length; index += 1) named[columns[index] ?? ''] = cells[index] ?? '';
-    return { kind: 'row', row: { line, place: `line ${line}`, cells: named, text } };
+    return { kind: 'row', row: { line, place: `line ${line}`, cells: named, columns, text } };
   }
 
   return (fresh: string[], isLast: boolean): RowEvent[] => {

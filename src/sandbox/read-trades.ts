@@ -37,37 +37,39 @@ export interface ReadOptions {
 }
 
 /**
- * The trades of a file and what became of its other rows, in the order of the file (hyperliquid-fills: oldest first).
+ * The trades of a file and what became of its other rows, in batches, in the order of the file (hyperliquid-fills: oldest first).
  * CSV and NDJSON stream in constant memory, but for hyperliquid-fills, which needs all rows at once.
  * A damaged gzip ends with `fatal`, after what could be read. Throws only what the source itself throws.
  */
 export async function* readTrades(
   source: AsyncIterable<Uint8Array>,
   options: ReadOptions,
-): AsyncGenerator<ReadEvent, void, void> {
+): AsyncGenerator<readonly ReadEvent[], void, void> {
   const reader = chooseReader(options);
   if ('kind' in reader) {
-    yield reader;
+    yield [reader];
     return;
   }
   try {
     const texts = readText(source);
     const { format, whole } = await tellFormat(texts, options.format);
-    if (format === 'json') yield* readDocument(whole, reader);
+    if (format === 'json') yield await readDocument(whole, reader);
     else {
       for await (const rows of readRows(whole, format)) {
+        const events: ReadEvent[] = [];
         for (const row of rows) {
           for (const event of eventsOf(row, reader)) {
-            yield event;
-            if (event.kind === 'fatal') return;
+            events.push(event);
+            if (event.kind === 'fatal') return yield events;
           }
         }
+        yield events;
       }
-      yield* reader.finish();
+      yield reader.finish();
     }
   } catch (error) {
     if (!isDamagedGzip(error)) throw error;
-    yield { kind: 'fatal', message: 'the gzip file is damaged or cut off', hint: 'fetch or write the file again' };
+    yield [{ kind: 'fatal', message: 'the gzip file is damaged or cut off', hint: 'fetch or write the file again' }];
   }
 }
 
@@ -111,16 +113,12 @@ async function tellFormat(texts: AsyncGenerator<string>, given: FileFormat | und
   return { format, whole: whole() };
 }
 
-async function* readDocument(texts: AsyncIterable<string>, reader: RowReader): AsyncGenerator<ReadEvent, void, void> {
+async function readDocument(texts: AsyncIterable<string>, reader: RowReader): Promise<ReadEvent[]> {
   let text = '';
   for await (const part of texts) text += part;
   const rows = rowsOfText(text, reader);
-  if (!Array.isArray(rows)) {
-    yield rows;
-    return;
-  }
-  for (const row of rows) yield* reader.read(row);
-  yield* reader.finish();
+  if (!Array.isArray(rows)) return [rows];
+  return [...rows.flatMap((row) => reader.read(row)), ...reader.finish()];
 }
 
 function rowsOfText(text: string, reader: RowReader): Row[] | Fatal {

@@ -43,7 +43,8 @@ export function readTradeText(
   keyParts: readonly string[] = [],
 ): { trade: Trade } | { reason: string } {
   const given = (field: TradeField) => text[field]?.trim() ?? '';
-  const chain = chains.find((known) => known === given('chain').toLowerCase());
+  const ownChain = given('chain').toLowerCase();
+  const chain = chains.find((known) => known === ownChain);
   // Every other rule hangs on the chain.
   if (chain === undefined) return { reason: `chain ${shown(given('chain'))}: must be one of ${chains.join(', ')}` };
   const problems: string[] = [];
@@ -130,10 +131,10 @@ export function readTime(text: string): number | undefined {
   return Number.isNaN(atMs) || atMs < 0 ? undefined : atMs;
 }
 
-/** Date.parse takes 30 February for 1 March. */
+/** Date.parse takes 30 February for 1 March; it knows by itself that there is no 32nd, nor a 13th month. */
 function isDay(day: string): boolean {
-  const atMs = Date.parse(`${day}T00:00:00Z`);
-  return !Number.isNaN(atMs) && new Date(atMs).getUTCDate() === Number(day.slice(-2));
+  const date = Number(day.slice(-2));
+  return date <= 28 || new Date(`${day}T00:00:00Z`).getUTCDate() === date;
 }
 
 function shown(value: string): string {

@@ -89,12 +89,11 @@ function rowsOfAnswers(document: unknown): Row[] | Fatal {
       hint: 'give [{"request": {"user": "0x.."}, "response": [fill, ..]}], or fills with a "user" each',
     };
   }
-  return fills.map((fill, index) => ({
-    line: index + 1,
-    place: `fill ${index + 1}`,
-    cells: isObject(fill) ? cellsOf(fill) : {},
-    text: JSON.stringify(fill),
-  }));
+  return fills.map((fill, index) => {
+    const cells = isObject(fill) ? cellsOf(fill) : {};
+    const place = `fill ${index + 1}`;
+    return { line: index + 1, place, cells, columns: Object.keys(cells), text: JSON.stringify(fill) };
+  });
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -40,15 +40,18 @@ const requiredFields = ['time', 'chain', 'trader', 'token', 'side', 'amount', 'u
 /** Reads rows whose columns are named, by a map or by what they are called, for the fields of a trade. Never throws. */
 export function mappedReader(options: MappedOptions): RowReader {
   const known = new Map<string, Columns>();
+  let last: { keys: string[]; columns: Columns } | undefined;
   function columnsOf(keys: string[]): Columns {
+    if (last?.keys === keys) return last.columns;
     const signature = keys.join('\n');
     const columns = known.get(signature) ?? findColumns(keys, options.map);
     known.set(signature, columns);
+    last = { keys, columns };
     return columns;
   }
   return {
     start: (keys) => checkMap(keys, options.map) ?? checkRequired(keys, columnsOf(keys), options),
-    read: (row) => [readRow(row, columnsOf(Object.keys(row.cells)), options)],
+    read: (row) => [readRow(row, columnsOf(row.columns), options)],
     finish: () => [],
   };
 }
