@@ -104,3 +104,17 @@ test('the addresses of EIP-55 have the right checksum, and with one letter of th
     expect([changed, hasWrongChecksum(changed)]).toEqual([changed, true]);
   }
 });
+
+test('hex digits read from bytes: every byte at every place is a lowercase hex digit or refused, and one address both ways', () => {
+  const digits = 'fedcba9876543210abcdef0123456789fedcba98';
+  for (let at = 0; at < 40; at += 1)
+    for (let byte = 0; byte < 256; byte += 1) {
+      const bytes = Buffer.from(`xx${digits}`, 'latin1');
+      bytes[2 + at] = byte;
+      const set = createAddressSet();
+      const isDigit = (byte >= 0x30 && byte <= 0x39) || (byte >= 0x61 && byte <= 0x66);
+      const added = set.addHex(new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength), 2);
+      if (added !== (isDigit || undefined)) throw new Error(`byte ${byte} at ${at}: ${added}`);
+      if (isDigit) expect(set.has(`0x${bytes.toString('latin1', 2)}`)).toBe(true);
+    }
+});

@@ -12,8 +12,8 @@ export interface AddressLines {
 /** Whole lines of a file that has nothing but one address a line, as bytes. */
 export interface PlainLines {
   bytes: Buffer;
-  /** Line number of the first. */
-  firstLine: number;
+  /** How many lines were left out in front of them. */
+  leftOut: number;
 }
 
 const columnNames = ['address', 'walletaddress', 'wallet', 'account', 'owner', 'holder', 'trader', 'user', 'pubkey'];
@@ -57,7 +57,7 @@ async function* decode(source: AsyncIterable<Uint8Array>): AsyncGenerator<string
 
 /** The lines of a plain file; a header that names a column of addresses is left out. */
 async function* plainLines(source: AsyncIterable<Buffer>): AsyncGenerator<PlainLines> {
-  let [carried, firstLine, isBegun]: [Buffer, number, boolean] = [Buffer.alloc(0), 1, false];
+  let [carried, isBegun]: [Buffer, boolean] = [Buffer.alloc(0), false];
   for await (const chunk of source) {
     const bytes = carried.length === 0 ? chunk : Buffer.concat([carried, chunk]);
     const end = bytes.lastIndexOf(0x0a) + 1;
@@ -65,11 +65,10 @@ async function* plainLines(source: AsyncIterable<Buffer>): AsyncGenerator<PlainL
     if (end === 0) continue;
     const from = isBegun ? 0 : headerEnd(bytes);
     isBegun = true;
-    yield { bytes: bytes.subarray(from, end), firstLine: firstLine + countLines(bytes, from) };
-    firstLine += countLines(bytes, end);
+    yield { bytes: bytes.subarray(from, end), leftOut: countLines(bytes, from) };
   }
   const from = isBegun ? 0 : headerEnd(carried);
-  yield { bytes: Buffer.concat([carried.subarray(from), Buffer.from('\n')]), firstLine };
+  yield { bytes: Buffer.concat([carried.subarray(from), Buffer.from('\n')]), leftOut: countLines(carried, from) };
 }
 
 /** Where the lines behind a header begin; behind a byte order mark where there is no header. */

@@ -12,7 +12,7 @@ export interface ByteAddressSet extends AddressSet {
    * Adds the EVM address whose 40 lowercase hex digits stand at a place: true where it was not in it yet, `undefined` where other bytes
    * stand there.
    */
-  addHex: (bytes: Uint8Array, at: number) => boolean | undefined;
+  addHex: (bytes: DataView, at: number) => boolean | undefined;
 }
 
 /** An empty set. Exact: every byte is compared, no address is ever taken for another. Takes ids of at most 60,000 bytes. */
@@ -39,13 +39,9 @@ const pageEntries = 1 << 15;
 function wordSet(): ByteAddressSet {
   const pages: Uint32Array[] = [];
   const key = new Uint32Array(wordsEach);
-  const nibbles = Uint8Array.from({ length: 256 }, (_, code) => {
-    const digit = '0123456789abcdef'.indexOf(String.fromCharCode(code));
-    return digit === -1 ? 16 : digit;
-  });
   let count = 0;
-  /** Pairs of an entry's number (from 1; 0: free) and its hash. */
-  let slots = new Uint32Array(1 << 13);
+  /** An entry's number (from 1; 0: free) in as many low bits as number the slots, above them those bits of its hash. */
+  let slots = new Int32Array(1 << 13);
 
   const load = (address: string): void => {
     for (let word = 0; word < wordsEach; word += 1) {
@@ -57,34 +53,32 @@ function wordSet(): ByteAddressSet {
       key[word] = bits;
     }
   };
-  const loadHex = (bytes: Uint8Array, from: number): boolean => {
+  const loadHex = (bytes: DataView, from: number): boolean => {
     let wrong = 0;
     for (let word = 0; word < wordsEach; word += 1) {
-      let bits = 0;
-      for (let at = from + word * 8; at < from + 8 + word * 8; at += 1) {
-        const nibble = nibbles[bytes[at] as number] as number;
-        wrong |= nibble;
-        bits = (bits << 4) | nibble;
-      }
-      key[word] = bits;
+      const [high, low] = [bytes.getUint32(from + word * 8), bytes.getUint32(from + word * 8 + 4)];
+      const [highDigits, lowDigits] = [digitsOf(high), digitsOf(low)];
+      wrong |= (highDigits & 0xf0f0f0f0) | (lowDigits & 0xf0f0f0f0);
+      wrong |= (high ^ textOf(highDigits)) | (low ^ textOf(lowDigits));
+      key[word] = (packed(highDigits) << 16) | packed(lowDigits);
     }
-    return wrong < 16;
+    return wrong === 0;
   };
-  const hashKey = (): number => {
-    let hash = key[0] as number;
-    for (let word = 1; word < wordsEach; word += 1) {
-      hash = Math.imul(hash ^ (key[word] as number), 0x9e3779b1);
+  const hashOf = (words: Uint32Array, from: number): number => {
+    let hash = words[from] as number;
+    for (let at = from + 1; at < from + wordsEach; at += 1) {
+      hash = Math.imul(hash ^ (words[at] as number), 0x9e3779b1);
       hash ^= hash >>> 15;
     }
-    return hash >>> 0;
+    return hash | 0;
   };
-  // The hash stands beside each entry: most strangers are told apart without a look into the pages.
+  // Most strangers are told apart by their hash, without a look into the pages.
   const find = (hash: number): number => {
     const mask = slots.length - 1;
-    let slot = (hash * 2) & mask;
-    for (let entry = slots[slot] as number; entry !== 0; entry = slots[slot] as number) {
-      if (slots[slot + 1] === hash && isKey(entry - 1)) return slot;
-      slot = (slot + 2) & mask;
+    let slot = hash & mask;
+    for (let held = slots[slot] as number; held !== 0; held = slots[slot] as number) {
+      if (((held ^ hash) & ~mask) === 0 && isKey((held & mask) - 1)) return slot;
+      slot = (slot + 1) & mask;
     }
     return slot;
   };
@@ -95,21 +89,19 @@ function wordSet(): ByteAddressSet {
     return true;
   };
   const grow = (): void => {
-    const old = slots;
-    slots = new Uint32Array(old.length * 2);
+    slots = new Int32Array(slots.length * 2);
     const mask = slots.length - 1;
-    for (let from = 0; from < old.length; from += 2) {
-      if (old[from] === 0) continue;
-      let slot = ((old[from + 1] as number) * 2) & mask;
-      while (slots[slot] !== 0) slot = (slot + 2) & mask;
-      slots[slot] = old[from] as number;
-      slots[slot + 1] = old[from + 1] as number;
+    for (let entry = 0; entry < count; entry += 1) {
+      const hash = hashOf(pages[Math.floor(entry / pageEntries)] as Uint32Array, (entry % pageEntries) * wordsEach);
+      let slot = hash & mask;
+      while (slots[slot] !== 0) slot = (slot + 1) & mask;
+      slots[slot] = (hash & ~mask) | (entry + 1);
     }
   };
   return {
     has: (address) => {
       load(address);
-      return slots[find(hashKey())] !== 0;
+      return slots[find(hashOf(key, 0))] !== 0;
     },
     size: () => count,
     add: (address) => {
@@ -120,7 +112,7 @@ function wordSet(): ByteAddressSet {
   };
 
   function addKey(): boolean {
-    const hash = hashKey();
+    const hash = hashOf(key, 0);
     const slot = find(hash);
     if (slots[slot] !== 0) return false;
     if (count % pageEntries === 0) pages.push(new Uint32Array(pageEntries * wordsEach));
@@ -128,11 +120,27 @@ function wordSet(): ByteAddressSet {
     const at = (count % pageEntries) * wordsEach;
     for (let word = 0; word < wordsEach; word += 1) page[at + word] = key[word] as number;
     count += 1;
-    slots[slot] = count;
-    slots[slot + 1] = hash;
-    if (count * 4 > slots.length) grow();
+    slots[slot] = (hash & (0 - slots.length)) | count;
+    if (count * 3 > slots.length * 2) grow();
     return true;
   }
+}
+
+/** The values of four hex digits at once, a byte each; of bytes that are none, something that `textOf` does not turn back, or over 15. */
+function digitsOf(text: number): number {
+  return (text & 0x0f0f0f0f) + ((text >>> 6) & 0x01010101) * 9;
+}
+
+/** The lowercase hex digits of four values, each a byte. */
+function textOf(digits: number): number {
+  const isLetter = ((digits + 0x06060606) >>> 4) & 0x01010101;
+  return digits + 0x30303030 + isLetter * 0x27;
+}
+
+/** Four values of four bits each, a byte each, in 16 bits. */
+function packed(digits: number): number {
+  const pairs = digits | (digits >>> 4);
+  return ((pairs >>> 8) & 0xff00) | (pairs & 0xff);
 }
 
 const pageBytes = 1 << 20;

@@ -41,7 +41,7 @@ export async function runFirstPass(options: Options): Promise<FirstPass> {
   const seen = createAddressSet();
   const hash = createHash('sha256');
   const file = await open(options.to, 'wx', 0o600);
-  const pass = { addresses: 0, duplicates: 0, rejected: 0 };
+  const pass = { addresses: 0, duplicates: 0, rejected: 0, lines: 0 };
   let writing: Promise<void> = Promise.resolve();
   try {
     for await (const batch of options.lines) {
@@ -61,10 +61,14 @@ export async function runFirstPass(options: Options): Promise<FirstPass> {
     await writing.catch(() => undefined);
     await file.close();
   }
-  return { ...pass, digest: hash.digest('hex') };
+  const { addresses, duplicates, rejected } = pass;
+  return { addresses, duplicates, rejected, digest: hash.digest('hex') };
 }
 
-type Counts = Pick<FirstPass, 'addresses' | 'duplicates' | 'rejected'>;
+interface Counts extends Pick<FirstPass, 'addresses' | 'duplicates' | 'rejected'> {
+  /** Lines of a plain file that were read. */
+  lines: number;
+}
 
 function takeTexts({ texts, lines }: AddressLines, seen: AddressSet, options: Options, pass: Counts): Buffer {
   const kept: string[] = [];
@@ -92,29 +96,35 @@ function takeText(text: string, line: number, seen: AddressSet, options: Options
 const evmLine = 43;
 
 /** The same for plain lines: the usual one, 0x and 40 lowercase digits, never becomes a string. */
-function takePlain({ bytes, firstLine }: PlainLines, seen: ByteAddressSet, options: Options, pass: Counts): Buffer {
+function takePlain({ bytes, leftOut }: PlainLines, seen: ByteAddressSet, options: Options, pass: Counts): Buffer {
   const kept: Buffer[] = [];
-  let [line, from, run] = [firstLine, 0, 0];
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  pass.lines += leftOut;
+  let [from, run] = [0, 0];
   const endRun = (at: number) => {
     if (at > run) kept.push(bytes.subarray(run, at));
   };
-  for (let end = bytes.indexOf(0x0a); end !== -1; end = bytes.indexOf(0x0a, from)) {
+  while (from < bytes.length) {
+    pass.lines += 1;
     const isUsual =
-      options.known === undefined && end - from === evmLine - 1 && bytes[from] === 0x30 && bytes[from + 1] === 0x78;
-    const isNew = isUsual ? seen.addHex(bytes, from + 2) : undefined;
+      bytes[from + evmLine - 1] === 0x0a &&
+      bytes[from] === 0x30 &&
+      bytes[from + 1] === 0x78 &&
+      options.known === undefined;
+    const isNew = isUsual ? seen.addHex(view, from + 2) : undefined;
+    const next = isNew === undefined ? bytes.indexOf(0x0a, from) + 1 : from + evmLine;
     if (isNew === true) pass.addresses += 1;
     else {
       endRun(from);
-      run = end + 1;
+      run = next;
       if (isNew === false) pass.duplicates += 1;
       else {
-        const text = bytes.toString('utf8', from, end).trim();
-        const address = text === '' ? undefined : takeText(text, line, seen, options, pass);
+        const text = bytes.toString('utf8', from, next - 1).trim();
+        const address = text === '' ? undefined : takeText(text, pass.lines, seen, options, pass);
         if (address !== undefined) kept.push(Buffer.from(`${address}\n`));
       }
     }
-    from = end + 1;
-    line += 1;
+    from = next;
   }
   endRun(from);
   const [only] = kept;
