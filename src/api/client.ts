@@ -6,6 +6,7 @@ import { headerOf, sendError, statusError, type TimeLimits } from './failures.ts
 import { type HttpAnswer, type HttpRequest, NetworkFailure, type Timing, type Transport } from './http.ts';
 import { encodeRequest, type WireRequest } from './request.ts';
 import { type Failure, retryDelay } from './retry.ts';
+import { hideSecrets, withoutKey } from './secrets.ts';
 
 /** Everything a call needs from outside. */
 export interface Caller extends TimeLimits {
@@ -190,15 +191,17 @@ async function attemptOnce(request: HttpRequest, caller: Caller, deadlineMs: num
   const signal = AbortSignal.any([caller.signal, left]);
   try {
     const received = await caller.transport.send(request, { timeoutMs: caller.timeoutMs, signal });
-    const { status, headers, timing } = received;
-    const { text, body } = await readBody(received.body, headerOf(headers, 'content-encoding'), caller.maxBodyBytes);
+    const { status, timing } = received;
+    const encoding = headerOf(received.headers, 'content-encoding');
+    const read = await readBody(received.body, encoding, caller.maxBodyBytes);
+    const { headers, text, body } = withoutKey({ headers: received.headers, ...read }, caller.apiKey);
     const ms = caller.now() - started;
-    caller.observe({ kind: 'answer', status, headers, bytes: body.length, ms, text, ...(timing && { timing }) });
+    caller.observe({ kind: 'answer', status, headers, bytes: read.body.length, ms, text, ...(timing && { timing }) });
     const requestId = headerOf(headers, 'x-request-id') ?? headerOf(headers, 'request-id');
     if (status >= 200 && status < 300) return { answer: { ...readAnswer(text, status, requestId), body } };
     const failure = { status, retryAfter: headerOf(headers, 'retry-after') };
     const error = statusError(request, status, text, headers, requestId);
-    return { failure, error, to: headerOf(headers, 'location') };
+    return { failure, error, to: headerOf(received.headers, 'location') };
   } catch (thrown) {
     if (thrown instanceof SotraError) throw thrown;
     if (caller.signal.aborted)
@@ -218,7 +221,7 @@ function readAnswer(text: string, status: number, requestId: string | undefined)
   try {
     return { data: JSON.parse(text), text, status, requestId };
   } catch (cause) {
-    const start = text.trim() === '' ? 'an empty body' : JSON.stringify(text.slice(0, 120));
+    const start = text.trim() === '' ? 'an empty body' : JSON.stringify(hideSecrets(text).slice(0, 120));
     throw new SotraError('bad-answer', `the service answered ${status} with a body that is not JSON: ${start}`, {
       hint: 'Check that the base URL is the service itself and not a proxy or a web page.',
       cause,

@@ -1,5 +1,6 @@
 import { type ErrorCode, SotraError } from '../errors.ts';
 import { type HttpAnswer, type HttpRequest, NetworkFailure } from './http.ts';
+import { hideSecrets } from './secrets.ts';
 
 /** Times that a call may take. */
 export interface TimeLimits {
@@ -88,9 +89,9 @@ function hintFor(code: ErrorCode, request: HttpRequest): string | undefined {
 function errorText(text: string): string {
   try {
     const body = JSON.parse(text);
-    if (typeof body?.error === 'string') return body.error;
+    if (typeof body?.error === 'string') return hideSecrets(body.error);
   } catch {
     // Not the documented form: the start of the body says more than nothing.
   }
-  return text.trim() === '' ? 'no explanation given' : text.trim().slice(0, 200);
+  return text.trim() === '' ? 'no explanation given' : hideSecrets(text.trim()).slice(0, 200);
 }

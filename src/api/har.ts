@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { CallEvent } from './client.ts';
 import type { HttpAnswer, HttpRequest, Timing } from './http.ts';
+import { hideSecrets } from './secrets.ts';
 
 /** One request with what became of it, as the events of a call tell it. */
 export interface Exchange {
@@ -54,11 +55,6 @@ export function answerHead({ status, headers }: Pick<HttpAnswer, 'status' | 'hea
 
 const hidden = '***';
 const secretHeaders = ['authorization', 'proxy-authorization', 'cookie', 'set-cookie'];
-
-function hideSecrets(text: string, key: string | undefined): string {
-  const fields = text.replace(/("(?:secret|signature)"\s*:\s*)"(?:[^"\\]|\\.)*"/g, `$1"${hidden}"`);
-  return key === undefined || key.length < 4 ? fields : fields.replaceAll(key, hidden);
-}
 
 function harRequest({ method, url, headers, body }: HttpRequest, hide: (text: string) => string) {
   return {
