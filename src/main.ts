@@ -103,9 +103,11 @@ const world: World = {
   },
 };
 
-// Written by the build from the commands themselves, so that help and completion need none of them.
+// Both written by the build from the commands themselves, so that help and completion need none of them.
 const outlines: Placed[] = JSON.parse(readFileSync(new URL('./outlines.json', import.meta.url), 'utf8'));
 
-void run(process.argv.slice(2), programOf(outlines), world).then((code) => {
+const completion = async (shell: string) => readFileSync(new URL(`./complete.${shell}`, import.meta.url), 'utf8');
+
+void run(process.argv.slice(2), programOf(outlines, completion), world).then((code) => {
   process.exitCode = code;
 });

@@ -1,5 +1,5 @@
 import type { Command } from './cli/command.ts';
-import type { Outline, Program } from './cli/outline.ts';
+import { type Outline, type Program, type Shell, shells } from './cli/outline.ts';
 
 interface Commands {
   commands: readonly Command[];
@@ -33,8 +33,8 @@ const modules: readonly (() => Promise<Commands>)[] = [
 /** An outline that knows which of the modules holds its command. */
 export type Placed = Outline & { module: number };
 
-/** The program over outlines made before. `load` throws what loading a module throws. */
-export function programOf(outlines: readonly Placed[]): Program {
+/** The program over outlines and completion scripts made before. `load` throws what loading a module throws. */
+export function programOf(outlines: readonly Placed[], completion: Program['completion']): Program {
   const load = async ({ words, module }: Placed) => {
     const { commands } = (await modules[module]?.()) ?? { commands: [] };
     const found = commands.find((command) => command.words.join(' ') === words.join(' '));
@@ -42,7 +42,7 @@ export function programOf(outlines: readonly Placed[]): Program {
       throw new Error(`no command ${words.join(' ')} where it should be: the build is not whole`);
     return found;
   };
-  return { outlines, load: (outline) => load(outline as Placed) };
+  return { outlines, load: (outline) => load(outline as Placed), completion };
 }
 
 /** Every command as data, in the order of help: by noun, and within a noun as the endpoints are ordered. Throws what loading throws. */
@@ -64,4 +64,13 @@ export async function outlineAll(): Promise<readonly Placed[]> {
     return nounA - nounB || idA - idB;
   };
   return (await Promise.all(outlined)).sort(before);
+}
+
+/** The completion script of each shell. Throws what loading throws. */
+export async function completionsOf(outlines: readonly Outline[]): Promise<Record<Shell, string>> {
+  const { completionScript } = await import('./cli/completions.ts');
+  const made = await Promise.all(
+    shells.map(async (shell) => [shell, await completionScript(shell, outlines)] as const),
+  );
+  return Object.fromEntries(made) as Record<Shell, string>;
 }

@@ -46,9 +46,9 @@ async function runCommand(
   { json, say }: { json: boolean; say: (line: string) => void },
 ): Promise<number> {
   const { out } = world.io;
-  const { outlines } = program;
+  const { outlines, completion } = program;
   const argv = helpAsFlag(typedArgv, outlines);
-  const asked = { outlines, version: world.version, width: out.width, json };
+  const asked = { outlines, completion, version: world.version, width: out.width, json };
   const quick = await quickText(argv, asked);
   if (quick !== undefined) {
     await out.write(quick);

@@ -7,10 +7,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import type { World } from '../src/context.ts';
 import type { Sink } from '../src/output/io.ts';
-import { outlineAll, programOf } from '../src/program.ts';
+import { completionsOf, outlineAll, programOf } from '../src/program.ts';
 import { run as runProgram } from '../src/run.ts';
 
-const program = programOf(await outlineAll());
+const outlines = await outlineAll();
+const completions = await completionsOf(outlines);
+const program = programOf(outlines, async (shell) => completions[shell]);
 
 export interface Outcome {
   out: string;

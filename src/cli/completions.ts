@@ -1,8 +1,5 @@
 import { commandTree } from './completion-tree.ts';
-import type { Outline } from './outline.ts';
-
-/** The shells that completions are written for. */
-type Shell = 'bash' | 'zsh' | 'fish' | 'powershell';
+import type { Outline, Shell } from './outline.ts';
 
 const writers = {
   bash: async () => (await import('./complete-bash.ts')).bashScript,
@@ -10,11 +7,6 @@ const writers = {
   fish: async () => (await import('./complete-fish.ts')).fishScript,
   powershell: async () => (await import('./complete-powershell.ts')).powershellScript,
 };
-
-/** Whether completions are written for what was typed. Never throws. */
-export function isShell(text: string): text is Shell {
-  return Object.hasOwn(writers, text);
-}
 
 /**
  * The completion script of a shell: commands, flags, and values as fixed text; names of contexts and aliases are asked of the program

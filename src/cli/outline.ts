@@ -49,4 +49,11 @@ export interface Outline {
 export interface Program {
   outlines: readonly Outline[];
   load: (outline: Outline) => Promise<Command>;
+  /** The completion script of a shell; ends with a newline. */
+  completion: (shell: Shell) => Promise<string>;
 }
+
+/** The shells that completions are written for. */
+export const shells = ['bash', 'zsh', 'fish', 'powershell'] as const;
+
+export type Shell = (typeof shells)[number];

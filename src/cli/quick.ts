@@ -1,9 +1,10 @@
 import { entryOf } from './entry.ts';
 import { commandHelp, groupHelp, programHelp } from './help.ts';
-import type { Outline } from './outline.ts';
+import { type Outline, type Program, shells } from './outline.ts';
 
 interface Asked {
   outlines: readonly Outline[];
+  completion: Program['completion'];
   version: string;
   /** Columns of the terminal. */
   width: number;
@@ -18,10 +19,8 @@ interface Asked {
 export async function quickText(argv: readonly string[], asked: Asked): Promise<string | undefined> {
   const [first = '', second = ''] = argv;
   if (argv.length === 1 && (first === '--version' || first === '-V')) return versionText(asked);
-  if (argv.length === 2 && first === 'completion') {
-    const { completionScript, isShell } = await import('./completions.ts');
-    return isShell(second) ? completionScript(second, asked.outlines) : undefined;
-  }
+  const shell = argv.length === 2 && first === 'completion' ? shells.find((name) => name === second) : undefined;
+  if (shell !== undefined) return asked.completion(shell);
   const words = argv.filter((word) => !['--help', '-h', '--json'].includes(word));
   const asksHelp = words.length < argv.filter((word) => word !== '--json').length;
   return asksHelp || argv.length === 0 ? helpText(words, asked) : undefined;

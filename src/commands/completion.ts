@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { local } from '../api/endpoint.ts';
 import { type Command, defineCommand } from '../cli/command.ts';
+import { shells } from '../cli/outline.ts';
 
 /** `completion`: the script that completes every command in a shell. */
 const completion = defineCommand({
@@ -12,15 +13,14 @@ const completion = defineCommand({
     'fish        sotra completion fish > ~/.config/fish/completions/sotra.fish\n' +
     'powershell  sotra completion powershell | Out-String | Invoke-Expression in $PROFILE\n' +
     'Commands, flags, values, columns, contexts and aliases are completed without the network.',
-  params: { shell: local(z.enum(['bash', 'zsh', 'fish', 'powershell']), 'the shell', { positional: true }) },
+  params: { shell: local(z.enum(shells), 'the shell', { positional: true }) },
   examples: [
     { argv: 'completion bash', says: 'for bash' },
     { argv: 'completion zsh', says: 'for zsh' },
   ],
   exitCodes: [],
   run: async ({ shell }, { options, program }) => {
-    const { completionScript } = await import('../cli/completions.ts');
-    const script = await completionScript(shell, program.outlines);
+    const script = await program.completion(shell);
     if (options.format === 'json') return { kind: 'answer', answer: { shell, script } };
     return { kind: 'text', text: script };
   },
