@@ -51,14 +51,7 @@ test('a table adds what draws it', async () => {
   const { env } = await answering(out);
   const { packages } = await loadedBy('leaderboard list --format table', env);
   const drawing = ['chalk', 'cli-table3', 'string-width'];
-  const ofThose = [
-    '@colors/colors',
-    'ansi-regex',
-    'emoji-regex',
-    'get-east-asian-width',
-    'is-fullwidth-code-point',
-    'strip-ansi',
-  ];
+  const ofThose = ['@colors/colors', 'ansi-regex', 'get-east-asian-width', 'strip-ansi'];
   expect(packages).toEqual(['@scure/base', 'commander', 'undici', 'zod', ...drawing, ...ofThose].sort());
 });
 
@@ -79,7 +72,6 @@ test('signing loads one library that signs, and nothing that sends', async () =>
 test('the sandbox inside the process loads no client of the network and no server', async () => {
   const { packages } = await loadedBy('--sandbox leaderboard list --json');
   expect(packages).toContain('libsql');
-  expect(packages).toContain('hono');
-  for (const other of ['undici', '@hono/node-server', 'conf', 'ora', 'viem', 'cli-table3'])
+  for (const other of ['undici', 'hono', '@hono/node-server', 'conf', 'ora', 'viem', 'cli-table3'])
     expect(packages).not.toContain(other);
 });

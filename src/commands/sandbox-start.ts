@@ -5,13 +5,14 @@ import { checkWireNames } from '../api/wire.ts';
 import type { Result } from '../cli/command.ts';
 import type { Context } from '../context.ts';
 import { SotraError } from '../errors.ts';
-import { sandboxApp, sandboxFile } from '../local-service.ts';
+import { sandboxFile } from '../local-service.ts';
 import { parseTime } from '../model/duration.ts';
 import { endpoints } from '../resources/index.ts';
 import { freezeClock, setMeta } from '../sandbox/clock.ts';
 import { startDeliverer } from '../sandbox/deliver.ts';
 import { parseFault } from '../sandbox/fault-text.ts';
 import { listen } from '../sandbox/listen.ts';
+import { createApp } from '../sandbox/server.ts';
 import { openDb } from '../sandbox/store.ts';
 import { ensureWorld, sandboxPartners } from '../sandbox/world.ts';
 import type { Layout } from '../settings.ts';
@@ -59,7 +60,8 @@ async function serveSandbox(input: StartInput, context: Context): Promise<Result
   if (input.eligibility !== undefined) setMeta(db, 'eligibility', input.eligibility);
   if (input.serviceName !== undefined) setMeta(db, 'signing.serviceName', input.serviceName);
   if (input.layout !== undefined) setMeta(db, 'signing.layout', input.layout);
-  const app = await sandboxApp(db, world, input.wire ?? {});
+  const { routes } = await import('../resources/routes.ts');
+  const app = createApp({ db, routes, now: world.now, wire: input.wire ?? {} });
   const controlToken = randomBytes(24).toString('base64url');
   const stopped = new Promise<void>((resolve) => {
     if (world.signal.aborted) resolve();

@@ -1,11 +1,11 @@
 import { isUuid, normalizeAddress } from '../../model/address.ts';
 import { parseTime } from '../../model/duration.ts';
+import type { Handler } from '../../sandbox/answer.ts';
 import { getMeta } from '../../sandbox/clock.ts';
 import { commentsOfTrades } from '../../sandbox/comments.ts';
 import { addIntents } from '../../sandbox/copies.ts';
 import { noteComment } from '../../sandbox/events.ts';
 import { uuidOf } from '../../sandbox/ids.ts';
-import type { Handler } from '../../sandbox/server.ts';
 import { Refusal, type SandboxCall } from '../../sandbox/service.ts';
 import type * as endpoints from './endpoints.ts';
 import { signedText, type TextForm } from './signing.ts';

@@ -1,10 +1,10 @@
 import type { Card } from '../../model/position.ts';
+import type { Handler } from '../../sandbox/answer.ts';
 import { cardsOf } from '../../sandbox/cards.ts';
 import { type FeedPage, feedPage, paginationOf } from '../../sandbox/feed-lists.ts';
 import { chainsOf } from '../../sandbox/position-lists.ts';
 import { findProfile } from '../../sandbox/profiles.ts';
 import { type Recommended, recommendedTrades } from '../../sandbox/recommended.ts';
-import type { Handler } from '../../sandbox/server.ts';
 import type { SandboxCall } from '../../sandbox/service.ts';
 import * as endpoints from './endpoints.ts';
 

@@ -1,7 +1,7 @@
 import type { Profile } from '../../model/profile.ts';
+import type { Handler } from '../../sandbox/answer.ts';
 import { follow, unfollow } from '../../sandbox/follows.ts';
 import { findProfile, hydrateProfiles } from '../../sandbox/profiles.ts';
-import type { Handler } from '../../sandbox/server.ts';
 import { Refusal, type SandboxCall } from '../../sandbox/service.ts';
 import type * as endpoints from './endpoints.ts';
 import type { BulkEntry } from './entry.ts';

@@ -1,8 +1,8 @@
 import { type LeaderboardChain, leaderboardChains } from '../../model/chain.ts';
 import type { Profile } from '../../model/profile.ts';
+import type { Handler } from '../../sandbox/answer.ts';
 import { windowMs } from '../../sandbox/figures.ts';
 import { findProfile, followedBy, hydrateProfiles } from '../../sandbox/profiles.ts';
-import type { Handler } from '../../sandbox/server.ts';
 import type { SandboxCall } from '../../sandbox/service.ts';
 import { commenters, type Standing, standings, windowFigures } from '../../sandbox/statistics.ts';
 import type * as endpoints from './endpoints.ts';

@@ -1,9 +1,9 @@
 import { isWalletAddress, normalizeAddress } from '../../model/address.ts';
 import type { Card } from '../../model/position.ts';
+import type { Handler } from '../../sandbox/answer.ts';
 import { type CardOptions, cardsOf } from '../../sandbox/cards.ts';
 import { chainsOf, positionAt, tokenPositions, walletPositions } from '../../sandbox/position-lists.ts';
 import { findProfile } from '../../sandbox/profiles.ts';
-import type { Handler } from '../../sandbox/server.ts';
 import { Refusal, type SandboxCall } from '../../sandbox/service.ts';
 import type * as endpoints from './endpoints.ts';
 

@@ -1,8 +1,8 @@
 import type { Profile } from '../../model/profile.ts';
+import type { Handler } from '../../sandbox/answer.ts';
 import { type FollowSide, followPage } from '../../sandbox/follows.ts';
 import { setName as changeName, deleteName as removeName } from '../../sandbox/names.ts';
 import { findProfile, hydrateProfiles } from '../../sandbox/profiles.ts';
-import type { Handler } from '../../sandbox/server.ts';
 import { Refusal, type SandboxCall } from '../../sandbox/service.ts';
 import type * as endpoints from './endpoints.ts';
 

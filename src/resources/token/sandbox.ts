@@ -1,7 +1,7 @@
 import { normalizeAddress } from '../../model/address.ts';
 import type { Card } from '../../model/position.ts';
+import type { Handler } from '../../sandbox/answer.ts';
 import { cardsOf } from '../../sandbox/cards.ts';
-import type { Handler } from '../../sandbox/server.ts';
 import type * as endpoints from './endpoints.ts';
 
 /** Comments that are listed when the request does not say how many (wire-facts 3.17). */

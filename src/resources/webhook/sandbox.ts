@@ -1,5 +1,5 @@
+import type { Handler } from '../../sandbox/answer.ts';
 import { probeDestination } from '../../sandbox/deliver.ts';
-import type { Handler } from '../../sandbox/server.ts';
 import { addWebhook, changeWebhook, dropWebhook, findWebhook, listWebhooks } from '../../sandbox/webhooks.ts';
 import type * as endpoints from './endpoints.ts';
 
