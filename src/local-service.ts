@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import type { Transport } from './api/http.ts';
 import type { Context } from './context.ts';
 import { getMeta, setMeta } from './sandbox/clock.ts';
-import { answerInProcess } from './sandbox/in-process.ts';
 import { type Db, openDb } from './sandbox/store.ts';
+import { answerWithoutServer } from './sandbox/without-server.ts';
 import { ensureWorld } from './sandbox/world.ts';
 
 /** The file of the sandbox that `--sandbox` uses. */
@@ -19,7 +19,7 @@ export async function openLocalService(context: Context): Promise<Transport> {
   if (serviceName !== undefined) keepMeta(db, 'signing.serviceName', serviceName);
   keepMeta(db, 'signing.layout', layout);
   const { routes } = await import('./resources/routes.ts');
-  const answer = answerInProcess({ db, routes, now: context.world.now, wire });
+  const answer = answerWithoutServer({ db, routes, now: context.world.now, wire });
   return {
     send: async (request) => {
       const { text, ...rest } = await answer(request);

@@ -1,4 +1,3 @@
-import type { HttpRequest } from '../api/http.ts';
 import {
   answerer,
   largestBodyBytes,
@@ -8,6 +7,13 @@ import {
   refuseBody,
   type ServiceOptions,
 } from './answer.ts';
+
+interface Request {
+  method: string;
+  url: URL;
+  headers: Record<string, string>;
+  body?: string;
+}
 
 interface Answer {
   status: number;
@@ -19,7 +25,7 @@ interface Answer {
  * The sandbox for requests of this process: the same answers as over a socket, without a server, and without the platform's Request and
  * Response, which take longer to load than most answers to make. Never throws.
  */
-export function answerInProcess(options: ServiceOptions): (request: HttpRequest) => Promise<Answer> {
+export function answerWithoutServer(options: ServiceOptions): (request: Request) => Promise<Answer> {
   const answer = answerer(options);
   const headers = () => ({ 'content-type': 'application/json', 'x-request-id': crypto.randomUUID() });
   return async ({ method, url, headers: { authorization: key }, body = '' }) => {
