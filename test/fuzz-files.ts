@@ -160,7 +160,8 @@ function checkOutput(words: string, { code, out, err }: Outcome, shown: string):
     if (code !== 0 && out === '' && !isStream)
       expect(() => JSON.parse(err.trimEnd().split('\n').at(-1) ?? ''), shown).not.toThrow();
   } else if (!/csv|export|completion/.test(words)) expect(out, shown).not.toMatch(/[\u202a-\u202e\u2066-\u2069\u200b]/);
-  expect(out, shown).not.toMatch(/[\0-\x08\x0b-\x1f\x7f-\x9f]/);
+  // A return in a cell of csv is data.
+  expect(/csv/.test(words) ? out.replaceAll('\r', '') : out, shown).not.toMatch(/[\0-\x08\x0b-\x1f\x7f-\x9f]/);
   expect(err.replaceAll(ofProgress, ''), shown).not.toMatch(/[\0-\x08\x0b-\x1f\x7f-\x9f]/);
 }
 
@@ -206,7 +207,10 @@ function checkSettings(argv: string, before: Buffer, now: Buffer | undefined, sh
     if (/alias/.test(argv)) return { others, contexts, aliases: without(aliases, ['me', 'whale', 'constructor']) };
     return { others, aliases, contexts: without(contexts, ['own', 'new', 'clicker']) };
   };
-  expect(rest(now), `${shown}\nthe rest of the settings was changed`).toEqual(rest(before));
+  expect(rest(now), `${shown}\nthe rest of the settings was changed`).toEqual(
+    // An infinite number cannot be written.
+    JSON.parse(JSON.stringify(rest(before))),
+  );
 }
 
 function without(all: Record<string, unknown>, names: readonly string[]): [string, unknown][] {

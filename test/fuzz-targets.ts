@@ -26,7 +26,7 @@ export function targetsOf(found: (pattern: RegExp) => string): Target[] {
   const job = dirname(found(/jobs.*journal\.ndjson$/));
   return [
     {
-      weight: 24,
+      weight: 60,
       file: 'config.json',
       reads: [
         'context list',

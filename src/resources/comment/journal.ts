@@ -68,7 +68,7 @@ export function openJournal(folder: string, origin: string, world: World): Journ
 }
 
 function ofOtherVersion(file: string, found: unknown): SotraError {
-  return new SotraError('local-file', `the journal ${file} is of version ${found}, not ${version}`, {
+  return new SotraError('local-file', `the journal ${file} is of version ${JSON.stringify(found)}, not ${version}`, {
     hint: 'Update sotra, or choose another folder with SOTRA_DATA_DIR.',
   });
 }

@@ -21,7 +21,13 @@ export function eventsOf(body: Uint8Array): EventSummary[] {
   const listed = Array.isArray(parsed['events']) ? parsed['events'] : [parsed];
   return listed.flatMap((event) =>
     isObject(event) && typeof event['eventId'] === 'string'
-      ? [{ eventId: event['eventId'], eventType: String(event['eventType'] ?? 'unknown'), event }]
+      ? [
+          {
+            eventId: event['eventId'],
+            eventType: typeof event['eventType'] === 'string' ? event['eventType'] : 'unknown',
+            event,
+          },
+        ]
       : [],
   );
 }

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { fuzzFiles } from '../fuzz-files.ts';
+import { fuzzLines } from '../fuzz-lines.ts';
+
+// FUZZ_RUNS changes how many, FUZZ_SEED begins where a failure was.
+const runs = Number(process.env['FUZZ_RUNS'] ?? 100_000);
+const seed = Number(process.env['FUZZ_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
+
+test(`${runs} random command lines`, async () => {
+  const started = performance.now();
+  await fuzzLines({ numRuns: runs, seed });
+  tell({ lines: runs, seed, seconds: secondsSince(started) });
+}, 36_000_000);
+
+test(`${runs} random files and variables`, async () => {
+  const started = performance.now();
+  const tally = await fuzzFiles({ numRuns: runs, seed });
+  tell({ files: tally, seed, seconds: secondsSince(started) });
+  expect(tally.runs).toBe(runs);
+}, 36_000_000);
+
+function secondsSince(started: number): number {
+  return Math.round((performance.now() - started) / 1000);
+}
+
+function tell(figures: object): void {
+  process.stdout.write(`${JSON.stringify(figures)}\n`);
+}
