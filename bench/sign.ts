@@ -15,7 +15,7 @@ import { type Row, report } from './measure/row.ts';
 
 const program = process.env['SOTRA_TEST_PROGRAM'] ?? 'bin/sotra.js';
 const count = 200;
-const rounds = 5;
+const rounds = 15;
 const form = { serviceName: 'Example', layout: 'five-line' } as const;
 const key = new Uint8Array(32).fill(7);
 const seed = nacl.sign.keyPair.fromSeed(key);

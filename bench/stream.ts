@@ -13,7 +13,7 @@ import { serveAnswers } from './stream/serve.ts';
 const wallet = '0x5117a60000000000000000000000000000000001';
 const self = fileURLToPath(import.meta.url);
 const program = process.env['SOTRA_TEST_PROGRAM'] ?? 'bin/sotra.js';
-const rounds = 5;
+const rounds = 15;
 const [role, ...rest] = process.argv.slice(2);
 
 if (role === 'serve') serveAnswers(rest[0] ?? '', (url) => process.stdout.write(`${url}\n`));
