@@ -29,10 +29,10 @@ export function itemsOf({ value, key }: Answer): unknown[] {
   return (key === undefined ? value : (value as Record<string, unknown>)[key]) as unknown[];
 }
 
-/** The answer with an item for each naughty string, alike but for its texts. */
-export function hostile(answer: Answer, all = false): unknown {
+/** The answer with an item for each text, alike but for its texts. */
+export function hostile(answer: Answer, all = false, texts = naughty): unknown {
   const [item] = itemsOf(answer);
-  const made = naughty.map((text) => withText(item, text, all));
+  const made = texts.map((text) => withText(item, text, all));
   return answer.key === undefined ? made : { ...(answer.value as object), [answer.key]: made };
 }
 

@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
 import { answering, type Outcome, type RunOptions, run } from './harness.ts';
-import { hasNaughty, naughty, steers, witnessWidth } from './naughty.ts';
+import { hasNaughty, naughty, sampled, steers, witnessWidth } from './naughty.ts';
 import { type Answer, hostile, itemsOf, realAnswers, withText } from './naughty-answers.ts';
 
 /** Text in which nothing is hidden, so that it must come out as it went in. */
@@ -41,8 +41,12 @@ describe.skipIf(!hasNaughty)('naughty strings as texts of the service (need the 
     return real;
   };
 
-  async function show(answer: Answer, words: string, options: RunOptions & { all?: boolean } = {}): Promise<Outcome> {
-    const { env } = await answering(hostile(answer, options.all));
+  async function show(
+    answer: Answer,
+    words: string,
+    options: RunOptions & { all?: boolean; texts?: readonly string[] } = {},
+  ): Promise<Outcome> {
+    const { env } = await answering(hostile(answer, options.all, options.texts));
     return run(`${answer.argv} ${words}`, { env, ...options });
   }
 
@@ -50,7 +54,7 @@ describe.skipIf(!hasNaughty)('naughty strings as texts of the service (need the 
     const width = witnessWidth();
     for (const answer of (await answers()).lists) {
       for (const tty of [40, 60, 80, 140, 300]) {
-        const { out, err, code } = await show(answer, '--format table', { tty });
+        const { out, err, code } = await show(answer, '--format table', { tty, texts: sampled });
         expect([answer.argv, tty, code, steers.exec(out + err)?.[0]]).toEqual([answer.argv, tty, 0, undefined]);
         const isTable = (out.split('\n')[1] ?? '').startsWith('──');
         const wide = isTable ? out.split('\n').filter((line) => width(line) > tty) : [];
@@ -81,7 +85,11 @@ describe.skipIf(!hasNaughty)('naughty strings as texts of the service (need the 
       ])
         for (const all of [false, true]) {
           if (words === '--chart' && !/leaderboard list|positions/.test(answer.argv)) continue;
-          const { out, err, code } = await show(answer, words, { all, ...(words === '' ? {} : { tty: 100 }) });
+          const { out, err, code } = await show(answer, words, {
+            all,
+            texts: sampled,
+            ...(words === '' ? {} : { tty: 100 }),
+          });
           const shown = [answer.argv, words, all, steers.exec((out + err).replaceAll('\t', ' '))?.[0]];
           expect(shown).toEqual([answer.argv, words, all, undefined]);
           // Where even a chain is no chain, it may say that it cannot show that.
@@ -101,7 +109,7 @@ describe.skipIf(!hasNaughty)('naughty strings as texts of the service (need the 
       '--format ndjson',
     ];
     for (const { argv, value } of (await answers()).records)
-      for (const [index, text] of naughty.entries()) {
+      for (const [index, text] of sampled.entries()) {
         const format = formats[index % formats.length] ?? '';
         const served = withText(value, text, false);
         const { env } = await answering(served);

@@ -56,6 +56,9 @@ export const naughty: readonly string[] = hasNaughty
     ]
   : [];
 
+/** One in four of them, for what takes a run each; with FUZZ_RUNS set all of them. */
+export const sampled = naughty.filter((_, index) => index % 4 === 1 || process.env['FUZZ_RUNS'] !== undefined);
+
 /** All that may move a cursor, set a title, reorder text or hide in it; a newline ends our lines. */
 export const steers =
   /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\p{Surrogate}]/u;
@@ -91,7 +94,10 @@ export function witnessWidth(): (text: string) => number {
     const marks = grapheme.slice(first.length).match(/[\uff9e\uff9f]/g)?.length ?? 0;
     return (isWide(first.codePointAt(0) ?? 0) ? 2 : 1) + marks;
   };
-  return (text) => Array.from(graphemes.segment(text), ({ segment }) => widthOf(segment)).reduce((a, b) => a + b, 0);
+  return (text) => {
+    if (/^[\x20-\x7e]*$/.test(text)) return text.length;
+    return Array.from(graphemes.segment(text), ({ segment }) => widthOf(segment)).reduce((a, b) => a + b, 0);
+  };
 }
 
 function readTable(name: string): string[] {
