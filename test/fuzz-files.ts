@@ -94,7 +94,7 @@ export async function fuzzFiles(options: { numRuns: number; seed?: number }): Pr
   const here = process.cwd();
   process.chdir(temporaryFolder());
   onTestFinished(() => process.chdir(here));
-  const one = fc.oneof(...targets.map((target) => ({ weight: target.weight, arbitrary: caseOf(target, valid) })));
+  const one = fc.oneof(...targets.map((target) => ({ weight: target.weight * 5, arbitrary: caseOf(target, valid) })));
   const tally: Tally = { runs: 0, codes: {}, slowestMs: 0, slowest: '' };
   const base = temporaryFolder();
   const property = fc.asyncProperty(one, variables, columns, async ({ target, argv, content }, env, tty) => {

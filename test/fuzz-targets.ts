@@ -171,7 +171,13 @@ export function targetsOf(found: (pattern: RegExp) => string): Target[] {
       changes: ['sandbox status --json', '--sandbox leaderboard list', 'doctor --json', 'sandbox advance 1h'],
       isLog: false,
     },
-    { weight: 1, file: 'config.lock', reads: [], changes: ['alias set me ext:a', 'context use null --json'] },
+    {
+      // Waits its turn for long.
+      weight: 0.2,
+      file: 'config.lock',
+      reads: [],
+      changes: ['alias set me ext:a', 'context use null --json'],
+    },
     {
       weight: 1,
       file: `${job}/lock`,
