@@ -6,6 +6,7 @@ import type { Fatal, RejectedRow } from './read-rows.ts';
 import type { ReadEvent } from './read-trades.ts';
 import type { Db } from './store.ts';
 import type { Trade } from './trade.ts';
+import { ownString } from './trade-text.ts';
 import { ensureWorld } from './world.ts';
 
 /** What an import did; the fields of `sandbox import --json`. */
@@ -97,11 +98,6 @@ async function* lotsOf(
     lot = [];
   }
   yield lot;
-}
-
-/** Gives a text as one that stands for itself: what is cut out of a file keeps the whole piece that was read in memory. */
-function ownString(text: string): string {
-  return Buffer.from(text).toString();
 }
 
 function addOwn(texts: Set<string> | undefined, text: string): void {

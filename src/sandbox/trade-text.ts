@@ -21,6 +21,12 @@ export const tradeFields = [
   'supply',
 ] as const;
 
+/** Addresses that were read before, by how they were written: the same ones stand in most rows of a file. */
+export interface KnownAddresses {
+  evm: Map<string, string>;
+  solana: Map<string, string>;
+}
+
 export type TradeField = (typeof tradeFields)[number];
 
 /** A trade as a file writes it; a field that is absent or blank is one the file does not say. */
@@ -31,16 +37,19 @@ const visiblePattern = /^[^\p{C}\p{Z}]+$/u;
 const timePattern = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d(?:\.\d+)?)?)? ?(Z|UTC|[+-]\d\d:?\d\d)?$/i;
 /** Up to here a time is in seconds (the year 5138), beyond in milliseconds (from 1973). */
 const secondsLimit = 1e11;
+/** About 10 MB of them. */
+const mostKnown = 100_000;
 const sides: Record<string, Trade['side']> = { buy: 'buy', b: 'buy', sell: 'sell', s: 'sell', a: 'sell' };
 
 /**
  * The trade that the text stands for, or every reason why it is none, each naming field, value and what is right.
- * `keyParts` is what else tells this row from others. Never throws.
+ * `keyParts` is what else tells this row from others. `known` is added to. Never throws.
  * Source: "World and time" of the sandbox's promises; assumed: a trade without USD value is priced by `priceUsd`.
  */
 export function readTradeText(
   text: TradeText,
   keyParts: readonly string[] = [],
+  known: KnownAddresses = { evm: new Map(), solana: new Map() },
 ): { trade: Trade } | { reason: string } {
   const given = (field: TradeField) => text[field]?.trim() ?? '';
   const ownChain = given('chain').toLowerCase();
@@ -56,9 +65,10 @@ export function readTradeText(
 
   const isPerpChain = chain === 'hyperliquid';
   const walletRule = chain === 'solana' ? 'a Solana address (base58 of 32 bytes)' : '0x and 40 hex digits';
-  const trader = check('trader', readWallet(given('trader'), chain), walletRule, '');
+  const trader = check('trader', readWallet(given('trader'), chain, known), walletRule, '');
   const tokenRule = isPerpChain ? 'a coin of 1 to 32 visible characters' : walletRule;
-  const token = check('token', readToken(given('token') || (isPerpChain ? given('symbol') : ''), chain), tokenRule, '');
+  const tokenText = given('token') || (isPerpChain ? given('symbol') : '');
+  const token = check('token', readToken(tokenText, chain, known), tokenRule, '');
   const side = check('side', sides[given('side').toLowerCase()], 'buy or sell', 'buy');
   const amount = check('amount', readAbove(given('amount'), 0), 'a number above 0', 1);
   const usd = readUsd();
@@ -112,6 +122,11 @@ export function readTradeText(
   return { trade };
 }
 
+/** The text as one that stands for itself: what is cut out of a file keeps the whole piece that was read in memory. Never throws. */
+export function ownString(text: string): string {
+  return Buffer.from(text).toString();
+}
+
 /** The number a decimal text stands for, or `undefined`. Never throws. */
 export function readNumber(text: string): number | undefined {
   const value = numberPattern.test(text) ? Number(text) : Number.NaN;
@@ -141,13 +156,20 @@ function shown(value: string): string {
   return value === '' ? 'is empty' : JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value);
 }
 
-function readWallet(text: string, chain: Chain): string | undefined {
+function readWallet(text: string, chain: Chain, known: KnownAddresses): string | undefined {
+  const family = chain === 'solana' ? known.solana : known.evm;
+  const before = family.get(text);
+  if (before !== undefined) return before;
   const isRight = chain === 'solana' ? isSolanaAddress(text) : isEvmAddress(text);
-  return isRight ? normalizeAddress(text) : undefined;
+  if (!isRight) return undefined;
+  if (family.size >= mostKnown) family.clear();
+  const address = ownString(normalizeAddress(text));
+  family.set(text === address ? address : ownString(text), address);
+  return address;
 }
 
-function readToken(text: string, chain: Chain): string | undefined {
-  if (chain !== 'hyperliquid') return readWallet(text, chain);
+function readToken(text: string, chain: Chain, known: KnownAddresses): string | undefined {
+  if (chain !== 'hyperliquid') return readWallet(text, chain, known);
   const coin = readVisible(text, 32);
   return coin && normalizeAddress(coin);
 }

@@ -1,7 +1,7 @@
 import type { Chain } from '../../model/chain.ts';
 import type { Fatal, Row } from '../read-rows.ts';
 import type { ReadEvent, RowReader } from '../read-trades.ts';
-import { readTradeText, type TradeField, type TradeText, tradeFields } from '../trade-text.ts';
+import { type KnownAddresses, readTradeText, type TradeField, type TradeText, tradeFields } from '../trade-text.ts';
 
 interface MappedOptions {
   /** The chain of every row; a row that names another is refused. */
@@ -40,6 +40,7 @@ const requiredFields = ['time', 'chain', 'trader', 'token', 'side', 'amount', 'u
 /** Reads rows whose columns are named, by a map or by what they are called, for the fields of a trade. Never throws. */
 export function mappedReader(options: MappedOptions): RowReader {
   const known = new Map<string, Columns>();
+  const addresses: KnownAddresses = { evm: new Map(), solana: new Map() };
   let last: { keys: string[]; columns: Columns } | undefined;
   function columnsOf(keys: string[]): Columns {
     if (last?.keys === keys) return last.columns;
@@ -51,12 +52,17 @@ export function mappedReader(options: MappedOptions): RowReader {
   }
   return {
     start: (keys) => checkMap(keys, options.map) ?? checkRequired(keys, columnsOf(keys), options),
-    read: (row) => [readRow(row, columnsOf(row.columns), options)],
+    read: (row) => [readRow(row, columnsOf(row.columns), options, addresses)],
     finish: () => [],
   };
 }
 
-function readRow(row: Row, columns: Columns, { chain, constants, keyColumns = [] }: MappedOptions): ReadEvent {
+function readRow(
+  row: Row,
+  columns: Columns,
+  { chain, constants, keyColumns = [] }: MappedOptions,
+  addresses: KnownAddresses,
+): ReadEvent {
   const text: TradeText = { ...constants };
   for (const field of tradeFields) {
     const column = columns[field];
@@ -74,6 +80,7 @@ function readRow(row: Row, columns: Columns, { chain, constants, keyColumns = []
   const read = readTradeText(
     text,
     keyColumns.map((column) => row.cells[column] ?? ''),
+    addresses,
   );
   if ('trade' in read) return { kind: 'trade', line, trade: read.trade };
   return { kind: 'rejected', row: { line, place, reason: read.reason, text: row.text } };
