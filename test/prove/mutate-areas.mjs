@@ -4,39 +4,42 @@ const comment = (names) => within('resources/comment', names);
 const webhook = (names) => within('resources/webhook', names);
 const tests = (names) => names.split(' ');
 
-/** What is mutated together, and the tests in this process that are about it: those that start the built program see no mutant. */
+/**
+ * What is mutated together, and the tests in this process that are about it: those that start the built program see no mutant. Few tests,
+ * and quick ones, since each mutant starts them anew.
+ */
 export const areas = {
   retry: { files: api('retry'), tests: tests('retry') },
   request: {
-    files: api('request wire endpoint kind kind-of body http preview'),
-    tests: tests('request wire witness laws'),
+    files: api('request endpoint kind kind-of body http preview failures'),
+    tests: tests('encode kinds preview failures body'),
   },
-  client: { files: api('client failures transport'), tests: tests('http http-limits request') },
-  answers: { files: api('fits item-lines paginate'), tests: tests('fits item-lines walk-ahead feed-walk paginate') },
+  wire: { files: api('wire'), tests: tests('wire') },
+  client: { files: api('client transport'), tests: tests('http http-limits') },
+  answers: { files: api('fits item-lines'), tests: tests('fits item-lines') },
+  pages: { files: api('paginate'), tests: tests('paginate walk-ahead feed-walk') },
   documents: { files: api('har openapi'), tests: tests('trace openapi') },
-  signature: { files: webhook('signature verify'), tests: tests('webhook-verify') },
-  positions: {
-    files: within('sandbox', 'positions lots position-lines position-lists'),
-    tests: tests('positions positions-hyperliquid position-lists add-trades import-late'),
-  },
+  signature: { files: webhook('signature'), tests: tests('webhook-verify webhook-header') },
+  positions: { files: within('sandbox', 'positions lots'), tests: tests('positions positions-hyperliquid') },
   signing: {
-    files: comment('signing signed evm solana secp256k1 keccak verify swap-fields'),
-    tests: tests('signing-text signing-vectors signing-independent comment-sandbox'),
+    files: comment('signing signed verify evm solana swap-fields'),
+    tests: tests('signing-vectors signing-independent signing-text'),
   },
+  curve: { files: comment('secp256k1 keccak'), tests: tests('signing-vectors signing-independent') },
   comment: {
     files: comment('run-sign run-verify run-post read-signed read-comment send open-signer secret-arguments'),
-    tests: tests('signing-text comment-post comment-copy canary'),
+    tests: tests('signing-text comment-post'),
   },
   keys: {
     files: comment('keys/key-folder keys/key-store keys/keystore keys/open-key keys/private-key'),
-    tests: tests('key-store signing-vectors comment-post'),
+    tests: tests('key-store signing-vectors'),
   },
   addresses: {
-    files: webhook('addresses address-file address-set address-source first-pass'),
-    tests: tests('webhook-addresses webhook-upload'),
+    files: webhook('addresses address-file address-set first-pass'),
+    tests: tests('webhook-addresses'),
   },
   upload: {
-    files: webhook('upload register journal jobs patience run-upload secret-file show-upload'),
+    files: webhook('upload register journal jobs patience run-upload address-source secret-file show-upload'),
     tests: tests('webhook-upload'),
   },
 };

@@ -1,0 +1,103 @@
+import { expect, test } from 'vitest';
+import { headerOf, sendError, statusError } from '../src/api/failures.ts';
+import { NetworkFailure } from '../src/api/http.ts';
+
+const url = new URL('https://a.example.com/v1/x?y=1');
+const request = { method: 'GET', url, headers: { authorization: 'Bearer k' } as Record<string, string> };
+const limits = { timeoutMs: 5000, maxTimeMs: 90_000, timeIsUp: false };
+const failed = (kind: NetworkFailure['kind']) => new NetworkFailure(kind, 'the reason', undefined);
+
+const unanswered: readonly [thrown: unknown, timeIsUp: boolean, code: string, message: string, outcome: string][] = [
+  [failed('refused'), false, 'network', 'cannot reach https://a.example.com: the reason', 'unsent'],
+  [failed('broken'), false, 'network', 'cannot reach https://a.example.com: the reason', 'unknown'],
+  [new Error('odd'), false, 'network', 'cannot reach https://a.example.com: odd', 'unknown'],
+  ['text', false, 'network', 'cannot reach https://a.example.com: text', 'unknown'],
+  [
+    failed('untrusted'),
+    false,
+    'network',
+    'the certificate of https://a.example.com is not trusted: the reason',
+    'unsent',
+  ],
+  [failed('timeout'), false, 'timeout', 'https://a.example.com did not answer within 5 s', 'unknown'],
+  [failed('timeout'), true, 'timeout', 'https://a.example.com: not done within 90 s', 'unknown'],
+  [failed('refused'), true, 'timeout', 'https://a.example.com: not done within 90 s', 'unsent'],
+];
+
+test.each(unanswered)('no answer (%s, time is up: %s) is %s', (thrown, timeIsUp, code, message, outcome) => {
+  const error = sendError(request, thrown, { ...limits, timeIsUp });
+  expect(error).toMatchObject({ code, message, outcome, cause: thrown });
+  expect(error.hint).toMatch(code === 'timeout' ? (timeIsUp ? /--max-time/ : /--timeout/) : /--base-url|CA_CERTS/);
+});
+
+test('an untrusted certificate is told how to trust it, other failures where to look', () => {
+  expect(sendError(request, failed('untrusted'), limits).hint).toContain('NODE_EXTRA_CA_CERTS');
+  expect(sendError(request, failed('refused'), limits).hint).toContain('SOTRA_BASE_URL');
+});
+
+test('the first of several headers of one name counts', () => {
+  expect(headerOf({ a: ['1', '2'], b: '3' }, 'a')).toBe('1');
+  expect(headerOf({ a: ['1', '2'], b: '3' }, 'b')).toBe('3');
+  expect(headerOf({}, 'c')).toBeUndefined();
+});
+
+const answered: readonly [status: number, code: string, exitCode: number, outcome: string | undefined][] = [
+  [400, 'bad-request', 6, undefined],
+  [401, 'key-refused', 4, undefined],
+  [403, 'forbidden', 4, undefined],
+  [404, 'not-found', 5, undefined],
+  [409, 'conflict', 6, undefined],
+  [413, 'too-large', 6, undefined],
+  [418, 'request-refused', 6, undefined],
+  [499, 'request-refused', 6, undefined],
+  [429, 'rate-limited', 7, 'unsent'],
+  [500, 'server-error', 8, 'unknown'],
+  [503, 'server-error', 8, 'unknown'],
+];
+
+test.each(answered)('status %i is %s, exit %i, outcome %s', (status, code, exitCode, outcome) => {
+  const error = statusError(request, status, '{"error":"so it is"}', {}, 'r-1');
+  expect(error).toMatchObject({ code, exitCode, outcome, status, requestId: 'r-1' });
+  expect(error.message).toBe(`so it is (HTTP ${status} from GET /v1/x)`);
+  expect(error.details).toBeUndefined();
+});
+
+test('a redirect is told with its place', () => {
+  const error = statusError(request, 302, '', { location: 'https://b.example.com/' }, 'r-2');
+  expect(error).toMatchObject({ code: 'redirect', status: 302, requestId: 'r-2' });
+  expect(error.message).toBe('https://a.example.com redirects to https://b.example.com/');
+  expect(error.hint).toContain('base URL');
+  expect(statusError(request, 399, '', {}, undefined).code).toBe('redirect');
+});
+
+const hints: readonly [status: number, headers: Record<string, string>, hint: RegExp | undefined][] = [
+  [401, {}, /^Give a key/],
+  [401, { authorization: 'Bearer k' }, /^The key was sent and refused/],
+  [403, {}, /^Give a key/],
+  [403, { authorization: 'Bearer k' }, /^The key was sent and refused/],
+  [429, {}, /--retries/],
+  [404, {}, undefined],
+];
+
+test.each(hints)('status %i with headers %j hints at %s', (status, headers, hint) => {
+  const found = statusError({ ...request, headers }, status, '', {}, undefined).hint;
+  if (hint === undefined) expect(found).toBeUndefined();
+  else expect(found).toMatch(hint);
+});
+
+const bodies: readonly [text: string, shown: string][] = [
+  ['{"error":"so"}', 'so'],
+  ['{"error":""}', ''],
+  ['{"error":"whsec_abcdefghij"}', 'whsec_***'],
+  ['{"error":1}', '{"error":1}'],
+  ['null', 'null'],
+  ['', 'no explanation given'],
+  [' \n', 'no explanation given'],
+  ['  <h1>no</h1>\n', '<h1>no</h1>'],
+  ['whsec_abcdefghij', 'whsec_***'],
+  [`${'x'.repeat(200)}yz`, 'x'.repeat(200)],
+];
+
+test.each(bodies)('of the body %j the error shows %j', (text, shown) => {
+  expect(statusError(request, 400, text, {}, undefined).message).toBe(`${shown} (HTTP 400 from GET /v1/x)`);
+});
