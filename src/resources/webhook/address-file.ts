@@ -29,7 +29,7 @@ export async function* readAddressFile(
 ): AsyncGenerator<AddressLines | PlainLines> {
   const chunks = readBytes(source, name)[Symbol.asyncIterator]();
   let head: Buffer = Buffer.alloc(0);
-  while (head.length < 65_536 && !/\S[^\n]*\n/.test(head.toString('latin1'))) {
+  while (head.length < 65_536 && !/^\s*\S[^\n]*\n/.test(head.toString('latin1'))) {
     const { value, done } = await chunks.next();
     if (done) break;
     head = Buffer.concat([head, value]);
