@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { linkSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { uptime } from 'node:os';
 import type { World } from './context.ts';
-import { createFile } from './durable-file.ts';
+import { createFile, draftOf } from './durable-file.ts';
 import { SotraError } from './errors.ts';
 
 /**
@@ -47,8 +47,8 @@ function takeOver(file: string, mine: string, what: string, isAlive: (owner: Own
  * Puts our text in the place of a file that a dead process left; false where somebody else was quicker. It is moved aside and looked at: what
  * is not the text that was seen belongs to another and goes back.
  */
-function claim(file: string, seen: string | undefined, mine: string): boolean {
-  const aside = `${file}.${randomUUID().slice(0, 8)}.tmp`;
+export function claim(file: string, seen: string | undefined, mine: string): boolean {
+  const aside = draftOf(file);
   try {
     renameSync(file, aside);
   } catch {

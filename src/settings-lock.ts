@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { World } from './context.ts';
 import { createFile } from './durable-file.ts';
 import { SotraError } from './errors.ts';
+import { claim } from './lock.ts';
 
 /** What waiting for a lock needs of the outside world. */
 export type LockWorld = Pick<World, 'pid' | 'random' | 'sleep' | 'signal' | 'system'>;
@@ -29,7 +30,7 @@ export async function withLock<T>(
     const holder = read(file);
     unchanged = holder === seen ? unchanged + 1 : 0;
     seen = holder;
-    if ((hasEnded(holder, world) || unchanged >= tries) && breakLock(file, holder)) continue;
+    if ((hasEnded(holder, world) || unchanged >= tries) && breakLock(file, holder, mark, world)) continue;
     if (round >= 2 * tries) throw locked(file);
     await world.sleep(shortestWaitMs + world.random() * waitSpreadMs, world.signal);
   }
@@ -56,19 +57,22 @@ function hasEnded(holder: string, world: LockWorld): boolean {
   return host === hostname() && /^\d+$/.test(pid ?? '') && !world.system.isAlive(Number(pid));
 }
 
-/** Removes the lock of a holder that is gone. Only one process at a time may, and only if it is still the same holder's. */
-function breakLock(file: string, holder: string): boolean {
+/**
+ * Removes the lock of a holder that is gone. Only one process at a time may, and only if it is still the same holder's; one that dies at
+ * that has its place taken.
+ */
+function breakLock(file: string, holder: string, mark: string, world: LockWorld): boolean {
   const guard = `${file}.break`;
-  try {
-    closeSync(openSync(guard, 'wx'));
-  } catch {
-    return false;
+  if (!createFile(guard, mark)) {
+    const breaker = read(guard);
+    // Empty ones are of an earlier version, which said nothing in them.
+    if ((breaker !== '' && !hasEnded(breaker, world)) || !claim(guard, breaker, mark)) return false;
   }
   try {
     if (read(file) === holder) rmSync(file, { force: true });
     return true;
   } finally {
-    rmSync(guard, { force: true });
+    if (read(guard) === mark) rmSync(guard, { force: true });
   }
 }
 

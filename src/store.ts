@@ -1,5 +1,6 @@
 import { chmodSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { syncFolder } from './durable-file.ts';
 import { SotraError } from './errors.ts';
 import { type Env, keyStores, layouts, readEnv, type StoredSettings } from './settings.ts';
 import { type LockWorld, withLock } from './settings-lock.ts';
@@ -61,6 +62,7 @@ export function openStore(directory: string): Store {
           checkHeld();
           file.store = { ...settings, version };
           chmodSync(path, 0o600);
+          syncFolder(directory);
           return settings;
         });
       } catch (cause) {

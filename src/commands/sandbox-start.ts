@@ -1,9 +1,10 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkWireNames } from '../api/wire.ts';
 import type { Result } from '../cli/command.ts';
 import type { Context } from '../context.ts';
+import { replaceFile } from '../durable-file.ts';
 import { SotraError } from '../errors.ts';
 import { sandboxFile } from '../local-service.ts';
 import { parseTime } from '../model/duration.ts';
@@ -87,7 +88,7 @@ async function serveSandbox(input: StartInput, context: Context): Promise<Result
     controlToken,
   };
   try {
-    if (input.readyFile !== undefined) writeReady(input.readyFile, ready);
+    if (input.readyFile !== undefined) replaceFile(input.readyFile, `${JSON.stringify(ready, null, 2)}\n`);
     context.note(`The sandbox answers on ${ready.url} (keys: ${ready.keys.join(', ')}). Ctrl-C stops it.`);
     if (options.format === 'json' || options.format === 'ndjson')
       await world.io.out.write(`${JSON.stringify(ready)}\n`);
@@ -103,12 +104,6 @@ async function serveSandbox(input: StartInput, context: Context): Promise<Result
 
 function sameText(a: string, b: string): boolean {
   return a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
-}
-
-function writeReady(file: string, ready: Ready): void {
-  const draft = `${file}.${ready.pid}.tmp`;
-  writeFileSync(draft, `${JSON.stringify(ready, null, 2)}\n`, { mode: 0o600 });
-  renameSync(draft, file);
 }
 
 async function detachSandbox(input: StartInput, context: Context): Promise<Result> {

@@ -1,8 +1,9 @@
-import { createReadStream, createWriteStream, existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { createReadStream, createWriteStream, existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Result } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
+import { draftFolder } from '../../durable-file.ts';
 import { usageError } from '../../errors.ts';
 import { formatCount } from '../../output/format.ts';
 import { showProgress } from '../../show-progress.ts';
@@ -90,7 +91,7 @@ async function storeInput(file: string, context: Context): Promise<StoredInput> 
   }
   const data = await context.dataDirectory();
   mkdirSync(data, { recursive: true, mode: 0o700 });
-  const folder = mkdtempSync(join(data, 'stdin-'));
+  const folder = draftFolder(data, 'stdin', context.world);
   const remove = () => rmSync(folder, { recursive: true, force: true });
   const path = join(folder, 'entries');
   try {

@@ -3,6 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Context } from '../../context.ts';
+import { draftOf } from '../../durable-file.ts';
 import { SotraError, usageError } from '../../errors.ts';
 import { type BulkEntry, reversed } from './entry.ts';
 
@@ -111,7 +112,7 @@ async function fillBlank(file: FileHandle, bytes: number): Promise<void> {
 }
 
 async function cutHead(path: string, start: number): Promise<void> {
-  const draft = `${path}.tmp`;
+  const draft = draftOf(path);
   try {
     await pipeline(createReadStream(path, { start }), createWriteStream(draft, { mode: 0o600, flush: true }));
     renameSync(draft, path);

@@ -38,17 +38,6 @@ export function addressesFile(folder: string): string {
   return join(folder, 'addresses.txt');
 }
 
-/** A folder that a new list is written to before it is known which job it belongs to. Left-overs of dead processes are removed. */
-export function draftFolder(jobs: string, pid: number, isAlive: (pid: number) => boolean): string {
-  for (const name of readdirSync(jobs)) {
-    const owner = /^draft-(\d+)-/.exec(name)?.[1];
-    if (owner !== undefined && !isAlive(Number(owner))) rmSync(join(jobs, name), { recursive: true, force: true });
-  }
-  const folder = join(jobs, `draft-${pid}-${randomUUID().slice(0, 8)}`);
-  mkdirSync(folder, { mode: 0o700 });
-  return folder;
-}
-
 /** Makes a draft the folder of its job; where the job exists already the draft goes. Gives the job's folder. */
 export async function settleDraft(jobs: string, draft: string, plan: Plan): Promise<string> {
   const folder = join(jobs, plan.job);

@@ -1,7 +1,8 @@
-import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Result } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
+import { replaceFile } from '../../durable-file.ts';
 import { usageError } from '../../errors.ts';
 import { takeLock } from '../../lock.ts';
 import { formatCount } from '../../output/format.ts';
@@ -54,7 +55,8 @@ export async function listenForEvents(input: ListenInput, context: Context): Pro
       onOther: context.note,
     });
     try {
-      if (input.readyFile !== undefined) writeReady(input.readyFile, { url: listener.url, pid: world.pid });
+      const ready = { url: listener.url, pid: world.pid };
+      if (input.readyFile !== undefined) replaceFile(input.readyFile, `${JSON.stringify(ready)}\n`);
       const stored =
         inbox.entries.length === 0 ? '' : ` ${formatCount(inbox.entries.length)} deliveries are stored already.`;
       context.note(`Listening on ${listener.url} for signed deliveries.${stored} Ctrl-C stops it.`);
@@ -119,10 +121,4 @@ function routesOf({ forwardTo = [], route = [] }: ListenInput): Route[] {
       'Forward everything to it, or give each route an address of its own.',
     );
   return routes;
-}
-
-function writeReady(file: string, ready: { url: string; pid: number }): void {
-  const draft = `${file}.${ready.pid}.tmp`;
-  writeFileSync(draft, `${JSON.stringify(ready)}\n`, { mode: 0o600 });
-  renameSync(draft, file);
 }

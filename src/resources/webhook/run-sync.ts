@@ -2,10 +2,11 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Result } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
+import { draftFolder } from '../../durable-file.ts';
 import { formatCount } from '../../output/format.ts';
 import type { AddressSet } from './address-set.ts';
 import { type AddressInput, takeAddresses } from './address-source.ts';
-import { draftFolder, jobsFolder, listJobs, readChunks, serviceId } from './jobs.ts';
+import { jobsFolder, listJobs, readChunks, serviceId } from './jobs.ts';
 import { resentChunks } from './journal.ts';
 import { beyond, readLedger, readSet } from './ledger.ts';
 import { resumeUpload, type UploadResult, uploadAddresses } from './run-upload.ts';
@@ -26,7 +27,7 @@ const shownBeyond = 20;
 export async function syncAddresses({ check, ...input }: SyncInput, context: Context): Promise<Result> {
   const jobs = await jobsFolder(context);
   const { world } = context;
-  const draft = draftFolder(jobs, world.pid, world.system.isAlive);
+  const draft = draftFolder(jobs, 'draft', world);
   try {
     const wantedFile = join(draft, 'wanted.txt');
     const pass = await takeAddresses(input, context, { to: wantedFile, onRead: () => undefined });

@@ -2,6 +2,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Result } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
+import { draftFolder } from '../../durable-file.ts';
 import { SotraError } from '../../errors.ts';
 import { takeLock } from '../../lock.ts';
 import { formatCount } from '../../output/format.ts';
@@ -12,7 +13,6 @@ import type { FirstPass } from './first-pass.ts';
 import {
   addressesFile,
   digestOf,
-  draftFolder,
   findJob,
   type Job,
   jobsFolder,
@@ -62,7 +62,7 @@ export interface UploadResult {
 export async function uploadAddresses(input: UploadInput, context: Context): Promise<Result> {
   const jobs = await jobsFolder(context);
   const { world, options } = context;
-  const draft = draftFolder(jobs, world.pid, world.system.isAlive);
+  const draft = draftFolder(jobs, 'draft', world);
   const show = await showUpload(context);
   try {
     show.reading();

@@ -1,7 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import { closeSync, existsSync, openSync, readFileSync, rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { replaceFile } from '../../durable-file.ts';
+import { draftOf, replaceFile } from '../../durable-file.ts';
 import { SotraError, usageError } from '../../errors.ts';
 
 /** The secrets in a file: one a line, lines that start with # and empty ones left out. Errors: `local-file` (exit 3) naming the file. */
@@ -43,10 +41,6 @@ export function checkSecretFile(file: string): void {
 /** Writes a secret to a file of mode 0600, whole and safe on disk when it returns. Errors: those of the file system. */
 export function writeSecret(file: string, secret: string): void {
   replaceFile(file, `${secret}\n`);
-}
-
-function draftOf(file: string): string {
-  return join(dirname(file), `.sotra-secret-${randomUUID().slice(0, 8)}.tmp`);
 }
 
 /** A secret for people who look over a shoulder: its start, the rest starred. Never throws. */

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { databaseCases, fileCases, keyCases } from '../kill-cases.ts';
+import { killEverywhere } from '../kill-points.ts';
+
+test.each([...fileCases, ...keyCases])(
+  '$name, killed at every call that writes',
+  async (one) => {
+    const report = await killEverywhere(one);
+    process.stdout.write(`${JSON.stringify(report)}\n`);
+    expect(report.failures).toEqual([]);
+  },
+  3_600_000,
+);
+
+test.each(databaseCases)(
+  '$name, killed at its statements',
+  async (one) => {
+    const report = await killEverywhere(one, { most: 60 });
+    process.stdout.write(`${JSON.stringify(report)}\n`);
+    expect(report.failures).toEqual([]);
+  },
+  3_600_000,
+);
+
+test.each(fileCases)(
+  '$name, killed at every call that writes, after one that was killed with the lock in its hands',
+  async (one) => {
+    const report = await killEverywhere(one, { twice: true });
+    process.stdout.write(`${JSON.stringify(report)}\n`);
+    expect(report.failures).toEqual([]);
+  },
+  3_600_000,
+);
