@@ -110,7 +110,8 @@ function isObject(value: unknown): value is object {
 }
 
 function failure(what: 'read' | 'write', path: string, cause: unknown): SotraError {
-  const why = cause instanceof Error ? cause.message : String(cause);
+  // The parser's words would show what the file holds, and that may be a key.
+  const why = cause instanceof SyntaxError ? 'it is not JSON' : cause instanceof Error ? cause.message : String(cause);
   return new SotraError('config', `cannot ${what} the settings in ${path}: ${why}`, {
     hint: 'Correct the file or move it away, or choose another folder with SOTRA_CONFIG_DIR.',
     cause,

@@ -170,9 +170,13 @@ async function followed(
     if (to === undefined) return result;
     seen.add(request.url.href);
     if (seen.has(to.href) || seen.size > mostRedirects)
-      throw new SotraError('redirect', `${request.url.origin} redirects in a circle, last to ${to.pathname}`, {
-        hint: 'Set the base URL to the address that answers.',
-      });
+      throw new SotraError(
+        'redirect',
+        `${request.url.origin} redirects in a circle, last to ${hideSecrets(to.pathname, caller.apiKey ?? undefined)}`,
+        {
+          hint: 'Set the base URL to the address that answers.',
+        },
+      );
     request = { ...request, url: to };
   }
 }
@@ -194,7 +198,7 @@ async function attemptOnce(request: HttpRequest, caller: Caller, deadlineMs: num
     const { status, timing } = received;
     const encoding = headerOf(received.headers, 'content-encoding');
     const read = await readBody(received.body, encoding, caller.maxBodyBytes);
-    const { headers, text, body } = withoutKey({ headers: received.headers, ...read }, caller.apiKey);
+    const { headers, text, body } = withoutKey({ status, headers: received.headers, ...read }, caller.apiKey);
     const ms = caller.now() - started;
     caller.observe({ kind: 'answer', status, headers, bytes: read.body.length, ms, text, ...(timing && { timing }) });
     const requestId = headerOf(headers, 'x-request-id') ?? headerOf(headers, 'request-id');

@@ -4,37 +4,42 @@ const hidden = '***';
 
 /**
  * The text without what must not be shown: the key, webhook secrets, and the values of the JSON fields `secret` and `signature`, also
- * where the text ends inside one. Never throws.
+ * in JSON that is quoted in JSON, and where the text ends inside one. Never throws.
  */
 export function hideSecrets(text: string, key?: string): string {
   const shown = text
-    .replace(/("(?:secret|signature)"\s*:\s*)"(?:[^"\\]|\\[\s\S]?)*(?:"|$)/g, `$1"${hidden}"`)
+    .replace(/(\\*")(secret|signature)\1(\s*:\s*)\1[\s\S]*?(?:(?<!\\)\1|$)/g, `$1$2$1$3$1${hidden}$1`)
     .replace(/\bwhsec_[\w+/=-]{8,}/g, `whsec_${hidden}`);
   return key === undefined || key.length < 4 ? shown : hideKey(shown, formsOf(key));
 }
 
 interface Told {
+  status: number;
   headers: HttpAnswer['headers'];
   text: string;
   body: Uint8Array;
 }
 
 /**
- * An answer in which the service does not tell the key that it was sent: where header or body repeats it, three stars stand instead. A key
- * of less than eight characters is left: it could be a word of any answer. Never throws.
+ * An answer in which the service does not tell the key that it was sent: where header or body repeats it, three stars stand instead. In
+ * headers and errors that is so for whatever spelling; in long answers for those of JSON and addresses. A key of less than eight characters
+ * is left: it could be a word of any answer. Never throws.
  */
 export function withoutKey<T extends Told>(answer: T, key: string | null): T {
   if (key === null || key.length < 8) return answer;
-  const forms = formsOf(key);
+  const anySpelling = new RegExp(spellingsOf(key).join('|'), 'gi');
+  const hideAny = (text: string) => text.replace(anySpelling, hidden);
   const headers = Object.fromEntries(
     Object.entries(answer.headers).map(([name, value]) => [
-      name,
-      Array.isArray(value) ? value.map((one) => hideKey(one, forms)) : value && hideKey(value, forms),
+      hideAny(name),
+      Array.isArray(value) ? value.map(hideAny) : value && hideAny(value),
     ]),
   );
-  if (!forms.some((form) => answer.text.includes(form))) return { ...answer, headers };
-  const text = hideKey(answer.text, forms);
-  return { ...answer, headers, text, body: Buffer.from(text) };
+  const isDone = answer.status >= 200 && answer.status < 300;
+  // Digits may stand in a number, which has to stay one.
+  const forms = /^\d+$/.test(key) ? [] : formsOf(key);
+  const text = isDone ? hideKey(answer.text, forms) : hideAny(answer.text);
+  return text === answer.text ? { ...answer, headers } : { ...answer, headers, text, body: Buffer.from(text) };
 }
 
 /** The key as it is, inside JSON (some writers escape the slash), and inside an address. */
@@ -43,6 +48,26 @@ function formsOf(key: string): string[] {
   return [...new Set([key, json, json.replaceAll('/', '\\/'), encodeURIComponent(key)])];
 }
 
+/**
+ * As patterns: the key with any escapes of JSON in JSON, as in an address, its bytes in hex, and in base64 what the key alone decides of it,
+ * wherever it begins; longer ones first.
+ */
+function spellingsOf(key: string): string[] {
+  const bytes = Buffer.from(key);
+  const base64 = [0, 1, 2].map((before) => {
+    const text = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64');
+    return text.slice(Math.ceil((before * 8) / 6), Math.floor(((before + bytes.length) * 8) / 6));
+  });
+  const base64Url = base64.map((text) => text.replaceAll('+', '-').replaceAll('/', '_'));
+  const plain = [encodeURIComponent(key), bytes.toString('hex'), ...base64, ...base64Url].map(escapePattern);
+  const escaped = [...key].map((each) => `${'"/\\'.includes(each) ? '\\\\*' : ''}${escapePattern(each)}`).join('');
+  return [...new Set([escaped, ...plain])].sort((a, b) => b.length - a.length);
+}
+
+function escapePattern(text: string): string {
+  return text.replaceAll(/[.*+?^${}()|[\]\\/]/g, '\\$&');
+}
+
 function hideKey(text: string, forms: readonly string[]): string {
-  return forms.reduce((left, form) => left.replaceAll(form, hidden), text);
+  return forms.reduce((left, form) => (left.includes(form) ? left.replaceAll(form, hidden) : left), text);
 }

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Libsql from 'libsql';
 import { SotraError } from '../errors.ts';
@@ -32,12 +32,12 @@ const busyTimeoutMs = 20_000;
 const cacheKib = 65_536;
 
 /**
- * Opens a database file (made if absent, folder 0700) and brings its tables up to date. Several processes may hold it at once. Errors:
+ * Opens a database file (made if absent, mode 0600, its folder 0700) and brings its tables up to date. Several processes may hold it at once. Errors:
  * `config` (exit 3) naming the file when it cannot be opened, is damaged, of another program or of a newer sotra; it stays as it is.
  */
 export function openDb(file: string): Db {
   try {
-    if (file !== ':memory:') mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    if (file !== ':memory:') makeFile(file);
     const raw = new Libsql(file);
     raw.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
     const db = wrap(raw, file);
@@ -55,6 +55,12 @@ export function openDb(file: string): Db {
       cause,
     });
   }
+}
+
+/** It holds the secrets of webhooks: nobody else may read it, wherever it lies. SQLite gives the files beside it the same mode. */
+function makeFile(file: string): void {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  closeSync(openSync(file, 'a', 0o600));
 }
 
 function wrap(raw: Libsql.Database, file: string): Db {
