@@ -45,7 +45,8 @@ test('what travels as query or body and is not from the interface document can b
   expect(openNames(raw)).toEqual([]);
 });
 
-const form = 'An entry is <noun>.<verb>.<parameter>, such as leaderboard.list.limit, or *.<parameter> for all endpoints.';
+const form =
+  'An entry is <noun>.<verb>.<parameter>, such as leaderboard.list.limit, or *.<parameter> for all endpoints.';
 const refused: readonly [entry: string, name: string, message: string, hint: string | undefined][] = [
   ['thing.list.limit', '', '"" is not a name (letters, digits, and . _ - [ ])', undefined],
   ['thing.list.limit', 'a b', '"a b" is not a name (letters, digits, and . _ - [ ])', undefined],
@@ -54,12 +55,7 @@ const refused: readonly [entry: string, name: string, message: string, hint: str
   ['thing.lst.limit', 'n', 'no endpoint is called thing.lst', form],
   ['limit', 'n', 'no endpoint is called limit', form],
   ['.limit', 'n', 'no endpoint is called .limit', form],
-  [
-    'thing.list.limt',
-    'n',
-    'no parameter of thing.list is called limt',
-    'Names that can change here: limit, sort.',
-  ],
+  ['thing.list.limt', 'n', 'no parameter of thing.list is called limt', 'Names that can change here: limit, sort.'],
   ['*.limt', 'n', 'no parameter of any endpoint is called limt', 'Names that can change here: limit, sort, note.'],
   [
     'thing.list.chains',

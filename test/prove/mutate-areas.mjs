@@ -24,7 +24,7 @@ export const areas = {
   positions: { files: within('sandbox', 'positions lots'), tests: tests('positions positions-hyperliquid') },
   signing: {
     files: comment('signing signed verify evm solana swap-fields'),
-    tests: tests('signing-vectors signing-independent signing-text'),
+    tests: tests('signing-rules signing-vectors signing-text'),
   },
   curve: { files: comment('secp256k1 keccak'), tests: tests('signing-vectors signing-independent') },
   comment: {
