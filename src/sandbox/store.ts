@@ -75,17 +75,17 @@ function wrap(raw: Libsql.Database, file: string): Db {
     return made;
   };
   const change = (sql: string, params: readonly SqlValue[]): Libsql.RunResult => {
-    const result = prepare(sql).run(params);
+    const result = naming(file, () => prepare(sql).run(params));
     ownChanges += result.changes;
     return result;
   };
   const begin = () => {
-    raw.exec('BEGIN IMMEDIATE');
+    naming(file, () => raw.exec('BEGIN IMMEDIATE'));
     depth = 1;
   };
   const end = (how: 'COMMIT' | 'ROLLBACK') => {
     depth = 0;
-    raw.exec(how);
+    naming(file, () => raw.exec(how));
   };
   const finished = <T>(act: () => T): T => {
     try {
@@ -140,6 +140,16 @@ function wrap(raw: Libsql.Database, file: string): Db {
     version: () => `${prepare('PRAGMA data_version').raw(true).get()}.${ownChanges}`,
     close: () => raw.close(),
   };
+}
+
+/** What `act` gives; its error says in which file. */
+function naming<T>(file: string, act: () => T): T {
+  try {
+    return act();
+  } catch (error) {
+    if (error instanceof Error) error.message = `${error.message} (${file})`;
+    throw error;
+  }
 }
 
 /** Refuses a database that is not ours before anything is written to it. */

@@ -29,7 +29,7 @@ export interface WatchFile {
   lock: () => () => void;
   /** Moves a place that cannot be understood out of the way and gives where to. Errors: `local-file`. */
   setAside: () => string;
-  /** Errors: `local-file` when it was written by a newer sotra; `damaged` says why it cannot be understood. */
+  /** Errors: `local-file` when it may not be read or was written by a newer sotra; `damaged` says why it cannot be understood. */
   read: () => WatchPlace | { damaged: string } | undefined;
   /** Replaces the file as a whole. Errors: `local-file`. */
   write: (place: WatchPlace) => void;
@@ -102,7 +102,14 @@ function readPlace(path: string): WatchPlace | { damaged: string } | undefined {
     return sound ? { cursor, sinceSec, seen } : { damaged: 'it is not the place of a watch' };
   } catch (thrown) {
     if (thrown instanceof SotraError) throw thrown;
-    return (thrown as NodeJS.ErrnoException).code === 'ENOENT' ? undefined : { damaged: reason(thrown) };
+    const { code } = thrown as NodeJS.ErrnoException;
+    if (code === undefined) return { damaged: reason(thrown) };
+    if (code === 'ENOENT') return undefined;
+    // It may be sound: only who may read it can say.
+    throw new SotraError('local-file', `cannot read the place of this watch in ${path}: ${reason(thrown)}`, {
+      hint: 'Correct its permissions, or move it away to begin anew.',
+      cause: thrown,
+    });
   }
 }
 

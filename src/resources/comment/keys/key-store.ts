@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { createFile, replaceFile } from '../../../durable-file.ts';
 import { SotraError, usageError } from '../../../errors.ts';
@@ -86,7 +86,9 @@ export function storeKey(
 ): { file: string; backup: string | undefined } {
   const file = keptFile(folder, name);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  chmodSync(folder, 0o700);
+  const { mode } = statSync(folder);
+  // What the owner does not allow himself stays as it is.
+  if ((mode & 0o077) !== 0) chmodSync(folder, mode & 0o700);
   if (existsSync(file) && !replace)
     throw usageError(
       `key ${name} exists already`,
@@ -109,6 +111,9 @@ export function writeSecretFile(file: string, text: string, { exclusive }: { exc
     if (!exclusive) replaceFile(file, text);
     else if (!createFile(file, text)) throw new Error('it exists already');
   } catch (cause) {
-    throw new SotraError('local-file', `cannot write ${file}: ${(cause as Error).message}`, { cause });
+    throw new SotraError('local-file', `cannot write ${file}: ${(cause as Error).message}`, {
+      hint: 'Make room, or correct the permissions of its folder.',
+      cause,
+    });
   }
 }
