@@ -38,10 +38,15 @@ export function addressesFile(folder: string): string {
   return join(folder, 'addresses.txt');
 }
 
-/** Makes a draft the folder of its job; where the job exists already the draft goes. Gives the job's folder. */
+/** Makes a draft the folder of its job; where the job exists already it gets the draft's list, which is its own. Gives the job's folder. */
 export async function settleDraft(jobs: string, draft: string, plan: Plan): Promise<string> {
   const folder = join(jobs, plan.job);
   if (existsSync(journalFile(folder))) {
+    try {
+      renameSync(addressesFile(draft), addressesFile(folder));
+    } catch {
+      // Windows keeps the file that a running upload reads.
+    }
     rmSync(draft, { recursive: true, force: true });
     return folder;
   }
@@ -53,6 +58,33 @@ export async function settleDraft(jobs: string, draft: string, plan: Plan): Prom
   renameSync(draft, folder);
   syncFolder(jobs);
   return folder;
+}
+
+/** Compares a job's list with what it was when the job began. Errors: `local-file` naming the list where it is another or cannot be read. */
+export function checkList({ folder, state }: Job): void {
+  const file = addressesFile(folder);
+  const hint = 'The command that began this upload, with the same addresses, puts the list right and goes on.';
+  const hash = createHash('sha256');
+  try {
+    for (const bytes of readBlocks(file)) hash.update(bytes);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new SotraError('local-file', `the list of upload ${state.plan.job} cannot be read: ${why}`, { hint, cause });
+  }
+  if (hash.digest('hex') !== state.plan.digest)
+    throw new SotraError('local-file', `${file}, the list of upload ${state.plan.job}, was changed since it began`, {
+      hint,
+    });
+}
+
+function* readBlocks(path: string): Generator<Buffer> {
+  const file = openSync(path, 'r');
+  const block = Buffer.alloc(blockBytes);
+  try {
+    for (let read = readSync(file, block); read > 0; read = readSync(file, block)) yield block.subarray(0, read);
+  } finally {
+    closeSync(file);
+  }
 }
 
 /** Sets a job aside whose webhook the service no longer has. */

@@ -12,6 +12,7 @@ import * as endpoints from './endpoints.ts';
 import type { FirstPass } from './first-pass.ts';
 import {
   addressesFile,
+  checkList,
   digestOf,
   findJob,
   type Job,
@@ -86,13 +87,15 @@ export async function resumeUpload(
   input: { job: string; concurrency?: number | undefined },
   context: Context,
 ): Promise<Result> {
-  const { folder, state } = findJob(await jobsFolder(context), input.job);
+  const job = findJob(await jobsFolder(context), input.job);
+  const { folder, state } = job;
   const { baseUrl, keyId } = await serviceId(context);
   if (state.plan.baseUrl !== baseUrl)
     throw new SotraError('usage', `upload ${state.plan.job} belongs to ${state.plan.baseUrl}, not to ${baseUrl}`, {
       hint: 'Name that service with --base-url, --context or --sandbox.',
     });
   if (state.plan.keyId !== keyId) context.warn('this upload was begun with another API key');
+  if (state.finishedMs === undefined) checkList(job);
   const show = await showUpload(context);
   try {
     show.planned(state.plan);
