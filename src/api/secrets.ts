@@ -8,7 +8,11 @@ const hidden = '***';
  */
 export function hideSecrets(text: string, key?: string): string {
   const shown = text
-    .replace(/(\\*")(secret|signature)\1(\s*:\s*)\1[\s\S]*?(?:(?<!\\)\1|$)/g, `$1$2$1$3$1${hidden}$1`)
+    // A quote ends the value where it has as many backslashes as the first, behind any number of escaped ones.
+    .replace(
+      /(\\*)"(secret|signature)\1"(\s*:\s*)\1"[\s\S]*?(?:(?<!\\)(?:\1\1\\\\)*\1"|$)/g,
+      `$1"$2$1"$3$1"${hidden}$1"`,
+    )
     .replace(/\bwhsec_[\w+/=-]{8,}/g, `whsec_${hidden}`);
   return key === undefined || key.length < 4 ? shown : hideKey(shown, formsOf(key));
 }

@@ -15,7 +15,8 @@ export const areas = {
     tests: tests('encode kinds preview failures body'),
   },
   wire: { files: api('wire'), tests: tests('wire-names') },
-  client: { files: api('client secrets'), tests: tests('client') },
+  client: { files: api('client'), tests: tests('client') },
+  secrets: { files: api('secrets'), tests: tests('secrets') },
   transport: { files: api('transport'), tests: tests('http http-limits') },
   answers: { files: api('fits item-lines'), tests: tests('fits item-lines') },
   pages: { files: api('paginate'), tests: tests('pages') },
@@ -39,8 +40,9 @@ export const areas = {
     files: webhook('addresses address-file address-set first-pass'),
     tests: tests('webhook-addresses'),
   },
-  upload: {
-    files: webhook('upload register journal jobs patience run-upload address-source secret-file show-upload'),
+  upload: { files: webhook('upload register journal jobs patience'), tests: tests('upload-engine') },
+  'run-upload': {
+    files: webhook('run-upload address-source secret-file show-upload'),
     tests: tests('webhook-upload'),
   },
 };

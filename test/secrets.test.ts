@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest';
+import { hideSecrets, withoutKey } from '../src/api/secrets.ts';
+
+const hidden: readonly [text: string, key: string | undefined, shown: string][] = [
+  ['{"secret":"abc","a":"b"}', undefined, '{"secret":"***","a":"b"}'],
+  ['{"signature":"abc","secret":"d"}', undefined, '{"signature":"***","secret":"***"}'],
+  ['{"secret" : "abc"}', undefined, '{"secret" : "***"}'],
+  ['{"secret"\n  :\n  "abc"}', undefined, '{"secret"\n  :\n  "***"}'],
+  ['{"secret":"a\\"b","a":1}', undefined, '{"secret":"***","a":1}'],
+  ['{"secret":"a\\nb\\\\","a":1}', undefined, '{"secret":"***","a":1}'],
+  ['{"secret":"a\\ b"}', undefined, '{"secret":"***"}'],
+  ['{"secret":""}', undefined, '{"secret":"***"}'],
+  ['{"secret":"cut of', undefined, '{"secret":"***"'],
+  ['{"secret":"cut of\\', undefined, '{"secret":"***"'],
+  ['{"secret":"a\\\\","signature":"b"}', undefined, '{"secret":"***","signature":"***"}'],
+  ['{"secret":"a\\\\\\"","signature":"b"}', undefined, '{"secret":"***","signature":"***"}'],
+  ['"{\\"secret\\":\\"a\\",\\"b\\":1}"', undefined, '"{\\"secret\\":\\"***\\",\\"b\\":1}"'],
+  ['"{\\"secret\\":\\"a\\\\\\"c\\",\\"b\\":1}"', undefined, '"{\\"secret\\":\\"***\\",\\"b\\":1}"'],
+  ['"{\\"secret\\":\\"a\\\\\\\\\\",\\"b\\":1}"', undefined, '"{\\"secret\\":\\"***\\",\\"b\\":1}"'],
+  ['{"secret":1,"secrets":"x"}', undefined, '{"secret":1,"secrets":"x"}'],
+  ['whsec_12345678 and whsec_ab+/=-_9', undefined, 'whsec_*** and whsec_***'],
+  ['whsec_1234567', undefined, 'whsec_1234567'],
+  ['a whsec_short', undefined, 'a whsec_short'],
+  ['my key-1234 is key-1234', 'key-1234', 'my *** is ***'],
+  ['a key1 b', 'key1', 'a *** b'],
+  ['a key b', 'key', 'a key b'],
+  ['a b', '', 'a b'],
+  ['k/y"1 k\\/y\\"1 k/y\\"1 k%2Fy%221', 'k/y"1', '*** *** *** ***'],
+];
+
+test.each(hidden)('of %j with the key %j there is shown %j', (text, key, shown) => {
+  expect(hideSecrets(text, key)).toBe(shown);
+});
+
+const told = (text: string, headers = {}) => ({ status: 200, headers, text, body: Buffer.from(text), more: 1 });
+const clean = (text: string, key: string | null, headers = {}) => {
+  const { body, ...rest } = withoutKey(told(text, headers), key);
+  return { ...rest, body: Buffer.from(body).toString() };
+};
+
+test('an answer that repeats the key is told without it, in every form, in headers too', () => {
+  expect(clean('{"a":"key/5678"}', 'key/5678')).toEqual({
+    ...{ text: '{"a":"***"}', body: '{"a":"***"}' },
+    ...{ headers: {}, status: 200, more: 1 },
+  });
+  expect(clean('"key\\/5678" key%2F5678', 'key/5678')).toMatchObject({ text: '"***" ***', body: '"***" ***' });
+  const headers = { a: 'x key-5678', b: ['key-5678', 'y'], c: undefined, d: '' };
+  expect(clean('none', 'key-5678', headers)).toEqual({
+    ...{ text: 'none', body: 'none', status: 200, more: 1 },
+    headers: { a: 'x ***', b: ['***', 'y'], c: undefined, d: '' },
+  });
+});
+
+test('without a key, or with one that could be any word, an answer stays as it is', () => {
+  const answer = told('my key-567 is null', { a: 'key-567' });
+  expect(withoutKey(answer, null)).toBe(answer);
+  expect(withoutKey(answer, 'key-567')).toBe(answer);
+  expect(withoutKey(answer, '')).toBe(answer);
+});
+
+test('the bytes of an answer without the key are left as they came', () => {
+  const answer = told('none', {});
+  expect(withoutKey(answer, 'key-5678').body).toBe(answer.body);
+});
