@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -167,5 +168,28 @@ test('the line of an event is as wide as the terminal, whatever is in it, and cu
     expect([width, displayWidth(line)]).toEqual([width, width]);
     expect(line).not.toMatch(/[\u0000-\u001f\u202e\ufffd\p{Surrogate}]/u);
     expect(line.endsWith('  id-1')).toBe(true);
+  }
+});
+
+test.each([
+  { COLUMNS: '-5' },
+  { COLUMNS: 'Infinity', FORCE_COLOR: '9' },
+  { COLUMNS: '1', NO_COLOR: '\u001b[31m', TERM: '' },
+  { COLUMNS: '1e300', LC_ALL: '\u202e', FORCE_COLOR: 'x' },
+])('the program itself shows tables, charts and records whatever the terminal is said to be: %j', (odd) => {
+  const folder = temporaryFolder();
+  const env = { ...process.env, SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder, ...odd };
+  const star = '0x143cf5cccbc8447504a99413dec7ea93ec228432';
+  for (const argv of [
+    'leaderboard list --limit 3 --format table',
+    'leaderboard list --limit 3 --chart',
+    `profile get ${star} --format table`,
+  ]) {
+    const shown = spawnSync(process.execPath, ['bin/sotra.js', '--sandbox', ...argv.split(' ')], {
+      env,
+      encoding: 'utf8',
+    });
+    expect([argv, shown.status, shown.signal]).toEqual([argv, 0, null]);
+    expect(shown.stdout).toContain('mossy');
   }
 });

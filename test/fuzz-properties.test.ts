@@ -9,6 +9,8 @@ import { renderMarkdown } from '../src/output/markdown.ts';
 import { renderPlain } from '../src/output/plain.ts';
 import { safeText } from '../src/output/safe-text.ts';
 import { cutText, displayWidth, wrapText } from '../src/output/text-width.ts';
+import { eventsOf } from '../src/resources/webhook/delivery.ts';
+import { eventLine } from '../src/resources/webhook/event-line.ts';
 import { readChunks } from '../src/resources/webhook/jobs.ts';
 import { temporaryFolder } from './harness.ts';
 import { steers } from './naughty.ts';
@@ -119,6 +121,42 @@ test('any text at all leaves every human format safe, on as many lines as withou
       const md = renderMarkdown(textView, [[first, second]], {});
       expect([plain.split('\n').length, md.split('\n').length]).toEqual([4, 4]);
       expect(steers.exec(plain + md)?.[0]).toBe(undefined);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('whatever a delivery holds, its events are told in one safe line each', () => {
+  const odd = fc.jsonValue({ maxDepth: 3 });
+  const named = fc.record(
+    {
+      eventId: fc.oneof(any, odd),
+      eventType: fc.oneof(fc.constantFrom('copyswap', 'comment-created'), any, odd),
+      reason: odd,
+      comment: fc.oneof(odd, fc.record({ commentText: fc.oneof(any, odd) })),
+      copyswapActor: odd,
+      copyswapTrade: fc.oneof(odd, fc.record({ usdCost: fc.oneof(fc.double(), odd) })),
+      feedItem: fc.oneof(
+        odd,
+        fc.record({
+          actor: odd,
+          itemTitle: fc.oneof(any, odd),
+          metadata: fc.record({ trades: odd, tokenSymbol: fc.oneof(any, odd) }),
+        }),
+      ),
+    },
+    { requiredKeys: [] },
+  );
+  const body = fc
+    .oneof(odd, named, fc.record({ events: fc.oneof(odd, fc.array(fc.oneof(odd, named))) }))
+    .map((value) => JSON.stringify(value));
+  fc.assert(
+    fc.property(fc.oneof(body, any), fc.constantFrom(undefined, 1, 60, 120), (text, width) => {
+      for (const event of eventsOf(Buffer.from(text))) {
+        const line = eventLine(event, 1_800_000_000_000, width);
+        expect(steers.exec(line.replaceAll('\t', ' '))?.[0]).toBe(undefined);
+        expect([line.split('\n').length, line.split('\t').length]).toEqual([1, width === undefined ? 5 : 1]);
+      }
     }),
     { numRuns: 1000 },
   );

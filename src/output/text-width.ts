@@ -38,23 +38,23 @@ export function wrapText(text: string, width: number): string[] {
       continue;
     }
     if (line !== '') lines.push(line);
-    let rest = splitGraphemes(word);
-    for (let taken = takeLine(rest, width); taken < rest.length; taken = takeLine(rest, width)) {
-      lines.push(rest.slice(0, taken).join(''));
-      rest = rest.slice(taken);
+    line = '';
+    let used = 0;
+    for (const part of splitGraphemes(word)) {
+      const cells = displayWidth(part);
+      if (line !== '' && used + cells > width) {
+        lines.push(line);
+        [line, used] = ['', 0];
+      }
+      line += part;
+      used += cells;
     }
-    line = rest.join('');
   }
   return line === '' && lines.length > 0 ? lines : [...lines, line];
 }
 
 function splitGraphemes(text: string): string[] {
   return Array.from(graphemes.segment(text), (part) => part.segment);
-}
-
-/** How many parts fit on a line: one at least, however narrow it is. */
-function takeLine(parts: readonly string[], width: number): number {
-  return Math.max(1, takeWidth(parts, width).length);
 }
 
 /** The first parts that fit together. */
