@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { serve } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
@@ -22,11 +23,11 @@ export interface Listening {
   close: () => Promise<void>;
 }
 
-const localHost = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/;
+const localHost = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i;
 
 /**
- * Serves the application on 127.0.0.1 and resolves once it answers; port 0 takes a free one. Requests whose Host header is not this
- * machine are answered 403, so that no web page can reach it by a name of its own. Errors: `config` when the port is taken.
+ * Serves the application on 127.0.0.1 and resolves once it answers; port 0 takes a free one. Requests that name another host than this
+ * machine, or several, are answered 403, so that no web page can reach it by a name of its own. Errors: `config` when the port is taken.
  */
 export async function listen(app: Fetcher, port: number, faulty?: Faulty): Promise<Listening> {
   const answer =
@@ -35,7 +36,7 @@ export async function listen(app: Fetcher, port: number, faulty?: Faulty): Promi
       : withFaults((request) => app.fetch(request), faulty.faults, faulty.sleep, RESPONSE_ALREADY_SENT);
   // The host as the socket has it: the request would make all of its headers anew for it.
   const fetch = (request: Request, socketed: unknown): Response | Promise<Response> =>
-    localHost.test((socketed as Socketed).incoming.headers.host ?? '')
+    isForUs((socketed as Socketed).incoming)
       ? answer(request, socketed as Socketed)
       : Response.json({ error: 'Host header: only this machine may ask' }, { status: 403 });
   const server = serve({ fetch, port, hostname: '127.0.0.1' });
@@ -58,4 +59,14 @@ export async function listen(app: Fetcher, port: number, faulty?: Faulty): Promi
         if ('closeAllConnections' in server) server.closeAllConnections();
       }),
   };
+}
+
+/** Whether a request is to this machine by its Host header, of which there is one, and by its target, which may hold an address too. */
+function isForUs({ headers, rawHeaders, url = '' }: IncomingMessage): boolean {
+  const named = url.startsWith('/') ? undefined : /^\w+:\/\/([^/?#]*)/.exec(url)?.[1];
+  return (
+    localHost.test(headers.host ?? '') &&
+    (named === undefined || localHost.test(named)) &&
+    rawHeaders.filter((text, index) => index % 2 === 0 && text.length === 4 && /host/i.test(text)).length === 1
+  );
 }
