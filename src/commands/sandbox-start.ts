@@ -87,8 +87,9 @@ async function serveSandbox(input: StartInput, context: Context): Promise<Result
     keys: sandboxPartners.map(({ key }) => key),
     controlToken,
   };
+  const readyText = `${JSON.stringify(ready, null, 2)}\n`;
   try {
-    if (input.readyFile !== undefined) replaceFile(input.readyFile, `${JSON.stringify(ready, null, 2)}\n`);
+    if (input.readyFile !== undefined) replaceFile(input.readyFile, readyText);
     context.note(`The sandbox answers on ${ready.url} (keys: ${ready.keys.join(', ')}). Ctrl-C stops it.`);
     if (options.format === 'json' || options.format === 'ndjson')
       await world.io.out.write(`${JSON.stringify(ready)}\n`);
@@ -97,7 +98,9 @@ async function serveSandbox(input: StartInput, context: Context): Promise<Result
     await server.close();
     await deliverer.stop();
     db.close();
-    if (input.readyFile !== undefined) rmSync(input.readyFile, { force: true });
+    // A later server may have written its own there.
+    if (input.readyFile !== undefined && textOf(input.readyFile) === readyText)
+      rmSync(input.readyFile, { force: true });
   }
   return { kind: 'none' };
 }
@@ -111,7 +114,8 @@ async function detachSandbox(input: StartInput, context: Context): Promise<Resul
   const folder = await context.dataDirectory();
   const readyFile = input.readyFile ?? join(folder, 'sandbox-ready.json');
   const log = join(folder, 'sandbox.log');
-  rmSync(readyFile, { force: true });
+  // That of a server that runs stays, in case ours does not start.
+  const before = textOf(readyFile);
   const argv = ['sandbox', 'start', '--ready-file', readyFile, '--port', String(input.port ?? defaultPort)];
   if (input.db !== undefined) argv.push('--db', input.db);
   if (input.empty) argv.push('--empty');
@@ -123,7 +127,7 @@ async function detachSandbox(input: StartInput, context: Context): Promise<Resul
   for (const fault of input.fault ?? []) argv.push('--fault', fault);
   const child = await world.spawnSelf(argv, log);
   const until = world.now() + detachWaitMs;
-  while (!existsSync(readyFile)) {
+  while ([undefined, before].includes(textOf(readyFile))) {
     if (child.exitCode() !== null)
       throw new SotraError('config', `the sandbox did not start: ${lastLines(log)}`, {
         hint: `Its output is in ${log}.`,
@@ -137,6 +141,10 @@ async function detachSandbox(input: StartInput, context: Context): Promise<Resul
   const ready: Ready = JSON.parse(readFileSync(readyFile, 'utf8'));
   context.note(`The sandbox answers on ${ready.url} in process ${ready.pid}; kill ${ready.pid} stops it.`);
   return { kind: 'answer', answer: ready };
+}
+
+function textOf(file: string): string | undefined {
+  return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
 }
 
 function lastLines(log: string): string {
