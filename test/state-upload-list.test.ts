@@ -70,3 +70,13 @@ test('the same command with a file that was changed meanwhile sends nothing and 
   expect(sent.flat()).toEqual(list);
   expect(readdirSync(join(folder, 'webhook', 'jobs')).filter((name) => name.startsWith('draft-'))).toEqual([]);
 });
+
+test('sync does not trust the list of an upload that was changed: exit 3, named, nothing is sent', async () => {
+  const { act, argv, file, sent, kept } = await begun();
+  expect((await act(argv)).code).toBe(0);
+  harms[1]?.[1](kept);
+  const { code, out, err } = await act(`webhook sync u-1 --addresses-file ${file}`);
+  expect({ code, out }).toEqual({ code: 3, out: '' });
+  expect(err).toContain(kept);
+  expect(sent).toHaveLength(3);
+});

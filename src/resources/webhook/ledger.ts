@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import type { AddressSet } from './address-set.ts';
 import { createAddressSet } from './address-set.ts';
-import { type Job, listJobs, readChunks, type ServiceId } from './jobs.ts';
+import { checkList, type Job, listJobs, readChunks, type ServiceId } from './jobs.ts';
 
 /** What this machine knows a webhook to have: the confirmed chunks of all its uploads. */
 export interface Ledger {
@@ -12,12 +12,14 @@ export interface Ledger {
 
 /**
  * The ledger of one webhook, read from its uploads: there is no second copy that could disagree. Memory: some 30 bytes an address.
- * Errors: `local-file` for a damaged journal.
+ * Errors: `local-file` for a damaged journal or list.
  */
 export function readLedger(jobsPath: string, uid: string, { baseUrl }: ServiceId): Ledger {
   const jobs = listJobs(jobsPath).filter(({ state }) => state.uid === uid && state.plan.baseUrl === baseUrl);
   const confirmed = createAddressSet();
-  for (const { folder, state } of jobs) {
+  for (const job of jobs) {
+    const { folder, state } = job;
+    checkList(job);
     for (const { index, addresses } of readChunks(folder))
       if (state.done.has(index)) for (const address of addresses) confirmed.add(address);
   }
