@@ -170,7 +170,7 @@ function namesIn(folder: string): Set<string> {
   const names = readdirSync(join(folder, 'state'), { recursive: true, encoding: 'utf8' });
   // What lies beside a database comes and goes with its use; a guard is looked at again by the next who needs it.
   const kept = names.filter((name) => !/-(wal|shm)$|\.(takeover|break)$/.test(name));
-  return new Set(kept.map((name) => name.replaceAll(/[0-9a-f]{8,}|\d+/g, '#')));
+  return new Set(kept.map((name) => name.replace(/Z-\d+\./, 'Z.').replaceAll(/[0-9a-f]{8,}|\d+/g, '#')));
 }
 
 /** Later is when everything of now is old. */
