@@ -22,7 +22,10 @@ export const areas = {
   pages: { files: api('paginate'), tests: tests('pages') },
   documents: { files: api('har openapi'), tests: tests('trace openapi') },
   signature: { files: webhook('signature'), tests: tests('webhook-verify webhook-header') },
-  positions: { files: within('sandbox', 'positions lots'), tests: tests('positions positions-hyperliquid') },
+  positions: {
+    files: within('sandbox', 'positions lots'),
+    tests: tests('positions positions-hyperliquid position-edges'),
+  },
   signing: {
     files: comment('signing signed verify evm solana swap-fields'),
     tests: tests('signing-rules signing-vectors signing-text'),
@@ -38,7 +41,7 @@ export const areas = {
   },
   addresses: {
     files: webhook('addresses address-file address-set first-pass'),
-    tests: tests('webhook-addresses'),
+    tests: tests('webhook-addresses address-file'),
   },
   upload: { files: webhook('upload register journal jobs patience'), tests: tests('upload-engine') },
   'run-upload': {
