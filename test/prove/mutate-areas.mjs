@@ -30,7 +30,7 @@ export const areas = {
     files: comment('signing signed verify evm solana swap-fields'),
     tests: tests('signing-rules signing-vectors signing-text'),
   },
-  curve: { files: comment('secp256k1 keccak'), tests: tests('signing-vectors signing-independent') },
+  curve: { files: comment('secp256k1 keccak'), tests: tests('signing-vectors signing-independent curve') },
   comment: {
     files: comment('run-sign run-verify run-post read-signed read-comment send open-signer secret-arguments'),
     tests: tests('signing-text comment-post'),
