@@ -3,6 +3,7 @@ import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
 import { countCharacters, longestComment } from './endpoints.ts';
 import type { CommentInput, FormInput } from './params.ts';
+import { secretIn } from './secret-arguments.ts';
 import type { TextFields, TextForm } from './signing.ts';
 import { fieldProblem } from './swap-fields.ts';
 
@@ -39,6 +40,11 @@ async function readText({ commentText, textFile }: CommentInput, { world }: Cont
   if (commentText !== undefined) return commentText;
   if (textFile === undefined) throw missing('--text or --text-file', 'the comment');
   const text = decodeUtf8(await readBytes(textFile, world), textFile);
+  const what = await secretIn(text);
+  if (what !== undefined)
+    throw usageError(
+      `--text-file ${textFile}: holds what looks like ${what} (not shown here), and a comment is public`,
+    );
   const count = countCharacters(text);
   if (count >= 1 && count <= longestComment) return text;
   throw usageError(`--text-file ${textFile}: has ${count} characters, must be 1 to ${longestComment}`);

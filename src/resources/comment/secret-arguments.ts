@@ -27,7 +27,8 @@ export async function refuseSecretArguments(argv: readonly string[]): Promise<vo
   }
 }
 
-async function secretIn(value: string): Promise<string | undefined> {
+/** What kind of secret a text looks like: `a private key`; `undefined` where it looks like none. Never throws. */
+export async function secretIn(value: string): Promise<string | undefined> {
   const text = value.trim();
   if (/^(0x)?[0-9a-f]{64}$/i.test(text)) return 'a private key';
   if (isByteList(text)) return 'a Solana keypair';

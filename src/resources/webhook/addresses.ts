@@ -62,10 +62,3 @@ function base58Reason(text: string): string {
   if (text.length >= 80) return `wrong length: ${text.length} base58 characters are a signature or a private key`;
   return `wrong length: ${text.length} base58 characters that are not the 32 bytes of a Solana address`;
 }
-
-/** A rejected text as it may be shown: what could be a private key loses its middle, long text its end. Never throws. */
-export function showText(text: string): string {
-  if (/^(0x)?[0-9a-fA-F]{64}$/.test(text) || /^[1-9A-HJ-NP-Za-km-z]{80,}$/.test(text))
-    return `${text.slice(0, 6)}…${text.slice(-4)}`;
-  return text.length > 60 ? `${text.slice(0, 59)}…` : text;
-}

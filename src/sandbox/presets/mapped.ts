@@ -1,4 +1,5 @@
 import type { Chain } from '../../model/chain.ts';
+import { quoted } from '../../model/quoted.ts';
 import type { Fatal, Row } from '../read-rows.ts';
 import type { ReadEvent, RowReader } from '../read-trades.ts';
 import { type KnownAddresses, readTradeText, type TradeField, type TradeText, tradeFields } from '../trade-text.ts';
@@ -131,7 +132,7 @@ function checkMap(keys: string[], map: Record<string, string>): Fatal | undefine
     }
     if (!found.some(({ column }) => keys.includes(column))) {
       const message = `${written}: the file has no column "${found[0]?.column}"`;
-      return { kind: 'fatal', message, hint: `its columns: ${keys.join(', ')}` };
+      return { kind: 'fatal', message, hint: namesOf(keys) };
     }
   }
   return undefined;
@@ -150,6 +151,13 @@ function checkRequired(keys: string[], columns: Columns, { chain, constants }: M
   return {
     kind: 'fatal',
     message: `the file has no column for ${missing.join(', ')}`,
-    hint: `name it with --map <column>=${first}; its columns: ${keys.join(', ')}`,
+    hint: `name it with --map <column>=${first}; ${namesOf(keys)}`,
   };
+}
+
+/** The columns of a file; a lone one is none of a file of trades, and may be anything. */
+function namesOf(keys: string[]): string {
+  return keys.length === 1
+    ? 'it has one column only: is it a file of trades?'
+    : `its columns: ${keys.map(quoted).join(', ')}`;
 }
