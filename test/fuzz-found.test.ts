@@ -67,6 +67,26 @@ test.each([
   expect([code, err.split('\n')[0]]).toEqual([3, `error: ${file}: the delivery at byte 0 is damaged`]);
 });
 
+test('a stored delivery with a header that cannot be sent is told as not taken, and the others go', async () => {
+  const folder = temporaryFolder();
+  mkdirSync(join(folder, 'webhook', 'inbox', 'default'), { recursive: true });
+  const one = (id: string, seq: number, headers: string[]) =>
+    JSON.stringify({ ...delivery, seq, headers, text: `{"eventId":"${id}","eventType":"copyswap"}`, eventIds: [id] });
+  const lines = [one('one', 1, ['', 'b']), one('two', 2, ['a', 'b'])];
+  writeFileSync(join(folder, 'webhook', 'inbox', 'default', 'deliveries.ndjson'), `${lines.join('\n')}\n`);
+  const service = await stub((_, response) => response.end());
+  const argv = `webhook replay --since 1970-01-01T00:00:00Z --to ${service.url} --json`;
+  const { code, out } = await run(argv, { env: { SOTRA_DATA_DIR: folder }, hurry: true });
+  expect([code, JSON.parse(out), service.requests.length]).toEqual([
+    10,
+    [
+      expect.objectContaining({ eventId: 'one', taken: false }),
+      expect.objectContaining({ eventId: 'two', taken: true }),
+    ],
+    1,
+  ]);
+});
+
 test('a line of an upload journal that says nothing known stops the upload, and nothing is sent', async () => {
   const folder = temporaryFolder();
   const service = await stub(({ method }, response) => {

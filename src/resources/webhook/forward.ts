@@ -144,8 +144,9 @@ export function forward(
     if (!ofConnection.includes(name.toLowerCase())) kept[name] = [...(kept[name] ?? []), value];
   }
   const secure = url.startsWith('https:');
-  return new Promise((resolve) => {
-    const failed = (error: Error) => resolve({ ok: false, status: 0, error: error.message || 'the connection broke' });
+  const broken = (error: Error) => ({ ok: false, status: 0, error: error.message || 'the connection broke' });
+  const outcome = new Promise<Outcome>((resolve) => {
+    const failed = (error: Error) => resolve(broken(error));
     const sent = (secure ? secureRequest : request)(
       url,
       {
@@ -166,4 +167,6 @@ export function forward(
     sent.on('error', failed);
     sent.end(body);
   });
+  // A stored header that no request can have is refused before anything is sent.
+  return outcome.catch(broken);
 }
