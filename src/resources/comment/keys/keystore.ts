@@ -25,18 +25,24 @@ const mostRounds = 10_000_000;
 
 const hex = z.string().regex(/^(0x)?([0-9a-fA-F]{2})*$/);
 const count = z.int().min(1);
-const kdfParamsSchema = z.union([
-  z.looseObject({ n: count, r: count, p: count, dklen: count, salt: hex }),
-  z.looseObject({ c: count, prf: z.literal('hmac-sha256'), dklen: count, salt: hex }),
-]);
-const cryptoSchema = z.looseObject({
+const sealed = {
   cipher: z.literal('aes-128-ctr'),
   ciphertext: hex,
   cipherparams: z.looseObject({ iv: hex }),
-  kdf: z.enum(['scrypt', 'pbkdf2']),
-  kdfparams: kdfParamsSchema,
   mac: hex,
-});
+};
+const cryptoSchema = z.discriminatedUnion('kdf', [
+  z.looseObject({
+    ...sealed,
+    kdf: z.literal('scrypt'),
+    kdfparams: z.looseObject({ n: count, r: count, p: count, dklen: count, salt: hex }),
+  }),
+  z.looseObject({
+    ...sealed,
+    kdf: z.literal('pbkdf2'),
+    kdfparams: z.looseObject({ c: count, prf: z.literal('hmac-sha256'), dklen: count, salt: hex }),
+  }),
+]);
 const keystoreSchema = z.looseObject({
   version: z.literal(3),
   address: z.string().optional(),
@@ -104,16 +110,16 @@ function bytesOf(text: string): Buffer {
   return Buffer.from(text.replace(/^0x/, ''), 'hex');
 }
 
-async function deriveKey({ kdfparams }: Keystore['crypto'], password: Uint8Array, source: string): Promise<Buffer> {
-  const { dklen } = kdfparams;
-  const salt = bytesOf(kdfparams.salt);
+async function deriveKey(crypto: Keystore['crypto'], password: Uint8Array, source: string): Promise<Buffer> {
+  const { dklen } = crypto.kdfparams;
+  const salt = bytesOf(crypto.kdfparams.salt);
   if (dklen < 32 || dklen > 128) throw keyError(`${source}: dklen ${dklen} is not from 32 to 128`);
-  if ('c' in kdfparams) {
-    if (Number(kdfparams.c) > mostRounds)
-      throw keyError(`${source} asks for ${kdfparams.c} rounds of pbkdf2: too many`);
-    return pbkdf2(password, salt, Number(kdfparams.c), dklen, 'sha256');
+  if (crypto.kdf === 'pbkdf2') {
+    const { c } = crypto.kdfparams;
+    if (c > mostRounds) throw keyError(`${source} asks for ${c} rounds of pbkdf2: too many`);
+    return pbkdf2(password, salt, c, dklen, 'sha256');
   }
-  const { n, r, p } = kdfparams as { n: number; r: number; p: number };
+  const { n, r, p } = crypto.kdfparams;
   if ((n & (n - 1)) !== 0 || n < 2) throw keyError(`${source}: scrypt N ${n} is not a power of two`);
   if (128 * n * r > mostMemoryBytes || n * r * p > mostWork)
     throw keyError(`${source} asks for more memory or work than is sane (scrypt N ${n}, r ${r}, p ${p})`);
