@@ -35,8 +35,9 @@ export const areas = {
     files: comment('run-sign run-verify run-post read-signed read-comment send open-signer secret-arguments'),
     tests: tests('signing-text comment-post'),
   },
+  'key-forms': { files: comment('keys/keystore keys/private-key'), tests: tests('key-forms') },
   keys: {
-    files: comment('keys/key-folder keys/key-store keys/keystore keys/open-key keys/private-key'),
+    files: comment('keys/key-folder keys/key-store keys/open-key'),
     tests: tests('key-store signing-vectors'),
   },
   addresses: {
