@@ -9,6 +9,8 @@ import type { WebhookRow } from './webhooks.ts';
 /** Waits between the five tries, and how long one may take: section "Webhooks" of the sandbox's promises. */
 const waitsMs = [1000, 2000, 4000, 8000];
 const answerMs = 10_000;
+/** What is read of an answer: its status says all. */
+const answerBytes = 64 * 1024;
 /** A webhook is delivered for by one process at a time, which says so anew before each try. */
 const leaseMs = 15_000;
 const pollMs = 100;
@@ -161,7 +163,6 @@ export function post(url: string, body: string, signed: string | undefined, agen
       url,
       {
         method: 'POST',
-        timeout: answerMs,
         ...(agent === undefined || secure ? {} : { agent }),
         headers: {
           'content-type': 'application/json',
@@ -173,12 +174,24 @@ export function post(url: string, body: string, signed: string | undefined, agen
       (answer: IncomingMessage) => {
         const status = answer.statusCode ?? 0;
         const ok = status >= 200 && status < 300;
+        const done = () => resolve({ ok, status, error: ok ? null : `HTTP ${status}` });
+        let bytes = 0;
         answer.on('error', failed);
-        answer.on('end', () => resolve({ ok, status, error: ok ? null : `HTTP ${status}` }));
-        answer.resume();
+        answer.on('end', done);
+        answer.on('data', (chunk: Buffer) => {
+          bytes += chunk.length;
+          if (bytes <= answerBytes) return;
+          done();
+          sent.destroy();
+        });
       },
     );
-    sent.on('timeout', () => sent.destroy(new Error(`no answer within ${answerMs / 1000} s`)));
+    // For the whole of it: an answer that trickles would hold up all that wait behind it.
+    const late = setTimeout(() => {
+      failed(new Error(`no answer within ${answerMs / 1000} s`));
+      sent.destroy();
+    }, answerMs);
+    sent.on('close', () => clearTimeout(late));
     sent.on('error', failed);
     sent.end(body);
   });

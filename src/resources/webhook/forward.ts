@@ -37,6 +37,8 @@ const longestWaitMs = 30_000;
 /** Refusals (4xx) of one delivery after which it is left behind, so that it does not hold up all others; `replay` sends it again. */
 const mostRefusals = 10;
 const answerMs = 30_000;
+/** What is read of an answer: its status says all. */
+const answerBytes = 64 * 1024;
 const everyLane = '*';
 
 /**
@@ -151,19 +153,30 @@ export function forward(
       url,
       {
         method: 'POST',
-        timeout: answerMs,
         headers: { ...kept, 'content-length': String(body.length) },
         ...(agent === undefined || secure ? {} : { agent }),
         ...(signal === undefined ? {} : { signal }),
       },
       (answer: IncomingMessage) => {
         const status = answer.statusCode ?? 0;
+        const done = () => resolve({ ok: status >= 200 && status < 300, status, error: `HTTP ${status}` });
+        let bytes = 0;
         answer.on('error', failed);
-        answer.on('end', () => resolve({ ok: status >= 200 && status < 300, status, error: `HTTP ${status}` }));
-        answer.resume();
+        answer.on('end', done);
+        answer.on('data', (chunk: Buffer) => {
+          bytes += chunk.length;
+          if (bytes <= answerBytes) return;
+          done();
+          sent.destroy();
+        });
       },
     );
-    sent.on('timeout', () => sent.destroy(new Error(`no answer within ${answerMs / 1000} s`)));
+    // For the whole of it: an answer that trickles would hold up all that wait behind it.
+    const late = setTimeout(() => {
+      failed(new Error(`no answer within ${answerMs / 1000} s`));
+      sent.destroy();
+    }, answerMs);
+    sent.on('close', () => clearTimeout(late));
     sent.on('error', failed);
     sent.end(body);
   });
