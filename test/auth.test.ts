@@ -285,3 +285,15 @@ test.skipIf(!hasScript)('at a real terminal the key that is typed is not shown (
   expect(given.code).toBe(130);
   expect(given.shown).not.toContain('half-a-key');
 });
+
+test('a preview of a login that asks nobody is refused, and leaves the stored key as it is', async () => {
+  const env = { SOTRA_CONFIG_DIR: temporaryFolder() };
+  const login = 'auth login --context staging --base-url https://api.example.com --with-key --offline';
+  expect((await run(login, { env, stdin: 'the-key-that-stays-abcd' })).code).toBe(0);
+  for (const flag of ['--dry-run', '--curl']) {
+    const { code, out, err } = await run(`${login} ${flag}`, { env, stdin: 'another-key-wxyz' });
+    expect([code, out]).toEqual([2, '']);
+    expect(err).toContain(`--offline and ${flag} contradict each other`);
+  }
+  expect(JSON.parse((await run('context show staging --json', { env })).out)).toMatchObject({ keySuffix: 'abcd' });
+});

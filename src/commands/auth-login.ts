@@ -42,7 +42,13 @@ export async function login(input: LoginInput, context: Context): Promise<Result
   const target = findTarget(context, store.read());
   const keyStore = input.store ?? target.before.keyStore ?? 'file';
   const { options } = context;
-  const key = options.dryRun || options.curl ? 'not-asked-for' : await readKey(input, target, context);
+  const preview = options.dryRun ? '--dry-run' : options.curl ? '--curl' : undefined;
+  if (input.offline && preview !== undefined)
+    throw usageError(
+      `--offline and ${preview} contradict each other`,
+      'With --offline nothing is sent: there is no request to show.',
+    );
+  const key = preview === undefined ? await readKey(input, target, context) : 'not-asked-for';
   if (!input.offline) await checkWithService(key, target, context);
   const place = { context: target.name, baseUrl: target.baseUrl };
   if (keyStore === 'keychain') await (await import('../keychain.ts')).writeKeychain(place, key);
