@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { encodeBase58 } from '../src/model/address.ts';
 import { publicKeyOf } from '../src/resources/comment/keys/private-key.ts';
 
@@ -70,4 +72,15 @@ const secrets = Object.keys(forms) as Secret[];
 /** The secrets that show in a text, in whatever form. */
 export function secretsIn(text: string): Secret[] {
   return secrets.filter((secret) => forms[secret].some((form) => text.includes(form)));
+}
+
+/** Every file under a folder that holds a secret, in its content or in its name: its path inside the folder, and its mode. */
+export function holdersUnder(folder: string): { file: string; holds: Secret[]; mode: number }[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true, encoding: 'utf8' }).flatMap((entry) => {
+    if (!entry.isFile()) return [];
+    const path = join(entry.parentPath, entry.name);
+    const file = relative(folder, path);
+    const holds = secretsIn(`${file}\n${readFileSync(path, 'latin1')}`);
+    return holds.length === 0 ? [] : [{ file, holds, mode: statSync(path).mode & 0o777 }];
+  });
 }
