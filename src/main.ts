@@ -45,6 +45,18 @@ function outFailure(cause: NodeJS.ErrnoException): Error {
 }
 
 const stop = new AbortController();
+
+/** The same stream for one reader, whom a signal does not leave waiting for more. */
+function interruptible(stream: NodeJS.ReadStream): World['io']['in'] {
+  const give = () => {
+    const end = () => stream.destroy(new SotraError('interrupted', 'interrupted while reading stdin'));
+    if (stop.signal.aborted) end();
+    stop.signal.addEventListener('abort', end, { once: true });
+    return stream[Symbol.asyncIterator]();
+  };
+  return { isTTY: stream.isTTY, [Symbol.asyncIterator]: give };
+}
+
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.on(signal, () => {
     if (stop.signal.aborted) process.exit(130);
@@ -75,7 +87,7 @@ const world: World = {
       return err;
     },
     get in() {
-      return process.stdin;
+      return interruptible(process.stdin);
     },
     ask,
   },

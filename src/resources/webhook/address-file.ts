@@ -1,6 +1,6 @@
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { usageError } from '../../errors.ts';
+import { SotraError, usageError } from '../../errors.ts';
 import { readAddress } from './addresses.ts';
 
 /** Some addresses as they stand in a file, each with its line (the number of the item in a JSON array). */
@@ -89,6 +89,7 @@ async function* readBytes(source: AsyncIterable<Uint8Array>, name: string): Asyn
   try {
     for await (const bytes of unpack(source)) yield Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   } catch (cause) {
+    if (cause instanceof SotraError) throw cause;
     const why = cause instanceof Error ? cause.message : String(cause);
     throw usageError(`${name}: cannot be read to its end: ${why}`, 'A gzip file may be cut off: make it anew.');
   }
