@@ -33,7 +33,7 @@ export interface World {
   /** Aborted by Ctrl-C and SIGTERM. */
   signal: AbortSignal;
   /** Starts this program again in the background, its output going to a file. `exitCode` is `null` while it runs. */
-  spawnSelf: (argv: readonly string[], logFile: string) => Promise<{ exitCode: () => number | null }>;
+  spawnSelf: (argv: readonly string[], logFile: string) => Promise<{ exitCode: () => number | null; stop: () => void }>;
   pid: number;
   system: System;
   /** For long walks, which make garbage page by page and keep none of it: the heap does not grow with the first of it. */

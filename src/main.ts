@@ -111,7 +111,7 @@ const world: World = {
     const self = process.argv[1] ?? '';
     const child = spawn(process.execPath, [self, ...argv], { detached: true, stdio: ['ignore', log, log] });
     child.unref();
-    return { exitCode: () => child.exitCode };
+    return { exitCode: () => child.exitCode, stop: () => void child.kill() };
   },
 };
 

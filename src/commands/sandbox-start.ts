@@ -127,16 +127,22 @@ async function detachSandbox(input: StartInput, context: Context): Promise<Resul
   for (const fault of input.fault ?? []) argv.push('--fault', fault);
   const child = await world.spawnSelf(argv, log);
   const until = world.now() + detachWaitMs;
-  while ([undefined, before].includes(textOf(readyFile))) {
-    if (child.exitCode() !== null)
-      throw new SotraError('config', `the sandbox did not start: ${lastLines(log)}`, {
-        hint: `Its output is in ${log}.`,
-      });
-    if (world.now() > until)
-      throw new SotraError('wait-timeout', `the sandbox did not answer within ${detachWaitMs / 1000} s`, {
-        hint: `Its output is in ${log}.`,
-      });
-    await world.sleep(25, world.signal);
+  try {
+    while ([undefined, before].includes(textOf(readyFile))) {
+      if (child.exitCode() !== null)
+        throw new SotraError('config', `the sandbox did not start: ${lastLines(log)}`, {
+          hint: `Its output is in ${log}.`,
+        });
+      if (world.now() > until)
+        throw new SotraError('wait-timeout', `the sandbox did not answer within ${detachWaitMs / 1000} s`, {
+          hint: `Its output is in ${log}.`,
+        });
+      await world.sleep(25, world.signal);
+    }
+  } catch (thrown) {
+    // Nobody was told of it, and so nobody would stop it.
+    child.stop();
+    throw thrown;
   }
   const ready: Ready = JSON.parse(readFileSync(readyFile, 'utf8'));
   context.note(`The sandbox answers on ${ready.url} in process ${ready.pid}; kill ${ready.pid} stops it.`);
