@@ -62,3 +62,37 @@ test('the bytes of an answer without the key are left as they came', () => {
   const answer = told('none', {});
   expect(withoutKey(answer, 'key-5678').body).toBe(answer.body);
 });
+
+const said = (status: number, text: string, key = 'a/b"c+d?e') => withoutKey({ ...told(text), status }, key).text;
+
+test('what a service says of an error is free of the key in whatever spelling', () => {
+  const spellings = [
+    'a/b"c+d?e',
+    'A/B"C+D?E',
+    'a\\/b\\"c+d?e',
+    'a\\\\\\/b\\\\\\"c+d?e',
+    'a%2Fb%22c%2Bd%3Fe',
+    '612f6222632b643f65',
+    '612F6222632B643F65',
+    'YS9iImMrZD9l',
+  ];
+  for (const text of spellings) expect([text, said(400, `<${text}>`)]).toEqual([text, '<***>']);
+  // Behind one byte and two: what stands before the key, and its own last digits that it shares, are left.
+  expect(said(400, Buffer.from('xa/b"c+d?e').toString('base64'))).toMatch(/^..?\*\*\*.{0,4}$/);
+  expect(said(400, Buffer.from('xya/b"c+d?e').toString('base64'))).toMatch(/^..?.?\*\*\*.{0,4}$/);
+  expect(said(400, Buffer.from('???>>>???').toString('base64url'), '???>>>???')).toBe('***');
+  expect(said(400, Buffer.from('???>>>???').toString('base64'), '???>>>???')).toBe('***');
+});
+
+test('a long answer is searched for the spellings of JSON and addresses alone, an error for all', () => {
+  const found = [199, 200, 299, 300].map((status) => said(status, 'A/B"C+D?E'));
+  expect(found).toEqual(['***', 'A/B"C+D?E', 'A/B"C+D?E', '***']);
+  expect(said(200, 'a/b"c+d?e')).toBe('***');
+});
+
+test('a key of digits is not taken out of the numbers of an answer, one with a letter is', () => {
+  expect(said(200, '{"n":12345678}', '12345678')).toBe('{"n":12345678}');
+  expect(said(200, '{"n":"1234567x"}', '1234567x')).toBe('{"n":"***"}');
+  expect(said(200, '{"n":"keykeykey"}', 'keykeykey')).toBe('{"n":"***"}');
+  expect(said(400, '{"n":12345678}', '12345678')).toBe('{"n":***}');
+});
