@@ -3,15 +3,12 @@ import { relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { defineConfig, type Plugin } from 'rolldown';
 
-/** Writes what help says of the commands, and the completion scripts, beside the program, taken from the commands it has just built. */
+/** Writes what help says of the commands beside the program, taken from the commands it has just built. */
 const outlines: Plugin = {
   name: 'outlines',
   async writeBundle({ dir = '' }) {
-    const { completionsOf, outlineAll } = await import(pathToFileURL(`${dir}/program.cjs`).href);
-    const made = await outlineAll();
-    writeFileSync(`${dir}/outlines.json`, JSON.stringify(made));
-    for (const [shell, script] of Object.entries<string>(await completionsOf(made)))
-      writeFileSync(`${dir}/complete.${shell}`, script);
+    const { outlineAll } = await import(pathToFileURL(`${dir}/program.cjs`).href);
+    writeFileSync(`${dir}/outlines.json`, JSON.stringify(await outlineAll()));
   },
 };
 

@@ -14,6 +14,9 @@ function sotra(...argv) {
   return stdout;
 }
 
+const { completionsOf, outlineAll } = await import(new URL('dist/program.cjs', root).href);
+const completions = await completionsOf(await outlineAll());
+
 // As the formatter of the project writes it, so that a hand's touch shows.
 function formatted(name, text) {
   const { stdout, stderr, status } = spawnSync(
@@ -34,10 +37,10 @@ function between(text, name, content) {
 
 const generated = {
   'src/api/openapi.json': () => formatted('src/api/openapi.json', sotra('openapi')),
-  'completions/sotra.bash': () => sotra('completion', 'bash'),
-  'completions/_sotra': () => sotra('completion', 'zsh'),
-  'completions/sotra.fish': () => sotra('completion', 'fish'),
-  'completions/sotra.ps1': () => sotra('completion', 'powershell'),
+  'completions/sotra.bash': () => completions.bash,
+  'completions/_sotra': () => completions.zsh,
+  'completions/sotra.fish': () => completions.fish,
+  'completions/sotra.ps1': () => completions.powershell,
   'README.md': (now) => between(now, 'commands', sotra('commands', '--format', 'md')),
 };
 

@@ -2,6 +2,7 @@ import { mkdirSync, openSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { WriteStream } from 'node:tty';
 import packageFile from '../package.json' with { type: 'json' };
+import type { Shell } from './cli/outline.ts';
 import type { World } from './context.ts';
 import { SotraError } from './errors.ts';
 import { ClosedPipe, colourLevel, lineWidth, type Sink } from './output/io.ts';
@@ -115,10 +116,12 @@ const world: World = {
   },
 };
 
-// Both written by the build from the commands themselves, so that help and completion need none of them.
+// Both written from the commands themselves, by the build and by `npm run gen`, so that help and completion need none of them.
 const outlines: Placed[] = JSON.parse(readFileSync(new URL('./outlines.json', import.meta.url), 'utf8'));
 
-const completion = async (shell: string) => readFileSync(new URL(`./complete.${shell}`, import.meta.url), 'utf8');
+const scripts = { bash: 'sotra.bash', zsh: '_sotra', fish: 'sotra.fish', powershell: 'sotra.ps1' };
+const completion = async (shell: Shell) =>
+  readFileSync(new URL(`../completions/${scripts[shell]}`, import.meta.url), 'utf8');
 
 void run(process.argv.slice(2), programOf(outlines, completion), world).then((code) => {
   process.exitCode = code;

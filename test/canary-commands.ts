@@ -157,7 +157,7 @@ export function forgottenFlags(): string[] {
 }
 
 /** What stdout may show, because the line asks for it. */
-export const asked: readonly { command: string; when: RegExp; holds: Secret }[] = [
+const asked: readonly { command: string; when: RegExp; holds: Secret }[] = [
   // "secret only where the service returned one and no --secret-file was given": for machines, as the result of the command.
   { command: 'webhook register', when: /--json|--format ndjson|--jq/, holds: 'webhook secret' },
   { command: 'webhook resume', when: /--json|--format ndjson|--jq/, holds: 'webhook secret' },
