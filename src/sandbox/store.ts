@@ -42,7 +42,7 @@ export function openDb(file: string): Db {
     raw.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
     const db = wrap(raw, file);
     checkOwn(db);
-    raw.exec('PRAGMA journal_mode = WAL');
+    useWal(raw);
     raw.exec('PRAGMA synchronous = NORMAL');
     raw.exec(`PRAGMA cache_size = -${cacheKib}`);
     migrate(db, raw);
@@ -61,6 +61,24 @@ export function openDb(file: string): Db {
 function makeFile(file: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   closeSync(openSync(file, 'a', 0o600));
+}
+
+/** SQLite itself does not wait for this change (its busy timeout holds for reads and writes): where several processes open a new file at once, we do. */
+function useWal(raw: Libsql.Database): void {
+  const napMs = 5;
+  for (let left = busyTimeoutMs / napMs; ; left -= 1) {
+    try {
+      raw.exec('PRAGMA journal_mode = WAL');
+      return;
+    } catch (error) {
+      if (left <= 0 || !isLocked(error)) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, napMs);
+    }
+  }
+}
+
+function isLocked(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY');
 }
 
 function wrap(raw: Libsql.Database, file: string): Db {
@@ -152,13 +170,15 @@ function naming<T>(file: string, act: () => T): T {
   }
 }
 
-/** Refuses a database that is not ours before anything is written to it. */
+/** Refuses a database that is not ours before anything is written to it. One statement: another process may be making the tables meanwhile. */
 function checkOwn(db: Db): void {
-  const layout = layoutOf(db);
+  const seen = db.get<{ layout: number; tables: number; ours: number }>(
+    `SELECT (SELECT user_version FROM pragma_user_version) AS layout, COUNT(*) AS tables, COUNT(CASE name WHEN 'partner' THEN 1 END) AS ours
+     FROM sqlite_master WHERE type = 'table'`,
+  );
+  const { layout, tables, ours } = seen ?? { layout: 0, tables: 0, ours: 0 };
   if (layout > migrations.length) throw ofNewer(db.file, layout);
-  const tables = db.all<{ name: string }>('SELECT name FROM sqlite_master WHERE type = ?', ['table']);
-  const isOurs = layout === 0 ? tables.length === 0 : tables.some(({ name }) => name === 'partner');
-  if (!isOurs)
+  if (layout === 0 ? tables > 0 : ours === 0)
     throw new SotraError('config', `${db.file} is a database of another program`, {
       hint: 'Choose another file with --db or SOTRA_DATA_DIR.',
     });
