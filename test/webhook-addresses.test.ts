@@ -51,6 +51,7 @@ test('whatever the pieces a file comes in: each distinct address is kept once, i
           allowBadChecksum: false,
           onRejected: ({ line }) => rejected.push(line),
           onRead: () => undefined,
+          meanwhile: () => Promise.resolve(),
           signal: new AbortController().signal,
         });
         const bad = ['nonsense', '0x12', '\\x00', '0X', `0x${'g'.repeat(40)}`];

@@ -192,9 +192,8 @@ function nextPlace({ failure, to }: Failed, from: URL): URL | undefined {
 async function attemptOnce(request: HttpRequest, caller: Caller, deadlineMs: number): Promise<Attempt> {
   const started = caller.now();
   const left = AbortSignal.timeout(Math.max(0, Math.min(deadlineMs - started, longestTimerMs)));
-  const signal = AbortSignal.any([caller.signal, left]);
   try {
-    const received = await caller.transport.send(request, { timeoutMs: caller.timeoutMs, signal });
+    const received = await caller.transport.send(request, { timeoutMs: caller.timeoutMs, signals: [caller.signal, left] });
     const { status, timing } = received;
     const encoding = headerOf(received.headers, 'content-encoding');
     const read = await readBody(received.body, encoding, caller.maxBodyBytes);

@@ -22,9 +22,9 @@ export interface Timing {
   firstByteMs: number;
 }
 
-/** Sends one request and gives its answer as it arrives; the sandbox brings its own, tests too. */
+/** Sends one request, until one of `signals` stops it, and gives its answer as it arrives; the sandbox brings its own, tests too. */
 export interface Transport {
-  send: (request: HttpRequest, limits: { timeoutMs: number; signal: AbortSignal }) => Promise<HttpAnswer>;
+  send: (request: HttpRequest, limits: { timeoutMs: number; signals: readonly AbortSignal[] }) => Promise<HttpAnswer>;
   close: () => Promise<void>;
 }
 

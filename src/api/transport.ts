@@ -23,7 +23,7 @@ export async function createTransport({ now, node, env }: Setting): Promise<Tran
   const agent = (await proxied(env)) ?? (await direct(connect));
   const ask = await requester(agent);
   return {
-    async send(request, { timeoutMs, signal }) {
+    async send(request, { timeoutMs, signals }) {
       const started = now();
       const patience = patienceOf(timeoutMs);
       try {
@@ -36,7 +36,7 @@ export async function createTransport({ now, node, env }: Setting): Promise<Tran
           // undici counts time in whole seconds; ours is exact.
           headersTimeout: 0,
           bodyTimeout: 0,
-          signal: AbortSignal.any([signal, patience.signal]),
+          signal: AbortSignal.any([...signals, patience.signal]),
         });
         const timing = { ...takeLatest(started), firstByteMs: now() - started };
         return { status: answer.statusCode, headers: answer.headers, body: reading(answer.body, patience), timing };

@@ -114,7 +114,7 @@ async function askService({ baseUrl, apiKey }: Service, { world, options }: Cont
   const started = world.now();
   try {
     const request = { method: 'GET', url: new URL(baseUrl + checkPath), headers };
-    const answer = await transport.send(request, { timeoutMs, signal });
+    const answer = await transport.send(request, { timeoutMs, signals: [signal] });
     const date = Date.parse(String(answer.headers['date']));
     return { status: answer.status, ms: world.now() - started, ...(Number.isNaN(date) ? {} : { date }) };
   } catch (error) {

@@ -40,7 +40,10 @@ export async function takeAddresses(
   };
   try {
     const allowBadChecksum = input.allowBadChecksum === true;
-    const pass = await runFirstPass({ lines, allowBadChecksum, onRejected, signal: context.world.signal, ...more });
+    const { signal } = context.world;
+    // What is wrong with the service is told where something is asked of it.
+    const meanwhile = () => context.ready().catch(() => undefined);
+    const pass = await runFirstPass({ lines, allowBadChecksum, onRejected, meanwhile, signal, ...more });
     await rejects?.appendFile(unwritten.join(''));
     for (const { line, text, reason } of rejected.slice(0, shownRejects))
       context.warn(`line ${line}: ${text}: ${reason}`);

@@ -29,6 +29,8 @@ interface Options extends AddressRules {
   onRejected: (rejected: Rejected) => void;
   /** Told after each batch. */
   onRead: (addresses: number) => void;
+  /** What can be made ready while the disk takes the list. */
+  meanwhile: () => Promise<void>;
   /** Addresses that are left out without being counted as duplicates. */
   known?: Pick<AddressSet, 'has'>;
   signal: AbortSignal;
@@ -57,7 +59,7 @@ export async function runFirstPass(options: Options): Promise<FirstPass> {
       options.onRead(pass.addresses);
     }
     await writing;
-    await file.sync();
+    await Promise.all([file.sync(), options.meanwhile()]);
   } finally {
     await writing.catch(() => undefined);
     await file.close();

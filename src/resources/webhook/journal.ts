@@ -135,6 +135,8 @@ export interface Journal {
   note: (entry: Entry) => Promise<void>;
   /** Notes an entry; resolves when it is safe on disk, together with others that come within a moment. */
   noteSoon: (entry: Entry) => Promise<void>;
+  /** Ends the wait of the notes that may wait: they are synced now. */
+  hurry: () => void;
   /** Notes an entry that need only survive the end of this process. */
   mark: (entry: Entry) => void;
   close: () => void;
@@ -150,18 +152,25 @@ export function openJournal(folder: string, state: JobState): Journal {
     log.append(entry);
     apply(state, entry);
   };
-  let soon: Promise<void> | undefined;
+  let soon: { saved: Promise<void>; wait: AbortController } | undefined;
+  const gather = () => {
+    const wait = new AbortController();
+    const waited = delay(soonMs, undefined, { signal: wait.signal }).catch(() => undefined);
+    const saved = waited.then(() => {
+      soon = undefined;
+      return log.flush();
+    });
+    return { saved, wait };
+  };
   return {
     state,
     mark,
     noteSoon: (entry) => {
       mark(entry);
-      soon ??= delay(soonMs).then(() => {
-        soon = undefined;
-        return log.flush();
-      });
-      return soon;
+      soon ??= gather();
+      return soon.saved;
     },
+    hurry: () => soon?.wait.abort(),
     note: (entry) => {
       mark(entry);
       return log.flush();

@@ -103,6 +103,7 @@ async function* sendChunks(options: Uploading, journal: Journal, patience: Patie
     yield* told.splice(0);
   }
   chunks.return(undefined);
+  journal.hurry();
   await Promise.all(saving);
   yield* told.splice(0);
   if (failure !== undefined) throw failure;
