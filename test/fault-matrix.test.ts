@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
-import { type CommandLine, scripts, serviceCommands } from './faults.ts';
+import { type CommandLine, failing, scripts, serviceCommands } from './faults.ts';
 import { run, stub } from './harness.ts';
+import { patience } from './patience.ts';
 
 const commands = await serviceCommands();
-const flags = ['--json', '--retries', '1', '--timeout', '60ms', '--max-body', '1MB'];
+const flags = ['--json', '--retries', '1', '--max-body', '1MB'];
 
 /** What the server gets: once, once more where that is safe, or as the few commands do that are more than one call. */
 type Kind = 'once' | 'again' | 'again but POST';
@@ -38,8 +39,10 @@ test('every fault has its line', () => {
 
 /** One command against a server that fails so: what it ended with, and what the server got, in order. */
 async function against(fault: string, { argv, stdin }: CommandLine, more: readonly string[] = flags) {
-  const service = await stub(scripts[fault] ?? (() => undefined));
-  const outcome = await run([...argv, ...more], { env: service.env, stdin, hurry: true });
+  const waiting = await patience();
+  const service = await stub(failing(fault, waiting));
+  const { transport } = waiting;
+  const outcome = await run([...argv, ...more], { env: service.env, stdin, hurry: true, transport });
   return { ...outcome, requests: service.requests.map(({ method }) => method) };
 }
 

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { outlineAll } from '../src/program.ts';
 import type { Script, Seen } from './harness.ts';
+import type { Patience } from './patience.ts';
 
 const entry = '{"addressOrUid":"ext:user_1","targets":["0xb129d76820940a14c764df8b223d8e39cf94a122"]}';
 
@@ -71,3 +72,17 @@ export const scripts: Readonly<Record<string, Script>> = {
   'redirect in a circle': (seen: Seen, response) => void response.writeHead(302, { location: seen.url }).end(),
   'endless body': (_, response) => pour(response),
 };
+
+/** The faults after whose last byte nothing comes, with the signs of life until then: that the answer is read, and its first bytes. */
+const silences: Readonly<Record<string, number>> = { 'no first byte': 0, 'stalled body': 2 };
+
+/** Answers as the fault has it, and says where that is the end of it. */
+export function failing(fault: string, { goneSilent }: Patience): Script {
+  const script = scripts[fault];
+  if (script === undefined) throw new Error(`there is no fault ${fault}`);
+  const signs = silences[fault];
+  return (seen, response, count) => {
+    script(seen, response, count);
+    if (signs !== undefined) goneSilent(seen, signs);
+  };
+}

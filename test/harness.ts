@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
+import type { Transport } from '../src/api/http.ts';
 import type { World } from '../src/context.ts';
 import type { Sink } from '../src/output/io.ts';
 import { completionsOf, outlineAll, programOf } from '../src/program.ts';
@@ -33,6 +34,8 @@ export interface RunOptions {
   hurry?: boolean;
   /** What the user types when asked, one text a question; stdin is a terminal then. */
   answers?: readonly string[];
+  /** In place of the sockets that the program opens itself. */
+  transport?: Transport;
 }
 
 /** A new empty folder that goes when the test ends. */
@@ -80,6 +83,7 @@ export async function run(argv: string | readonly string[], options: RunOptions 
     signal: options.signal ?? never.signal,
     pid: process.pid,
     system: { node: process.versions.node, platform: process.platform, isAlive: isRunning },
+    ...(options.transport && { transport: options.transport }),
     spawnSelf: () => {
       throw new Error('tests start processes through the built program');
     },

@@ -9,13 +9,18 @@ interface Setting {
   /** Version of Node, without a `v`. */
   node: string;
   env: Readonly<Record<string, string | undefined>>;
+  /** Measures how long nothing came; Node's own timer where absent. */
+  startTimer?: StartTimer;
 }
+
+/** Acts once after so many milliseconds, counted from the last `refresh`. */
+export type StartTimer = (act: () => void, ms: number) => { refresh: () => void; clear: () => void };
 
 /**
  * A transport over real sockets, keeping connections alive until `close`; through a proxy where HTTPS_PROXY, HTTP_PROXY and NO_PROXY say so,
  * but never to this machine. `send` throws NetworkFailure.
  */
-export async function createTransport({ now, node, env }: Setting): Promise<Transport> {
+export async function createTransport({ now, node, env, startTimer = nodeTimer }: Setting): Promise<Transport> {
   // Before Node 22 a short process waits at its end for V8 to optimise undici's parser: as long as all the rest takes.
   if (Number.parseInt(node, 10) < 22) setFlagsFromString('--liftoff-only');
   const { default: buildConnector } = await import('undici/lib/core/connect.js');
@@ -25,7 +30,7 @@ export async function createTransport({ now, node, env }: Setting): Promise<Tran
   return {
     async send(request, { timeoutMs, signals }) {
       const started = now();
-      const patience = patienceOf(timeoutMs);
+      const patience = patienceOf(timeoutMs, startTimer);
       try {
         const answer = await ask({
           origin: request.url.origin,
@@ -146,11 +151,16 @@ interface Patience {
 }
 
 /** A signal that is aborted when nothing came for so long. */
-function patienceOf(ms: number): Patience {
+function patienceOf(ms: number, startTimer: StartTimer): Patience {
   const stop = new AbortController();
-  const timer = setTimeout(() => stop.abort(), ms);
-  return { signal: stop.signal, renew: () => void timer.refresh(), end: () => clearTimeout(timer) };
+  const timer = startTimer(() => stop.abort(), ms);
+  return { signal: stop.signal, renew: timer.refresh, end: timer.clear };
 }
+
+const nodeTimer: StartTimer = (act, ms) => {
+  const timer = setTimeout(act, ms);
+  return { refresh: () => void timer.refresh(), clear: () => clearTimeout(timer) };
+};
 
 async function* reading(body: AsyncIterable<Uint8Array>, patience: Patience): AsyncIterable<Uint8Array> {
   patience.renew();
