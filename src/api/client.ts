@@ -193,7 +193,10 @@ async function attemptOnce(request: HttpRequest, caller: Caller, deadlineMs: num
   const started = caller.now();
   const left = AbortSignal.timeout(Math.max(0, Math.min(deadlineMs - started, longestTimerMs)));
   try {
-    const received = await caller.transport.send(request, { timeoutMs: caller.timeoutMs, signals: [caller.signal, left] });
+    const received = await caller.transport.send(request, {
+      timeoutMs: caller.timeoutMs,
+      signals: [caller.signal, left],
+    });
     const { status, timing } = received;
     const encoding = headerOf(received.headers, 'content-encoding');
     const read = await readBody(received.body, encoding, caller.maxBodyBytes);
