@@ -42,6 +42,25 @@ test.each([400, 401, 404, 429, 500, 502])('a %i that says back the key is told w
   }
 });
 
+test('an answer that is no JSON is quoted and written down without the key, however it spells it', async () => {
+  const env = { SOTRA_API_KEY: key };
+  for (const told of [...spellings.map((each) => `<pre>Bearer ${each}</pre>`), '{"echo":"Bearer Zx9/echo+key-4']) {
+    const service = await answering(told);
+    const file = join(temporaryFolder(), 'trace.har');
+    const argv = `leaderboard list --verbose --include --trace-file ${file}`;
+    const { code, out, err } = await run(argv, { env: { ...service.env, ...env } });
+    expect([told, code, err.match(/is not JSON: (.*)/)?.[1]]).toEqual([
+      told,
+      13,
+      expect.stringMatching(/^"(<pre>|\{\\"echo\\":\\")Bearer .{0,2}\*\*\*.{0,2}(<\/pre>)?"$/),
+    ]);
+    const har = readFileSync(file, 'utf8');
+    expect(har).toMatch(/Bearer .{0,2}\*\*\*/);
+    for (const text of [out, err, har])
+      for (const spelled of [...spellings, 'Zx9/echo+key-4']) expect(text).not.toContain(spelled);
+  }
+});
+
 test('an answer that holds the key is shown without it, and is still the JSON it was', async () => {
   const answer = { traders: [], echo: { authorization: `Bearer ${key}` }, note: 'Zx9' };
   const service = await stub((_, response) => {

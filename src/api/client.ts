@@ -204,7 +204,8 @@ async function attemptOnce(request: HttpRequest, caller: Caller, deadlineMs: num
     const ms = caller.now() - started;
     caller.observe({ kind: 'answer', status, headers, bytes: read.body.length, ms, text, ...(timing && { timing }) });
     const requestId = headerOf(headers, 'x-request-id') ?? headerOf(headers, 'request-id');
-    if (status >= 200 && status < 300) return { answer: { ...readAnswer(text, status, requestId), body } };
+    if (status >= 200 && status < 300)
+      return { answer: { ...readAnswer(text, status, requestId, caller.apiKey ?? undefined), body } };
     const failure = { status, retryAfter: headerOf(headers, 'retry-after') };
     const error = statusError(request, status, text, headers, requestId);
     return { failure, error, to: headerOf(received.headers, 'location') };
@@ -222,12 +223,13 @@ async function attemptOnce(request: HttpRequest, caller: Caller, deadlineMs: num
 /** What a timer of Node can count to. */
 const longestTimerMs = 2 ** 31 - 1;
 
-function readAnswer(text: string, status: number, requestId: string | undefined): Read {
+function readAnswer(text: string, status: number, requestId: string | undefined, key: string | undefined): Read {
   if (text.trim() === '' && status === 204) return { data: null, text: 'null', status, requestId };
   try {
     return { data: JSON.parse(text), text, status, requestId };
   } catch (cause) {
-    const start = text.trim() === '' ? 'an empty body' : JSON.stringify(hideSecrets(text).slice(0, 120));
+    const start =
+      text.trim() === '' ? 'an empty body' : JSON.stringify(hideSecrets(text.slice(0, 4000), key).slice(0, 120));
     throw new SotraError('bad-answer', `the service answered ${status} with a body that is not JSON: ${start}`, {
       hint: 'Check that the base URL is the service itself and not a proxy or a web page.',
       cause,

@@ -3,8 +3,8 @@ import type { HttpAnswer } from './http.ts';
 const hidden = '***';
 
 /**
- * The text without what must not be shown: the key, webhook secrets, and the values of the JSON fields `secret` and `signature`, also
- * in JSON that is quoted in JSON, and where the text ends inside one. Never throws.
+ * The text without what must not be shown: the key in whatever spelling, webhook secrets, and the values of the JSON fields `secret` and
+ * `signature`, also in JSON that is quoted in JSON, and where the text ends inside one of them. Never throws.
  */
 export function hideSecrets(text: string, key?: string): string {
   const shown = text
@@ -14,7 +14,7 @@ export function hideSecrets(text: string, key?: string): string {
       `$1"$2$1"$3$1"${hidden}$1"`,
     )
     .replace(/\bwhsec_[\w+/=-]{8,}/g, `whsec_${hidden}`);
-  return key === undefined || key.length < 4 ? shown : hideKey(shown, formsOf(key));
+  return key === undefined || key.length < 4 ? shown : hideSpelled(shown, key);
 }
 
 interface Told {
@@ -31,8 +31,7 @@ interface Told {
  */
 export function withoutKey<T extends Told>(answer: T, key: string | null): T {
   if (key === null || key.length < 8) return answer;
-  const anySpelling = new RegExp(spellingsOf(key).join('|'), 'gi');
-  const hideAny = (text: string) => text.replace(anySpelling, hidden);
+  const hideAny = (text: string) => hideSpelled(text, key);
   const headers = Object.fromEntries(
     Object.entries(answer.headers).map(([name, value]) => [
       hideAny(name),
@@ -44,6 +43,19 @@ export function withoutKey<T extends Told>(answer: T, key: string | null): T {
   const forms = /^\d+$/.test(key) ? [] : formsOf(key);
   const text = isDone ? hideKey(answer.text, forms) : hideAny(answer.text);
   return text === answer.text ? { ...answer, headers } : { ...answer, headers, text, body: Buffer.from(text) };
+}
+
+function hideSpelled(text: string, key: string): string {
+  const shown = text.replace(new RegExp(spellingsOf(key).join('|'), 'gi'), hidden);
+  const cut = formsOf(key).flatMap((form) => startAtEnd(shown, form) ?? []);
+  return cut.length === 0 ? shown : `${shown.slice(0, Math.min(...cut))}${hidden}`;
+}
+
+/** Where the text breaks off inside the form; absent when what it ends with could be anything. */
+function startAtEnd(text: string, form: string): number | undefined {
+  for (let length = form.length - 1; length >= 8; length -= 1)
+    if (text.endsWith(form.slice(0, length))) return text.length - length;
+  return undefined;
 }
 
 /** The key as it is, inside JSON (some writers escape the slash), and inside an address. */
