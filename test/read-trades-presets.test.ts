@@ -93,9 +93,11 @@ describe('hyperliquid fills', () => {
       fill({ dir: 'Open Short', time: 1_700_000_001_000 }),
       fill({ dir: 'Settlement', time: 1_700_000_002_000 }),
       fill({ coin: '', time: 1_700_000_003_000 }),
+      fill({ side: 'constructor', time: 1_700_000_004_000 }),
     ]);
     expect(rejected.map(({ place, reason }) => `${place}: ${reason}`)).toEqual([
       'fill 1: sz "-3": must be a number above 0',
+      'fill 6: side "constructor": must be B, A, BUY or SELL',
       'fill 2: dir "Long > Short": must fit startPosition 0 and sz 1',
       'fill 3: dir "Open Short": must fit side "B"',
       'fill 4: dir "Settlement": must fit startPosition 0 and sz 1',

@@ -82,6 +82,7 @@ describe('a CSV', () => {
     ['trader', '0x12', 'trader "0x12": must be 0x and 40 hex digits'],
     ['token', '', 'token is empty: must be 0x and 40 hex digits'],
     ['side', 'hold', 'side "hold": must be buy or sell'],
+    ['side', 'constructor', 'side "constructor": must be buy or sell'],
     ['amount', '-3', 'amount "-3": must be a number above 0'],
     ['amount', '0', 'amount "0": must be a number above 0'],
     ['amount', '1e999', 'amount "1e999": must be a number above 0'],

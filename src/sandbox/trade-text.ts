@@ -39,7 +39,13 @@ const timePattern = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d(?:\.\d+)?)?)? ?(
 const secondsLimit = 1e11;
 /** About 10 MB of them. */
 const mostKnown = 100_000;
-const sides: Record<string, Trade['side']> = { buy: 'buy', b: 'buy', sell: 'sell', s: 'sell', a: 'sell' };
+const sides = new Map<string, Trade['side']>([
+  ['buy', 'buy'],
+  ['b', 'buy'],
+  ['sell', 'sell'],
+  ['s', 'sell'],
+  ['a', 'sell'],
+]);
 
 /**
  * The trade that the text stands for, or every reason why it is none, each naming field, value and what is right.
@@ -69,7 +75,7 @@ export function readTradeText(
   const tokenRule = isPerpChain ? 'a coin of 1 to 32 visible characters' : walletRule;
   const tokenText = given('token') || (isPerpChain ? given('symbol') : '');
   const token = check('token', readToken(tokenText, chain, known), tokenRule, '');
-  const side = check('side', sides[given('side').toLowerCase()], 'buy or sell', 'buy');
+  const side = check('side', sides.get(given('side').toLowerCase()), 'buy or sell', 'buy');
   const amount = check('amount', readAbove(given('amount'), 0), 'a number above 0', 1);
   const usd = readUsd();
   const atMs = check('time', readTime(given('time')), 'an ISO 8601 time, or Unix seconds or milliseconds', 0);

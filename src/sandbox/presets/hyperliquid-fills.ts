@@ -41,7 +41,12 @@ interface Part {
   name: string;
 }
 
-const sides: Record<string, boolean> = { buy: true, b: true, sell: false, a: false };
+const isBuyOf = new Map([
+  ['buy', true],
+  ['b', true],
+  ['sell', false],
+  ['a', false],
+]);
 const istPattern = /^(\d\d)-(\d\d)-(\d{4}) (\d?\d):(\d\d)$/;
 
 /**
@@ -116,7 +121,7 @@ function readFill(row: Row): Fill | { reason: string } {
     return fallback;
   }
   const isSpot = /^@\d|\//.test(texts.coin);
-  const isBuy = check('side', sides[texts.side.toLowerCase()], 'B, A, BUY or SELL', true);
+  const isBuy = check('side', isBuyOf.get(texts.side.toLowerCase()), 'B, A, BUY or SELL', true);
   const size = check('sz', readPositive(texts.sz), 'a number above 0', 1);
   const price = check('px', readPositive(texts.px), 'a number above 0', 1);
   const start = check('startPosition', readNumber(texts.startPosition), 'a number', 0);
