@@ -95,30 +95,24 @@ function double({ x, y, z }: Point): Point {
   return { x: doubled, y: modulo(m * (s - doubled) - 8n * yy * yy, p), z: (2n * y * z) % p };
 }
 
+/** The second point is affine (z = 1) or at infinity, which saves multiplications. */
 function add(a: Point, b: Point): Point {
   if (a.z === 0n) return b;
   if (b.z === 0n) return a;
   const zza = (a.z * a.z) % p;
-  const [ub, sb] = [(b.x * zza) % p, (((b.y * zza) % p) * a.z) % p];
-  // Most sums have a second point with z = 1, which saves five multiplications.
-  const [ua, sa] = b.z === 1n ? [a.x, a.y] : scale(a, b.z);
-  if (ua === ub) return sa === sb ? double(a) : { x: 0n, y: 1n, z: 0n };
-  const h = modulo(ub - ua, p);
+  const [xb, yb] = [(b.x * zza) % p, (((b.y * zza) % p) * a.z) % p];
+  if (a.x === xb) return a.y === yb ? double(a) : { x: 0n, y: 1n, z: 0n };
+  const h = modulo(xb - a.x, p);
   const hh = (h * h) % p;
   const hhh = (hh * h) % p;
-  const v = (ua * hh) % p;
-  const slope = modulo(sb - sa, p);
+  const v = (a.x * hh) % p;
+  const slope = modulo(yb - a.y, p);
   const x = modulo(slope * slope - hhh - 2n * v, p);
-  return { x, y: modulo(slope * (v - x) - sa * hhh, p), z: b.z === 1n ? (a.z * h) % p : (((a.z * b.z) % p) * h) % p };
-}
-
-function scale({ x, y }: Point, z: bigint): [bigint, bigint] {
-  const square = (z * z) % p;
-  return [(x * square) % p, (((y * square) % p) * z) % p];
+  return { x, y: modulo(slope * (v - x) - a.y * hhh, p), z: (a.z * h) % p };
 }
 
 function toNumber(bytes: Uint8Array): bigint {
-  return BigInt(`0x${Buffer.from(bytes).toString('hex') || '0'}`);
+  return BigInt(`0x${Buffer.from(bytes).toString('hex')}`);
 }
 
 function modulo(value: bigint, by: bigint): bigint {
