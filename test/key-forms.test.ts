@@ -1,8 +1,10 @@
-import { createCipheriv, pbkdf2Sync, scryptSync } from 'node:crypto';
+import { createCipheriv, createDecipheriv, pbkdf2Sync, scryptSync } from 'node:crypto';
+import { scrypt } from '@noble/hashes/scrypt.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
+import nacl from 'tweetnacl';
 import { expect, test } from 'vitest';
 import { encodeBase58 } from '../src/model/address.ts';
-import { familyOfKeystore, openKeystore, readKeystore } from '../src/resources/comment/keys/keystore.ts';
+import { familyOfKeystore, openKeystore, readKeystore, sealKey } from '../src/resources/comment/keys/keystore.ts';
 import { checkEvmKey, isKeypair, readKeyContent } from '../src/resources/comment/keys/private-key.ts';
 import { solanaTrader } from './traders.ts';
 
@@ -10,6 +12,9 @@ const digits = `${'0123456789abcdef'.repeat(3)}0123456789ABCDEF`;
 const pair = solanaTrader.keypair;
 const read = (text: string | Uint8Array) => readKeyContent(Buffer.from(text), 'the file');
 const evm = { kind: 'plain', key: { family: 'evm', bytes: Uint8Array.from(Buffer.from(digits, 'hex')) } };
+/** A seed of zeros and a one: short in base58, with zeros in its list. */
+const seed = Uint8Array.from([...new Array(31).fill(0), 1]);
+const short = nacl.sign.keyPair.fromSeed(seed).secretKey;
 const solana = { kind: 'plain', key: { family: 'solana', bytes: Uint8Array.from(pair.slice(0, 32)) } };
 
 const keys: readonly [what: string, text: string | Uint8Array, content: unknown][] = [
@@ -21,6 +26,12 @@ const keys: readonly [what: string, text: string | Uint8Array, content: unknown]
   ['a list of numbers', JSON.stringify(pair), solana],
   ['a list of numbers with spaces', `[\n ${pair.join(' ,\t\r\n ')} ]\n`, solana],
   ['base58 of a keypair', encodeBase58(Uint8Array.from(pair)), solana],
+  ['a list with zeros in it', JSON.stringify([...short]), { kind: 'plain', key: { family: 'solana', bytes: seed } }],
+  [
+    'base58 of a keypair that begins with zeros',
+    encodeBase58(short),
+    { kind: 'plain', key: { family: 'solana', bytes: seed } },
+  ],
   ['a keystore', '{"version":3}', { kind: 'keystore', json: { version: 3 } }],
 ];
 
@@ -43,9 +54,25 @@ const notKeys: readonly [what: string, text: string | Uint8Array, message: strin
   ['a sign below the letters', `@${digits.slice(1)}`, unknown],
   ['a sign above the letters', `\`${digits.slice(1)}`, unknown],
   ['half of a byte order mark', Buffer.concat([Buffer.from([0xef, 0xbb]), Buffer.from(digits)]), unknown],
+  [
+    'a byte order mark with another first byte',
+    Buffer.from(`01bbbf${Buffer.from(digits).toString('hex')}`, 'hex'),
+    unknown,
+  ],
+  [
+    'a byte order mark with another second byte',
+    Buffer.from(`ef01bf${Buffer.from(digits).toString('hex')}`, 'hex'),
+    unknown,
+  ],
+  [
+    'a byte order mark with another third byte',
+    Buffer.from(`efbb01${Buffer.from(digits).toString('hex')}`, 'hex'),
+    unknown,
+  ],
   ['1x before 64 hex digits', `1x${digits}`, unknown],
   ['zero', '0'.repeat(64), 'the key in the file is not a valid EVM private key'],
   ['a list with words', '["a"]', unknown],
+  ['a list with a letter behind a number', `[${pair.join(',')}x]`, unknown],
   ['a list with an empty place', '[1,,2]', unknown],
   ['a list with a number above 255', `[256,${pair.slice(1).join(',')}]`, unknown],
   ['a list without its end', `[${pair.join(',')}`, unknown],
@@ -64,6 +91,12 @@ const notKeys: readonly [what: string, text: string | Uint8Array, message: strin
     words,
     `${unknown}: it looks like a recovery phrase, which opens more than one account; export the key of one`,
   ],
+  [
+    'twelve words with more than one space between them',
+    words.replaceAll(' ', ' \n'),
+    `${unknown}: it looks like a recovery phrase, which opens more than one account; export the key of one`,
+  ],
+  ['twelve words, the first one after a digit', `1${words}`, unknown],
   ['eleven words', words.slice(5), unknown],
   ['twelve words, one of them a number', words.replace('junk', '12'), unknown],
   ['twelve words, one with a sign', words.replace('junk', 'junk!'), unknown],
@@ -71,6 +104,14 @@ const notKeys: readonly [what: string, text: string | Uint8Array, message: strin
 
 test.each(notKeys)('what is no key is refused without being shown: %s', (_, text, message) => {
   expect(() => read(text)).toThrow(expect.objectContaining({ code: 'signing-key', message }));
+});
+
+test('who has no key in a file is told which forms are known', () => {
+  expect(() => read('gm')).toThrow(
+    expect.objectContaining({
+      hint: 'Known forms: 64 hex digits, a Solana CLI keypair (JSON), a Web3 Secret Storage V3 keystore (JSON).',
+    }),
+  );
 });
 
 test('a key of EVM is above zero and below the order of the curve', () => {
@@ -139,11 +180,14 @@ const open = (json: Json, by: Uint8Array = password) => openKeystore(readKeystor
 const key = { family: 'evm', bytes: Uint8Array.from(secret) };
 
 test('a keystore opens with its password, by either derivation, with 0x and Crypto as old wallets write them', async () => {
-  expect(await open(sealed())).toEqual(key);
+  expect(await open(sealed())).toStrictEqual(key);
   expect(await open(sealed(), Buffer.from('pw2'))).toBeUndefined();
   expect(await open(scryptOf(2, 8, 1))).toEqual(key);
   expect(await open(scryptOf(4, 1, 2))).toEqual(key);
   expect(await open(scryptOf(2, 8, 1, 128))).toEqual(key);
+  // Each of the two needs some megabytes, one for its many rounds, the other for its many lanes.
+  expect(await open(scryptOf(16_384, 8, 1))).toEqual(key);
+  expect(await open(scryptOf(2, 8, 8192))).toEqual(key);
   const { crypto, ...rest } = sealed();
   expect(await open({ ...rest, Crypto: crypto } as unknown as Json)).toEqual(key);
   const hex = Object.fromEntries(['ciphertext', 'mac'].map((name) => [name, `0x${crypto[name]}`]));
@@ -209,4 +253,69 @@ test('a mac of another length opens nothing', async () => {
   const { mac } = sealed().crypto;
   expect(await open(changed({ mac: `${mac}00` }))).toBeUndefined();
   expect(await open(changed({ mac: '' }))).toBeUndefined();
+});
+
+test('a keystore of an old wallet with r = 1 and many rounds opens, which OpenSSL refuses', async () => {
+  const cost = { n: 65_536, r: 1, p: 1, dklen: 32 };
+  const derived = Buffer.from(scrypt(password, salt, { N: cost.n, r: cost.r, p: cost.p, dkLen: cost.dklen }));
+  expect(() => scryptSync(password, salt, 32, { N: cost.n, r: cost.r, p: cost.p })).toThrow();
+  expect(await open(sealed({ derived, kdf: 'scrypt', kdfparams: cost }))).toEqual(key);
+});
+
+interface SealedParts {
+  ciphertext: string;
+  cipherparams: { iv: string };
+  kdfparams: { n: number; r: number; p: number; dklen: number; salt: string };
+  mac: string;
+}
+
+/** Opens a keystore by its parts alone, as another wallet would. */
+function openByHand(crypto: unknown): Uint8Array {
+  const { ciphertext, cipherparams, kdfparams, mac } = crypto as SealedParts;
+  const { n, r, p, dklen } = kdfparams;
+  const bytes = (hex: string) => Buffer.from(hex, 'hex');
+  const derived = scryptSync(password, bytes(kdfparams.salt), dklen, { N: n, r, p, maxmem: 300_000_000 });
+  const hidden = bytes(ciphertext);
+  expect(mac).toBe(Buffer.from(keccak_256(Buffer.concat([derived.subarray(16, 32), hidden]))).toString('hex'));
+  const cipher = createDecipheriv('aes-128-ctr', derived.subarray(0, 16), bytes(cipherparams.iv));
+  return Uint8Array.from(Buffer.concat([cipher.update(hidden), cipher.final()]));
+}
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+const hexOf = (bytes: number) => expect.stringMatching(new RegExp(`^[0-9a-f]{${2 * bytes}}$`));
+const sealedCrypto = {
+  cipher: 'aes-128-ctr',
+  cipherparams: { iv: hexOf(16) },
+  ciphertext: hexOf(32),
+  kdf: 'scrypt',
+  kdfparams: { n: 262_144, r: 8, p: 1, dklen: 32, salt: hexOf(32) },
+  mac: hexOf(32),
+};
+
+test('a key of EVM is sealed as other wallets read it, each time with another salt and iv', async () => {
+  const address = '0xFCAd0B19bB29D4674531d6f115237E16AfCE377c';
+  const store = (await sealKey({ family: 'evm', bytes: secret }, address, password)) as Json;
+  expect(store).toStrictEqual({
+    version: 3,
+    id: expect.stringMatching(uuid),
+    address: 'fcad0b19bb29d4674531d6f115237e16afce377c',
+    crypto: sealedCrypto,
+  });
+  expect(openByHand(store.crypto)).toEqual(Uint8Array.from(secret));
+  const { crypto: other } = (await sealKey({ family: 'evm', bytes: secret }, address, password)) as Json;
+  for (const part of ['ciphertext', 'cipherparams', 'kdfparams', 'mac'])
+    expect(other[part]).not.toEqual(store.crypto[part]);
+});
+
+test('a key of solana is sealed with a word about its family and its address as it is', async () => {
+  const bytes = Uint8Array.from(pair.slice(0, 32));
+  const store = (await sealKey({ family: 'solana', bytes }, solanaTrader.address, password)) as Json;
+  expect(store).toStrictEqual({
+    version: 3,
+    id: expect.stringMatching(uuid),
+    address: solanaTrader.address,
+    sotra: { family: 'solana' },
+    crypto: sealedCrypto,
+  });
+  expect(openByHand(store.crypto)).toEqual(bytes);
 });

@@ -25,7 +25,7 @@ export function readKeyContent(content: Uint8Array, source: string): KeyContent 
   const list = trimmed[0] === 0x5b ? readByteList(trimmed) : undefined;
   if (list !== undefined) return { kind: 'plain', key: solanaKey(list, source) };
   if (trimmed[0] === 0x7b) return { kind: 'keystore', json: readJson(trimmed, source) };
-  if (trimmed.length >= 80 && trimmed.length <= 90) {
+  if (trimmed.length <= 90) {
     const pair = decodeBase58(Buffer.from(trimmed).toString('latin1'));
     if (pair?.length === 64) return { kind: 'plain', key: solanaKey(pair, source) };
   }
