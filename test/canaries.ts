@@ -15,7 +15,10 @@ export const webhookSecret = 'hush.canary.webhook.4242';
 /** As it stands in running text, where only its form tells it. */
 export const namedSecret = 'whsec_Y2FuYXJ5LWhvb2stc2VjcmV0LTA4MTU';
 
-export type Secret = 'EVM key' | 'Solana key' | 'password' | 'API key' | 'webhook secret';
+/** Words that nothing else here uses: one of them tells. */
+export const phrase = 'gloom napkin zebra walnut rhythm orphan lizard jungle hamster galaxy velvet scissors';
+
+export type Secret = 'recovery phrase' | 'EVM key' | 'Solana key' | 'password' | 'API key' | 'webhook secret';
 
 const ofText = (text: string): string[] => [
   text,
@@ -58,6 +61,7 @@ const forms: Readonly<Record<Secret, readonly string[]>> = {
     ...partsOf([...seed].join(',')),
   ],
   password: [...ofText(password), ...partsOf(password)],
+  'recovery phrase': phrase.split(' '),
   'API key': [...ofText(apiKey), ...partsOf(apiKey)],
   'webhook secret': [
     ...ofText(webhookSecret),

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import type { Result } from '../cli/command.ts';
 import type { Context } from '../context.ts';
 import { SotraError, usageError } from '../errors.ts';
+import { safeJson } from '../output/json.ts';
 import { keyFolder } from '../resources/comment/keys/key-folder.ts';
 import {
   keptFile,
@@ -96,7 +97,7 @@ interface ExportInput {
 export async function exportKey(input: ExportInput, context: Context): Promise<Result> {
   const { kept, json } = readKept(await keyFolder(context), input.name);
   if (!input.plain) {
-    const text = `${JSON.stringify(json, null, 2)}\n`;
+    const text = `${safeJson(JSON.stringify(json, null, 2))}\n`;
     if (input.out === undefined) return { kind: 'text', text };
     writeSecretFile(input.out, text, { exclusive: true });
     if (kept.family === 'solana') context.note('A sealed Solana key opens in sotra only; other wallets take --plain.');

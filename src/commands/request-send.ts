@@ -5,6 +5,7 @@ import type { WireRequest } from '../api/request.ts';
 import type { Result } from '../cli/command.ts';
 import type { Context } from '../context.ts';
 import { SotraError, usageError } from '../errors.ts';
+import { whyNotJson } from '../model/not-json.ts';
 import { compactJson } from '../output/json.ts';
 import type { AnyView } from '../output/view.ts';
 import { itemsOf, nextRequest, pageNames } from './request-pages.ts';
@@ -99,9 +100,8 @@ async function readBody(typed: string, context: Context): Promise<Pick<WireReque
   try {
     return { body: JSON.parse(text), bodyText: text.trim() };
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
     throw usageError(
-      `--data ${typed.slice(0, 60)}: is not JSON: ${why}`,
+      `--data ${typed.slice(0, 60)}: is not JSON: ${whyNotJson(cause)}`,
       `Quote it for the shell: --data '{"name":"value"}', or read it with @file or -.`,
     );
   }

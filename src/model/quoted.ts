@@ -1,18 +1,53 @@
-/** Digits and letters, or a list of bytes, that are long enough to be a private key; and a webhook's secret. */
-const keyLike = /[0-9a-zA-Z]{60,}|\bwhsec_[\w+/=-]{8,}|(?:\d{1,3}\s*,\s*){31,}\d{1,3}/;
+const recoveryPhrase = /^(?:[a-z]{3,8}[\s,;]+){11,23}[a-z]{3,8}$/i;
+
+/** What a line holds that opens something, most telling first. */
+const secretForms: readonly (readonly [kind: string, form: RegExp])[] = [
+  ['a recovery phrase', recoveryPhrase],
+  ['a Solana keypair', /(?:\d{1,3}\s*,\s*){31,63}\d{1,3}/],
+  ["a webhook's secret", /\bwhsec_/],
+  ['a keypair or a signature', /[0-9a-z]{80}/i],
+  ['a private key', /[0-9a-z]{60}/i],
+];
+
+/** An EVM address, an external id and a name that stands for an address, as they are mistyped. */
+const shownWhole = [/^(?:0x|\\x)\S{0,48}$/i, /^ext:.{0,40}$/, /^[\w.-]{1,56}\.(?:eth|sol|xyz|lens|fc)$/i];
+/** Three to eight letters could be a word of a recovery phrase that stands one a line. */
+const plainWord = /^(?![a-z]{3,8}$)[\p{L}_/-]{1,24}$/iu;
+/** A Solana address, an EVM address without its 0x, a UUID; and keys of services, which look no different. */
+const shownAtItsEnds = /^(?:[0-9a-z]{38,46}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i;
 
 /**
- * A piece of a user's file as a message may show it: what could be a private key or a secret loses its middle, and what follows it is left out; other
- * long text loses its end. Never throws.
+ * A wrong line of a list of addresses as a message may show it. What has the form of an address that is mistyped is quoted: with `0x` and
+ * up to 48 characters, `ext:` and an id, a name such as `x.eth`, a placeholder such as `N/A`; what is as long as an address without
+ * `0x`, by its first six and last four characters. Nothing else is, since it could open something: what looks like a key, a secret or a
+ * recovery phrase is called that, the rest by its length. The line's number leads to it. Never throws.
  */
 export function quoted(text: string): string {
-  const found = keyLike.exec(text);
-  if (found === null) return shortened(text);
-  const [key] = found;
-  const isLast = found.index + key.length === text.length;
-  return `${shortened(text.slice(0, found.index))}${key.slice(0, 6)}…${isLast ? key.slice(-4) : ''}`;
+  if (kindOf(text) !== undefined) return written(text);
+  if (plainWord.test(text) || shownWhole.some((form) => form.test(text))) return text;
+  if (shownAtItsEnds.test(text)) return `${text.slice(0, 6)}…${text.slice(-4)}`;
+  return text === '' ? '(empty)' : `(${text.length} characters, not shown)`;
 }
 
-function shortened(text: string): string {
-  return text.length > 60 ? `${text.slice(0, 59)}…` : text;
+/**
+ * The same for the file that the user has bad lines written to, which is his alone: all is kept but what looks like a key, a secret or a
+ * phrase; of long lines the start. Never throws.
+ */
+export function written(text: string): string {
+  const kind = kindOf(text);
+  if (kind !== undefined) return `(looks like ${kind}, not shown)`;
+  return text.length > 200 ? `${text.slice(0, 199)}…` : text;
+}
+
+/** The first names of a header as a message may show it; of what is no name, and of many, three dots stand there. Never throws. */
+export function quotedColumns(cells: readonly string[]): string {
+  const line = cells.join(' ');
+  if (recoveryPhrase.test(line)) return written(line);
+  const names = cells.map((cell) => (/^[\p{L} _-]{1,24}$/u.test(cell) ? cell.trim() : '…'));
+  // Five words of a recovery phrase open nothing.
+  return [...names.slice(0, 5), ...(names.length > 5 ? ['…'] : [])].join(', ');
+}
+
+function kindOf(text: string): string | undefined {
+  return secretForms.find(([, form]) => form.test(text))?.[0];
 }

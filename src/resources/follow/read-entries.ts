@@ -1,4 +1,5 @@
 import { SotraError, usageError } from '../../errors.ts';
+import { whyNotJson } from '../../model/not-json.ts';
 import { type BulkEntry, writtenProblem } from './entry.ts';
 
 /** Entries of one request: at most so many, and its body at most so large (the service takes 5 MB). */
@@ -95,8 +96,7 @@ function parseArray(text: string, source: string): unknown[] {
   try {
     return JSON.parse(text) as unknown[];
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw usageError(`${source}: begins like a JSON array and is not one: ${why}`);
+    throw usageError(`${source}: begins like a JSON array and is not one: ${whyNotJson(cause)}`);
   }
 }
 

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { SotraError, usageError } from '../../errors.ts';
 import { normalizeAddress } from '../../model/address.ts';
+import { whyNotJson } from '../../model/not-json.ts';
+import { written } from '../../model/quoted.ts';
 
 /** The price of a token in USD, `null` where none was given. */
 export type PriceOf = (token: {
@@ -45,7 +47,10 @@ function pricesIn(text: string, file: string): PriceOf {
   for (const [key, value] of Object.entries(readObject(text, file))) {
     if (value === null) continue;
     if (typeof value !== 'number' || !Number.isFinite(value) || value < 0)
-      throw usageError(`--prices-file ${file}: the price of ${key} must be a number from 0, in USD, or null`, shape);
+      throw usageError(
+        `--prices-file ${file}: the price of ${written(key)} must be a number from 0, in USD, or null`,
+        shape,
+      );
     prices.set(nameOf(key), value);
   }
   return ({ tokenChain, tokenAddress, tokenSymbol }) =>
@@ -57,8 +62,7 @@ function readObject(text: string, file: string): object {
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw usageError(`--prices-file ${file}: not JSON: ${why}`, shape);
+    throw usageError(`--prices-file ${file}: not JSON: ${whyNotJson(cause)}`, shape);
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw usageError(`--prices-file ${file}: must be a JSON object`, shape);

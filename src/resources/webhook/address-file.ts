@@ -1,6 +1,7 @@
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { SotraError, usageError } from '../../errors.ts';
+import { quotedColumns } from '../../model/quoted.ts';
 import { readAddress } from './addresses.ts';
 
 /** Some addresses as they stand in a file, each with its line (the number of the item in a JSON array). */
@@ -161,8 +162,8 @@ function lineForm(first: string, name: string, column: string | undefined): Line
   if (found === -1)
     throw usageError(
       column === undefined
-        ? `${name}: no column of addresses in the first line: ${first.slice(0, 100)}`
-        : `--column ${column}: ${name} has no such column: ${first.slice(0, 100)}`,
+        ? `${name}: no column of addresses in the first line: ${quotedColumns(cells)}`
+        : `--column ${column}: ${name} has no such column: ${quotedColumns(cells)}`,
       'Name the column with --column, or give one address a line.',
     );
   return { isHeader: named !== undefined, take: (text) => splitCells(text, separator)[found] ?? '' };

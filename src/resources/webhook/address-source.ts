@@ -2,6 +2,7 @@ import { createReadStream, existsSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
+import { quoted, written } from '../../model/quoted.ts';
 import { formatCount } from '../../output/format.ts';
 import { type AddressLines, type PlainLines, readAddressFile } from './address-file.ts';
 import type { AddressSet } from './address-set.ts';
@@ -35,8 +36,8 @@ export async function takeAddresses(
   const rejected: Rejected[] = [];
   const unwritten: string[] = [];
   const onRejected = (each: Rejected) => {
-    if (rejected.length < listedRejects) rejected.push(each);
-    if (rejects !== undefined) unwritten.push(`${JSON.stringify(each)}\n`);
+    if (rejected.length < listedRejects) rejected.push({ ...each, text: quoted(each.text) });
+    if (rejects !== undefined) unwritten.push(`${JSON.stringify({ ...each, text: written(each.text) })}\n`);
   };
   try {
     const allowBadChecksum = input.allowBadChecksum === true;

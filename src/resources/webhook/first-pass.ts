@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import { SotraError } from '../../errors.ts';
-import { quoted } from '../../model/quoted.ts';
 import type { AddressLines, PlainLines } from './address-file.ts';
 import { type AddressSet, type ByteAddressSet, createAddressSet } from './address-set.ts';
 import { type AddressRules, readAddress } from './addresses.ts';
@@ -87,7 +86,7 @@ function takeText(text: string, line: number, seen: AddressSet, options: Options
   const read = readAddress(text, options);
   if (typeof read !== 'string') {
     pass.rejected += 1;
-    options.onRejected({ line, text: quoted(text), reason: read.reason });
+    options.onRejected({ line, text, reason: read.reason });
   } else if (!seen.add(read)) pass.duplicates += 1;
   else if (options.known?.has(read) !== true) {
     pass.addresses += 1;
