@@ -16,7 +16,7 @@ export async function readBody(
 ): Promise<{ text: string; body: Uint8Array }> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  for await (const chunk of decoded(limited(incoming, maxBytes), encoding)) {
+  for await (const chunk of decoded(incoming, encoding, maxBytes)) {
     bytes += chunk.length;
     if (bytes > maxBytes) throw tooLarge(maxBytes);
     chunks.push(chunk);
@@ -38,14 +38,18 @@ async function* limited(incoming: AsyncIterable<Uint8Array>, maxBytes: number): 
   }
 }
 
-function decoded(incoming: AsyncIterable<Uint8Array>, encoding: string | undefined): AsyncIterable<Uint8Array> {
+function decoded(
+  incoming: AsyncIterable<Uint8Array>,
+  encoding: string | undefined,
+  maxBytes: number,
+): AsyncIterable<Uint8Array> {
   const name = encoding?.trim().toLowerCase() ?? '';
   if (name === '' || name === 'identity') return incoming;
   if (!Object.hasOwn(decoders, name))
     throw new SotraError('bad-answer', `the service answered in an encoding that nobody asked for: ${name}`, {
       hint: 'gzip, deflate and br are understood; a proxy on the way may be at fault.',
     });
-  return inflated(incoming, name as keyof typeof decoders);
+  return inflated(limited(incoming, maxBytes), name as keyof typeof decoders);
 }
 
 async function* inflated(incoming: AsyncIterable<Uint8Array>, name: keyof typeof decoders): AsyncIterable<Uint8Array> {

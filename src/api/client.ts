@@ -191,12 +191,9 @@ function nextPlace({ failure, to }: Failed, from: URL): URL | undefined {
 
 async function attemptOnce(request: HttpRequest, caller: Caller, deadlineMs: number): Promise<Attempt> {
   const started = caller.now();
-  const left = AbortSignal.timeout(Math.max(0, Math.min(deadlineMs - started, longestTimerMs)));
   try {
-    const received = await caller.transport.send(request, {
-      timeoutMs: caller.timeoutMs,
-      signals: [caller.signal, left],
-    });
+    const { timeoutMs, signal } = caller;
+    const received = await caller.transport.send(request, { timeoutMs, totalMs: deadlineMs - started, signal });
     const { status, timing } = received;
     const encoding = headerOf(received.headers, 'content-encoding');
     const read = await readBody(received.body, encoding, caller.maxBodyBytes);
@@ -213,15 +210,12 @@ async function attemptOnce(request: HttpRequest, caller: Caller, deadlineMs: num
     if (thrown instanceof SotraError) throw thrown;
     if (caller.signal.aborted)
       throw new SotraError('interrupted', 'interrupted', { cause: thrown, outcome: 'unknown' });
-    const error = sendError(request, thrown, { ...caller, timeIsUp: left.aborted });
+    const error = sendError(request, thrown, caller);
     caller.observe({ kind: 'failure', message: error.message, ms: caller.now() - started });
-    const kind = thrown instanceof NetworkFailure ? thrown.kind : 'broken';
-    return { failure: { network: kind === 'timeout' ? 'broken' : kind }, error };
+    const wasUnsent = thrown instanceof NetworkFailure && (thrown.kind === 'refused' || thrown.kind === 'untrusted');
+    return { failure: { network: wasUnsent ? thrown.kind : 'broken' }, error };
   }
 }
-
-/** What a timer of Node can count to. */
-const longestTimerMs = 2 ** 31 - 1;
 
 function readAnswer(text: string, status: number, requestId: string | undefined, key: string | undefined): Read {
   if (text.trim() === '' && status === 204) return { data: null, text: 'null', status, requestId };

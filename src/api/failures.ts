@@ -14,12 +14,12 @@ export interface TimeLimits {
 export function sendError(
   { url: { origin } }: HttpRequest,
   thrown: unknown,
-  { timeoutMs, maxTimeMs, timeIsUp }: TimeLimits & { timeIsUp: boolean },
+  { timeoutMs, maxTimeMs }: TimeLimits,
 ): SotraError {
   const kind = thrown instanceof NetworkFailure ? thrown.kind : 'broken';
   const outcome = kind === 'refused' || kind === 'untrusted' ? 'unsent' : 'unknown';
   const more = { cause: thrown, outcome } as const;
-  if (timeIsUp)
+  if (kind === 'late')
     return new SotraError('timeout', `${origin}: not done within ${maxTimeMs / 1000} s`, {
       ...more,
       hint: 'Give the whole call longer with --max-time 30m.',

@@ -22,15 +22,27 @@ export interface Timing {
   firstByteMs: number;
 }
 
-/** Sends one request, until one of `signals` stops it, and gives its answer as it arrives; the sandbox brings its own, tests too. */
+/** How long one exchange may take. */
+export interface Limits {
+  /** Until something comes: the connection, the first byte, the next one. */
+  timeoutMs: number;
+  /** For all of it. */
+  totalMs: number;
+  signal: AbortSignal;
+}
+
+/** Sends one request and gives its answer as it arrives; the sandbox brings its own, tests too. */
 export interface Transport {
-  send: (request: HttpRequest, limits: { timeoutMs: number; signals: readonly AbortSignal[] }) => Promise<HttpAnswer>;
+  send: (request: HttpRequest, limits: Limits) => Promise<HttpAnswer>;
   close: () => Promise<void>;
 }
 
-type FailureKind = 'refused' | 'untrusted' | 'broken' | 'timeout';
+type FailureKind = 'refused' | 'untrusted' | 'broken' | 'timeout' | 'late';
 
-/** An exchange that failed: `refused` and `untrusted` (a certificate) surely never reached the service, the others may have. */
+/**
+ * An exchange that failed: `refused` and `untrusted` (a certificate) surely never reached the service, the others may have. `timeout`: nothing
+ * came for too long; `late`: all the time was used up.
+ */
 export class NetworkFailure extends Error {
   readonly kind: FailureKind;
   constructor(kind: FailureKind, message: string, cause: unknown) {

@@ -2,7 +2,7 @@ import { type LookupOptions, lookup } from 'node:dns';
 import { setFlagsFromString } from 'node:v8';
 import type { buildConnector, Dispatcher } from 'undici';
 import { SotraError, usageError } from '../errors.ts';
-import { NetworkFailure, type Timing, type Transport } from './http.ts';
+import { type Limits, NetworkFailure, type Timing, type Transport } from './http.ts';
 
 interface Setting {
   now: () => number;
@@ -28,9 +28,9 @@ export async function createTransport({ now, node, env, startTimer = nodeTimer }
   const agent = (await proxied(env)) ?? (await direct(connect));
   const ask = await requester(agent);
   return {
-    async send(request, { timeoutMs, signals }) {
+    async send(request, limits) {
       const started = now();
-      const patience = patienceOf(timeoutMs, startTimer);
+      const patience = patienceOf(limits, startTimer);
       try {
         const answer = await ask({
           origin: request.url.origin,
@@ -41,7 +41,7 @@ export async function createTransport({ now, node, env, startTimer = nodeTimer }
           // undici counts time in whole seconds; ours is exact.
           headersTimeout: 0,
           bodyTimeout: 0,
-          signal: AbortSignal.any([...signals, patience.signal]),
+          signal: patience.signal,
         });
         const timing = { ...takeLatest(started), firstByteMs: now() - started };
         return { status: answer.statusCode, headers: answer.headers, body: reading(answer.body, patience), timing };
@@ -144,21 +144,45 @@ function timedConnector(now: () => number, build: typeof buildConnector) {
 }
 
 interface Patience {
+  /** Aborted when one of the limits is reached. */
   signal: AbortSignal;
+  /** Which time was up. */
+  over: () => 'timeout' | 'late' | undefined;
   /** Something came: the time begins anew. */
   renew: () => void;
   end: () => void;
 }
 
-/** A signal that is aborted when nothing came for so long. */
-function patienceOf(ms: number, startTimer: StartTimer): Patience {
+/** What a timer of Node can count to. */
+const longestTimerMs = 2 ** 31 - 1;
+
+/** One signal for all limits: an exchange is made a thousand times, and signals made of signals cost more than all else here. */
+function patienceOf({ timeoutMs, totalMs, signal }: Limits, startTimer: StartTimer): Patience {
   const stop = new AbortController();
-  const timer = startTimer(() => stop.abort(), ms);
-  return { signal: stop.signal, renew: timer.refresh, end: timer.clear };
+  let over: 'timeout' | 'late' | undefined;
+  const endFor = (why: typeof over) => () => {
+    over ??= why;
+    stop.abort();
+  };
+  const interrupted = endFor(undefined);
+  const silence = startTimer(endFor('timeout'), timeoutMs);
+  const total = setTimeout(endFor('late'), Math.max(0, Math.min(totalMs, longestTimerMs))).unref();
+  if (signal.aborted) interrupted();
+  else signal.addEventListener('abort', interrupted);
+  return {
+    signal: stop.signal,
+    over: () => over,
+    renew: silence.refresh,
+    end: () => {
+      silence.clear();
+      clearTimeout(total);
+      signal.removeEventListener('abort', interrupted);
+    },
+  };
 }
 
 const nodeTimer: StartTimer = (act, ms) => {
-  const timer = setTimeout(act, ms);
+  const timer = setTimeout(act, ms).unref();
   return { refresh: () => void timer.refresh(), clear: () => clearTimeout(timer) };
 };
 
@@ -187,9 +211,10 @@ function isTrust(code: string | undefined): boolean {
   return code !== undefined && /CERT|UNABLE_TO_(VERIFY|GET_ISSUER)|SELF_SIGNED/.test(code);
 }
 
-function networkFailure(error: unknown, { signal }: Patience): Error {
+function networkFailure(error: unknown, { over }: Patience): Error {
   if (error instanceof SotraError) return error;
-  if (signal.aborted) return new NetworkFailure('timeout', 'no answer in time', error);
+  const late = over();
+  if (late !== undefined) return new NetworkFailure(late, 'no answer in time', error);
   const first = error instanceof AggregateError ? error.errors[0] : error;
   const code = codeOf(first);
   const message = first instanceof Error ? first.message : undefined;

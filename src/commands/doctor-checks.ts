@@ -1,5 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import type { NetworkFailure } from '../api/http.ts';
 import type { Context } from '../context.ts';
 import { SotraError } from '../errors.ts';
 import { readEnv, type Service } from '../settings.ts';
@@ -105,7 +106,6 @@ async function askService({ baseUrl, apiKey }: Service, { world, options }: Cont
       await import('../api/transport.ts')
     ).createTransport({ now: world.now, node: world.system.node, env: world.env }));
   const timeoutMs = Math.min(options.timeoutMs, patienceMs);
-  const signal = AbortSignal.any([world.signal, AbortSignal.timeout(timeoutMs)]);
   const headers = {
     accept: 'application/json',
     'user-agent': `sotra/${world.version}`,
@@ -114,13 +114,13 @@ async function askService({ baseUrl, apiKey }: Service, { world, options }: Cont
   const started = world.now();
   try {
     const request = { method: 'GET', url: new URL(baseUrl + checkPath), headers };
-    const answer = await transport.send(request, { timeoutMs, signals: [signal] });
+    const answer = await transport.send(request, { timeoutMs, totalMs: timeoutMs, signal: world.signal });
     const date = Date.parse(String(answer.headers['date']));
     return { status: answer.status, ms: world.now() - started, ...(Number.isNaN(date) ? {} : { date }) };
   } catch (error) {
-    const { message, cause } = error as Error;
+    const { message, cause, kind } = error as NetworkFailure;
     const code = String((cause as { code?: unknown } | undefined)?.code ?? '');
-    const why = signal.aborted ? `no answer within ${timeoutMs / 1000} s` : message;
+    const why = kind === 'timeout' || kind === 'late' ? `no answer within ${timeoutMs / 1000} s` : message;
     return { ms: world.now() - started, failure: { message: why, code } };
   } finally {
     await transport.close();

@@ -89,7 +89,7 @@ function wordSet(): ByteAddressSet {
     return true;
   };
   const grow = (): void => {
-    slots = new Int32Array(slots.length * 2);
+    slots = new Int32Array(slots.length * 4);
     const mask = slots.length - 1;
     for (let entry = 0; entry < count; entry += 1) {
       const hash = hashOf(pages[Math.floor(entry / pageEntries)] as Uint32Array, (entry % pageEntries) * wordsEach);
