@@ -56,7 +56,10 @@ export function formatAmount(value: Figure, { signed = false, compact = false } 
 
 /** A count with thousands separators: `12,480`. `–` for no number. Never throws. */
 export function formatCount(value: Figure): string {
-  return compose(value, false, (size) => digits(size, 0, 0));
+  // Making a formatter takes 10 ms, which a command without other figures can do without.
+  return compose(value, false, (size) =>
+    Number.isSafeInteger(size) ? String(size).replace(/\B(?=(?:\d{3})+$)/g, ',') : digits(size, 0, 0),
+  );
 }
 
 /**
