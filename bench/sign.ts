@@ -114,7 +114,8 @@ console.log(account.address, await account.signMessage({ message: ${JSON.stringi
     const fields = ['--chain', chain, '--tx', transactionHash, '--token', tokenAddress, '--text', 'gm'];
     const sotra = [program, 'comment', 'sign', ...fields, '--service-name', 'Example', '--key-file', keyFile];
     const launch = async (argv: readonly string[]) =>
-      (await measureChild(argv, { SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder })).seconds * 1000;
+      (await measureChild(argv, { SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder, XDG_CACHE_HOME: folder })).seconds *
+      1000;
     const taken = { sotra: [] as number[], minimal: [] as number[], node: [] as number[] };
     for (let round = 0; round < 21; round += 1) {
       taken.minimal.push(await launch([minimal]));

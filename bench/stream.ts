@@ -75,7 +75,13 @@ async function main(cards: number): Promise<void> {
 
 async function sotra(url: string, folder: string, items: number): Promise<Taken> {
   const argv = ['profile', 'positions', wallet, 'closed', '--max', String(items), '--format', 'ndjson', '--quiet'];
-  const env = { SOTRA_BASE_URL: url, SOTRA_API_KEY: 'bench', SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder };
+  const env = {
+    SOTRA_BASE_URL: url,
+    SOTRA_API_KEY: 'bench',
+    SOTRA_CONFIG_DIR: folder,
+    SOTRA_DATA_DIR: folder,
+    XDG_CACHE_HOME: folder,
+  };
   const taken = await measureChild([program, ...argv], env);
   if (taken.lines !== items) throw new Error(`${taken.lines} lines came out instead of ${items}`);
   return taken;

@@ -5,7 +5,7 @@ import { createReadStream, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Agent } from 'undici';
 import { measureChild, startServer, type Taken } from './measure/child.ts';
@@ -72,6 +72,7 @@ function addressOf(index: number): string {
 function upload(url: string, file: string, data: string): Promise<Taken> {
   const argv = ['webhook', 'register', '--url', `http://127.0.0.1:9/${data}`, '--addresses-file', file, '--json'];
   return measureChild([program, ...argv, '--concurrency', String(concurrency)], {
+    XDG_CACHE_HOME: dirname(data),
     SOTRA_BASE_URL: url,
     SOTRA_API_KEY: 'bench-key',
     SOTRA_DATA_DIR: data,

@@ -12,7 +12,10 @@ export interface Taken {
   lines: number;
 }
 
-/** Runs this same Node with these arguments and watches it; `env` is added to PATH alone. Rejects where it does not end with 0. */
+/**
+ * Runs this same Node with these arguments and watches it; `env` is added to PATH alone, so it must say where compiled code is kept between
+ * runs (XDG_CACHE_HOME). Rejects where it does not end with 0.
+ */
 export async function measureChild(
   argv: readonly string[],
   env: Readonly<Record<string, string>> = {},
