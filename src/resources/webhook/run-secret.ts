@@ -12,12 +12,19 @@ import { list as listView } from './view.ts';
 /** The caller's webhooks, secrets masked in every format unless asked for. */
 export async function listWebhooks(showSecrets: boolean, context: Context): Promise<Result> {
   const { data, text } = await context.call(endpoints.list, {});
-  if (showSecrets || !Array.isArray(data)) return { kind: 'answer', answer: data, text, view: listView };
-  const answer = data.map((webhook) => ({
-    ...webhook,
-    ...(webhook.secret ? { secret: maskSecret(webhook.secret) } : {}),
-  }));
-  return { kind: 'answer', answer, view: listView };
+  if (showSecrets) return { kind: 'answer', answer: data, text, view: listView };
+  return { kind: 'answer', answer: masked(data), view: listView };
+}
+
+/** The answer with its secrets masked, also where they stand in a shape that is not the contract's. */
+function masked(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(masked);
+  if (typeof value !== 'object' || value === null) return value;
+  const fields = Object.entries(value).map(([name, each]) => {
+    const isSecret = typeof each === 'string' && each !== '' && (/secret/i.test(name) || each.startsWith('whsec_'));
+    return [name, isSecret ? maskSecret(each) : masked(each)];
+  });
+  return Object.fromEntries(fields);
 }
 
 /** Writes the secret of a webhook to a new file. Errors: `usage` for a file that exists, `not-found` where nobody knows the secret. */

@@ -70,7 +70,12 @@ export async function uploadAddresses(input: UploadInput, context: Context): Pro
     const onRead = (addresses: number) => show.read(addresses);
     const known = input.known === undefined ? {} : { known: input.known };
     const pass = await takeAddresses(input, context, { to: addressesFile(draft), onRead, ...known });
-    if (options.dryRun || options.curl) return await preview(input, draft, pass, context);
+    if (options.dryRun || options.curl) {
+      context.note(
+        `${counted(pass.addresses, 'address', 'es')} in ${requests(Math.ceil(pass.addresses / endpoints.chunkSize))}`,
+      );
+      return await preview(input, draft, context);
+    }
     if (pass.addresses === 0) return { kind: 'none' };
     const plan = await planOf(input, pass, context);
     const folder = await jobFolder(input, jobs, plan, draft, context);
@@ -95,7 +100,14 @@ export async function resumeUpload(
       hint: 'Name that service with --base-url, --context or --sandbox.',
     });
   if (state.plan.keyId !== keyId) context.warn('this upload was begun with another API key');
-  if (state.finishedMs === undefined) checkList(job);
+  if (state.finishedMs === undefined) {
+    checkList(job);
+    if (context.options.dryRun || context.options.curl) {
+      context.note(`Still to be sent: ${requests(state.plan.chunks - state.done.size)}`);
+      const { uid, destinationUrl } = state.plan;
+      return await preview({ uid: state.uid ?? uid, destinationUrl }, folder, context, state.done);
+    }
+  }
   const show = await showUpload(context);
   try {
     show.planned(state.plan);
@@ -105,21 +117,25 @@ export async function resumeUpload(
   }
 }
 
-/** Shows the first request; `RequestPreview` ends the command. */
-async function preview(input: UploadInput, draft: string, pass: FirstPass, context: Context): Promise<Result> {
-  const chunks = Math.ceil(pass.addresses / endpoints.chunkSize);
-  const count = counted(pass.addresses, 'address', 'es');
-  context.note(
-    chunks <= 1
-      ? `${count} in one request.`
-      : `${count} in ${formatCount(chunks)} requests; this is the first, the others are PUTs of up to 1,000.`,
-  );
-  for (const { addresses: walletAddresses } of readChunks(draft)) {
-    const { uid, destinationUrl = '' } = input;
-    if (uid === undefined) await context.call(endpoints.register, { walletAddresses, destinationUrl });
-    else await context.call(endpoints.addAddresses, { uid, walletAddresses });
+/** Shows the first request that is not done; `RequestPreview` ends the command. */
+async function preview(
+  { uid, destinationUrl }: { uid?: string | null | undefined; destinationUrl?: string | null | undefined },
+  folder: string,
+  context: Context,
+  done: ReadonlySet<number> = new Set(),
+): Promise<Result> {
+  for (const { index, addresses: walletAddresses } of readChunks(folder)) {
+    if (done.has(index)) continue;
+    if (uid) await context.call(endpoints.addAddresses, { uid, walletAddresses });
+    else await context.call(endpoints.register, { walletAddresses, destinationUrl: destinationUrl ?? '' });
   }
   return { kind: 'none' };
+}
+
+function requests(count: number): string {
+  return count <= 1
+    ? 'one request.'
+    : `${formatCount(count)} requests; this is the first, the others are PUTs of up to 1,000.`;
 }
 
 async function planOf(input: UploadInput, pass: FirstPass, context: Context): Promise<Plan> {
