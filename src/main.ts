@@ -110,7 +110,9 @@ const world: World = {
     mkdirSync(dirname(logFile), { recursive: true });
     const log = openSync(logFile, 'a', 0o600);
     const self = process.argv[1] ?? '';
-    const child = spawn(process.execPath, [self, ...argv], { detached: true, stdio: ['ignore', log, log] });
+    // It lives on without being watched, and asks nothing of the service.
+    const { SOTRA_API_KEY: _, ...env } = process.env;
+    const child = spawn(process.execPath, [self, ...argv], { detached: true, stdio: ['ignore', log, log], env });
     child.unref();
     return { exitCode: () => child.exitCode, stop: () => void child.kill() };
   },
