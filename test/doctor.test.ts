@@ -1,8 +1,9 @@
-import { spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { answering, run, stub, temporaryFolder } from './harness.ts';
 
@@ -108,4 +109,15 @@ test.skipIf(!hasOpenssl)('a certificate that is not trusted is exit 9 and named 
     found: 'the certificate is not trusted (DEPTH_ZERO_SELF_SIGNED_CERT)',
   });
   expect(of('tls')?.fix).toContain('NODE_EXTRA_CA_CERTS');
+});
+
+test('doctor ends when it has said everything, without waiting for the rest of an answer', async () => {
+  const service = await stub((_, response) => void response.writeHead(200, { 'content-length': '20' }).write('{'));
+  const folder = temporaryFolder();
+  const env = { ...service.env, PATH: process.env['PATH'], SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
+  const started = Date.now();
+  const { stdout } = await promisify(execFile)(process.execPath, ['bin/sotra.js', 'doctor'], { env });
+  expect(stdout).toContain('HTTP 200');
+  // It gives a service ten seconds.
+  expect(Date.now() - started).toBeLessThan(8000);
 });
