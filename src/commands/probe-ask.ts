@@ -8,6 +8,8 @@ export type Pairs = readonly (readonly [name: string, value: string])[];
 /** Reads from the service: the answer, or `undefined` where it refused the request (4xx other than key and rate). */
 export interface Asker {
   ask: (endpoint: Endpoint, input: Readonly<Record<string, unknown>>, extra?: Pairs) => Promise<unknown>;
+  /** The same for what nothing can be probed without. Errors: also the refusals. */
+  need: (endpoint: Endpoint, input: Readonly<Record<string, unknown>>) => Promise<unknown>;
   follow: (link: string) => Promise<unknown>;
   /** Requests sent so far; the same one is sent once. */
   calls: () => number;
@@ -46,6 +48,13 @@ export function createAsker(context: Context, overrides: WireNames): Asker & { f
   };
   return {
     ask,
+    need: async (...asked) => {
+      const wire = requestFor(...asked);
+      count.calls += 1;
+      const { data } = await context.request(wire);
+      answers.set(wire.path, Promise.resolve(data));
+      return data;
+    },
     fresh: (...asked) => send(requestFor(...asked)),
     follow: async (link) => {
       const url = new URL(link, (await context.service()).baseUrl);

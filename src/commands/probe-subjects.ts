@@ -1,5 +1,7 @@
 import type { Endpoint } from '../api/endpoint.ts';
+import { SotraError } from '../errors.ts';
 import { endpoints } from '../resources/index.ts';
+import { list as leaderboard } from '../resources/leaderboard/endpoints.ts';
 import type { Asker } from './probe-ask.ts';
 import { at, itemsIn, type Subject } from './probe-checks.ts';
 
@@ -14,13 +16,21 @@ export interface Subjects {
 /** Most traders whose cards are looked at for a commented trade. */
 const lookedAt = 8;
 
-/** Whom and what to ask about, taken from the leaderboard down; `undefined` where it is empty. */
-export async function findSubjects({ ask }: Pick<Asker, 'ask'>): Promise<Subjects | undefined> {
+/**
+ * Whom and what to ask about, taken from the leaderboard down; `undefined` where it is empty. Errors: those of the call for the leaderboard,
+ * `contract` where it is none.
+ */
+export async function findSubjects({ ask, need }: Pick<Asker, 'ask' | 'need'>): Promise<Subjects | undefined> {
   const read = async (id: string, input: Readonly<Record<string, unknown>>) => {
     const endpoint = (endpoints as readonly Endpoint[]).find((one) => one.id === id);
     return endpoint === undefined ? [] : itemsIn(await ask(endpoint, input));
   };
-  const board = await read('leaderboard.list', {});
+  const answer = await need(leaderboard as Endpoint, {});
+  if (!Array.isArray(at(answer, 'traders')))
+    throw new SotraError('contract', 'the leaderboard came without a list of traders: there is nobody to ask about', {
+      hint: 'See it as it came: sotra request GET /v2/leaderboard',
+    });
+  const board = itemsIn(answer);
   const traders = board.filter((item) => typeof at(item, 'profile', 'addresses', 0) === 'string');
   const [first] = traders;
   if (first === undefined) return undefined;
