@@ -2,6 +2,7 @@ import type { Context } from '../../context.ts';
 import { SotraError } from '../../errors.ts';
 import * as endpoints from './endpoints.ts';
 import type { Journal } from './journal.ts';
+import { listed } from './listed.ts';
 import { type Patience, patiently } from './patience.ts';
 
 /**
@@ -77,11 +78,11 @@ function refuseSecond(before: endpoints.WebhookList): void {
   });
 }
 
-/** The webhooks that have the destination now. */
+/** The webhooks that have the destination now. Errors: `contract` for no list, which would pass for none: a second one would be made. */
 function ownWebhooks({ context, patience, destinationUrl }: Registering): Promise<endpoints.WebhookList> {
   return patiently(patience, async () => {
     const { data } = await context.call(endpoints.list, {});
-    return Array.isArray(data) ? data.filter((webhook) => webhook.destinationUrl === destinationUrl) : [];
+    return listed(data).filter((webhook) => webhook.destinationUrl === destinationUrl);
   });
 }
 

@@ -5,6 +5,7 @@ import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
 import * as endpoints from './endpoints.ts';
 import { jobsFolder, listJobs, serviceId } from './jobs.ts';
+import { listed } from './listed.ts';
 import { maskSecret, readSecrets, writeSecret } from './secret-file.ts';
 import { secretWritten } from './sync-view.ts';
 import { list as listView } from './view.ts';
@@ -53,7 +54,7 @@ async function keptSecret(uid: string, context: Context): Promise<string | undef
 
 async function listedSecret(uid: string, context: Context): Promise<string> {
   const { data } = await context.call(endpoints.list, {});
-  const webhook = Array.isArray(data) ? data.find((each) => each.uid === uid) : undefined;
+  const webhook = listed(data).find((each) => each.uid === uid);
   if (webhook === undefined)
     throw new SotraError('not-found', `webhook ${uid} does not exist`, { hint: 'sotra webhook list shows yours.' });
   if (webhook.secret) return webhook.secret;
