@@ -111,23 +111,47 @@ test('a renamed deployment hears its own name', () => {
   });
 });
 
-const wrong: readonly [decoded: ReturnType<typeof heard>, problem: string][] = [
-  [heard('count=x'), 'count "x": must be a whole number from 1 to 250'],
-  [heard('count=251'), 'count 251: must be a whole number from 1 to 250'],
-  [heard('size=0'), 'count 0: must be a whole number from 1 to 250'],
-  [heard('count=1&count=2'), 'count is given 2 times, once is allowed'],
-  [heard('chains=base&chains=mars'), 'chains ["base","mars"]: must be one of base, solana'],
-  [heard('even=3'), 'even 3: must be even'],
-  [taken({}), 'title is required: text'],
-  [taken({ title: 1 }), 'title 1: must be text'],
-  [taken({ title: ['x'.repeat(200)] }), `title ["${'x'.repeat(78)}: must be text`],
-  [taken({ title: 'n', until: 'x' }), 'until "x": must be a whole number, or null'],
-  [taken([]), 'body must be a JSON object'],
-  [taken(null), 'body must be a JSON object'],
-  [taken('x'), 'body must be a JSON object'],
-  [decodeRequest(get, { path: { id: 'a' }, query: new URLSearchParams(), body: undefined }), 'owner is required: text'],
+const wrong: readonly [problem: string, decoded: () => ReturnType<typeof heard>][] = [
+  ['count "x": must be a whole number from 1 to 250', () => heard('count=x')],
+  ['count 251: must be a whole number from 1 to 250', () => heard('count=251')],
+  ['count 0: must be a whole number from 1 to 250', () => heard('size=0')],
+  ['count is given 2 times, once is allowed', () => heard('count=1&count=2')],
+  ['chains ["base","mars"]: must be one of base, solana', () => heard('chains=base&chains=mars')],
+  ['even 3: must be even', () => heard('even=3')],
+  ['title is required: text', () => taken({})],
+  ['title 1: must be text', () => taken({ title: 1 })],
+  [`title ["${'x'.repeat(78)}: must be text`, () => taken({ title: ['x'.repeat(200)] })],
+  ['until "x": must be a whole number, or null', () => taken({ title: 'n', until: 'x' })],
+  ['body must be a JSON object', () => taken([])],
+  ['body must be a JSON object', () => taken(null)],
+  ['body must be a JSON object', () => taken('x')],
+  ['body must be a JSON object', () => taken(undefined)],
+  [
+    'owner is required: text',
+    () => decodeRequest(get, { path: { id: 'a' }, query: new URLSearchParams(), body: undefined }),
+  ],
 ];
 
-test.each(wrong)('%j names the field as the service calls it', (decoded, problem) => {
-  expect(decoded).toEqual({ ok: false, problem });
+test.each(wrong)('%s: the field is named as the service calls it', (problem, decoded) => {
+  expect(decoded()).toEqual({ ok: false, problem });
+});
+
+test('what is left out stays out of the input, also where the body has nothing of it', () => {
+  expect(Object.keys((heard('') as { input: object }).input)).toEqual(['id', 'owner']);
+  expect(Object.keys((taken({ title: 'n' }) as { input: object }).input)).toEqual(['name']);
+});
+
+test('a body is an object as soon as one parameter stands in it', () => {
+  const mixed = {
+    id: 'thing.mix',
+    method: 'PUT',
+    path: '/v1/{id}',
+    params: { id: get.params.id, ...put.params },
+  } as const;
+  expect(encodeRequest(mixed, { id: 'a', name: 'n' })).toStrictEqual({
+    method: 'PUT',
+    path: '/v1/a',
+    body: { title: 'n' },
+  });
+  expect(encodeRequest(get, path)).toStrictEqual({ method: 'GET', path: '/v1/things/a/of/b' });
 });

@@ -26,6 +26,12 @@ const hidden: readonly [text: string, key: string | undefined, shown: string][] 
   ['a key b', 'key', 'a key b'],
   ['a b', '', 'a b'],
   ['k/y"1 k\\/y\\"1 k/y\\"1 k%2Fy%221', 'k/y"1', '*** *** *** ***'],
+  ['it breaks off in key-1234567', 'key-12345678', 'it breaks off in ***'],
+  ['it breaks off in key-1234', 'key-12345678', 'it breaks off in ***'],
+  ['it breaks off in key-123', 'key-12345678', 'it breaks off in key-123'],
+  ['key-1234 stands before', 'key-12345678', 'key-1234 stands before'],
+  ['key-12345678 and key-1234567', 'key-12345678', '*** and ***'],
+  ['{"a":"key%2F1%2F', 'key/1/2/3', '{"a":"***'],
 ];
 
 test.each(hidden)('of %j with the key %j there is shown %j', (text, key, shown) => {
@@ -80,6 +86,8 @@ test('what a service says of an error is free of the key in whatever spelling', 
   // Behind one byte and two: what stands before the key, and its own last digits that it shares, are left.
   expect(said(400, Buffer.from('xa/b"c+d?e').toString('base64'))).toMatch(/^..?\*\*\*.{0,4}$/);
   expect(said(400, Buffer.from('xya/b"c+d?e').toString('base64'))).toMatch(/^..?.?\*\*\*.{0,4}$/);
+  // Ten bytes are thirteen digits and a bit: the fourteenth is also the next byte's.
+  expect(said(400, 'YS9iImMrZD9lZnp6', 'a/b"c+d?ef')).toBe('***np6');
   expect(said(400, Buffer.from('???>>>???').toString('base64url'), '???>>>???')).toBe('***');
   expect(said(400, Buffer.from('???>>>???').toString('base64'), '???>>>???')).toBe('***');
 });
