@@ -5,7 +5,6 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { generate } from 'selfsigned';
 import { expect, onTestFinished, test } from 'vitest';
 import { createTransport } from '../src/api/transport.ts';
-import { SotraError } from '../src/errors.ts';
 
 async function portOf(server: Server, host = '127.0.0.1'): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, host, resolve));
@@ -22,7 +21,7 @@ async function transportOf({ env = {}, now = Date.now }: { env?: Record<string, 
   const send = (url: string, { method = 'GET', body, ...limits }: Sending = {}) =>
     transport.send(
       { method, url: new URL(url), headers: {}, ...(body === undefined ? {} : { body }) },
-      { timeoutMs: 20_000, signals: [], ...limits },
+      { timeoutMs: 20_000, totalMs: 60_000, signal: new AbortController().signal, ...limits },
     );
   return { ...transport, send };
 }
@@ -31,7 +30,8 @@ interface Sending {
   method?: string;
   body?: string;
   timeoutMs?: number;
-  signals?: AbortSignal[];
+  totalMs?: number;
+  signal?: AbortSignal;
 }
 
 async function textOf(body: AsyncIterable<Uint8Array>): Promise<string> {
@@ -158,22 +158,43 @@ test('a port where nobody listens is refused, by address and by name', async () 
   });
 });
 
-const stops: readonly [what: string, reason: unknown, error: object][] = [
-  ['an error of ours', new SotraError('interrupted', 'stopped'), { code: 'interrupted', message: 'stopped' }],
-  ['another error', new Error('why'), { kind: 'broken', message: 'why' }],
-  ['an error without words', Object.assign(new Error(''), { code: 'EPIPE' }), { kind: 'broken', message: 'EPIPE' }],
-  ['a code alone', { code: 'EPIPE' }, { kind: 'broken', message: 'EPIPE' }],
-  ['a text', 'enough', { kind: 'broken', message: 'enough' }],
-  ['a name that is not found', { code: 'ENOTFOUND' }, { kind: 'refused', message: 'ENOTFOUND' }],
-  ['a certificate', { code: 'CERT_HAS_EXPIRED' }, { kind: 'untrusted', message: 'CERT_HAS_EXPIRED' }],
-];
-
-test.each(stops)('what stops a request is told as it is: %s', async (_, reason, error) => {
-  const stop = new AbortController();
-  const server = createServer(() => stop.abort(reason));
+test('all of an exchange may take so long and no longer, before the answer and inside it', async () => {
+  const server = createServer((request, response) => {
+    if (request.url === '/begun') response.write('a');
+  });
+  const url = `http://127.0.0.1:${await portOf(server)}`;
   const { send } = await transportOf();
-  const sent = send(`http://127.0.0.1:${await portOf(server)}/`, { signals: [stop.signal] });
-  await expect(sent).rejects.toMatchObject(error);
+  const late = { kind: 'late', message: 'no answer in time' };
+  await expect(send(url, { totalMs: 50 })).rejects.toMatchObject(late);
+  await expect(send(url, { totalMs: -1 })).rejects.toMatchObject(late);
+  const { body } = await send(`${url}/begun`, { totalMs: 1000 });
+  await expect(textOf(body)).rejects.toMatchObject(late);
+});
+
+test('a limit that no timer can count to is a long one', async () => {
+  const { send } = await transportOf();
+  const url = `http://127.0.0.1:${await portOf(createServer(echo))}/`;
+  expect(await textOf((await send(url, { totalMs: 10_000_000_000 })).body)).toBe('GET / ""');
+});
+
+test('a request that its caller stops ends there, before it is sent, before the answer and inside it', async () => {
+  const stop = new AbortController();
+  const asked: string[] = [];
+  const server = createServer(({ url = '' }, response) => {
+    asked.push(url);
+    if (url === '/begun') response.write('a');
+    else stop.abort();
+  });
+  const url = `http://127.0.0.1:${await portOf(server)}`;
+  const { send } = await transportOf();
+  const stopped = { kind: 'broken', message: 'This operation was aborted' };
+  await expect(send(`${url}/first`, { signal: stop.signal })).rejects.toMatchObject(stopped);
+  await expect(send(`${url}/second`, { signal: stop.signal })).rejects.toMatchObject(stopped);
+  const later = new AbortController();
+  const { body } = await send(`${url}/begun`, { signal: later.signal });
+  later.abort();
+  await expect(textOf(body)).rejects.toMatchObject(stopped);
+  expect(asked).toEqual(['/first', '/begun']);
 });
 
 /** A proxy that leads everything to one port, and keeps what it was asked for. */
