@@ -124,7 +124,7 @@ interface Service {
 }
 
 /** A service that is well at first and then fails so. */
-async function brokenService({ fault, well }: Service) {
+export async function brokenService({ fault, well }: Service) {
   const waiting = await patience();
   const requests: string[] = [];
   const server = createServer((request, response) => {
@@ -206,7 +206,7 @@ export async function againstLong(
 const megabyte = Buffer.alloc(2 ** 20, ' ');
 
 /** JSON of that many megabytes, in pieces and no faster than it is read. */
-function pourMegabytes(response: ServerResponse, count: number): void {
+export function pourMegabytes(response: ServerResponse, count: number): void {
   response.writeHead(200, {
     'content-type': 'application/json',
     'content-length': String(count * megabyte.length + 2),

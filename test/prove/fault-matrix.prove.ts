@@ -1,10 +1,84 @@
-import { test } from 'vitest';
-import { allFaults } from '../fault-long.ts';
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { againstLong, allFaults, inShort, pourMegabytes } from '../fault-long.ts';
 import { checkRow, rows } from '../fault-table.ts';
+import { serviceCommands } from '../faults.ts';
+import { temporaryFolder } from '../harness.ts';
 
-test('every command that is more than one call, against every fault', async () => {
-  for (const row of rows) {
-    const cells = await checkRow(row, allFaults);
-    process.stdout.write(`${row.name} ${row.well} | ${cells.join(' | ')}\n`);
+const line = (name: string, cells: readonly string[]) => process.stdout.write(`| ${[name, ...cells].join(' | ')} |\n`);
+
+test('the whole table: every command that speaks to a service, against every fault', async () => {
+  line('command, requests answered well', allFaults);
+  line(
+    '---',
+    allFaults.map(() => '---'),
+  );
+  for (const { name, argv, stdin } of await serviceCommands()) {
+    const command = { name, argv: argv.join(' '), wells: [0], stdin };
+    const cells = await Promise.all(
+      allFaults.map(async (fault) => {
+        const { code, requests } = await againstLong(command, { fault, well: 0 }, '--json --retries 1 --max-body 1MB');
+        return `${code} ${inShort(requests)}`.trim();
+      }),
+    );
+    line(name, cells);
+    expect(cells.filter((cell) => /^1\b/.test(cell) || cell === '')).toEqual([]);
   }
+  for (const row of rows) line(`${row.name}, ${row.well}`, await checkRow(row, allFaults));
 }, 3_600_000);
+
+/** Runs the built program against 100 MB of JSON; what it ended with, its largest memory in MB, and how much of the body went out. */
+async function againstLarge(flags: string) {
+  let sent = 0;
+  const server = createServer((_, response) => {
+    pourMegabytes(response, 100);
+    response.on('close', () => {
+      sent = response.socket?.bytesWritten ?? 0;
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const folder = temporaryFolder();
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const env = { SOTRA_BASE_URL: url, SOTRA_API_KEY: 'k', SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder };
+  const argv = ['bin/sotra.js', 'request', 'GET', '/large', ...flags.split(' ')];
+  const child = spawn(process.execPath, argv, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  let [err, out, peakMB] = ['', 0, 0];
+  const watch = setInterval(() => {
+    const peak = /VmHWM:\s+(\d+)/.exec(statusOf(child.pid))?.[1];
+    peakMB = Math.max(peakMB, Number(peak ?? 0) / 1024);
+  }, 20);
+  child.stderr.on('data', (chunk) => {
+    err += chunk;
+  });
+  child.stdout.on('data', (chunk: Buffer) => {
+    out += chunk.length;
+  });
+  const code = await new Promise<number | null>((resolve) => child.on('close', resolve));
+  clearInterval(watch);
+  return { flags, code, err, out, peakMB: Math.round(peakMB), sentMB: Math.round(sent / 2 ** 20) };
+}
+
+function statusOf(pid: number | undefined): string {
+  try {
+    return readFileSync(`/proc/${pid}/status`, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+test('a body of 100 MB is stopped at --max-body, and read whole where that allows it; memory is bounded', async () => {
+  for (const flags of ['--json --max-body 1MB', '--json', '--json --max-body 256MB']) {
+    const { err, ...figures } = await againstLarge(flags);
+    process.stdout.write(`${JSON.stringify(figures)}\n`);
+    const isWhole = flags.includes('256');
+    expect(figures.code).toBe(isWhole ? 0 : 13);
+    if (!isWhole) expect([figures.out, JSON.parse(err).error.code]).toEqual([0, 'bad-answer']);
+    if (!isWhole) expect(figures.sentMB).toBeLessThan(flags === '--json' ? 80 : 20);
+    // A body is held once as bytes and once as text, and printed from there.
+    expect(figures.peakMB).toBeLessThan(isWhole ? 500 : 200);
+  }
+}, 600_000);

@@ -1,0 +1,113 @@
+import { createHmac } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { allFaults, brokenService, inShort } from './fault-long.ts';
+import { run, temporaryFolder } from './harness.ts';
+
+/** What a target does to an event: takes it, fails in a way that may pass, refuses it, or says nothing. Typed from what is promised of each. */
+const kinds: Readonly<Record<string, readonly string[]>> = {
+  taken: ['garbage', 'truncated JSON', 'wrong shape', 'endless body', '100 MB body'],
+  passing: ['reset before answer', 'reset in the body', '429', '429 with Retry-After', '500', '502', '503'],
+  moved: ['redirect in a circle', 'redirect elsewhere'],
+  refusing: ['400', '401', '403', '404', '409', '413'],
+  silent: ['no first byte', 'stalled body'],
+  gone: ['refused'],
+};
+
+const kindOf = (fault: string) => Object.keys(kinds).find((kind) => kinds[kind]?.includes(fault)) ?? '';
+
+test('every fault of a target has its kind', () => {
+  expect(Object.values(kinds).flat().sort()).toEqual([...allFaults].sort());
+});
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setImmediate(resolve));
+}
+
+async function deliver(url: string, eventId: string): Promise<number> {
+  const body = JSON.stringify({ events: [{ eventId, eventType: 'copyswap', walletAddresses: [] }] });
+  const t = Math.floor(Date.now() / 1000);
+  const v1 = createHmac('sha256', 'whsec_test').update(`${t}.${body}`).digest('base64url');
+  return (await fetch(url, { method: 'POST', body, headers: { 'daylight-signature': `t=${t},v1=${v1}` } })).status;
+}
+
+/** A folder whose listener stored two events while it forwarded them to a target that fails so. */
+async function listenTo(fault: string) {
+  const folder = temporaryFolder();
+  const [secret, ready] = [join(folder, 'secret'), join(folder, 'ready')];
+  writeFileSync(secret, 'whsec_test\n');
+  const target = await brokenService({ fault, well: 0 });
+  const stopping = new AbortController();
+  const env = { SOTRA_DATA_DIR: folder };
+  const argv = `webhook listen --port 0 --secret-file ${secret} --ready-file ${ready} --forward-to ${target.url}/hook`;
+  const ended = run(argv, { env, hurry: true, signal: stopping.signal });
+  await until(() => existsSync(ready));
+  const { url } = JSON.parse(readFileSync(ready, 'utf8'));
+  expect([await deliver(url, 'one'), await deliver(url, 'two')]).toEqual([200, 200]);
+  const enough = { taken: 2, passing: 3, moved: 3, refusing: 11, silent: 1, gone: 0 }[kindOf(fault)] ?? 0;
+  await until(() => target.requests.length >= enough);
+  stopping.abort();
+  const outcome = await ended;
+  target.close();
+  return { folder, env, secret, outcome, requests: target.requests };
+}
+
+test.each(allFaults)('webhook listen takes and stores every event, also where its target has %s', async (fault) => {
+  const { env, outcome, requests } = await listenTo(fault);
+  expect(outcome.code).toBe(0);
+  expect(requests.every((method) => method === 'POST')).toBe(true);
+  const { out } = await run('webhook events --json', { env });
+  expect(JSON.parse(out).map(({ eventId }: { eventId: string }) => eventId)).toEqual(['two', 'one']);
+  const kind = kindOf(fault);
+  if (kind === 'taken') expect(requests).toEqual(['POST', 'POST']);
+  // What is not taken is not given up: it waits for the next start.
+  if (['passing', 'moved', 'silent', 'gone'].includes(kind)) expect(outcome.err).toContain('2 deliveries wait to be');
+  if (kind === 'refusing') expect(outcome.err).toContain('refuses event one: left behind; sotra webhook replay');
+});
+
+test('webhook replay tries three times and ends with 10 where a target does not take the event', async () => {
+  const { folder, env } = await listenTo('garbage');
+  const cells = await Promise.all(
+    allFaults.map(async (fault) => {
+      const target = await brokenService({ fault, well: 0 });
+      const stopping = new AbortController();
+      const argv = `webhook replay one --to ${target.url}/hook --json`;
+      const hurry = kindOf(fault) !== 'silent';
+      const ended = run(argv, { env: { ...env, SOTRA_CONFIG_DIR: folder }, hurry, signal: stopping.signal });
+      // It would wait half a minute, three times.
+      if (kindOf(fault) === 'silent') await until(() => target.requests.length > 0).then(() => stopping.abort());
+      const { code } = await ended;
+      target.close();
+      return [fault, code, inShort(target.requests)];
+    }),
+  );
+  const said: Readonly<Record<string, readonly [number, string]>> = {
+    taken: [0, 'POST 1'],
+    passing: [10, 'POST 3'],
+    moved: [10, 'POST 3'],
+    refusing: [10, 'POST 3'],
+    silent: [130, 'POST 1'],
+    gone: [10, ''],
+  };
+  expect(cells).toEqual(allFaults.map((fault) => [fault, ...(said[kindOf(fault)] ?? [])]));
+});
+
+test('webhook trigger sends once and ends with 9 where a target does not take the event', async () => {
+  const folder = temporaryFolder();
+  const secret = join(folder, 'secret');
+  writeFileSync(secret, 'whsec_test\n');
+  for (const fault of allFaults.filter((each) => kindOf(each) !== 'silent')) {
+    const target = await brokenService({ fault, well: 0 });
+    const argv = `webhook trigger copyswap --to ${target.url}/hook --secret-file ${secret} --json`;
+    const { code, out } = await run(argv, { env: { SOTRA_DATA_DIR: folder }, hurry: true });
+    target.close();
+    const isTaken = kindOf(fault) === 'taken';
+    expect([fault, code, inShort(target.requests)]).toEqual([
+      fault,
+      isTaken ? 0 : 9,
+      fault === 'refused' ? '' : 'POST 1',
+    ]);
+    expect([fault, JSON.parse(out)[0].delivered]).toEqual([fault, isTaken]);
+  }
+});
