@@ -33,7 +33,7 @@ export const areas = {
   curve: { files: comment('secp256k1 keccak'), tests: tests('signing-vectors signing-independent curve') },
   comment: {
     files: comment('run-sign run-verify run-post read-signed read-comment send open-signer secret-arguments'),
-    tests: tests('signing-text comment-post'),
+    tests: tests('signing-text comment-post naughty-signing signing-rules secret-arguments'),
   },
   'key-forms': { files: comment('keys/keystore keys/private-key'), tests: tests('key-forms') },
   keys: {
