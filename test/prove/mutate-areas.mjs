@@ -44,7 +44,10 @@ export const areas = {
     files: webhook('addresses address-file address-set first-pass'),
     tests: tests('webhook-addresses address-file'),
   },
-  upload: { files: webhook('upload register journal jobs patience'), tests: tests('upload-engine') },
+  upload: {
+    files: webhook('upload register journal jobs patience'),
+    tests: tests('upload-engine upload-edges webhook-upload'),
+  },
   'run-upload': {
     files: webhook('run-upload address-source secret-file show-upload'),
     tests: tests('webhook-upload'),
