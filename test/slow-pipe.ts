@@ -1,0 +1,125 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { onTestFinished } from 'vitest';
+import { temporaryFolder } from './harness.ts';
+
+const wallet = '0xa4e221aa5a7ba51b5d5c7d5c923bfb9bcebcb252';
+const perPage = 100;
+const nameBytes = 10_000;
+
+/** A name as no other, of some thousand characters. */
+const nameOf = (index: number) => `${index} Zoë 漢 ${'abcdefghij'.repeat(nameBytes / 10)}`;
+const profileOf = (index: number) =>
+  `{"id":"p${index}","name":"${nameOf(index)}","addresses":[],"big":12345678901234567890.10}`;
+
+/** The forms of output, with what a service of so many names sends them and what must come of it. */
+export const forms = {
+  ndjson: {
+    argv: `profile followers ${wallet} --all --quiet --format ndjson`,
+    must: (count: number) => range(count, (index) => `${profileOf(index)}\n`),
+  },
+  csv: {
+    argv: `profile followers ${wallet} --all --quiet --format csv --columns name`,
+    must: function* (count: number) {
+      yield 'name\n';
+      yield* range(count, (index) => `${nameOf(index)}\n`);
+    },
+  },
+  json: { argv: 'leaderboard list --quiet --json --max-body 256MB', must: board },
+  request: { argv: 'request GET /large --max-body 256MB', must: board },
+} as const;
+
+/** JSON as it is printed, two spaces a level: so it comes out as it went in, byte for byte. */
+function* board(count: number): Generator<string> {
+  yield '{\n  "traders": [],\n  "more": [\n';
+  yield* range(count, (index) => `    "${nameOf(index)}"${index === count - 1 ? '' : ','}\n`);
+  yield '  ]\n}\n';
+}
+
+function* range(count: number, of: (index: number) => string): Generator<string> {
+  for (let index = 0; index < count; index += 1) yield of(index);
+}
+
+function* page(url: string, count: number): Generator<string> {
+  const first = Number(new URL(url, 'http://service').searchParams.get('cursor') ?? 0);
+  const next = Math.min(first + perPage, count);
+  yield '{"items":[';
+  for (let index = first; index < next; index += 1) yield `${index === first ? '' : ','}${profileOf(index)}`;
+  yield `],"cursor":"${next === count ? '' : next}"}`;
+}
+
+export interface Text {
+  bytes: number;
+  sha256: string;
+}
+
+/** Bytes and digest of a text in pieces. */
+export async function digestOf(pieces: Iterable<string> | AsyncIterable<Uint8Array>): Promise<Text> {
+  const hash = createHash('sha256');
+  let bytes = 0;
+  for await (const piece of pieces) {
+    hash.update(piece);
+    bytes += Buffer.byteLength(piece);
+  }
+  return { bytes, sha256: hash.digest('hex') };
+}
+
+/** A service of so many names, and the environment that the built program needs to ask it; nothing is held whole. */
+export async function serveNames(count: number): Promise<NodeJS.ProcessEnv> {
+  const server = createServer(({ url = '' }, response) => {
+    response.setHeader('content-type', 'application/json');
+    Readable.from(url.includes('/followers') ? page(url, count) : board(count)).pipe(response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const folder = temporaryFolder();
+  return {
+    PATH: process.env['PATH'],
+    SOTRA_BASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    SOTRA_API_KEY: 'k',
+    SOTRA_CONFIG_DIR: folder,
+    SOTRA_DATA_DIR: folder,
+  };
+}
+
+/** What came of the built program, read a bit at a time, and only once the pipe is full; with its exit code and stderr. */
+export async function readSlowly(
+  argv: string,
+  env: NodeJS.ProcessEnv,
+): Promise<Text & { code: number | null; err: string }> {
+  const child = spawn(process.execPath, ['bin/sotra.js', ...argv.split(' ')], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let err = '';
+  child.stderr.on('data', (chunk) => {
+    err += chunk;
+  });
+  const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
+  const text = await digestOf(sips(child));
+  return { ...text, code: await ended, err };
+}
+
+async function* sips({ stdout }: ChildProcess): AsyncGenerator<Uint8Array> {
+  if (stdout === null) return;
+  let over = false;
+  stdout.on('end', () => {
+    over = true;
+  });
+  const tick = () => new Promise((resolve) => setImmediate(resolve));
+  // Nobody reads what is buffered here, so that the program cannot write on.
+  stdout.read(0);
+  while (!over && stdout.readableLength < stdout.readableHighWaterMark) await tick();
+  while (!over) {
+    const sip = stdout.read(Math.min(4000, Math.max(1, stdout.readableLength)));
+    if (sip !== null) yield sip;
+    await tick();
+  }
+}
