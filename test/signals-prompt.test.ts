@@ -82,7 +82,8 @@ test.skipIf(!hasTmux).for(Object.keys(prompts).flatMap((prompt) => ends.map((end
     const before = contents(state);
     const { type, shows, kill, settings: stty, hasCursor } = terminal(argv.replace('KEY', evm), env, folder);
     await shows(asks);
-    if (end !== 'Ctrl-D') type('-l', 'half-typed');
+    // What is typed unseen can be waited for only by what is typed after it.
+    if (end === 'Ctrl-C' || (!hidden && end !== 'Ctrl-D')) type('-l', 'half-typed');
     if (!hidden && end !== 'Ctrl-D') await shows('half-typed');
     if (end.startsWith('SIG')) kill(end as NodeJS.Signals);
     else type(end === 'Ctrl-C' ? 'C-c' : 'C-d');
