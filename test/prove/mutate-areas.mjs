@@ -38,11 +38,11 @@ export const areas = {
   'key-forms': { files: comment('keys/keystore keys/private-key'), tests: tests('key-forms') },
   keys: {
     files: comment('keys/key-folder keys/key-store keys/open-key'),
-    tests: tests('key-store signing-vectors'),
+    tests: tests('key-files'),
   },
   addresses: {
     files: webhook('addresses address-file address-set first-pass'),
-    tests: tests('webhook-addresses address-file'),
+    tests: tests('webhook-addresses address-file read-address'),
   },
   upload: {
     files: webhook('upload register journal jobs patience'),
