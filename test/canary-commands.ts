@@ -1,7 +1,7 @@
 import { globalFlags } from '../src/cli/globals.ts';
 import type { Outline } from '../src/cli/outline.ts';
 import { outlineAll } from '../src/program.ts';
-import { evmKey, type Secret, secretsIn } from './canaries.ts';
+import { evmKey, holdersUnder, type Secret, secretsIn } from './canaries.ts';
 import type { CanaryWorld } from './canary-world.ts';
 import { type RunOptions, run } from './harness.ts';
 import { degen, swaps } from './traders.ts';
@@ -224,7 +224,7 @@ function givenTo({ command, stdin = '', answers }: Line, world: CanaryWorld): Ru
 }
 
 /** Files that hold a secret because that is what they are for; each is its owner's alone. */
-export const holders: readonly { file: RegExp; holds: Secret }[] = [
+const holders: readonly { file: RegExp; holds: Secret }[] = [
   { file: /^config\/config\.json$/, holds: 'API key' },
   { file: /^data\/webhook\/jobs\/[0-9a-f]{12}(\.gone-[0-9a-f]{8})?\/secret$/, holds: 'webhook secret' },
   // webhook register --secret-file, webhook secret --out.
@@ -232,3 +232,12 @@ export const holders: readonly { file: RegExp; holds: Secret }[] = [
   // key export --plain --out.
   { file: /^written-\d+$/, holds: 'EVM key' },
 ];
+
+/** Files that the program wrote and that hold a secret without being for it, or that others may read. */
+export function strayIn({ outputs }: CanaryWorld): ReturnType<typeof holdersUnder> {
+  const mayHold = (file: string, secret: Secret) =>
+    holders.some((each) => each.file.test(file) && each.holds === secret);
+  return holdersUnder(outputs).filter(
+    ({ file, holds, mode }) => mode !== 0o600 || !holds.every((secret) => mayHold(file, secret)),
+  );
+}

@@ -5,6 +5,7 @@ import type { Context } from '../../context.ts';
 import { replaceFile } from '../../durable-file.ts';
 import { usageError } from '../../errors.ts';
 import { takeLock } from '../../lock.ts';
+import { written } from '../../model/quoted.ts';
 import { formatCount } from '../../output/format.ts';
 import { safeJson } from '../../output/json.ts';
 import type { EventSummary } from './delivery.ts';
@@ -113,7 +114,7 @@ function routesOf({ forwardTo = [], route = [] }: ListenInput): Route[] {
   ];
   for (const { url } of routes)
     if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
-      throw usageError(`--forward-to or --route ${url}: must be an http or https address`);
+      throw usageError(`--forward-to or --route ${written(url)}: must be an http or https address`);
   const again = routes.find(({ url }, index) => routes.findIndex((each) => each.url === url) !== index);
   if (again !== undefined)
     throw usageError(

@@ -1,6 +1,7 @@
 import { closeSync, existsSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { draftOf, replaceFile } from '../../durable-file.ts';
 import { SotraError, usageError } from '../../errors.ts';
+import { written } from '../../model/quoted.ts';
 
 /** The secrets in a file: one a line, lines that start with # and empty ones left out. Errors: `local-file` (exit 3) naming the file. */
 export function readSecrets(file: string): string[] {
@@ -9,7 +10,9 @@ export function readSecrets(file: string): string[] {
     text = readFileSync(file, 'utf8');
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
-    throw new SotraError('local-file', `the secret file ${file} cannot be read: ${why}`, {
+    // Perhaps the secret itself was given in the place of its file.
+    const name = written(file);
+    throw new SotraError('local-file', `the secret file ${name} cannot be read: ${why.replaceAll(file, name)}`, {
       hint: 'sotra webhook secret <uid> --out <file> writes one.',
       cause,
     });

@@ -1,0 +1,128 @@
+import { createHmac } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { namedSecret, type Secret, secretsIn, webhookSecret } from './canaries.ts';
+import type { CanaryWorld } from './canary-world.ts';
+import { type Outcome, run, type Script } from './harness.ts';
+
+/** Ways of printing what comes live. */
+export const liveWays: readonly string[] = [
+  '',
+  '--json',
+  '--verbose',
+  '--verbose --json',
+  '--format csv',
+  '--quiet',
+  '--include --verbose --trace-file @@',
+  '--plain --ascii',
+];
+
+/** What a command that goes on until it is stopped showed, and where a secret turned up. */
+export interface Live extends Outcome {
+  leaks: { where: string; holds: Secret[]; text: string }[];
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  for (const end = Date.now() + 20_000; !holds(); await delay(5))
+    if (Date.now() > end) throw new Error('waited 20 s in vain');
+}
+
+const numbers = (function* () {
+  for (let number = 1; ; number += 1) yield number;
+})();
+
+/** Ends a command once what is waited for is there, or it ended by itself. */
+async function runUntil(argv: string, world: CanaryWorld, live: (isOver: () => boolean) => Promise<void>) {
+  const stopping = new AbortController();
+  let isOver = false;
+  const ended = run(argv, { env: world.env, signal: stopping.signal }).finally(() => {
+    isOver = true;
+  });
+  await live(() => isOver);
+  stopping.abort();
+  return ended;
+}
+
+function leaksOf(texts: Readonly<Record<string, string>>): Live['leaks'] {
+  return Object.entries(texts)
+    .map(([where, text]) => ({ where, holds: secretsIn(text), text: text.slice(0, 600) }))
+    .filter(({ holds }) => holds.length > 0);
+}
+
+/** A feed that is watched while the service answers so, and then well again. */
+export async function watchOnce(command: string, way: string, script: Script, world: CanaryWorld): Promise<Live> {
+  const trace = join(world.outputs, `live-${numbers.next().value}.har`);
+  const argv = `${command} --watch 100ms ${way.replace('@@', trace)} --retries 0 --timeout 100ms --max-body 1MB`;
+  const seen = () => world.service.requests.length;
+  const before = seen();
+  let faulty = before;
+  world.answerAs(script);
+  const { out, err, code } = await runUntil(argv, world, async (isOver) => {
+    await until(() => isOver() || seen() >= before + 2);
+    faulty = seen();
+    world.answerAs(world.healthy);
+    await until(() => isOver() || seen() >= faulty + 2);
+  });
+  return { out, err, code, leaks: leaksOf({ stdout: out, stderr: err }) };
+}
+
+/** Signed in the way of the service, by one of the secrets of `hook.secret`. */
+function signed(body: string, by: string): Record<string, string> {
+  const t = Math.floor(Date.now() / 1000);
+  const v1 = createHmac('sha256', by).update(`${t}.${body}`).digest('base64url');
+  return { 'Daylight-Signature': `t=${t},v1=${v1}`, 'content-type': 'application/json' };
+}
+
+/**
+ * A listener that gets good deliveries by both secrets, and bad ones, and sends them on to a service that answers so. Leaks are looked for in
+ * what it prints, what it answers, and all that it sends on.
+ */
+export async function listenOnce(
+  way: string,
+  script: Script,
+  world: CanaryWorld,
+): Promise<Live & { name: string; statuses: readonly number[] }> {
+  const number = numbers.next().value;
+  const [ready, trace] = [join(world.outputs, `ready-${number}.json`), join(world.outputs, `live-${number}.har`)];
+  const secrets = world.input('hook.secret');
+  const forward = `--forward-to ${world.service.url}/hook --route copyswap=${world.service.url}/copies`;
+  const argv = `webhook listen --port 0 --name l${number} --secret-file ${secrets} --ready-file ${ready} ${forward} ${way.replace('@@', trace)} --max-body 2048`;
+  const before = world.service.requests.length;
+  const answers: string[] = [];
+  const statuses: number[] = [];
+  world.answerAs(script);
+  const { out, err, code } = await runUntil(argv, world, async (isOver) => {
+    await until(() => isOver() || existsSync(ready));
+    if (isOver()) return;
+    const { url } = JSON.parse(readFileSync(ready, 'utf8'));
+    const send = async (body: string, headers: Record<string, string>, method = 'POST') => {
+      const answer = await fetch(`${url}/in?x=1`, { method, headers, ...(method === 'POST' && { body }) });
+      answers.push(JSON.stringify([...answer.headers]) + (await answer.text()));
+      statuses.push(answer.status);
+    };
+    const eventOf = (id: string, eventType: string) => JSON.stringify({ events: [{ eventId: id, eventType }] });
+    const good = [eventOf('one', 'new-feed-item'), eventOf('two', 'copyswap')] as const;
+    await send(good[0], signed(good[0], webhookSecret));
+    await send(good[1], signed(good[1], namedSecret));
+    await send(good[0], signed(good[0], webhookSecret));
+    await send(good[0], {});
+    await send(good[0], signed(good[0], 'another secret'));
+    await send(good[0], { 'Daylight-Signature': 'v1' });
+    await send('not JSON', signed('not JSON', webhookSecret));
+    await send(`"${'x'.repeat(5000)}"`, signed('', webhookSecret));
+    await send('', {}, 'GET');
+    await until(() => isOver() || world.service.requests.length >= before + 3);
+  });
+  const sent = JSON.stringify(
+    world.service.requests.slice(before).map(({ url, headers, body }) => [url, headers, body]),
+  );
+  return {
+    out,
+    err,
+    code,
+    name: `l${number}`,
+    statuses,
+    leaks: leaksOf({ stdout: out, stderr: err, answers: answers.join('\n'), forwarded: sent }),
+  };
+}
