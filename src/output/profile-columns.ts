@@ -21,15 +21,21 @@ interface ListedProfile {
   };
 }
 
+/** The column of the name in a list of people: bold, and cut at its end where a line is too long. Never throws. */
+export function nameColumn<Row>(header: string, nameOf: (row: Row) => string): Column<Row> {
+  return {
+    key: 'name',
+    header,
+    help: 'display name',
+    value: nameOf,
+    show: (row) => ({ text: nameOf(row), tone: 'strong' }),
+    cut: 'end',
+  };
+}
+
 /** Columns of a list of profiles in the plain form: who they are and how they trade. Section "Profile". */
 export const profileColumns: readonly Column<ListedProfile>[] = [
-  {
-    key: 'name',
-    header: 'Name',
-    help: 'display name',
-    value: (profile) => profile.name,
-    show: (profile) => ({ text: profile.name, tone: 'strong' }),
-  },
+  nameColumn('Name', ({ name }) => name),
   {
     key: 'twitter',
     header: 'Twitter',

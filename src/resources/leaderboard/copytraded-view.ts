@@ -1,4 +1,5 @@
 import { formatCount, formatTime, formatUsd, pnl, roi } from '../../output/format.ts';
+import { nameColumn } from '../../output/profile-columns.ts';
 import type { View } from '../../output/view.ts';
 import type { CopytradedAnswer } from './endpoints.ts';
 import { trailing } from './trader-columns.ts';
@@ -11,13 +12,7 @@ export const copytraded: View<CopytradedAnswer, Trader, { address?: string }> = 
   rows: (answer) => answer.traders,
   columns: [
     { key: 'rank', header: '#', help: 'place on this leaderboard', value: (_, index) => index + 1, align: 'right' },
-    {
-      key: 'name',
-      header: 'Trader',
-      help: 'display name',
-      value: ({ profile }) => profile.name,
-      show: ({ profile }) => ({ text: profile.name, tone: 'strong' }),
-    },
+    nameColumn('Trader', ({ profile }) => profile.name),
     {
       key: 'copiedUsd',
       header: 'Copied',

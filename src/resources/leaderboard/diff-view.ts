@@ -1,4 +1,5 @@
 import { formatAge, formatCount, formatTime, pnl, shortAddress } from '../../output/format.ts';
+import { nameColumn } from '../../output/profile-columns.ts';
 import type { Shown, View } from '../../output/view.ts';
 import type { BoardChange, BoardDiff } from './diff.ts';
 
@@ -22,14 +23,7 @@ export const diff: View<BoardDiff, BoardChange> = {
       value: ({ rankBefore }) => rankBefore,
       align: 'right',
     },
-    {
-      key: 'name',
-      header: 'Trader',
-      help: 'display name',
-      value: ({ name }) => name,
-      show: ({ name }) => ({ text: name, tone: 'strong' }),
-      cut: 'end',
-    },
+    nameColumn('Trader', ({ name }) => name),
     {
       key: 'pnlUsd',
       header: 'PnL',

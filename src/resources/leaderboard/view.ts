@@ -1,5 +1,6 @@
 import { chainTitles, leaderboardChains } from '../../model/chain.ts';
 import { formatCount, formatPercent, formatRatio, pnl, roi, shortAddress } from '../../output/format.ts';
+import { nameColumn } from '../../output/profile-columns.ts';
 import type { Column, View } from '../../output/view.ts';
 import { leaderboardChart } from './chart.ts';
 import type { LeaderboardAnswer, RankAnswer, SectionsAnswer } from './endpoints.ts';
@@ -33,14 +34,7 @@ export const list: View<LeaderboardAnswer, Trader, { viewerAddresses?: unknown; 
   rows: (answer) => answer.traders,
   columns: [
     { key: 'rank', header: '#', help: 'place on this leaderboard', value: (_, index) => index + 1, align: 'right' },
-    {
-      key: 'name',
-      header: 'Trader',
-      help: 'display name',
-      value: ({ profile }) => profile.name,
-      show: ({ profile }) => ({ text: profile.name, tone: 'strong' }),
-      cut: 'end',
-    },
+    nameColumn('Trader', ({ profile }) => profile.name),
     {
       key: 'pnlUsd',
       header: 'PnL',
@@ -129,14 +123,7 @@ export const sections: View<SectionsAnswer, SectionRow> = {
     ),
   columns: [
     { key: 'section', header: 'Section', help: 'section key', value: ({ section }) => section.key },
-    {
-      key: 'name',
-      header: 'Trader',
-      help: 'display name',
-      value: ({ entry }) => entry.name,
-      show: ({ entry }) => ({ text: entry.name, tone: 'strong' }),
-      cut: 'end',
-    },
+    nameColumn('Trader', ({ entry }) => entry.name),
     {
       key: 'commenter',
       header: 'Comments',
