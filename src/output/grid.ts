@@ -8,6 +8,7 @@ export interface Head {
   text: string;
   side: 'left' | 'right';
   cut: 'middle' | 'end' | undefined;
+  keep: number | undefined;
 }
 
 /** What every human format draws from: heads, and a line of cells for each row in the same order. */
@@ -24,7 +25,10 @@ export interface Grid {
 export function readGrid(columns: readonly AnyColumn[], rows: readonly unknown[], unicode = true): Grid {
   const write = unicode ? safeText : (text: string) => plainOrnaments(safeText(text));
   return {
-    heads: columns.map((column) => ({ text: write(column.header), side: sideOf(column, rows), cut: column.cut })),
+    heads: columns.map((column) => {
+      const { header, cut, keep } = column;
+      return { text: write(header), side: sideOf(column, rows), cut, keep };
+    }),
     lines: rows.map((row, index) =>
       columns.map((column) => {
         const shown = readCell(column, row, index);

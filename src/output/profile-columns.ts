@@ -21,8 +21,11 @@ interface ListedProfile {
   };
 }
 
-/** The column of the name in a list of people: bold, and cut at its end where a line is too long. Never throws. */
-export function nameColumn<Row>(header: string, nameOf: (row: Row) => string): Column<Row> {
+/**
+ * The column of the name in a list of people: bold, and cut at its end where a line is too long, to `keep` characters as long as another column
+ * can be left out instead. Never throws.
+ */
+export function nameColumn<Row>(header: string, nameOf: (row: Row) => string, keep?: number): Column<Row> {
   return {
     key: 'name',
     header,
@@ -30,12 +33,13 @@ export function nameColumn<Row>(header: string, nameOf: (row: Row) => string): C
     value: nameOf,
     show: (row) => ({ text: nameOf(row), tone: 'strong' }),
     cut: 'end',
+    ...(keep !== undefined && { keep }),
   };
 }
 
 /** Columns of a list of profiles in the plain form: who they are and how they trade. Section "Profile". */
 export const profileColumns: readonly Column<ListedProfile>[] = [
-  nameColumn('Name', ({ name }) => name),
+  nameColumn('Name', ({ name }) => name, 24),
   {
     key: 'twitter',
     header: 'Twitter',

@@ -48,9 +48,9 @@ function renderPart(
   const grid = readGrid(columns, rows, unicode);
   const ellipsis = unicode ? '…' : '...';
   if (layout === 'record') return renderCards(grid, { width, palette, ellipsis, long: 'wrap' });
-  const widths = fitWidths(grid, width);
+  const fewer = withoutLeast(columns);
+  const widths = fitWidths(grid, width, fewer !== undefined);
   if (widths === undefined) {
-    const fewer = withoutLeast(columns);
     if (fewer !== undefined) return renderPart(layout, fewer, rows, { width, palette, unicode });
     return renderCards(grid, { width, palette, ellipsis, long: 'cut' });
   }
@@ -63,15 +63,19 @@ function withoutLeast(columns: readonly AnyColumn[]): readonly AnyColumn[] | und
   return least > 0 ? columns.filter((column) => column.drop !== least) : undefined;
 }
 
-/** The width of each column: as wide as its cells, the widest of the cuttable ones narrowed; undefined: it cannot fit. */
-function fitWidths(grid: Grid, width: number): number[] | undefined {
+/**
+ * The width of each column: as wide as its cells, the widest of the cuttable ones narrowed, while `fewer` columns would do only as far as
+ * they say; undefined: it cannot fit.
+ */
+function fitWidths(grid: Grid, width: number, fewer: boolean): number[] | undefined {
   const columns = grid.heads.map((head, index) => {
     const header = displayWidth(head.text);
     const natural = grid.lines.reduce(
       (widest, cells) => Math.max(widest, displayWidth(cells[index]?.text ?? '')),
       header,
     );
-    return { natural, least: head.cut === undefined ? natural : Math.min(natural, Math.max(leastWidth, header)) };
+    const least = Math.max((fewer ? head.keep : undefined) ?? leastWidth, header);
+    return { natural, least: head.cut === undefined ? natural : Math.min(natural, least) };
   });
   const room = width - gap * (columns.length - 1);
   const widest = Math.min(width, Math.max(...columns.map((column) => column.natural)));

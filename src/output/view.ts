@@ -30,6 +30,8 @@ export interface Column<Row> {
   extra?: boolean;
   /** How text may be cut on a narrow terminal: addresses in the middle, prose at the end. Absent: never cut. */
   cut?: 'middle' | 'end';
+  /** Characters that a cut leaves as long as another column can be left out instead. */
+  keep?: number;
 }
 
 /** A titled table that accompanies a view; human formats only. */

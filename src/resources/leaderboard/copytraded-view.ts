@@ -12,7 +12,7 @@ export const copytraded: View<CopytradedAnswer, Trader, { address?: string }> = 
   rows: (answer) => answer.traders,
   columns: [
     { key: 'rank', header: '#', help: 'place on this leaderboard', value: (_, index) => index + 1, align: 'right' },
-    nameColumn('Trader', ({ profile }) => profile.name),
+    nameColumn('Trader', ({ profile }) => profile.name, 24),
     {
       key: 'copiedUsd',
       header: 'Copied',
