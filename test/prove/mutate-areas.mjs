@@ -42,7 +42,7 @@ export const areas = {
   },
   addresses: {
     files: webhook('addresses address-file address-set first-pass'),
-    tests: tests('webhook-addresses address-file read-address'),
+    tests: tests('address-set address-file read-address webhook-addresses'),
   },
   upload: {
     files: webhook('upload register journal jobs patience'),
