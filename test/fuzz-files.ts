@@ -207,9 +207,9 @@ function checkSettings(argv: string, before: Buffer, now: Buffer | undefined, sh
     if (/alias/.test(argv)) return { others, contexts, aliases: without(aliases, ['me', 'whale', 'constructor']) };
     return { others, aliases, contexts: without(contexts, ['own', 'new', 'clicker']) };
   };
-  expect(rest(now), `${shown}\nthe rest of the settings was changed`).toEqual(
-    // An infinite number cannot be written.
-    JSON.parse(JSON.stringify(rest(before))),
+  expect(JSON.stringify(rest(now)), `${shown}\nthe rest of the settings was changed`).toBe(
+    // As text: what is nested deep would take a comparison of objects more stack than there is.
+    JSON.stringify(rest(before)),
   );
 }
 

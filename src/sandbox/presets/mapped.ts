@@ -1,5 +1,5 @@
 import type { Chain } from '../../model/chain.ts';
-import { quoted } from '../../model/quoted.ts';
+import { written } from '../../model/quoted.ts';
 import type { Fatal, Row } from '../read-rows.ts';
 import type { ReadEvent, RowReader } from '../read-trades.ts';
 import { type KnownAddresses, readTradeText, type TradeField, type TradeText, tradeFields } from '../trade-text.ts';
@@ -159,5 +159,5 @@ function checkRequired(keys: string[], columns: Columns, { chain, constants }: M
 function namesOf(keys: string[]): string {
   return keys.length === 1
     ? 'it has one column only: is it a file of trades?'
-    : `its columns: ${keys.map(quoted).join(', ')}`;
+    : `its columns: ${written(keys.join(', '))}`;
 }
