@@ -99,6 +99,8 @@ function waitingDeliveries(db: Db): number {
 type AtMoment = (nowMs: number) => Trade;
 
 const tickMs = 20;
+/** After a clock that was set ahead, or a machine that slept, what is due comes in parts: between them signals and deliveries have their turn. */
+const mostAtOnce = 1000;
 
 /** A log gets a line about the sums no more often than this. */
 const betweenLinesMs = 10_000;
@@ -114,14 +116,15 @@ async function* madeTrades(db: Db, input: SimulateInput, { world }: Context): As
   const startMs = world.now();
   for (let made = 0; ; ) {
     const elapsedMs = Math.min(world.now() - startMs, forMs);
-    const due = Math.floor((elapsedMs / 1000) * perSec) - made;
+    const left = Math.floor((elapsedMs / 1000) * perSec) - made;
+    const due = Math.min(left, mostAtOnce);
     if (due > 0)
       yield Array.from({ length: due }, () => {
         const trade = makeTrade(db, random.pick(markets), random);
         return (nowMs: number) => liveTrade(trade, nowMs);
       });
     made += Math.max(0, due);
-    if (elapsedMs >= forMs || world.signal.aborted) return;
+    if ((elapsedMs >= forMs && left <= due) || world.signal.aborted) return;
     await pause(world, tickMs);
   }
 }
@@ -146,13 +149,13 @@ async function* replayedTrades(input: SimulateInput, file: string, context: Cont
     if (world.signal.aborted || elapsedMs > (input.forMs ?? Number.POSITIVE_INFINITY)) return;
     const due: Trade[] = [];
     for (let trade = trades[next]; trade !== undefined; trade = trades[next]) {
-      if ((trade.atMs - firstMs) / speed > elapsedMs) break;
+      if ((trade.atMs - firstMs) / speed > elapsedMs || due.length === mostAtOnce) break;
       due.push(trade);
       next += 1;
     }
     if (due.length > 0)
       yield due.map((trade) => (nowMs: number) => ({ ...trade, atMs: nowMs, rowKey: `${run}:${trade.rowKey}` }));
-    else await pause(world, tickMs);
+    await pause(world, due.length > 0 ? 0 : tickMs);
   }
 }
 
