@@ -33,6 +33,10 @@ test.each([
     'NDJSON with empty lines, a byte order mark and Windows ends',
     `\ufeff\n${lines(entries).replaceAll('\n', '\r\n\r\n')}`,
   ],
+  [
+    'NDJSON with comments, also one that a kill has cut',
+    `# mine\n     #"addressOrUid":"ext:u1","tar      \n  #"addressOrUid":"ext:u9","targets":["ext:u8"]}\n${lines(entries)}`,
+  ],
   ['a JSON array', JSON.stringify(entries, null, 2)],
 ])('%s is sent in order and answered with every target once', async (_, text) => {
   const service = await serveSandbox({ kind: 'empty' });

@@ -25,9 +25,10 @@ export const bulk = defineCommand({
   summary,
   description:
     'The file is a JSON array or NDJSON (one object a line) of {addressOrUid, targets}: who, and whom. Optional: action (follow, which is\n' +
-    'the default, or unfollow) and targetType (addressOrUid, the default, or twitterHandle). Every line is checked before anything is sent;\n' +
-    'then up to 1000 entries go in a request, all of them or none. An undo file is written to the data directory: the opposite of every\n' +
-    'entry that was sent, last first. It cannot know what was followed before: an entry that changed nothing is reversed as well.',
+    'the default, or unfollow) and targetType (addressOrUid, the default, or twitterHandle). A line that begins with # is a comment.\n' +
+    'Every line is checked before anything is sent; then up to 1000 entries go in a request, all of them or none. An undo file is written\n' +
+    'to the data directory: the opposite of every entry that was sent, last first. It cannot know what was followed before: an entry that\n' +
+    'changed nothing is reversed as well.',
   params: {
     file: local(z.string().min(1), 'JSON array or NDJSON of entries, or - for stdin'),
     fromLine: local(

@@ -25,7 +25,7 @@ export interface BadEntry extends Place {
 }
 
 /**
- * The entries of a JSON array or of NDJSON, in their order; empty lines are passed over. Of NDJSON one chunk is held at a time, of an
+ * The entries of a JSON array or of NDJSON, in their order; empty lines and those that begin with # are passed over. Of NDJSON one chunk is held at a time, of an
  * array all of it. Errors: `usage` naming the source for text that is not UTF-8 or begins an array that is not JSON.
  */
 export async function* readEntries(
@@ -43,11 +43,11 @@ export async function* readEntries(
     carried = lines.pop() ?? '';
     for (const line of lines) {
       number += 1;
-      if (line.trim() !== '') yield readLine(line, number);
+      if (holdsEntry(line)) yield readLine(line, number);
     }
   }
   if (kind === 'array') yield* readArray(carried, source);
-  else if (carried.trim() !== '') yield readLine(carried, number + 1);
+  else if (holdsEntry(carried)) yield readLine(carried, number + 1);
 }
 
 /** Entries in requests: consecutive, each within the limits. Throws what the source throws. */
@@ -98,6 +98,10 @@ function parseArray(text: string, source: string): unknown[] {
   } catch (cause) {
     throw usageError(`${source}: begins like a JSON array and is not one: ${whyNotJson(cause)}`);
   }
+}
+
+function holdsEntry(line: string): boolean {
+  return !/^\s*(#|$)/.test(line);
 }
 
 function readLine(line: string, number: number): NumberedEntry | BadEntry {

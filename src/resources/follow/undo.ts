@@ -14,7 +14,7 @@ export interface UndoFile {
   prepend: (entries: readonly BulkEntry[]) => Promise<void>;
   /** Takes the last `prepend` out again: the service refused those entries. */
   withdraw: () => void;
-  /** Removes what is blank; gives the path, or `null` where nothing is left of it and the file is gone. */
+  /** Removes what came before; gives the path, or `null` where nothing is left of it and the file is gone. */
   finish: () => Promise<string | null>;
 }
 
@@ -25,7 +25,7 @@ export function undoBytes(entry: BulkEntry): number {
 
 /**
  * A new undo file of at most so many bytes, readable by its owner alone. It is filled from its end, what is before is blank lines: so it
- * is complete and in order at every moment, also after a crash. Errors: `local-file` (exit 3) where it cannot be written.
+ * is complete and in order at every moment, also after a crash: what is being added stands there as comments before it counts. Errors: `local-file` (exit 3) where it cannot be written.
  */
 export async function createUndoFile(path: string, largestBytes: number): Promise<UndoFile> {
   const file = await openNew(path);
@@ -39,10 +39,17 @@ export async function createUndoFile(path: string, largestBytes: number): Promis
   return {
     path,
     prepend: async (entries) => {
-      const text = Buffer.from(entries.map(lineOf).reverse().join(''));
+      const lines = entries.map(lineOf).reverse();
+      const text = Buffer.from(lines.join(''));
       start -= text.length;
       lastBytes = text.length;
-      await writeAt(file, text, start).catch((cause) => Promise.reject(unwritable(path, cause)));
+      try {
+        // A write that is cut leaves a cut comment, then lines that are comments still: never a part of an entry.
+        await writeAt(file, Buffer.from(lines.map((line) => `#${line.slice(1)}`).join('')), start);
+        await writeAt(file, text, start);
+      } catch (cause) {
+        throw unwritable(path, cause);
+      }
     },
     withdraw: () => {
       start += lastBytes;
