@@ -77,3 +77,18 @@ test('the secret itself in the place of its file is not repeated', async () => {
     expect([argv, code > 0, err.includes('Y2FuYXJ5')]).toEqual([argv, true, false]);
   }
 });
+
+test('the password in an address that deliveries are sent on to is not shown', async () => {
+  const world = await canaryWorld();
+  const to = `${world.service.url.replace('//', '//me:hunter2@')}/hook`;
+  for (const script of [scripts['reset before answer'], echoScripts['echo 400']]) {
+    const ran = await listenOnce(`--verbose --forward-to ${to}`, script ?? world.healthy, world);
+    expect([ran.code, ran.out + ran.err]).toEqual([0, expect.not.stringContaining('hunter2')]);
+    expect(ran.err).toContain('//***@127.0.0.1');
+  }
+  for (const more of [`--forward-to ${to}`, `--route x=ftp://me:hunter2@host/`]) {
+    const argv = `webhook listen --port 0 --secret-file ${world.input('hook.secret')} --forward-to ${to} ${more}`;
+    const { code, err } = await run(argv, { env: world.env });
+    expect([argv, code, err.includes('***@'), err.includes('hunter2')]).toEqual([argv, 2, true, false]);
+  }
+});

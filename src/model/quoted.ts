@@ -48,6 +48,11 @@ export function quotedColumns(cells: readonly string[]): string {
   return [...names.slice(0, 5), ...(names.length > 5 ? ['…'] : [])].join(', ');
 }
 
+/** An address as a message may show it: without the name and password in front of its host. Never throws. */
+export function withoutPassword(url: string): string {
+  return url.replace(/^([a-z]+:\/\/)[^/?#]*@/i, '$1***@');
+}
+
 function kindOf(text: string): string | undefined {
   return secretForms.find(([, form]) => form.test(text))?.[0];
 }

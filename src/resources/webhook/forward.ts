@@ -2,6 +2,7 @@ import { Agent, type IncomingMessage, request } from 'node:http';
 import { request as secureRequest } from 'node:https';
 import { join } from 'node:path';
 import { openLog, readLog } from '../../log-file.ts';
+import { withoutPassword } from '../../model/quoted.ts';
 import type { Entry, Inbox, Received } from './inbox.ts';
 
 /** Where deliveries go on to: those of a type, or all. */
@@ -62,17 +63,16 @@ export function startForwarder({ inbox, routes, sleep, warn }: Forwarding): Forw
 
   const sendOn = async (entry: Entry, route: Route): Promise<boolean> => {
     const received = inbox.read(entry);
+    const name = withoutPassword(route.url);
     let refusals = 0;
     for (let tries = 1; !stopping.signal.aborted; tries += 1) {
       const outcome = await forward(route.url, received, { agent, signal: stopping.signal });
       if (outcome.ok) return true;
       if (stopping.signal.aborted) return false;
-      if (tries === 1 || tries % 50 === 0) warn(`${route.url}: ${outcome.error}; it is sent again until it is taken`);
+      if (tries === 1 || tries % 50 === 0) warn(`${name}: ${outcome.error}; it is sent again until it is taken`);
       if (outcome.status >= 400 && outcome.status < 500 && ![408, 425, 429].includes(outcome.status)) refusals += 1;
       if (refusals >= mostRefusals) {
-        warn(
-          `${route.url} refuses event ${entry.eventIds.join(', ')}: left behind; sotra webhook replay sends it again`,
-        );
+        warn(`${name} refuses event ${entry.eventIds.join(', ')}: left behind; sotra webhook replay sends it again`);
         return true;
       }
       await wait(Math.min(longestWaitMs, firstWaitMs * 2 ** Math.min(tries - 1, 12)));

@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts';
 import { replaceFile } from '../../durable-file.ts';
 import { usageError } from '../../errors.ts';
 import { takeLock } from '../../lock.ts';
-import { written } from '../../model/quoted.ts';
+import { withoutPassword, written } from '../../model/quoted.ts';
 import { formatCount } from '../../output/format.ts';
 import { safeJson } from '../../output/json.ts';
 import type { EventSummary } from './delivery.ts';
@@ -114,11 +114,11 @@ function routesOf({ forwardTo = [], route = [] }: ListenInput): Route[] {
   ];
   for (const { url } of routes)
     if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
-      throw usageError(`--forward-to or --route ${written(url)}: must be an http or https address`);
+      throw usageError(`--forward-to or --route ${withoutPassword(written(url))}: must be an http or https address`);
   const again = routes.find(({ url }, index) => routes.findIndex((each) => each.url === url) !== index);
   if (again !== undefined)
     throw usageError(
-      `${again.url} is given twice`,
+      `${withoutPassword(again.url)} is given twice`,
       'Forward everything to it, or give each route an address of its own.',
     );
   return routes;
