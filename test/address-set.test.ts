@@ -33,12 +33,12 @@ test('addresses that look like EVM and are not are kept by every character', () 
   );
 });
 
-test('a hundred thousand EVM addresses are held, in order and spread, and none besides', () => {
-  const inOrder = Array.from({ length: 50_000 }, (_, index) => evm(index));
-  const spread = Array.from({ length: 50_000 }, (_, index) => `0x${evm(index + 1).slice(34)}${zeros.slice(8)}`);
+test('forty thousand EVM addresses are held, in order and spread, and none besides', () => {
+  const inOrder = Array.from({ length: 20_000 }, (_, index) => evm(index));
+  const spread = Array.from({ length: 20_000 }, (_, index) => `0x${evm(index + 1).slice(34)}${zeros.slice(8)}`);
   holds(
     [...new Set([...inOrder, ...spread])],
-    Array.from({ length: 1000 }, (_, index) => evm(50_000 + index * 7)),
+    Array.from({ length: 1000 }, (_, index) => evm(20_000 + index * 7)),
   );
 });
 

@@ -201,6 +201,14 @@ test('a Solana signature is read as base58, base64 or hex, told from its text or
   expect(judge({ signature, signerAddress: mint }).reason).toBe('over this text it is not the signature of the signer');
 });
 
+test('a base64 signature that begins like hex is read whole', async () => {
+  const signer = await makeSigner('solana', seed, 'base64');
+  const signature = await signer.sign('gm 2870');
+  expect(signature).toBe('0xfeYbX58+8ryg9YXxRu1/9uH5asHDpvNrhD01Y+aP6fVi4Eg9cXdU8+ibSsjakGJb2SO2fSe3wPhQqENIY5BQ==');
+  const claim = { chain: 'solana', message: 'gm 2870', signature, signerAddress: signer.address };
+  expect([verifySignature(claim).valid, verifySignature({ ...claim, encoding: 'base64' }).valid]).toEqual([true, true]);
+});
+
 test('only a prefix names the chain of an address', () => {
   expect([`solana:${mint}`, mint, `${mint}solana:`, 'sol:x'].map(plainAddress)).toEqual([
     mint,

@@ -50,6 +50,6 @@ export const areas = {
   },
   'run-upload': {
     files: webhook('run-upload address-source secret-file show-upload'),
-    tests: tests('upload-told upload-preview'),
+    tests: tests('upload-told upload-again upload-preview'),
   },
 };
