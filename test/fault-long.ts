@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -156,13 +156,16 @@ export async function brokenService({ fault, well }: Service) {
   return { url: `http://127.0.0.1:${port}`, transport: waiting.transport, requests, close };
 }
 
+/** Nothing here is about what a disk keeps, and waiting for one would be most of the time. */
+const inMemory = existsSync('/dev/shm') ? '/dev/shm' : undefined;
+
 /** Runs a command against a service that answers so many requests well and then fails so. */
 export async function againstLong(
   { argv, stdin = '', stopAfter, after }: LongCommand,
   { fault, well }: Service,
   flags = '',
 ): Promise<Cell> {
-  const folder = temporaryFolder();
+  const folder = temporaryFolder(inMemory);
   const service = await brokenService({ fault, well: well + (after?.well ?? 0) });
   const stop = new AbortController();
   let begun = 0;
