@@ -10,7 +10,7 @@ import {
   storeKey,
   writeSecretFile,
 } from '../src/resources/comment/keys/key-store.ts';
-import { checkKeySource, newPassword } from '../src/resources/comment/keys/open-key.ts';
+import { checkKeySource } from '../src/resources/comment/keys/open-key.ts';
 import { type RunOptions, run, temporaryFolder } from './harness.ts';
 import { evmTrader, solanaTrader } from './traders.ts';
 
@@ -335,52 +335,6 @@ test('a key file that others may read is warned of, one of its owner alone is no
     expect([mode, err.includes('can be read by other users of this machine')]).toEqual([mode, warns]);
   }
   expect(existsSync(file)).toBe(true);
-});
-
-/** The password for sealing, where a terminal answers as told; what was asked. */
-async function sealedWith(answers: readonly string[] | undefined, file?: string) {
-  const left = [...(answers ?? [])];
-  const asked: [question: string, options: unknown][] = [];
-  const ask = async (question: string, options: unknown) => {
-    asked.push([question, options]);
-    return left.shift() ?? '';
-  };
-  const world = { io: { in: Object.assign(new ReadableStream(), { isTTY: answers !== undefined }), ask } };
-  const context = { world, options: {} } as unknown as Context;
-  const password = await newPassword(file, context);
-  return { password: Buffer.from(password).toString(), asked };
-}
-
-test('a password to seal with is the first line of a file, or typed twice without echo', async () => {
-  const file = join(temporaryFolder(), 'pw');
-  writeFileSync(file, 'pw\r\n');
-  expect(await sealedWith(undefined, file)).toEqual({ password: 'pw', asked: [] });
-  expect(await sealedWith(['a b', 'a b'])).toEqual({
-    password: 'a b',
-    asked: [
-      ['Password to seal the key with (not shown): ', { hidden: true }],
-      ['The same password again: ', { hidden: true }],
-    ],
-  });
-});
-
-test('no password, an empty one and two that differ seal nothing', async () => {
-  const file = join(temporaryFolder(), 'pw');
-  writeFileSync(file, '\n');
-  await expect(sealedWith(undefined, file)).rejects.toMatchObject({
-    code: 'usage',
-    message: `${file} holds no password`,
-  });
-  await expect(sealedWith(undefined)).rejects.toMatchObject({
-    code: 'usage',
-    message: 'a password to seal the key is needed',
-    hint: 'Give it with --password-file <file>, or run this on a terminal.',
-  });
-  await expect(sealedWith([''])).rejects.toMatchObject({ code: 'usage', message: 'an empty password seals nothing' });
-  await expect(sealedWith(['a', 'b'])).rejects.toMatchObject({
-    code: 'signing-key',
-    message: 'the two passwords differ: nothing was stored',
-  });
 });
 
 test('--key-stdin goes with no other input from stdin', () => {

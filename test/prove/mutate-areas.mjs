@@ -38,7 +38,7 @@ export const areas = {
   'key-forms': { files: comment('keys/keystore keys/private-key'), tests: tests('key-forms') },
   keys: {
     files: comment('keys/key-folder keys/key-store keys/open-key'),
-    tests: tests('key-files'),
+    tests: tests('key-files key-asked'),
   },
   addresses: {
     files: webhook('addresses address-file address-set first-pass'),
