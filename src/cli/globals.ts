@@ -1,5 +1,6 @@
 import { usageError } from '../errors.ts';
 import { parseDuration } from '../model/duration.ts';
+import { parseSize } from '../model/size.ts';
 import { nearest } from './flags.ts';
 
 /** Output formats, as `--format` names them. */
@@ -151,12 +152,9 @@ function readTime(flag: string, text: string, longest: 'h' | 'd'): number {
   throw usageError(`${flag} ${text}: must be a time from 1ms to 1${longest}, such as 500ms, 30s or 2m`);
 }
 
-const sizes: Record<string, number> = { '': 1, KB: 1024, MB: 1024 ** 2, GB: 1024 ** 3 };
-
 function readSize(text: string): number {
-  const [, digits, unit = ''] = /^(\d{1,12})\s*([KMG]B)?$/i.exec(text) ?? [];
-  const bytes = Number(digits) * (sizes[unit.toUpperCase()] ?? Number.NaN);
-  if (bytes >= 1 && bytes <= 1024 ** 3) return bytes;
+  const bytes = parseSize(text);
+  if (bytes !== undefined && bytes >= 1 && bytes <= 1024 ** 3) return bytes;
   throw usageError(`--max-body ${text}: must be a size from 1 byte to 1GB, such as 500KB or 64MB`);
 }
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { local } from '../../api/endpoint.ts';
 import { type Command, defineCommand } from '../../cli/command.ts';
 import { parseDuration, parseTime } from '../../model/duration.ts';
+import { parseSize } from '../../model/size.ts';
 
 const secretFile = local(
   z.array(z.string().min(1)),
@@ -13,6 +14,13 @@ const tolerance = local(
     .refine((text) => parseDuration(text) !== undefined, 'must be a time such as 300s or 5m')
     .optional(),
   'refuse signatures older than this (default: any age, since deliveries may be late)',
+);
+const maxBody = local(
+  z
+    .string()
+    .refine((text) => (parseSize(text) ?? 0) >= 1024, 'must be a size of at least 1KB, such as 500KB or 5MB')
+    .optional(),
+  'refuse larger bodies (default 5MB)',
 );
 const name = local(
   z
@@ -29,6 +37,7 @@ const sinceText = z
   )
   .optional();
 
+const bytesOf = (text: string | undefined) => (text === undefined ? undefined : parseSize(text));
 const toleranceMs = (text: string | undefined) => (text === undefined ? undefined : parseDuration(text));
 
 const listen = defineCommand({
@@ -48,7 +57,7 @@ const listen = defineCommand({
       "send deliveries with events of one kind on: 'comment-created=http://127.0.0.1:3000/c'",
     ),
     tolerance,
-    maxBody: local(z.int().min(1024).optional(), 'refuse larger bodies, in bytes (default 5242880)'),
+    maxBody,
     name,
     readyFile: local(z.string().min(1).optional(), 'write {url, pid} here once it listens'),
   },
@@ -59,8 +68,10 @@ const listen = defineCommand({
     },
   ],
   exitCodes: [3, 130],
-  run: async ({ tolerance: within, ...input }, context) =>
-    (await import('./run-listen.ts')).listenForEvents({ ...input, toleranceMs: toleranceMs(within) }, context),
+  run: async ({ tolerance: within, maxBody: most, ...input }, context) => {
+    const { listenForEvents } = await import('./run-listen.ts');
+    return listenForEvents({ ...input, toleranceMs: toleranceMs(within), mostBytes: bytesOf(most) }, context);
+  },
 });
 
 const verify = defineCommand({

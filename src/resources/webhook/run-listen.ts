@@ -22,7 +22,7 @@ export interface ListenInput {
   forwardTo?: readonly string[] | undefined;
   route?: readonly string[] | undefined;
   toleranceMs: number | undefined;
-  maxBody?: number | undefined;
+  mostBytes: number | undefined;
   name?: string | undefined;
   readyFile?: string | undefined;
 }
@@ -47,7 +47,7 @@ export async function listenForEvents(input: ListenInput, context: Context): Pro
       port: input.port ?? defaultPort,
       secrets,
       toleranceMs: input.toleranceMs,
-      mostBytes: input.maxBody ?? defaultBytes,
+      mostBytes: input.mostBytes ?? defaultBytes,
       now: world.now,
       onEvents: (events, entry) => {
         forwarder.queue(entry);
