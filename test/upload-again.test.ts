@@ -112,15 +112,25 @@ test('a job without a word in its journal is told with the way out', async () =>
 
 test('the column is named for a file and for stdin, packed or not', async () => {
   const { sotra, write, folder, sent } = place();
-  const table = 'address,other\next:a,ext:b\n';
+  const table = 'address,other\next:a,ext:b\next:c,ext:d\n';
   write('list', table);
   await sotra(`${add} @list --column other`);
   writeFileSync(join(folder, 'list.gz'), gzipSync(table));
   await sotra(`webhook add-addresses w-3 --addresses-file @list.gz --column other`);
   await sotra(`webhook add-addresses w-4 --addresses-file - --column other`, { stdin: table });
-  expect(sent.map(({ body }) => JSON.parse(body ?? '').walletAddresses)).toEqual([['ext:b'], ['ext:b'], ['ext:b']]);
+  expect(sent.map(({ body }) => JSON.parse(body ?? '').walletAddresses)).toEqual([
+    ['ext:b', 'ext:d'],
+    ['ext:b', 'ext:d'],
+    ['ext:b', 'ext:d'],
+  ]);
   const wrong = await sotra(`${add} - --column nothing`, { stdin: table });
   expect(wrong.err).toContain('error: --column nothing: stdin has no such column');
+});
+
+test('a bad line is told by its number in the file, the header counted', async () => {
+  const { sotra, write } = place();
+  write('list', 'address\next:a\n\nx\n');
+  expect((await sotra(`${add} @list`)).err).toContain('warning: line 4: x: ');
 });
 
 test('with --format ndjson every event is a line on stdout, the result the last', async () => {
