@@ -92,7 +92,7 @@ test('during a change of secrets both count', async () => {
 });
 
 test('a tolerance refuses old signatures, a body over the limit is 413', async () => {
-  const { url } = await listen(temporaryFolder(), '--tolerance 60s --max-body 2000');
+  const { url } = await listen(temporaryFolder(), '--tolerance 60s --max-body 2KB');
   const body = bodyOf('one');
   expect(await send(url, body, signed(body, secret, 1_565_125_718))).toBe(401);
   expect(await send(url, body, signed(body))).toBe(200);
