@@ -1,7 +1,7 @@
 import { type LookupOptions, lookup } from 'node:dns';
 import { setFlagsFromString } from 'node:v8';
 import type { buildConnector, Dispatcher } from 'undici';
-import { SotraError, usageError } from '../errors.ts';
+import { usageError } from '../errors.ts';
 import { type Limits, NetworkFailure, type Timing, type Transport } from './http.ts';
 
 interface Setting {
@@ -212,7 +212,6 @@ function isTrust(code: string | undefined): boolean {
 }
 
 function networkFailure(error: unknown, { over }: Patience): Error {
-  if (error instanceof SotraError) return error;
   const late = over();
   if (late !== undefined) return new NetworkFailure(late, 'no answer in time', error);
   const first = error instanceof AggregateError ? error.errors[0] : error;
