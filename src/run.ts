@@ -9,7 +9,7 @@ import { findCommand, helpAsFlag } from './cli/words.ts';
 import type { World } from './context.ts';
 import { errorObject, SotraError, toSotraError } from './errors.ts';
 import { ClosedPipe } from './output/io.ts';
-import { safeJson } from './output/json.ts';
+import { visibleJson } from './output/json.ts';
 import { safeText } from './output/safe-text.ts';
 
 /**
@@ -120,7 +120,7 @@ function interrupted(thrown: unknown): SotraError {
 
 async function reportError(error: SotraError, jsonMode: boolean, verbose: boolean, world: World): Promise<void> {
   const { err } = world.io;
-  if (jsonMode) return err.write(`${safeJson(JSON.stringify(errorObject(error)))}\n`);
+  if (jsonMode) return err.write(`${visibleJson(JSON.stringify(errorObject(error)))}\n`);
   const stack = verbose && error.code === 'internal' && error.cause instanceof Error ? [error.cause.stack ?? ''] : [];
   const hint = error.hint === undefined ? [] : [`hint: ${safeText(error.hint)}`];
   await err.write(`${[`error: ${safeText(error.message)}`, ...hint, ...stack].join('\n')}\n`);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { compactJson, indentJson, safeJson } from '../src/output/json.ts';
+import { compactJson, indentJson, safeJson, visibleJson } from '../src/output/json.ts';
 
 test('JSON is indented by two spaces, empty objects and lists on one line', () => {
   expect(indentJson('{"a":[1,{"b":null}],"c":{},"d":[ ],"e":"x"}')).toBe(
@@ -50,4 +50,10 @@ test('a hundred thousand nested lists and a string of a million escapes are no t
 test('controls that JSON allows raw are written as escapes of the same value', () => {
   expect(safeJson('"a\u007fb\u009b31mc"')).toBe('"a\\u007fb\\u009b31mc"');
   expect(JSON.parse(safeJson('"a\u007fb\u009b31mc"'))).toBe('a\u007fb\u009b31mc');
+});
+
+test('JSON that people read shows what has no ink, as escapes of the same text', () => {
+  const text = JSON.stringify('a\u202eb\ufeffc\u200bd\u2028e\u{e0041}f\u009bé🎉');
+  expect(visibleJson(text)).toBe('"a\\u202eb\\ufeffc\\u200bd\\u2028e\\udb40\\udc41f\\u009bé🎉"');
+  expect(JSON.parse(visibleJson(text))).toBe(JSON.parse(text));
 });

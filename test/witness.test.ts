@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { endpoints } from '../src/resources/index.ts';
-import { answering, run } from './harness.ts';
+import { run, stub } from './harness.ts';
 import { witnesses } from './witness.ts';
 
 test('every endpoint has a row in the hand-typed table, and no row speaks of another', () => {
@@ -9,7 +9,8 @@ test('every endpoint has a row in the hand-typed table, and no row speaks of ano
 
 for (const [id, rows] of Object.entries(witnesses))
   test(`${id} sends exactly what the interface document says`, async () => {
-    const service = await answering({});
+    // There is no webhook yet: what asks before it makes one goes on.
+    const service = await stub(({ url }, response) => response.end(url === '/v1/webhooks/feed' ? '[]' : '{}'));
     let sentAhead = 0;
     for (const { argv, ahead = 0, ...expected } of rows) {
       sentAhead += ahead;

@@ -20,12 +20,20 @@ export async function compileFilter(
   const program = filter.startsWith('-') ? ` ${filter}` : filter;
   const flags = ['--compact-output'];
   // Without input nothing runs, so that only what cannot be compiled fails here.
-  const compiled = jq.raw('', program, flags);
+  const raw = (json: string): { stdout: string; stderr: string; exitCode: number } => {
+    try {
+      return jq.raw(json, program, flags);
+    } catch (error) {
+      // Its memory is its own: a filter that runs wild and JSON nested many thousand times deep end there.
+      return { stdout: '', stderr: `it ran out of memory or depth (${(error as Error).message})`, exitCode: 5 };
+    }
+  };
+  const compiled = raw('');
   if (compiled.exitCode !== 0) return { ok: false, problem: readProblem(compiled.stderr) };
   return {
     ok: true,
     run: (json, { indent }) => {
-      const { stdout, stderr, exitCode } = jq.raw(json, program, flags);
+      const { stdout, stderr, exitCode } = raw(json);
       if (exitCode !== 0) return { ok: false, problem: readProblem(stderr) };
       const lines = stdout === '' ? [] : stdout.split('\n');
       return { ok: true, text: lines.map((line) => `${showLine(line, indent)}\n`).join('') };

@@ -40,6 +40,19 @@ export function safeJson(text: string): string {
   return text.replace(/[\x7f-\x9f]/g, (character) => `\\u00${character.charCodeAt(0).toString(16)}`);
 }
 
+/**
+ * The same for JSON that people read on a terminal: characters without ink, which reorder text or hide in it, are escaped too. Takes valid
+ * JSON text; never throws.
+ */
+export function visibleJson(text: string): string {
+  return safeJson(text).replace(/[\p{Default_Ignorable_Code_Point}\u2028\u2029\uFFF9-\uFFFB]/gu, (character) =>
+    Array.from(
+      { length: character.length },
+      (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`,
+    ).join(''),
+  );
+}
+
 /** The tokens of JSON text, without the white space between them. Takes valid JSON; never throws. */
 export function* jsonTokens(text: string): Generator<string> {
   // Strings are found by hand: a pattern for them would overflow the stack on long ones.
