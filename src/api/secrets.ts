@@ -14,7 +14,7 @@ export function hideSecrets(text: string, key?: string): string {
       `$1"$2$1"$3$1"${hidden}$1"`,
     )
     .replace(/\bwhsec_[\w+/=-]{8,}/g, `whsec_${hidden}`);
-  return key === undefined || key.length < 4 ? shown : hideSpelled(shown, key);
+  return key === undefined || key.length < 4 ? shown : hiderOf(key)(shown);
 }
 
 interface Told {
@@ -31,7 +31,7 @@ interface Told {
  */
 export function withoutKey<T extends Told>(answer: T, key: string | null): T {
   if (key === null || key.length < 8) return answer;
-  const hideAny = (text: string) => hideSpelled(text, key);
+  const hideAny = hiderOf(key);
   const headers = Object.fromEntries(
     Object.entries(answer.headers).map(([name, value]) => [
       hideAny(name),
@@ -45,10 +45,15 @@ export function withoutKey<T extends Told>(answer: T, key: string | null): T {
   return text === answer.text ? { ...answer, headers } : { ...answer, headers, text, body: Buffer.from(text) };
 }
 
-function hideSpelled(text: string, key: string): string {
-  const shown = text.replace(new RegExp(spellingsOf(key).join('|'), 'gi'), hidden);
-  const cut = formsOf(key).flatMap((form) => startAtEnd(shown, form) ?? []);
-  return cut.length === 0 ? shown : `${shown.slice(0, Math.min(...cut))}${hidden}`;
+/** What hides a key in any spelling; made once for an answer, since making it takes longer than a header. */
+function hiderOf(key: string): (text: string) => string {
+  const spelled = new RegExp(spellingsOf(key).join('|'), 'gi');
+  const forms = formsOf(key);
+  return (text) => {
+    const shown = text.replace(spelled, hidden);
+    const cut = forms.flatMap((form) => startAtEnd(shown, form) ?? []);
+    return cut.length === 0 ? shown : `${shown.slice(0, Math.min(...cut))}${hidden}`;
+  };
 }
 
 /** Where the text breaks off inside the form; absent when what it ends with could be anything. */
