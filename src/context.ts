@@ -6,6 +6,7 @@ import { createFitCheck } from './api/fits.ts';
 import type { Transport } from './api/http.ts';
 import { RequestPreview } from './api/preview.ts';
 import { encodeRequest, type WireRequest } from './api/request.ts';
+import { hidingKey } from './api/secrets.ts';
 import type { GlobalOptions } from './cli/globals.ts';
 import type { Program } from './cli/outline.ts';
 import { SotraError } from './errors.ts';
@@ -84,6 +85,7 @@ interface Surroundings {
 export function createContext({ world, options, program, say }: Surroundings): Context {
   const service = once(() => findService(world, options));
   const transport = once(async () => world.transport ?? openTransport(await service(), context));
+  const hideKey = once(async () => hidingKey((await service()).apiKey));
   const note = (text: string) => (options.quiet ? undefined : say(text));
   const warn = (text: string) => note(`warning: ${text}`);
   const heads = new Set<{ text: string }>();
@@ -114,6 +116,7 @@ export function createContext({ world, options, program, say }: Surroundings): C
     return {
       baseUrl: pasted ? servedSandboxUrl : baseUrl,
       apiKey: apiKey ?? (preview ? 'missing' : null),
+      hideKey: await hideKey(),
       wire,
       transport: preview ? previewing : await transport(),
       userAgent: `sotra/${world.version}`,

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { buildRequest, type CallEvent, type Caller, callEndpoint, sameOrigin, sendRequest } from '../src/api/client.ts';
 import { defineEndpoint, inPath } from '../src/api/endpoint.ts';
 import { type HttpAnswer, type HttpRequest, NetworkFailure } from '../src/api/http.ts';
+import { hidingKey } from '../src/api/secrets.ts';
 
 type Reply = Partial<Omit<HttpAnswer, 'body'>> & { text?: string };
 type Step = Reply | NetworkFailure | Error;
@@ -17,6 +18,7 @@ function calling(steps: readonly Step[], changes: Partial<Caller> = {}) {
   const caller: Caller = {
     baseUrl: 'https://a.example.com/api/',
     apiKey: 'key-of-a-partner',
+    hideKey: hidingKey('key-of-a-partner'),
     wire: {},
     transport: {
       send: async (request, { timeoutMs }) => {

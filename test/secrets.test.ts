@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hideSecrets, withoutKey } from '../src/api/secrets.ts';
+import { hideSecrets, hidingKey } from '../src/api/secrets.ts';
 
 const hidden: readonly [text: string, key: string | undefined, shown: string][] = [
   ['{"secret":"abc","a":"b"}', undefined, '{"secret":"***","a":"b"}'],
@@ -40,7 +40,7 @@ test.each(hidden)('of %j with the key %j there is shown %j', (text, key, shown) 
 
 const told = (text: string, headers = {}) => ({ status: 200, headers, text, body: Buffer.from(text), more: 1 });
 const clean = (text: string, key: string | null, headers = {}) => {
-  const { body, ...rest } = withoutKey(told(text, headers), key);
+  const { body, ...rest } = hidingKey(key)(told(text, headers));
   return { ...rest, body: Buffer.from(body).toString() };
 };
 
@@ -59,17 +59,17 @@ test('an answer that repeats the key is told without it, in every form, in heade
 
 test('without a key, or with one that could be any word, an answer stays as it is', () => {
   const answer = told('my key-567 is null', { a: 'key-567' });
-  expect(withoutKey(answer, null)).toBe(answer);
-  expect(withoutKey(answer, 'key-567')).toBe(answer);
-  expect(withoutKey(answer, '')).toBe(answer);
+  expect(hidingKey(null)(answer)).toBe(answer);
+  expect(hidingKey('key-567')(answer)).toBe(answer);
+  expect(hidingKey('')(answer)).toBe(answer);
 });
 
 test('the bytes of an answer without the key are left as they came', () => {
   const answer = told('none', {});
-  expect(withoutKey(answer, 'key-5678').body).toBe(answer.body);
+  expect(hidingKey('key-5678')(answer).body).toBe(answer.body);
 });
 
-const said = (status: number, text: string, key = 'a/b"c+d?e') => withoutKey({ ...told(text), status }, key).text;
+const said = (status: number, text: string, key = 'a/b"c+d?e') => hidingKey(key)({ ...told(text), status }).text;
 
 test('what a service says of an error is free of the key in whatever spelling', () => {
   const spellings = [

@@ -6,13 +6,14 @@ import { headerOf, sendError, statusError, type TimeLimits } from './failures.ts
 import { type HttpAnswer, type HttpRequest, NetworkFailure, type Timing, type Transport } from './http.ts';
 import { encodeRequest, type WireRequest } from './request.ts';
 import { type Failure, retryDelay } from './retry.ts';
-import { hideSecrets, withoutKey } from './secrets.ts';
+import { hideSecrets, type KeyHiding } from './secrets.ts';
 
 /** Everything a call needs from outside. */
 export interface Caller extends TimeLimits {
   baseUrl: string;
   /** Partner API key; `null` sends no Authorization header. */
   apiKey: string | null;
+  hideKey: KeyHiding;
   wire: WireNames;
   transport: Transport;
   userAgent: string;
@@ -197,7 +198,7 @@ async function attemptOnce(request: HttpRequest, caller: Caller, deadlineMs: num
     const { status, timing } = received;
     const encoding = headerOf(received.headers, 'content-encoding');
     const read = await readBody(received.body, encoding, caller.maxBodyBytes);
-    const { headers, text, body } = withoutKey({ status, headers: received.headers, ...read }, caller.apiKey);
+    const { headers, text, body } = caller.hideKey({ status, headers: received.headers, ...read });
     const ms = caller.now() - started;
     caller.observe({ kind: 'answer', status, headers, bytes: read.body.length, ms, text, ...(timing && { timing }) });
     const requestId = headerOf(headers, 'x-request-id') ?? headerOf(headers, 'request-id');

@@ -24,14 +24,23 @@ interface Told {
   body: Uint8Array;
 }
 
+/** What makes an answer one in which the service does not tell the key that it was sent. */
+export type KeyHiding = <T extends Told>(answer: T) => T;
+
 /**
- * An answer in which the service does not tell the key that it was sent: where header or body repeats it, three stars stand instead. In
- * headers and errors that is so for whatever spelling; in long answers for those of JSON and addresses. A key of less than eight characters
- * is left: it could be a word of any answer. Never throws.
+ * Where header or body of an answer repeats the key, three stars stand instead. In headers and errors that is so for whatever spelling; in
+ * long answers for those of JSON and addresses. A key of less than eight characters is left: it could be a word of any answer. Made once for
+ * many answers. Never throws.
  */
-export function withoutKey<T extends Told>(answer: T, key: string | null): T {
-  if (key === null || key.length < 8) return answer;
+export function hidingKey(key: string | null): KeyHiding {
+  if (key === null || key.length < 8) return (answer) => answer;
   const hideAny = hiderOf(key);
+  // Digits may stand in a number, which has to stay one.
+  const forms = /^\d+$/.test(key) ? [] : formsOf(key);
+  return (answer) => hideIn(answer, hideAny, forms);
+}
+
+function hideIn<T extends Told>(answer: T, hideAny: (text: string) => string, forms: readonly string[]): T {
   const headers = Object.fromEntries(
     Object.entries(answer.headers).map(([name, value]) => [
       hideAny(name),
@@ -39,13 +48,11 @@ export function withoutKey<T extends Told>(answer: T, key: string | null): T {
     ]),
   );
   const isDone = answer.status >= 200 && answer.status < 300;
-  // Digits may stand in a number, which has to stay one.
-  const forms = /^\d+$/.test(key) ? [] : formsOf(key);
   const text = isDone ? hideKey(answer.text, forms) : hideAny(answer.text);
   return text === answer.text ? { ...answer, headers } : { ...answer, headers, text, body: Buffer.from(text) };
 }
 
-/** What hides a key in any spelling; made once for an answer, since making it takes longer than a header. */
+/** What hides a key in any spelling. */
 function hiderOf(key: string): (text: string) => string {
   const spelled = new RegExp(spellingsOf(key).join('|'), 'gi');
   const forms = formsOf(key);
