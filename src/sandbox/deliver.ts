@@ -1,7 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import { Agent, type IncomingMessage, request } from 'node:http';
-import { request as secureRequest } from 'node:https';
+import { Agent } from 'node:http';
 import { type EventTrade, eventOf, eventParts } from './events.ts';
+import { isTaken, postDelivery } from './post.ts';
 import type { SandboxCall } from './service.ts';
 import type { Db } from './store.ts';
 import type { WebhookRow } from './webhooks.ts';
@@ -9,8 +9,6 @@ import type { WebhookRow } from './webhooks.ts';
 /** Waits between the five tries, and how long one may take: section "Webhooks" of the sandbox's promises. */
 const waitsMs = [1000, 2000, 4000, 8000];
 const answerMs = 10_000;
-/** What is read of an answer: its status says all. */
-const answerBytes = 64 * 1024;
 /** A webhook is delivered for by one process at a time, which says so anew before each try. */
 const leaseMs = 15_000;
 const pollMs = 100;
@@ -155,46 +153,16 @@ interface Outcome {
 }
 
 /** Sends one delivery. Never throws: what went wrong is in `error`. */
-export function post(url: string, body: string, signed: string | undefined, agent?: Agent): Promise<Outcome> {
-  return new Promise((resolve) => {
-    const failed = (error: Error) => resolve({ ok: false, status: null, error: error.message });
-    const secure = url.startsWith('https:');
-    const sent = (secure ? secureRequest : request)(
-      url,
-      {
-        method: 'POST',
-        ...(agent === undefined || secure ? {} : { agent }),
-        headers: {
-          'content-type': 'application/json',
-          'content-length': Buffer.byteLength(body),
-          'user-agent': 'sotra-sandbox',
-          ...(signed === undefined ? {} : { 'daylight-signature': signed }),
-        },
-      },
-      (answer: IncomingMessage) => {
-        const status = answer.statusCode ?? 0;
-        const ok = status >= 200 && status < 300;
-        const done = () => resolve({ ok, status, error: ok ? null : `HTTP ${status}` });
-        let bytes = 0;
-        answer.on('error', failed);
-        answer.on('end', done);
-        answer.on('data', (chunk: Buffer) => {
-          bytes += chunk.length;
-          if (bytes <= answerBytes) return;
-          done();
-          sent.destroy();
-        });
-      },
-    );
-    // For the whole of it: an answer that trickles would hold up all that wait behind it.
-    const late = setTimeout(() => {
-      failed(new Error(`no answer within ${answerMs / 1000} s`));
-      sent.destroy();
-    }, answerMs);
-    sent.on('close', () => clearTimeout(late));
-    sent.on('error', failed);
-    sent.end(body);
-  });
+export async function post(url: string, body: string, signed: string | undefined, agent?: Agent): Promise<Outcome> {
+  const headers = {
+    'content-type': 'application/json',
+    'user-agent': 'sotra-sandbox',
+    ...(signed === undefined ? {} : { 'daylight-signature': signed }),
+  };
+  const posted = await postDelivery(url, { headers, body, answerMs, agent });
+  if ('error' in posted) return { ok: false, status: null, error: posted.error.message };
+  const { status } = posted;
+  return { ok: isTaken(status), status, error: isTaken(status) ? null : `HTTP ${status}` };
 }
 
 /** Probes a destination as `validate` does: unsigned (must not be 2xx), then signed (must be). Source: wire-facts 3.18. */

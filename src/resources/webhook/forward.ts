@@ -1,8 +1,8 @@
-import { Agent, type IncomingMessage, request } from 'node:http';
-import { request as secureRequest } from 'node:https';
+import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { openLog, readLog } from '../../log-file.ts';
 import { withoutPassword } from '../../model/quoted.ts';
+import { isTaken, postDelivery } from '../../sandbox/post.ts';
 import type { Entry, Inbox, Received } from './inbox.ts';
 
 /** Where deliveries go on to: those of a type, or all. */
@@ -38,8 +38,6 @@ const longestWaitMs = 30_000;
 /** Refusals (4xx) of one delivery after which it is left behind, so that it does not hold up all others; `replay` sends it again. */
 const mostRefusals = 10;
 const answerMs = 30_000;
-/** What is read of an answer: its status says all. */
-const answerBytes = 64 * 1024;
 const everyLane = '*';
 
 /**
@@ -135,7 +133,7 @@ export interface Outcome {
 }
 
 /** Sends one delivery, bytes and headers as they came. Never throws. */
-export function forward(
+export async function forward(
   url: string,
   { headers, body }: Pick<Received, 'headers' | 'body'>,
   { agent, signal }: { agent?: Agent; signal?: AbortSignal } = {},
@@ -145,41 +143,8 @@ export function forward(
     const [name = '', value = ''] = [headers[index], headers[index + 1]];
     if (!ofConnection.includes(name.toLowerCase())) kept[name] = [...(kept[name] ?? []), value];
   }
-  const secure = url.startsWith('https:');
-  const broken = (error: Error) => ({ ok: false, status: 0, error: error.message || 'the connection broke' });
-  const outcome = new Promise<Outcome>((resolve) => {
-    const failed = (error: Error) => resolve(broken(error));
-    const sent = (secure ? secureRequest : request)(
-      url,
-      {
-        method: 'POST',
-        headers: { ...kept, 'content-length': String(body.length) },
-        ...(agent === undefined || secure ? {} : { agent }),
-        ...(signal === undefined ? {} : { signal }),
-      },
-      (answer: IncomingMessage) => {
-        const status = answer.statusCode ?? 0;
-        const done = () => resolve({ ok: status >= 200 && status < 300, status, error: `HTTP ${status}` });
-        let bytes = 0;
-        answer.on('error', failed);
-        answer.on('end', done);
-        answer.on('data', (chunk: Buffer) => {
-          bytes += chunk.length;
-          if (bytes <= answerBytes) return;
-          done();
-          sent.destroy();
-        });
-      },
-    );
-    // For the whole of it: an answer that trickles would hold up all that wait behind it.
-    const late = setTimeout(() => {
-      failed(new Error(`no answer within ${answerMs / 1000} s`));
-      sent.destroy();
-    }, answerMs);
-    sent.on('close', () => clearTimeout(late));
-    sent.on('error', failed);
-    sent.end(body);
-  });
-  // A stored header that no request can have is refused before anything is sent.
-  return outcome.catch(broken);
+  const posted = await postDelivery(url, { headers: kept, body, answerMs, agent, signal });
+  if ('error' in posted) return { ok: false, status: 0, error: posted.error.message || 'the connection broke' };
+  const { status } = posted;
+  return { ok: isTaken(status), status, error: `HTTP ${status}` };
 }
