@@ -32,8 +32,8 @@ const busyTimeoutMs = 20_000;
 const cacheKib = 65_536;
 
 /**
- * Opens a database file (made if absent, mode 0600, its folder 0700) and brings its tables up to date. Several processes may hold it at once. Errors:
- * `config` (exit 3) naming the file when it cannot be opened, is damaged, of another program or of a newer sotra; it stays as it is.
+ * Opens a database file (made if absent, mode 0600, its folder 0700) and brings its tables up to date. Several processes may hold it at once.
+ * Errors: `config` (exit 3) naming the file when it cannot be opened, is damaged, of another program or of a newer sotra; it stays as it is.
  */
 export function openDb(file: string): Db {
   try {
@@ -63,7 +63,10 @@ function makeFile(file: string): void {
   closeSync(openSync(file, 'a', 0o600));
 }
 
-/** SQLite itself does not wait for this change (its busy timeout holds for reads and writes): where several processes open a new file at once, we do. */
+/**
+ * SQLite itself does not wait for this change (its busy timeout holds for reads and writes): where several processes open a new file at once,
+ * we do.
+ */
 function useWal(raw: Libsql.Database): void {
   const napMs = 5;
   for (let left = busyTimeoutMs / napMs; ; left -= 1) {

@@ -25,8 +25,8 @@ export interface BadEntry extends Place {
 }
 
 /**
- * The entries of a JSON array or of NDJSON, in their order; empty lines and those that begin with # are passed over. Of NDJSON one chunk is held at a time, of an
- * array all of it. Errors: `usage` naming the source for text that is not UTF-8 or begins an array that is not JSON.
+ * The entries of a JSON array or of NDJSON, in their order; empty lines and those that begin with # are passed over. Of NDJSON one chunk is
+ * held at a time, of an array all of it. Errors: `usage` naming the source for text that is not UTF-8 or begins an array that is not JSON.
  */
 export async function* readEntries(
   bytes: AsyncIterable<Uint8Array>,

@@ -25,7 +25,8 @@ export function undoBytes(entry: BulkEntry): number {
 
 /**
  * A new undo file of at most so many bytes, readable by its owner alone. It is filled from its end, what is before is blank lines: so it
- * is complete and in order at every moment, also after a crash: what is being added stands there as comments before it counts. Errors: `local-file` (exit 3) where it cannot be written.
+ * is complete and in order at every moment, also after a crash: what is being added stands there as comments before it counts. Errors:
+ * `local-file` (exit 3) where it cannot be written.
  */
 export async function createUndoFile(path: string, largestBytes: number): Promise<UndoFile> {
   const file = await openNew(path);
