@@ -1,8 +1,8 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { addTrades, openBook } from '../src/sandbox/add-trades.ts';
 import { openDb } from '../src/sandbox/store.ts';
 import type { Trade } from '../src/sandbox/trade.ts';
+import { fc } from './draw.ts';
 
 const oneTrade = fc.record({
   trader: fc.constantFrom('0x1111111111111111111111111111111111111111', '0x2222222222222222222222222222222222222222'),

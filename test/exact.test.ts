@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { rowLines } from '../src/output/row-lines.ts';
+import { fc } from './draw.ts';
 import { answering, run, stub } from './harness.ts';
 
 const wallet = '0x1111111111111111111111111111111111111111';

@@ -1,9 +1,9 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { addTrades } from '../src/sandbox/add-trades.ts';
 import { type FeedQuestion, feedPage } from '../src/sandbox/feed-lists.ts';
 import { type Db, openDb } from '../src/sandbox/store.ts';
 import type { Trade } from '../src/sandbox/trade.ts';
+import { fc } from './draw.ts';
 
 const wallets = [1, 2, 3].map((digit) => `0x${String(digit).repeat(40)}`);
 const scope = { wallets, chains: ['base'] as const };

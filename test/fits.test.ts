@@ -1,8 +1,8 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { createFitCheck } from '../src/api/fits.ts';
 import { endpoints } from '../src/resources/index.ts';
+import { fc } from './draw.ts';
 import { answering, run, temporaryFolder } from './harness.ts';
 
 /** The quick check's word on a value, after the first value that it lets pass to the schema. */

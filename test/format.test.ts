@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
   formatAge,
@@ -13,6 +12,7 @@ import {
   shortAddress,
   toneOf,
 } from '../src/output/format.ts';
+import { fc } from './draw.ts';
 
 test.each([
   [1234.5, '$1,234.50'],

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { expect } from 'vitest';
+import { fc } from './draw.ts';
 import { harmed } from './harm.ts';
 import { run, stub, temporaryFolder } from './harness.ts';
 import { steers } from './naughty.ts';

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import fc from 'fast-check';
 import { expect, onTestFinished } from 'vitest';
+import { fc } from './draw.ts';
 import { documented } from './fuzz-lines.ts';
 import { contentsOf, healthyService, makeState } from './fuzz-state.ts';
 import type { Target } from './fuzz-targets.ts';

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { expect, onTestFinished } from 'vitest';
 import { globalFlags } from '../src/cli/globals.ts';
 import { outlineAll } from '../src/program.ts';
+import { fc } from './draw.ts';
 import { run, stub, temporaryFolder } from './harness.ts';
 
 const outlines = await outlineAll();

@@ -1,6 +1,5 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { wrapProse, wrapWords } from '../src/cli/wrap.ts';
 import { parseDuration, parseTime } from '../src/model/duration.ts';
@@ -12,6 +11,7 @@ import { cutText, displayWidth, wrapText } from '../src/output/text-width.ts';
 import { eventsOf } from '../src/resources/webhook/delivery.ts';
 import { eventLine } from '../src/resources/webhook/event-line.ts';
 import { readChunks } from '../src/resources/webhook/jobs.ts';
+import { fc } from './draw.ts';
 import { temporaryFolder } from './harness.ts';
 import { steers } from './naughty.ts';
 import { textView } from './output-sample.ts';
@@ -55,12 +55,11 @@ test('figures keep their sign and their size, and are never NaN, undefined or an
       if (value < 0) for (const text of texts) expect([value, text]).toEqual([value, expect.stringMatching(/^>?-/)]);
       if (value >= 0) for (const text of texts) expect(text).not.toContain('-');
       expect(texts[1]?.startsWith('+') || value <= 0 || texts[1]?.startsWith('<')).toBe(true);
-      // To the cent, and to three digits below a dollar.
+      // To the cent, and to three digits below a dollar; what is read back is the nearest double to that, and so is their difference.
       const read = Number(texts[0]?.replaceAll(/[$,<>]/g, ''));
-      if (Math.abs(value) < 1e15 && Math.abs(value) > 1e-9)
-        expect(Math.abs(read - value)).toBeLessThanOrEqual(
-          Math.max(0.0051 * Math.min(1, Math.abs(value)), Math.abs(value) >= 1 ? 0.00501 : 0),
-        );
+      const [size, rounding] = [Math.abs(value), Math.abs(value) * 2 ** -52];
+      if (size < 1e15 && size > 1e-9)
+        expect(Math.abs(read - value)).toBeLessThanOrEqual((size >= 1 ? 0.00501 : 0.0051 * size) + rounding);
     }),
     { numRuns: 3000 },
   );

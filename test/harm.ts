@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { fc } from './draw.ts';
 
 /** JSON texts that a reader may trip over. */
 const oddJson = [

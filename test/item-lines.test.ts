@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { itemBytes, itemLines } from '../src/api/item-lines.ts';
+import { fc } from './draw.ts';
 import { answering, run } from './harness.ts';
 
 /** The lines by the thorough way; where the quick way applies it must say the same. */

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { compactJson, indentJson, safeJson, visibleJson } from '../src/output/json.ts';
+import { fc } from './draw.ts';
 
 test('JSON is indented by two spaces, empty objects and lists on one line', () => {
   expect(indentJson('{"a":[1,{"b":null}],"c":{},"d":[ ],"e":"x"}')).toBe(

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { applyTrade, type PositionState, positionStats, type TradeEffect } from '../src/sandbox/positions.ts';
 import type { Trade } from '../src/sandbox/trade.ts';
+import { fc } from './draw.ts';
 
 type Fill = Pick<Trade, 'side' | 'amount' | 'usd'> & Partial<Trade>;
 

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { safeText } from '../src/output/safe-text.ts';
 import { cutText, displayWidth, wrapText } from '../src/output/text-width.ts';
+import { fc } from './draw.ts';
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 

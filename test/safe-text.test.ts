@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { safeText, stripControls } from '../src/output/safe-text.ts';
+import { fc } from './draw.ts';
 
 const naughtyPath = '../shared/data/hostile/text/blns.json';
 const emojiPath = '../shared/data/hostile/text/unicode15_emoji-test.txt.gz';

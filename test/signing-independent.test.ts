@@ -1,13 +1,13 @@
 import { createPublicKey, generateKeyPairSync, sign, verify } from 'node:crypto';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { encodeBase58 } from '../src/model/address.ts';
 import { keccak256 } from '../src/resources/comment/keccak.ts';
 import { makeSigner } from '../src/resources/comment/open-signer.ts';
 import { recoverAddress } from '../src/resources/comment/secp256k1.ts';
 import { verifySignature } from '../src/resources/comment/verify.ts';
+import { fc } from './draw.ts';
 import { run, temporaryFolder } from './harness.ts';
 import { degen, evmTrader, solanaTrader, swaps, writeKeys } from './traders.ts';
 

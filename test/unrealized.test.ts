@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Holding, totalUsd, unrealizedUsd, unrealizedWithReceivedUsd } from '../src/model/unrealized.ts';
+import { fc } from './draw.ts';
 
 const spot = (positionAmount: number, holdingsCostBasisUSD: number, more: Partial<Holding['positionStats']> = {}) => ({
   positionAmount,

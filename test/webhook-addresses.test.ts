@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { hasWrongChecksum } from '../src/model/checksum.ts';
 import { readAddressFile } from '../src/resources/webhook/address-file.ts';
 import { createAddressSet } from '../src/resources/webhook/address-set.ts';
 import { runFirstPass } from '../src/resources/webhook/first-pass.ts';
+import { fc } from './draw.ts';
 import { temporaryFolder } from './harness.ts';
 
 const hex = (length: number) =>

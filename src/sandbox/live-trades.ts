@@ -61,7 +61,7 @@ export interface Market {
 export function knownMarkets(db: Db): Market[] {
   return db.all<Market>(
     `SELECT p.chain, p.wallet AS trader, p.token, p.direction, k.price FROM position p JOIN token k ON k.chain = p.chain AND k.address = p.token
-     WHERE p.superseded = 0 AND k.price > 0 ORDER BY p.latest_ms DESC, p.id LIMIT 2000`,
+     WHERE p.superseded = 0 AND k.price > 0 ORDER BY p.latest_ms / 1000 DESC, p.id LIMIT 2000`,
   );
 }
 

@@ -185,4 +185,10 @@ CREATE TABLE figure (
 ) WITHOUT ROWID;
 CREATE TABLE figure_stale (profile_id TEXT PRIMARY KEY) WITHOUT ROWID;
 `,
+  `
+-- No question is answered by these.
+DROP INDEX position_token;
+DROP INDEX position_latest;
+DROP INDEX comment_hash;
+`,
 ];

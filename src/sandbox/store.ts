@@ -30,6 +30,8 @@ export interface Db {
 
 const busyTimeoutMs = 20_000;
 const cacheKib = 65_536;
+/** Of a new database: a position with its lots fits whole into a page, which holds several; with 4096 an import takes a seventh longer. */
+const pageBytes = 16_384;
 
 /**
  * Opens a database file (made if absent, mode 0600, its folder 0700) and brings its tables up to date. Several processes may hold it at once.
@@ -42,6 +44,7 @@ export function openDb(file: string): Db {
     raw.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
     const db = wrap(raw, file);
     checkOwn(db);
+    raw.exec(`PRAGMA page_size = ${pageBytes}`);
     useWal(raw);
     raw.exec('PRAGMA synchronous = NORMAL');
     raw.exec(`PRAGMA cache_size = -${cacheKib}`);

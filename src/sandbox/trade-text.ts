@@ -34,6 +34,7 @@ export type TradeText = Partial<Record<TradeField, string>>;
 
 const numberPattern = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 const visiblePattern = /^[^\p{C}\p{Z}]+$/u;
+const asciiPattern = /^[!-~]+$/;
 const timePattern = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d(?:\.\d+)?)?)? ?(Z|UTC|[+-]\d\d:?\d\d)?$/i;
 /** Up to here a time is in seconds (the year 5138), beyond in milliseconds (from 1973). */
 const secondsLimit = 1e11;
@@ -181,7 +182,7 @@ function readToken(text: string, chain: Chain, known: KnownAddresses): string | 
 }
 
 function readVisible(text: string, limit: number): string | undefined {
-  return text.length <= limit && visiblePattern.test(text) ? text : undefined;
+  return text.length <= limit && (asciiPattern.test(text) || visiblePattern.test(text)) ? text : undefined;
 }
 
 function readAbove(text: string, floor: number): number | undefined {
