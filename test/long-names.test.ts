@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import stringWidth from 'string-width';
 import { expect, test } from 'vitest';
 import { run, stub, temporaryFolder } from './harness.ts';
@@ -58,3 +60,25 @@ test.each(Object.entries(names))(
     }
   },
 );
+
+test('the built program lines up names of every script', async () => {
+  const scripts = [
+    'Ines Valdrée',
+    '漢字の名前',
+    '👨‍👩‍👧 family',
+    'e\u0301te\u0301',
+    '한글',
+    '1\ufe0f\u20e3 one',
+    'नमस्ते',
+    'x\u3099',
+    '🇯🇵🇫🇷',
+  ];
+  const traders = scripts.flatMap((name) => answersOf(name)['leaderboard list'].traders);
+  const { env } = await stub((_, response) => response.end(JSON.stringify({ traders })));
+  const argv = ['bin/sotra.js', 'leaderboard', 'list', '--format', 'table', '--quiet'];
+  const own = { PATH: process.env['PATH'], SOTRA_CONFIG_DIR: temporaryFolder(), SOTRA_DATA_DIR: temporaryFolder() };
+  const { stdout } = await promisify(execFile)(process.execPath, argv, { env: { ...env, ...own } });
+  const rows = stdout.split('\n').filter((line) => line.includes('0xa4e2'));
+  expect(rows.map((row, index) => row.includes(scripts[index] ?? '?'))).toEqual(scripts.map(() => true));
+  expect(new Set(rows.map((row) => stringWidth(row))).size).toBe(1);
+});
