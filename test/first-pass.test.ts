@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readAddressFile } from '../src/resources/webhook/address-file.ts';
@@ -74,6 +74,51 @@ test('bad lines have the number they have in the file, empty lines and good ones
   ]);
   expect(readFileSync(to, 'utf8')).toBe(`${a}\n${b}\n`);
 });
+
+test.each([
+  ['lines under a header', `address\n${a}\nwrong!\n`, [[3, 'wrong!']]],
+  ['a column among others', `address,n\n${a},1\nwrong!,2\n`, [[3, 'wrong!']]],
+  ['a column without any', 'address,n\nwrong!,1\n', [[2, 'wrong!']]],
+  ['a JSON array', JSON.stringify([a, 'wrong!']), [[2, 'wrong!']]],
+  ['lines with Windows ends', `${a}\r\n\r\n  wrong! \r\n${a}\r\n`, [[3, 'wrong!']]],
+])('%s: a bad one is told with its place and without the space around it', async (_, text, told) => {
+  const { pass, rejected, to } = passOf(text);
+  await pass;
+  expect(rejected.map((each) => [each.line, each.text])).toEqual(told);
+  expect(readFileSync(to, 'utf8')).toBe(text.includes(a) ? `${a}\n` : '');
+});
+
+test.each([
+  ['1x00000000000000000000000000000000000000cc', 'another first character'],
+  ['0y00000000000000000000000000000000000000cc', 'another second character'],
+  ['0x00000000000000000000000000000000000000c', 'a digit too few'],
+  ['0x00000000000000000000000000000000000000ccd', 'a digit too many'],
+  ['0x00000000000000000000000000000000000000ccdd', 'two digits too many'],
+])('%s behind good lines is no address: %s', async (wrong) => {
+  const { pass, rejected, to } = passOf(`${a}\n${b}\n${wrong}\n`);
+  expect(await pass).toMatchObject({ addresses: 2, duplicates: 0, rejected: 1 });
+  expect(rejected.map(({ line, text }) => [line, text])).toEqual([[3, wrong]]);
+  expect(readFileSync(to, 'utf8')).toBe(`${a}\n${b}\n`);
+});
+
+const openFiles = '/proc/self/fd';
+
+test.skipIf(!existsSync(openFiles))(
+  'the list is closed when it is whole, and when the reading breaks off',
+  async () => {
+    const isOpen = (file: string) =>
+      readdirSync(openFiles).some((handle) => {
+        const at = join(openFiles, handle);
+        return existsSync(at) && readlinkSync(at) === file;
+      });
+    const whole = passOf(`${a}\n`);
+    await whole.pass;
+    expect(isOpen(whole.to)).toBe(false);
+    const stopped = passOf(`${a}\n`, { signal: AbortSignal.abort() });
+    await stopped.pass.catch(() => undefined);
+    expect([existsSync(stopped.to), isOpen(stopped.to)]).toEqual([true, false]);
+  },
+);
 
 test('stopped while it reads it says that nothing was sent', async () => {
   const { pass } = passOf(`${a}\n`, { signal: AbortSignal.abort() });

@@ -27,6 +27,7 @@ test.each([
   [0.0123456, '$0.0123'],
   [0.00000123, '$0.00000123'],
   [-0.00000123, '-$0.00000123'],
+  [1e-9, '$0.000000001'],
   [1e-12, '<$0.000000001'],
   [-1e-12, '>-$0.000000001'],
   [1234567890.126, '$1,234,567,890.13'],
@@ -50,6 +51,9 @@ test('dollars are compact only where asked, from a thousand up', () => {
   expect(formatUsd(1234567890, { compact: true })).toBe('$1.23B');
   expect(formatUsd(-12345, { compact: true })).toBe('-$12.3K');
   expect(formatUsd(999, { compact: true })).toBe('$999.00');
+  expect(formatUsd(1000, { compact: true })).toBe('$1K');
+  expect(formatUsd(999_999, { compact: true })).toBe('$1M');
+  expect(formatUsd(1.2345e16, { compact: true })).toBe('$12,300T');
   expect(formatUsd(2.5e12, { compact: true, signed: true })).toBe('+$2.5T');
 });
 
@@ -60,6 +64,7 @@ test.each([
   [-0.042, '-0.042%'],
   [0.5, '0.5%'],
   [1234.56, '1,234.6%'],
+  [1e-6, '0.000001%'],
   [1e-9, '<0.000001%'],
   [null, '–'],
 ])('%s percent reads %s', (value, expected) => {
@@ -71,9 +76,12 @@ test.each([
   [0.725, '73%'],
   [1, '100%'],
   [0, '0%'],
+  [0.01, '1%'],
+  [0.99, '99%'],
   [0.996, '99.6%'],
   [0.9999, '99.9%'],
   [0.0042, '0.42%'],
+  [0.0001, '0.01%'],
   [0.00001, '<0.01%'],
   [null, '–'],
 ])('a share of %s reads %s', (value, expected) => {
@@ -87,6 +95,9 @@ test.each([
   [0, '0'],
   [0.00001234567, '0.00001235'],
   [-250.5, '-250.5'],
+  [1, '1'],
+  [1000.12345, '1,000.12'],
+  [1e-12, '0.000000000001'],
   [1e-15, '<0.000000000001'],
   [undefined, '–'],
 ])('an amount of %s reads %s', (value, expected) => {
@@ -95,6 +106,8 @@ test.each([
 
 test('amounts are compact only where asked', () => {
   expect(formatAmount(69_420_000, { compact: true })).toBe('69.4M');
+  expect(formatAmount(1000, { compact: true })).toBe('1K');
+  expect(formatAmount(999.5, { compact: true })).toBe('999.5');
 });
 
 test('counts have separators and no decimals', () => {
@@ -117,14 +130,22 @@ test('a moment is written in UTC to the second', () => {
   expect(formatTime(1795218360.9)).toBe('2026-11-20 23:46:00Z');
   expect(formatTime(0)).toBe('1970-01-01 00:00:00Z');
   expect(formatTime(-1)).toBe('1969-12-31 23:59:59Z');
+  expect(formatTime(8.64e12)).toBe('+275760-09-13 00:00:00Z');
   expect(formatTime(1e15)).toBe('1000000000000000');
   expect(formatTime(Number.POSITIVE_INFINITY)).toBe('Infinity');
   expect(formatTime(null)).toBe('–');
+  expect(formatTime(undefined)).toBe('–');
+  expect(formatTime(Number.NaN)).toBe('–');
 });
 
 test.each([
   [1000, 1045, '45s'],
   [1000, 1000, '0s'],
+  [1000, 1059, '59s'],
+  [1000, 1060, '1m'],
+  [1000, 1000 + 3600, '1h'],
+  [1000, 1000 + 86_400, '1d'],
+  [1000, 1000 + 365 * 86_400, '1y'],
   [1000, 1000 + 200, '3m'],
   [1000, 1000 + 2 * 3600 + 59, '2h'],
   [1000, 1000 + 5 * 86_400, '5d'],
@@ -139,9 +160,12 @@ test.each([
   ['0x1234567890abcdef1234567890abcdef1234cdef', '0x1234…cdef'],
   ['7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU', '7xKX…gAsU'],
   ['0x1234', '0x1234'],
+  ['1234567890abc', '1234567890abc'],
+  ['1234567890abcd', '1234…abcd'],
   ['a name with spaces in it', 'a name with spaces in it'],
   ['', ''],
   [null, '–'],
+  [undefined, '–'],
 ])('%s is shortened to %s', (address, expected) => {
   expect(shortAddress(address)).toBe(expected);
 });
@@ -153,7 +177,7 @@ test('gains and losses carry a tone and a sign, so the meaning is not by colour 
   expect(pnl(null)).toEqual({ text: '–', tone: 'muted' });
   expect(pnl(1.5e9, { compact: true })).toEqual({ text: '+$1.5B', tone: 'gain' });
   expect(roi(12.345)).toEqual({ text: '+12.3%', tone: 'gain' });
-  expect(toneOf(Number.NaN)).toBe('muted');
+  expect([Number.NaN, null, undefined].map(toneOf)).toEqual(['muted', 'muted', 'muted']);
 });
 
 test('figures are rounded as Intl.NumberFormat rounds them', () => {
