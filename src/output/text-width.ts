@@ -2,7 +2,6 @@ import stringWidth from 'string-width';
 
 /** Latin text, as most of it is: each character is one grapheme of one cell. All other text is measured, the first of it in 30 ms. */
 const latin = /^[\x20-\x7e\xa1-\xac\xae-\u024f–…]*$/;
-let segmenter: Intl.Segmenter | undefined;
 
 /** How many terminal cells the text takes: wide characters and emoji two, combining marks none. Never throws. */
 export function displayWidth(text: string): number {
@@ -56,7 +55,7 @@ export function wrapText(text: string, width: number): string[] {
 
 function splitGraphemes(text: string): string[] {
   if (latin.test(text)) return text.split('');
-  segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
+  const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
   return Array.from(segmenter.segment(text), (part) => part.segment);
 }
 
