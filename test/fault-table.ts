@@ -37,9 +37,9 @@ const columns = ['lost', 'no', 'busy', '500', 'down', 'garbled', 'shape', 'moved
 const table = `
                                   lost        | no       | busy        | 500        | down        | garbled    | shape   | moved    | refused
 feed actor/watch              0 : 130 G5     | = G1     | 130 G5     | 130 G5    | 130 G5     | = G1       | 13 G1   | = G1     | 130
-feed actor/watch              1 : 130 G5     | = G2     | 130 G5     | 130 G5    | 130 G5     | = G2       | 13 G2   | = G2     | 130 G1
+feed actor/watch              1 : 130 G5     | = G2     | 130 G5     | 130 G5    | 130 G5     | 130 G5     | 13 G2   | = G2     | 130 G1
 feed home/watch               0 : 130 G5     | = G1     | 130 G5     | 130 G5    | 130 G5     | = G1       | 13 G1   | = G1     | 130
-feed home/watch               1 : 130 G5     | = G2     | 130 G5     | 130 G5    | 130 G5     | = G2       | 13 G2   | = G2     | 130 G1
+feed home/watch               1 : 130 G5     | = G2     | 130 G5     | 130 G5    | 130 G5     | 130 G5     | 13 G2   | = G2     | 130 G1
 feed actor/all                0 : = G2        | = G1     | = G2        | = G1       | = G2        | = G1       | 0 G1    | = G1     | =
 feed actor/all                1 : = G3        | = G2     | = G3        | = G2       | = G3        | = G2       | 0 G2    | = G2     | = G1
 feed home/all                 0 : = G2        | = G1     | = G2        | = G1       | = G2        | = G1       | 0 G1    | = G1     | =

@@ -8,11 +8,13 @@ const wallet = '0xA4E221aa5a7ba51b5d5c7d5c923bfb9bcebcb252';
 const start = 1_700_000_000;
 const watch = `feed actor ${wallet} --watch 100ms`;
 
+type Fault = number | 'hang' | { body: string };
+
 interface FeedOf extends Stub {
   /** Newest first. */
   cards: Record<string, unknown>[];
-  /** Answers that come before the feed's own: statuses, or `hang`. */
-  faults: (number | 'hang')[];
+  /** Answers that come before the feed's own: statuses, `hang`, or what a proxy says in its place. */
+  faults: Fault[];
 }
 
 const secondOf = (card: Record<string, unknown>) => Number(card['cardLatestTradeAt']);
@@ -22,7 +24,7 @@ const secondOf = (card: Record<string, unknown>) => Number(card['cardLatestTrade
  * it gives the newest cards, with links down to older ones; `marks`: as `next`, and every page has a newerCursor.
  */
 async function feedService(kind: 'next' | 'newest' | 'marks', limit = 3): Promise<FeedOf> {
-  const state = { cards: [] as Record<string, unknown>[], faults: [] as (number | 'hang')[] };
+  const state = { cards: [] as Record<string, unknown>[], faults: [] as Fault[] };
   const answer = ({ url, headers }: Seen) => {
     const asked = new URL(url, 'http://stub').searchParams;
     const at = asked.get('at');
@@ -48,8 +50,9 @@ async function feedService(kind: 'next' | 'newest' | 'marks', limit = 3): Promis
   const service = await stub((seen, response) => {
     const fault = state.faults.shift();
     if (fault === 'hang') return;
-    response.writeHead(fault ?? 200, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(fault === undefined ? answer(seen) : { error: `fault ${fault}` }));
+    response.writeHead(typeof fault === 'number' ? fault : 200, { 'content-type': 'application/json' });
+    if (typeof fault === 'object') response.end(fault.body);
+    else response.end(JSON.stringify(fault === undefined ? answer(seen) : { error: `fault ${fault}` }));
   });
   return Object.assign(state, service);
 }
@@ -180,6 +183,46 @@ test('network failures, 5xx and 429 are waited out and said once, then nothing i
   expect({ code, ids: idsIn(out) }).toEqual({ code: 0, ids: ['n1', 'n2', 'n3'] });
   expect(err.match(/waiting for it to pass/g)).toHaveLength(1);
   expect(err).toContain('fault 503 (HTTP 503 from GET /v1/feed/actor); waiting for it to pass.');
+});
+
+test("a proxy's page and half an answer are waited out once the service has answered, also in an earlier run", async () => {
+  const service = await feedService('next');
+  arrive(service, 'old');
+  const first = watching(service, '--json --max 1');
+  await first.joined();
+  service.faults.push({ body: '<html>Please log in' }, { body: '{"items":[{"itemI' });
+  await expect.poll(() => service.faults.length).toBe(0);
+  arrive(service, 'n1');
+  const one = await first.ended;
+  expect({ code: one.code, ids: idsIn(one.out) }).toEqual({ code: 0, ids: ['n1'] });
+  expect(one.err.match(/waiting for it to pass/g)).toHaveLength(1);
+  expect(one.err).toContain('a body that is not JSON: "<html>Please log in"; waiting for it to pass.');
+  service.faults.push({ body: '<html>Please log in' });
+  arrive(service, 'n2');
+  const two = await watching(service, '--json --max 1', first.data).ended;
+  expect({ code: two.code, ids: idsIn(two.out) }).toEqual({ code: 0, ids: ['n2'] });
+});
+
+test.each(['', `--newer-than ${new Date(start * 1000).toISOString()}`])(
+  'a web page at the very first is a wrong address: exit 13, also with "%s"',
+  async (flags) => {
+    const service = await feedService('next');
+    service.faults.push({ body: '<html>Welcome' });
+    const { code, err, out } = await watching(service, `--json ${flags}`).ended;
+    expect({ code, out, requests: service.requests.length }).toEqual({ code: 13, out: '', requests: 1 });
+    expect(JSON.parse(err).error.hint).toContain('Check that the base URL is the service itself');
+  },
+);
+
+test('JSON of another shape ends a watch with exit 13, its place kept', async () => {
+  const service = await feedService('next');
+  arrive(service, 'old');
+  const first = watching(service, '--json');
+  await first.joined();
+  service.faults.push({ body: '[]' });
+  expect((await first.ended).code).toBe(13);
+  arrive(service, 'n1');
+  expect(idsIn((await watching(service, '--json --max 1', first.data).ended).out)).toEqual(['n1']);
 });
 
 test('a service that is down when the watch begins is waited for, and its return is said', async () => {

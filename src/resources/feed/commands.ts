@@ -35,7 +35,8 @@ interface Typed extends Record<string, unknown> {
 
 const watching =
   'With --watch, cards are printed as they come, each once: a card counts as new again when its position trades again. The place is ' +
-  'kept on disk, so the same command goes on where it stopped and prints what it missed.';
+  'kept on disk, so the same command goes on where it stopped and prints what it missed. Failures of the network, 429 and 5xx are waited ' +
+  'out, and once the service has answered, answers that are not JSON too (a proxy on the way); JSON of another shape ends it with exit 13.';
 
 /** The command of a feed: the derived one, with `--cursor` and `--watch`. */
 function feedCommand(endpoint: typeof endpoints.actor | typeof endpoints.home): Command {

@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../api/endpoint.ts';
 import type { Context } from '../../context.ts';
-import { SotraError, toSotraError } from '../../errors.ts';
+import { type ErrorCode, SotraError, toSotraError } from '../../errors.ts';
 import { parseTime } from '../../model/duration.ts';
 import { safeText } from '../../output/safe-text.ts';
 import type { FeedAnswer } from './endpoints.ts';
@@ -19,12 +19,13 @@ export interface Watch {
 const longestPauseMs = 60_000;
 /** How far back a poll asks again for what the service may have noted late. */
 const overlapSec = 3;
-const passing: readonly string[] = ['network', 'timeout', 'server-error', 'rate-limited'];
+const passing: readonly ErrorCode[] = ['network', 'timeout', 'server-error', 'rate-limited'];
 
 /**
  * New cards of a feed as they come, oldest first, a batch a page; ends only with `max`. The place is kept on disk after each batch that
- * was printed. Network failures and 5xx are waited out. Says on stderr where a gap cannot be ruled out. Errors:
- * `interrupted`, `locked` where another process watches from the same place, `local-file`, and those of the call that do not pass.
+ * was printed. Network failures, 429 and 5xx are waited out, and where the service has answered before, a proxy's page or half an answer
+ * in its place. Says on stderr where a gap cannot be ruled out. Errors: `interrupted`, `locked` where another process watches from the
+ * same place, `local-file`, and those of the call that do not pass: JSON of another shape is the service's own word.
  */
 export async function* watchFeed(watch: Watch): AsyncGenerator<readonly unknown[]> {
   const { context } = watch;
@@ -47,14 +48,18 @@ async function* watchFrom(watch: Watch, file: WatchFile, tell: Tell): AsyncGener
   const { signal } = context.world;
   let place = await whereToBegin(watch, file, tell);
   let [shown, failures] = [0, 0];
+  // A page that is no JSON at the very first is a wrong address, which does not pass.
+  let hasAnswered = place !== undefined && watch.input['newerThan'] === undefined;
   for (;;) {
     try {
       if (place === undefined) {
         place = await joinNow(watch);
+        hasAnswered = true;
         await tell(`Watching from ${sayPlace(place)} on. Ctrl-C stops; the same command goes on from there.`);
         file.write(place);
       }
       for await (const poll of pollFeed(watch, place, { overlapSec, tell })) {
+        hasAnswered = true;
         const batch = poll.fresh.slice(0, max - shown);
         if (batch.length > 0) yield batch;
         shown += batch.length;
@@ -67,7 +72,8 @@ async function* watchFrom(watch: Watch, file: WatchFile, tell: Tell): AsyncGener
       failures = 0;
     } catch (thrown) {
       const error = toSotraError(thrown);
-      if (signal.aborted || !passing.includes(error.code)) throw signal.aborted ? stopped(shown, place) : thrown;
+      const passes = passing.includes(error.code) || (hasAnswered && error.code === 'bad-answer');
+      if (signal.aborted || !passes) throw signal.aborted ? stopped(shown, place) : thrown;
       failures += 1;
       if (failures === 1) await tell(`${error.message}; waiting for it to pass.`);
     }
