@@ -106,10 +106,12 @@ describe.skipIf(!hasNaughty)('naughty strings as input (need the shared data fol
         writeFileSync(file, content);
         const { code, out, err } = await run(argv, given);
         const shown = err.replaceAll(/\x1b\[(?:\?25[hl]|\?2026[hl]|\d*G|2K|1A)/g, '');
-        expect([argv, content.slice(0, 99), known.includes(code) && code !== 0]).toEqual([
+        // Nothing but a byte order mark is an empty file, and an empty list is done.
+        const codes = content.trim() === '' ? known : known.slice(1);
+        expect([argv, content.slice(0, 99), codes]).toEqual([
           argv,
           content.slice(0, 99),
-          true,
+          expect.toSatisfy((list) => list.includes(code)),
         ]);
         expect([argv, content.slice(0, 99), steers.exec(shown + out)?.[0]]).toEqual([
           argv,
