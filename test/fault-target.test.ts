@@ -71,15 +71,12 @@ test('webhook replay tries three times and ends with 10 where a target does not 
   const cells = await Promise.all(
     allFaults.map(async (fault) => {
       const target = await brokenService({ fault, well: 0 });
-      const stopping = new AbortController();
-      const argv = `webhook replay one --to ${target.url}/hook --json`;
-      const hurry = kindOf(fault) !== 'silent';
-      const ended = run(argv, { env: { ...env, SOTRA_CONFIG_DIR: folder }, hurry, signal: stopping.signal });
-      // It would wait half a minute, three times.
-      if (kindOf(fault) === 'silent') await until(() => target.requests.length > 0).then(() => stopping.abort());
-      const { code } = await ended;
+      const patience = kindOf(fault) === 'silent' ? '--timeout 50ms' : '';
+      const argv = `webhook replay one --to ${target.url}/hook --json ${patience}`;
+      const { code, out } = await run(argv, { env: { ...env, SOTRA_CONFIG_DIR: folder }, hurry: true });
       target.close();
-      return [fault, code, inShort(target.requests)];
+      const [{ error }] = JSON.parse(out);
+      return [fault, code, inShort(target.requests), error === 'no answer within 0.05 s'];
     }),
   );
   const said: Readonly<Record<string, readonly [number, string]>> = {
@@ -87,19 +84,56 @@ test('webhook replay tries three times and ends with 10 where a target does not 
     passing: [10, 'POST 3'],
     moved: [10, 'POST 3'],
     refusing: [10, 'POST 3'],
-    silent: [130, 'POST 1'],
+    silent: [10, 'POST 3'],
     gone: [10, ''],
   };
-  expect(cells).toEqual(allFaults.map((fault) => [fault, ...(said[kindOf(fault)] ?? [])]));
+  expect(cells).toEqual(allFaults.map((fault) => [fault, ...(said[kindOf(fault)] ?? []), kindOf(fault) === 'silent']));
+});
+
+test('webhook replay sends nothing behind an event that was not answered in time, and what follows a failure', async () => {
+  const { env } = await listenTo('garbage');
+  const outcomes = [];
+  for (const [fault, more] of [
+    ['no first byte', '--timeout 50ms'],
+    ['500', ''],
+  ] as const) {
+    const target = await brokenService({ fault, well: 0 });
+    const { code, out } = await run(`webhook replay one two --to ${target.url}/hook --json ${more}`, {
+      env,
+      hurry: true,
+    });
+    target.close();
+    const errors = JSON.parse(out).map(({ error }: { error: string }) => error);
+    outcomes.push([fault, code, target.requests.length, errors]);
+  }
+  expect(outcomes).toEqual([
+    ['no first byte', 10, 3, ['no answer within 0.05 s', 'not sent: one was not answered']],
+    ['500', 10, 6, ['HTTP 500', 'HTTP 500']],
+  ]);
+});
+
+test('Ctrl-C ends webhook replay and webhook trigger while their target is silent', async () => {
+  const { env, secret } = await listenTo('garbage');
+  for (const argv of ['webhook replay one', `webhook trigger copyswap --secret-file ${secret}`]) {
+    const target = await brokenService({ fault: 'no first byte', well: 0 });
+    const stopping = new AbortController();
+    const ended = run(`${argv} --to ${target.url}/hook --json`, { env, signal: stopping.signal });
+    await until(() => target.requests.length > 0);
+    stopping.abort();
+    const { code, out, err } = await ended;
+    expect([argv, code, out]).toEqual([argv, 130, '']);
+    expect(JSON.parse(err).error.message).toMatch(/^interrupted while http:.* was to answer$/);
+  }
 });
 
 test('webhook trigger sends once and ends with 9 where a target does not take the event', async () => {
   const folder = temporaryFolder();
   const secret = join(folder, 'secret');
   writeFileSync(secret, 'whsec_test\n');
-  for (const fault of allFaults.filter((each) => kindOf(each) !== 'silent')) {
+  for (const fault of allFaults) {
     const target = await brokenService({ fault, well: 0 });
-    const argv = `webhook trigger copyswap --to ${target.url}/hook --secret-file ${secret} --json`;
+    const patience = kindOf(fault) === 'silent' ? '--timeout 50ms' : '';
+    const argv = `webhook trigger copyswap --to ${target.url}/hook --secret-file ${secret} --json ${patience}`;
     const { code, out } = await run(argv, { env: { SOTRA_DATA_DIR: folder }, hurry: true });
     target.close();
     const isTaken = kindOf(fault) === 'taken';
@@ -108,6 +142,8 @@ test('webhook trigger sends once and ends with 9 where a target does not take th
       isTaken ? 0 : 9,
       fault === 'refused' ? '' : 'POST 1',
     ]);
-    expect([fault, JSON.parse(out)[0].delivered]).toEqual([fault, isTaken]);
+    const [{ delivered, error }] = JSON.parse(out);
+    const isLate = error === 'no answer within 0.05 s';
+    expect([fault, delivered, isLate]).toEqual([fault, isTaken, kindOf(fault) === 'silent']);
   }
 });

@@ -100,8 +100,8 @@ const trigger = defineCommand({
   words: ['webhook', 'trigger'],
   summary: 'Make a real, signed event out of a position of the sandbox and send it',
   description:
-    'With --to it is sent there, signed with the secret of --secret-file or of the sandbox webhook with that destination. Without, the\n' +
-    'sandbox delivers it to its webhooks, as it delivers any event. Exit 9 where it was not taken.',
+    'With --to it is sent there once, signed with the secret of --secret-file or of the sandbox webhook with that destination; --timeout is\n' +
+    'what the answer may take. Without, the sandbox delivers it to its webhooks, as it delivers any event. Exit 9 where it was not taken.',
   params: {
     type: local(z.enum(['new-feed-item', 'comment-created', 'copyswap']), 'kind of event', { positional: true }),
     to: local(

@@ -60,7 +60,10 @@ async function directly(
     throw usageError(`no webhook of the sandbox sends to ${to}: which secret signs?`, 'Give one with --secret-file.');
   const event = eventFor(db, happening, known, context);
   const body = JSON.stringify({ events: [event] });
-  const outcome = await post(to, body, signature(secret, body, context.world.now()));
+  const { world, options } = context;
+  const signed = signature(secret, body, world.now());
+  const outcome = await post(to, body, signed, { answerMs: options.timeoutMs, signal: world.signal });
+  if (world.signal.aborted) throw new SotraError('interrupted', `interrupted while ${to} was to answer`);
   return [
     {
       ...named(event),

@@ -126,7 +126,7 @@ function nextDelivery(db: Db, webhookId: number, nowMs: number): Waiting | undef
 
 async function deliver(db: Db, next: Waiting, agent: Agent, now: () => number): Promise<void> {
   const body = `{"events":[${next.body}]}`;
-  const outcome = await post(next.destinationUrl, body, signature(next.secret, body, now()), agent);
+  const outcome = await post(next.destinationUrl, body, signature(next.secret, body, now()), { agent });
   const tries = next.tries + 1;
   const wait = waitsMs[tries - 1];
   const state = outcome.ok ? 'delivered' : wait === undefined ? 'failed' : 'waiting';
@@ -152,14 +152,19 @@ interface Outcome {
   error: string | null;
 }
 
-/** Sends one delivery. Never throws: what went wrong is in `error`. */
-export async function post(url: string, body: string, signed: string | undefined, agent?: Agent): Promise<Outcome> {
+/** Sends one delivery, whose answer may take 10 s unless `answerMs` says otherwise. Never throws: what went wrong is in `error`. */
+export async function post(
+  url: string,
+  body: string,
+  signed: string | undefined,
+  more: { agent?: Agent; answerMs?: number; signal?: AbortSignal } = {},
+): Promise<Outcome> {
   const headers = {
     'content-type': 'application/json',
     'user-agent': 'sotra-sandbox',
     ...(signed === undefined ? {} : { 'daylight-signature': signed }),
   };
-  const posted = await postDelivery(url, { headers, body, answerMs, agent });
+  const posted = await postDelivery(url, { headers, body, answerMs, ...more });
   if ('error' in posted) return { ok: false, status: null, error: posted.error.message };
   const { status } = posted;
   return { ok: isTaken(status), status, error: isTaken(status) ? null : `HTTP ${status}` };

@@ -14,14 +14,14 @@ interface Posting {
   signal?: AbortSignal | undefined;
 }
 
-/** POSTs a delivery to a webhook's destination once and gives the status of its answer, or why there was none. Never throws. */
-export function postDelivery(
-  url: string,
-  { headers, body, answerMs, agent, signal }: Posting,
-): Promise<{ status: number } | { error: Error }> {
+/** What came of a POST: the status of its answer, or why there was none. */
+type Posted = { status: number } | { error: Error; late: boolean };
+
+/** POSTs a delivery to a webhook's destination once; `late`: it was taken and not answered in time. Never throws. */
+export function postDelivery(url: string, { headers, body, answerMs, agent, signal }: Posting): Promise<Posted> {
   const secure = url.startsWith('https:');
-  const outcome = new Promise<{ status: number } | { error: Error }>((resolve) => {
-    const failed = (error: Error) => resolve({ error });
+  const outcome = new Promise<Posted>((resolve) => {
+    const failed = (error: Error) => resolve({ error, late: false });
     const sent = (secure ? secureRequest : request)(
       url,
       {
@@ -44,7 +44,7 @@ export function postDelivery(
       },
     );
     const late = setTimeout(() => {
-      failed(new Error(`no answer within ${answerMs / 1000} s`));
+      resolve({ error: new Error(`no answer within ${answerMs / 1000} s`), late: true });
       sent.destroy();
     }, answerMs);
     sent.on('close', () => clearTimeout(late));
@@ -52,7 +52,7 @@ export function postDelivery(
     sent.end(body);
   });
   // A header that no request can have is refused before anything is sent.
-  return outcome.catch((error: Error) => ({ error }));
+  return outcome.catch((error: Error) => ({ error, late: false }));
 }
 
 /** Whether a destination took what it was sent. Never throws. */

@@ -37,7 +37,7 @@ const firstWaitMs = 10;
 const longestWaitMs = 30_000;
 /** Refusals (4xx) of one delivery after which it is left behind, so that it does not hold up all others; `replay` sends it again. */
 const mostRefusals = 10;
-const answerMs = 30_000;
+const forwardMs = 30_000;
 const everyLane = '*';
 
 /**
@@ -64,7 +64,7 @@ export function startForwarder({ inbox, routes, sleep, warn }: Forwarding): Forw
     const name = withoutPassword(route.url);
     let refusals = 0;
     for (let tries = 1; !stopping.signal.aborted; tries += 1) {
-      const outcome = await forward(route.url, received, { agent, signal: stopping.signal });
+      const outcome = await forward(route.url, received, { answerMs: forwardMs, agent, signal: stopping.signal });
       if (outcome.ok) return true;
       if (stopping.signal.aborted) return false;
       if (tries === 1 || tries % 50 === 0) warn(`${name}: ${outcome.error}; it is sent again until it is taken`);
@@ -130,13 +130,15 @@ export interface Outcome {
   /** 0 where there was no answer. */
   status: number;
   error: string;
+  /** No answer came in time. */
+  late: boolean;
 }
 
-/** Sends one delivery, bytes and headers as they came. Never throws. */
+/** Sends one delivery, bytes and headers as they came; the answer may take `answerMs`. Never throws. */
 export async function forward(
   url: string,
   { headers, body }: Pick<Received, 'headers' | 'body'>,
-  { agent, signal }: { agent?: Agent; signal?: AbortSignal } = {},
+  { answerMs, agent, signal }: { answerMs: number; agent?: Agent; signal?: AbortSignal },
 ): Promise<Outcome> {
   const kept: Record<string, string[]> = {};
   for (let index = 0; index + 1 < headers.length; index += 2) {
@@ -144,7 +146,8 @@ export async function forward(
     if (!ofConnection.includes(name.toLowerCase())) kept[name] = [...(kept[name] ?? []), value];
   }
   const posted = await postDelivery(url, { headers: kept, body, answerMs, agent, signal });
-  if ('error' in posted) return { ok: false, status: 0, error: posted.error.message || 'the connection broke' };
+  if ('error' in posted)
+    return { ok: false, status: 0, error: posted.error.message || 'the connection broke', late: posted.late };
   const { status } = posted;
-  return { ok: isTaken(status), status, error: `HTTP ${status}` };
+  return { ok: isTaken(status), status, error: `HTTP ${status}`, late: false };
 }

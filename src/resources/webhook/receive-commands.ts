@@ -115,7 +115,8 @@ const replay = defineCommand({
   words: ['webhook', 'replay'],
   summary: 'Send stored deliveries once more, bytes and headers as they came',
   description:
-    'The signature is the old one: a receiver with a tolerance refuses it once it is too old. Exit 10 where one was not taken.',
+    'The signature is the old one: a receiver with a tolerance refuses it once it is too old. Each is tried three times, and --timeout is\n' +
+    'what an answer may take; behind one that was not answered in time nothing is sent. Exit 10 where one was not taken.',
   params: {
     ids: local(z.array(z.string().min(1)).optional(), 'events to send; webhook events lists them', {
       positional: true,

@@ -12,8 +12,8 @@ import {
   replayed,
   verdict as verdictView,
 } from './events-view.ts';
-import { forward } from './forward.ts';
-import { inboxFolder, readStored } from './inbox.ts';
+import { forward, type Outcome } from './forward.ts';
+import { inboxFolder, type Received, readStored } from './inbox.ts';
 import { readSecrets } from './secret-file.ts';
 import { verifyDelivery } from './verify.ts';
 
@@ -66,8 +66,8 @@ interface ReplayInput {
 const replayTries = 3;
 
 /**
- * Sends stored deliveries once more, oldest first, bytes and headers as they came. Exit 10 where one was not taken. Errors: `not-found`
- * for an id that is not stored.
+ * Sends stored deliveries once more, oldest first, bytes and headers as they came; behind one that was not answered in time nothing is
+ * sent. Exit 10 where one was not taken. Errors: `not-found` for an id that is not stored.
  */
 export async function replayEvents(input: ReplayInput, context: Context): Promise<Result> {
   const { world } = context;
@@ -85,12 +85,10 @@ export async function replayEvents(input: ReplayInput, context: Context): Promis
       hint: 'sotra webhook events lists them.',
     });
   const rows: ReplayRow[] = [];
+  let silence: string | undefined;
   for (const stored of chosen) {
-    let outcome = await forward(input.to, stored, { signal: world.signal });
-    for (let tries = 1; !outcome.ok && tries < replayTries; tries += 1) {
-      await world.sleep(200 * tries, world.signal);
-      outcome = await forward(input.to, stored, { signal: world.signal });
-    }
+    const outcome = silence === undefined ? await sendAgain(stored, input.to, context) : notSent(silence);
+    if (outcome.late) silence ??= stored.fresh[0]?.eventId;
     for (const { eventId, eventType } of stored.fresh)
       rows.push({
         eventId,
@@ -101,6 +99,21 @@ export async function replayEvents(input: ReplayInput, context: Context): Promis
       });
   }
   return { kind: 'answer', answer: rows, view: replayed, exitCode: rows.every((row) => row.taken) ? 0 : 10 };
+}
+
+/** Up to three tries, each of which may take `--timeout`. */
+async function sendAgain(stored: Received, to: string, { world, options }: Context): Promise<Outcome> {
+  for (let tries = 1; ; tries += 1) {
+    const outcome = await forward(to, stored, { answerMs: options.timeoutMs, signal: world.signal });
+    if (world.signal.aborted) throw new SotraError('interrupted', `interrupted while ${to} was to answer`);
+    if (outcome.ok || tries === replayTries) return outcome;
+    await world.sleep(200 * tries, world.signal);
+  }
+}
+
+/** Of one that would wait as long for an answer as the one before it did in vain. */
+function notSent(behind: string): Outcome {
+  return { ok: false, status: 0, error: `not sent: ${behind} was not answered`, late: false };
 }
 
 async function knownInbox(context: Context, name = 'default'): Promise<string> {
