@@ -5,7 +5,7 @@ import { readSigned, type SignedComment } from './signed.ts';
 
 /** The signed comment in a file that `comment sign --out` wrote, its signature not yet checked. Errors: `local-file`, `usage`. */
 export async function readSignedFile(file: string, { world }: Context): Promise<SignedComment> {
-  const text = decodeUtf8(await readBytes(file, world), file);
+  const text = decodeUtf8(await readBytes(file, world), file).replace(/^\uFEFF/, '');
   const name = file === '-' ? 'stdin' : file;
   const value = parse(text);
   if (value === undefined) {
