@@ -190,6 +190,14 @@ test.each(signedFiles)('a signed file that holds %j %s', async (content, what, h
   expect(await said(['comment', 'verify', '--signed', '-'], { stdin: content })).toEqual(inStdin);
 });
 
+test('a mark within a signed comment stays in it', async () => {
+  const file = join(temporaryFolder(), 'signed.json');
+  const marked = [...chain, ...tx, ...token, ...name, '--text', 'g\uFEFFm'];
+  const signing = ['comment', 'sign', ...marked, '--key-env', 'TRADER', '--out', file, '--quiet'];
+  expect((await run(signing, { env: { TRADER: evmTrader.key } })).code).toBe(0);
+  expect((await run(['comment', 'verify', '--signed', file])).code).toBe(0);
+});
+
 test('a signed file is read also where an editor put a byte order mark in front', async () => {
   const folder = temporaryFolder();
   const file = join(folder, 'signed.json');
