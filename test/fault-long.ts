@@ -87,6 +87,21 @@ export const longCommands: readonly LongCommand[] = [
 /** What `faults.ts` has, and what needs more than a script. */
 export const allFaults: readonly string[] = [...Object.keys(scripts), 'refused', 'redirect elsewhere', '100 MB body'];
 
+/** What a target does to an event: takes it, fails in a way that may pass, refuses it, or says nothing. Typed from what is promised of each. */
+export const targetKinds: Readonly<Record<string, readonly string[]>> = {
+  taken: ['garbage', 'truncated JSON', 'wrong shape', 'endless body', '100 MB body'],
+  passing: ['reset before answer', 'reset in the body', '429', '429 with Retry-After', '500', '502', '503'],
+  moved: ['redirect in a circle', 'redirect elsewhere'],
+  refusing: ['400', '401', '403', '404', '409', '413'],
+  silent: ['no first byte', 'stalled body'],
+  gone: ['refused'],
+};
+
+/** The kind of a fault of a target. */
+export function kindOf(fault: string): string {
+  return Object.keys(targetKinds).find((kind) => targetKinds[kind]?.includes(fault)) ?? '';
+}
+
 export interface Cell extends Outcome {
   /** Methods of the requests that the service got, in order. */
   requests: string[];
@@ -225,6 +240,15 @@ export function pourMegabytes(response: ServerResponse, count: number): void {
   };
   response.on('drain', more);
   more();
+}
+
+/** What Node itself has to say on stderr from now on, such as of too many listeners. */
+export function nodeWarnings(): string[] {
+  const warnings: string[] = [];
+  const hear = ({ message }: Error) => void warnings.push(message);
+  process.on('warning', hear);
+  onTestFinished(() => void process.off('warning', hear));
+  return warnings;
 }
 
 /** Methods as a word: `GET 2, PUT 8`. */

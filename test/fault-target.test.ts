@@ -2,23 +2,11 @@ import { createHmac } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { allFaults, brokenService, inShort } from './fault-long.ts';
+import { allFaults, brokenService, inShort, kindOf, nodeWarnings, targetKinds } from './fault-long.ts';
 import { run, temporaryFolder } from './harness.ts';
 
-/** What a target does to an event: takes it, fails in a way that may pass, refuses it, or says nothing. Typed from what is promised of each. */
-const kinds: Readonly<Record<string, readonly string[]>> = {
-  taken: ['garbage', 'truncated JSON', 'wrong shape', 'endless body', '100 MB body'],
-  passing: ['reset before answer', 'reset in the body', '429', '429 with Retry-After', '500', '502', '503'],
-  moved: ['redirect in a circle', 'redirect elsewhere'],
-  refusing: ['400', '401', '403', '404', '409', '413'],
-  silent: ['no first byte', 'stalled body'],
-  gone: ['refused'],
-};
-
-const kindOf = (fault: string) => Object.keys(kinds).find((kind) => kinds[kind]?.includes(fault)) ?? '';
-
 test('every fault of a target has its kind', () => {
-  expect(Object.values(kinds).flat().sort()).toEqual([...allFaults].sort());
+  expect(Object.values(targetKinds).flat().sort()).toEqual([...allFaults].sort());
 });
 
 async function until(holds: () => boolean): Promise<void> {
@@ -64,6 +52,23 @@ test.each(allFaults)('webhook listen takes and stores every event, also where it
   // What is not taken is not given up: it waits for the next start.
   if (['passing', 'moved', 'silent', 'gone'].includes(kind)) expect(outcome.err).toContain('2 deliveries wait to be');
   if (kind === 'refusing') expect(outcome.err).toContain('refuses event one: left behind; sotra webhook replay');
+});
+
+test('a silent target of a dozen webhooks gets the first event of each, and nothing but our own words is on stderr', async () => {
+  const { folder, env, secret } = await listenTo('garbage');
+  const warnings = nodeWarnings();
+  const target = await brokenService({ fault: 'no first byte', well: 0 });
+  const ready = join(folder, 'again');
+  const stopping = new AbortController();
+  const argv = `webhook listen --port 0 --secret-file ${secret} --ready-file ${ready} --forward-to ${target.url}/hook`;
+  const ended = run(argv, { env, signal: stopping.signal });
+  await until(() => existsSync(ready));
+  const { url } = JSON.parse(readFileSync(ready, 'utf8'));
+  for (let path = 0; path < 12; path += 1) expect(await deliver(`${url}/${path}`, `event ${path}`)).toBe(200);
+  await until(() => target.requests.length === 12);
+  stopping.abort();
+  expect((await ended).err).toContain('12 deliveries wait to be');
+  expect(warnings).toEqual([]);
 });
 
 test('webhook replay tries three times and ends with 10 where a target does not take the event', async () => {

@@ -15,6 +15,8 @@ export interface Traded {
   positionId: string;
   /** Deliveries that it made for webhooks. */
   deliveries: number;
+  /** Deliveries of the sandbox that still wait, for a later try or a served sandbox. */
+  waiting: number;
 }
 
 function text<Row>(key: keyof Row & string, header: string, help: string): Column<Row> {
@@ -53,7 +55,9 @@ export const traded: View<Traded, Traded> = {
     text('transactionHash', 'Transaction', 'hash, or order id on hyperliquid'),
     text('positionId', 'Position', 'for position get'),
     count('deliveries', 'Deliveries', 'deliveries it made for webhooks'),
+    count('waiting', 'Waiting', 'deliveries that wait for a later try'),
   ],
+  notes: whoDelivers,
 };
 
 /** What a simulation did. */
@@ -75,7 +79,15 @@ export const simulated: View<Simulated, Simulated> = {
     count('waiting', 'Waiting', 'deliveries that wait for a later try'),
     { key: 'seconds', header: 'Seconds', help: 'how long it took', value: (row) => row.seconds },
   ],
+  notes: whoDelivers,
 };
+
+function whoDelivers({ waiting }: { waiting: number }): string[] {
+  if (waiting === 0) return [];
+  return [
+    `${formatCount(waiting)} ${waiting === 1 ? 'delivery waits' : 'deliveries wait'} for a later try: sotra sandbox start makes it, or the next trade.`,
+  ];
+}
 
 /** One event that was sent. */
 export interface Triggered {

@@ -26,7 +26,7 @@ export async function tradeNow(input: LiveTrade & { db?: string | undefined }, c
     const trade = liveTrade(input, nowMs);
     const { deliveries } = happen(db, [trade], nowMs);
     const { chain, trader, token, side, amount, usd } = trade;
-    const answer: Traded = {
+    const answer: Omit<Traded, 'waiting'> = {
       chain,
       trader,
       token,
@@ -39,7 +39,7 @@ export async function tradeNow(input: LiveTrade & { db?: string | undefined }, c
         db.get<{ id: string }>('SELECT position_id AS id FROM trade ORDER BY trade.id DESC LIMIT 1')?.id ?? '',
       deliveries,
     };
-    return () => ({ kind: 'answer', answer, view: traded });
+    return () => ({ kind: 'answer', answer: { ...answer, waiting: waitingDeliveries(db) }, view: traded });
   });
 }
 
@@ -174,10 +174,10 @@ async function withSandbox(
   const db = openDb(file ?? (await sandboxFile(context)));
   ensureWorld(db, world.now(), 'demo');
   const { now, sleep, pid } = world;
-  const deliverer = startDeliverer({ db, now, sleep, pid, isAlive: world.system.isAlive });
+  const deliverer = startDeliverer({ db, now, sleep, pid, isAlive: world.system.isAlive, warn: context.warn });
   try {
     const result = await act(db);
-    await deliverer.settled();
+    await deliverer.settled(world.signal);
     return result();
   } finally {
     await deliverer.stop();

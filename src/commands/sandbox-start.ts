@@ -79,7 +79,7 @@ async function serveSandbox(input: StartInput, context: Context): Promise<Result
     sleep: (ms) => world.sleep(ms, world.signal),
   });
   const { now, sleep, pid } = world;
-  const deliverer = startDeliverer({ db, now, sleep, pid, isAlive: world.system.isAlive });
+  const deliverer = startDeliverer({ db, now, sleep, pid, isAlive: world.system.isAlive, warn: context.warn });
   const ready: Ready = {
     url: server.url,
     pid: world.pid,

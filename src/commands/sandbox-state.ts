@@ -20,11 +20,18 @@ export interface SandboxStatus {
   positions: number;
   tokens: number;
   comments: number;
+  webhooks: number;
+  /** Deliveries that wait for a try. */
+  waiting: number;
+  /** Deliveries that were given up after the last try. */
+  failed: number;
   keys: string[];
 }
 
 function describe(db: Db, realNowMs: number): Result {
   const count = (table: string) => Number(db.get(`SELECT count(*) AS n FROM ${table}`)?.['n'] ?? 0);
+  const deliveries = (state: string) =>
+    Number(db.get('SELECT count(*) AS n FROM delivery WHERE state = ?', [state])?.['n'] ?? 0);
   const newest = db.get<{ at: number | null }>('SELECT max(at_ms) AS at FROM trade')?.at ?? null;
   const status: SandboxStatus = {
     db: db.file,
@@ -37,6 +44,9 @@ function describe(db: Db, realNowMs: number): Result {
     positions: count('position'),
     tokens: count('token'),
     comments: count('comment'),
+    webhooks: count('webhook'),
+    waiting: deliveries('waiting'),
+    failed: deliveries('failed'),
     keys: sandboxPartners.map((partner) => partner.key),
   };
   return { kind: 'answer', answer: status, view: statusView };

@@ -35,6 +35,9 @@ export const statusView: View<SandboxStatus, SandboxStatus> = {
     field('positions', 'Positions', 'positions, open and closed'),
     field('tokens', 'Tokens', 'tokens traded'),
     field('comments', 'Comments', 'swap comments'),
+    field('webhooks', 'Webhooks', 'webhooks of both partners'),
+    field('waiting', 'Waiting', 'deliveries that wait for a try'),
+    field('failed', 'Failed', 'deliveries that no try brought to their webhook'),
     field('keys', 'Keys', 'API keys of the two partners'),
   ],
 };

@@ -94,8 +94,12 @@ async function viaSandbox(db: Db, happening: Happening, input: TriggerInput, con
   });
   const { now, sleep, pid } = world;
   const deliverer = startDeliverer({ db, now, sleep, pid, isAlive: world.system.isAlive });
-  await deliverer.settled();
+  await deliverer.settled(world.signal);
   await deliverer.stop();
+  if (world.signal.aborted)
+    throw new SotraError('interrupted', 'interrupted while the webhooks were to answer', {
+      hint: 'What was not taken is sent by sotra sandbox start, or by the next command that delivers.',
+    });
   return stored.map(({ webhook, event, seq }) => {
     const row = db.get<{ state: string; status: number | null; error: string | null }>(
       'SELECT state, status, error FROM delivery WHERE seq = ?',

@@ -1,5 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import { Agent } from 'node:http';
+import { withoutPassword } from '../model/quoted.ts';
 import { type EventTrade, eventOf, eventParts } from './events.ts';
 import { isTaken, postDelivery } from './post.ts';
 import type { SandboxCall } from './service.ts';
@@ -8,11 +10,13 @@ import type { WebhookRow } from './webhooks.ts';
 
 /** Waits between the five tries, and how long one may take: section "Webhooks" of the sandbox's promises. */
 const waitsMs = [1000, 2000, 4000, 8000];
-const answerMs = 10_000;
+const longestAnswerMs = 10_000;
 /** A webhook is delivered for by one process at a time, which says so anew before each try. */
 const leaseMs = 15_000;
 const pollMs = 100;
 const mostLanes = 32;
+/** What is on its way when a deliverer stops has so long to be answered; what is not is sent again later. */
+const graceMs = 1000;
 
 /** What a deliverer needs of the outside. Times are real, also where the sandbox's clock stands. */
 export interface Delivering {
@@ -21,11 +25,16 @@ export interface Delivering {
   sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   pid: number;
   isAlive: (pid: number) => boolean;
+  /** Told when a destination does not take an event, and when it is given up. */
+  warn?: (text: string) => void;
+  /** How long an answer may take (10 s where left out). */
+  answerMs?: number;
 }
 
 export interface Deliverer {
-  /** Resolves when nothing is due now; what waits for a later try may remain. */
-  settled: () => Promise<void>;
+  /** Resolves when nothing is due now, or at the signal; what waits for a later try may remain. */
+  settled: (signal?: AbortSignal) => Promise<void>;
+  /** Resolves within about a second: what is not answered by then counts as not tried. */
   stop: () => Promise<void>;
 }
 
@@ -35,7 +44,9 @@ export interface Deliverer {
  */
 export function startDeliverer(options: Delivering): Deliverer {
   const { db, now, sleep } = options;
-  const stopping = new AbortController();
+  const [stopping, cutting] = [new AbortController(), new AbortController()];
+  // One listener for each request on its way.
+  setMaxListeners(mostLanes, cutting.signal);
   const me = `${options.pid}:${randomUUID()}`;
   const agent = new Agent({ keepAlive: true });
   const lanes = new Map<number, Promise<void>>();
@@ -60,7 +71,7 @@ export function startDeliverer(options: Delivering): Deliverer {
         if (!take(id)) return;
         leasedMs = now();
       }
-      await deliver(db, next, agent, now);
+      await deliver(next, options, { agent, signal: cutting.signal });
     }
     db.run('UPDATE webhook SET lease = NULL WHERE id = ? AND lease = ?', [id, me]);
   };
@@ -80,14 +91,16 @@ export function startDeliverer(options: Delivering): Deliverer {
   };
   const running = run();
   return {
-    settled: async () => {
-      while (!stopping.signal.aborted && (lanes.size > 0 || dueWebhooks(db, now()).length > 0)) {
+    settled: async (signal = stopping.signal) => {
+      while (!signal.aborted && (lanes.size > 0 || dueWebhooks(db, now()).length > 0)) {
         startLanes();
-        await sleep(10, stopping.signal).catch(() => undefined);
+        await sleep(10, signal).catch(() => undefined);
       }
     },
     stop: async () => {
       stopping.abort();
+      await Promise.race([running, sleep(graceMs, cutting.signal).catch(() => undefined)]);
+      cutting.abort();
       await running;
       agent.destroy();
     },
@@ -106,6 +119,7 @@ function dueWebhooks(db: Db, nowMs: number): { id: number }[] {
 interface Waiting {
   seq: number;
   webhookId: number;
+  eventId: string;
   tries: number;
   dueMs: number;
   body: string;
@@ -116,7 +130,7 @@ interface Waiting {
 /** The oldest waiting delivery of a webhook, where it is due: none overtakes it. */
 function nextDelivery(db: Db, webhookId: number, nowMs: number): Waiting | undefined {
   const next = db.get<Waiting>(
-    `SELECT d.seq, d.webhook_id AS webhookId, d.tries, d.due_real_ms AS dueMs, e.body, w.destination_url AS destinationUrl, w.secret
+    `SELECT d.seq, d.webhook_id AS webhookId, d.event_id AS eventId, d.tries, d.due_real_ms AS dueMs, e.body, w.destination_url AS destinationUrl, w.secret
      FROM delivery d JOIN event e ON e.id = d.event_id JOIN webhook w ON w.id = d.webhook_id
      WHERE d.webhook_id = ? AND d.state = 'waiting' ORDER BY d.seq LIMIT 1`,
     [webhookId],
@@ -124,9 +138,16 @@ function nextDelivery(db: Db, webhookId: number, nowMs: number): Waiting | undef
   return next !== undefined && next.dueMs <= nowMs ? next : undefined;
 }
 
-async function deliver(db: Db, next: Waiting, agent: Agent, now: () => number): Promise<void> {
+async function deliver(
+  next: Waiting,
+  { db, now, warn, answerMs }: Delivering,
+  { agent, signal }: { agent: Agent; signal: AbortSignal },
+): Promise<void> {
   const body = `{"events":[${next.body}]}`;
-  const outcome = await post(next.destinationUrl, body, signature(next.secret, body, now()), { agent });
+  const signed = signature(next.secret, body, now());
+  const outcome = await post(next.destinationUrl, body, signed, { agent, signal, answerMs });
+  // Whether it arrived is not known: it is as if it had not been tried.
+  if (signal.aborted && outcome.status === null) return;
   const tries = next.tries + 1;
   const wait = waitsMs[tries - 1];
   const state = outcome.ok ? 'delivered' : wait === undefined ? 'failed' : 'waiting';
@@ -138,6 +159,10 @@ async function deliver(db: Db, next: Waiting, agent: Agent, now: () => number): 
     outcome.error,
     next.seq,
   ]);
+  const name = `${withoutPassword(next.destinationUrl)} does not take event ${next.eventId}`;
+  if (state === 'failed') warn?.(`${name} in ${tries} tries (${outcome.error}): given up`);
+  else if (state === 'waiting' && tries === 1)
+    warn?.(`${name} (${outcome.error}): sent again up to ${waitsMs.length} times`);
 }
 
 /** The value of the `daylight-signature` header for a body. Source: wire-facts 4.2; the time in Unix seconds is assumed. */
@@ -152,19 +177,25 @@ interface Outcome {
   error: string | null;
 }
 
+interface Patience {
+  answerMs?: number | undefined;
+  agent?: Agent | undefined;
+  signal?: AbortSignal | undefined;
+}
+
 /** Sends one delivery, whose answer may take 10 s unless `answerMs` says otherwise. Never throws: what went wrong is in `error`. */
 export async function post(
   url: string,
   body: string,
   signed: string | undefined,
-  more: { agent?: Agent; answerMs?: number; signal?: AbortSignal } = {},
+  { answerMs = longestAnswerMs, agent, signal }: Patience = {},
 ): Promise<Outcome> {
   const headers = {
     'content-type': 'application/json',
     'user-agent': 'sotra-sandbox',
     ...(signed === undefined ? {} : { 'daylight-signature': signed }),
   };
-  const posted = await postDelivery(url, { headers, body, answerMs, ...more });
+  const posted = await postDelivery(url, { headers, body, answerMs, agent, signal });
   if ('error' in posted) return { ok: false, status: null, error: posted.error.message };
   const { status } = posted;
   return { ok: isTaken(status), status, error: isTaken(status) ? null : `HTTP ${status}` };

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { openLog, readLog } from '../../log-file.ts';
@@ -54,6 +55,8 @@ export function startForwarder({ inbox, routes, sleep, warn }: Forwarding): Forw
     log.append(mark);
   };
   const stopping = new AbortController();
+  // One listener for each webhook and route whose delivery is on its way or waits.
+  setMaxListeners(0, stopping.signal);
   const agent = new Agent({ keepAlive: true });
   const queues = new Map<string, Entry[]>();
   const workers = new Set<Promise<void>>();
