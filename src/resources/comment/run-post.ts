@@ -73,7 +73,10 @@ async function prepare(input: PostInput, context: Context): Promise<Prepared> {
   if (input.signature !== undefined) {
     if (input.signer === undefined) throw usageError('--signer is required with --signature: the address that signed');
     const comment = { ...fields, signature: input.signature, signerAddress: input.signer };
-    const form = await readForm(input, context).catch(() => undefined);
+    const form = await readForm(input, context).catch((thrown: unknown) => {
+      if (input.serviceName !== undefined) throw thrown;
+      return undefined;
+    });
     if (form !== undefined) warnOfSignature(comment, form, context);
     return { comment, form };
   }

@@ -1,0 +1,240 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { Context } from '../src/context.ts';
+import { askToPost } from '../src/resources/comment/run-post.ts';
+import { answering, type RunOptions, run, type Stub, stub, temporaryFolder } from './harness.ts';
+import { bonk, degen, evmTrader, solanaTrader, swaps } from './traders.ts';
+
+const swap = ['--chain', 'base', '--tx', swaps.good, '--token', degen, '--text', 'gm'];
+const name = ['--service-name', 'Example'];
+const given = ['--signature', '0x12', '--signer', evmTrader.address];
+const keys = { EVM: evmTrader.key, SOL: JSON.stringify(solanaTrader.keypair) };
+const byEvm = ['--key-env', 'EVM'];
+const unused = { SOTRA_BASE_URL: 'http://127.0.0.1:9', SOTRA_API_KEY: 'stub-key', ...keys };
+
+const post = (words: readonly string[], options: RunOptions = {}) => run(['comment', 'post', ...words], options);
+
+/** A service that stores what it is sent. */
+const storing = (): Promise<Stub> =>
+  stub(({ body }, response) => {
+    const { signature: _, ...sent } = JSON.parse(body);
+    response.end(JSON.stringify({ uid: 'u-1', timestamp: 1, ...sent }));
+  });
+
+/** A signed comment in a file. */
+async function signedFile(words: readonly string[]): Promise<string> {
+  const file = join(temporaryFolder(), 'signed.json');
+  const { code } = await run(['comment', 'sign', ...words, '--out', file, '--quiet'], { env: keys });
+  expect(code).toBe(0);
+  return file;
+}
+
+const either = 'Post what is signed already, or sign with a key.';
+const fromFile = (way: string) => `${way} takes the comment from the file: leave --chain, --tx, --token and --text out`;
+
+const refusals: readonly [words: string, message: string, hint?: string][] = [
+  ['--signature 0x12 --signed f', '--signature and --signed contradict each other', either],
+  ['--signature 0x12 --from f', '--signature and --from contradict each other', either],
+  ['--signed f --from f', '--signed and --from contradict each other', either],
+  ['--signature 0x12 --key-file f', '--signature and --key-file contradict each other', either],
+  ['--signed f --key-stdin', '--signed and --key-stdin contradict each other', either],
+  ['--signed f --key k', '--signed and --key contradict each other', either],
+  ['--signed f --chain base', fromFile('--signed')],
+  ['--signed f --tx 12', fromFile('--signed')],
+  ['--from f --token ETH', fromFile('--from')],
+  ['--from f --text gm', fromFile('--from')],
+  ['--from f --text-file gm', fromFile('--from')],
+  [`${swap.join(' ')} --signature 0x12`, '--signer is required with --signature: the address that signed'],
+  [
+    `${swap.join(' ')} ${name.join(' ')} --key-env EVM --key-stdin`,
+    '--key-env and --key-stdin contradict each other',
+    'Give the key one way.',
+  ],
+  [
+    `--chain base --tx ${swaps.good} --token ${degen} --text-file - ${name.join(' ')} --key-stdin`,
+    '--key-stdin and --text-file - cannot both read stdin',
+    'Give the key another way.',
+  ],
+  ['--signature 0x12', '--chain is required: chain of the swap', 'See the command with --help.'],
+];
+
+test.each(refusals)('comment post %s: %s', async (words, message, hint) => {
+  const { code, out, err } = await post(words.split(' '), { env: unused, stdin: 'gm' });
+  const told = `error: ${message}\n${hint === undefined ? '' : `hint: ${hint}\n`}`;
+  expect([code, out, err]).toEqual([2, '', told]);
+});
+
+test('a file of comments goes with a key, and is read before anything else', async () => {
+  const { code, err } = await post(['--from', '/nowhere/f', ...byEvm], { env: unused });
+  expect([code, err]).toEqual([
+    3,
+    "error: cannot read /nowhere/f: ENOENT: no such file or directory, open '/nowhere/f'\n",
+  ]);
+});
+
+test('the key may come from stdin while the comment is typed, and the comment while the key is elsewhere', async () => {
+  const service = await storing();
+  const env = { ...service.env, ...keys };
+  expect((await post([...swap, ...name, '--key-stdin'], { env, stdin: evmTrader.key })).code).toBe(0);
+  const piped = [...swap.slice(0, -2), '--text-file', '-', ...name, ...byEvm];
+  expect((await post(piped, { env, stdin: 'gm' })).code).toBe(0);
+  const [one, other] = service.requests.map(({ body }) => body);
+  expect(one).toBe(other);
+});
+
+test('a signature made elsewhere goes out as it is; where the text is known its misfit is warned of', async () => {
+  const service = await storing();
+  const { signature } = JSON.parse(readFileSync(await signedFile([...swap, ...name, ...byEvm]), 'utf8'));
+  const fitting = ['--signature', signature, '--signer', evmTrader.address];
+  const unnamed = await post([...swap, ...given], { env: service.env });
+  expect([unnamed.code, unnamed.err]).toEqual([0, '']);
+  const fits = await post([...swap, ...name, ...fitting], { env: service.env });
+  expect([fits.code, fits.err]).toEqual([0, '']);
+  const other = await post([...swap, '--service-name', 'Other', ...given], { env: service.env });
+  expect([other.code, other.err]).toEqual([
+    0,
+    'warning: the signature does not fit the five-line text of service Other: the signature has 1 bytes, not 65\n',
+  ]);
+  const otherForm = await post([...swap, ...name, '--layout', 'blank-line', ...fitting], { env: service.env });
+  expect(otherForm.err).toMatch(
+    /^warning: the signature does not fit the blank-line text of service Example: over this text it is the signature of 0x/,
+  );
+  expect(service.requests.map(({ body }) => JSON.parse(body).signature)).toEqual([
+    '0x12',
+    signature,
+    '0x12',
+    signature,
+  ]);
+});
+
+test('a service name that cannot be is refused also where the signature was made elsewhere', async () => {
+  const { code, err } = await post([...swap, ...given, '--service-name', ' Example'], { env: unused });
+  expect([code, err]).toEqual([2, 'error: --service-name  Example: must be one line without spaces around it\n']);
+});
+
+test('a Solana signature that is not in base58 is posted with a warning, any other without', async () => {
+  const service = await storing();
+  const solana = ['--chain', 'solana', '--tx', swaps.solana, '--token', bonk, '--text', 'gm', ...name];
+  const files = [
+    await signedFile([...solana, '--key-env', 'SOL', '--encoding', 'base64']),
+    await signedFile([...solana, '--key-env', 'SOL']),
+    await signedFile([...swap, ...name, ...byEvm]),
+  ];
+  const said = [];
+  for (const file of files) {
+    const { code, err } = await post(['--signed', file, ...name], { env: service.env });
+    said.push([code, err]);
+  }
+  expect(said).toEqual([
+    [0, 'warning: the signature is not in base58, which is what the service takes\n'],
+    [0, ''],
+    [0, ''],
+  ]);
+});
+
+test('a file that is signed for another name or another layout is not posted, unless it is said again', async () => {
+  const service = await storing();
+  const file = await signedFile([...swap, ...name, '--layout', 'blank-line', ...byEvm]);
+  const env = { ...service.env, SOTRA_CONFIG_DIR: temporaryFolder() };
+  await run(`context set partner --base-url ${service.url} --service-name Example --layout five-line`, { env });
+  await run(`context set other --base-url ${service.url} --service-name Other --layout blank-line`, { env });
+  const as = (context: string) => ['--context', context, '--signed', file];
+  const inContext = { SOTRA_CONFIG_DIR: env.SOTRA_CONFIG_DIR, SOTRA_API_KEY: 'stub-key' };
+  const told = (why: string) =>
+    `error: ${file} is signed for service Example in the blank-line layout, not for ${why}\nhint: Sign it again for this service, or post it with --service-name and --layout as it was signed.\n`;
+  const layout = await post(as('partner'), { env: inContext });
+  expect([layout.code, layout.err]).toEqual([2, told('Example in five-line')]);
+  const other = await post(as('other'), { env: inContext });
+  expect([other.code, other.err]).toEqual([2, told('Other in blank-line')]);
+  expect(service.requests).toEqual([]);
+  expect((await post([...as('partner'), '--layout', 'blank-line'], { env: inContext })).code).toBe(0);
+  expect((await post([...as('other'), ...name], { env: inContext })).code).toBe(0);
+});
+
+test('on a terminal the service is named by its origin, and the text shown where it is known', async () => {
+  const service = await storing();
+  const at = { env: service.env, tty: 100 };
+  const known = await post([...swap, ...name, ...given], { ...at, answers: ['n'] });
+  expect([known.code, service.requests]).toEqual([130, []]);
+  expect(known.err).toContain('  5 | Comment: gm\n');
+  const unknown = await post([...swap, ...given], { ...at, answers: ['n'] });
+  expect(unknown.err).toBe(
+    `Signer: ${evmTrader.address}\nPost this comment to ${service.url}? [y/N] error: not posted: the answer was no\n`,
+  );
+  const never = await post([...swap, ...given, '--no-input'], { ...at, answers: [] });
+  expect([never.code, never.err]).toEqual([
+    2,
+    'error: posting from a terminal asks first, and --no-input forbids it\nhint: Add --yes.\n',
+  ]);
+  expect((await post([...swap, ...given, '--yes'], { ...at, answers: [] })).code).toBe(0);
+  expect(service.requests).toHaveLength(1);
+});
+
+test.each([
+  ['y', true],
+  ['Y', true],
+  ['yes', true],
+  [' YES ', true],
+  ['', false],
+  ['n', false],
+  ['ye', false],
+  ['ay', false],
+  ['yes!', false],
+])('the answer %j posts: %s', async (answer, isYes) => {
+  const asked: unknown[] = [];
+  const io = {
+    in: { isTTY: true },
+    err: { write: async (text: string) => void asked.push(text) },
+    ask: async (...question: unknown[]) => {
+      asked.push(...question);
+      return answer;
+    },
+  };
+  const context = { world: { io }, options: { noInput: false } } as unknown as Context;
+  const outcome = await askToPost('Shown\n', 'Post?', context).catch((error: Error) => error);
+  expect(outcome).toEqual(
+    isYes ? undefined : expect.objectContaining({ code: 'interrupted', message: 'not posted: the answer was no' }),
+  );
+  // The answer is no secret: it is seen while it is typed.
+  expect(asked).toEqual(['Shown\n', 'Post? [y/N] ', { hidden: false }]);
+});
+
+test('a dry run without a known text shows signer and request; JSON and a part of it have no text either', async () => {
+  const words = [...swap, ...given, '--dry-run'];
+  const asText = await post(words, { env: unused, tty: 100, answers: [] });
+  expect([asText.code, asText.err]).toEqual([0, '']);
+  expect(asText.out).toMatch(
+    new RegExp(`^Signer: ${evmTrader.address}\n\nPOST http://127\\.0\\.0\\.1:9/v1/swap-comments\n`),
+  );
+  const request = {
+    method: 'POST',
+    url: 'http://127.0.0.1:9/v1/swap-comments',
+    headers: expect.objectContaining({ authorization: 'Bearer ***' }),
+    body: expect.objectContaining({ commentText: 'gm', signature: '0x12' }),
+  };
+  const asJson = await post([...words, '--json'], { env: unused });
+  expect(JSON.parse(asJson.out)).toEqual({ signerAddress: evmTrader.address, request });
+  expect((await post([...words, '--jq', '.request.method'], { env: unused })).out).toBe('POST\n');
+  const known = await post([...words, ...name, '--json', '--quiet'], { env: unused });
+  expect(JSON.parse(known.out)).toMatchObject({ serviceName: 'Example', characters: 2, request });
+  const none = await post(words);
+  expect([none.code, none.err.split('\n')[0]]).toEqual([2, 'error: no service is configured']);
+});
+
+test('a curl line is made without a question and without a key of the service', async () => {
+  const env = { SOTRA_BASE_URL: 'http://127.0.0.1:9' };
+  const { code, out, err } = await post([...swap, ...given, '--curl'], { env, tty: 100, answers: [] });
+  expect([code, err]).toEqual([0, '']);
+  expect(out).toMatch(/^curl .*--request POST 'http:\/\/127\.0\.0\.1:9\/v1\/swap-comments' /);
+  expect((await post([...swap, ...given, '--curl', '--dry-run'], { env })).out).toBe(out);
+});
+
+test('the JSON of the service comes unchanged, and what is odd about a comment is warned of', async () => {
+  const text = `{"uid":"u-1","timestamp":1.50,"chain":"base","tokenAddress":"${degen}","transactionHash":"${swaps.good}","commentText":" gm","signerAddress":"${evmTrader.address}","more":12345678901234567890}`;
+  const service = await answering(text);
+  const { code, out, err } = await post([...swap.slice(0, -1), ' gm', ...given, '--json'], { env: service.env });
+  expect([code, err]).toEqual([0, 'warning: the comment begins or ends with a space\n']);
+  expect(out).toContain('"timestamp": 1.50,');
+  expect(out).toContain('"more": 12345678901234567890');
+});
