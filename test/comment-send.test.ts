@@ -16,13 +16,15 @@ type Step = { data: unknown; text?: string } | Error;
 /** A service whose answer to the POST is scripted, and those to each look-up after it. */
 function service(post: Step | (() => Step), lookUps: readonly Step[] = [], stop = new AbortController()) {
   const asked: string[] = [];
+  const inputs: unknown[] = [];
   const waits: number[] = [];
   const notes: string[] = [];
   const left = [...lookUps];
   const context = {
     world: { signal: stop.signal, sleep: async (ms: number) => void waits.push(ms) },
-    call: async ({ method }: { method: string }) => {
+    call: async ({ method }: { method: string }, input: unknown) => {
       asked.push(method);
+      inputs.push(input);
       const step = method === 'POST' ? (typeof post === 'function' ? post() : post) : left.shift();
       if (step === undefined) throw new Error('nobody answers');
       if (step instanceof Error) throw step;
@@ -32,7 +34,7 @@ function service(post: Step | (() => Step), lookUps: readonly Step[] = [], stop 
   } as unknown as Context;
   const sent = (changes: Partial<ToSend> = {}) =>
     send({ ...comment, ...changes }, context).catch((error: SotraError) => error);
-  return { sent, asked, waits, notes };
+  return { sent, asked, inputs, waits, notes };
 }
 
 const answers = (changes: object = {}) => service({ data: { ...stored, ...changes }, text: '{}' });
@@ -123,9 +125,10 @@ test('of what the look-up shows only the comment of this signer on this token is
     { ...stored, uid: 'u-4', signerAddress: degen, tokenAddress: evmTrader.address },
   ];
   const own = { ...stored, signerAddress: evmTrader.address.toLowerCase() };
-  const { sent, asked, waits, notes } = service(lost, [found(...strangers, own)]);
+  const { sent, asked, inputs, waits, notes } = service(lost, [found(...strangers, own)]);
   expect(await sent()).toEqual({ comment: own, note: 'The answer was lost, but the comment was posted: u-1.' });
   expect([asked, waits]).toEqual([['POST', 'GET'], []]);
+  expect(inputs[1]).toEqual({ hashes: [swaps.good], chain: 'base' });
   expect(notes).toEqual(['the answer was cut off. Looking whether the comment was posted.']);
 });
 

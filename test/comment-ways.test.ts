@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Context } from '../src/context.ts';
@@ -111,6 +111,28 @@ test('a signature made elsewhere goes out as it is; where the text is known its 
 test('a service name that cannot be is refused also where the signature was made elsewhere', async () => {
   const { code, err } = await post([...swap, ...given, '--service-name', ' Example'], { env: unused });
   expect([code, err]).toEqual([2, 'error: --service-name  Example: must be one line without spaces around it\n']);
+});
+
+test('a comment signed here is that of the wallet that was named, or is not posted', async () => {
+  const service = await storing();
+  const env = { ...service.env, ...keys };
+  const other = await post([...swap, ...name, ...byEvm, '--signer', degen], { env });
+  expect([other.code, other.err.split('\n')[0]]).toEqual([
+    11,
+    `error: the key is that of ${evmTrader.address}, not of ${degen}`,
+  ]);
+  expect(service.requests).toEqual([]);
+  expect((await post([...swap, ...name, ...byEvm, '--signer', evmTrader.address], { env })).code).toBe(0);
+});
+
+test('a signed file that was changed is not posted', async () => {
+  const file = await signedFile([...swap, ...name, ...byEvm]);
+  writeFileSync(file, readFileSync(file, 'utf8').replace('"commentText": "gm"', '"commentText": "gn"'));
+  const { code, err } = await post(['--signed', file, ...name], { env: unused });
+  expect([code, err]).toEqual([
+    12,
+    `error: ${file} was not posted: its message is not the text that its fields make\n`,
+  ]);
 });
 
 test('a Solana signature that is not in base58 is posted with a warning, any other without', async () => {

@@ -63,6 +63,42 @@ test('a schema with rules that the quick check does not know is always left to t
   for (const schema of unknown) expect(['abc', 1, ['a'], { a: 'b' }].filter(fitsOf(schema))).toEqual([]);
 });
 
+test('of each schema the first value is left to it', () => {
+  const fits = createFitCheck();
+  const [text, other] = [z.string(), z.string()];
+  expect([fits(text, 'a'), fits(text, 'a'), fits(other, 'a'), fits(text, 1)]).toEqual([false, true, false, false]);
+});
+
+const within = (schema: z.ZodType) => z.looseObject({ a: schema });
+const accepts: readonly [what: string, schema: z.ZodType, good: readonly unknown[], not: readonly unknown[]][] = [
+  ['one of some words', within(z.enum(['x', 'y'])), [{ a: 'x' }, { a: 'y' }], [{ a: 'z' }, { a: 1 }, {}]],
+  ['text or nothing', within(z.string().nullable()), [{ a: 'x' }, { a: null }], [{ a: 1 }, {}]],
+  ['a literal', within(z.literal(true)), [{ a: true }], [{ a: false }, { a: 'true' }]],
+  ['what may be left out', within(z.number().optional()), [{}, { a: 1 }], [{ a: 'x' }, { a: null }, [], null]],
+  ['a record', z.record(z.string(), z.number()), [{}, { x: 1 }], [{ x: 'y' }, [], null, 'x']],
+  ['a list', z.array(z.boolean()), [[], [true]], [[true, 1], {}, 'x', null]],
+];
+
+test.each(accepts)('%s is accepted where it is that, and nothing else', (_, schema, good, not) => {
+  const fits = fitsOf(schema);
+  expect(good.filter((value) => !fits(value))).toEqual([]);
+  expect(not.filter(fits)).toEqual([]);
+});
+
+const left: readonly [what: string, schema: z.ZodType, value: unknown][] = [
+  ['keys of a record that are words of a list', z.partialRecord(z.enum(['a', 'b']), z.string()), { c: 'x' }],
+  ['keys of a record with a shortest length', z.record(z.string().min(2), z.string()), { a: 'x' }],
+  ['keys of a record that are numbers', z.record(z.number(), z.string()), { a: 'x' }],
+  ['all other fields of an object', z.object({ a: z.string() }).catchall(z.number()), { a: 'x', b: 'y' }],
+  ['three kinds of value', within(z.union([z.string(), z.number(), z.boolean()])), { a: 'x' }],
+  ['what JSON has not', z.bigint(), 1n],
+  ['moments', z.date(), new Date(0)],
+];
+
+test.each(left)('%s are left to the schema', (_, schema, value) => {
+  expect(fitsOf(schema)(value)).toBe(false);
+});
+
 test('pages that do not fit are told of by the path that is wrong, whether first or later', async () => {
   const good = { itemId: 'a' };
   const page = Array.from({ length: 2 }, () => good);

@@ -14,22 +14,36 @@ const linesOf = (text: string, key?: string, count?: number) => {
 };
 
 test('the quick way is taken for a plain list of things that are alike, and for nothing it could be wrong about', () => {
-  const isQuick = (text: string) =>
-    itemBytes({ text, body: Buffer.from(text), items: JSON.parse(text) }, 1) !== undefined;
-  expect(['[{"a":1}]', '[{"a":1},{"a":"\u00fc"}]', '[{"a":[{"b":1}]},{"a":2}]'].map(isQuick)).toEqual([
-    true,
-    true,
-    true,
-  ]);
+  const quick = (text: string, body = Buffer.from(text), count = 1) =>
+    itemBytes({ text, body, items: JSON.parse(text) }, count) !== undefined;
+  const plain = [
+    '[{"a":1}]',
+    '[{"a":1},{"a":"\u00fc"}]',
+    '[{"a":[{"b":1}]},{"a":2}]',
+    '[{"a":"\u00a9 \u00a0"}]',
+    '[{"a1":1}]',
+    '[{"1a":1}]',
+  ];
+  expect(plain.filter((text) => !quick(text))).toEqual([]);
   const odd = [
     '[{"a":1}, {"a":2}]',
     '[{"a":1},{"b":2}]',
     '[{"a":[{"x":0},{"a":1}]},{"a":2}]',
+    '[{"a":[{"x":0},{"a":1}]},{"b":2}]',
+    '[{"a":1},{"a":2}]\n',
+    ' [{"a":1}]',
+    '[{"12":1}]',
     '[{"a":"\u009b"}]',
+    '[{"a":"\u00a9\u009b"}]',
+    '[{"a":"\x7f"}]',
     '[{}]',
     '[[1]]',
+    '["a"]',
+    '[null]',
   ];
-  expect(odd.map(isQuick)).toEqual(odd.map(() => false));
+  expect(odd.filter((text) => quick(text))).toEqual([]);
+  expect(quick('[{"a":"\ufffd"}]', Buffer.from('[{"a":"\xff"}]', 'latin1'))).toBe(false);
+  expect(quick('[{"a":1}]', undefined, 0)).toBe(false);
 });
 
 test.each([
@@ -43,6 +57,7 @@ test.each([
   ['[{"a":1,"a":2},{"a":3}]', '{"a":1,"a":2}\n{"a":3}\n'],
   ['[{},{}]', '{}\n{}\n'],
   ['[[1],[2]]', '[1]\n[2]\n'],
+  ['[{"a":1},{"a":2}]\n ', '{"a":1}\n{"a":2}\n'],
   ['[]', ''],
   ['\n[\r\n  {"a": 1,\n   "b": "x"} ,\n  {"a": 2}\n]\n', '{"a": 1,    "b": "x"}\n{"a": 2}\n'],
 ])('the items of %s stand one a line, as they came', (text, lines) => {
@@ -54,6 +69,25 @@ test('a list inside an answer is found by its key, whatever stands around it', (
   expect(linesOf(text, 'items')).toBe('{"a":1}\n{"a":2}\n');
   expect(linesOf('{"items":[{"a":1},{"a":2},{"a":3}],"cursor":null}', 'items', 2)).toBe('{"a":1}\n{"a":2}\n');
 });
+
+test.each([
+  ['{"n":12,"items":[{"a":1}]}'],
+  ['{"n":-1.5e3 , "items":[{"a":1}]}'],
+  ['{"n":true,"m":null,"items":[{"a":1}]}'],
+  ['{"s":"x\\\\","items":[{"a":1}],"t":"]"}'],
+  ['{"s":"\\"items\\":[{","items":[{"a":1}]}'],
+  ['{"o":{"items":[{"z":1}],"p":[[]]},"items":[{"a":1}]}'],
+  ['{"e":[],"f":{},"items":[{"a":1}],"n":12}'],
+])('in %s the list is found behind values of every kind', (text) => {
+  expect(linesOf(text, 'items')).toBe('{"a":1}\n');
+});
+
+test.each([['{"n":12}'], ['{"n":"items"}'], ['{"items":"[{}]"}'], ['{"items":{"a":{}}}'], ['{}'], ['[]']])(
+  'in %s there is no list of that name',
+  (text) => {
+    expect(itemLines(text, 'items', 1)).toBe(undefined);
+  },
+);
 
 test('the first items alone can be asked for', () => {
   expect(linesOf('[{"a":1},{"a":2},{"a":3}]', undefined, 2)).toBe('{"a":1}\n{"a":2}\n');

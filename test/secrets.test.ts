@@ -31,6 +31,8 @@ const hidden: readonly [text: string, key: string | undefined, shown: string][] 
   ['it breaks off in key-123', 'key-12345678', 'it breaks off in key-123'],
   ['key-1234 stands before', 'key-12345678', 'key-1234 stands before'],
   ['key-12345678 and key-1234567', 'key-12345678', '*** and ***'],
+  ['it breaks off in 12345678/12345678', '12345678/12345678/9', 'it breaks off in ***'],
+  ['<abcdefgh%25>', 'abcdefgh%', '<***>'],
   ['{"a":"key%2F1%2F', 'key/1/2/3', '{"a":"***'],
 ];
 
