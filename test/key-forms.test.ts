@@ -249,6 +249,14 @@ test.each(refused)('a keystore is refused: %s', async (_, json, message) => {
   await expect((async () => open(json))()).rejects.toMatchObject({ code: 'signing-key', message });
 });
 
+test.each([
+  ['as many rounds as are taken', params({ c: 10_000_000 })],
+  ['as much memory and work as is taken', scryptParams(1_048_576, 8, 2)],
+])('a keystore that asks for %s is not refused: its key is derived', async (_, json) => {
+  // From no password nothing is derived, which takes no time.
+  await expect(open(json, null as never)).rejects.toMatchObject({ code: 'ERR_INVALID_ARG_TYPE' });
+});
+
 test('a mac of another length opens nothing', async () => {
   const { mac } = sealed().crypto;
   expect(await open(changed({ mac: `${mac}00` }))).toBeUndefined();

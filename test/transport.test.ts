@@ -1,10 +1,12 @@
+import { getEventListeners } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import { type AddressInfo, connect, type Socket } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { setImmediate as turn } from 'node:timers/promises';
 import { generate } from 'selfsigned';
 import { expect, onTestFinished, test } from 'vitest';
-import { createTransport } from '../src/api/transport.ts';
+import { createTransport, type StartTimer } from '../src/api/transport.ts';
 
 async function portOf(server: Server, host = '127.0.0.1'): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, host, resolve));
@@ -15,8 +17,14 @@ async function portOf(server: Server, host = '127.0.0.1'): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-async function transportOf({ env = {}, now = Date.now }: { env?: Record<string, string>; now?: () => number } = {}) {
-  const transport = await createTransport({ now, node: process.versions.node, env });
+interface Surroundings {
+  env?: Record<string, string>;
+  now?: () => number;
+  startTimer?: StartTimer;
+}
+
+async function transportOf({ env = {}, now = Date.now, ...timer }: Surroundings = {}) {
+  const transport = await createTransport({ now, node: process.versions.node, env, ...timer });
   onTestFinished(() => transport.close());
   const send = (url: string, { method = 'GET', body, ...limits }: Sending = {}) =>
     transport.send(
@@ -197,6 +205,39 @@ test('a request that its caller stops ends there, before it is sent, before the 
   expect(asked).toEqual(['/first', '/begun']);
 });
 
+test('of an exchange that is over nothing is left: no timer, and nothing on the signal of its caller', async () => {
+  const server = createServer((request, response) => {
+    if (request.url === '/cut') request.socket.destroy();
+    else if (request.url === '/begun') response.write('a');
+    else response.end('gm');
+  });
+  const url = `http://127.0.0.1:${await portOf(server)}`;
+  let timers = 0;
+  const startTimer: StartTimer = () => {
+    timers += 1;
+    return {
+      refresh: () => undefined,
+      clear: () => {
+        timers -= 1;
+      },
+    };
+  };
+  const { send } = await transportOf({ startTimer });
+  const { signal } = new AbortController();
+  const held = () => [timers, getEventListeners(signal, 'abort').length];
+  const whole = await send(url, { signal });
+  expect(held()).toEqual([1, 1]);
+  await textOf(whole.body);
+  expect(held()).toEqual([0, 0]);
+  await expect(send(`${url}/cut`, { signal })).rejects.toMatchObject({ kind: 'broken' });
+  expect(held()).toEqual([0, 0]);
+  for await (const part of (await send(`${url}/begun`, { signal })).body) {
+    expect(Buffer.from(part).toString()).toBe('a');
+    break;
+  }
+  expect(held()).toEqual([0, 0]);
+});
+
 /** A proxy that leads everything to one port, and keeps what it was asked for. */
 async function proxyTo(port: number, host = '127.0.0.1') {
   const asked: string[] = [];
@@ -243,8 +284,15 @@ test.skipIf(process.platform !== 'linux').each(environments)(
   },
 );
 
-test.each(['127.0.0.1', 'localhost'])('%s is asked without the proxy', async (host) => {
-  const port = await portOf(createServer(echo));
+const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'));
+const ownHosts: readonly [host: string, address: string][] = [
+  ['127.0.0.1', '127.0.0.1'],
+  ['localhost', '127.0.0.1'],
+  ...(hasIpv6 ? [['[::1]', '::1'] as [string, string]] : []),
+];
+
+test.each(ownHosts)('%s is asked without the proxy', async (host, address) => {
+  const port = await portOf(createServer(echo), address);
   const proxy = await proxyTo(port);
   const { send } = await transportOf({ env: { HTTP_PROXY: proxy.url } });
   expect(await textOf((await send(`http://${host}:${port}/`)).body)).toBe('GET / ""');
@@ -270,6 +318,7 @@ test('a service behind TLS is asked through HTTPS_PROXY; a certificate that nobo
 const badProxies = [
   ['HTTP_PROXY', 'proxy.test:8080', 'HTTP_PROXY "proxy.test:8080"'],
   ['HTTPS_PROXY', 'ftp://proxy.test', 'HTTPS_PROXY "ftp://proxy.test"'],
+  ['HTTPS_PROXY', 'xhttp://proxy.test', 'HTTPS_PROXY "xhttp://proxy.test"'],
   ['HTTP_PROXY', 'http://proxy.test/path', 'HTTP_PROXY "http://proxy.test/path"'],
   ['HTTP_PROXY', 'http://proxy.test/?a', 'HTTP_PROXY "http://proxy.test/?a"'],
   ['HTTP_PROXY', 'http://proxy.test/#a', 'HTTP_PROXY "http://proxy.test/#a"'],
