@@ -262,11 +262,21 @@ _sotra_values() {
   esac
 }
 
+# Asks the program for names; to be called in a subshell, which is all that the key is taken from.
+_sotra_names() {
+  unset SOTRA_API_KEY
+  "$1" "$2" list --columns "$3"
+}
+
 _sotra() {
   COMPREPLY=()
   local line="${COMP_LINE:0:COMP_POINT}" current='' before='' here='' skip='' word slot=1 found='' candidates='' lead=''
-  local -a words=()
-  read -ra words <<<"$line"
+  local IFS=$' \t\n' globbing=+f
+  # What is typed may be a secret, and before bash 5.1 a here-string is a file.
+  [[ $- == *f* ]] && globbing=-f
+  set -f
+  local -a words=($line)
+  set "$globbing"
   # readline breaks words at = : and @ as well; here a word is what stands between spaces.
   [[ $line == *[[:space:]] ]] && words+=('')
   current="${words[${#words[@]} - 1]}"
@@ -307,8 +317,8 @@ _sotra() {
     ;;
   *' @list '*) [[ $current == *,* ]] && lead="${current%,*}," ;;
   esac
-  case " $found " in *' @contexts '*) found="$found $("${words[0]}" context list --columns name 2>/dev/null)" ;; esac
-  case " $found " in *' @aliases '*) found="$found $("${words[0]}" alias list --columns alias 2>/dev/null)" ;; esac
+  case " $found " in *' @contexts '*) found="$found $(_sotra_names "${words[0]}" context name 2>/dev/null)" ;; esac
+  case " $found " in *' @aliases '*) found="$found $(_sotra_names "${words[0]}" alias alias 2>/dev/null)" ;; esac
   for word in $found; do
     case "$word" in @contexts | @aliases | @list) ;; *) candidates="$candidates $lead$word" ;; esac
   done

@@ -41,14 +41,19 @@ function __sotra_at
     test $place[2] -ge $argv[2] -a $place[2] -le $argv[3]
 end
 
-function __sotra_contexts
+# Asks the program for names. A key that is typed in front of the program is none of its business here.
+function __sotra_names
+    set -lu SOTRA_API_KEY
     set -l words (commandline -opc)
-    $words[1] context list --columns name 2>/dev/null
+    $words[1] $argv[1] list --columns $argv[2] 2>/dev/null
+end
+
+function __sotra_contexts
+    __sotra_names context name
 end
 
 function __sotra_aliases
-    set -l words (commandline -opc)
-    $words[1] alias list --columns alias 2>/dev/null
+    __sotra_names alias alias
 end
 
 complete -c sotra -f

@@ -29,6 +29,12 @@ ${globals
   esac
 }
 
+# Asks the program for names; to be called in a subshell, which is all that the key is taken from.
+_sotra_names() {
+  unset SOTRA_API_KEY
+  "$program" "$1" list --columns "$2"
+}
+
 _sotra_offer() {
   local -a values
   local names='' file='' list=''
@@ -38,8 +44,8 @@ _sotra_offer() {
     return
   fi
   case "$names" in
-  contexts) values+=(\${(f)"$("$program" context list --columns name 2>/dev/null)"}) ;;
-  aliases) values+=(\${(f)"$("$program" alias list --columns alias 2>/dev/null)"}) ;;
+  contexts) values+=(\${(f)"$(_sotra_names context name 2>/dev/null)"}) ;;
+  aliases) values+=(\${(f)"$(_sotra_names alias alias 2>/dev/null)"}) ;;
   esac
   if [[ -n $list ]]; then
     compset -P '*,'
