@@ -12,7 +12,7 @@ import { newFolder } from './folder.ts';
 
 export type Reply = { status: number; body: unknown } | NetworkFailure;
 /** What a service does with a request: the n-th of its method, from 1. */
-export type Service = (request: HttpRequest, body: Record<string, unknown>, count: number) => Reply;
+export type Service = (request: HttpRequest, body: Record<string, unknown>, count: number) => Reply | Promise<Reply>;
 
 export const uid = '2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e';
 export const destinationUrl = 'https://d.example.com/hook';
@@ -64,7 +64,7 @@ export async function uploading(
         const list: unknown[] | undefined = body.walletAddresses;
         const { method, url } = request;
         sent.push({ method, path: url.pathname, ...(list && { first: list[0], count: list.length }) });
-        const reply = service(request, body, sent.filter((one) => one.method === method).length);
+        const reply = await service(request, body, sent.filter((one) => one.method === method).length);
         if (reply instanceof NetworkFailure) throw reply;
         return { status: reply.status, headers: {}, body: bytes(JSON.stringify(reply.body)) };
       },
@@ -75,9 +75,11 @@ export async function uploading(
   const program = { commands: [], endpoints: [] } as never;
   const context = createContext({ world, options, program, say: () => undefined });
   const secrets: (string | undefined)[] = [];
-  const run = async (concurrency = 1, another = false) => {
+  /** `meanwhile` is what somebody does to the folder between the reading of the journal and the upload. */
+  const run = async (concurrency = 1, another = false, meanwhile: () => void = () => undefined) => {
     const state = readJournal(folder);
     if (state === undefined) throw new Error('no journal');
+    meanwhile();
     const events: UploadEvent[] = [];
     const keepSecret = (_: string, secret: string | undefined) => void secrets.push(secret);
     const failure = await (async () => {

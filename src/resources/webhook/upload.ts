@@ -154,7 +154,7 @@ function asPartial(thrown: unknown, { state }: Job, journal: Journal): SotraErro
       cause: thrown,
     });
   const isBegun = plan.task === 'register' ? journal.state.uid !== undefined : done.size > 0;
-  if (error.code === 'internal' || error.code === 'partial' || !isBegun) return error;
+  if (error.code === 'internal' || !isBegun) return error;
   return new SotraError('partial', `${done.size} of ${plan.chunks} chunks are confirmed, then: ${error.message}`, {
     hint: error.hint === undefined ? resume : `${resume} ${error.hint}`,
     cause: thrown,
