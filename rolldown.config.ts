@@ -64,7 +64,7 @@ const lateWidth: Plugin = {
 
 // One bundle split by command: everything but the database's native package travels inside dist/.
 export default defineConfig({
-  input: { main: 'src/main.ts', program: 'src/program.ts' },
+  input: { main: 'src/main.ts', program: 'src/program.ts', 'jq-thread': 'src/output/jq-thread.ts' },
   platform: 'node',
   external: ['libsql'],
   plugins: [outlines, contents, jq, standInWidth, lateWidth],

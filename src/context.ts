@@ -1,3 +1,4 @@
+import type { Worker } from 'node:worker_threads';
 import type { z } from 'zod';
 import type { Answer, Caller } from './api/client.ts';
 import { buildRequest, callEndpoint, sendRequest } from './api/client.ts';
@@ -35,6 +36,8 @@ export interface World {
   signal: AbortSignal;
   /** Starts this program again in the background, its output going to a file. `exitCode` is `null` while it runs. */
   spawnSelf: (argv: readonly string[], logFile: string) => Promise<{ exitCode: () => number | null; stop: () => void }>;
+  /** Starts a file of this program on a thread of its own, which sees no environment and prints nothing. */
+  startThread: (name: 'jq-thread') => Promise<Worker>;
   pid: number;
   system: System;
   /** For long walks, which make garbage page by page and keep none of it: the heap does not grow with the first of it. */

@@ -116,6 +116,10 @@ const world: World = {
     child.unref();
     return { exitCode: () => child.exitCode, stop: () => void child.kill() };
   },
+  startThread: async (name) => {
+    const { Worker } = await import('node:worker_threads');
+    return new Worker(new URL(`./${name}.cjs`, import.meta.url), { env: {}, stdout: true, stderr: true });
+  },
 };
 
 // Both written from the commands themselves, by the build and by `npm run gen`, so that help and completion need none of them.

@@ -4,7 +4,7 @@ import type { Format, GlobalOptions } from './cli/globals.ts';
 import { usageError } from './errors.ts';
 import { knownColumns, selectColumns } from './output/columns.ts';
 import type { Io, Sink } from './output/io.ts';
-import type { JqFilter } from './output/jq.ts';
+import type { JqFilter, Threads } from './output/jq.ts';
 import { indentJson, safeJson } from './output/json.ts';
 import type { RowFormat } from './output/rows.ts';
 import type { AnyView } from './output/view.ts';
@@ -20,10 +20,10 @@ interface Printing {
 }
 
 /** The filter of `--jq`, compiled before anything is sent. Errors: `usage` with what jq says of it. */
-export async function readFilter(text: string): Promise<JqFilter> {
+export async function readFilter(text: string, threads: Threads): Promise<JqFilter> {
   const { compileFilter } = await import('./output/jq.ts');
-  const compiled = await compileFilter(text);
-  if (compiled.ok) return compiled.run;
+  const compiled = await compileFilter(text, threads);
+  if (compiled.ok) return compiled.filter;
   throw usageError(
     `--jq ${text}: ${compiled.problem}`,
     'The language is that of jq 1.8: --jq ".traders[].profile.name"',
@@ -72,7 +72,7 @@ async function printFiltered(result: Result, input: unknown, { filter, ...printi
   const { out } = printing.io;
   const byItem = printing.options.format === 'ndjson' || (result.kind === 'items' && result.live === true);
   const put = async (json: string) => {
-    const filtered = filter(json, { indent: out.isTTY && !byItem });
+    const filtered = await filter.run(json, { indent: out.isTTY && !byItem });
     if (!filtered.ok)
       throw usageError(`--jq ${printing.options.jq}: ${filtered.problem}`, 'See what it works on with --json.');
     if (filtered.text !== '') await out.write(filtered.text);

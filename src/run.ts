@@ -71,12 +71,12 @@ async function runCommand(
     ? resolveAliases(fields, parsed.typed, await savedAliases(world))
     : parsed.typed;
   const input = readInput(fields, command.params, typed);
-  const filter = options.jq === undefined ? undefined : await readFilter(options.jq);
   const { createContext } = await import('./context.ts');
   const context = createContext({ world, options, program, say });
   const { endpoint } = command;
   if (endpoint?.deprecated !== undefined)
     context.warn(`${endpoint.method} ${endpoint.path} is deprecated: ${endpoint.deprecated}`);
+  const filter = options.jq === undefined ? undefined : await readFilter(options.jq, world);
   try {
     const result: Result = await command.run(input as never, context);
     const { note, takeHeads } = context;
@@ -88,6 +88,7 @@ async function runCommand(
   } finally {
     for (const line of context.takeHeads().split('\n')) if (line !== '') say(line);
     await context.close();
+    await filter?.close();
   }
 }
 

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
 import { onTestFinished } from 'vitest';
 import type { Transport } from '../src/api/http.ts';
 import type { World } from '../src/context.ts';
@@ -84,6 +85,8 @@ export async function run(argv: string | readonly string[], options: RunOptions 
     pid: process.pid,
     system: { node: process.versions.node, platform: process.platform, isAlive: isRunning },
     ...(options.transport && { transport: options.transport }),
+    startThread: async (name) =>
+      new Worker(new URL(`../dist/${name}.cjs`, import.meta.url), { env: {}, stdout: true, stderr: true }),
     spawnSelf: () => {
       throw new Error('tests start processes through the built program');
     },

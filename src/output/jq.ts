@@ -1,44 +1,59 @@
+import { once } from 'node:events';
+import type { Worker } from 'node:worker_threads';
+import type { JqRan, JqRun } from './jq-thread.ts';
 import { indentJson, safeJson } from './json.ts';
 import { stripControls } from './safe-text.ts';
 
 /** What a filter made of some JSON: text that ends with a newline or is empty, or why it made nothing. */
 type Filtered = { ok: true; text: string } | { ok: false; problem: string };
 
-/** Puts JSON texts, one behind the other, through a filter. `indent`: objects and lists over several lines. Never throws. */
-export type JqFilter = (json: string, options: { indent: boolean }) => Filtered;
+/** Puts JSON texts, one behind the other, through a filter. `indent`: objects and lists over several lines. */
+export interface JqFilter {
+  /** Rejects when the signal comes meanwhile. */
+  run: (json: string, options: { indent: boolean }) => Promise<Filtered>;
+  /** Ends the thread that it runs on. */
+  close: () => Promise<unknown>;
+}
+
+/** A thread of the program, and the word that ends what goes on in it. */
+export interface Threads {
+  startThread: (name: 'jq-thread') => Promise<Worker>;
+  signal: AbortSignal;
+}
 
 /**
  * A jq filter, ready to run: strings come out without quotes and without control characters, everything else as JSON on one line,
- * numbers as they were. `problem` is jq's own words where it is not a filter. The environment it sees is empty of this process'.
+ * numbers as they were. `problem` is jq's own words where it is not a filter. It runs on a thread of its own, since a filter may never end,
+ * and the environment that it sees is empty.
  */
 export async function compileFilter(
   filter: string,
-): Promise<{ ok: true; run: JqFilter } | { ok: false; problem: string }> {
-  const { loadJq } = await import('jq-wasm');
-  const jq = await loadJq();
+  { startThread, signal }: Threads,
+): Promise<{ ok: true; filter: JqFilter } | { ok: false; problem: string }> {
+  const thread = await startThread('jq-thread');
   // A filter that begins with a dash would be read as an option.
   const program = filter.startsWith('-') ? ` ${filter}` : filter;
-  const flags = ['--compact-output'];
+  const raw = async (json: string): Promise<JqRan> => {
+    // What is told after a signal has come is told whole; a second one ends the process.
+    const answered = once(thread, 'message', signal.aborted ? {} : { signal });
+    thread.postMessage({ json, program, flags: ['--compact-output'] } satisfies JqRun);
+    const [ran] = await answered;
+    return ran;
+  };
+  const close = () => thread.terminate();
   // Without input nothing runs, so that only what cannot be compiled fails here.
-  const raw = (json: string): { stdout: string; stderr: string; exitCode: number } => {
-    try {
-      return jq.raw(json, program, flags);
-    } catch (error) {
-      // Its memory is its own: a filter that runs wild and JSON nested many thousand times deep end there.
-      return { stdout: '', stderr: `it ran out of memory or depth (${(error as Error).message})`, exitCode: 5 };
-    }
+  const compiled = await raw('');
+  if (compiled.exitCode !== 0) {
+    await close();
+    return { ok: false, problem: readProblem(compiled.stderr) };
+  }
+  const run: JqFilter['run'] = async (json, { indent }) => {
+    const { stdout, stderr, exitCode } = await raw(json);
+    if (exitCode !== 0) return { ok: false, problem: readProblem(stderr) };
+    const lines = stdout === '' ? [] : stdout.split('\n');
+    return { ok: true, text: lines.map((line) => `${showLine(line, indent)}\n`).join('') };
   };
-  const compiled = raw('');
-  if (compiled.exitCode !== 0) return { ok: false, problem: readProblem(compiled.stderr) };
-  return {
-    ok: true,
-    run: (json, { indent }) => {
-      const { stdout, stderr, exitCode } = raw(json);
-      if (exitCode !== 0) return { ok: false, problem: readProblem(stderr) };
-      const lines = stdout === '' ? [] : stdout.split('\n');
-      return { ok: true, text: lines.map((line) => `${showLine(line, indent)}\n`).join('') };
-    },
-  };
+  return { ok: true, filter: { run, close } };
 }
 
 function showLine(line: string, indent: boolean): string {
