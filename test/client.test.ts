@@ -90,7 +90,11 @@ test('a link stays on the origin of the base URL', () => {
   expect(sameOrigin('/v1/x', base)).toBe('https://a.example.com/v1/x');
   for (const away of ['https://b.example.com/', 'http://a.example.com/', '//b.example.com/', 'https://'])
     expect(() => sameOrigin(away, base)).toThrow(
-      expect.objectContaining({ code: 'redirect', message: `the service links to another origin: ${away}` }),
+      expect.objectContaining({
+        code: 'redirect',
+        message: `the service links to another origin: ${away}`,
+        hint: 'The key is not sent there. Walk by hand with the cursors that --json shows.',
+      }),
     );
 });
 
@@ -119,6 +123,10 @@ const given: readonly [reply: Reply, expected: object][] = [
   [{ headers: {} }, { requestId: undefined }],
   [
     { status: 204, text: '' },
+    { data: null, text: 'null', status: 204 },
+  ],
+  [
+    { status: 204, text: ' \n' },
     { data: null, text: 'null', status: 204 },
   ],
   [
@@ -217,6 +225,12 @@ test.each(once)('%j ends with its first failure %s', async (wire, step, error) =
 
 test.each([cut, slow, new Error('odd')])('a GET that met %s is repeated', async (step) => {
   expect(await sendRequest(get, calling([step, { text: '2' }]).caller)).toMatchObject({ data: 2, attempts: 2 });
+});
+
+test.each([down, { status: 429 }])('a POST that met %j was not taken, and is repeated', async (step) => {
+  const { caller, seen } = calling([step, { text: '2' }]);
+  expect(await sendRequest(post, caller)).toMatchObject({ data: 2, attempts: 2 });
+  expect(seen.map(({ method }) => method)).toEqual(['POST', 'POST']);
 });
 
 test('a service may ask for a wait, as long as allowed and no longer than the call may take', async () => {

@@ -31,25 +31,27 @@ export const areas = {
     tests: tests('signing-rules signing-vectors signing-text'),
   },
   curve: { files: comment('secp256k1 keccak'), tests: tests('signing-vectors signing-independent curve') },
-  comment: {
-    files: comment('run-sign run-verify run-post read-signed read-comment send open-signer secret-arguments'),
-    tests: tests('signing-text comment-post naughty-signing signing-rules secret-arguments'),
-  },
+  'comment-read': { files: comment('read-comment read-signed'), tests: tests('comment-read') },
+  'comment-sign': { files: comment('run-sign run-verify open-signer'), tests: tests('comment-sign') },
+  'comment-post': { files: comment('run-post send'), tests: tests('comment-send comment-ways comment-post') },
+  'secret-arguments': { files: comment('secret-arguments'), tests: tests('secret-arguments') },
   'key-forms': { files: comment('keys/keystore keys/private-key'), tests: tests('key-forms') },
   keys: {
     files: comment('keys/key-folder keys/key-store keys/open-key'),
     tests: tests('key-files key-asked'),
   },
   addresses: {
-    files: webhook('addresses address-file address-set first-pass'),
+    files: webhook('addresses address-file address-set'),
     tests: tests('address-set address-file read-address webhook-addresses'),
   },
+  'first-pass': { files: webhook('first-pass'), tests: tests('first-pass') },
   upload: {
     files: webhook('upload register journal jobs patience'),
-    tests: tests('upload-engine upload-edges webhook-upload'),
+    tests: tests('upload-engine upload-edges upload-broken webhook-upload'),
   },
   'run-upload': {
     files: webhook('run-upload address-source secret-file show-upload'),
     tests: tests('upload-told upload-again upload-preview'),
   },
+  figures: { files: within('output', 'format'), tests: tests('format') },
 };
