@@ -84,12 +84,19 @@ export interface Tally {
 
 /**
  * Runs commands over random files in the places of those that the program keeps or is given, and random variables; fails with the first
- * that ends in a fault of ours, prints what it should not, or changes a file it should not.
+ * that ends in a fault of ours, prints what it should not, or changes a file it should not. `only`: part of the names of the files.
  */
-export async function fuzzFiles(options: { numRuns: number; seed?: number }): Promise<Tally> {
+export async function fuzzFiles({
+  only = '',
+  ...options
+}: {
+  numRuns: number;
+  seed?: number;
+  only?: string;
+}): Promise<Tally> {
   const service = await healthyService();
   const state = temporaryFolder();
-  const targets = await makeState(state, service);
+  const targets = (await makeState(state, service)).filter(({ file }) => file.includes(only));
   const valid = contentsOf(state);
   const here = process.cwd();
   process.chdir(temporaryFolder());

@@ -2,8 +2,9 @@ import { expect, test } from 'vitest';
 import { fuzzFiles } from '../fuzz-files.ts';
 import { fuzzLines } from '../fuzz-lines.ts';
 
-// FUZZ_RUNS changes how many, FUZZ_SEED begins where a failure was.
+// FUZZ_RUNS changes how many, FUZZ_SEED begins where a failure was; FUZZ_FILE=config.json harms only the files with that in their names.
 const runs = Number(process.env['FUZZ_RUNS'] ?? 100_000);
+const only = process.env['FUZZ_FILE'] ?? '';
 const seed = Number(process.env['FUZZ_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 
 test(`${runs} random command lines`, async () => {
@@ -12,9 +13,9 @@ test(`${runs} random command lines`, async () => {
   tell({ lines: runs, seed, seconds: secondsSince(started) });
 }, 36_000_000);
 
-test(`${runs} random files and variables`, async () => {
+test(`${runs} random files (${only || 'all'}) and variables`, async () => {
   const started = performance.now();
-  const tally = await fuzzFiles({ numRuns: runs, seed });
+  const tally = await fuzzFiles({ numRuns: runs, seed, only });
   tell({ files: tally, seed, seconds: secondsSince(started) });
   expect(tally.runs).toBe(runs);
 }, 36_000_000);
