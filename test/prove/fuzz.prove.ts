@@ -9,8 +9,8 @@ const seed = Number(process.env['FUZZ_SEED'] ?? Math.floor(Math.random() * 2 ** 
 
 test(`${runs} random command lines`, async () => {
   const started = performance.now();
-  await fuzzLines({ numRuns: runs, seed });
-  tell({ lines: runs, seed, seconds: secondsSince(started) });
+  const codes = await fuzzLines({ numRuns: runs, seed });
+  tell({ lines: runs, codes, seed, seconds: secondsSince(started) });
 }, 36_000_000);
 
 test(`${runs} random files (${only || 'all'}) and variables`, async () => {
