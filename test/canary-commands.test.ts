@@ -12,7 +12,7 @@ test('no command, in any way of printing and against any echo, shows a secret or
   const lines = treeLines();
   const leaks: Leak[] = [];
   const shown = new Set<string>();
-  const loudest = '--verbose --include --trace-file @@';
+  const loudest = '--verbose --include --trace-file @@.har';
   const once = async (line: (typeof lines)[number], way: string) => {
     const ran = await runLine(line, way, world);
     leaks.push(...ran.leaks);

@@ -6,7 +6,7 @@ import type { CanaryWorld } from './canary-world.ts';
 import { type RunOptions, run } from './harness.ts';
 import { degen, swaps } from './traders.ts';
 
-/** One command line of the tree; `@name` is a file of the user's, `@@` a new file that may be written, `!` a service's address. */
+/** One command line of the tree; `@name` is a file of the user's, `@@` a new file for a secret that is asked for, `!` a service's address. */
 export interface Line {
   command: string;
   argv: string;
@@ -128,7 +128,7 @@ export const ways: readonly string[] = [
   '--verbose --json',
   '--include --no-color',
   '--include --json --verbose --strict',
-  '--trace-file @@',
+  '--trace-file @@.har',
   '--dry-run',
   '--dry-run --json',
   '--curl',
