@@ -212,6 +212,15 @@ const table: readonly [what: string, content: string, column: string | undefined
   ['a JSON array of objects', `[{"to":"${a}","address":"${b}"}]`, undefined, [[1, b]]],
   ['a JSON array of nothing', '[]', undefined, []],
   ['NDJSON behind a byte order mark', `\uFEFF{"address":"${a}"}\n`, undefined, [[1, a]]],
+  ['a JSON array behind a byte order mark', `\uFEFF["${a}"]`, undefined, [[1, a]]],
+  // Each shares two of its three bytes with a byte order mark.
+  ['a first letter like the mark in its end', `\u0EFF${a}\n`, undefined, [[1, `\u0EFF${a}`]]],
+  ['a first letter like the mark at both ends', `\uF03F${a}\n`, undefined, [[1, `\uF03F${a}`]]],
+  ['a first letter like the mark in its beginning', `\uFEC0${a}\n`, undefined, [[1, `\uFEC0${a}`]]],
+  ['CSV with Windows ends', `n,address\r\n1,${a}\r\n`, undefined, [[2, a]]],
+  ['a quoted first line with more behind it', `"x" ${a}\n`, undefined, [[1, `"x" ${a}`]]],
+  ['CSV with letters beyond ASCII', 'n,address\n€,ext:ü€\n', undefined, [[2, 'ext:ü€']]],
+  ['a JSON array with letters beyond ASCII', '["ext:ü€"]', undefined, [[1, 'ext:ü€']]],
   ['CSV behind a byte order mark', `\uFEFFaddress,n\n${a},1\n`, undefined, [[2, a]]],
   [
     'spaces at the ends of a line',
@@ -234,6 +243,13 @@ test.each(table)(
     expect(await read(gzipSync(content), column, 5)).toEqual(expected);
   },
 );
+
+test.each([
+  [[0x1f, 0x41, 0x0a], '\x1fA'],
+  [[0x41, 0x8b, 0x0a], 'A\ufffd'],
+])('a file that begins with %j has one of the two bytes of gzip and is read as it is', async (bytes, text) => {
+  expect(await read(Uint8Array.from(bytes))).toEqual([[1, text]]);
+});
 
 test('an array of more than ten thousand addresses keeps their numbers', async () => {
   const found = await read(JSON.stringify(Array.from({ length: 10_002 }, (_, index) => `ext:${index + 1}`)));
@@ -263,6 +279,7 @@ const refused: readonly [what: string, content: string | Uint8Array, column: str
     `list: no column of addresses in the first line: id, …`,
   ],
   ['no such column', `id,address\n1,${a}\n`, 'to', '--column to: list has no such column: id, address'],
+  ['no such column, but an address in the first line', `1,${a}\n`, 'to', '--column to: list has no such column: …, …'],
   ['an array that does not end', '["a"', undefined, 'list: starts with [ and is not a JSON array'],
   [
     'a gzip file that is cut off',
