@@ -1,10 +1,10 @@
 import { createReadStream, existsSync, statSync } from 'node:fs';
-import { open } from 'node:fs/promises';
 import type { Result } from '../cli/command.ts';
 import type { Context } from '../context.ts';
 import { SotraError, usageError } from '../errors.ts';
 import type { Chain } from '../model/chain.ts';
 import { formatCount } from '../output/format.ts';
+import { openRejects } from '../rejects-file.ts';
 import { sandboxNow } from '../sandbox/clock.ts';
 import { importTrades } from '../sandbox/import-trades.ts';
 import type { PresetName } from '../sandbox/presets.ts';
@@ -33,8 +33,8 @@ const shownRejects = 10;
 export async function importFile(input: ImportInput, context: Context, dbFile: string): Promise<Result> {
   const content = await openContent(input.file, context);
   const map = Object.fromEntries((input.map ?? []).map((pair) => splitPair(pair)));
+  const rejects = await openRejects(input.rejects, [input.file, dbFile]);
   const db = openDb(dbFile);
-  const rejects = input.rejects === undefined ? undefined : await open(input.rejects, 'w', 0o600);
   const progress = await showProgress(context);
   // The file is read twice: first all of it is looked at.
   const passes = ['checked', 'stored'];

@@ -1,9 +1,9 @@
 import { createReadStream, existsSync, statSync } from 'node:fs';
-import { open } from 'node:fs/promises';
 import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
 import { quoted, written } from '../../model/quoted.ts';
 import { formatCount } from '../../output/format.ts';
+import { openRejects } from '../../rejects-file.ts';
 import { type AddressLines, type PlainLines, readAddressFile } from './address-file.ts';
 import type { AddressSet } from './address-set.ts';
 import { type FirstPass, type Rejected, runFirstPass } from './first-pass.ts';
@@ -32,7 +32,7 @@ export async function takeAddresses(
   more: { to: string; onRead: (addresses: number) => void; known?: Pick<AddressSet, 'has'> },
 ): Promise<FirstPass> {
   const { lines, name } = openLines(input, context);
-  const rejects = input.rejects === undefined ? undefined : await open(input.rejects, 'w', 0o600);
+  const rejects = await openRejects(input.rejects, [input.addressesFile]);
   const rejected: Rejected[] = [];
   const unwritten: string[] = [];
   const onRejected = (each: Rejected) => {
