@@ -28,7 +28,7 @@ export const areas = {
   },
   signing: {
     files: comment('signing signed verify evm solana swap-fields'),
-    tests: tests('signing-rules signing-vectors signing-text'),
+    tests: tests('signing-rules signing-vectors signing-text comment-sign comment-read'),
   },
   curve: { files: comment('secp256k1 keccak'), tests: tests('signing-vectors signing-independent curve') },
   'comment-read': { files: comment('read-comment read-signed'), tests: tests('comment-read') },
@@ -42,7 +42,7 @@ export const areas = {
   },
   addresses: {
     files: webhook('addresses address-file address-set'),
-    tests: tests('address-set address-file read-address webhook-addresses'),
+    tests: tests('address-set address-file read-address webhook-addresses first-pass'),
   },
   'first-pass': { files: webhook('first-pass'), tests: tests('first-pass') },
   upload: {
