@@ -29,8 +29,16 @@ async function sealedWith(answers: readonly string[] | undefined, file?: string)
 
 test('a password to seal with is the first line of a file, or typed twice without echo', async () => {
   const file = join(temporaryFolder(), 'pw');
-  writeFileSync(file, 'pw\r\n');
-  expect(await sealedWith(undefined, file)).toEqual({ password: 'pw', asked: [] });
+  for (const [content, password] of [
+    ['pw\r\n', 'pw'],
+    ['a longer one\r\n', 'a longer one'],
+    ['a longer one\n', 'a longer one'],
+    ['pw\rpw\n', 'pw\rpw'],
+    ['pw\r', 'pw\r'],
+  ] as const) {
+    writeFileSync(file, content);
+    expect(await sealedWith(undefined, file)).toEqual({ password, asked: [] });
+  }
   expect(await sealedWith(['a b', 'a b'])).toEqual({
     password: 'a b',
     asked: [

@@ -265,6 +265,14 @@ const refusals: readonly [flags: string, options: RunOptions, code: number, mess
     '--key-env: must be the name of an environment variable',
     'For example: --key-env TRADER_KEY',
   ],
+  ['--key-file @none', {}, 3, "cannot read @none: ENOENT: no such file or directory, open '@none'", ''],
+  [
+    '--key-stdin',
+    { stdin: 'gm' },
+    11,
+    'stdin holds no private key that sotra knows',
+    'Known forms: 64 hex digits, a Solana CLI keypair (JSON), a Web3 Secret Storage V3 keystore (JSON).',
+  ],
   ['--key-env NOBODY', {}, 2, '--key-env NOBODY: that variable is not set', ''],
   [
     '--key sol',
