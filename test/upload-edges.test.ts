@@ -1,6 +1,17 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { addressesFile, checkList, type Job } from '../src/resources/webhook/jobs.ts';
+import type { Context } from '../src/context.ts';
+import {
+  addressesFile,
+  checkList,
+  type Job,
+  jobsFolder,
+  listJobs,
+  serviceId,
+  settleDraft,
+} from '../src/resources/webhook/jobs.ts';
+import { journalFile, readJournal } from '../src/resources/webhook/journal.ts';
 import { newFolder } from './folder.ts';
 import { destinationUrl, failed, kind, lost, made, ok, plan, puts, type Service, uid, uploading } from './uploading.ts';
 
@@ -153,4 +164,62 @@ test('a list that cannot be read is told with its upload', () => {
   const folder = jobOf(undefined, ofAbc);
   mkdirSync(addressesFile(folder.folder));
   expect(() => checkList(folder)).toThrow(error(/^the list of upload 0123456789ab cannot be read: EISDIR/));
+});
+
+test('the list of an upload that exists is that of its last draft, which is gone then', async () => {
+  const jobs = newFolder();
+  const draft = join(jobs, 'draft-1');
+  const settled = async (list: string) => {
+    mkdirSync(draft);
+    writeFileSync(addressesFile(draft), list);
+    return settleDraft(jobs, draft, plan);
+  };
+  const folder = await settled('ext:1\n');
+  expect([folder, await settled('ext:2\n')]).toEqual([join(jobs, '0123456789ab'), folder]);
+  expect([readFileSync(addressesFile(folder), 'utf8'), existsSync(draft)]).toEqual(['ext:2\n', false]);
+});
+
+test('uploads lie in a folder of their own, and know their key by a part of its hash', async () => {
+  const data = newFolder();
+  const of = (apiKey: string | null) =>
+    ({
+      dataDirectory: async () => data,
+      service: async () => ({ baseUrl: 'https://a.example.com', apiKey }),
+    }) as unknown as Context;
+  expect(await jobsFolder(of(null))).toBe(join(data, 'webhook', 'jobs'));
+  expect(existsSync(join(data, 'webhook', 'jobs'))).toBe(true);
+  // printf '["key","key-of-a-partner"]' | sha256sum | cut -c 1-16
+  expect(await serviceId(of('key-of-a-partner'))).toEqual({
+    baseUrl: 'https://a.example.com',
+    keyId: '0bab96736bcaebd3',
+  });
+  expect((await serviceId(of(null))).keyId).toBe('09ed2866baa2e093');
+});
+
+const linesOf = (...entries: object[]) => entries.map((entry) => `${JSON.stringify(entry)}\n`).join('');
+
+test('a draft that was nearly an upload when its process ended is none', () => {
+  const jobs = newFolder();
+  for (const name of ['draft-1', plan.job]) {
+    mkdirSync(join(jobs, name));
+    writeFileSync(journalFile(join(jobs, name)), linesOf(plan));
+  }
+  expect(listJobs(jobs).map(({ folder }) => folder)).toEqual([join(jobs, plan.job)]);
+});
+
+test('a POST that made nothing leaves the upload as it was before it', () => {
+  const folder = newFolder();
+  writeFileSync(journalFile(folder), linesOf(plan));
+  const before = readJournal(folder);
+  writeFileSync(journalFile(folder), linesOf(plan, { kind: 'posting', atMs: 1, before: [] }, { kind: 'not-created' }));
+  expect(readJournal(folder)).toEqual(before);
+  expect(before).toMatchObject({ destinationUrl, settled: false, posting: undefined });
+});
+
+test('a journal of another version says what to do', () => {
+  const folder = newFolder();
+  writeFileSync(journalFile(folder), linesOf({ ...plan, v: 2 }));
+  expect(() => readJournal(folder)).toThrow(
+    expect.objectContaining({ hint: 'Update sotra, or move the folder away to begin anew.' }),
+  );
 });
