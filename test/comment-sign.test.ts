@@ -1,4 +1,4 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { checkStatedAddress, makeSigner, withSigner } from '../src/resources/comment/open-signer.ts';
@@ -36,6 +36,19 @@ test('a preview is text for people, the object where JSON or a part of it is ask
     ...{ transactionHash: swaps.good, commentText: 'gm', characters: 2, warnings: [] },
   });
   expect((await sign([...base, '--preview', '--jq', '.characters'])).out).toBe('2\n');
+});
+
+test('a dry run of many comments shows each and signs none', async () => {
+  const comments = [onBase, { ...onBase, tx: swaps.second, text: 'gn' }];
+  const [file, out] = [linesOf(...comments), join(temporaryFolder(), 'signed.ndjson')];
+  const dry = ['--from', file, '--out', out, ...name, '--layout', 'five-line', '--dry-run', ...byEvm];
+  const shown = await sign(dry);
+  expect(shown).toMatchObject({ code: 0, err: '' });
+  expect(shown.out.match(/^ {2}5 \| Comment: g[mn]$/gm)).toEqual(['  5 | Comment: gm', '  5 | Comment: gn']);
+  const lines = (await sign([...dry, '--format', 'ndjson'])).out.trimEnd().split('\n');
+  expect(lines.map((line) => JSON.parse(line).commentText)).toEqual(['gm', 'gn']);
+  expect(shown.out + lines.join('')).not.toContain('signature');
+  expect(existsSync(out)).toBe(false);
 });
 
 test('what is odd about a comment is warned of where it is signed, by its line where there are several', async () => {

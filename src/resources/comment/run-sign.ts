@@ -5,13 +5,13 @@ import { writeSecretFile } from './keys/key-store.ts';
 import { checkKeySource } from './keys/open-key.ts';
 import { withSigner } from './open-signer.ts';
 import type { CommentInput, FormInput, KeyInput } from './params.ts';
-import { describePreview, oddities, previewOf } from './preview.ts';
+import { describePreview, oddities, type Preview, previewOf } from './preview.ts';
 import { readComment, readForm } from './read-comment.ts';
 import { commonFamily, readMany } from './read-many.ts';
 import { type SignedComment, signComment } from './signed.ts';
 import { type Family, familyOf } from './swap-fields.ts';
 import type { Encoding } from './verify-forms.ts';
-import { sign as view } from './view.ts';
+import { preview as previewView, sign as view } from './view.ts';
 
 export interface SignInput extends CommentInput, FormInput, KeyInput {
   preview?: boolean | undefined;
@@ -29,11 +29,8 @@ export async function runSign(input: SignInput, context: Context): Promise<Resul
   const family = familyOf(fields.chain);
   checkEncoding(input.encoding, family);
   const preview = previewOf(fields, form);
-  const { format, dryRun, jq } = context.options;
-  if (input.preview === true || dryRun) {
-    const forPeople = jq === undefined && (format === undefined || format === 'table');
-    return forPeople ? { kind: 'text', text: describePreview(preview) } : { kind: 'answer', answer: preview };
-  }
+  if (input.preview === true || context.options.dryRun)
+    return asText([preview], context) ?? { kind: 'answer', answer: preview, view: previewView };
   checkKeySource(input, context, input.textFile === '-' ? '--text-file -' : undefined);
   for (const warning of preview.warnings) context.warn(warning);
   const { encoding, signer: expected } = input;
@@ -58,6 +55,10 @@ async function signMany(input: SignInput, file: string, context: Context): Promi
   const form = await readForm(input, context);
   const family = commonFamily(lines);
   checkEncoding(input.encoding, family);
+  if (context.options.dryRun) {
+    const previews = lines.map(({ fields }) => previewOf(fields, form));
+    return asText(previews, context) ?? { kind: 'items', batches: once(previews), view: previewView };
+  }
   checkKeySource(input, context, file === '-' ? '--from -' : undefined);
   for (const { line, fields } of lines)
     for (const warning of oddities(fields.commentText)) context.warn(`line ${line}: ${warning}`);
@@ -69,6 +70,12 @@ async function signMany(input: SignInput, file: string, context: Context): Promi
   });
   if (input.out === undefined) return { kind: 'items', batches: once(signed), view };
   return writeOut(input.out, signed.map((each) => `${JSON.stringify(each)}\n`).join(''), signed.length, context);
+}
+
+/** For people; `undefined` where another form is asked for. */
+function asText(previews: readonly Preview[], { options: { format, jq } }: Context): Result | undefined {
+  if (jq !== undefined || (format !== undefined && format !== 'table')) return undefined;
+  return { kind: 'text', text: previews.map(describePreview).join('\n') };
 }
 
 async function* once<T>(items: readonly T[]): AsyncGenerator<readonly T[]> {

@@ -2,7 +2,9 @@ import type { Comment } from '../../model/position.ts';
 import { formatCount, formatTime, formatUsd, shortAddress } from '../../output/format.ts';
 import type { Column, Shown, View } from '../../output/view.ts';
 import type { CommentAnswer, CommentsAnswer, CopyAnswer } from './endpoints.ts';
+import type { Preview } from './preview.ts';
 import type { SignedComment } from './signed.ts';
+import type { TextFields, TextForm } from './signing.ts';
 import type { Verdict } from './verify.ts';
 
 const likedMark = (liked: boolean | undefined) => (liked === true ? ' (liked)' : '');
@@ -124,6 +126,29 @@ export const copy: View<CopyAnswer, string> = {
   empty: 'The service recorded no intent.',
 };
 
+type SignedText = TextFields & TextForm & { message: string };
+
+const textColumns: readonly Column<SignedText>[] = [
+  { key: 'chain', header: 'Chain', help: 'chain of the swap', value: (signed) => signed.chain },
+  { key: 'tokenAddress', header: 'Token', help: 'token, as signed', value: (signed) => signed.tokenAddress },
+  {
+    key: 'transactionHash',
+    header: 'Transaction',
+    help: 'transaction hash or order id, as signed',
+    value: (signed) => signed.transactionHash,
+  },
+  { key: 'commentText', header: 'Text', help: 'the comment', value: (signed) => signed.commentText, cut: 'end' },
+  { key: 'serviceName', header: 'Service', help: 'name in the first line', value: (signed) => signed.serviceName },
+  { key: 'layout', header: 'Layout', help: 'form of the signed text', value: (signed) => signed.layout },
+  {
+    key: 'message',
+    header: 'Message',
+    help: 'the text that was signed',
+    value: (signed) => signed.message,
+    extra: true,
+  },
+];
+
 /** A signed comment: the signature first, because that is what is copied. */
 export const sign: View<SignedComment, SignedComment> = {
   layout: 'record',
@@ -131,26 +156,12 @@ export const sign: View<SignedComment, SignedComment> = {
   columns: [
     { key: 'signature', header: 'Signature', help: 'signature over the text', value: (signed) => signed.signature },
     { key: 'signerAddress', header: 'Signer', help: 'address that signed', value: (signed) => signed.signerAddress },
-    { key: 'chain', header: 'Chain', help: 'chain of the swap', value: (signed) => signed.chain },
-    { key: 'tokenAddress', header: 'Token', help: 'token, as signed', value: (signed) => signed.tokenAddress },
-    {
-      key: 'transactionHash',
-      header: 'Transaction',
-      help: 'transaction hash or order id, as signed',
-      value: (signed) => signed.transactionHash,
-    },
-    { key: 'commentText', header: 'Text', help: 'the comment', value: (signed) => signed.commentText, cut: 'end' },
-    { key: 'serviceName', header: 'Service', help: 'name in the first line', value: (signed) => signed.serviceName },
-    { key: 'layout', header: 'Layout', help: 'form of the signed text', value: (signed) => signed.layout },
-    {
-      key: 'message',
-      header: 'Message',
-      help: 'the text that was signed',
-      value: (signed) => signed.message,
-      extra: true,
-    },
+    ...textColumns,
   ],
 };
+
+/** What would be signed. */
+export const preview: View<Preview, Preview> = { layout: 'record', rows: (shown) => [shown], columns: textColumns };
 
 /** Whether a signature is good, and whose it is. */
 export const verify: View<Verdict, Verdict> = {
