@@ -41,8 +41,11 @@ export async function compileFilter(
     return ran;
   };
   const close = () => thread.terminate();
-  // Without input nothing runs, so that only what cannot be compiled fails here.
-  const compiled = await raw('');
+  // Without input nothing runs, so that only what cannot be compiled fails here; a thread that is left would keep the process.
+  const compiled = await raw('').catch(async (thrown: unknown) => {
+    await close();
+    throw thrown;
+  });
   if (compiled.exitCode !== 0) {
     await close();
     return { ok: false, problem: readProblem(compiled.stderr) };
