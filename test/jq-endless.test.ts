@@ -1,5 +1,8 @@
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
+import { Worker } from 'node:worker_threads';
 import { expect, onTestFinished, test } from 'vitest';
+import { compileFilter } from '../src/output/jq.ts';
 import { answering, stub, temporaryFolder } from './harness.ts';
 import { start, until } from './webhook-kills.ts';
 
@@ -59,4 +62,16 @@ test('what was filtered before one that never ends is out, and the rest of a wal
   expect([await ended, printed.out]).toEqual([2, '0\n1\n']);
   expect(JSON.parse(printed.err).error.message).toContain('it ran out of memory or depth');
   expect(service.requests.length).toBeLessThanOrEqual(4);
+});
+
+test('a signal while the filter is still being read leaves no thread behind', async () => {
+  const stop = new AbortController();
+  const thread = new Worker(new URL('../dist/jq-thread.cjs', import.meta.url));
+  const gone = once(thread, 'exit');
+  const startThread = async () => {
+    setImmediate(() => stop.abort());
+    return thread;
+  };
+  await expect(compileFilter('.', { startThread, signal: stop.signal })).rejects.toThrow('aborted');
+  await gone;
 });
