@@ -13,6 +13,7 @@ import type { PresetName } from '../sandbox/presets.ts';
 import { readTrades } from '../sandbox/read-trades.ts';
 import { type Db, openDb } from '../sandbox/store.ts';
 import type { Trade } from '../sandbox/trade.ts';
+import { countDeliveries } from '../sandbox/webhooks.ts';
 import { ensureWorld } from '../sandbox/world.ts';
 import { showProgress } from '../show-progress.ts';
 import { type Simulated, simulated, type Traded, traded } from './sandbox-live-view.ts';
@@ -39,7 +40,7 @@ export async function tradeNow(input: LiveTrade & { db?: string | undefined }, c
         db.get<{ id: string }>('SELECT position_id AS id FROM trade ORDER BY trade.id DESC LIMIT 1')?.id ?? '',
       deliveries,
     };
-    return () => ({ kind: 'answer', answer: { ...answer, waiting: waitingDeliveries(db) }, view: traded });
+    return () => ({ kind: 'answer', answer: { ...answer, waiting: countDeliveries(db, 'waiting') }, view: traded });
   });
 }
 
@@ -88,12 +89,8 @@ export async function simulate(input: SimulateInput, context: Context): Promise<
       progress.stop();
     }
     sum.seconds = Math.round((world.now() - startMs) / 100) / 10;
-    return () => ({ kind: 'answer', answer: { ...sum, waiting: waitingDeliveries(db) }, view: simulated });
+    return () => ({ kind: 'answer', answer: { ...sum, waiting: countDeliveries(db, 'waiting') }, view: simulated });
   });
-}
-
-function waitingDeliveries(db: Db): number {
-  return db.get<{ n: number }>("SELECT count(*) AS n FROM delivery WHERE state = 'waiting'")?.n ?? 0;
 }
 
 type AtMoment = (nowMs: number) => Trade;

@@ -4,6 +4,7 @@ import { usageError } from '../errors.ts';
 import { parseTime } from '../model/duration.ts';
 import { advanceClock, freezeClock, getMeta, latestMs, sandboxNow } from '../sandbox/clock.ts';
 import { type Db, openDb } from '../sandbox/store.ts';
+import { countDeliveries } from '../sandbox/webhooks.ts';
 import { clearWorld, ensureWorld, sandboxPartners } from '../sandbox/world.ts';
 import { statusView } from './sandbox-view.ts';
 
@@ -30,8 +31,6 @@ export interface SandboxStatus {
 
 function describe(db: Db, realNowMs: number): Result {
   const count = (table: string) => Number(db.get(`SELECT count(*) AS n FROM ${table}`)?.['n'] ?? 0);
-  const deliveries = (state: string) =>
-    Number(db.get('SELECT count(*) AS n FROM delivery WHERE state = ?', [state])?.['n'] ?? 0);
   const newest = db.get<{ at: number | null }>('SELECT max(at_ms) AS at FROM trade')?.at ?? null;
   const status: SandboxStatus = {
     db: db.file,
@@ -45,8 +44,8 @@ function describe(db: Db, realNowMs: number): Result {
     tokens: count('token'),
     comments: count('comment'),
     webhooks: count('webhook'),
-    waiting: deliveries('waiting'),
-    failed: deliveries('failed'),
+    waiting: countDeliveries(db, 'waiting'),
+    failed: countDeliveries(db, 'failed'),
     keys: sandboxPartners.map((partner) => partner.key),
   };
   return { kind: 'answer', answer: status, view: statusView };

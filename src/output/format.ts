@@ -145,8 +145,10 @@ function rounded(size: number, min: number, max: number): string {
 
 /** Three significant digits and the unit, for sizes from a thousand up: `1.23K`, `1.23T`, `12,300T`. */
 function compactDigits(size: number): string {
-  const text = String(timesTen(size, 2 - Math.floor(Math.log10(size))));
-  const power = Math.floor(Math.log10(size)) + text.length - 3;
+  const floor = Math.floor(Math.log10(size));
+  const text = String(timesTen(size, 2 - floor));
+  // Rounding up may have made it one digit longer.
+  const power = floor + text.length - 3;
   const unit = Math.min(Math.floor(power / 3), compactUnits.length);
   const point = power - 3 * unit + 1;
   const whole = text.slice(0, point).padEnd(point, '0');

@@ -34,6 +34,7 @@ export type TradeText = Partial<Record<TradeField, string>>;
 
 const numberPattern = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 const visiblePattern = /^[^\p{C}\p{Z}]+$/u;
+/** The same for nearly all of it, in half the time. */
 const asciiPattern = /^[!-~]+$/;
 const timePattern = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d(?:\.\d+)?)?)? ?(Z|UTC|[+-]\d\d:?\d\d)?$/i;
 /** Up to here a time is in seconds (the year 5138), beyond in milliseconds (from 1973). */

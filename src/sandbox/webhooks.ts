@@ -24,6 +24,11 @@ export function allWebhooks(db: Db): WebhookRow[] {
   return db.all<WebhookRow>(`SELECT ${columns} FROM webhook ORDER BY id`);
 }
 
+/** How many deliveries of the sandbox wait for a try, or were given up after the last one. */
+export function countDeliveries(db: Db, state: 'waiting' | 'failed'): number {
+  return db.get<{ n: number }>('SELECT count(*) AS n FROM delivery WHERE state = ?', [state])?.n ?? 0;
+}
+
 /** One webhook of the caller. Errors: Refusal 404. */
 export function findWebhook({ db, partner }: SandboxCall, uid: string): WebhookRow {
   const row = db.get<WebhookRow>(`SELECT ${columns} FROM webhook WHERE uid = ? AND partner_id = ?`, [uid, partner.id]);
