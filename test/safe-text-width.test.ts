@@ -1,3 +1,4 @@
+import stringWidth from 'string-width';
 import { expect, test } from 'vitest';
 import { safeText } from '../src/output/safe-text.ts';
 import { cutText, displayWidth, wrapText } from '../src/output/text-width.ts';
@@ -22,6 +23,28 @@ test.each([
   ['–', 1],
 ])('%j takes %i cells', (text, width) => {
   expect(displayWidth(text)).toBe(width);
+});
+
+test('every character of the plane that most text is written in, alone and beside others, is as wide as string-width says', () => {
+  const characters = Array.from({ length: 0x10000 }, (_, code) => String.fromCharCode(code)).filter(
+    (each) => !/[\ud800-\udfff]/.test(each),
+  );
+  const others = ['', 'éかー漢한Ａ'];
+  const wrong = characters.filter((each) =>
+    others.some((other) => displayWidth(each + other) !== stringWidth(each + other)),
+  );
+  expect(wrong).toEqual([]);
+  expect(characters).toHaveLength(63_488);
+});
+
+test('a text of plain characters is cut between graphemes, as Intl.Segmenter sees them', () => {
+  const unit = fc.constantFrom(...'azé…、〆あゖァヺーｦ一鿿가힣Ａ！\u3099\u0301\u200d👍한');
+  const property = fc.property(fc.string({ unit, maxLength: 12 }), fc.integer({ min: 1, max: 12 }), (text, width) => {
+    const parts = Array.from(graphemes.segment(text), (part) => part.segment);
+    const head = cutText(text, width, 'end', '');
+    expect(parts.map((_, count) => parts.slice(0, count).join('')).concat(text)).toContain(head);
+  });
+  fc.assert(property, { numRuns: 2000 });
 });
 
 test.each([
