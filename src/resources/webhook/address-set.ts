@@ -56,8 +56,11 @@ function wordSet(): ByteAddressSet {
   const loadHex = (bytes: DataView, from: number): boolean => {
     let wrong = 0;
     for (let word = 0; word < wordsEach; word += 1) {
-      const [high, low] = [bytes.getUint32(from + word * 8), bytes.getUint32(from + word * 8 + 4)];
-      const [highDigits, lowDigits] = [digitsOf(high), digitsOf(low)];
+      // Signed: V8 would keep numbers from 2^31 up on the heap, two hundred bytes of garbage an address.
+      const high = bytes.getInt32(from + word * 8);
+      const low = bytes.getInt32(from + word * 8 + 4);
+      const highDigits = digitsOf(high);
+      const lowDigits = digitsOf(low);
       wrong |= (highDigits & 0xf0f0f0f0) | (lowDigits & 0xf0f0f0f0);
       wrong |= (high ^ textOf(highDigits)) | (low ^ textOf(lowDigits));
       key[word] = (packed(highDigits) << 16) | packed(lowDigits);
@@ -65,12 +68,12 @@ function wordSet(): ByteAddressSet {
     return wrong === 0;
   };
   const hashOf = (words: Uint32Array, from: number): number => {
-    let hash = words[from] as number;
+    let hash = (words[from] as number) | 0;
     for (let at = from + 1; at < from + wordsEach; at += 1) {
       hash = Math.imul(hash ^ (words[at] as number), 0x9e3779b1);
       hash ^= hash >>> 15;
     }
-    return hash | 0;
+    return hash;
   };
   // Most strangers are told apart by their hash, without a look into the pages.
   const find = (hash: number): number => {
