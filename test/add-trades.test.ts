@@ -31,7 +31,7 @@ function worldAfter(parts: readonly (readonly Trade[])[], mostHeld?: number): un
   if (mostHeld === undefined) for (const part of parts) addTrades(db, part);
   else
     db.transaction(() => {
-      const book = openBook(db, mostHeld);
+      const book = openBook(db, { most: mostHeld });
       for (const part of parts) book.add(part);
       book.finish();
     });

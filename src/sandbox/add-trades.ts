@@ -1,8 +1,9 @@
 import { type Chain, chains } from '../model/chain.ts';
+import { createHexSet } from '../model/hex-set.ts';
 import { matchCopies } from './copies.ts';
 import { noteTrades } from './events.ts';
 import { touchFigures } from './figures.ts';
-import { digestOf } from './ids.ts';
+import { digestDigits, digestOf } from './ids.ts';
 import { heldOf, openLines, type Taken } from './position-lines.ts';
 import { addWallet } from './profiles.ts';
 import type { Db } from './store.ts';
@@ -43,11 +44,21 @@ export interface Book {
 /** Positions that a book holds in memory, about 1 KB each; the ones that came first are stored first. */
 const mostHeld = 300_000;
 
+interface BookOptions {
+  /** Positions held in memory. */
+  most?: number;
+  /** How trades are told that are stored already; the database is asked where absent. */
+  dropStored?: DropStored;
+}
+
+/** Takes those trades out of a lot that are stored already, by the digests of their row keys. */
+type DropStored = (lot: Map<string, Trade>) => void;
+
 /**
  * Opens a book; call all of it in one transaction. It takes no more memory than one lot of trades and so many positions, however many
  * trades come.
  */
-export function openBook(db: Db, most = mostHeld): Book {
+export function openBook(db: Db, { most = mostHeld, dropStored = byQuestion(db) }: BookOptions = {}): Book {
   const lines = openLines(db, most);
   const tokens = new Map<Chain, Map<string, TokenAfter>>(chains.map((chain) => [chain, new Map()]));
   const wallets = new Map<string, number>();
@@ -60,7 +71,7 @@ export function openBook(db: Db, most = mostHeld): Book {
   };
   return {
     add: (trades) => {
-      const fresh = newTrades(db, trades);
+      const fresh = newTrades(trades, dropStored);
       const ordered = [...fresh].sort(([, a], [, b]) => a.atMs - b.atMs);
       for (const [rowKey, trade] of ordered) ids.push(store(trade, rowKey));
       return { added: ordered.length, repeated: trades.length - ordered.length };
@@ -78,18 +89,43 @@ export function openBook(db: Db, most = mostHeld): Book {
 }
 
 /** The trades that are not stored yet, by the digest of their row key; the same row twice is one. */
-function newTrades(db: Db, trades: readonly Trade[]): Map<string, Trade> {
-  const byKey = new Map<string, Trade>();
+function newTrades(trades: readonly Trade[], dropStored: DropStored): Map<string, Trade> {
+  const lot = new Map<string, Trade>();
   for (const trade of trades) {
     const rowKey = digestOf(trade.rowKey);
-    if (!byKey.has(rowKey)) byKey.set(rowKey, trade);
+    if (!lot.has(rowKey)) lot.set(rowKey, trade);
   }
-  const stored = db.all<{ rowKey: string }>(
-    'SELECT row_key AS rowKey FROM trade WHERE row_key IN (SELECT value FROM json_each(?))',
-    [JSON.stringify([...byKey.keys()])],
-  );
-  for (const { rowKey } of stored) byKey.delete(rowKey);
-  return byKey;
+  dropStored(lot);
+  return lot;
+}
+
+function byQuestion(db: Db): DropStored {
+  return (lot) => {
+    const stored = db.all<{ rowKey: string }>(
+      'SELECT row_key AS rowKey FROM trade WHERE row_key IN (SELECT value FROM json_each(?))',
+      [JSON.stringify([...lot.keys()])],
+    );
+    for (const { rowKey } of stored) lot.delete(rowKey);
+  };
+}
+
+/** Keeps the digests of all stored trades in memory, some 30 bytes each: for many trades, and while their index is away. */
+export function byMemory(db: Db): DropStored {
+  const known = createHexSet(digestDigits);
+  const step = 10_000;
+  for (let last = 0; ; ) {
+    const rows = db.all<{ id: number; rowKey: string }>(
+      'SELECT id, row_key AS rowKey FROM trade WHERE id > ? ORDER BY id LIMIT ?',
+      [last, step],
+    );
+    for (const { rowKey } of rows) known.add(rowKey, 0);
+    const end = rows.at(-1);
+    if (end === undefined) break;
+    last = end.id;
+  }
+  return (lot) => {
+    for (const rowKey of lot.keys()) if (!known.add(rowKey, 0)) lot.delete(rowKey);
+  };
 }
 
 function insertTrade(db: Db, trade: Trade, rowKey: string, { positionId, effect }: Taken): number {

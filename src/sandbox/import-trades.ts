@@ -1,5 +1,5 @@
 import { type Chain, chains } from '../model/chain.ts';
-import { type Added, addTrades, openBook } from './add-trades.ts';
+import { type Added, addTrades, byMemory, openBook } from './add-trades.ts';
 import { getMeta, setMeta } from './clock.ts';
 import { moveWorld } from './move-world.ts';
 import type { Fatal, RejectedRow } from './read-rows.ts';
@@ -128,7 +128,7 @@ async function addLarge(db: Db, lots: AsyncIterable<Trade[]>, count: (added: Add
       "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND tbl_name IN ('trade', 'position') AND sql IS NOT NULL",
     );
     for (const { name } of indexes) db.run(`DROP INDEX ${name}`);
-    const book = openBook(db);
+    const book = openBook(db, { dropStored: byMemory(db) });
     for await (const lot of lots) count(book.add(lot));
     book.savePositions();
     for (const { sql } of indexes) db.run(sql);

@@ -191,4 +191,29 @@ DROP INDEX position_token;
 DROP INDEX position_latest;
 DROP INDEX comment_hash;
 `,
+  `
+-- That a trade is there once is for an index of its own to see: like the others, a large import makes it at the end.
+CREATE TABLE moved (
+  id INTEGER PRIMARY KEY,
+  row_key TEXT NOT NULL,
+  chain TEXT NOT NULL, wallet TEXT NOT NULL, token TEXT NOT NULL,
+  side TEXT NOT NULL, direction TEXT NOT NULL, leverage REAL NOT NULL,
+  amount REAL NOT NULL, usd REAL NOT NULL, start_amount REAL,
+  at_ms INTEGER NOT NULL, tx TEXT, order_id TEXT,
+  position_id TEXT NOT NULL, intent TEXT NOT NULL,
+  realized_usd REAL NOT NULL, margin_cost_usd REAL NOT NULL, held_ms INTEGER
+);
+INSERT INTO moved SELECT id, row_key, chain, wallet, token, side, direction, leverage, amount, usd, start_amount, at_ms, tx, order_id,
+  position_id, intent, realized_usd, margin_cost_usd, held_ms FROM trade;
+DROP TABLE trade;
+ALTER TABLE moved RENAME TO trade;
+CREATE UNIQUE INDEX trade_row_key ON trade (row_key);
+CREATE INDEX trade_time ON trade (at_ms);
+CREATE INDEX trade_wallet ON trade
+  (wallet, at_ms, chain, usd, realized_usd, margin_cost_usd, intent, held_ms);
+CREATE INDEX trade_position ON trade (position_id, at_ms);
+CREATE INDEX trade_token ON trade (chain, token, at_ms);
+CREATE INDEX trade_tx ON trade (tx);
+CREATE INDEX trade_order ON trade (order_id) WHERE order_id IS NOT NULL;
+`,
 ];
