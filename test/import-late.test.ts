@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { openDb } from '../src/sandbox/store.ts';
 import { run, temporaryFolder } from './harness.ts';
 
 const now = Date.parse('2026-11-20T12:00:00Z');
@@ -29,6 +30,13 @@ function file(rows: readonly string[]): string {
 const imported = async (env: Record<string, string>, rows: readonly string[]) =>
   JSON.parse((await run(`sandbox import ${file(rows)} --json`, { env, now })).out);
 
+function indexesOf({ SOTRA_DATA_DIR }: { SOTRA_DATA_DIR: string }): unknown[] {
+  const db = openDb(join(SOTRA_DATA_DIR, 'sandbox.db'));
+  const rows = db.all("SELECT sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL ORDER BY name");
+  db.close();
+  return rows.map(({ sql }) => sql);
+}
+
 const answers = async (env: Record<string, string>) => [
   JSON.parse((await run('--sandbox leaderboard list --limit 250 --json', { env, now })).out),
   JSON.parse((await run(`--sandbox profile positions ${address(7)} closed --max 200 --json`, { env, now })).out),
@@ -39,7 +47,9 @@ test('a large import into an empty world, the same rows in small files, and a la
   const rows = Array.from({ length: count }, (_, index) => row(index));
   const world = () => ({ SOTRA_DATA_DIR: temporaryFolder() });
   const [large, small, late] = [world(), world(), world()];
-  expect(await imported(large, rows)).toMatchObject({ rows: count, imported: count, repeated: 0, traders });
+  // Every hundredth row stands in the file twice.
+  const doubled = rows.flatMap((each, index) => (index % 100 === 0 ? [each, each] : [each]));
+  expect(await imported(large, doubled)).toMatchObject({ rows: 60_600, imported: count, repeated: 600, traders });
   for (const from of [0, 20_000, 40_000]) await imported(small, rows.slice(from, from + 20_000));
   // The last rows first: what the large file brings is older than what is there, and 100 of its rows are there already.
   await imported(late, rows.slice(-100));
@@ -52,4 +62,6 @@ test('a large import into an empty world, the same rows in small files, and a la
   expect(board.traders).toHaveLength(250);
   // 60,000 rows over 300 traders: 100 pairs of 2 USD each.
   expect(board.traders[0].pnl.total).toBe(200);
+  expect(indexesOf(large)).toEqual(indexesOf(small));
+  expect(indexesOf(large)).toContain('CREATE UNIQUE INDEX trade_row_key ON trade (row_key)');
 }, 60_000);

@@ -1,6 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import type { ReadOptions } from '../src/sandbox/read-trades.ts';
+import { readTime, readTradeText } from '../src/sandbox/trade-text.ts';
+import { fc } from './draw.ts';
 import { collectEvents, countRepeats, inPieces } from './read-events.ts';
 
 const wallet = '0x00000000000000000000000000000000000000aa';
@@ -74,6 +76,58 @@ describe('a CSV', () => {
       'line 2: the row has 2 cells, the header 6',
       'line 3: the row has 7 cells, the header 6',
     ]);
+  });
+
+  test.each([
+    ['1.50', '1.5'],
+    ['007', '7'],
+    ['0.10', '0.1'],
+    ['.5', '0.5'],
+    ['5.', '5'],
+    ['+3', '3'],
+    ['1e3', '1000'],
+    ['0.0000001', '1e-7'],
+    ['100000000000000000000000', '1e+23'],
+    ['0.1000000000000000055511151231257827', '0.1'],
+    ['123456789.123456789', '123456789.12345679'],
+    ['12345678.123456', '12345678.123456'],
+  ])('an amount of %s is one of %s: the same row', async (written, known) => {
+    const of = async (amount: string, usd: string) =>
+      (await read(`time,trader,token,side,amount,usd\n1,${wallet},${coin},buy,${amount},${usd}`)).trades[0]?.rowKey;
+    const expected = `base\t${wallet}\t${coin.toLowerCase()}\tbuy\t${known}\t${known}\t1\t\t\t\t1`;
+    expect(await of(written, known)).toBe(expected);
+    expect(await of(known, written)).toBe(expected);
+  });
+
+  test('any number has one row key, however it is written', () => {
+    const text = fc
+      .tuple(fc.stringMatching(/^\d{1,12}$/), fc.stringMatching(/^(\.\d{0,9})?$/))
+      .map((parts) => parts.join(''));
+    const rowOf = (amount: string) =>
+      readTradeText({ time: '1', chain: 'base', trader: wallet, token: coin, side: 'buy', amount, usd: amount });
+    const property = fc.property(text, (amount) => {
+      fc.pre(Number(amount) > 0);
+      expect(rowOf(amount)).toEqual(rowOf(String(Number(amount))));
+    });
+    fc.assert(property, { numRuns: 2000 });
+  });
+
+  test.each([
+    ['2024-02-29T23:59:59Z', 1_709_251_199_000],
+    ['2023-02-29T00:00:00Z', undefined],
+    ['2023-02-28T24:00:00Z', 1_677_628_800_000],
+    ['2023-02-28T24:00:01Z', undefined],
+    ['2023-02-00T00:00:00Z', undefined],
+    ['2023-13-01T00:00:00Z', undefined],
+    ['2023-01-28T23:60:00Z', undefined],
+    ['1969-12-28T00:00:00Z', undefined],
+    ['2023-04-31T00:00:00.000Z', undefined],
+    ['2023-04-28T01:02:03.004Z', 1_682_643_723_004],
+    ['2023-04-28T01:02:03.0049Z', 1_682_643_723_004],
+    ['2023-04-28T01:02:03+02:00', 1_682_636_523_000],
+    ['2023-04-28 01:02:03', 1_682_643_723_000],
+  ])('the time %s', (text, atMs) => {
+    expect(readTime(text)).toBe(atMs);
   });
 
   test.each([

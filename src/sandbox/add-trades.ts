@@ -8,6 +8,7 @@ import { heldOf, openLines, type Taken } from './position-lines.ts';
 import { addWallet } from './profiles.ts';
 import type { Db } from './store.ts';
 import type { Trade } from './trade.ts';
+import { ownString } from './trade-text.ts';
 
 export interface Added {
   /** Trades that were new. */
@@ -168,14 +169,19 @@ interface TokenAfter {
 
 function noteToken(tokens: Map<string, TokenAfter> | undefined, trade: Trade): void {
   const token = tokens?.get(trade.token) ?? newToken(trade);
-  token.symbol = trade.tokenSymbol ?? token.symbol;
-  token.name = trade.tokenName ?? token.name;
+  token.symbol = ownText(trade.tokenSymbol, token.symbol);
+  token.name = ownText(trade.tokenName, token.name);
   token.supply = trade.tokenSupply ?? token.supply;
   if (trade.atMs >= token.priceMs) {
     token.price = trade.usd / trade.amount;
     token.priceMs = trade.atMs;
   }
   tokens?.set(trade.token, token);
+}
+
+/** The text where it is another than before, as one that stands for itself. */
+function ownText(text: string | undefined, before: string | null): string | null {
+  return text === undefined || text === before ? before : ownString(text);
 }
 
 function newToken({ chain, token, atMs }: Trade): TokenAfter {

@@ -6,7 +6,6 @@ import type { Fatal, RejectedRow } from './read-rows.ts';
 import type { ReadEvent } from './read-trades.ts';
 import type { Db } from './store.ts';
 import type { Trade } from './trade.ts';
-import { ownString } from './trade-text.ts';
 import { ensureWorld } from './world.ts';
 
 /** What an import did; the fields of `sandbox import --json`. */
@@ -67,10 +66,7 @@ export async function importTrades(options: ImportOptions): Promise<ImportReport
     newest: toIso(survey.newestMs, times.shiftMs),
     newestAgeMs: survey.newestMs === undefined ? null : options.nowMs - survey.newestMs - times.shiftMs,
   };
-  const own = ownStrings();
   const toWorld = (trade: Trade): Trade => {
-    trade.trader = own(trade.trader);
-    trade.token = own(trade.token);
     trade.atMs += times.shiftMs;
     return trade;
   };
@@ -98,22 +94,6 @@ async function* lotsOf(
     lot = [];
   }
   yield lot;
-}
-
-function addOwn(texts: Set<string> | undefined, text: string): void {
-  if (texts?.has(text) === false) texts.add(ownString(text));
-}
-
-/** Makes texts stand for themselves, the same text once; only for texts of which there are few. */
-function ownStrings(): (text: string) => string {
-  const known = new Map<string, string>();
-  return (text) => {
-    const found = known.get(text);
-    if (found !== undefined) return found;
-    const copy = ownString(text);
-    known.set(copy, copy);
-    return copy;
-  };
 }
 
 /** Whether making the indexes anew costs less than keeping them up to date. */
@@ -174,8 +154,8 @@ async function surveyFile({ read, onRejected }: ImportOptions): Promise<Survey |
       } else if (event.kind === 'skipped') report.skipped += 1;
       else {
         const { trade } = event;
-        addOwn(traders, trade.trader);
-        addOwn(tokens.get(trade.chain), trade.token);
+        traders.add(trade.trader);
+        tokens.get(trade.chain)?.add(trade.token);
         survey.oldestMs = Math.min(survey.oldestMs ?? trade.atMs, trade.atMs);
         survey.newestMs = Math.max(survey.newestMs ?? trade.atMs, trade.atMs);
         survey.ascending &&= trade.atMs >= lastMs;

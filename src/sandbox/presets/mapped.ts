@@ -2,7 +2,14 @@ import type { Chain } from '../../model/chain.ts';
 import { written } from '../../model/quoted.ts';
 import type { Fatal, Row } from '../read-rows.ts';
 import type { ReadEvent, RowReader } from '../read-trades.ts';
-import { type KnownAddresses, readTradeText, type TradeField, type TradeText, tradeFields } from '../trade-text.ts';
+import {
+  type KnownAddresses,
+  knowNone,
+  readTradeText,
+  type TradeField,
+  type TradeText,
+  tradeFields,
+} from '../trade-text.ts';
 
 interface MappedOptions {
   /** The chain of every row; a row that names another is refused. */
@@ -41,7 +48,7 @@ const requiredFields = ['time', 'chain', 'trader', 'token', 'side', 'amount', 'u
 /** Reads rows whose columns are named, by a map or by what they are called, for the fields of a trade. Never throws. */
 export function mappedReader(options: MappedOptions): RowReader {
   const known = new Map<string, Columns>();
-  const addresses: KnownAddresses = { evm: new Map(), solana: new Map() };
+  const addresses = knowNone();
   let last: { keys: string[]; columns: Columns } | undefined;
   function columnsOf(keys: string[]): Columns {
     if (last?.keys === keys) return last.columns;
