@@ -99,9 +99,10 @@ function findSwap(call: SandboxCall, { transactionHash, chain, tokenAddress, sig
 
 function tradesOf({ db }: SandboxCall, hashes: readonly string[]): TradeRow[] {
   const list = JSON.stringify(hashes.flatMap(spellings));
+  // The plus keeps SQLite from reading all of the chain to find the order.
   return db.all<TradeRow>(
     `SELECT t.id, t.chain, t.token, t.wallet, t.usd, c.id AS commentId FROM trade t LEFT JOIN comment c ON c.trade_id = t.id
-     WHERE t.tx IN (SELECT value FROM json_each(?)) OR (t.chain = 'hyperliquid' AND t.order_id IN (SELECT value FROM json_each(?)))
+     WHERE t.tx IN (SELECT value FROM json_each(?)) OR (+t.chain = 'hyperliquid' AND t.order_id IN (SELECT value FROM json_each(?)))
      ORDER BY t.at_ms, t.id`,
     [list, list],
   );
