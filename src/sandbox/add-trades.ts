@@ -168,7 +168,9 @@ interface TokenAfter {
 }
 
 function noteToken(tokens: Map<string, TokenAfter> | undefined, trade: Trade): void {
-  const token = tokens?.get(trade.token) ?? newToken(trade);
+  const known = tokens?.get(trade.token);
+  const token = known ?? newToken(trade);
+  if (known === undefined) tokens?.set(trade.token, token);
   token.symbol = ownText(trade.tokenSymbol, token.symbol);
   token.name = ownText(trade.tokenName, token.name);
   token.supply = trade.tokenSupply ?? token.supply;
@@ -176,7 +178,6 @@ function noteToken(tokens: Map<string, TokenAfter> | undefined, trade: Trade): v
     token.price = trade.usd / trade.amount;
     token.priceMs = trade.atMs;
   }
-  tokens?.set(trade.token, token);
 }
 
 /** The text where it is another than before, as one that stands for itself. */
