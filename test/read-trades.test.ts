@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import type { ReadOptions } from '../src/sandbox/read-trades.ts';
-import { readTime, readTradeText } from '../src/sandbox/trade-text.ts';
+import { knowNone, readTime, readTradeText } from '../src/sandbox/trade-text.ts';
 import { fc } from './draw.ts';
 import { collectEvents, countRepeats, inPieces } from './read-events.ts';
 
@@ -104,7 +104,10 @@ describe('a CSV', () => {
       .tuple(fc.stringMatching(/^\d{1,12}$/), fc.stringMatching(/^(\.\d{0,9})?$/))
       .map((parts) => parts.join(''));
     const rowOf = (amount: string) =>
-      readTradeText({ time: '1', chain: 'base', trader: wallet, token: coin, side: 'buy', amount, usd: amount });
+      readTradeText(
+        { time: '1', chain: 'base', trader: wallet, token: coin, side: 'buy', amount, usd: amount },
+        knowNone(),
+      );
     const property = fc.property(text, (amount) => {
       fc.pre(Number(amount) > 0);
       expect(rowOf(amount)).toEqual(rowOf(String(Number(amount))));

@@ -20,10 +20,9 @@ export function insertBare(from: string, folder: string): Floor {
       .prepare("SELECT sql FROM sqlite_master WHERE tbl_name = 'trade' AND sql IS NOT NULL ORDER BY type DESC")
       .all() as { sql: string }[];
     const ddl = texts.map(({ sql }) => sql);
-    const plain = ddl.slice(0, 1).map((sql) => sql.replace(' UNIQUE', ''));
     return {
       indexed: insertInto(source, join(folder, 'indexed.db'), ddl),
-      plain: insertInto(source, join(folder, 'plain.db'), plain),
+      plain: insertInto(source, join(folder, 'plain.db'), ddl.slice(0, 1)),
     };
   } finally {
     source.close();

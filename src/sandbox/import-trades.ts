@@ -66,29 +66,29 @@ export async function importTrades(options: ImportOptions): Promise<ImportReport
     newest: toIso(survey.newestMs, times.shiftMs),
     newestAgeMs: survey.newestMs === undefined ? null : options.nowMs - survey.newestMs - times.shiftMs,
   };
-  const toWorld = (trade: Trade): Trade => {
-    trade.atMs += times.shiftMs;
-    return trade;
-  };
   const count = ({ added, repeated }: Added) => {
     report.imported += added;
     report.repeated += repeated;
   };
-  const lots = lotsOf(options.read(), survey.ascending ? lotSize : Number.POSITIVE_INFINITY, toWorld);
+  const lots = lotsOf(options.read(), survey.ascending ? lotSize : Number.POSITIVE_INFINITY, times.shiftMs);
   if (isLarge(db, report.rows)) await addLarge(db, lots, count);
   else for await (const lot of lots) count(addTrades(db, lot));
   return report;
 }
 
-/** The trades of a file in lots. A file that runs backwards is one: in pieces each would be older than the one before. */
+/** The trades of a file in lots, at the times of the sandbox. A file that runs backwards is one: in pieces each would be older than the one before. */
 async function* lotsOf(
   batches: AsyncIterable<readonly ReadEvent[]>,
   size: number,
-  toWorld: (trade: Trade) => Trade,
+  shiftMs: number,
 ): AsyncGenerator<Trade[]> {
   let lot: Trade[] = [];
   for await (const events of batches) {
-    for (const event of events) if (event.kind === 'trade') lot.push(toWorld(event.trade));
+    for (const event of events) {
+      if (event.kind !== 'trade') continue;
+      event.trade.atMs += shiftMs;
+      lot.push(event.trade);
+    }
     if (lot.length < size) continue;
     yield lot;
     lot = [];

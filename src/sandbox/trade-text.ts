@@ -60,13 +60,13 @@ const sides = new Map<string, Trade['side']>([
 
 /**
  * The trade that the text stands for, or every reason why it is none, each naming field, value and what is right.
- * `keyParts` is what else tells this row from others. `known` is added to. Never throws.
+ * `known` is one for a file, and added to; `keyParts` is what else tells this row from others. Never throws.
  * Source: "World and time" of the sandbox's promises; assumed: a trade without USD value is priced by `priceUsd`.
  */
 export function readTradeText(
   text: TradeText,
+  known: KnownAddresses,
   keyParts: readonly string[] = [],
-  known: KnownAddresses = knowNone(),
 ): { trade: Trade } | { reason: string } {
   const given = trimmed(text);
   const ownChain = given.chain.toLowerCase();

@@ -41,7 +41,7 @@ export const areas = {
     tests: tests('key-files key-asked'),
   },
   addresses: {
-    files: webhook('addresses address-file address-set'),
+    files: [...webhook('addresses address-file address-set'), 'src/model/hex-set.ts'],
     tests: tests('address-set address-file read-address webhook-addresses first-pass'),
   },
   'first-pass': { files: webhook('first-pass'), tests: tests('first-pass') },

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Chain } from '../../model/chain.ts';
 import type { Row } from '../read-rows.ts';
 import type { ReadEvent, RowReader } from '../read-trades.ts';
-import { readTradeText, type TradeText } from '../trade-text.ts';
+import { type KnownAddresses, knowNone, readTradeText, type TradeText } from '../trade-text.ts';
 
 const columns = [
   'block_time',
@@ -46,10 +46,11 @@ interface Swap {
  * Never throws.
  */
 export function duneReader(chain: Chain | undefined): RowReader {
+  const known = knowNone();
   let second = '';
   let waiting: Swap[] = [];
   function flush(): ReadEvent[] {
-    const events = readSecond(waiting, chain);
+    const events = readSecond(waiting, chain, known);
     waiting = [];
     return events;
   }
@@ -86,14 +87,14 @@ function swapOf(row: Row): Swap {
   return projectsGivingTokenA.has(cell('project')) ? { row, got: b, gave: a } : { row, got: a, gave: b };
 }
 
-function readSecond(swaps: Swap[], chain: Chain | undefined): ReadEvent[] {
+function readSecond(swaps: Swap[], chain: Chain | undefined, known: KnownAddresses): ReadEvent[] {
   const groups = new Map<string, Swap[]>();
   for (const swap of swaps) groups.set(sameSwapKey(swap), [...(groups.get(sameSwapKey(swap)) ?? []), swap]);
   return swaps.flatMap((swap): ReadEvent[] => {
     const layers = groups.get(sameSwapKey(swap)) ?? [];
     const first = layers.find(isDex) ?? layers[0] ?? swap;
     const isCounted = isDex(first) ? isDex(swap) : swap.row.cells['project'] === first.row.cells['project'];
-    if (isCounted) return readSwap(swap, chain);
+    if (isCounted) return readSwap(swap, chain, known);
     return [
       { kind: 'skipped', line: swap.row.line, reason: `the same swap as in line ${first.row.line}, by another layer` },
     ];
@@ -108,7 +109,7 @@ function isDex({ row }: Swap): boolean {
   return row.cells['category'] === 'DEX';
 }
 
-function readSwap({ row, got, gave }: Swap, chain: Chain | undefined): ReadEvent[] {
+function readSwap({ row, got, gave }: Swap, chain: Chain | undefined, known: KnownAddresses): ReadEvent[] {
   const { line, place, cells, text } = row;
   const reject = (reason: string): ReadEvent[] => [{ kind: 'rejected', row: { line, place, reason, text } }];
   const own = cells['chain']?.trim().toLowerCase() ?? '';
@@ -121,6 +122,7 @@ function readSwap({ row, got, gave }: Swap, chain: Chain | undefined): ReadEvent
     if (leg.symbol === '') return reject('token_a_symbol or token_b_symbol is empty: must name the token');
     const read = readTradeText(
       { ...shared, ...leg, side, token: standInAddress(leg.symbol), usd: cells['usd_amount'] ?? '' },
+      known,
       keyParts,
     );
     if ('reason' in read) return reject(read.reason);

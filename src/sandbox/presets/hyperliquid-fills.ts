@@ -1,7 +1,7 @@
 import { cellsOf, type Fatal, type Row } from '../read-rows.ts';
 import type { ReadEvent, RowReader } from '../read-trades.ts';
 import type { Trade } from '../trade.ts';
-import { readNumber, readTime, readTradeText, type TradeText } from '../trade-text.ts';
+import { type KnownAddresses, knowNone, readNumber, readTime, readTradeText, type TradeText } from '../trade-text.ts';
 import { chainFills, type OrderedFill } from './fill-order.ts';
 
 /** The fields of a fill by their names in the exchange's answers, and what the CSV export calls them. */
@@ -57,6 +57,7 @@ const istPattern = /^(\d\d)-(\d\d)-(\d{4}) (\d?\d):(\d\d)$/;
  */
 export function hyperliquidFillsReader(): RowReader {
   const fills: Fill[] = [];
+  const known = knowNone();
   return {
     start(columns) {
       const missing = Object.values(csvColumns).filter((column) => !columns.includes(column));
@@ -74,7 +75,7 @@ export function hyperliquidFillsReader(): RowReader {
       fills.push(fill);
       return [];
     },
-    finish: () => chainFills(fills).flatMap(tradesOf),
+    finish: () => chainFills(fills).flatMap((fill) => tradesOf(fill, known)),
     rowsOf: rowsOfAnswers,
   };
 }
@@ -145,12 +146,12 @@ function readIst(text: string): number | undefined {
   return readTime(`${year}-${month}-${day}T${hour.padStart(2, '0')}:${minute}+05:30`);
 }
 
-function tradesOf(fill: Fill): ReadEvent[] {
+function tradesOf(fill: Fill, known: KnownAddresses): ReadEvent[] {
   const parts = partsOf(fill);
   if ('reason' in parts) return [rejected(fill.row, parts.reason)];
   const events: ReadEvent[] = [];
   for (const part of parts) {
-    const read = readTradeText(textOf(fill, part), [
+    const read = readTradeText(textOf(fill, part), known, [
       fill.texts.px,
       fill.texts.startPosition,
       fill.texts.fee,

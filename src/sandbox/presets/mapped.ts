@@ -87,8 +87,8 @@ function readRow(
   }
   const read = readTradeText(
     text,
-    keyColumns.map((column) => row.cells[column] ?? ''),
     addresses,
+    keyColumns.map((column) => row.cells[column] ?? ''),
   );
   if ('trade' in read) return { kind: 'trade', line, trade: read.trade };
   return { kind: 'rejected', row: { line, place, reason: read.reason, text: row.text } };
