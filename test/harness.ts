@@ -29,6 +29,8 @@ export interface RunOptions {
   tty?: number;
   now?: number;
   signal?: AbortSignal;
+  /** Told of each text that stderr gets. */
+  onErr?: (text: string) => void;
   /** Colours of the terminal, as `Sink` counts them; none when absent. */
   colours?: 0 | 1 | 2 | 3;
   /** Waiting takes no time: the clock jumps instead. */
@@ -53,6 +55,7 @@ export async function run(argv: string | readonly string[], options: RunOptions 
   const sink = (name: 'out' | 'err'): Sink => ({
     write: async (text) => {
       printed[name] += text;
+      if (name === 'err') options.onErr?.(text);
     },
     isTTY: options.tty !== undefined,
     width: options.tty ?? 80,

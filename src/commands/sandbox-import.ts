@@ -37,7 +37,8 @@ export async function importFile(input: ImportInput, context: Context, dbFile: s
   const db = openDb(dbFile);
   const progress = await showProgress(context);
   // The file is read twice: first all of it is looked at.
-  const passes = ['checked', 'stored'];
+  const passes = ['checked', 'read in'];
+  const watching = { progress, signal: context.world.signal, stored: 0 };
   try {
     const rejected: RejectedRow[] = [];
     const report = await importTrades({
@@ -45,9 +46,12 @@ export async function importFile(input: ImportInput, context: Context, dbFile: s
       nowMs: sandboxNow(db, context.world.now()),
       read: () => {
         const events = readTrades(content(), { format: undefined, chain: input.chain, preset: input.preset, map });
-        return watched(events, passes.shift() ?? '', { progress, signal: context.world.signal });
+        return watched(events, passes.shift() ?? '', watching);
       },
       onRejected: (row) => rejected.push(row),
+      onStored: (trades) => {
+        watching.stored = trades;
+      },
       ownTime: input.ownTime === true,
     });
     if ('kind' in report) throw usageError(`${input.file}: ${report.message}`, report.hint);
@@ -66,22 +70,25 @@ export async function importFile(input: ImportInput, context: Context, dbFile: s
 interface Watching {
   progress: ShownProgress;
   signal: AbortSignal;
+  /** Trades that stay, whatever happens next. */
+  stored: number;
 }
 
-/** The same batches of rows, told of as they come; errors: `interrupted` where the user gave up. */
+/** The same batches of rows, told of as they come; errors: `interrupted` where the user gave up, with what was stored by then. */
 async function* watched<Event>(
   batches: AsyncIterable<readonly Event[]>,
   what: string,
-  { progress, signal }: Watching,
+  watching: Watching,
 ): AsyncGenerator<readonly Event[]> {
+  const { progress, signal } = watching;
   const step = progress.live ? 5000 : 100_000;
   let [rows, told] = [0, 0];
   for await (const batch of batches) {
     rows += batch.length;
-    if (signal.aborted)
-      throw new SotraError('interrupted', `interrupted after ${formatCount(rows)} rows were ${what}`, {
-        hint: 'The same command again imports what is missing.',
-      });
+    if (signal.aborted) {
+      const where = `interrupted at row ${formatCount(rows)}; trades stored: ${formatCount(watching.stored)}`;
+      throw new SotraError('interrupted', where, { hint: 'The same command again imports what is missing.' });
+    }
     if (rows >= told + step) {
       told = rows - (rows % step);
       progress.step(`${formatCount(told)} rows ${what}`);

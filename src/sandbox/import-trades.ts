@@ -37,6 +37,8 @@ export interface ImportOptions {
   /** Opens the file anew; it is read twice. */
   read: () => AsyncIterable<readonly ReadEvent[]>;
   onRejected: (row: RejectedRow) => void;
+  /** Told how many trades of the file are stored by now and stay, whatever happens later; never for a large file. */
+  onStored: (trades: number) => void;
   /** The file's newest trade becomes now, whatever was imported before. */
   ownTime: boolean;
 }
@@ -49,31 +51,34 @@ const shiftKey = 'import.shiftMs';
 
 /**
  * Reads trades into the sandbox; good rows are kept, bad ones reported. All times move by one constant, which the first import sets so
- * that its newest trade is now; where a later file is newer still, the whole world moves back. A database without a world gets an empty one. Gives a Fatal, with nothing changed,
- * where the file cannot be read at all.
+ * that its newest trade is now; where a later file is newer still, the whole world moves back. A database without a world gets an empty one.
+ * A large file is stored whole or, where something ends it before, not at all. Gives a Fatal, with nothing changed, where the file cannot be
+ * read at all.
  */
 export async function importTrades(options: ImportOptions): Promise<ImportReport | Fatal> {
   const survey = await surveyFile(options);
   if ('kind' in survey) return survey;
   const { db } = options;
+  if (isLarge(db, survey.report.rows)) return db.longTransaction(() => store(options, survey, addLarge));
+  return store(options, survey, addLots);
+}
+
+async function store(options: ImportOptions, survey: Survey, add: AddAll): Promise<ImportReport> {
+  const { db } = options;
   ensureWorld(db, options.nowMs, 'empty');
   const times = survey.newestMs === undefined ? { shiftMs: 0, movedMs: 0 } : settleShift(options, survey.newestMs);
-  const report: ImportReport = {
+  const lots = lotsOf(options.read(), survey.ascending ? lotSize : Number.POSITIVE_INFINITY, times.shiftMs);
+  const { added, repeated } = await add(options, lots);
+  return {
     ...survey.report,
+    imported: added,
+    repeated,
     shiftMs: times.shiftMs,
     worldMovedBackMs: times.movedMs,
     oldest: toIso(survey.oldestMs, times.shiftMs),
     newest: toIso(survey.newestMs, times.shiftMs),
     newestAgeMs: survey.newestMs === undefined ? null : options.nowMs - survey.newestMs - times.shiftMs,
   };
-  const count = ({ added, repeated }: Added) => {
-    report.imported += added;
-    report.repeated += repeated;
-  };
-  const lots = lotsOf(options.read(), survey.ascending ? lotSize : Number.POSITIVE_INFINITY, times.shiftMs);
-  if (isLarge(db, report.rows)) await addLarge(db, lots, count);
-  else for await (const lot of lots) count(addTrades(db, lot));
-  return report;
 }
 
 /** The trades of a file in lots, at the times of the sandbox. A file that runs backwards is one: in pieces each would be older than the one before. */
@@ -101,19 +106,35 @@ function isLarge(db: Db, rows: number): boolean {
   return rows >= largeRows && rows > (db.get<{ id: number | null }>('SELECT max(id) AS id FROM trade')?.id ?? 0);
 }
 
-/** All or nothing: in one transaction, in which the indexes are away until the end. */
-async function addLarge(db: Db, lots: AsyncIterable<Trade[]>, count: (added: Added) => void): Promise<void> {
-  await db.longTransaction(async () => {
-    const indexes = db.all<{ name: string; sql: string }>(
-      "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND tbl_name IN ('trade', 'position') AND sql IS NOT NULL",
-    );
-    for (const { name } of indexes) db.run(`DROP INDEX ${name}`);
-    const book = openBook(db, { dropStored: byMemory(db) });
-    for await (const lot of lots) count(book.add(lot));
-    book.savePositions();
-    for (const { sql } of indexes) db.run(sql);
-    book.finish();
-  });
+type AddAll = (options: ImportOptions, lots: AsyncIterable<Trade[]>) => Promise<Added>;
+
+async function addLots({ db, onStored }: ImportOptions, lots: AsyncIterable<Trade[]>): Promise<Added> {
+  const total: Added = { added: 0, repeated: 0 };
+  for await (const lot of lots) {
+    count(total, addTrades(db, lot));
+    onStored(total.added);
+  }
+  return total;
+}
+
+/** The indexes are away until the end; call it in a transaction. */
+async function addLarge({ db }: ImportOptions, lots: AsyncIterable<Trade[]>): Promise<Added> {
+  const indexes = db.all<{ name: string; sql: string }>(
+    "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND tbl_name IN ('trade', 'position') AND sql IS NOT NULL",
+  );
+  for (const { name } of indexes) db.run(`DROP INDEX ${name}`);
+  const total: Added = { added: 0, repeated: 0 };
+  const book = openBook(db, { dropStored: byMemory(db) });
+  for await (const lot of lots) count(total, book.add(lot));
+  book.savePositions();
+  for (const { sql } of indexes) db.run(sql);
+  book.finish();
+  return total;
+}
+
+function count(total: Added, { added, repeated }: Added): void {
+  total.added += added;
+  total.repeated += repeated;
 }
 
 interface Survey {
