@@ -1,4 +1,5 @@
 import { createReadStream, existsSync, statSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
 import type { Result } from '../cli/command.ts';
 import type { Context } from '../context.ts';
 import { SotraError, usageError } from '../errors.ts';
@@ -38,7 +39,7 @@ export async function importFile(input: ImportInput, context: Context, dbFile: s
   const progress = await showProgress(context);
   // The file is read twice: first all of it is looked at.
   const passes = ['checked', 'read in'];
-  const watching = { progress, signal: context.world.signal, stored: 0 };
+  const watching = { progress, signal: context.world.signal, row: 0, stored: 0 };
   try {
     const rejected: RejectedRow[] = [];
     const report = await importTrades({
@@ -51,6 +52,11 @@ export async function importFile(input: ImportInput, context: Context, dbFile: s
       onRejected: (row) => rejected.push(row),
       onStored: (trades) => {
         watching.stored = trades;
+      },
+      onStep: async (what) => {
+        progress.step(what);
+        await setImmediate(); // the spinner turns, and Ctrl-C is heard
+        giveUpIfTold(watching);
       },
       ownTime: input.ownTime === true,
     });
@@ -70,31 +76,38 @@ export async function importFile(input: ImportInput, context: Context, dbFile: s
 interface Watching {
   progress: ShownProgress;
   signal: AbortSignal;
+  /** Rows seen in this pass. */
+  row: number;
   /** Trades that stay, whatever happens next. */
   stored: number;
 }
 
-/** The same batches of rows, told of as they come; errors: `interrupted` where the user gave up, with what was stored by then. */
+/** The same batches of rows, told of as they come. */
 async function* watched<Event>(
   batches: AsyncIterable<readonly Event[]>,
   what: string,
   watching: Watching,
 ): AsyncGenerator<readonly Event[]> {
-  const { progress, signal } = watching;
+  const { progress } = watching;
   const step = progress.live ? 5000 : 100_000;
-  let [rows, told] = [0, 0];
+  watching.row = 0;
+  let told = 0;
   for await (const batch of batches) {
-    rows += batch.length;
-    if (signal.aborted) {
-      const where = `interrupted at row ${formatCount(rows)}; trades stored: ${formatCount(watching.stored)}`;
-      throw new SotraError('interrupted', where, { hint: 'The same command again imports what is missing.' });
-    }
-    if (rows >= told + step) {
-      told = rows - (rows % step);
+    watching.row += batch.length;
+    giveUpIfTold(watching);
+    if (watching.row >= told + step) {
+      told = watching.row - (watching.row % step);
       progress.step(`${formatCount(told)} rows ${what}`);
     }
     yield batch;
   }
+}
+
+/** Errors: `interrupted` where the user gave up, with what is stored by now. */
+function giveUpIfTold({ signal, row, stored }: Watching): void {
+  if (!signal.aborted) return;
+  const where = `interrupted at row ${formatCount(row)}; trades stored: ${formatCount(stored)}`;
+  throw new SotraError('interrupted', where, { hint: 'The same command again imports what is missing.' });
 }
 
 function splitPair(pair: string): [string, string] {

@@ -55,5 +55,7 @@ export async function createProgress(io: ProgressIo): Promise<Progress> {
 
 function showStep(spinner: Ora, text: string): void {
   spinner.text = text;
-  if (!spinner.isSpinning) spinner.start();
+  if (spinner.isSpinning)
+    spinner.render(); // what comes next may take long without a turn for the spinner
+  else spinner.start();
 }

@@ -39,6 +39,8 @@ export interface ImportOptions {
   onRejected: (row: RejectedRow) => void;
   /** Told how many trades of the file are stored by now and stay, whatever happens later; never for a large file. */
   onStored: (trades: number) => void;
+  /** Told what a large file needs once its rows are read, before each piece of that work; where it fails, nothing is stored. */
+  onStep: (what: string) => Promise<void>;
   /** The file's newest trade becomes now, whatever was imported before. */
   ownTime: boolean;
 }
@@ -118,7 +120,7 @@ async function addLots({ db, onStored }: ImportOptions, lots: AsyncIterable<Trad
 }
 
 /** The indexes are away until the end; call it in a transaction. */
-async function addLarge({ db }: ImportOptions, lots: AsyncIterable<Trade[]>): Promise<Added> {
+async function addLarge({ db, onStep }: ImportOptions, lots: AsyncIterable<Trade[]>): Promise<Added> {
   const indexes = db.all<{ name: string; sql: string }>(
     "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND tbl_name IN ('trade', 'position') AND sql IS NOT NULL",
   );
@@ -126,8 +128,13 @@ async function addLarge({ db }: ImportOptions, lots: AsyncIterable<Trade[]>): Pr
   const total: Added = { added: 0, repeated: 0 };
   const book = openBook(db, { dropStored: byMemory(db) });
   for await (const lot of lots) count(total, book.add(lot));
+  await onStep('storing the positions');
   book.savePositions();
-  for (const { sql } of indexes) db.run(sql);
+  for (const [index, { sql }] of indexes.entries()) {
+    await onStep(`making index ${index + 1} of ${indexes.length}`);
+    db.run(sql);
+  }
+  await onStep('writing to the disk');
   book.finish();
   return total;
 }
