@@ -51,11 +51,11 @@ export async function importFile(input: ImportInput, context: Context, dbFile: s
       },
       onRejected: (row) => rejected.push(row),
       onStored: (trades) => {
-        watching.stored = trades;
+        watching.stored += trades;
       },
       onStep: async (what) => {
         progress.step(what);
-        await setImmediate(); // the spinner turns, and Ctrl-C is heard
+        await setImmediate(); // Ctrl-C is heard
         giveUpIfTold(watching);
       },
       ownTime: input.ownTime === true,

@@ -37,7 +37,7 @@ export interface ImportOptions {
   /** Opens the file anew; it is read twice. */
   read: () => AsyncIterable<readonly ReadEvent[]>;
   onRejected: (row: RejectedRow) => void;
-  /** Told how many trades of the file are stored by now and stay, whatever happens later; never for a large file. */
+  /** Told of each lot how many of its trades are stored and stay, whatever happens later; never for a large file. */
   onStored: (trades: number) => void;
   /** Told what a large file needs once its rows are read, before each piece of that work; where it fails, nothing is stored. */
   onStep: (what: string) => Promise<void>;
@@ -61,11 +61,11 @@ export async function importTrades(options: ImportOptions): Promise<ImportReport
   const survey = await surveyFile(options);
   if ('kind' in survey) return survey;
   const { db } = options;
-  if (isLarge(db, survey.report.rows)) return db.longTransaction(() => store(options, survey, addLarge));
-  return store(options, survey, addLots);
+  if (isLarge(db, survey.report.rows)) return db.longTransaction(() => storeFile(options, survey, addLarge));
+  return storeFile(options, survey, addLots);
 }
 
-async function store(options: ImportOptions, survey: Survey, add: AddAll): Promise<ImportReport> {
+async function storeFile(options: ImportOptions, survey: Survey, add: AddAll): Promise<ImportReport> {
   const { db } = options;
   ensureWorld(db, options.nowMs, 'empty');
   const times = survey.newestMs === undefined ? { shiftMs: 0, movedMs: 0 } : settleShift(options, survey.newestMs);
@@ -83,7 +83,10 @@ async function store(options: ImportOptions, survey: Survey, add: AddAll): Promi
   };
 }
 
-/** The trades of a file in lots, at the times of the sandbox. A file that runs backwards is one: in pieces each would be older than the one before. */
+/**
+ * The trades of a file in lots, at the times of the sandbox. A file that runs backwards is one: in pieces each would be older than the one
+ * before.
+ */
 async function* lotsOf(
   batches: AsyncIterable<readonly ReadEvent[]>,
   size: number,
@@ -110,13 +113,12 @@ function isLarge(db: Db, rows: number): boolean {
 
 type AddAll = (options: ImportOptions, lots: AsyncIterable<Trade[]>) => Promise<Added>;
 
-async function addLots({ db, onStored }: ImportOptions, lots: AsyncIterable<Trade[]>): Promise<Added> {
-  const total: Added = { added: 0, repeated: 0 };
-  for await (const lot of lots) {
-    count(total, addTrades(db, lot));
-    onStored(total.added);
-  }
-  return total;
+function addLots({ db, onStored }: ImportOptions, lots: AsyncIterable<Trade[]>): Promise<Added> {
+  return addEach(lots, (lot) => {
+    const done = addTrades(db, lot);
+    onStored(done.added);
+    return done;
+  });
 }
 
 /** The indexes are away until the end; call it in a transaction. */
@@ -125,9 +127,8 @@ async function addLarge({ db, onStep }: ImportOptions, lots: AsyncIterable<Trade
     "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND tbl_name IN ('trade', 'position') AND sql IS NOT NULL",
   );
   for (const { name } of indexes) db.run(`DROP INDEX ${name}`);
-  const total: Added = { added: 0, repeated: 0 };
   const book = openBook(db, { dropStored: byMemory(db) });
-  for await (const lot of lots) count(total, book.add(lot));
+  const total = await addEach(lots, book.add);
   await onStep('storing the positions');
   book.savePositions();
   for (const [index, { sql }] of indexes.entries()) {
@@ -139,9 +140,14 @@ async function addLarge({ db, onStep }: ImportOptions, lots: AsyncIterable<Trade
   return total;
 }
 
-function count(total: Added, { added, repeated }: Added): void {
-  total.added += added;
-  total.repeated += repeated;
+async function addEach(lots: AsyncIterable<Trade[]>, add: (lot: Trade[]) => Added): Promise<Added> {
+  const total: Added = { added: 0, repeated: 0 };
+  for await (const lot of lots) {
+    const { added, repeated } = add(lot);
+    total.added += added;
+    total.repeated += repeated;
+  }
+  return total;
 }
 
 interface Survey {
