@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { routes } from '../src/resources/routes.ts';
-import { createApp } from '../src/sandbox/server.ts';
+import { answerer } from '../src/sandbox/answer.ts';
 import { type Db, openDb } from '../src/sandbox/store.ts';
 import { measureChild, startServer } from './measure/child.ts';
 import { type Row, report } from './measure/row.ts';
@@ -134,11 +134,12 @@ function profileOf(trader: string | undefined): string {
 }
 
 async function ask(db: Db, path: string): Promise<number> {
-  const app = createApp({ db, routes, now: Date.now, wire: {} });
+  const answer = answerer({ db, routes, now: Date.now, wire: {} });
   const started = performance.now();
-  const answer = await app.request(`http://localhost${path}`, { headers: { authorization: 'Bearer sandbox-key-a' } });
-  const text = await answer.text();
-  if (answer.status !== 200) throw new Error(`${path}: ${answer.status} ${text.slice(0, 200)}`);
+  const authorization = 'Bearer sandbox-key-a';
+  const request = { method: 'GET', origin: 'http://localhost', target: path, authorization, body: () => '' };
+  const { status, text } = await answer(request);
+  if (status !== 200) throw new Error(`${path}: ${status} ${text.slice(0, 200)}`);
   return performance.now() - started;
 }
 

@@ -70,7 +70,7 @@ function addressOf(index: number): string {
 }
 
 async function upload(url: string, file: string, data: string): Promise<Taken> {
-  const argv = ['webhook', 'register', '--url', `http://127.0.0.1:9/${data}`, '--addresses-file', file, '--json'];
+  const argv = ['webhook', 'register', '--url', `http://127.0.0.1:9/${data}`, '--file', file, '--json'];
   const taken = await measureChild([program, ...argv, '--concurrency', String(concurrency)], {
     XDG_CACHE_HOME: dirname(data),
     SOTRA_BASE_URL: url,

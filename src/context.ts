@@ -1,6 +1,6 @@
 import type { Worker } from 'node:worker_threads';
 import type { z } from 'zod';
-import type { Answer, Caller } from './api/client.ts';
+import type { Answer, CallEvent, Caller } from './api/client.ts';
 import { buildRequest, callEndpoint, sendRequest } from './api/client.ts';
 import type { Endpoint, InputOf, Params } from './api/endpoint.ts';
 import { createFitCheck } from './api/fits.ts';
@@ -12,7 +12,7 @@ import type { GlobalOptions } from './cli/globals.ts';
 import type { Program } from './cli/outline.ts';
 import { SotraError } from './errors.ts';
 import type { Io } from './output/io.ts';
-import { type Env, needsNoStore, resolveService, type Service, servedSandboxUrl } from './settings.ts';
+import { describeKey, type Env, needsNoStore, resolveService, type Service, servedSandboxUrl } from './settings.ts';
 import type { Store } from './store.ts';
 
 /** What there is to know of the machine. */
@@ -20,6 +20,11 @@ interface System {
   /** Version of Node, without a `v`. */
   node: string;
   platform: string;
+  /**
+   * When a process of this machine started, as a text that a later one of its number does not share; empty where that cannot be told,
+   * `undefined` where none runs, or one that has ended and was not waited for.
+   */
+  startOf: (pid: number) => string | undefined;
   /** Whether a process of this machine runs. */
   isAlive: (pid: number) => boolean;
 }
@@ -60,17 +65,27 @@ export interface Context {
     endpoint: Endpoint<string, P, R>,
     input: InputOf<P>,
     link?: string,
+    /** In the place of `--retries`, for who repeats by itself. */
+    retries?: number,
   ) => Promise<Answer<z.output<R>>>;
   /** Resolves when a call could be made: there is a service and a key, or only a preview is wanted. Errors as in `call`. */
   ready: () => Promise<void>;
   /** Any request's answer, with the same key, retries and errors. */
-  request: (wire: WireRequest) => Promise<Answer>;
+  request: (wire: WireRequest, more?: Pick<Caller, 'tellsBody'>) => Promise<Answer>;
+  /** Who is told, in the place of the last one, of each wait before a request is repeated. */
+  onWait: (listener: (wait: { ms: number; why: string }) => void) => void;
+  /** Whether the service was asked for anything. */
+  hasAsked: () => boolean;
   /** Whether an answer came that does not fit the contract. */
   sawMisfit: () => boolean;
   /** A sentence on stderr, unless `--quiet`. */
   note: (text: string) => void;
   /** A sentence on stderr behind `warning:`, unless `--quiet`. */
   warn: (text: string) => void;
+  /** From now on sentences are written as they come, also with `--json`: this command runs until it is stopped. */
+  stream: () => void;
+  /** From now on stderr does not say what a call waits for: something else tells, or is printed meanwhile. */
+  stopWaiting: () => void;
   /** Status and headers of the answers that came since the last time, for `--include`; empty without it. */
   takeHeads: () => string;
   close: () => Promise<void>;
@@ -82,10 +97,13 @@ interface Surroundings {
   program: Program;
   /** Writes a line to stderr. */
   say: (line: string) => void;
+  stream: () => void;
 }
 
+const defaultRetries = 2;
+
 /** The context of one command line. Never throws; its parts do. */
-export function createContext({ world, options, program, say }: Surroundings): Context {
+export function createContext({ world, options, program, say, stream }: Surroundings): Context {
   const service = once(() => findService(world, options));
   const transport = once(async () => world.transport ?? openTransport(await service(), context));
   const hideKey = once(async () => hidingKey((await service()).apiKey));
@@ -97,35 +115,58 @@ export function createContext({ world, options, program, say }: Surroundings): C
       ? undefined
       : (await import('./trace.ts')).openTrace(options.traceFile, world.version),
   );
-  const observe = async () => {
-    if (!options.verbose && !options.include && options.traceFile === undefined) return () => undefined;
-    const { watchCall } = await import('./watch.ts');
-    return watchCall({
-      say: options.verbose ? say : undefined,
-      heads: options.include ? heads : undefined,
-      trace: await trace(),
-      now: world.now,
-    });
+  let tellWait: Parameters<Context['onWait']>[0] = () => undefined;
+  const observe = async (): Promise<Caller['observe']> => {
+    const watching = options.verbose || options.include || options.traceFile !== undefined;
+    const watch = watching
+      ? (await import('./watch.ts')).watchCall({
+          say: options.verbose ? say : undefined,
+          heads: options.include ? heads : undefined,
+          trace: await trace(),
+          now: world.now,
+        })
+      : () => undefined;
+    return (event) => {
+      watch(event);
+      if (event.kind === 'wait') tellWait(event);
+    };
+  };
+  let waitsInSilence = !world.io.err.isTTY || options.quiet || options.verbose || options.plain;
+  const waiting = once(async () => {
+    const { showWaiting } = await import('./show-waiting.ts');
+    const { noColor, ascii } = options;
+    return showWaiting({ err: world.io.err, noColor, unicode: !ascii, now: world.now });
+  });
+  const observers = async (kind: Service['kind']) => {
+    const told = await observe();
+    if (waitsInSilence || kind === 'sandbox') return told;
+    const shown = await waiting();
+    return (event: CallEvent) => {
+      told(event);
+      shown.observe(event);
+    };
   };
   const fits = createFitCheck();
   let misfits = 0;
-  const callerFor = async (keyless: boolean): Promise<Caller> => {
+  let asked = false;
+  const callerFor = async (keyless: boolean, retries?: number): Promise<Caller> => {
     const { kind, baseUrl, apiKey, wire } = await service();
     // Nothing listens at the address of the sandbox inside this process, and a curl line must work when pasted.
     const pasted = kind === 'sandbox' && options.curl;
     if (pasted) note('The line works while sotra sandbox start runs, with SOTRA_API_KEY=sandbox-key-a exported.');
-    const preview = options.dryRun || options.curl;
+    const { preview } = options;
     if (apiKey === null && !preview && !keyless) throw keyMissing(await service());
     return {
       baseUrl: pasted ? servedSandboxUrl : baseUrl,
       apiKey: apiKey ?? (preview ? 'missing' : null),
+      keyName: describeKey(await service()),
       hideKey: await hideKey(),
       wire,
       transport: preview ? previewing : await transport(),
       userAgent: `sotra/${world.version}`,
       timeoutMs: options.timeoutMs,
       maxTimeMs: options.maxTimeMs,
-      retries: options.retries,
+      retries: retries ?? options.retries ?? defaultRetries,
       maxWaitMs: options.maxWaitMs,
       maxBodyBytes: options.maxBodyBytes,
       fits,
@@ -138,7 +179,7 @@ export function createContext({ world, options, program, say }: Surroundings): C
         misfits += 1;
         warn(text);
       },
-      observe: preview ? () => undefined : await observe(),
+      observe: preview ? () => undefined : await observers(kind),
     };
   };
   const context: Context = {
@@ -147,33 +188,47 @@ export function createContext({ world, options, program, say }: Surroundings): C
     program,
     service,
     store: once(async () => {
-      const { directories, openStore } = await import('./store.ts');
-      return openStore(directories(world.env).config);
+      const { configDirectory, openStore } = await import('./store.ts');
+      const store = openStore(configDirectory(world));
+      // A dry run computes the change, refusals and all, and writes nothing.
+      return options.dryRun ? { ...store, update: async (_, change) => change(store.read()) } : store;
     }),
-    dataDirectory: async () => (await import('./store.ts')).directories(world.env).data,
-    call: async (endpoint, input, link) => {
-      const caller = await callerFor(endpoint.keyless === true);
-      if (options.dryRun || options.curl)
+    dataDirectory: async () => (await import('./store.ts')).dataDirectory(world),
+    call: async (endpoint, input, link, retries) => {
+      const caller = await callerFor(endpoint.keyless === true, retries);
+      if (options.preview)
         throw new RequestPreview(buildRequest(encodeRequest(endpoint, input as never, caller.wire), caller));
+      asked = true;
       return callEndpoint(endpoint, input, caller, link);
     },
     ready: async () => {
       await callerFor(false);
     },
-    request: async (wire) => {
+    request: async (wire, more) => {
       const caller = await callerFor(false);
-      if (options.dryRun || options.curl) throw new RequestPreview(buildRequest(wire, caller));
-      return sendRequest(wire, caller);
+      if (options.preview) throw new RequestPreview(buildRequest(wire, caller));
+      asked = true;
+      return sendRequest(wire, { ...caller, ...more });
     },
+    onWait: (listener) => {
+      tellWait = listener;
+    },
+    hasAsked: () => asked,
     sawMisfit: () => misfits > 0,
     note,
     warn,
+    stream,
     takeHeads: () => {
       const text = [...heads].map((head) => head.text).join('');
       heads.clear();
       return text;
     },
+    stopWaiting: () => {
+      waitsInSilence = true;
+      if (waiting.started()) void waiting().then((shown) => shown.stop());
+    },
     close: async () => {
+      context.stopWaiting();
       if (transport.started()) await (await transport()).close();
       if (trace.started()) (await trace())?.close();
     },
@@ -188,9 +243,9 @@ const previewing: Transport = {
 
 async function findService(world: World, options: GlobalOptions): Promise<Service> {
   if (needsNoStore(options, world.env)) return resolveService(options, world.env, { contexts: {} });
-  const { directories, openStore } = await import('./store.ts');
-  const service = resolveService(options, world.env, openStore(directories(world.env).config).read());
-  if (service.keyStore !== 'keychain' || options.dryRun || options.curl) return service;
+  const { configDirectory, openStore } = await import('./store.ts');
+  const service = resolveService(options, world.env, openStore(configDirectory(world)).read());
+  if (service.keyStore !== 'keychain' || options.preview) return service;
   const { readKeychain } = await import('./keychain.ts');
   return { ...service, apiKey: await readKeychain(service) };
 }
@@ -210,11 +265,12 @@ function once<T>(make: () => Promise<T>): (() => Promise<T>) & { started: () => 
   return Object.assign(get, { started: () => made !== undefined });
 }
 
-function keyMissing({ baseUrl, context, keyRefusedFor }: Service): SotraError {
+function keyMissing({ baseUrl, context, isElsewhere, keyRefusedFor }: Service): SotraError {
   const { origin } = new URL(baseUrl);
   const why =
     keyRefusedFor === undefined ? '' : `; the stored one was saved for ${keyRefusedFor} and is not sent elsewhere`;
+  const where = isElsewhere ? ` --context <name> --base-url ${baseUrl}` : ` --context ${context}`;
   return new SotraError('key-missing', `no API key for ${origin}${why}`, {
-    hint: `Set SOTRA_API_KEY, or store one with sotra auth login${context === undefined ? '' : ` --context ${context}`}.`,
+    hint: `Set SOTRA_API_KEY, or store one with sotra auth login${where}.`,
   });
 }

@@ -1,3 +1,5 @@
+import { parseJson } from './model/json.ts';
+
 /** Every way a command can fail, with the exit code scripts rely on. */
 export const exitCodeOf = {
   internal: 1,
@@ -44,6 +46,10 @@ export interface ErrorDetails {
   outcome?: 'unsent' | 'unknown' | undefined;
   /** Of a request that failed: how often it was sent. */
   attempts?: number | undefined;
+  /** Seconds until the service wants to be asked again. */
+  retryAfterSec?: number | undefined;
+  /** What the service answered, for the one who asked for its answer as it is. */
+  body?: string | undefined;
 }
 
 /** The one error class: a stable code, a sentence, and a hint that can be typed. */
@@ -56,6 +62,8 @@ export class SotraError extends Error {
   readonly details: unknown;
   readonly outcome: 'unsent' | 'unknown' | undefined;
   readonly attempts: number | undefined;
+  readonly retryAfterSec: number | undefined;
+  readonly body: string | undefined;
 
   constructor(code: ErrorCode, message: string, more: ErrorDetails = {}) {
     super(message, { cause: more.cause });
@@ -66,6 +74,8 @@ export class SotraError extends Error {
     this.details = more.details;
     this.outcome = more.outcome;
     this.attempts = more.attempts;
+    this.retryAfterSec = more.retryAfterSec;
+    this.body = more.body;
   }
 
   get exitCode(): number {
@@ -76,6 +86,17 @@ export class SotraError extends Error {
 /** A usage error: input refused before anything was sent; exit 2. */
 export function usageError(message: string, hint?: string): SotraError {
   return new SotraError('usage', message, { hint });
+}
+
+/** As a hint it is printed with the name of the command that was typed. */
+export const seeHelp = 'See the command with --help.';
+
+/** A usage error that names every input without a value in one sentence; `help` says what each is. */
+export function missingInputs(inputs: readonly { label: string; help: string; value?: unknown }[]): SotraError {
+  const missing = inputs.filter(({ value }) => value === undefined);
+  const labels = missing.map(({ label }) => label);
+  const named = labels.length === 1 ? `${labels[0]} is` : `${labels.slice(0, -1).join(', ')} and ${labels.at(-1)} are`;
+  return usageError(`${named} required: ${missing.map(({ help }) => help).join('; ')}`, seeHelp);
 }
 
 /**
@@ -116,7 +137,20 @@ export function errorObject(error: SotraError): { error: Record<string, unknown>
       status: error.status ?? null,
       exitCode: error.exitCode,
       requestId: error.requestId ?? null,
+      ...(error.retryAfterSec === undefined ? {} : { retryAfterSec: error.retryAfterSec }),
       ...(error.details === undefined ? {} : { details: error.details }),
+      ...(error.body === undefined ? {} : { body: readIfJson(error.body) }),
     },
   };
+}
+
+/** How much of a body that is not JSON an error shows, in characters. */
+export const longestBody = 10_000;
+
+function readIfJson(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return text.slice(0, longestBody);
+  }
 }

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import type { Transport } from './api/http.ts';
 import type { Context } from './context.ts';
+import { answerer } from './sandbox/answer.ts';
 import { getMeta, setMeta } from './sandbox/clock.ts';
 import { type Db, openDb } from './sandbox/store.ts';
-import { answerWithoutServer } from './sandbox/without-server.ts';
 import { ensureWorld } from './sandbox/world.ts';
 
 /** The file of the sandbox that `--sandbox` uses. */
@@ -19,14 +19,35 @@ export async function openLocalService(context: Context): Promise<Transport> {
   if (serviceName !== undefined) keepMeta(db, 'signing.serviceName', serviceName);
   keepMeta(db, 'signing.layout', layout);
   const { routes } = await import('./resources/routes.ts');
-  const answer = answerWithoutServer({ db, routes, now: context.world.now, wire });
+  const answer = answerer({ db, routes, now: context.world.now, wire });
   return {
-    send: async (request) => {
-      const { text, ...rest } = await answer(request);
+    send: async ({ method, url, headers, body = '' }) => {
+      const { text, ...rest } = await answer({
+        method,
+        origin: url.origin,
+        target: url.pathname + url.search,
+        authorization: headers.authorization,
+        body: () => body,
+      });
       return { ...rest, body: once(Buffer.from(text)) };
     },
     close: async () => db.close(),
   };
+}
+
+/** Addresses of the built-in sandbox, of wallets and tokens, that begin and end so. */
+export async function sandboxAddresses(context: Context, start: string, end: string): Promise<string[]> {
+  const db = openDb(await sandboxFile(context));
+  try {
+    ensureWorld(db, context.world.now(), 'demo');
+    const rows = db.all<{ address: string }>(
+      "SELECT DISTINCT address FROM (SELECT address FROM wallet UNION SELECT address FROM token) WHERE address LIKE ? || '%' || ? LIMIT 2",
+      [start, end],
+    );
+    return rows.map(({ address }) => address);
+  } finally {
+    db.close();
+  }
 }
 
 /** Writes only what differs, so that readers do not wait for writers. */

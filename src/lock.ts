@@ -1,45 +1,82 @@
 import { randomUUID } from 'node:crypto';
-import { linkSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
-import { uptime } from 'node:os';
+import { linkSync, renameSync, rmSync } from 'node:fs';
+import { hostname } from 'node:os';
 import type { World } from './context.ts';
-import { createFile, draftOf } from './durable-file.ts';
+import { createFile, draftOf, readStateFile } from './durable-file.ts';
 import { SotraError } from './errors.ts';
+import { parseJson } from './model/json.ts';
+
+/** What a lock needs of the outside world, and what waiting for one needs. */
+type OwnerWorld = Pick<World, 'pid' | 'system'>;
+export type LockWorld = OwnerWorld & Pick<World, 'random' | 'sleep' | 'signal'>;
 
 /**
- * Takes the lock that a file is and gives the function that lets it go. A lock whose owner no longer runs is taken over. Errors: `locked`
+ * Takes the lock that a file is and gives the function that releases it. A lock whose owner no longer runs is taken over. Errors: `locked`
  * (exit 3) naming the owner.
  */
-export function takeLock(file: string, what: string, { pid, system, now }: World): () => void {
-  const { timeOrigin } = performance;
-  const mine = JSON.stringify({ pid, started: timeOrigin, token: randomUUID() });
-  // In a new container this process may have the number that the dead owner had.
-  const isAlive = (owner: Owner) => (owner.pid === pid ? owner.started === timeOrigin : system.isAlive(owner.pid));
-  if (!createFile(file, mine)) takeOver(file, mine, what, isAlive, now());
-  return () => {
-    if (read(file) === mine) rmSync(file, { force: true });
-  };
+export function takeLock(file: string, what: string, world: OwnerWorld): () => void {
+  const mine = ownText(world);
+  if (!createFile(file, mine) && !takeOver(file, mine, (holder) => hasEnded(holder, world))) {
+    const owner = ownerOf(read(file));
+    throw locked(`${what} is in use by ${owner === undefined ? 'another process' : `process ${owner.pid}`}`);
+  }
+  return () => release(file, mine);
 }
 
-/** One process at a time looks at a lock to take it over; where it dies at that, the next takes its place. */
-function takeOver(file: string, mine: string, what: string, isAlive: (owner: Owner) => boolean, nowMs: number): void {
-  const guard = `${file}.takeover`;
-  const isDead = (text: string | undefined) => {
-    const owner = ownerOf(text);
-    return owner === undefined || !isAlive(owner);
+// A holder keeps the lock for some milliseconds; one that shows no change over all these tries (some 10 s) is gone or stuck.
+const tries = 600;
+const shortestWaitMs = 5;
+const waitSpreadMs = 25;
+
+/**
+ * What `act` gives, run while no other process holds the lock file. `act` gets a function that throws when the lock was lost meanwhile;
+ * it is called right before the change is made. A lock whose owner has ended is taken over. Errors: `locked` (exit 3) naming the file
+ * when others hold it all the time; `interrupted`; those of `act` and of the file system.
+ */
+export async function withLock<T>(
+  file: string,
+  world: LockWorld,
+  act: (checkHeld: () => void) => Promise<T>,
+): Promise<T> {
+  const mine = ownText(world);
+  let [seen, unchanged]: [string | undefined, number] = ['', 0];
+  const isGone = (holder: string | undefined) => {
+    // Of another machine's processes only silence tells anything.
+    const isOurs = (ownerOf(holder)?.host ?? hostname()) === hostname();
+    return (isOurs && hasEnded(holder, world)) || (unchanged >= tries && holder === seen);
   };
-  if (!createFile(guard, mine)) {
-    const seen = read(guard);
-    if (!isDead(seen) || !claim(guard, seen, mine)) throw locked(what, 'another process is just taking it over');
+  for (let round = 0; !createFile(file, mine) && !takeOver(file, mine, isGone); round += 1) {
+    const holder = read(file);
+    unchanged = holder === seen ? unchanged + 1 : 0;
+    seen = holder;
+    if (round >= 2 * tries) throw locked(`another process holds ${file}`);
+    await world.sleep(shortestWaitMs + world.random() * waitSpreadMs, world.signal);
   }
   try {
-    const seen = read(file);
-    // A lock from before the last start of the machine is dead, whoever has its owner's number now.
-    const isOfToday = ageOf(file, nowMs) < uptime() * 1000;
-    const owner = ownerOf(seen);
-    if (isOfToday && owner !== undefined && isAlive(owner)) throw locked(what, `process ${owner.pid}`);
-    if (!claim(file, seen, mine)) throw locked(what, 'another process');
+    return await act(() => {
+      if (read(file) !== mine) throw locked(`another process holds ${file}`);
+    });
   } finally {
-    if (read(guard) === mine) rmSync(guard, { force: true });
+    release(file, mine);
+  }
+}
+
+/**
+ * Puts our text in the place of a lock whose holder is gone; false where it is not, or where another was quicker. One process at a time
+ * looks at a lock to take it over; where it dies at that, the next takes its place.
+ */
+function takeOver(file: string, mine: string, isGone: (holder: string | undefined) => boolean): boolean {
+  if (!isGone(read(file))) return false;
+  const guard = `${file}.takeover`;
+  if (!createFile(guard, mine)) {
+    const other = read(guard);
+    if (!isGone(other) || !claim(guard, other, mine)) return false;
+  }
+  try {
+    const holder = read(file);
+    return isGone(holder) && claim(file, holder, mine);
+  } finally {
+    release(guard, mine);
   }
 }
 
@@ -47,7 +84,7 @@ function takeOver(file: string, mine: string, what: string, isAlive: (owner: Own
  * Puts our text in the place of a file that a dead process left; false where somebody else was quicker. It is moved aside and looked at: what
  * is not the text that was seen belongs to another and goes back.
  */
-export function claim(file: string, seen: string | undefined, mine: string): boolean {
+function claim(file: string, seen: string | undefined, mine: string): boolean {
   const aside = draftOf(file);
   try {
     renameSync(file, aside);
@@ -65,40 +102,48 @@ export function claim(file: string, seen: string | undefined, mine: string): boo
   }
 }
 
+function release(file: string, mine: string): void {
+  if (read(file) === mine) rmSync(file, { force: true });
+}
+
 function read(file: string): string | undefined {
   try {
-    return readFileSync(file, 'utf8');
+    return readStateFile(file);
   } catch {
     return undefined;
   }
 }
 
-function ageOf(file: string, nowMs: number): number {
-  try {
-    return nowMs - statSync(file).mtimeMs;
-  } catch {
-    return Number.POSITIVE_INFINITY;
-  }
-}
-
+/** The process that holds a lock. */
 interface Owner {
   pid: number;
-  /** When it started; tells it from a later process of the same number. */
-  started?: number;
+  /** As `System.startOf` tells it: another process may have its number later. */
+  started?: unknown;
+  host?: unknown;
 }
 
-/** The process that holds a lock; `undefined` where the file does not say. */
+function ownText({ pid, system }: OwnerWorld): string {
+  return JSON.stringify({ pid, started: system.startOf(pid), host: hostname(), token: randomUUID() });
+}
+
+/** `undefined` where the file does not say. */
 function ownerOf(text: string | undefined): Owner | undefined {
   try {
-    const owner = JSON.parse(text ?? '');
-    return typeof owner?.pid === 'number' ? owner : undefined;
+    const owner = parseJson(text ?? '') as Owner | null;
+    return Number.isSafeInteger(owner?.pid) && Number(owner?.pid) > 0 ? (owner as Owner) : undefined;
   } catch {
     return undefined;
   }
 }
 
-function locked(what: string, owner: string): SotraError {
-  return new SotraError('locked', `${what} is in use by ${owner}`, {
+function hasEnded(holder: string | undefined, { system }: OwnerWorld): boolean {
+  const owner = ownerOf(holder);
+  const started = owner === undefined ? undefined : system.startOf(owner.pid);
+  return started === undefined || (started !== '' && !!owner?.started && owner.started !== started);
+}
+
+function locked(message: string): SotraError {
+  return new SotraError('locked', message, {
     hint: 'Wait until it has ended, or end it; a lock that a dead process left is taken over by itself.',
   });
 }

@@ -64,12 +64,37 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     stop.abort();
   });
 
-function isAlive(pid: number): boolean {
+// What Node and libraries warn of is for those who write programs: it would stand beside the one JSON object of an error.
+if (!process.argv.includes('--verbose')) process.removeAllListeners('warning');
+
+function startOf(pid: number): string | undefined {
   try {
-    return process.kill(pid, 0);
+    process.kill(pid, 0);
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return undefined;
   }
+  try {
+    const { state, started } = process.platform === 'linux' ? procStat(pid) : psLine(pid);
+    return /^[ZX]/.test(state) ? undefined : started;
+  } catch {
+    return '';
+  }
+}
+
+function procStat(pid: number): { state: string; started: string } {
+  const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
+  // Behind the name, which may hold anything: field 3 is the state, 22 the start in ticks since the machine started.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
+  return { state: fields[0] ?? '', started: `${boot} ${fields[19]}` };
+}
+
+function psLine(pid: number): { state: string; started: string } {
+  const { execFileSync } = process.getBuiltinModule('node:child_process');
+  const env = { PATH: process.env['PATH'], LC_ALL: 'C', TZ: 'UTC' };
+  const argv = ['-o', 'state=,lstart=', '-p', String(pid)];
+  const text = execFileSync('ps', argv, { env, encoding: 'latin1', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+  return { state: text.slice(0, 1), started: text.slice(1).trim() };
 }
 
 async function ask(question: string, { hidden }: { hidden: boolean }): Promise<string> {
@@ -99,7 +124,12 @@ const world: World = {
   sleep: async (ms, signal) => (await import('node:timers/promises')).setTimeout(ms, undefined, { signal }),
   signal: stop.signal,
   pid: process.pid,
-  system: { node: process.versions.node, platform: process.platform, isAlive },
+  system: {
+    node: process.versions.node,
+    platform: process.platform,
+    startOf,
+    isAlive: (pid) => startOf(pid) !== undefined,
+  },
   // Left alone, V8 lets the space for young objects grow sixteenfold, and old ones fourfold, before it looks whether they are needed.
   keepHeapSmall: async () => {
     const { setFlagsFromString } = await import('node:v8');
@@ -107,7 +137,7 @@ const world: World = {
   },
   spawnSelf: async (argv, logFile) => {
     const { spawn } = await import('node:child_process');
-    mkdirSync(dirname(logFile), { recursive: true });
+    mkdirSync(dirname(logFile), { recursive: true, mode: 0o700 });
     const log = openSync(logFile, 'a', 0o600);
     const self = process.argv[1] ?? '';
     // It lives on without being watched, and asks nothing of the service.

@@ -1,11 +1,13 @@
 import { bytesOf, linesOf, textsOf } from './api/paginate.ts';
+import { curlLine, describeRequest, type RequestPreview, requestObject } from './api/preview.ts';
+import { hideSecrets } from './api/secrets.ts';
 import type { Result } from './cli/command.ts';
 import type { Format, GlobalOptions } from './cli/globals.ts';
 import { usageError } from './errors.ts';
-import { knownColumns, selectColumns } from './output/columns.ts';
+import { cellValue, knownColumns, orMisfit, rowsOf, selectColumns } from './output/columns.ts';
 import type { Io, Sink } from './output/io.ts';
 import type { JqFilter, Threads } from './output/jq.ts';
-import { indentJson, safeJson } from './output/json.ts';
+import { compactPieces, indentedPieces, indentJson, safeJson, visibleJson } from './output/json.ts';
 import type { RowFormat } from './output/rows.ts';
 import type { AnyView } from './output/view.ts';
 
@@ -15,6 +17,10 @@ interface Printing {
   note: (text: string) => void;
   /** Status and headers that stand before what is printed next. */
   takeHeads: () => string;
+  /** Lets signals be heard in the midst of long work. Rejects when one came. */
+  pause: () => Promise<void>;
+  /** Of a part: where it begins among how many rows. */
+  place?: { from: number; of: number };
   /** The filter of `--jq`. */
   filter: JqFilter | undefined;
 }
@@ -42,13 +48,43 @@ export function checkColumns(view: AnyView | undefined, columns: readonly string
   );
 }
 
+/** Writes a request that was not sent, as text, JSON or a curl line. Errors: `usage` for a form that a request does not have. */
+export async function printPreview(
+  { request, about }: RequestPreview,
+  { io, options, filter }: Pick<Printing, 'io' | 'options' | 'filter'>,
+): Promise<number> {
+  const { curl, format, columns } = options;
+  const rival = columns !== undefined ? '--columns' : curl && filter !== undefined ? '--jq' : undefined;
+  const shown = curl ? 'a curl line' : 'a request';
+  if (
+    rival !== undefined ||
+    !(format === undefined || format === 'table' || format === 'json' || (format === 'ndjson' && !curl))
+  )
+    throw usageError(
+      `${rival ?? `--format ${format}`}: ${curl ? '--curl' : '--dry-run'} shows ${shown}, which has no such form`,
+      'Leave it out.',
+    );
+  if (curl) await io.out.write(curlLine(request));
+  else if (filter === undefined && format !== 'json' && format !== 'ndjson')
+    await io.out.write((about?.text ?? '') + visibleJson(describeRequest(request)));
+  else {
+    const answer = about === undefined ? requestObject(request) : { ...about.facts, request: requestObject(request) };
+    const printing = { io, options, filter, note: () => undefined, takeHeads: () => '', pause: async () => undefined };
+    return printResult({ kind: 'answer', answer }, {}, printing);
+  }
+  return 0;
+}
+
 /** Writes a command's result to stdout in the format asked for and gives the exit code. Throws ClosedPipe when the reader is gone. */
 export async function printResult(result: Result, input: unknown, { takeHeads, ...rest }: Printing): Promise<number> {
   const { io } = rest;
-  const write = async (text: string) => io.out.write(takeHeads() + text);
+  // What machines read stays exact in a pipe; people see on a terminal what would hide or reorder text.
+  const forMachines = rest.filter !== undefined || !['table', 'md'].includes(formatFor(rest));
+  const shows = io.out.isTTY && forMachines ? visibleJson : (text: string) => text;
+  const write = async (text: string) => io.out.write(takeHeads() + shows(text));
   const { writeBytes, ...sink } = io.out;
   // Heads are text, and stand before what is printed: with them everything goes as text.
-  const out = { ...sink, write, ...(writeBytes && !rest.options.include && { writeBytes }) };
+  const out = { ...sink, write, ...(writeBytes && !rest.options.include && !io.out.isTTY && { writeBytes }) };
   const printing = { ...rest, takeHeads, io: { ...io, out } };
   if (rest.filter !== undefined) await printFiltered(result, input, { ...printing, filter: rest.filter });
   else await printPlain(result, input, printing);
@@ -57,14 +93,50 @@ export async function printResult(result: Result, input: unknown, { takeHeads, .
   return 'exitCode' in result ? (result.exitCode ?? 0) : 0;
 }
 
-async function printPlain(result: Result, input: unknown, printing: Printing): Promise<void> {
+async function printPlain(whole: Result, input: unknown, printing: Printing): Promise<void> {
   const { out } = printing.io;
+  const result = asObjects(whole, input, printing.options);
   if (result.kind === 'text') await out.write(result.text);
   if (result.kind === 'answer') {
     await printAnswer(result, input, printing);
     for (const note of result.notes ?? []) printing.note(note);
   }
   if (result.kind === 'items') await printItems(result, input, printing);
+}
+
+/** The result for `json` and `ndjson`: with `--columns` its rows as objects of these cells, without a view whatever it is. */
+function asObjects(result: Result, input: unknown, { format, columns }: GlobalOptions): Result {
+  if ((result.kind !== 'answer' && result.kind !== 'items') || (format !== 'json' && format !== 'ndjson'))
+    return result;
+  const { view } = result;
+  if (result.kind === 'answer' && view === undefined)
+    return format === 'ndjson' ? { ...result, view: { ...asTheyAre, rows: (answer) => [answer].flat() } } : result;
+  if (view === undefined || columns === undefined) return result;
+  checkColumns(view, columns);
+  const chosen = knownColumns(view, columns);
+  const toObject = (row: unknown, index: number) =>
+    Object.fromEntries(chosen.map((column) => [column.key, cellValue(column, row, index) ?? null]));
+  if (result.kind === 'items') return { ...result, batches: mapped(result.batches, toObject), view: asTheyAre };
+  const { text: _, answer, ...rest } = result;
+  const rows = rowsOf(view, answer, input);
+  if (rows === undefined) return { ...result, notes: [...(rest.notes ?? []), misfit] };
+  return { ...rest, answer: rows.map(toObject), view: { ...asTheyAre, ...(view.empty && { empty: view.empty }) } };
+}
+
+const misfit = 'warning: the answer does not have the shape of this table; shown as it came';
+
+/** Every item is a row, for formats that do not ask for its columns. */
+const asTheyAre: AnyView = { layout: 'table', rows: (answer) => answer, columns: [] };
+
+async function* mapped<T>(
+  batches: AsyncIterable<readonly unknown[]>,
+  change: (item: unknown, index: number) => T,
+): AsyncGenerator<readonly T[]> {
+  let before = 0;
+  for await (const batch of batches) {
+    yield batch.map((item, index) => change(item, before + index));
+    before += batch.length;
+  }
 }
 
 /** What the filter makes of the JSON that would be printed: the whole, or with `--format ndjson` item by item. */
@@ -89,7 +161,7 @@ async function printFiltered(result: Result, input: unknown, { filter, ...printi
   }
   if (result.kind === 'answer') {
     for (const note of result.notes ?? []) printing.note(note);
-    const rows = byItem ? result.view?.rows(result.answer as never, input as never) : undefined;
+    const rows = byItem && result.view !== undefined ? rowsOf(result.view, result.answer, input) : undefined;
     const { answer: value, text } = result;
     const texts =
       rows === undefined ? undefined : (await import('./output/row-lines.ts')).rowLines(rows, { value, text });
@@ -102,21 +174,74 @@ async function printAnswer(result: Result & { kind: 'answer' }, input: unknown, 
   const { out } = printing.io;
   const answer = result.answer as never;
   const format = formatFor(printing);
-  if (format === 'json' || view === undefined)
-    return out.write(`${safeJson(indentJson(result.text ?? JSON.stringify(result.answer)))}\n`);
-  const rows = view.rows(answer, input as never);
+  const rows = view === undefined ? undefined : rowsOf(view, answer, input);
+  if (format === 'json' || view === undefined || rows === undefined) {
+    if (format !== 'json' && view !== undefined) printing.note(misfit);
+    const came = result.text ?? JSON.stringify(result.answer);
+    // A table would have had no place for a secret.
+    const json = format === 'json' || view === undefined ? came : hideSecrets(came);
+    const laidOut = format === 'ndjson' && view !== undefined ? compactPieces(json) : indentedPieces(json);
+    return writePieces(laidOut, printing);
+  }
   if (rows.length === 0 && view.empty !== undefined) printing.note(view.empty);
   if (result.chart) await out.write(await picture(view, rows, input, printing));
   else if (format === 'table') {
-    if (rows.length > 0 || view.blocks !== undefined) await out.write(await humanText(view, answer, input, printing));
-  } else if (format === 'md') await out.write(await markdown(view, answer, input, printing));
+    if (rows.length > 0 || view.blocks !== undefined) await writeParts(view, rows, answer, input, printing, humanText);
+  } else if (format === 'md') await writeParts(view, rows, answer, input, printing, markdown);
   else if (format === 'plain' && view.layout === 'record') await writeRecord(view, rows, printing);
   else if (format === 'ndjson') {
     const { rowLines } = await import('./output/row-lines.ts');
     const lines = rowLines(rows, { value: answer, text: result.text });
-    await out.write(lines.map((line) => `${safeJson(line)}\n`).join(''));
+    for (const part of partsOf(lines)) {
+      await out.write(part.map((line) => `${safeJson(line)}\n`).join(''));
+      if (lines.length > partRows) await printing.pause();
+    }
   } else await writeRows(view, rows, 0, format, printing);
-  for (const note of view.notes?.(answer, input as never) ?? []) printing.note(note);
+  for (const note of orMisfit(() => view.notes?.(answer, input as never), undefined) ?? []) printing.note(note);
+}
+
+/** JSON in pieces, as one text that ends with a newline. */
+async function writePieces(pieces: Iterable<string>, { io: { out }, pause }: Printing): Promise<void> {
+  let before: string | undefined;
+  for (const piece of pieces) {
+    if (before !== undefined) {
+      await out.write(before);
+      await pause();
+    }
+    before = out.isTTY ? visibleJson(piece) : safeJson(piece);
+  }
+  await out.write(`${before ?? ''}\n`);
+}
+
+/** Rows that are laid out together; of more than these nobody sees that the columns of the next part are as wide as its own cells. */
+const partRows = 5000;
+
+function partsOf<T>(rows: readonly T[]): (readonly T[])[] {
+  if (rows.length <= partRows) return [rows];
+  return Array.from({ length: Math.ceil(rows.length / partRows) }, (_, at) =>
+    rows.slice(at * partRows, (at + 1) * partRows),
+  );
+}
+
+/** A long list part by part, further blocks behind the last. */
+async function writeParts(
+  view: AnyView,
+  rows: readonly unknown[],
+  answer: unknown,
+  input: unknown,
+  printing: Printing,
+  render: typeof humanText,
+): Promise<void> {
+  if (rows.length <= partRows) return printing.io.out.write(await render(view, answer, input, printing));
+  const { blocks, ...bare } = view;
+  let from = 0;
+  for (const part of partsOf(rows)) {
+    const isLast = from + part.length === rows.length;
+    const own = { ...bare, ...(isLast && blocks !== undefined && { blocks }), rows: () => part };
+    await printing.io.out.write(await render(own, answer, input, { ...printing, place: { from, of: rows.length } }));
+    await printing.pause();
+    from += part.length;
+  }
 }
 
 /** The view's chart; a terminal that is none gets it as wide as the usual one. */
@@ -140,14 +265,16 @@ function columnsOf({ columns }: GlobalOptions): { columns?: readonly string[] } 
 }
 
 /** The format asked for; without one a table on a terminal and with `--plain`, else rows. */
-function formatFor({ io, options }: Printing): Format | 'plain' {
+function formatFor({ io, options }: Pick<Printing, 'io' | 'options'>): Format | 'plain' {
   return options.format ?? (io.out.isTTY || options.plain ? 'table' : 'plain');
 }
 
-async function humanText(view: AnyView, answer: unknown, input: unknown, { io, options }: Printing): Promise<string> {
+async function humanText(view: AnyView, answer: unknown, input: unknown, printing: Printing): Promise<string> {
+  const { io, options, place } = printing;
   if (options.plain) {
     const { renderPlain } = await import('./output/plain.ts');
-    return renderPlain(view, answer, input, { unicode: !options.ascii, ...columnsOf(options) });
+    const facts = { unicode: !options.ascii, ...columnsOf(options), ...(place && { place }) };
+    return (place?.from ? '\n' : '') + renderPlain(view, answer, input, facts);
   }
   const { renderView } = await import('./output/table.ts');
   const { createPalette } = await import('./output/colour.ts');
@@ -214,8 +341,10 @@ async function writeList(batches: AsyncIterable<readonly unknown[]>, out: Sink):
   await out.write('\n]\n');
 }
 
-async function markdown(view: AnyView, answer: unknown, input: unknown, { options }: Printing): Promise<string> {
-  return (await import('./output/markdown.ts')).renderMarkdown(view, answer, input, options.columns);
+async function markdown(view: AnyView, answer: unknown, input: unknown, { options, place }: Printing): Promise<string> {
+  const text = (await import('./output/markdown.ts')).renderMarkdown(view, answer, input, options.columns);
+  // Only the first part has the header.
+  return place?.from ? text.split('\n').slice(2).join('\n') : text;
 }
 
 async function writeRecord(view: AnyView, rows: readonly unknown[], { io, options }: Printing): Promise<void> {
@@ -231,7 +360,7 @@ async function writeRows(
   rows: readonly unknown[],
   before: number,
   format: RowFormat,
-  { io, options }: Printing,
+  { io, options, pause }: Printing,
 ): Promise<void> {
   const bytes = format === 'ndjson' && io.out.writeBytes !== undefined ? bytesOf(rows) : undefined;
   if (bytes !== undefined) return io.out.writeBytes?.(bytes);
@@ -240,6 +369,11 @@ async function writeRows(
   const { rowWriter } = await import('./output/rows.ts');
   const columns = options.columns === undefined ? {} : { columns: options.columns };
   const writer = rowWriter(view, format, { header: format !== 'plain', ...columns });
-  const written = rows.map((row, index) => writer.row(row, before + index));
-  await io.out.write((before === 0 ? writer.header() : '') + written.join(''));
+  let from = before;
+  for (const part of partsOf(rows)) {
+    const written = part.map((row, index) => writer.row(row, from + index));
+    await io.out.write((from === 0 ? writer.header() : '') + written.join(''));
+    if (rows.length > partRows) await pause();
+    from += part.length;
+  }
 }

@@ -1,16 +1,19 @@
-import { curlLine, describeRequest, RequestPreview } from './api/preview.ts';
-import { mentionsAlias, resolveAliases } from './cli/aliases.ts';
+import { RequestPreview } from './api/preview.ts';
+import { type KnownNames, mentionsAlias, resolveAliases } from './cli/aliases.ts';
 import type { Result } from './cli/command.ts';
 import { readInput } from './cli/flags.ts';
 import { type GlobalOptions, readGlobals } from './cli/globals.ts';
 import type { Program } from './cli/outline.ts';
 import { helpText, quickText, versionText } from './cli/quick.ts';
+import { refuseUnusedFlags } from './cli/taken-flags.ts';
 import { findCommand, helpAsFlag } from './cli/words.ts';
-import type { World } from './context.ts';
-import { errorObject, SotraError, toSotraError } from './errors.ts';
+import type { Context, World } from './context.ts';
+import { errorObject, longestBody, SotraError, seeHelp, toSotraError, usageError } from './errors.ts';
 import { ClosedPipe } from './output/io.ts';
 import { visibleJson } from './output/json.ts';
 import { safeText } from './output/safe-text.ts';
+
+const mostUnwritten = 10_000;
 
 /**
  * Runs one command line and gives its exit code. stdout gets the result and nothing else; notes and errors go to stderr, an error
@@ -18,15 +21,24 @@ import { safeText } from './output/safe-text.ts';
  */
 export async function run(argv: readonly string[], program: Program, world: World): Promise<number> {
   const jsonMode = argv.includes('--json') || /(^| )--format[= ](nd)?json( |$)/.test(argv.join(' '));
-  const held: string[] = [];
-  const waiting: Promise<void>[] = [];
+  let held: string[] | undefined = jsonMode ? [] : undefined;
+  const waiting = new Set<Promise<void>>();
   const say = (line: string) => {
-    if (jsonMode) held.push(line);
-    else waiting.push(world.io.err.write(`${safeText(line)}\n`));
+    if (held !== undefined) return void held.push(line);
+    // What nobody reads is not kept without end.
+    if (waiting.size >= mostUnwritten) return;
+    const done = () => void waiting.delete(writing);
+    const writing: Promise<void> = world.io.err.write(`${safeText(line)}\n`).then(done, done);
+    waiting.add(writing);
+  };
+  const release = () => {
+    const lines = held ?? [];
+    held = undefined;
+    for (const line of lines) say(line);
   };
   try {
-    const code = await runCommand(argv, program, world, { json: jsonMode, say });
-    for (const line of held) await world.io.err.write(`${safeText(line)}\n`);
+    const code = await runCommand(argv, program, world, { json: jsonMode, say, stream: release });
+    release();
     await Promise.all(waiting);
     return code;
   } catch (thrown) {
@@ -34,7 +46,7 @@ export async function run(argv: readonly string[], program: Program, world: Worl
     if (thrown instanceof ClosedPipe) return 0;
     const error =
       world.signal.aborted && !(thrown instanceof RequestPreview) ? interrupted(thrown) : toSotraError(thrown);
-    await reportError(error, jsonMode, argv.includes('--verbose'), world).catch(() => undefined);
+    await reportError(withHelpHint(error, argv, program), jsonMode, argv, world).catch(() => undefined);
     return error.exitCode;
   }
 }
@@ -43,7 +55,7 @@ async function runCommand(
   typedArgv: readonly string[],
   program: Program,
   world: World,
-  { json, say }: { json: boolean; say: (line: string) => void },
+  { json, say, stream }: { json: boolean; say: (line: string) => void; stream: () => void },
 ): Promise<number> {
   const { out } = world.io;
   const { outlines, completion } = program;
@@ -64,27 +76,38 @@ async function runCommand(
   }
   const { fields } = parsed.outline;
   const options = readGlobals(parsed.globals);
+  refuseUnusedFlags(parsed.outline, parsed.globals, options);
   const command = await program.load(parsed.outline);
-  const { checkColumns, printResult, readFilter } = await import('./print.ts');
+  const { checkColumns, printPreview, printResult, readFilter } = await import('./print.ts');
   if (options.columns !== undefined) checkColumns(await command.view?.(), options.columns);
-  const typed = mentionsAlias(fields, parsed.typed)
-    ? resolveAliases(fields, parsed.typed, await savedAliases(world))
-    : parsed.typed;
-  const input = readInput(fields, command.params, typed);
   const { createContext } = await import('./context.ts');
-  const context = createContext({ world, options, program, say });
+  const context = createContext({ world, options, program, say, stream });
+  const typed = mentionsAlias(fields, parsed.typed)
+    ? await resolveAliases(fields, parsed.typed, await namesKnownTo(context))
+    : parsed.typed;
+  const input = readInput(fields, command, typed);
   const { endpoint } = command;
   if (endpoint?.deprecated !== undefined)
     context.warn(`${endpoint.method} ${endpoint.path} is deprecated: ${endpoint.deprecated}`);
   const filter = options.jq === undefined ? undefined : await readFilter(options.jq, world);
   try {
-    const result: Result = await command.run(input as never, context);
+    if (command.confirms !== undefined)
+      await (await import('./confirm.ts')).confirm(command.confirms(input as never), context);
+    const made = quietOnceShown(await command.run(input as never, context), context);
     const { note, takeHeads } = context;
-    return await printResult(result, input, { io: world.io, options, note, takeHeads, filter });
+    if (made.kind !== 'items' && !command.uses.includes('changes')) refuseWithoutRequest(options);
+    const pause = () => world.sleep(0, world.signal);
+    const printing = { io: world.io, options, note, takeHeads, filter, pause };
+    if (!out.isTTY || options.dryRun || (options.format ?? 'table') !== 'table')
+      return await printResult(made, input, printing);
+    const { rememberAddresses } = await import('./known-addresses.ts');
+    const { result, keep } = rememberAddresses(made, context);
+    const code = await printResult(result, input, printing);
+    await keep();
+    return code;
   } catch (thrown) {
-    if (!(thrown instanceof RequestPreview)) throw unusable(thrown, context.sawMisfit());
-    await out.write(preview(thrown, options));
-    return 0;
+    if (!(thrown instanceof RequestPreview)) throw unusable(thrown, context);
+    return await printPreview(thrown, { io: world.io, options, filter });
   } finally {
     for (const line of context.takeHeads().split('\n')) if (line !== '') say(line);
     await context.close();
@@ -93,25 +116,49 @@ async function runCommand(
 }
 
 /** What reads an answer takes it as the contract has it: one that is too far from that, or too deep, cannot be shown that way. */
-function unusable(thrown: unknown, sawMisfit: boolean): unknown {
-  if (!(thrown instanceof RangeError) && !(thrown instanceof TypeError && sawMisfit)) return thrown;
-  return new SotraError('contract', `the answer is not of the shape that is needed here: ${thrown.message}`, {
+function unusable(thrown: unknown, { hasAsked, sawMisfit }: Context): unknown {
+  if (!(thrown instanceof RangeError && hasAsked()) && !(thrown instanceof TypeError && sawMisfit())) return thrown;
+  return new SotraError('contract', 'the answer does not have the shape that this command works on', {
     hint: 'See it as it came: sotra request <METHOD> <path>.',
     cause: thrown,
   });
 }
 
-async function savedAliases(world: World): Promise<Readonly<Record<string, string>>> {
-  const { directories, openStore } = await import('./store.ts');
-  return openStore(directories(world.env).config).read().aliases ?? {};
+/** A stream is printed while more of it is on its way: a spinner would stand between its rows. */
+function quietOnceShown(result: Result, { stopWaiting }: Context): Result {
+  if (result.kind !== 'items') {
+    stopWaiting();
+    return result;
+  }
+  const { batches } = result;
+  async function* quiet() {
+    for await (const batch of batches) {
+      stopWaiting();
+      yield batch;
+    }
+  }
+  return { ...result, batches: quiet() };
 }
 
-function preview({ request }: RequestPreview, options: GlobalOptions): string {
-  if (options.curl) return curlLine(request);
-  if (options.format !== 'json') return describeRequest(request);
-  const { method, url, headers, body } = request;
-  const masked = headers['authorization'] === undefined ? headers : { ...headers, authorization: 'Bearer ***' };
-  return `${JSON.stringify({ method, url: url.href, headers: masked, ...(body && { body: JSON.parse(body) }) }, null, 2)}\n`;
+async function namesKnownTo(context: Context): Promise<KnownNames> {
+  const { aliases = {} } = (await context.store()).read();
+  const { findAddresses } = await import('./known-addresses.ts');
+  return { aliases, find: (part) => findAddresses(part, Object.values(aliases), context) };
+}
+
+/** What was to be previewed was not sent, but there was nothing to send. Errors: `usage`. */
+function refuseWithoutRequest({ preview, curl }: GlobalOptions): void {
+  if (preview)
+    throw usageError(
+      `${curl ? '--curl' : '--dry-run'}: nothing would be sent, so there is nothing to show`,
+      'Leave it out.',
+    );
+}
+
+function withHelpHint(error: SotraError, argv: readonly string[], { outlines }: Program): SotraError {
+  if (error.hint !== seeHelp) return error;
+  const words = findCommand(argv, outlines)?.words ?? [];
+  return usageError(error.message, `See ${['sotra', ...words, '--help'].join(' ')}.`);
 }
 
 function interrupted(thrown: unknown): SotraError {
@@ -119,10 +166,60 @@ function interrupted(thrown: unknown): SotraError {
   return error.code === 'internal' ? new SotraError('interrupted', 'interrupted', { cause: thrown }) : error;
 }
 
-async function reportError(error: SotraError, jsonMode: boolean, verbose: boolean, world: World): Promise<void> {
+async function reportError(error: SotraError, jsonMode: boolean, argv: readonly string[], world: World): Promise<void> {
   const { err } = world.io;
-  if (jsonMode) return err.write(`${visibleJson(JSON.stringify(errorObject(error)))}\n`);
-  const stack = verbose && error.code === 'internal' && error.cause instanceof Error ? [error.cause.stack ?? ''] : [];
+  const hide = await typedSecrets(argv, error);
+  if (jsonMode) return err.write(`${visibleJson(hide(JSON.stringify(errorObject(error))))}\n`);
+  const isOurs = argv.includes('--verbose') && error.code === 'internal' && error.cause instanceof Error;
+  const stack = isOurs ? [(error.cause as Error).stack ?? ''] : [];
   const hint = error.hint === undefined ? [] : [`hint: ${safeText(error.hint)}`];
-  await err.write(`${[`error: ${safeText(error.message)}`, ...hint, ...stack].join('\n')}\n`);
+  const body = error.body === undefined ? [] : shownBody(error.body);
+  await err.write(`${hide([`error: ${safeText(error.message)}`, ...hint, ...body, ...stack].join('\n'))}\n`);
+}
+
+/** What hides the arguments that may be private keys: they were typed in the wrong place. Of 64 hex digits, which may be a hash, the ends stay. */
+async function typedSecrets(
+  argv: readonly string[],
+  { outcome, status }: SotraError,
+): Promise<(text: string) => string> {
+  const bare = argv.map((token) => token.replace(/^-+/, ''));
+  const typed = bare.flatMap((token) => [token, token.slice(token.indexOf('=') + 1), ...token.split(/[=,\s"'`]/)]);
+  const hidden = new Map<string, string>();
+  for (const token of new Set(typed.map((each) => each.trim()).filter(({ length }) => length >= shortestSecret))) {
+    const { secretIn } = await import('./resources/comment/secret-arguments.ts');
+    const what = await secretIn(token);
+    const isHash = /^(?:0x)?[0-9a-f]{64}$/i.test(token);
+    const ends = `${token.slice(0, 6)}…${token.slice(-4)}`;
+    // What went out as a hash is one, and the hint of a request whose end is not known has to be typed with it.
+    if (isHash && (outcome ?? status) !== undefined) continue;
+    if (what !== undefined) hidden.set(token, isHash ? ends : `(looks like ${what}, not shown)`);
+  }
+  return (text) => [...hidden].reduce((shown, [token, mark]) => withoutStart(shown, token, mark), text);
+}
+
+/** Twelve words of three letters, and what is between them. */
+const shortestSecret = 47;
+
+/** The text with a mark for each place where the other one begins, as far as it goes there: messages cut what they quote. */
+function withoutStart(text: string, other: string, mark: string): string {
+  const [inText, wanted] = [text.toLowerCase(), other.toLowerCase()];
+  const parts: string[] = [];
+  let done = 0;
+  for (let at = inText.indexOf(wanted.slice(0, 16)); at !== -1; at = inText.indexOf(wanted.slice(0, 16), done)) {
+    parts.push(text.slice(done, at), mark);
+    done = at;
+    while (done < text.length && done - at < wanted.length && inText[done] === wanted[done - at]) done += 1;
+  }
+  return parts.join('') + text.slice(done);
+}
+
+/** What a service answered, as lines for a terminal. */
+function shownBody(body: string): string[] {
+  const lines = body.slice(0, longestBody).trimEnd().split('\n').map(safeText);
+  const left = body.length - longestBody;
+  return [
+    'The service answered:',
+    ...lines,
+    ...(left > 0 ? [`... and ${left} characters more: --trace-file keeps all.`] : []),
+  ];
 }

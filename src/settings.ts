@@ -1,4 +1,5 @@
 import type { WireNames } from './api/endpoint.ts';
+import { isLoopback } from './api/http.ts';
 import { SotraError, usageError } from './errors.ts';
 
 /** The form of the signed text of a comment. */
@@ -40,11 +41,26 @@ export interface Service {
   keySource: 'SOTRA_API_KEY' | 'context' | 'sandbox' | null;
   /** Where the context's key is kept, when it is used; a `keychain` key is not in `apiKey` until it is fetched. */
   keyStore: KeyStore | null;
+  /** The context is of another origin: base URL and context were named apart. */
+  isElsewhere: boolean;
   /** The origin a stored key was saved for, when that is not this service's: such a key is never sent. */
   keyRefusedFor: string | undefined;
   serviceName: string | undefined;
   layout: Layout;
   wire: WireNames;
+}
+
+/** The last four characters of a key; nothing of one so short that they would be half of it. */
+export function lastFour(key: string): string {
+  return key.length < 8 ? '' : key.slice(-4);
+}
+
+/** Which key a service is asked with, without telling it: `...1234 from SOTRA_API_KEY`; `undefined` where there is none. */
+export function describeKey({ apiKey, keySource, keyStore, context, kind }: Service): string | undefined {
+  if (apiKey === null) return undefined;
+  if (kind === 'sandbox' && keySource === 'sandbox') return "of the sandbox's own";
+  const place = keyStore === 'file' ? 'settings file' : 'keychain';
+  return `...${lastFour(apiKey)} from ${keyStore === null ? keySource : `context ${context}, kept in the ${place}`}`;
 }
 
 /** Contexts that exist without being stored; a stored one of the same name extends them. */
@@ -93,12 +109,13 @@ export function resolveService(choice: Choice, env: Env, stored: StoredSettings)
     const fromEnv = readEnv(env, 'SOTRA_API_KEY');
     const apiKey = fromEnv?.startsWith('sandbox-key-') ? fromEnv : sandboxKey;
     const key = { apiKey, keySource: 'sandbox', keyStore: null, keyRefusedFor: undefined } as const;
-    return { ...common, kind: 'sandbox', baseUrl: sandboxBaseUrl, ...key };
+    return { ...common, kind: 'sandbox', baseUrl: sandboxBaseUrl, isElsewhere: false, ...key };
   }
   const baseUrl = typedUrl ?? context.baseUrl;
   if (baseUrl === undefined) throw noService(name);
   const address = checkBaseUrl(baseUrl);
-  return { ...common, kind: 'http', baseUrl: address, ...keyFor(address, context, env) };
+  const isElsewhere = originOf(context.baseUrl ?? '') !== originOf(address);
+  return { ...common, kind: 'http', baseUrl: address, isElsewhere, ...keyFor(address, context, env) };
 }
 
 /** True when flags and environment alone name service and key, so that stored settings need not be read. Never throws. */
@@ -184,10 +201,5 @@ export function checkBaseUrl(text: string): string {
     throw new SotraError('insecure-url', `base URL ${text}: plain http would send the API key in the clear`, {
       hint: `Use https://${url.host}; http is allowed to this machine only (localhost, 127.0.0.1, [::1]).`,
     });
-  return url.href.replace(/\/+$/, '');
-}
-
-/** True for a host name that cannot leave this machine. Never throws. */
-export function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname);
+  return url.href.replace(/(?<!\/)\/+$/, '');
 }

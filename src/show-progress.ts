@@ -10,16 +10,19 @@ export type ShownProgress = Progress & { live: boolean };
  * Progress of a long command on stderr: a spinner on a terminal, lines elsewhere and with `--plain`, nothing with `--quiet`, in JSON mode,
  * for a preview and where `silent`. Never throws.
  */
-export async function showProgress({ world, options }: Context, { silent = false } = {}): Promise<ShownProgress> {
+export async function showProgress(context: Context, { silent = false } = {}): Promise<ShownProgress> {
+  const { world, options } = context;
+  if (!silent) context.stopWaiting();
   const { err } = world.io;
-  const { format, quiet, dryRun, curl, plain, ascii, noColor } = options;
+  const { format, quiet, preview, plain, ascii, noColor } = options;
   const stream = sinkStream(err);
   const live = stream.isTTY && !plain;
   const progress = await createProgress({
     stderr: Object.assign(stream, { isTTY: live }),
-    quiet: silent || quiet || dryRun || curl || format === 'json' || format === 'ndjson',
+    quiet: silent || quiet || preview || format === 'json' || format === 'ndjson',
     palette: createPalette(noColor ? 0 : err.colourLevel),
     unicode: !ascii,
+    now: world.now,
   });
   return { ...progress, live };
 }

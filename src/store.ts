@@ -1,20 +1,58 @@
-import { chmodSync, mkdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { syncFolder } from './durable-file.ts';
+import { chmodSync, mkdirSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { join, posix, win32 } from 'node:path';
+import type { World } from './context.ts';
+import { readStateFile, syncFolder } from './durable-file.ts';
 import { SotraError } from './errors.ts';
-import { type Env, keyStores, layouts, readEnv, type StoredSettings } from './settings.ts';
-import { type LockWorld, withLock } from './settings-lock.ts';
+import { type LockWorld, withLock } from './lock.ts';
+import { byName } from './model/by-name.ts';
+import { parseJson } from './model/json.ts';
+import { keyStores, layouts, readEnv, type StoredSettings } from './settings.ts';
 
-/** Where settings and the sandbox's state live: `SOTRA_CONFIG_DIR`, `SOTRA_DATA_DIR`, or the platform's usual places. Never throws. */
-export function directories(env: Env): { config: string; data: string } {
-  const home = readEnv(env, 'HOME') ?? readEnv(env, 'USERPROFILE') ?? '.';
-  const windows = readEnv(env, 'APPDATA');
-  const config = readEnv(env, 'XDG_CONFIG_HOME') ?? windows ?? join(home, '.config');
-  const data = readEnv(env, 'XDG_DATA_HOME') ?? readEnv(env, 'LOCALAPPDATA') ?? join(home, '.local', 'share');
-  return {
-    config: readEnv(env, 'SOTRA_CONFIG_DIR') ?? join(config, 'sotra'),
-    data: readEnv(env, 'SOTRA_DATA_DIR') ?? join(data, 'sotra'),
-  };
+type Machine = Pick<World, 'env' | 'system'>;
+
+/** Where settings live: `SOTRA_CONFIG_DIR`, or the platform's usual place. Errors: `config` where that is not an absolute path. */
+export function configDirectory(machine: Machine): string {
+  return directory(machine, ['SOTRA_CONFIG_DIR', 'XDG_CONFIG_HOME', 'APPDATA'], ['.config']);
+}
+
+/** Where the sandbox's state and unfinished work live: `SOTRA_DATA_DIR`, or the platform's usual place. Errors: as in `configDirectory`. */
+export function dataDirectory(machine: Machine): string {
+  return directory(machine, ['SOTRA_DATA_DIR', 'XDG_DATA_HOME', 'LOCALAPPDATA'], ['.local', 'share']);
+}
+
+/** Never a path from the current folder, in which somebody else may have put files. */
+function directory(
+  { env, system }: Machine,
+  [own, xdg, windows]: readonly [string, string, string],
+  underHome: readonly string[],
+): string {
+  const isWindows = system.platform === 'win32';
+  const path = isWindows ? win32 : posix;
+  const hint = `Set ${own} to an absolute path.`;
+  const named = readEnv(env, own);
+  if (named !== undefined) {
+    if (path.isAbsolute(named)) return named;
+    throw new SotraError('config', `${own} ${named}: must be an absolute path`, { hint });
+  }
+  // A relative path in one of these is to be ignored, says the XDG Base Directory Specification.
+  const base = [readEnv(env, xdg), isWindows ? readEnv(env, windows) : undefined].find(
+    (each) => each && path.isAbsolute(each),
+  );
+  if (base !== undefined) return path.join(base, 'sotra');
+  const variable = isWindows ? 'USERPROFILE' : 'HOME';
+  const home = readEnv(env, variable) ?? homeOfUser();
+  if (home !== undefined && path.isAbsolute(home)) return path.join(home, ...underHome, 'sotra');
+  const why = home === undefined ? 'is not set, and this user has no home folder' : `is ${home}, not an absolute path`;
+  throw new SotraError('config', `${variable} ${why}`, { hint });
+}
+
+function homeOfUser(): string | undefined {
+  try {
+    return userInfo().homedir || undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The layout of the file; absent in files from before it was kept. */
@@ -38,9 +76,9 @@ export function openStore(directory: string): Store {
   const path = join(directory, 'config.json');
   const read = (): StoredSettings => {
     try {
-      return checkStored(JSON.parse(readFileSync(path, 'utf8')));
+      return checkStored(parseJson(readStateFile(path)));
     } catch (cause) {
-      if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return { contexts: {} };
+      if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return checkStored({});
       throw failure('read', path, cause);
     }
   };
@@ -82,7 +120,11 @@ function checkStored(stored: unknown): StoredSettings {
   for (const [name, context] of Object.entries(contexts)) checkContext(`contexts.${name}`, context);
   checkTexts('aliases', aliases);
   if (current !== undefined && typeof current !== 'string') throw new Error('current is not text');
-  return { ...stored, contexts: contexts as StoredSettings['contexts'] };
+  return {
+    ...stored,
+    contexts: byName(Object.entries(contexts)),
+    ...('aliases' in stored && { aliases: byName(Object.entries(aliases as Record<string, string>)) }),
+  };
 }
 
 function checkContext(where: string, context: unknown): void {

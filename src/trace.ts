@@ -1,5 +1,6 @@
-import { closeSync, ftruncateSync, openSync, writeSync } from 'node:fs';
+import { closeSync, ftruncateSync, writeSync } from 'node:fs';
 import { type Exchange, harEntry, harFrame } from './api/har.ts';
+import { openReplaced } from './durable-file.ts';
 import { SotraError } from './errors.ts';
 
 /** An HTTP archive that grows by an entry at a time and is whole after each. */
@@ -19,7 +20,7 @@ export function openTrace(path: string, version: string): Trace {
       throw new SotraError('local-file', `--trace-file ${path}: ${why}`, { hint: 'Choose another file.', cause });
     }
   };
-  const file = attempt(() => openSync(path, 'w', 0o600));
+  const file = attempt(() => openReplaced(path));
   let end = 0;
   const put = (text: string) =>
     attempt(() => {

@@ -3,7 +3,7 @@ import { headerOf } from './api/failures.ts';
 import { answerHead, type Exchange } from './api/har.ts';
 import type { HttpRequest } from './api/http.ts';
 import { maskHeaders } from './api/preview.ts';
-import { hideSecrets } from './api/secrets.ts';
+import { hideSecrets, secretHider } from './api/secrets.ts';
 import { safeText } from './output/safe-text.ts';
 import type { Trace } from './trace.ts';
 
@@ -21,11 +21,11 @@ export interface Watching {
 export function watchCall({ say, heads, trace, now }: Watching): (event: CallEvent) => void {
   let sent: Omit<Exchange, 'outcome'> | undefined;
   let why: string | undefined;
-  let key: string | undefined;
+  let hide = secretHider(undefined);
   let head = { text: '' };
   return (event) => {
-    if (event.kind === 'request') key = event.request.headers['authorization']?.replace(/^Bearer /, '');
-    if (say !== undefined) for (const line of describeEvent(event)) say(hideSecrets(line, key));
+    if (event.kind === 'request') hide = secretHider(event.request.headers['authorization']?.replace(/^Bearer /, ''));
+    if (say !== undefined) for (const line of describeEvent(event)) say(hide(line));
     if (event.kind === 'request') sent = { startedMs: now(), request: event.request, attempt: event.attempt, why };
     else if (event.kind === 'wait') {
       why = event.why;
@@ -50,7 +50,7 @@ function describeEvent(event: CallEvent): string[] {
     case 'answer': {
       const { status, ms, bytes, headers, text } = event;
       const shown = Object.entries(headers).map(([name, value]) => `< ${name}: ${[value].flat().join(', ')}`);
-      const body = status >= 400 ? [`< ${hideSecrets(text).slice(0, 2000)}`] : [];
+      const body = status >= 400 ? [`< ${shortened(text)}`] : [];
       return [`< ${status} in ${Math.round(ms)} ms, ${bytes} bytes${describeParts(event)}`, ...shown, ...body];
     }
     case 'failure':
@@ -60,14 +60,15 @@ function describeEvent(event: CallEvent): string[] {
   }
 }
 
+/** The start of a text, without secrets, however long it is. */
+function shortened(text: string): string {
+  return hideSecrets(text.slice(0, 100_000)).slice(0, 2000);
+}
+
 function describeSent({ method, url, headers, body }: HttpRequest, attempt: number): string[] {
   const shown = Object.entries(maskHeaders(headers)).map(([name, value]) => `> ${name}: ${value}`);
   const again = attempt === 1 ? '' : ` (attempt ${attempt})`;
-  return [
-    `> ${method} ${url.href}${again}`,
-    ...shown,
-    ...(body === undefined ? [] : [`> ${hideSecrets(body).slice(0, 2000)}`]),
-  ];
+  return [`> ${method} ${url.href}${again}`, ...shown, ...(body === undefined ? [] : [`> ${shortened(body)}`])];
 }
 
 /** ` (dns 1, connect 3, first byte 12 ms), request id abc`; without what is not known. */

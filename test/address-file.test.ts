@@ -15,15 +15,15 @@ async function read(content: string | Uint8Array, column?: string, size = 1_000_
   const bytes = typeof content === 'string' ? Buffer.from(content) : content;
   const found: [number, string][] = [];
   let line = 0;
-  for await (const batch of readAddressFile(pieces(bytes, size), { name: 'list', column }))
+  for await (const batch of readAddressFile({ name: 'list', bytes: pieces(bytes, size) }, column))
     if ('bytes' in batch) {
-      line += batch.leftOut;
+      line = batch.firstLine - 1;
       if (batch.bytes.length > 0) expect(batch.bytes.at(-1)).toBe(0x0a);
       for (const text of batch.bytes.toString('utf8').split('\n').slice(0, -1)) {
         line += 1;
         if (text.trim() !== '') found.push([line, text.trim()]);
       }
-    } else found.push(...batch.texts.map((text, index): [number, string] => [batch.lines[index] ?? -1, text]));
+    } else found.push(...batch.map(({ line: at, text, problem }): [number, string] => [at, problem ?? text]));
   return found;
 }
 
@@ -91,6 +91,70 @@ const table: readonly [what: string, content: string, column: string | undefined
     ],
   ],
   ['CSV with semicolons', `id;account\n1;${a}\n`, undefined, [[2, a]]],
+  ['TSV whose first column has no name, as pandas writes it', `\tfrom\twallet\n0\t${b}\t${a}\n`, undefined, [[2, a]]],
+  ['TSV: the column of --column', `\tcounterparty\twallet\n0\t${b}\t${a}\n`, 'wallet', [[2, a]]],
+  [
+    'TSV with empty cells at the ends of a row',
+    `note\taddress\tn\n\t${a}\t\n\t${b}\t1\n`,
+    undefined,
+    [
+      [2, a],
+      [3, b],
+    ],
+  ],
+  ['TSV whose one name stands behind a tab', `\twallet\n0\t${a}\n`, undefined, [[2, a]]],
+  [
+    'TSV with quoted cells that hold tabs',
+    `"x\ty"\taddress\n"a\t${b}"\t"${a}"\n""\t${b}\n`,
+    undefined,
+    [
+      [2, a],
+      [3, b],
+    ],
+  ],
+  ['CSV with an empty quoted cell in front', `"",wallet,to\n"",${a},${b}\n`, 'to', [[2, b]]],
+  [
+    'CSV: cells of several lines',
+    `note,address\n"one\ntwo, ""three""",${a}\n\n"x\n${b},${b}",${b}\n`,
+    undefined,
+    [
+      [2, a],
+      [5, b],
+    ],
+  ],
+  ['CSV: a header of several lines', `"a\nnote",address\nx,${a}\n`, undefined, [[3, a]]],
+  [
+    'CSV: blank lines between quoted rows',
+    `"n","address"\n\n"1","${a}"\n \n"2","${b}"\n`,
+    undefined,
+    [
+      [3, a],
+      [5, b],
+    ],
+  ],
+  [
+    'CSV: rows of another width than the header',
+    `n,address\n1,x,${a}\n${b}\n2,${a}\n`,
+    undefined,
+    [
+      [2, 'the row has 3 cells, the header 2'],
+      [3, 'the row has 1 cell, the header 2'],
+      [4, a],
+    ],
+  ],
+  [
+    'CSV: a header with one name less than the rows, as R writes it',
+    `from,address\n1,${b},${a}\n`,
+    undefined,
+    [[2, 'the row has 3 cells, the header 2']],
+  ],
+  ['CSV: --column as it is written wins over the same in another case', `To,to\n${a},${b}\n`, 'to', [[2, b]]],
+  [
+    'CSV: the separator that stands most often in the header',
+    `id;"last, first, x";address\n1;"x, y";${a}\n`,
+    undefined,
+    [[2, a]],
+  ],
   ['CSV with tabs', `id\towner\n1\t${a}\n`, undefined, [[2, a]]],
   [
     'CSV without a header',
@@ -123,7 +187,7 @@ const table: readonly [what: string, content: string, column: string | undefined
     `n,address\n1\n2,${a}\n`,
     undefined,
     [
-      [2, ''],
+      [2, 'the row has 1 cell, the header 2'],
       [3, a],
     ],
   ],
@@ -131,24 +195,6 @@ const table: readonly [what: string, content: string, column: string | undefined
   ['CSV: the column of --column', `from,to\n${a},${b}\n`, 'TO', [[2, b]]],
   ['CSV: the column of --column, not the one of a better name', `address,to\n${a},${b}\n`, 'to', [[2, b]]],
   ['--column over one column', `to\n${a}\n`, 'to', [[2, a]]],
-  [
-    '--column over one column that is not named',
-    `${a}\n${b}\n`,
-    'to',
-    [
-      [1, a],
-      [2, b],
-    ],
-  ],
-  [
-    '--column: a usual name is a line then',
-    `address\n${a}\n`,
-    'to',
-    [
-      [1, 'address'],
-      [2, a],
-    ],
-  ],
   [
     'an ext: id with a comma',
     `ext:1,2\next:3,4\n`,
@@ -209,6 +255,44 @@ const table: readonly [what: string, content: string, column: string | undefined
       [4, 'null'],
     ],
   ],
+  ['a JSON array by --column', `[{"address":"${a}","to":"${b}"}]`, 'to', [[1, b]]],
+  [
+    'a JSON array by --column: what has no such field',
+    `[{"address":"${a}"},"${a}",{"to":7},{"to":"${b}"}]`,
+    'to',
+    [
+      [1, 'has no text in a field to'],
+      [2, 'has no text in a field to'],
+      [3, 'has no text in a field to'],
+      [4, b],
+    ],
+  ],
+  [
+    'NDJSON by --column: what has no such field',
+    `{"to":"${b}"}\n{"address":"${a}"}\n"${a}"\n`,
+    'to',
+    [
+      [1, b],
+      [2, 'has no text in a field to'],
+      [3, 'has no text in a field to'],
+    ],
+  ],
+  [
+    'NDJSON: two fields of one name but for its case',
+    `{"wallet":"${a}","Wallet":"${b}"}\n`,
+    undefined,
+    [[1, 'more than one field is named like an address']],
+  ],
+  ['quoted lines by --column', `"to"\n"${a}"\n`, 'to', [[2, a]]],
+  [
+    'a JSON array with brackets, commas and quotes in its text',
+    `["ext:[,]{\\"}\\\\", {"n":[1,{"a":"]"}],"address":"${a}"}\n]\n `,
+    undefined,
+    [
+      [1, 'ext:[,]{"}\\'],
+      [2, a],
+    ],
+  ],
   ['a JSON array of objects', `[{"to":"${a}","address":"${b}"}]`, undefined, [[1, b]]],
   ['a JSON array of nothing', '[]', undefined, []],
   ['NDJSON behind a byte order mark', `\uFEFF{"address":"${a}"}\n`, undefined, [[1, a]]],
@@ -244,11 +328,9 @@ test.each(table)(
   },
 );
 
-test.each([
-  [[0x1f, 0x41, 0x0a], '\x1fA'],
-  [[0x41, 0x8b, 0x0a], 'A\ufffd'],
-])('a file that begins with %j has one of the two bytes of gzip and is read as it is', async (bytes, text) => {
-  expect(await read(Uint8Array.from(bytes))).toEqual([[1, text]]);
+test('a file that begins with one of the two bytes of gzip is read as it is', async () => {
+  expect(await read(Uint8Array.from([0x1f, 0x41, 0x0a]))).toEqual([[1, '\x1fA']]);
+  await expect(read(Uint8Array.from([0x41, 0x8b, 0x0a]))).rejects.toThrow('list: line 1 is not UTF-8 text');
 });
 
 test('an array of more than ten thousand addresses keeps their numbers', async () => {
@@ -280,12 +362,82 @@ const refused: readonly [what: string, content: string | Uint8Array, column: str
   ],
   ['no such column', `id,address\n1,${a}\n`, 'to', '--column to: list has no such column: id, address'],
   ['no such column, but an address in the first line', `1,${a}\n`, 'to', '--column to: list has no such column: …, …'],
-  ['an array that does not end', '["a"', undefined, 'list: starts with [ and is not a JSON array'],
+  ['an array that does not end', '["a"', undefined, 'list: starts with [ and is not a JSON array: it does not end'],
+  ['another column than the only one', `address\n${a}\n`, 'to', '--column to: list has no such column: address'],
+  ['a column of a list without a header', `${a}\n`, 'to', '--column to: list has no such column: …'],
+  ['a column of quoted lines', `"address"\n"${a}"\n`, 'to', '--column to: list has no such column: …'],
+  ['two columns of one name', `address,n,n\n${a},1,2\n`, undefined, 'list: line 1: columns 2 and 3 have the same name'],
+  ['two columns of the wanted name', `to,to\n${a},${b}\n`, 'to', 'list: more than one column is named to'],
+  [
+    'two columns of addresses',
+    `wallet,Wallet\n${a},${b}\n`,
+    undefined,
+    'list: more than one column is named like addresses',
+  ],
+  [
+    'two addresses in a first line without a header',
+    `${a},${b}\n`,
+    undefined,
+    'list: the first line has 2 addresses and no header: which column is meant?',
+  ],
+  ['a header with a broken quote', `"n,address\n1,${a}\n`, undefined, 'list: line 1: a quote is opened and not closed'],
+  ['UTF-16', Buffer.from(`\uFEFFaddress\n${a}\n`, 'utf16le'), undefined, 'list: UTF-16 text, must be UTF-8'],
+  ['UTF-16 without a mark', Buffer.from(`address\n${a}\n`, 'utf16le'), undefined, 'list: UTF-16 text, must be UTF-8'],
+  [
+    'UTF-16, the greater byte first',
+    Buffer.from(`\uFEFF${a}\n`, 'utf16le').swap16(),
+    undefined,
+    'list: UTF-16 text, must be UTF-8',
+  ],
+  [
+    'lines that end in a carriage return alone',
+    `address\r${a}\r${b}\r`,
+    undefined,
+    'list: line 1 holds a carriage return: lines must end with a line feed',
+  ],
+  ['a line that is not UTF-8', Buffer.from(`${a}\next:\xe9\n`, 'latin1'), undefined, 'list: line 2 is not UTF-8 text'],
+  [
+    'a cell that is not UTF-8',
+    Buffer.from(`address,n\n${a},\xe9\n`, 'latin1'),
+    undefined,
+    'list: line 2 is not UTF-8 text',
+  ],
+  [
+    'an array that is not UTF-8',
+    Buffer.from('["ext:\xe9"]', 'latin1'),
+    undefined,
+    'list: starts with [ and is not a JSON array: item 1: not UTF-8 text',
+  ],
+  [
+    'an array with a broken item',
+    '["ext:a", x]',
+    undefined,
+    "list: starts with [ and is not a JSON array: item 2: Unexpected token 'x'",
+  ],
+  [
+    'an array with a comma behind its last item',
+    '["ext:a",]',
+    undefined,
+    'list: starts with [ and is not a JSON array: item 2: Unexpected end of JSON input',
+  ],
+  [
+    'an array that a brace ends',
+    '["ext:a"}',
+    undefined,
+    'list: starts with [ and is not a JSON array: a brace ends it',
+  ],
+  [
+    'two arrays',
+    '["ext:a"]\n["ext:b"]',
+    undefined,
+    'list: starts with [ and is not a JSON array: something stands behind its end',
+  ],
+  ['a line longer than 1 MB', `${a}\n${'x'.repeat(1_048_577)}\n${a}\n`, undefined, 'list: line 2 is longer than 1 MB'],
   [
     'a gzip file that is cut off',
     gzipSync(`${a}\n`).subarray(0, -4),
     undefined,
-    'list: cannot be read to its end: unexpected end of file',
+    'list: the gzip file is damaged or cut off',
   ],
 ];
 

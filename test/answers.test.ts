@@ -2,21 +2,22 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { routes } from '../src/resources/routes.ts';
 import { addTrades } from '../src/sandbox/add-trades.ts';
+import { answerer } from '../src/sandbox/answer.ts';
 import { advanceClock, freezeClock } from '../src/sandbox/clock.ts';
-import { createApp } from '../src/sandbox/server.ts';
 import { type Db, openDb } from '../src/sandbox/store.ts';
 import { ensureWorld } from '../src/sandbox/world.ts';
 import { temporaryFolder } from './harness.ts';
 import { dayMs, largeNow, largeWorld, tokenOf, tradeAt, traderOf } from './large-world.ts';
 
-const headers = { authorization: 'Bearer sandbox-key-a' };
+const authorization = 'Bearer sandbox-key-a';
 
 function asking(db: Db, now: () => number = () => largeNow) {
-  const app = createApp({ db, routes, now, wire: {} });
-  return async (path: string, init: RequestInit = {}) => {
-    const answer = await app.request(`http://localhost${path}`, { ...init, headers: { ...headers, ...init.headers } });
-    expect(answer.headers.get('content-type')).toBe('application/json');
-    return JSON.parse(await answer.text());
+  const answer = answerer({ db, routes, now, wire: {} });
+  return async (target: string, { method = 'GET', body = '', headers = { authorization } } = {}) => {
+    const origin = 'http://localhost';
+    const answered = await answer({ method, origin, target, authorization: headers.authorization, body: () => body });
+    expect(answered.headers['content-type']).toBe('application/json');
+    return JSON.parse(answered.text);
   };
 }
 

@@ -286,14 +286,17 @@ test.skipIf(!hasScript)('at a real terminal the key that is typed is not shown (
   expect(given.shown).not.toContain('half-a-key');
 });
 
-test('a preview of a login that asks nobody is refused, and leaves the stored key as it is', async () => {
+test('a preview of a login that sends nothing shows where the key would be stored, and leaves the stored one as it is', async () => {
   const env = { SOTRA_CONFIG_DIR: temporaryFolder() };
   const login = 'auth login --context staging --base-url https://api.example.com --with-key --offline';
   expect((await run(login, { env, stdin: 'the-key-that-stays-abcd' })).code).toBe(0);
-  for (const flag of ['--dry-run', '--curl']) {
-    const { code, out, err } = await run(`${login} ${flag}`, { env, stdin: 'another-key-wxyz' });
-    expect([code, out]).toEqual([2, '']);
-    expect(err).toContain(`--offline and ${flag} contradict each other`);
-  }
+  const curl = await run(`${login} --curl`, { env, stdin: 'another-key-wxyz' });
+  expect([curl.code, curl.out]).toEqual([2, '']);
+  expect(curl.err).toContain('--offline and --curl contradict each other');
+  const dry = await run(`${login} --dry-run`, { env, stdin: 'another-key-wxyz' });
+  expect([dry.code, dry.out]).toEqual([
+    0,
+    `store\tAPI key of context staging for https://api.example.com\t${env.SOTRA_CONFIG_DIR}/config.json\n`,
+  ]);
   expect(JSON.parse((await run('context show staging --json', { env })).out)).toMatchObject({ keySuffix: 'abcd' });
 });

@@ -19,10 +19,7 @@ const refused: readonly [argv: string, message: string, hint?: string][] = [
   ['leaderboard list --chains optimism', '--chains optimism: must be one of base, solana, ethereum, hyperliquid'],
   ['leaderboard list --timeframe 1y', '--timeframe 1y: must be one of 7d, 30d'],
   ['leaderboard rank', '<address> is required: the wallet whose rank is wanted'],
-  [
-    'leaderboard rank 0x123',
-    '<address> 0x123: must be a profile UUID, a wallet address (0x... or Solana base58) or ext:<your user id>',
-  ],
+  ['leaderboard rank 0x123', '<address> 0x123: has 3 hex digits, 40 are needed'],
   [
     'profile get nobody',
     '<identifier> nobody: must be a profile UUID, a wallet address (0x... or Solana base58) or ext:<your user id>',
@@ -30,7 +27,11 @@ const refused: readonly [argv: string, message: string, hint?: string][] = [
   ['leaderboard list --limt 5', "unknown option '--limt'", 'Did you mean --limit?'],
   ['leaderbord list', "unknown command 'leaderbord'", 'Did you mean leaderboard?'],
   ['leaderboard lst', "unknown command 'lst'", 'Did you mean list?'],
-  ['leaderboard list extra', "too many arguments for 'list'. Expected 0 arguments but got 1."],
+  [
+    'leaderboard list extra',
+    "unexpected argument 'extra': leaderboard list takes no arguments",
+    'See sotra leaderboard list --help.',
+  ],
   ['leaderboard list --columns rank,nme', '--columns nme: no such column'],
   [
     'leaderboard list --format jsn',

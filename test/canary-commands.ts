@@ -229,7 +229,7 @@ const holders: readonly { file: RegExp; holds: Secret }[] = [
   { file: /^data\/webhook\/jobs\/[0-9a-f]{12}(\.gone-[0-9a-f]{8})?\/secret$/, holds: 'webhook secret' },
   // webhook register --secret-file, webhook secret --out.
   { file: /^written-\d+$/, holds: 'webhook secret' },
-  // key export --plain --out.
+  // key export --unencrypted --out.
   { file: /^written-\d+$/, holds: 'EVM key' },
 ];
 

@@ -53,7 +53,7 @@ function leaksOf(texts: Readonly<Record<string, string>>): Live['leaks'] {
 /** A feed that is watched while the service answers so, and then well again. */
 export async function watchOnce(command: string, way: string, script: Script, world: CanaryWorld): Promise<Live> {
   const trace = join(world.outputs, `live-${numbers.next().value}.har`);
-  const argv = `${command} --watch 100ms ${way.replace('@@', trace)} --retries 0 --timeout 100ms --max-body 1MB`;
+  const argv = `${command} --watch 100ms ${way.replace('@@', trace)} --retries 20 --timeout 100ms --max-body 1MB`;
   const seen = () => world.service.requests.length;
   const before = seen();
   let faulty = before;
@@ -87,7 +87,7 @@ export async function listenOnce(
   const [ready, trace] = [join(world.outputs, `ready-${number}.json`), join(world.outputs, `live-${number}.har`)];
   const secrets = world.input('hook.secret');
   const forward = `--forward-to ${world.service.url}/hook --route copyswap=${world.service.url}/copies`;
-  const argv = `webhook listen --port 0 --name l${number} --secret-file ${secrets} --ready-file ${ready} ${forward} ${way.replace('@@', trace)} --max-body 2048`;
+  const argv = `webhook listen --port 0 --name l${number} --secret-file ${secrets} --ready-file ${ready} ${forward} ${way.replace('@@', trace)} --max-delivery 2048`;
   const before = world.service.requests.length;
   const answers: string[] = [];
   const statuses: number[] = [];

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { encodeBase58 } from '../src/model/address.ts';
 import { routes } from '../src/resources/routes.ts';
-import { createApp } from '../src/sandbox/server.ts';
+import { answerer } from '../src/sandbox/answer.ts';
 import { openDb } from '../src/sandbox/store.ts';
 import { ensureWorld } from '../src/sandbox/world.ts';
 import { apiKey, evmKey, namedSecret, pair, password, webhookSecret } from './canaries.ts';
@@ -79,16 +79,13 @@ const files: Readonly<Record<string, string>> = {
 function healthyScript(): Script {
   const db = openDb(':memory:');
   ensureWorld(db, Date.now(), 'demo');
-  const app = createApp({ db, routes, now: () => Date.now(), wire: {} });
+  const answer = answerer({ db, routes, now: () => Date.now(), wire: {} });
   return async ({ method, url, headers, body }, response) => {
     const text = url.startsWith('/v1/swap-comments') && method === 'POST' ? takenComment(body) : undefined;
-    const answer = await app.request(`http://127.0.0.1${url}`, {
-      method,
-      headers: { authorization: 'Bearer sandbox-key-a', 'content-type': 'application/json' },
-      ...(method === 'GET' || body === '' ? {} : { body }),
-    });
-    const own = text ?? (await answer.text()).replaceAll(/whsec_[\w-]+/g, webhookSecret);
-    response.writeHead(text === undefined ? answer.status : 200, {
+    const authorization = 'Bearer sandbox-key-a';
+    const answered = await answer({ method, origin: 'http://127.0.0.1', target: url, authorization, body: () => body });
+    const own = text ?? answered.text.replaceAll(/whsec_[\w-]+/g, webhookSecret);
+    response.writeHead(text === undefined ? answered.status : 200, {
       'content-type': 'application/json',
       ...echoHeaders(headers),
     });

@@ -127,7 +127,7 @@ test('no key, password or API key shows in any output, file or process list, wha
     { argv: ['key', 'import', 'evm', '--key-file', evmFile, '--password-file', passwordFile], code: 2 },
     { argv: ['key', 'list'], code: 0 },
     { argv: ['key', 'export', 'evm'], code: 0 },
-    { argv: ['key', 'export', 'evm', '--plain'], code: 2 },
+    { argv: ['key', 'export', 'evm', '--unencrypted'], code: 2 },
     { argv: ['comment', 'sign', ...base, '--key-file', evmFile], code: 0 },
     { argv: ['comment', 'sign', ...solana, '--key-file', solFile, '--json'], code: 0 },
     { argv: ['comment', 'sign', ...base, '--key-stdin', '--out', signed], code: 0, stdin: evmKey },

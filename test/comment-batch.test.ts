@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { checkedLine } from '../src/log-file.ts';
 import { run, type Seen, stub, temporaryFolder } from './harness.ts';
 import { degen, evmTrader, swaps, tradersWorld, writeKeys } from './traders.ts';
 
@@ -166,7 +167,7 @@ test('a journal cut short by a crash is read up to there, and what was on its wa
   const { code, out } = await run(post, { env });
   expect([code, rows(out)]).toMatchObject([0, [{ result: 'posted before', uid: 'u-c0' }]]);
   expect(taken).toHaveLength(1);
-  writeFileSync(journal, '{"version":99}\n');
+  writeFileSync(journal, `${checkedLine({ version: 99 })}\n`);
   const newer = await run(post, { env });
   expect([newer.code, newer.err.includes('is of version 99, not 1')]).toEqual([3, true]);
 });

@@ -1,9 +1,9 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { signComment } from '../src/resources/comment/signed.ts';
-import { answering, run, type Seen, stub } from './harness.ts';
-import { degen, evmTrader, swaps, tradersWorld } from './traders.ts';
+import { answering, run, type Seen, stub, temporaryFolder } from './harness.ts';
+import { bonk, degen, evmTrader, swaps, tradersWorld, writeKeys } from './traders.ts';
 
 const fields = ['--chain', 'base', '--token', degen, '--tx', swaps.good, '--text', 'gm'];
 const named = ['--service-name', 'Example'];
@@ -19,7 +19,7 @@ test('a dry run shows text, signer and request, and sends nothing', async () => 
   const words = ['comment', 'post', ...fields, ...named, '--key-file', keys.evm, '--dry-run'];
   const { out, code } = await run(words, { env: service.env, tty: 100 });
   expect(code).toBe(0);
-  expect(out).toContain('  1 | Example Swap Comment:\n  2 | Chain: base\n');
+  expect(out).toContain('  1  Example Swap Comment:\n  2  Chain: base\n');
   expect(out).toContain(`Signer: ${evmTrader.address}\n`);
   expect(out).toContain(`POST ${service.url}/v1/swap-comments\n`);
   expect(out).toContain('authorization: Bearer ***\n');
@@ -151,11 +151,13 @@ test('on a terminal the text is shown and a yes asked for; a no posts nothing', 
   const { env, keys } = await tradersWorld();
   const words = ['--sandbox', 'comment', 'post', ...fields, '--key-file', keys.evm];
   const no = await run(words, { env, tty: 100, answers: [''] });
-  expect(no.code).toBe(130);
-  expect(no.err).toContain('  5 | Comment: gm\n');
+  expect(no.code).toBe(2);
+  expect(no.err).toContain('  5  Comment: | gm\n');
   expect(no.err).toContain(`Signer: ${evmTrader.address}\nPost this comment to the sandbox? [y/N] `);
-  expect(no.err).toContain('error: not posted: the answer was no');
-  expect((await run([...words, '--no-input'], { env, answers: [] })).err).toContain('Add --yes.');
+  expect(no.err).toContain('error: did not post this comment to the sandbox: the answer was not yes');
+  expect((await run([...words, '--no-input'], { env, answers: [] })).err).toContain(
+    'Add --yes to do it without a question.',
+  );
   const yes = await run(words, { env, tty: 100, answers: ['y'] });
   expect([yes.code, yes.out.includes('gm')]).toEqual([0, true]);
 });
@@ -236,4 +238,58 @@ test('a missing API key is said before anybody is asked for a private key or a y
   const given = ['--signature', `0x${'11'.repeat(65)}`, '--signer', evmTrader.address];
   const signed = await run(['comment', 'post', ...fields, ...named, ...given], { env, tty: 100, answers: [] });
   expect(signed.code).toBe(4);
+});
+
+test('the examples of comment post --help post, each once, in a new sandbox', async () => {
+  const env = { SOTRA_DATA_DIR: temporaryFolder(), SOTRA_CONFIG_DIR: temporaryFolder() };
+  const { out } = await run('comment post --help');
+  const examples = [...out.matchAll(/^ *sotra (--sandbox comment post .*)$/gm)].map(([, argv = '']) => argv);
+  expect(examples).toHaveLength(2);
+  for (const argv of examples) expect(await run(`${argv} --json`, { env })).toMatchObject({ code: 0, err: '' });
+  const listed = await run(
+    '--sandbox comment list --chain base --tx 0x5cdbd22c1a2a1b1ee7c9ecd4b2a6a0d5f02ea3fbf4d1cf1ac3a4de86fd8ad911 --jq .[].comments[].commentText',
+    { env },
+  );
+  expect([listed.code, listed.out]).toEqual([0, 'gm\n']);
+});
+
+test('from no key to a posted comment: generate a key, make a trade for it, sign, post and show', async () => {
+  const folder = temporaryFolder();
+  const env = { SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
+  const password = writeKeys(folder).password;
+  const dry = await run('key generate trader --dry-run --json', { env });
+  expect([dry.code, dry.out]).toEqual([0, expect.stringContaining('a new evm key trader')]);
+  expect(existsSync(join(folder, 'keys'))).toBe(false);
+  for (const [chain, token] of [
+    ['base', degen],
+    ['solana', bonk],
+  ] as const) {
+    const made = await run(`key generate ${chain} --chain ${chain} --password-file ${password} --json`, { env });
+    expect([made.code, made.err]).toEqual([0, expect.stringContaining(`sotra key export ${chain} --out <file>`)]);
+    const { address, file } = JSON.parse(made.out);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    await run(`alias set @${chain} ${address}`, { env });
+    await run(`alias set @token-${chain} ${token}`, { env });
+    const trade = `--chain ${chain} --trader @${chain} --token @token-${chain} --side buy --amount 10 --usd 50`;
+    const { transactionHash } = JSON.parse((await run(`sandbox trade ${trade} --json`, { env })).out);
+    const swap = `--chain ${chain} --tx ${transactionHash} --token @token-${chain} --text gm`;
+    const signing = `--key ${chain} --password-file ${password} --signer @${chain}`;
+    expect(await run(`--sandbox comment post ${swap} ${signing}`, { env })).toMatchObject({ code: 0 });
+    const shown = await run(`--sandbox comment list --tx ${transactionHash} --chain ${chain} --json`, { env });
+    expect(JSON.parse(shown.out)[transactionHash].comments).toMatchObject([{ commentText: 'gm' }]);
+  }
+  const again = await run(`key generate base --password-file ${password}`, { env });
+  expect([again.code, again.err]).toEqual([2, 'error: key base exists already\nhint: Take another name.\n']);
+  const asked = await run('key generate asked', { env, answers: ['pw', 'pw'] });
+  expect([asked.code, asked.err]).toEqual([0, expect.stringContaining('Password to seal the key with (not shown): ')]);
+});
+
+test('an @ and digits are a coin of hyperliquid where a token is named, and a saved name elsewhere', async () => {
+  const env = { SOTRA_CONFIG_DIR: temporaryFolder() };
+  await run(`alias set @107 ${evmTrader.address}`, { env });
+  const sign =
+    'comment sign --chain hyperliquid --tx 52012345678 --token @107 --text gm --service-name Example --preview';
+  expect((await run(sign, { env })).out).toContain('Token Address: @107\n');
+  const unknown = await run(`${sign.replace('@107', '@nobody')}`, { env });
+  expect([unknown.code, unknown.err]).toEqual([2, expect.stringContaining('--token @nobody: no such alias')]);
 });

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { decodeUtf8, readBytes } from '../src/resources/comment/read-comment.ts';
+import { decodeUtf8, readWhole } from '../src/files/whole.ts';
 import { type RunOptions, run, temporaryFolder } from './harness.ts';
 import { degen, evmTrader, swaps } from './traders.ts';
 
@@ -10,7 +10,7 @@ const tx = ['--tx', swaps.good];
 const token = ['--token', degen];
 const text = ['--text', 'gm'];
 const name = ['--service-name', 'Example'];
-const help = 'See the command with --help.';
+const help = 'See sotra comment sign --help.';
 
 async function said(argv: readonly string[], options: RunOptions = {}) {
   const { out, err, code } = await run(argv, options);
@@ -31,11 +31,11 @@ const refusals: readonly [words: readonly string[], error: string, hint: string 
   [[...tx, ...token, ...text, ...name], '--chain is required: chain of the swap', help],
   [
     [...chain, ...token, ...text, ...name],
-    '--tx is required: transaction hash of the swap, on hyperliquid or an order id',
+    '--tx is required: transaction hash of the swap, or an order id on hyperliquid',
     help,
   ],
   [[...chain, ...tx, ...text, ...name], '--token is required: token that was swapped', help],
-  [[...chain, ...tx, ...token, ...name], '--text or --text-file is required: the comment', help],
+  [[...chain, ...tx, ...token, ...name], '--text (or --text-file) is required: the comment', help],
   [
     [...chain, ...tx, ...token, ...text, ...name, '--text-file', '-'],
     '--text and --text-file contradict each other',
@@ -68,7 +68,7 @@ const refusals: readonly [words: readonly string[], error: string, hint: string 
   ],
   [
     [...chain, ...tx, ...token, ...text, '--service-name', 'Exam\tple'],
-    '--service-name Exam ple: must be one line without spaces around it',
+    '--service-name Exam<U+0009>ple: must be one line without spaces around it',
     undefined,
   ],
 ];
@@ -119,7 +119,7 @@ test('why a file cannot be read, or is no text, is kept with the error', async (
   expect(() => decodeUtf8(Uint8Array.of(0xff), 'a')).toThrow(
     expect.objectContaining({ code: 'usage', message: 'a is not UTF-8 text', cause: expect.any(TypeError) }),
   );
-  await expect(readBytes('/nowhere/comment', {} as never)).rejects.toMatchObject({
+  await expect(readWhole('/nowhere/comment', {} as never)).rejects.toMatchObject({
     code: 'local-file',
     cause: { code: 'ENOENT' },
   });
@@ -143,13 +143,13 @@ test('a service without a name is told as what it is: a context, or none', async
     hint: way,
   });
   const { out } = await preview([...comment, '--context', 'partner', '--service-name', 'Example'], { env });
-  expect(out).toContain('  1 | Example Swap Comment:\n  2 | Chain: base\n');
+  expect(out).toContain('  1  Example Swap Comment:\n  2  Chain: base\n');
   await run('context set partner --service-name Stored --layout blank-line', { env });
   expect((await preview([...comment, '--context', 'partner'], { env })).out).toContain(
-    '  1 | Stored Swap Comment:\n  2 | (empty line)\n',
+    '  1  Stored Swap Comment:\n  2  (empty line)\n',
   );
   expect((await preview([...comment, '--context', 'partner', '--layout', 'five-line'], { env })).out).toContain(
-    '  1 | Stored Swap Comment:\n  2 | Chain: base\n',
+    '  1  Stored Swap Comment:\n  2  Chain: base\n',
   );
 });
 
@@ -176,8 +176,8 @@ const signedFiles: readonly [content: string, what: string, hint: string][] = [
   ['gm\n{}', 'is not JSON', written],
   ['\u00a0{}', 'is not JSON', written],
   ['\u00a0{}\n', 'is not JSON', written],
-  [' {}\n{}\n', 'holds several comments', 'Post them with --from @.'],
-  ['\n{}\ngm', 'holds several comments', 'Post them with --from @.'],
+  [' {}\n{}\n', 'holds several comments', 'Post them with --file @.'],
+  ['\n{}\ngm', 'holds several comments', 'Post them with --file @.'],
   ['{}', 'is not a signed comment: message: Invalid input: expected string, received undefined', written],
   ['1', 'is not a signed comment: it: Invalid input: expected object, received number', written],
 ];

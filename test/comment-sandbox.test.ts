@@ -102,7 +102,7 @@ test('the signature is checked strictly: length, last byte, upper half, another 
   expect(await refused(signature.slice(0, -2), signerAddress)).toContain(
     'signature: the signature has 64 bytes, not 65',
   );
-  expect(await refused(`${signature.slice(0, -2)}00`, signerAddress)).toContain('its last byte is 0, not 27 or 28');
+  expect(await refused(`${signature.slice(0, -2)}02`, signerAddress)).toContain('its last byte is 2, not 27 or 28');
   expect(await refused(signature.slice(2), signerAddress)).toContain('the signature is not 0x and hex digits');
   expect(await refused(signature, degen)).toContain(`it is the signature of ${evmTrader.address}, not of ${degen}`);
   expect(await refused(signature, solanaTrader.address)).toContain('the signer is not an EVM address');

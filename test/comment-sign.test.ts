@@ -27,7 +27,7 @@ test('a preview is text for people, the object where JSON or a part of it is ask
   const message = `Example Swap Comment:\nChain: base\nToken Address: ${degen}\nTxn Hash: ${swaps.good}\nComment: gm`;
   const asText = await sign([...base, '--preview']);
   expect([asText.code, asText.err]).toEqual([0, '']);
-  expect(asText.out.startsWith('Text to be signed (five-line, 5 lines):\n  1 | Example Swap Comment:\n')).toBe(true);
+  expect(asText.out.startsWith('Text to be signed (five-line, 5 lines):\n  1  Example Swap Comment:\n')).toBe(true);
   expect((await sign([...base, '--preview', '--format', 'table'])).out).toBe(asText.out);
   expect((await sign([...base, '--dry-run', ...byEvm])).out).toBe(asText.out);
   const asJson = await sign([...base, '--preview', '--json']);
@@ -43,8 +43,8 @@ test('a dry run of many comments shows each and signs none', async () => {
   const [file, out] = [linesOf(...comments), join(temporaryFolder(), 'signed.ndjson')];
   const dry = ['--from', file, '--out', out, ...name, '--layout', 'five-line', '--dry-run', ...byEvm];
   const shown = await sign(dry);
-  expect(shown).toMatchObject({ code: 0, err: '' });
-  expect(shown.out.match(/^ {2}5 \| Comment: g[mn]$/gm)).toEqual(['  5 | Comment: gm', '  5 | Comment: gn']);
+  expect(shown).toMatchObject({ code: 0, err: `Would be signed and written to ${out}.\n` });
+  expect(shown.out.match(/^ {2}5 {2}Comment: \| g[mn]$/gm)).toEqual(['  5  Comment: | gm', '  5  Comment: | gn']);
   const lines = (await sign([...dry, '--format', 'ndjson'])).out.trimEnd().split('\n');
   expect(lines.map((line) => JSON.parse(line).commentText)).toEqual(['gm', 'gn']);
   expect(shown.out + lines.join('')).not.toContain('signature');
@@ -88,12 +88,12 @@ test.each([
   ['--text', 'gm'],
   ['--text-file', 'file'],
   ['--preview'],
-])('--from takes the comments from its file: with %s it is refused before that is read', async (...words) => {
-  const { code, out, err } = await sign(['--from', '/nowhere/file', ...name, ...byEvm, ...words]);
+])('--file takes the comments from its file: with %s it is refused before that is read', async (...words) => {
+  const { code, out, err } = await sign(['--file', '/nowhere/file', ...name, ...byEvm, ...words]);
   expect([code, out, err]).toEqual([
     2,
     '',
-    'error: --from takes the comments from the file: leave --chain, --tx, --token, --text and --preview out\n',
+    'error: --file takes the comments from the file: leave --chain, --tx, --token, --text and --preview out\n',
   ]);
 });
 
@@ -103,7 +103,7 @@ test('stdin is either the comment or the key, and may be the one while the key i
   const both = (use: string) =>
     `error: --key-stdin and ${use} cannot both read stdin\nhint: Give the key another way.\n`;
   expect((await sign([...words, '--key-stdin'], { stdin: 'gm' })).err).toBe(both('--text-file -'));
-  expect((await sign(['--from', '-', ...name, '--key-stdin'], { stdin: lines })).err).toBe(both('--from -'));
+  expect((await sign(['--from', '-', ...name, '--key-stdin'], { stdin: lines })).err).toBe(both('--file -'));
   const one = await sign([...words, ...byEvm, '--json'], { stdin: 'gm' });
   const other = await sign([...base, '--key-stdin', '--json'], { stdin: evmTrader.key });
   expect([one.code, other.code, one.out]).toEqual([0, 0, other.out]);
@@ -116,20 +116,22 @@ test('stdin is either the comment or the key, and may be the one while the key i
 test('what is signed goes into a file of its owner, over what was there, and the way to post it is told', async () => {
   const out = join(temporaryFolder(), 'signed.json');
   writeFileSync(out, 'before');
-  const one = await sign([...base, ...byEvm, '--out', out]);
+  const refused = await sign([...base, ...byEvm, '--out', out]);
+  expect([refused.code, readFileSync(out, 'utf8')]).toEqual([2, 'before']);
+  const one = await sign([...base, ...byEvm, '--out', out, '--yes']);
   expect(one).toEqual({
     ...{ code: 0, out: '' },
     err: `Signed the comment into ${out}. Post with: sotra comment post --signed ${out}\n`,
   });
   expect(statSync(out).mode & 0o777).toBe(0o600);
   expect(readFileSync(out, 'utf8')).toBe(`${JSON.stringify(JSON.parse(readFileSync(out, 'utf8')), null, 2)}\n`);
-  const single = await sign(['--from', linesOf(onBase), ...name, ...byEvm, '--out', out]);
+  const single = await sign(['--from', linesOf(onBase), ...name, ...byEvm, '--out', out, '--yes']);
   expect(single.err).toBe(one.err);
   const file = linesOf(onBase, { ...onBase, tx: swaps.second });
-  const many = await sign(['--from', file, ...name, ...byEvm, '--out', out]);
+  const many = await sign(['--from', file, ...name, ...byEvm, '--out', out, '--yes']);
   expect([many.out, many.err]).toEqual([
     '',
-    `Signed 2 comments into ${out}. Post with: sotra comment post --from ${out}\n`,
+    `Signed 2 comments into ${out}. Post with: sotra comment post --file ${out}\n`,
   ]);
   const lines = readFileSync(out, 'utf8').split('\n');
   expect(lines.slice(0, -1).map((line) => JSON.parse(line).transactionHash)).toEqual([swaps.good, swaps.second]);
@@ -157,9 +159,13 @@ test('a typed signature is judged by the text that the flags make: yes with whos
     expect([words, no.code]).toEqual([words, 12]);
     expect(no.out).toContain('over this text it is the signature of 0x');
   }
-  const missing = 'is required, or --signed <file>\n';
-  expect((await verify([...base, '--signer', degen])).err).toBe(`error: --signature ${missing}`);
-  expect((await verify([...base, '--signature', signature])).err).toBe(`error: --signer ${missing}`);
+  const hint = '\nhint: See sotra comment verify --help.\n';
+  expect((await verify([...base, '--signer', degen])).err).toBe(
+    `error: --signature is required: the signature, or --signed <file>${hint}`,
+  );
+  expect((await verify([...base, '--signature', signature])).err).toBe(
+    `error: --signer is required: the address that signed${hint}`,
+  );
 });
 
 test('the form of a Solana signature is told from it, or held to the one that is said, typed or in a file', async () => {

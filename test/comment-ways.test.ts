@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { confirm } from '../src/confirm.ts';
 import type { Context } from '../src/context.ts';
-import { askToPost } from '../src/resources/comment/run-post.ts';
 import { answering, type RunOptions, run, type Stub, stub, temporaryFolder } from './harness.ts';
-import { bonk, degen, evmTrader, solanaTrader, swaps } from './traders.ts';
+import { bonk, degen, evmTrader, solanaTrader, swaps, tradersWorld } from './traders.ts';
 
 const swap = ['--chain', 'base', '--tx', swaps.good, '--token', degen, '--text', 'gm'];
 const name = ['--service-name', 'Example'];
@@ -35,16 +35,16 @@ const fromFile = (way: string) => `${way} takes the comment from the file: leave
 
 const refusals: readonly [words: string, message: string, hint?: string][] = [
   ['--signature 0x12 --signed f', '--signature and --signed contradict each other', either],
-  ['--signature 0x12 --from f', '--signature and --from contradict each other', either],
-  ['--signed f --from f', '--signed and --from contradict each other', either],
+  ['--signature 0x12 --file f', '--signature and --file contradict each other', either],
+  ['--signed f --file f', '--signed and --file contradict each other', either],
   ['--signature 0x12 --key-file f', '--signature and --key-file contradict each other', either],
   ['--signed f --key-stdin', '--signed and --key-stdin contradict each other', either],
   ['--signed f --key k', '--signed and --key contradict each other', either],
   ['--signed f --chain base', fromFile('--signed')],
   ['--signed f --tx 12', fromFile('--signed')],
-  ['--from f --token ETH', fromFile('--from')],
-  ['--from f --text gm', fromFile('--from')],
-  ['--from f --text-file gm', fromFile('--from')],
+  ['--file f --token ETH', fromFile('--file')],
+  ['--file f --text gm', fromFile('--file')],
+  ['--file f --text-file gm', fromFile('--file')],
   [`${swap.join(' ')} --signature 0x12`, '--signer is required with --signature: the address that signed'],
   [
     `${swap.join(' ')} ${name.join(' ')} --key-env EVM --key-stdin`,
@@ -56,7 +56,11 @@ const refusals: readonly [words: string, message: string, hint?: string][] = [
     '--key-stdin and --text-file - cannot both read stdin',
     'Give the key another way.',
   ],
-  ['--signature 0x12', '--chain is required: chain of the swap', 'See the command with --help.'],
+  [
+    '--signature 0x12',
+    '--chain, --tx, --token and --text (or --text-file) are required: chain of the swap; transaction hash of the swap, or an order id on hyperliquid; token that was swapped; the comment',
+    'See sotra comment post --help.',
+  ],
 ];
 
 test.each(refusals)('comment post %s: %s', async (words, message, hint) => {
@@ -69,7 +73,7 @@ test('a file of comments goes with a key, and is read before anything else', asy
   const { code, err } = await post(['--from', '/nowhere/f', ...byEvm], { env: unused });
   expect([code, err]).toEqual([
     3,
-    "error: cannot read /nowhere/f: ENOENT: no such file or directory, open '/nowhere/f'\n",
+    "error: cannot read /nowhere/f: ENOENT: no such file or directory, open '/nowhere/f'\nhint: Correct its path or its permissions.\n",
   ]);
 });
 
@@ -178,16 +182,16 @@ test('on a terminal the service is named by its origin, and the text shown where
   const service = await storing();
   const at = { env: service.env, tty: 100 };
   const known = await post([...swap, ...name, ...given], { ...at, answers: ['n'] });
-  expect([known.code, service.requests]).toEqual([130, []]);
-  expect(known.err).toContain('  5 | Comment: gm\n');
+  expect([known.code, service.requests]).toEqual([2, []]);
+  expect(known.err).toContain('  5  Comment: | gm\n');
   const unknown = await post([...swap, ...given], { ...at, answers: ['n'] });
   expect(unknown.err).toBe(
-    `Signer: ${evmTrader.address}\nPost this comment to ${service.url}? [y/N] error: not posted: the answer was no\n`,
+    `Signer: ${evmTrader.address}\nPost this comment to ${service.url}? [y/N] error: did not post this comment to ${service.url}: the answer was not yes\n`,
   );
   const never = await post([...swap, ...given, '--no-input'], { ...at, answers: [] });
   expect([never.code, never.err]).toEqual([
     2,
-    'error: posting from a terminal asks first, and --no-input forbids it\nhint: Add --yes.\n',
+    `error: cannot ask whether to post this comment to ${service.url}: --no-input is set\nhint: Add --yes to do it without a question.\n`,
   ]);
   expect((await post([...swap, ...given, '--yes'], { ...at, answers: [] })).code).toBe(0);
   expect(service.requests).toHaveLength(1);
@@ -214,9 +218,9 @@ test.each([
     },
   };
   const context = { world: { io }, options: { noInput: false } } as unknown as Context;
-  const outcome = await askToPost('Shown\n', 'Post?', context).catch((error: Error) => error);
+  const outcome = await confirm('post', context, 'Shown\n').catch((error: Error) => error);
   expect(outcome).toEqual(
-    isYes ? undefined : expect.objectContaining({ code: 'interrupted', message: 'not posted: the answer was no' }),
+    isYes ? undefined : expect.objectContaining({ code: 'usage', message: 'did not post: the answer was not yes' }),
   );
   // The answer is no secret: it is seen while it is typed.
   expect(asked).toEqual(['Shown\n', 'Post? [y/N] ', { hidden: false }]);
@@ -259,4 +263,56 @@ test('the JSON of the service comes unchanged, and what is odd about a comment i
   expect([code, err]).toEqual([0, 'warning: the comment begins or ends with a space\n']);
   expect(out).toContain('"timestamp": 1.50,');
   expect(out).toContain('"more": 12345678901234567890');
+});
+
+test('a signature that ends in 00 or 01, as hardware wallets write it, is taken and sent as 1b or 1c', async () => {
+  const { env, folder, keys } = await tradersWorld();
+  for (const [tx, text] of [
+    [swaps.good, 'gm'],
+    [swaps.second, 'gm 1'],
+    [swaps.third, 'gm 4'],
+  ] as const) {
+    const fields = ['--sandbox', '--chain', 'base', '--tx', tx, '--token', degen];
+    const swap = [...fields, '--text', text];
+    const sign = ['comment', 'sign', ...swap, '--key-file', keys.evm, '--json'];
+    const signed = JSON.parse((await run(sign, { env })).out);
+    const bit = signed.signature.endsWith('1b') ? '00' : '01';
+    const signature = `${signed.signature.slice(0, -2)}${bit}`;
+    const given = ['--signature', signature, '--signer', evmTrader.address];
+    const verified = await run(['comment', 'verify', ...swap, ...given, '--json'], { env });
+    expect([verified.code, JSON.parse(verified.out).valid]).toEqual([0, true]);
+    const dry = await run(['comment', 'post', ...swap, ...given, '--dry-run', '--json'], { env });
+    expect(JSON.parse(dry.out).request.body.signature).toBe(signed.signature);
+    const file = join(folder, 'signed.json');
+    writeFileSync(file, JSON.stringify({ ...signed, signature }));
+    const way = tx === swaps.good ? ['--signed', file] : tx === swaps.second ? ['--from', file] : undefined;
+    const body = JSON.stringify({ ...signed, signature });
+    const raw = ['request', 'POST', '/v1/swap-comments', '--sandbox', '--data', body];
+    const posted = await run(way === undefined ? raw : ['comment', 'post', '--sandbox', ...way], { env });
+    expect([posted.code, posted.err.includes('does not fit')]).toEqual([0, false]);
+  }
+  const bad = ['--signature', `0x${'11'.repeat(64)}02`, '--signer', evmTrader.address];
+  const refused = await run(['comment', 'verify', '--sandbox', ...swap, ...bad]);
+  expect([refused.code, refused.out]).toEqual([12, expect.stringContaining('its last byte is 2, not 27 or 28')]);
+});
+
+test('64 zero bytes are a bad signature, not a key that was given away', async () => {
+  const swap = [
+    '--chain',
+    'solana',
+    '--tx',
+    swaps.solana,
+    '--token',
+    bonk,
+    '--text',
+    'gm',
+    '--service-name',
+    'Example',
+  ];
+  for (const zeros of ['1'.repeat(64), '00'.repeat(64), `${'A'.repeat(86)}==`]) {
+    const words = ['comment', 'verify', ...swap, '--signature', zeros, '--signer', solanaTrader.address];
+    expect(await run(words)).toMatchObject({ code: 12, err: '' });
+  }
+  const given = ['--text', 'gm', '--signer', solanaTrader.address, '--token', '1'.repeat(64)];
+  expect((await run(['comment', 'verify', '--chain', 'solana', ...given])).err).toContain('looks like a private key');
 });

@@ -132,7 +132,7 @@ test('a removed context is gone with its key, and no context is current when it 
     current: 'a',
     contexts: { a: { baseUrl: 'https://a.b', apiKey: 'key-1234' }, b: {} },
   });
-  const { code, err } = await run('context remove a', { env });
+  const { code, err } = await run('context remove a --yes', { env });
   expect(code).toBe(0);
   expect(err).toContain('No context is current now');
   expect(read()).toEqual({ version: 1, contexts: { b: {} } });

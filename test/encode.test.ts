@@ -88,19 +88,24 @@ const path = { id: 'a', owner: 'b' };
 const heard = (query: string) => decodeRequest(get, { path, query: new URLSearchParams(query), body: undefined });
 const taken = (body: unknown) => decodeRequest(put, { path: {}, query: new URLSearchParams(), body });
 
-test('what a request carries is read back, by its aliases too', () => {
-  expect(heard('')).toEqual({ ok: true, input: path });
-  expect(heard('chains=base')).toEqual({ ok: true, input: { ...path, chains: ['base'] } });
+test('what a request carries is read back, by its aliases too, and what is not read is told', () => {
+  expect(heard('')).toEqual({ ok: true, input: path, ignored: [] });
+  expect(heard('chains=base')).toEqual({ ok: true, input: { ...path, chains: ['base'] }, ignored: [] });
   expect(heard('chains=base&chains=solana&count=7&other=1&shown=x')).toEqual({
     ok: true,
     input: { ...path, chains: ['base', 'solana'], limit: 7 },
+    ignored: ['other', 'shown'],
   });
-  expect(heard('size=9')).toEqual({ ok: true, input: { ...path, limit: 9 } });
-  expect(heard('size=9&count=8')).toEqual({ ok: true, input: { ...path, limit: 8 } });
-  expect(taken({ title: 'n', until: null, more: 1 })).toEqual({ ok: true, input: { name: 'n', until: null } });
-  expect(taken({ label: 'n' })).toEqual({ ok: true, input: { name: 'n' } });
+  expect(heard('size=9')).toEqual({ ok: true, input: { ...path, limit: 9 }, ignored: [] });
+  expect(heard('size=9&count=8')).toEqual({ ok: true, input: { ...path, limit: 8 }, ignored: ['size'] });
+  expect(taken({ title: 'n', until: null, more: 1 })).toEqual({
+    ok: true,
+    input: { name: 'n', until: null },
+    ignored: ['more'],
+  });
+  expect(taken({ label: 'n' })).toEqual({ ok: true, input: { name: 'n' }, ignored: [] });
   const raw = decodeRequest(post, { path: {}, query: new URLSearchParams(), body: ['x'] });
-  expect(raw).toEqual({ ok: true, input: { entries: ['x'] } });
+  expect(raw).toEqual({ ok: true, input: { entries: ['x'] }, ignored: [] });
 });
 
 test('a renamed deployment hears its own name', () => {
@@ -108,15 +113,16 @@ test('a renamed deployment hears its own name', () => {
   expect(decodeRequest(get, { path, query, body: undefined }, { 'thing.get.limit': 'n' })).toEqual({
     ok: true,
     input: { ...path, limit: 3 },
+    ignored: ['count'],
   });
 });
 
 const wrong: readonly [problem: string, decoded: () => ReturnType<typeof heard>][] = [
   ['count "x": must be a whole number from 1 to 250', () => heard('count=x')],
   ['count 251: must be a whole number from 1 to 250', () => heard('count=251')],
-  ['count 0: must be a whole number from 1 to 250', () => heard('size=0')],
+  ['size 0: must be a whole number from 1 to 250', () => heard('size=0')],
   ['count is given 2 times, once is allowed', () => heard('count=1&count=2')],
-  ['chains ["base","mars"]: must be one of base, solana', () => heard('chains=base&chains=mars')],
+  ['chains "mars": must be a list of base, solana (repeat the name for each)', () => heard('chains=base&chains=mars')],
   ['even 3: must be even', () => heard('even=3')],
   ['title is required: text', () => taken({})],
   ['title 1: must be text', () => taken({ title: 1 })],
@@ -132,7 +138,7 @@ const wrong: readonly [problem: string, decoded: () => ReturnType<typeof heard>]
   ],
 ];
 
-test.each(wrong)('%s: the field is named as the service calls it', (problem, decoded) => {
+test.each(wrong)('%s: the field is named as the request does', (problem, decoded) => {
   expect(decoded()).toEqual({ ok: false, problem });
 });
 

@@ -7,6 +7,10 @@ const request = { method: 'GET', url, headers: { authorization: 'Bearer k' } as 
 const limits = { timeoutMs: 5000, maxTimeMs: 90_000 };
 const failed = (kind: NetworkFailure['kind']) => new NetworkFailure(kind, 'the reason', undefined);
 
+const caller = { maxWaitMs: 60_000, baseUrl: 'https://a.example.com', keyName: '...cdef from SOTRA_API_KEY' };
+const refusal = (status: number, text: string, headers = {}, sent = request) =>
+  statusError({ request: sent, status, text, headers, requestId: 'r-1', nowMs: 0, caller });
+
 const unanswered: readonly [thrown: unknown, hint: RegExp, code: string, message: string, outcome: string][] = [
   [failed('refused'), /--base-url/, 'network', 'cannot reach https://a.example.com: the reason', 'unsent'],
   [failed('broken'), /--base-url/, 'network', 'cannot reach https://a.example.com: the reason', 'unknown'],
@@ -55,31 +59,58 @@ const answered: readonly [status: number, code: string, exitCode: number, outcom
 ];
 
 test.each(answered)('status %i is %s, exit %i, outcome %s', (status, code, exitCode, outcome) => {
-  const error = statusError(request, status, '{"error":"so it is"}', {}, 'r-1');
+  const error = refusal(status, '{"error":"so it is"}', {});
   expect(error).toMatchObject({ code, exitCode, outcome, status, requestId: 'r-1' });
   expect(error.message).toBe(`so it is (HTTP ${status} from GET /v1/x)`);
   expect(error.details).toBeUndefined();
 });
 
 test('a redirect is told with its place', () => {
-  const error = statusError(request, 302, '', { location: 'https://b.example.com/' }, 'r-2');
-  expect(error).toMatchObject({ code: 'redirect', status: 302, requestId: 'r-2' });
+  const error = refusal(302, '', { location: 'https://b.example.com/' });
+  expect(error).toMatchObject({ code: 'redirect', status: 302, requestId: 'r-1' });
   expect(error.message).toBe('https://a.example.com redirects to https://b.example.com/');
   expect(error.hint).toContain('base URL');
-  expect(statusError(request, 399, '', {}, undefined).code).toBe('redirect');
+  expect(refusal(399, '', {}).code).toBe('redirect');
+});
+
+test.each([
+  [300, '300 Multiple Choices'],
+  [304, '304 Not Modified'],
+  [399, '399'],
+])('a %i without a place says so', (status, shown) => {
+  expect(refusal(status, '').message).toBe(`https://a.example.com answered ${shown}, without an address to go to`);
+});
+
+test.each([
+  ['3600', 'The service asks to wait 3600 s, and --max-wait allows 60 s: --max-wait 3600s waits for it.', 3600],
+  ['172800', 'The service asks to wait 172800 s, and --max-wait allows 60 s: ask again then.', 172_800],
+  ['60', 'The service asks to wait 60 s: ask again then, or allow more attempts with --retries.', 60],
+  ['soon', 'Wait, or allow more attempts with --retries.', undefined],
+])('a Retry-After of %s has the hint %j', (header, hint, retryAfterSec) => {
+  expect(refusal(429, '', { 'retry-after': header })).toMatchObject({ hint, retryAfterSec });
+});
+
+test('a base URL that ends as the paths begin is named where nothing is found', () => {
+  const { hint } = statusError({
+    ...{ request, status: 404, text: '', headers: {}, requestId: undefined, nowMs: 0 },
+    caller: { ...caller, baseUrl: 'https://a.example.com/api/v2' },
+  });
+  expect(hint).toBe(
+    'The base URL ends in /v2, which the paths begin with already: --base-url https://a.example.com/api.',
+  );
 });
 
 const hints: readonly [status: number, headers: Record<string, string>, hint: RegExp | undefined][] = [
   [401, {}, /^Give a key/],
-  [401, { authorization: 'Bearer k' }, /^The key was sent and refused/],
+  [401, { authorization: 'Bearer k' }, /^The key \.\.\.cdef from SOTRA_API_KEY was sent and refused/],
   [403, {}, /^Give a key/],
-  [403, { authorization: 'Bearer k' }, /^The key was sent and refused/],
+  [403, { authorization: 'Bearer k' }, /^The key \.\.\.cdef from SOTRA_API_KEY was sent and refused/],
   [429, {}, /--retries/],
   [404, {}, undefined],
 ];
 
 test.each(hints)('status %i with headers %j hints at %s', (status, headers, hint) => {
-  const found = statusError({ ...request, headers }, status, '', {}, undefined).hint;
+  const found = refusal(status, '', {}, { ...request, headers }).hint;
   if (hint === undefined) expect(found).toBeUndefined();
   else expect(found).toMatch(hint);
 });
@@ -98,5 +129,5 @@ const bodies: readonly [text: string, shown: string][] = [
 ];
 
 test.each(bodies)('of the body %j the error shows %j', (text, shown) => {
-  expect(statusError(request, 400, text, {}, undefined).message).toBe(`${shown} (HTTP 400 from GET /v1/x)`);
+  expect(refusal(400, text, {}).message).toBe(`${shown} (HTTP 400 from GET /v1/x)`);
 });

@@ -47,15 +47,15 @@ async function against(fault: string, { argv, stdin }: CommandLine, more: readon
 }
 
 /**
- * The methods in the order of sending. Uploads keep at a chunk, and a webhook is made only where the list says that there is none yet; whether
+ * The methods in the order of sending. Uploads repeat what may pass, as often as --retries says, and a webhook is made only where the list says that there is none yet; whether
  * a comment was taken is looked up where its answer is lost.
  */
 function methodsOf({ name, method }: CommandLine, exitCode: number, sent: Kind): string[] {
   const times = sent === 'again' || (sent === 'again but POST' && method !== 'POST') ? 2 : 1;
   const passing = sent !== 'once' || exitCode === 8 || exitCode === 13;
-  if (name === 'webhook add-addresses') return Array(passing ? times * 8 : times).fill('PUT');
+  if (name === 'webhook add-addresses') return Array(passing ? 2 : times).fill('PUT');
   const listing = sent === 'once' ? 1 : 2;
-  if (name === 'webhook register') return Array(passing ? listing * 8 : listing).fill('GET');
+  if (name === 'webhook register') return Array(passing ? 2 : listing).fill('GET');
   const isLost = passing && sent !== 'again';
   if (name === 'comment post' && isLost) return ['POST', ...Array(listing).fill('GET')];
   return Array(times).fill(method);

@@ -36,10 +36,10 @@ const columns = ['lost', 'no', 'busy', '500', 'down', 'garbled', 'shape', 'moved
  */
 const table = `
                                   lost        | no       | busy        | 500        | down        | garbled    | shape   | moved    | refused
-feed actor/watch              0 : 130 G5     | = G1     | 130 G5     | 130 G5    | 130 G5     | = G1       | 13 G1   | = G1     | 130
-feed actor/watch              1 : 130 G5     | = G2     | 130 G5     | 130 G5    | 130 G5     | 130 G5     | 13 G2   | = G2     | 130 G1
-feed home/watch               0 : 130 G5     | = G1     | 130 G5     | 130 G5    | 130 G5     | = G1       | 13 G1   | = G1     | 130
-feed home/watch               1 : 130 G5     | = G2     | 130 G5     | 130 G5    | 130 G5     | 130 G5     | 13 G2   | = G2     | 130 G1
+feed actor/watch              0 : = G2     | = G1     | = G2     | = G2    | = G2     | = G1       | 13 G1   | = G1     | =
+feed actor/watch              1 : = G3     | = G2     | = G3     | = G3    | = G3     | = G3     | 13 G2   | = G2     | = G1
+feed home/watch               0 : = G2     | = G1     | = G2     | = G2    | = G2     | = G1       | 13 G1   | = G1     | =
+feed home/watch               1 : = G3     | = G2     | = G3     | = G3    | = G3     | = G3     | 13 G2   | = G2     | = G1
 feed actor/all                0 : = G2        | = G1     | = G2        | = G1       | = G2        | = G1       | 0 G1    | = G1     | =
 feed actor/all                1 : = G3        | = G2     | = G3        | = G2       | = G3        | = G2       | 0 G2    | = G2     | = G1
 feed home/all                 0 : = G2        | = G1     | = G2        | = G1       | = G2        | = G1       | 0 G1    | = G1     | =
@@ -56,15 +56,15 @@ request/paginate              0 : = G2        | = G1     | = G2        | = G1   
 request/paginate              1 : = G3        | = G2     | = G3        | = G2       | = G3        | = G2       | 0 G2    | = G2     | = G1
 request/get                   0 : = G2        | = G1     | = G2        | = G1       | = G2        | = G1       | 0 G1    | = G1     | =
 request/post                  0 : = P1        | = P1     | = P2        | = P1       | = P1        | = P1       | 0 P1    | = P1     | =
-webhook register/file         0 : = G16       | = G1     | = G16       | = G8       | = G16       | = G8       | 13 G1   | = G1     | =
-webhook register/file         1 : = G1 P1 G16 | = G1 P1  | = G1 P2 G16 | = G1 P1 G8 | = G1 P1 G16 | = G1 P1 G8 | 13 G1 P1| = G1 P1  | = G1
-webhook register/file         2 : 10 G1 P1 U16| 10 G1 P1 U1|10 G1 P1 U16|10 G1 P1 U8|10 G1 P1 U16| 10 G1 P1 U8| 0 G1 P1 U2| 10 G1 P1 U1| 10 G1 P1
-webhook add-addresses/file    0 : = U16       | = U1     | = U16       | = U8       | = U16       | = U8       | 0 U3    | = U1     | =
-webhook add-addresses/file    1 : 10 U17      | 10 U2    | 10 U17      | 10 U9      | 10 U17      | 10 U9      | 0 U3    | 10 U2    | 10 U1
-webhook sync                  0 : = U16       | = U1     | = U16       | = U8       | = U16       | = U8       | 0 U3    | = U1     | =
-webhook sync                  1 : 10 U17      | 10 U2    | 10 U17      | 10 U9      | 10 U17      | 10 U9      | 0 U3    | 10 U2    | 10 U1
-webhook resume                0 : 10 U16      | 10 U1    | 10 U16      | 10 U8      | 10 U16      | 10 U8      | 0 U2    | 10 U1    | 10
-webhook resume                1 : 10 U17      | 10 U2    | 10 U17      | 10 U9      | 10 U17      | 10 U9      | 0 U2    | 10 U2    | 10 U1
+webhook register/file         0 : = G2       | = G1     | = G2       | = G2       | = G2       | = G2       | 13 G1   | = G1     | =
+webhook register/file         1 : = G1 P1 G2 | = G1 P1  | = G1 P2 | = G1 P1 G2 | = G1 P1 G2 | = G1 P1 G2 | 13 G1 P1| = G1 P1  | = G1
+webhook register/file         2 : 10 G1 P1 U2| 10 G1 P1 U1|10 G1 P1 U2|10 G1 P1 U2|10 G1 P1 U2| 10 G1 P1 U2| 0 G1 P1 U2| 10 G1 P1 U1| 10 G1 P1
+webhook add-addresses/file    0 : = U2       | = U1     | = U2       | = U2       | = U2       | = U2       | 0 U3    | = U1     | =
+webhook add-addresses/file    1 : 10 U3      | 10 U2    | 10 U3      | 10 U3      | 10 U3      | 10 U3      | 0 U3    | 10 U2    | 10 U1
+webhook sync                  0 : = U2       | = U1     | = U2       | = U2       | = U2       | = U2       | 0 U3    | = U1     | =
+webhook sync                  1 : 10 U3      | 10 U2    | 10 U3      | 10 U3      | 10 U3      | 10 U3      | 0 U3    | 10 U2    | 10 U1
+webhook resume                0 : 10 U2      | 10 U1    | 10 U2      | 10 U2      | 10 U2      | 10 U2      | 0 U2    | 10 U1    | 10
+webhook resume                1 : 10 U3      | 10 U2    | 10 U3      | 10 U3      | 10 U3      | 10 U3      | 0 U2    | 10 U2    | 10 U1
 follow bulk/file              0 : = P1        | = P1     | = P2        | = P1       | = P1        | = P1       | 0 P3    | = P1     | =
 follow bulk/file              1 : 10 P2       | 10 P2    | 10 P3       | 10 P2      | 10 P2       | 10 P2      | 0 P3    | 10 P2    | 10 P1
 comment post/from             0 : = P1 G2     | 10 P3    | = P2        | = P1 G1    | = P1 G2     | = P1 G1    | 12 P1   | = P1     | =        | 401: = P1    | 403: = P1

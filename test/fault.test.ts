@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
+import type { IncomingRequest } from '../src/sandbox/answer.ts';
 import { parseFault } from '../src/sandbox/fault-text.ts';
 import { listen } from '../src/sandbox/listen.ts';
 import { run } from './harness.ts';
@@ -6,17 +7,15 @@ import { run } from './harness.ts';
 async function served(...texts: string[]) {
   const processed: string[] = [];
   const waits: number[] = [];
-  const app = {
-    fetch: async (request: Request) => {
-      processed.push(`${request.method} ${new URL(request.url).pathname}`);
-      await request.text();
-      return Response.json({ answer: 'a long enough answer to be cut in the middle' });
-    },
+  const answer = async ({ method, target, body }: IncomingRequest) => {
+    processed.push(`${method} ${target}`);
+    await body();
+    return { status: 200, headers: {}, text: '{"answer":"a long enough answer to be cut in the middle"}' };
   };
   const faults = texts.flatMap((text) => parseFault(text) ?? []);
   expect(faults).toHaveLength(texts.length);
   const sleep = async (ms: number) => void waits.push(ms);
-  const server = await listen(app, 0, { faults, sleep });
+  const server = await listen(answer, 0, { faulty: { faults, sleep } });
   onTestFinished(() => server.close());
   const ask = async (path: string, method = 'GET') => {
     try {

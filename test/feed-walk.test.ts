@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { addTrades } from '../src/sandbox/add-trades.ts';
+import { currentSnapshot, writeCursor } from '../src/sandbox/feed-cursors.ts';
 import { type FeedQuestion, feedPage } from '../src/sandbox/feed-lists.ts';
 import { type Db, openDb } from '../src/sandbox/store.ts';
 import type { Trade } from '../src/sandbox/trade.ts';
@@ -89,12 +90,36 @@ test('a walk to newer cards shows each card once, those of its beginning in orde
       const add = worldOf(db);
       add(before);
       const atStart = orderNow(db);
-      const first = { newerThan: '2000-01-01T00:00:00Z' };
+      const beginning = { mark: { atSec: 0, id: '' }, snapshot: currentSnapshot(db) };
+      const first = { newerThan: writeCursor({ snapshot: beginning.snapshot, at: beginning.mark, start: beginning }) };
       const { pages } = walk(db, 'newer', first, { limit, between, arrive: (index) => add(between[index] ?? []) });
       const shown = pages.flatMap((page) => page.toReversed());
       expect(new Set(shown).size).toBe(shown.length);
       expect(shown.slice(0, atStart.length)).toEqual(atStart.toReversed());
       expect([...shown].sort()).toEqual(orderNow(db).sort());
+      db.close();
+    }),
+  );
+});
+
+test('a walk through what is newer than a time shows the newest first, each card of the window once and none before it', () => {
+  fc.assert(
+    fc.property(story, fc.nat(200), ({ before, between, limit }, nth) => {
+      const db = openDb(':memory:');
+      const add = worldOf(db);
+      add(before);
+      const rows = db.all<{ id: string; sec: number }>(
+        'SELECT id, latest_ms / 1000 AS sec FROM position ORDER BY latest_ms / 1000 DESC, id',
+      );
+      const since = rows[nth % Math.max(rows.length, 1)]?.sec ?? 0;
+      const newerThan = new Date(since * 1000).toISOString();
+      const { pages } = walk(
+        db,
+        'older',
+        { newerThan },
+        { limit, between, arrive: (index) => add(between[index] ?? []) },
+      );
+      expect(pages.flat()).toEqual(rows.filter(({ sec }) => sec > since).map(({ id }) => id));
       db.close();
     }),
   );

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { checkedLine } from '../src/log-file.ts';
 import { cardOf, idsIn } from './feed-cards.ts';
 import { run, type Seen, type Stub, stub, temporaryFolder } from './harness.ts';
 
@@ -174,15 +175,15 @@ test('a feed that is empty at first is joined before its first card', async () =
 test('network failures, 5xx and 429 are waited out and said once, then nothing is missing', async () => {
   const service = await feedService('next');
   arrive(service, 'old');
-  const { ended, joined } = watching(service, '--json --max 3 --retries 0');
+  const { ended, joined } = watching(service, '--json --max 3');
   await joined();
-  service.faults.push(503, 500, 429);
+  service.faults.push(503, 503, 503, 500, 429);
   await expect.poll(() => service.faults.length).toBe(0);
   arrive(service, 'n1', 'n2', 'n3');
   const { out, err, code } = await ended;
   expect({ code, ids: idsIn(out) }).toEqual({ code: 0, ids: ['n1', 'n2', 'n3'] });
   expect(err.match(/waiting for it to pass/g)).toHaveLength(1);
-  expect(err).toContain('fault 503 (HTTP 503 from GET /v1/feed/actor); waiting for it to pass.');
+  expect(err).toContain('fault 503 (HTTP 503 from GET /v1/feed/actor) (after 3 attempts); waiting for it to pass.');
 });
 
 test("a proxy's page and half an answer are waited out once the service has answered, also in an earlier run", async () => {
@@ -227,15 +228,28 @@ test('JSON of another shape ends a watch with exit 13, its place kept', async ()
 
 test('a service that is down when the watch begins is waited for, and its return is said', async () => {
   const service = await feedService('next');
-  service.faults.push(502, 502);
+  service.faults.push(...Array.from({ length: 6 }, () => 502));
   arrive(service, 'old');
-  const { ended, joined, idle, stop } = watching(service, '--retries 0');
+  const { ended, joined, idle, stop } = watching(service, '');
   await joined();
   await idle();
   stop();
   const { err, code } = await ended;
   expect(code).toBe(130);
   expect(err).toMatch(/waiting for it to pass.\nWatching from .*\nThe service answers again.\n/);
+});
+
+test.each([
+  ['0', 1],
+  ['2', 3],
+])('--retries %s ends a watch at failure %i in a row', async (retries, failures) => {
+  const service = await feedService('next');
+  arrive(service, 'old');
+  const { ended, joined } = watching(service, `--json --retries ${retries}`);
+  await joined();
+  service.faults.push(...Array.from({ length: failures }, () => 500));
+  expect((await ended).code).toBe(8);
+  expect(service.faults).toEqual([]);
 });
 
 test.each([
@@ -309,18 +323,25 @@ test('a damaged place is said and begun anew; one of a newer sotra is exit 3 and
   first.stop();
   await first.ended;
   const file = placeIn(first.data);
-  for (const text of ['{"version": 1, "cur', '[]', '{"version":1,"cursor":3,"sinceSec":null,"seen":{}}']) {
+  const oneBitOff = readFileSync(file, 'utf8').replace('"sinceSec":1', '"sinceSec":0');
+  for (const text of [
+    oneBitOff,
+    '{"version": 1, "cur',
+    '[]',
+    checkedLine({ version: 1, cursor: 3, sinceSec: null, seen: {} }),
+  ]) {
     writeFileSync(file, text);
     const again = watching(service, '', first.data);
     await expect.poll(() => readFileSync(file, 'utf8')).not.toBe(text);
     again.stop();
     expect((await again.ended).err).toContain(`warning: the place kept in ${file} cannot be read`);
   }
-  writeFileSync(file, '{"version":2}');
+  const newer = checkedLine({ version: 2 });
+  writeFileSync(file, newer);
   const { code, err } = await watching(service, '', first.data).ended;
   expect(code).toBe(3);
   expect(err).toContain('was written by a newer sotra (layout 2)');
-  expect(readFileSync(file, 'utf8')).toBe('{"version":2}');
+  expect(readFileSync(file, 'utf8')).toBe(newer);
 });
 
 test('a folder that cannot hold the place is exit 3 before anything is printed', async () => {

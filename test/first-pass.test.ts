@@ -20,7 +20,7 @@ function passOf(text: string, more: { known?: string[]; signal?: AbortSignal } =
   const rejected: Rejected[] = [];
   const said: string[] = [];
   const pass = runFirstPass({
-    lines: readAddressFile(once(text), { name: 'list' }),
+    lines: readAddressFile({ name: 'list', bytes: once(text) }),
     to,
     allowBadChecksum: false,
     onRejected: (each) => rejected.push(each),

@@ -116,9 +116,9 @@ test.each([
     'must be a Twitter handle',
   ],
   [
-    'a larger entry than a request may be',
-    { addressOrUid: 'ext:u1', targets: Array.from({ length: 110_000 }, () => wallet) },
-    'larger than one request may be (4 MB)',
+    'a larger entry than a line may be',
+    { addressOrUid: 'ext:u1', targets: Array.from({ length: 30_000 }, () => wallet) },
+    'larger than 1 MB: split its targets',
   ],
 ])('an entry with %s is refused by its place in the array', async (_, entry, message) => {
   const service = await answering({ targetProfiles: [] });
@@ -135,7 +135,7 @@ test('a file that is missing, no file, broken or not text is refused', async () 
   const cases = [
     ['/nowhere/friends.json', 'no such file'],
     [temporaryFolder(), 'not a file'],
-    [file('[{"addressOrUid":"ext:u1"'), 'begins like a JSON array and is not one'],
+    [file('[{"addressOrUid":"ext:u1"'), 'starts with [ and is not a JSON array: it does not end'],
   ] as const;
   for (const [path, message] of cases)
     expect(await run(['follow', 'bulk', '--file', path], { env: service.env })).toMatchObject({
@@ -143,7 +143,7 @@ test('a file that is missing, no file, broken or not text is refused', async () 
       err: expect.stringContaining(message),
     });
   const binary = await run('follow bulk --file -', { env: service.env, stdin: new Uint8Array([0x7b, 0xff, 0xfe]) });
-  expect(binary).toMatchObject({ code: 2, err: expect.stringContaining('stdin: not UTF-8 text') });
+  expect(binary).toMatchObject({ code: 2, err: expect.stringContaining('stdin: line 1 is not UTF-8 text') });
   expect(service.requests).toEqual([]);
 });
 
@@ -156,9 +156,9 @@ test('many entries go in requests of at most 1000 entries and 4 MB, in order', a
   expect(bodies.map((body) => body.length)).toEqual([1000, 1000, 500]);
   expect(bodies.flat()).toEqual(many);
   expect(err).toContain('sent 2,500 of 2,500 entries');
-  const wide = Array.from({ length: 8 }, (_, place) => ({
+  const wide = Array.from({ length: 12 }, (_, place) => ({
     addressOrUid: `ext:u${place}`,
-    targets: Array.from({ length: 30_000 }, () => wallet),
+    targets: Array.from({ length: 20_000 }, () => wallet),
   }));
   await run('follow bulk --file -', { env: service.env, stdin: lines(wide) });
   const wideBodies = service.requests.slice(3).map(({ body }) => body);

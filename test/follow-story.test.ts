@@ -54,6 +54,6 @@ test('two partners: own names, own graphs, a whole profile followed by one addre
   expect(left.b.thisPartner.followerCount - before.b.thisPartner.followerCount).toBe(1);
   expect((await a('profile follows ext:story_user')).items).toEqual([]);
   expect((await b('profile follows ext:story_user')).items).toHaveLength(1);
-  expect((await a(`profile delete-name ${evm}`)).name).not.toContain('storm_7');
+  expect((await a(`profile delete-name ${evm} --yes`)).name).not.toContain('storm_7');
   expect((await b(`profile get ${evm}`)).name).toBe('Rain_7.beta.test');
 });

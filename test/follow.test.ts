@@ -68,7 +68,7 @@ test('answers are profiles without metrics and status', async () => {
 test.each([
   ['no targets field', {}, 400, /^targets is required/],
   ['no targets', { targets: [] }, 400, /^targets \[\]: must name at least one target/],
-  ['a target that is no identifier', { targets: [wallet, '0x12'] }, 400, /^targets .*must be a profile UUID/],
+  ['a target that is no identifier', { targets: [wallet, '0x12'] }, 400, /^targets .*has 2 hex digits, 40 are needed/],
   ['itself', { targets: [wallet, follower] }, 400, /^targets 0x.*f1: a profile cannot follow itself/],
   ['an unknown profile', { targets: [wallet, unknown] }, 404, /^profile 3f0c1f5e.* does not exist/],
 ])('the sandbox refuses %s and applies none of the targets', async (_, body, status, message) => {
@@ -109,7 +109,7 @@ test('a missing target, a wrong one and the follower itself are refused before a
   const service = await answering({ targetProfiles: [] });
   const cases = [
     [`follow add ${follower}`, '<target...> is required'],
-    [`follow add ${follower} ${wallet} 0x12`, '<target...> 0x12: must be a profile UUID'],
+    [`follow add ${follower} ${wallet} 0x12`, '<target...> 0x12: has 2 hex digits, 40 are needed'],
     [`follow add ${wallet} ${mint} ${wallet.toLowerCase()}`, 'nobody can follow themselves'],
     [`follow remove nobody ${mint}`, '<follower> nobody: must be a profile UUID'],
   ] as const;

@@ -9,3 +9,9 @@ test(
   () => fuzzAnswers({ numRuns }),
   36_000_000,
 );
+
+test(
+  'so are long answers, errors among them',
+  () => fuzzAnswers({ numRuns: Math.ceil(numRuns / 20), bytes: 30_000 }),
+  36_000_000,
+);

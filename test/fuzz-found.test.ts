@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { checkedLine } from '../src/log-file.ts';
 import { lineWidth } from '../src/output/io.ts';
 import { displayWidth, wrapText } from '../src/output/text-width.ts';
 import { eventLine } from '../src/resources/webhook/event-line.ts';
@@ -62,7 +63,7 @@ test.each([
   const folder = temporaryFolder();
   mkdirSync(join(folder, 'webhook', 'inbox', 'default'), { recursive: true });
   const file = join(folder, 'webhook', 'inbox', 'default', 'deliveries.ndjson');
-  writeFileSync(file, `${JSON.stringify({ ...delivery, ...change })}\n`);
+  writeFileSync(file, `${checkedLine({ ...delivery, ...change })}\n`);
   const { code, err } = await run('webhook events', { env: { SOTRA_DATA_DIR: folder } });
   expect([code, err.split('\n')[0]]).toEqual([3, `error: ${file}: the delivery at byte 0 is damaged`]);
 });
@@ -71,7 +72,7 @@ test('a stored delivery with a header that cannot be sent is told as not taken, 
   const folder = temporaryFolder();
   mkdirSync(join(folder, 'webhook', 'inbox', 'default'), { recursive: true });
   const one = (id: string, seq: number, headers: string[]) =>
-    JSON.stringify({ ...delivery, seq, headers, text: `{"eventId":"${id}","eventType":"copyswap"}`, eventIds: [id] });
+    checkedLine({ ...delivery, seq, headers, text: `{"eventId":"${id}","eventType":"copyswap"}`, eventIds: [id] });
   const lines = [one('one', 1, ['', 'b']), one('two', 2, ['a', 'b'])];
   writeFileSync(join(folder, 'webhook', 'inbox', 'default', 'deliveries.ndjson'), `${lines.join('\n')}\n`);
   const service = await stub((_, response) => response.end());
@@ -131,9 +132,9 @@ test('the place of a watch with a moment beyond the calendar is set aside, and o
   await watch();
   const [name = ''] = readdirSync(join(folder, 'watch'));
   const file = join(folder, 'watch', name);
-  const place = JSON.parse(readFileSync(file, 'utf8'));
+  const { crc: _, ...place } = JSON.parse(readFileSync(file, 'utf8'));
   for (const harm of [{ sinceSec: 1e15 }, { seen: { a: 1e308 } }, { seen: 'x' }]) {
-    writeFileSync(file, JSON.stringify({ ...place, ...harm }));
+    writeFileSync(file, checkedLine({ ...place, ...harm }));
     const { code, err } = await watch();
     expect([code, err]).toEqual([130, expect.stringContaining('it is not the place of a watch')]);
   }

@@ -2,6 +2,7 @@ import { createCipheriv, pbkdf2Sync } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { keccak_256 } from '@noble/hashes/sha3.js';
+import { checkedLine } from '../src/log-file.ts';
 import { cardOf } from './feed-cards.ts';
 import { post, sign, type Target, targetsOf, upload } from './fuzz-targets.ts';
 import { run, stub } from './harness.ts';
@@ -62,7 +63,7 @@ function deliveries(): string {
         events: [{ eventId: id, eventType: 'copyswap', reason: 'wallet', feedItem: card(id) }],
       });
       const head = { v: 1, seq: index + 1, atMs: 1_800_000_000_000, path: '/hook', lane: 'a', headers: ['X-A', 'b'] };
-      return `${JSON.stringify({ ...head, text, eventIds: [id], eventTypes: ['copyswap'] })}\n`;
+      return `${checkedLine({ ...head, text, eventIds: [id], eventTypes: ['copyswap'] })}\n`;
     })
     .join('');
 }
@@ -134,7 +135,7 @@ export async function makeState(
   await act('feed actor ext:user_1 --watch 5s --max 1');
   await act(`webhook register --url http://127.0.0.1:9/hook ${upload} --another`);
   await act(`${post} --key-file FOLDER/evm.hex`);
-  await act('sandbox reset --empty');
+  await act('--sandbox sandbox reset --empty');
   const signed = await run(
     [...`${sign} --tx ${swaps.good} --token ${degen} --key-file ${folder}/evm.hex --json`.split(' ')],
     {},

@@ -83,7 +83,7 @@ export function targetsOf(found: (pattern: RegExp) => string): Target[] {
         'key list --json',
         'key export k',
         'key export k --json',
-        'key export k --plain --out FOLDER/out.hex --password-file FOLDER/password',
+        'key export k --unencrypted --out FOLDER/out.hex --password-file FOLDER/password',
         `${sign} --tx ${swaps.good} --token ${degen} --key k --password-file FOLDER/password --json`,
         'key import k --key-file FOLDER/evm.hex --password-file FOLDER/password',
         'doctor --json',
@@ -168,7 +168,12 @@ export function targetsOf(found: (pattern: RegExp) => string): Target[] {
       weight: 1,
       file: 'sandbox.db',
       reads: [],
-      changes: ['sandbox status --json', '--sandbox leaderboard list', 'doctor --json', 'sandbox advance 1h'],
+      changes: [
+        '--sandbox sandbox status --json',
+        '--sandbox leaderboard list',
+        'doctor --json',
+        '--sandbox sandbox advance 1h',
+      ],
       isLog: false,
     },
     {

@@ -1,7 +1,7 @@
 import { fc } from './draw.ts';
 
 /** JSON texts that a reader may trip over. */
-const oddJson = [
+export const oddJson = [
   ...['null', 'true', 'false', '0', '-1', '1.5', '1e999', '-1e999', '1e308', '9007199254740993', '99', '4294967296'],
   ...[
     '""',

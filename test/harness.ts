@@ -24,13 +24,15 @@ export interface Outcome {
 
 export interface RunOptions {
   env?: Record<string, string>;
-  stdin?: string | Uint8Array;
+  stdin?: string | Uint8Array | AsyncIterable<Uint8Array>;
   /** Columns of a terminal; absent: stdout is a pipe. */
   tty?: number;
   now?: number;
   signal?: AbortSignal;
   /** Told of each text that stderr gets. */
   onErr?: (text: string) => void;
+  /** Told of each text that stdout gets. */
+  onOut?: (text: string) => void;
   /** Colours of the terminal, as `Sink` counts them; none when absent. */
   colours?: 0 | 1 | 2 | 3;
   /** Waiting takes no time: the clock jumps instead. */
@@ -55,7 +57,7 @@ export async function run(argv: string | readonly string[], options: RunOptions 
   const sink = (name: 'out' | 'err'): Sink => ({
     write: async (text) => {
       printed[name] += text;
-      if (name === 'err') options.onErr?.(text);
+      (name === 'err' ? options.onErr : options.onOut)?.(text);
     },
     isTTY: options.tty !== undefined,
     width: options.tty ?? 80,
@@ -86,7 +88,12 @@ export async function run(argv: string | readonly string[], options: RunOptions 
     sleep: options.hurry ? jump : (ms, signal) => delay(ms, undefined, { signal }),
     signal: options.signal ?? never.signal,
     pid: process.pid,
-    system: { node: process.versions.node, platform: process.platform, isAlive: isRunning },
+    system: {
+      node: process.versions.node,
+      platform: process.platform,
+      isAlive: isRunning,
+      startOf: (pid) => (isRunning(pid) ? '' : undefined),
+    },
     ...(options.transport && { transport: options.transport }),
     startThread: async (name) =>
       new Worker(new URL(`../dist/${name}.cjs`, import.meta.url), { env: {}, stdout: true, stderr: true }),
@@ -106,8 +113,9 @@ function isRunning(pid: number): boolean {
   }
 }
 
-async function* input(stdin: string | Uint8Array): AsyncIterable<Uint8Array> {
-  yield typeof stdin === 'string' ? new TextEncoder().encode(stdin) : stdin;
+async function* input(stdin: NonNullable<RunOptions['stdin']>): AsyncIterable<Uint8Array> {
+  if (typeof stdin !== 'string' && Symbol.asyncIterator in stdin) yield* stdin;
+  else yield typeof stdin === 'string' ? new TextEncoder().encode(stdin) : stdin;
 }
 
 export interface Seen {

@@ -152,10 +152,9 @@ test('an answer nested a hundred thousand deep ends as JSON or as exit 13, never
 
 test('what works on an answer, and finds nothing of what the contract has, ends with 13 and says so', async () => {
   const { env } = await answering({ items: [] });
-  for (const argv of ['position get 11111111-2222-4333-8444-555555555555 --price 5', 'leaderboard list']) {
-    const { code, out, err } = await run(argv, { env, tty: 80 });
-    expect([argv, code, out]).toEqual([argv, 13, '']);
-    expect(err).toContain('the answer is not of the shape that is needed here');
-    expect(err).toMatch(/^warning: GET \/v\d\/.* answered with an unexpected shape/);
-  }
+  const argv = 'position get 11111111-2222-4333-8444-555555555555 --price 5';
+  const { code, out, err } = await run(argv, { env, tty: 80 });
+  expect([code, out]).toEqual([13, '']);
+  expect(err).toContain('the answer does not have the shape that this command works on');
+  expect(err).toMatch(/^warning: GET \/v\d\/.* answered with an unexpected shape/);
 });

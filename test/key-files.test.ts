@@ -148,7 +148,7 @@ test('a secret file is written once, or over another, and told with a way out wh
 test('a key that is not kept is refused with those that are', () => {
   const folder = join(temporaryFolder(), 'keys');
   const refused = (hint: string) => expect.objectContaining({ code: 'usage', message: 'key k does not exist', hint });
-  const none = refused('No keys are kept. Make one: sotra key import k --key-file <file>.');
+  const none = refused('No keys are kept. Make one: sotra key generate k, or sotra key import k --key-file <file>.');
   expect(() => readKept(folder, 'k')).toThrow(none);
   mkdirSync(folder);
   writeFileSync(join(folder, 'notes.txt'), 'x');
@@ -184,7 +184,7 @@ test('a kept key that cannot be read at all says why', () => {
   expect(() => readKept(folder, 'k')).toThrow(
     expect.objectContaining({
       code: 'local-file',
-      message: expect.stringMatching(/^cannot read the key in .*k\.json: EISDIR/),
+      message: expect.stringMatching(/^cannot read the key in .*k\.json: .*k\.json is a folder/),
       hint: 'Put a backup of it in its place (older ones end in .bak), or import the key again with --replace.',
     }),
   );
@@ -271,7 +271,7 @@ const refusals: readonly [flags: string, options: RunOptions, code: number, mess
     { stdin: 'gm' },
     11,
     'stdin holds no private key that sotra knows',
-    'Known forms: 64 hex digits, a Solana CLI keypair (JSON), a Web3 Secret Storage V3 keystore (JSON).',
+    'Known forms: 64 hex digits, a Solana keypair (CLI JSON or base58), a Web3 Secret Storage V3 keystore (JSON).',
   ],
   ['--key-env NOBODY', {}, 2, '--key-env NOBODY: that variable is not set', ''],
   [

@@ -109,7 +109,7 @@ test.each(notKeys)('what is no key is refused without being shown: %s', (_, text
 test('who has no key in a file is told which forms are known', () => {
   expect(() => read('gm')).toThrow(
     expect.objectContaining({
-      hint: 'Known forms: 64 hex digits, a Solana CLI keypair (JSON), a Web3 Secret Storage V3 keystore (JSON).',
+      hint: 'Known forms: 64 hex digits, a Solana keypair (CLI JSON or base58), a Web3 Secret Storage V3 keystore (JSON).',
     }),
   );
 });
@@ -192,7 +192,8 @@ test('a keystore opens with its password, by either derivation, with 0x and Cryp
   expect(await open({ ...rest, Crypto: crypto } as unknown as Json)).toEqual(key);
   const hex = Object.fromEntries(['ciphertext', 'mac'].map((name) => [name, `0x${crypto[name]}`]));
   expect(await open({ ...rest, crypto: { ...crypto, ...hex } })).toEqual(key);
-  expect(await open(sealed({}, { address: 'ab' }))).toEqual({ ...key, statedAddress: 'ab' });
+  const address = 'ab'.repeat(20);
+  expect(await open(sealed({}, { address }))).toEqual({ ...key, statedAddress: address });
 });
 
 test('a key of solana is any 32 bytes; a short one gets its zeros back', async () => {
@@ -222,6 +223,18 @@ const refused: readonly [what: string, json: Json, message: string][] = [
   ['N of three', scryptParams(3, 8, 1), 'k: scrypt N 3 is not a power of two'],
   ['more memory than 1 GB', scryptParams(2_097_152, 8, 1), insane(2_097_152, 8, 1)],
   ['more work than eight sealings', scryptParams(262_144, 8, 9), insane(262_144, 8, 9)],
+  [
+    'a salt of a megabyte',
+    params({ salt: '00'.repeat(1_000_000) }),
+    'k is not a Web3 Secret Storage V3 keystore: see crypto.kdfparams.salt',
+  ],
+  [
+    'a ciphertext of forty megabytes',
+    changed({ ciphertext: '00'.repeat(20_000_000) }),
+    'k is not a Web3 Secret Storage V3 keystore: see crypto.ciphertext',
+  ],
+  ['an empty address', { ...sealed(), address: '' }, 'k is damaged: its address is empty'],
+  ['an address that is none', { ...sealed(), address: '0x12' }, 'k is damaged: its address is none'],
   ['another version', { ...sealed(), version: 4 }, 'k is not a Web3 Secret Storage V3 keystore: see version'],
   [
     'another cipher',
@@ -257,10 +270,11 @@ test.each([
   await expect(open(json, null as never)).rejects.toMatchObject({ code: 'ERR_INVALID_ARG_TYPE' });
 });
 
-test('a mac of another length opens nothing', async () => {
+test('a mac of another length is damage, and no matter of the password', async () => {
   const { mac } = sealed().crypto;
-  expect(await open(changed({ mac: `${mac}00` }))).toBeUndefined();
-  expect(await open(changed({ mac: '' }))).toBeUndefined();
+  const opened = async (other: string) => open(changed({ mac: other }));
+  await expect(opened(`${mac}00`)).rejects.toThrow('k is damaged: its mac has 33 bytes, not 32');
+  await expect(opened('')).rejects.toThrow('k is damaged: its mac has 0 bytes, not 32');
 });
 
 test('a keystore of an old wallet with r = 1 and many rounds opens, which OpenSSL refuses', async () => {

@@ -55,12 +55,14 @@ test('a key is imported sealed, listed by address, signs by its name, is exporte
   const signed = await run([...sign, '--password-file', keys.password], { env });
   expect(JSON.parse(signed.out).signerAddress).toBe(evmTrader.address);
   const plain = join(folder, 'plain.hex');
-  await run(['key', 'export', 'trader', '--plain', '--out', plain, '--password-file', keys.password], { env });
+  await run(['key', 'export', 'trader', '--unencrypted', '--out', plain, '--password-file', keys.password], { env });
   expect([readFileSync(plain, 'utf8'), modeOf(plain)]).toEqual([`${evmTrader.key}\n`, 0o600]);
-  expect((await run(['key', 'export', 'trader', '--out', plain], { env })).err).toContain('it exists already');
-  expect((await run(['key', 'export', 'trader', '--plain'], { env })).code).toBe(2);
+  expect((await run(['key', 'export', 'trader', '--out', plain], { env })).err).toContain(
+    `cannot ask whether to replace ${plain} (--out)`,
+  );
+  expect((await run(['key', 'export', 'trader', '--unencrypted'], { env })).code).toBe(2);
   expect((await run('key remove trader', { env })).code).toBe(2);
-  expect((await run('key remove trader', { env, answers: ['no'] })).code).toBe(130);
+  expect((await run('key remove trader', { env, answers: ['no'] })).code).toBe(2);
   expect((await run('key remove trader', { env, answers: ['yes'] })).code).toBe(0);
   expect(existsSync(file)).toBe(false);
 });
@@ -71,7 +73,7 @@ test('a Solana keypair is sealed the same way and comes out the same', async () 
   const sign = ['comment', 'sign', ...solanaFields, '--key', 'sol', '--json', '--password-file', keys.password];
   expect(JSON.parse((await run(sign, { env })).out).signerAddress).toBe(solanaTrader.address);
   const out = join(folder, 'out.json');
-  await run(['key', 'export', 'sol', '--plain', '--out', out, '--password-file', keys.password], { env });
+  await run(['key', 'export', 'sol', '--unencrypted', '--out', out, '--password-file', keys.password], { env });
   expect(JSON.parse(readFileSync(out, 'utf8'))).toEqual(solanaTrader.keypair);
   const wrong = await run(['comment', 'sign', ...evmFields, '--key', 'sol'], { env, answers: [] });
   expect([wrong.code, wrong.err.split('\n')[0]]).toEqual([
@@ -162,6 +164,26 @@ test('a key file that others may read is used with a warning', async () => {
     0,
     `warning: ${keys.evm} can be read by other users of this machine: chmod 600 ${keys.evm}\n`,
   ]);
+});
+
+test('a file with a password or a secret that others may read is used with a warning, once', async () => {
+  const { env, keys } = place();
+  const warning = (file: string) => `warning: ${file} can be read by other users of this machine: chmod 600 ${file}\n`;
+  chmodSync(keys.password, 0o644);
+  const words = ['key', 'import', 'trader', '--key-file', keys.evm, '--password-file', keys.password];
+  const imported = await run(words, { env });
+  expect([imported.code, imported.err.split(warning(keys.password)).length - 1]).toEqual([0, 1]);
+  const signed = await run(['comment', 'sign', ...evmFields, '--key', 'trader', '--password-file', keys.password], {
+    env,
+  });
+  expect([signed.code, signed.err]).toEqual([0, warning(keys.password)]);
+  const secret = join(temporaryFolder(), 'secret');
+  writeFileSync(secret, 'whsec_abc\n', { mode: 0o644 });
+  const verified = await run(['webhook', 'verify', '--secret-file', secret, '--header', 't=1,v1=AA'], {
+    env,
+    stdin: '{}',
+  });
+  expect([verified.code, verified.err]).toEqual([12, warning(secret)]);
 });
 
 const vectorFile = '../shared/data/keystores/web3_secret_storage_v3.json.gz';

@@ -12,8 +12,8 @@ interface Scene {
   meanwhile?: (run: ReturnType<typeof start>) => Promise<void>;
   /** Throws where something is lost or damaged right after a kill. */
   whole?: () => void;
-  /** Throws where something is missing after the same command was run to its end; gets all that was printed. */
-  complete?: (printed: string) => void;
+  /** Throws where something is missing after the same command was run to its end; gets all that was printed, and what the last run said. */
+  complete?: (printed: string, err: string) => void;
 }
 
 export interface KillCase {
@@ -69,7 +69,7 @@ export async function killEverywhere(
       const log = join(folder, 'log');
       const ended = await runScene(one, scene, folder, { KILL_LOG: log });
       if (!(one.again ?? [0]).includes(ended.code ?? -1)) throw new Error(`${one.name} does not work: ${ended.err}`);
-      scene.complete?.(ended.out);
+      scene.complete?.(ended.out, ended.err);
       return { calls: linesOf(log), names: namesIn(folder) };
     });
     const holding = plan.calls.findIndex((call) => /^link .*lock$/.test(call)) + 3;
@@ -92,7 +92,7 @@ export async function killEverywhere(
             makeOld(folder);
             const last = await runScene(one, scene, folder);
             if (!(one.again ?? [0]).includes(last.code ?? -1)) throw new Error(`then exit ${last.code}: ${last.err}`);
-            scene.complete?.(killed.out + last.out);
+            scene.complete?.(killed.out + last.out, last.err);
             // A command that finds nothing left to do writes nothing, and so removes nothing.
             if (last.code !== 0) return;
             const litter = [...namesIn(folder)].filter((name) => !plan.names.has(name));
@@ -169,7 +169,7 @@ function linesOf(file: string): string[] {
 function namesIn(folder: string): Set<string> {
   const names = readdirSync(join(folder, 'state'), { recursive: true, encoding: 'utf8' });
   // What lies beside a database comes and goes with its use; a guard is looked at again by the next who needs it.
-  const kept = names.filter((name) => !/-(wal|shm)$|\.(takeover|break)$/.test(name));
+  const kept = names.filter((name) => !/-(wal|shm)$|\.takeover$/.test(name));
   return new Set(kept.map((name) => name.replace(/Z-\d+\./, 'Z.').replaceAll(/[0-9a-f]{8,}|\d+/g, '#')));
 }
 

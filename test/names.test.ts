@@ -52,8 +52,8 @@ test('absent, null and a value are three different things', async () => {
   expect(await nameAfter(`set-name ext:u1 --avatar-url ${picture}`)).toEqual(['Moon_Cat.alpha.test', picture]);
   expect(await nameAfter('set-name ext:u1 --name null')).toEqual(['u1', null]);
   expect(await nameAfter('set-name ext:u1 --name back')).toEqual(['back.alpha.test', null]);
-  expect(await nameAfter('delete-name ext:u1')).toEqual(['u1', null]);
-  expect(await nameAfter('delete-name ext:u1')).toEqual(['u1', null]);
+  expect(await nameAfter('delete-name ext:u1 --yes')).toEqual(['u1', null]);
+  expect(await nameAfter('delete-name ext:u1 --yes')).toEqual(['u1', null]);
 });
 
 test('a name is unique per partner whatever its case; each partner has its own suffix and its own names', async () => {

@@ -146,7 +146,8 @@ describe.skipIf(!hasNaughty)('naughty strings as texts of the service (need the 
           const fields = (rows[index] ?? '').split('\t');
           expect(fields).toHaveLength(2);
           const [first = ''] = fields;
-          if (isPlain(text.replaceAll(/[\t\n\r]/g, ''))) expect(tsvField(first)).toBe(text);
+          const guard = words !== '' && isFormula(text) ? "'" : '';
+          if (isPlain(text.replaceAll(/[\t\n\r]/g, ''))) expect(tsvField(first)).toBe(guard + text);
         }
       }
   });

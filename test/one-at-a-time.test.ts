@@ -131,7 +131,7 @@ test('the lock says who has it since when; one that says nothing is taken over',
   await until(() => held.length === 1, 'the first comment arrives');
   const [lock = ''] = readdirSync(data).filter((name) => name.endsWith('.lock'));
   const owner = JSON.parse(readFileSync(join(data, lock), 'utf8'));
-  expect(owner).toMatchObject({ pid: first.child.pid, started: expect.any(Number) });
+  expect(owner).toMatchObject({ pid: first.child.pid, started: expect.any(String) });
   first.child.kill('SIGKILL');
   await first.ended;
   writeFileSync(join(data, lock), '');

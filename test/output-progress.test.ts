@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { createProgress } from '../src/output/progress.ts';
-import { run, temporaryFolder } from './harness.ts';
+import { run, stub, temporaryFolder } from './harness.ts';
 
 function createScreen(isTTY: boolean) {
   const written: string[] = [];
@@ -92,6 +92,43 @@ test('an upload shows a spinner on a terminal, lines with --plain, other frames 
   expect(plain.err).toContain('\n3 of 3 chunks confirmed\n');
   expect((await upload('--quiet')).err).toBe('');
   expect((await upload('--json')).err).toBe('');
+});
+
+test('on a terminal a step says how long it has taken, and a line that stays does not', async () => {
+  const screen = createScreen(true);
+  let nowMs = 0;
+  const progress = await createProgress({ stderr: screen.stderr, quiet: false, now: () => nowMs });
+  progress.step('sending');
+  await expect.poll(() => screen.text()).toContain('⠙ sending');
+  expect(screen.text()).not.toContain('(');
+  nowMs = 12_400;
+  await expect.poll(() => screen.text()).toContain('sending (12 s)');
+  progress.done('sent');
+  expect(screen.text()).toContain('✔ sent\n');
+});
+
+test('on a terminal an upload says what it waits for and how long; in a pipe, with --quiet and as JSON it does not', async () => {
+  const service = await stub(({ method }, response, count) => {
+    if (method === 'GET') return void response.end('[]');
+    if (count === 2) return void response.writeHead(429, { 'retry-after': '7' }).end('{"error":"busy"}');
+    if (count === 4) return void response.writeHead(500).end('{"error":"broken"}');
+    response.end('{"uid":"u-1","destinationUrl":"http://127.0.0.1:9/hook","secret":"s"}');
+  });
+  const list = join(temporaryFolder(), 'list');
+  writeFileSync(list, Array.from({ length: 1001 }, (_, index) => `ext:${index}\n`).join(''));
+  const upload = (more: string, tty?: number) => {
+    service.requests.length = 0;
+    const argv = `webhook register --url http://127.0.0.1:9/hook --addresses-file ${list} ${more}`;
+    return run(argv, { env: service.env, hurry: true, ...(tty === undefined ? {} : { tty }) });
+  };
+  const shown = await upload('', 80);
+  expect(shown.code).toBe(0);
+  expect(shown.err).toContain('registering the webhook');
+  expect(shown.err).toContain('busy (HTTP 429 from POST /v1/webhooks/feed); trying again after 7 s');
+  expect(shown.err).toContain('chunk 2: broken (HTTP 500 from PUT /v1/webhooks/feed/u-1); trying again after 1 s');
+  expect((await upload('')).err).not.toContain('trying again');
+  expect((await upload('--quiet', 80)).err).toBe('');
+  expect((await upload('--json', 80)).err).toBe('');
 });
 
 test('an import says how many rows it has seen, and Ctrl-C how far it came', async () => {

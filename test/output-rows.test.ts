@@ -77,7 +77,7 @@ test.each([
   ['a\tb', 'a\\tb\n'],
   ['a\nb\r\nc', 'a\\nb\\r\\nc\n'],
   ['C:\\new', 'C:\\\\new\n'],
-  ['=1+1', '=1+1\n'],
+  ['=1+1', "'=1+1\n"],
   ['a"b', 'a"b\n'],
   ['\u001b[31mred\u202e', 'red\n'],
 ])('the tsv cell %j is written as %j', (text, expected) => {

@@ -5,7 +5,14 @@ import { bytesOf, linedBatch, linesOf, listKey, moreHint, textsOf, type Walk, wa
 const limited: Paging = { kind: 'limit', size: 'limit', defaultSize: 2, maxSize: 5 };
 const numbered: Paging = { kind: 'page', page: 'page', size: 'limit', defaultSize: 2, maxSize: 3 };
 const cursored: Paging = { kind: 'cursor', cursor: 'cursor', size: 'limit', maxSize: 3, items: 'items', next: 'next' };
-const linked: Paging = { kind: 'links', size: 'limit', items: 'items', older: 'cursor', newer: 'newerThan' };
+const linked: Paging = {
+  kind: 'links',
+  size: 'limit',
+  items: 'items',
+  older: 'cursor',
+  newer: 'newerThan',
+  atSec: 'at',
+};
 
 /** Walks pages that are given as JSON, in their order; says what was asked and what came. */
 async function walk(paging: Paging, pages: readonly string[], more: Partial<Omit<Walk, 'paging' | 'ask'>> = {}) {

@@ -64,11 +64,12 @@ test('a list is one line a card, with side and leverage on perps and the sign of
   const argv = '--sandbox profile positions 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2 closed --chains hyperliquid';
   const { out } = await run(`${argv} --limit 1`, { env, tty: 140, now: Date.parse('2026-11-20T12:00:00Z') });
   expect(out.split('\n')[0]?.trim().split(/ {2,}/)).toEqual([
-    ...['Trader', 'Token', 'Chain', 'Side', 'Realized', 'Holding', 'Cost', 'Bought', 'Sold', 'Comments', 'Last trade'],
+    ...['Trader', 'Token', 'Chain', 'Side', 'Realized', 'Holding', 'Cost', 'Comments', 'Last trade', 'Position'],
   ]);
   expect(out.split('\n')[2]?.trim().split(/ {2,}/)).toEqual([
-    ...['0xb7b6…17b2', 'SUI', 'hyperliquid', 'short ×1', '+$10.60', '0', '$0.00', '$14.5K', '$14.5K', '0'],
+    ...['0xb7b6…17b2', 'SUI', 'hyperliquid', 'short ×1', '+$10.60', '0', '$0.00', '0'],
     '2026-11-20 09:04:46Z',
+    'b953f4c4-6fe9-5d81-8dbf-d4cb850a3920',
   ]);
   const narrow = await run(`${argv} --limit 1`, { env, tty: 60 });
   expect(narrow.out.split('\n')[0]?.trim().split(/ {2,}/)).toEqual([

@@ -98,6 +98,7 @@ test('JSON stays as the service sent it, and says so', async () => {
 test.each([
   ['not json', 'not JSON'],
   ['[1,2]', 'must be a JSON object'],
+  ['\uFEFF{"ETH": -1}', 'the price of ETH must be a number'],
   ['{"ETH": "1900"}', 'the price of ETH must be a number'],
   ['{"ETH": -1}', 'the price of ETH must be a number'],
 ])('a prices file that holds %s is refused before anything is sent', async (content, said) => {

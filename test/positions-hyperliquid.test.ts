@@ -35,7 +35,7 @@ async function ourFigures() {
   const leftBehind = new Map<string, number>();
   const figures = new Map<string, { realized: number; left: number }>();
   const source = createReadStream(file);
-  const { trades } = await collectEvents(source, { format: 'csv', preset: 'hyperliquid-fills' });
+  const { trades } = await collectEvents(source, { preset: 'hyperliquid-fills' });
   for (const trade of trades) {
     const pair = `${trade.trader} ${trade.token}`;
     const key = `${pair} ${trade.direction}`;

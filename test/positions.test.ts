@@ -217,8 +217,48 @@ describe('worked by hand', () => {
   });
 
   test('a start that we can account for ourselves adds nothing', () => {
-    const { last } = run([buy(5, 50, { startAmount: 0 }), buy(5, 50, { startAmount: 7 })]);
+    const { last } = run([buy(5, 50, { startAmount: 0 }), buy(5, 50, { startAmount: 5 })]);
     expect(last).toMatchObject({ unavailable: false, receivedAmount: 0, boughtAmount: 10 });
+    // Less than a dollar is rounding.
+    const near = run([
+      buy(5, 50, { startAmount: 0 }),
+      buy(5, 50, { startAmount: 5.09 }),
+      sell(5, 50, { startAmount: 9.91 }),
+    ]);
+    expect(near.last).toMatchObject({ unavailable: false, receivedAmount: 0 });
+  });
+
+  test('a start of more than we know of tells of tokens that came in unseen, at the price of the moment', () => {
+    const { last, effects } = run([
+      buy(5, 50, { startAmount: 0, direction: 'long' }),
+      sell(7, 140, { startAmount: 7, direction: 'long' }),
+    ]);
+    expect(last).toMatchObject({ ordinal: 1, unavailable: true, receivedAmount: 2, receivedUsd: 40, exited: true });
+    expect(effects.map((effect) => effect.realizedUsd)).toEqual([0, 50]);
+  });
+
+  test('a start of less than we know of tells of tokens that left unseen, without a gain', () => {
+    const { last, effects } = run([
+      buy(5, 50, { startAmount: 0, direction: 'long' }),
+      sell(3, 60, { startAmount: 3, direction: 'long' }),
+    ]);
+    expect(last).toMatchObject({
+      ordinal: 1,
+      unavailable: true,
+      receivedAmount: 0,
+      soldAmount: 3,
+      exited: true,
+      lots: [],
+    });
+    expect(effects.map((effect) => effect.realizedUsd)).toEqual([0, 30]);
+  });
+
+  test('a start of nothing tells of an end that was not seen: the next position is whole', () => {
+    const { last } = run([
+      buy(5, 50, { startAmount: 0, direction: 'long' }),
+      buy(3, 60, { startAmount: 0, direction: 'long' }),
+    ]);
+    expect(last).toMatchObject({ ordinal: 2, unavailable: false, boughtAmount: 3, receivedAmount: 0 });
   });
 
   test('a start after a full exit tells of a position that began unseen', () => {

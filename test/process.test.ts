@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
@@ -106,7 +106,7 @@ test.each([1, 2, 3, 4, 5])(
     expect(all.map(({ code, err }) => ({ code, err }))).toEqual(Array(8).fill({ code: 0, err: all[0]?.err }));
     expect(new Set(all.map(({ out }) => out)).size).toBe(1);
     const status = await sotra('sandbox status --json', { ...env, NODE_OPTIONS: '' });
-    expect(JSON.parse(status.out)).toMatchObject({ world: 'demo', trades: 2506 });
+    expect(JSON.parse(status.out)).toMatchObject({ world: 'demo', trades: 2508 });
   },
 );
 
@@ -164,9 +164,11 @@ test('a served sandbox refuses other Host headers, unknown paths and bodies that
 });
 
 test('sandbox start --detach returns once it answers, and the process it names can be stopped', async () => {
-  const env = environment();
+  const data = join(temporaryFolder(), 'parent', 'data');
+  const env = environment({ SOTRA_DATA_DIR: data });
   const { code, out } = await sotra('sandbox start --detach --port 0 --json', env);
   const ready = JSON.parse(out);
+  expect([dirname(data), data].map((folder) => statSync(folder).mode & 0o777)).toEqual([0o700, 0o700]);
   onTestFinished(() => {
     try {
       process.kill(ready.pid, 'SIGKILL');

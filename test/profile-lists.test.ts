@@ -69,7 +69,7 @@ test('a limit above 100 and text that is no identifier are refused before any re
   expect(tooMany.err).toContain('--limit 101: must be a whole number from 1 to 100');
   const nobody = await run('profile followers 0x12', { env: service.env });
   expect(nobody.code).toBe(2);
-  expect(nobody.err).toContain('<identifier> 0x12: must be a profile UUID, a wallet address');
+  expect(nobody.err).toContain('<identifier> 0x12: has 2 hex digits, 40 are needed');
   const viewers = Array.from({ length: 11 }, (_, place) => wallet(place)).join(',');
   const eleven = await run(`profile get ${star} --viewer-addresses ${viewers}`, { env: service.env });
   expect(eleven.code).toBe(2);
@@ -90,7 +90,7 @@ test('people see who follows whom at a glance, and that nobody does', async () =
     env,
     tty: 80,
   });
-  expect(shown.out.split('\n')[0]).toMatch(/^Name +PnL 30d +ROI 30d +Win 30d +Address$/);
+  expect(shown.out.split('\n')[0]).toMatch(/^Name +PnL 30d +ROI 30d +Win 30d +Trades 30d +Address$/);
   const none = await run(`--sandbox profile followers ${star}`, { env, tty: 80 });
   expect(none).toMatchObject({ code: 0, out: '' });
   expect(none.err).toContain('Nobody follows this profile');

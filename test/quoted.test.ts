@@ -1,7 +1,7 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { whyNotJson } from '../src/model/not-json.ts';
+import { whyNotJson } from '../src/model/json.ts';
 import { quoted, quotedColumns } from '../src/model/quoted.ts';
 import { answering, run, temporaryFolder } from './harness.ts';
 

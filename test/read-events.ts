@@ -3,8 +3,8 @@ import { type ReadEvent, type ReadOptions, readTrades } from '../src/sandbox/rea
 /** What reading a file gave, sorted by kind. */
 export async function collectEvents(source: AsyncIterable<Uint8Array>, options: Partial<ReadOptions>) {
   const events: ReadEvent[] = [];
-  const all = { format: undefined, chain: undefined, preset: undefined, map: {}, ...options };
-  for await (const batch of readTrades(source, all)) events.push(...batch);
+  const all = { chain: undefined, preset: undefined, map: {}, ...options };
+  for await (const batch of readTrades({ name: 'file', bytes: source }, all)) events.push(...batch);
   return {
     trades: events.flatMap((event) => (event.kind === 'trade' ? [event.trade] : [])),
     lines: events.flatMap((event) => (event.kind === 'trade' ? [event.line] : [])),

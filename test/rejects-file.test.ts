@@ -6,7 +6,7 @@ import { answering, run, temporaryFolder } from './harness.ts';
 const row = '2026-11-20T00:00:00Z,base,0x1,0x2,buy,1,2\n';
 
 test.each([
-  ['sandbox import FILE', `time,chain,trader,token,side,amount,usd\n${row}`],
+  ['--sandbox sandbox import FILE', `time,chain,trader,token,side,amount,usd\n${row}`],
   ['webhook register --url https://example.com/hook --addresses-file FILE --skip-invalid', '0x12\n'],
   ['webhook add-addresses u-1 --addresses-file FILE --skip-invalid', '0x12\n'],
 ])(

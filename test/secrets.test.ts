@@ -1,5 +1,8 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { hideSecrets, hidingKey } from '../src/api/secrets.ts';
+import { run, stub, temporaryFolder } from './harness.ts';
 
 const hidden: readonly [text: string, key: string | undefined, shown: string][] = [
   ['{"secret":"abc","a":"b"}', undefined, '{"secret":"***","a":"b"}'],
@@ -105,4 +108,77 @@ test('a key of digits is not taken out of the numbers of an answer, one with a l
   expect(said(200, '{"n":"1234567x"}', '1234567x')).toBe('{"n":"***"}');
   expect(said(200, '{"n":"keykeykey"}', 'keykeykey')).toBe('{"n":"***"}');
   expect(said(400, '{"n":12345678}', '12345678')).toBe('{"n":***}');
+});
+
+const letters = (key: string, spell: (letter: string, code: string) => string) =>
+  [...key].map((letter) => spell(letter, letter.charCodeAt(0).toString(16))).join('');
+const token = 'sk_Ab3/9+Zq%7-Xy0=';
+
+const spelled: readonly [how: string, text: string][] = [
+  ['zero-width characters between its letters', letters(token, (letter) => `\u200b${letter}`).slice(1)],
+  ['the same as JSON escapes', letters(token, (letter) => `${letter}\\u200b`).slice(0, -6)],
+  ['soft hyphens, joiners and variation selectors', [...token].join('\u00ad\u200d\ufe0f')],
+  ['tags', [...token].join('\u{e0061}')],
+  ['strokes through its letters', [...token].join('\u0336')],
+  ['colors', [...token].join('\u001b[31m')],
+  ['colors as JSON escapes', [...token].join('\\u001b[0m')],
+  ['titles of a terminal', [...token].join('\u001b]0;t\u0007')],
+  ['line breaks', [...token].join('\n')],
+  ['JSON escapes', letters(token, (_, code) => `\\u00${code}`)],
+  ['JSON in JSON in JSON', letters(token, (_, code) => `\\\\\\\\u00${code.toUpperCase()}`)],
+  ['the escapes of JavaScript', letters(token, (_, code) => `\\u{${code}}`)],
+  ['its other escapes', letters(token, (_, code) => `\\x${code}`)],
+  ['percent signs', letters(token, (_, code) => `%${code}`)],
+  ['percent signs twice', letters(token, (_, code) => `%25${code}`)],
+  ['zero-width characters in percent signs', [...token].join('%E2%80%8B')],
+  ['entities', letters(token, (letter) => `&#${letter.charCodeAt(0)};`)],
+  ['entities in hex', letters(token, (_, code) => `&#x${code};`)],
+  ['entities twice', letters(token, (_, code) => `&amp;#x${code};`)],
+  ['entities without ink', [...token].join('&zwj;')],
+];
+
+test.each(spelled)('a key in %s is hidden in an error and in an answer', (_, text) => {
+  expect(hideSecrets(`<${text}>`, token)).toBe('<***>');
+  expect(said(400, `<${text}>`, token)).toBe('<***>');
+  expect(said(200, `<${text}>`, token)).toBe('<***>');
+});
+
+test('a key that is told back in any spelling is neither printed nor written down', async () => {
+  const text = spelled.map(([, each]) => each).join(' | ');
+  const service = await stub((_, response, count) => {
+    response.writeHead(count % 2 === 0 ? 200 : 400, { 'x-echo': letters(token, (_, code) => `%${code}`) });
+    response.end(JSON.stringify({ error: text, position: text }));
+  });
+  const trace = join(temporaryFolder(), 'trace.har');
+  const env = { ...service.env, SOTRA_API_KEY: token };
+  for (const way of ['', '--json', '--json', '--plain', '--jq .error', '--jq .error']) {
+    const line = `request GET /v1/x --verbose --include --trace-file ${trace} ${way}`;
+    const { out, err, code } = await run(line, { env, tty: 100 });
+    expect([0, 6]).toContain(code);
+    for (const [what, each] of [...spelled, ['plain', token] as const])
+      for (const shown of [out, err, readFileSync(trace, 'utf8'), out.replaceAll(/[^ -~]/g, '')])
+        expect([way, what, shown.includes(each), shown.includes(token)]).toEqual([way, what, false, false]);
+  }
+  expect(service.requests).toHaveLength(6);
+});
+
+test('base64 in an address and in JSON is hidden in an error', () => {
+  for (const text of ['Pz8/Pj4+Pz8/', 'Pz8%2FPj4%2BPz8%2f', 'Pz8\\/Pj4\\u002bPz8\\/'])
+    expect([text, said(400, `<${text}>`, '???>>>???')]).toEqual([text, '<***>']);
+});
+
+// Each was quadratic or worse once, or took the stack of the pattern.
+const long: readonly [what: string, text: string, shown: string][] = [
+  ['backslashes', '\\'.repeat(8_000_000), '\\'.repeat(8_000_000)],
+  ['fields without an end', '"secret\\'.repeat(1_000_000), '"secret\\'.repeat(1_000_000)],
+  ['a value of escaped quotes', `"secret":"${'\\"'.repeat(4_000_000)}`, '"secret":"***"'],
+  ['a secret without an end', `whsec_${'a'.repeat(8_000_000)}`, 'whsec_***'],
+  ['starts of the key', 'sk_'.repeat(2_000_000), 'sk_'.repeat(2_000_000)],
+  ['escaped starts of the key', '\\u0073'.repeat(1_000_000), '\\u0073'.repeat(1_000_000)],
+  ['nothing that is seen', `sk${'\u200b'.repeat(4_000_000)}`, `sk${'\u200b'.repeat(4_000_000)}`],
+  ['colors', 's\u001b['.repeat(500_000), 's\u001b['.repeat(500_000)],
+];
+
+test.each(long)('%s by the million are searched in time', (_, text, shown) => {
+  expect(hideSecrets(text, token) === shown).toBe(true);
 });

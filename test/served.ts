@@ -2,8 +2,9 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { WireNames } from '../src/api/endpoint.ts';
 import { routes } from '../src/resources/routes.ts';
+import { answerer } from '../src/sandbox/answer.ts';
 import { listen } from '../src/sandbox/listen.ts';
-import { createApp } from '../src/sandbox/server.ts';
+
 import { type Db, openDb } from '../src/sandbox/store.ts';
 import { ensureWorld, type WorldKind } from '../src/sandbox/world.ts';
 import { temporaryFolder } from './harness.ts';
@@ -26,11 +27,14 @@ export async function serveSandbox({
   kind = 'demo' as WorldKind,
   now = () => Date.now(),
   wire = {} as WireNames,
+  /** As served by the command: a request waits for other processes' writes alone. */
+  sleep = undefined as ((ms: number) => Promise<void>) | undefined,
 } = {}): Promise<Served> {
   const dbFile = join(temporaryFolder(), 'sandbox.db');
   const db = openDb(dbFile);
   ensureWorld(db, now(), kind);
-  const server = await listen(createApp({ db, routes, now, wire }), 0);
+  if (sleep !== undefined) db.setBusyTimeout(0);
+  const server = await listen(answerer({ db, routes, now, wire, ...(sleep && { sleep }) }), 0);
   onTestFinished(async () => {
     await server.close();
     db.close();

@@ -52,7 +52,7 @@ describe.skipIf(!hasTmux)('on a real terminal (skipped without tmux)', () => {
     type('-l', password);
     type('Enter');
     const asked = await shows('Post this comment to the sandbox? [y/N]');
-    expect(asked).toContain('5 | Comment: gm frens');
+    expect(asked).toContain('5  Comment: | gm frens');
     expect(await posted()).toBe(0);
     type('y', 'Enter');
     const ended = await shows('ended with');

@@ -53,13 +53,15 @@ test('what a killed process kept of its stdin goes with the next; that of one th
   expect(readdirSync(folder).sort()).toEqual([`stdin-${process.pid}-0a1b2c3d`, 'undo']);
 });
 
+const deadOwner = (token: string) => JSON.stringify({ pid: deadPid(), host: hostname(), token });
+
 test.each([
-  ['a process that has ended', () => `${hostname()} ${deadPid()} 0123456789abcdef`],
-  ['an earlier version, which wrote nothing in it', () => ''],
+  ['a process that has ended', () => deadOwner('0123456789abcdef')],
+  ['one that wrote nothing in it', () => ''],
 ])('a lock that was just being broken by %s is taken over at once', async (_, mark) => {
   const folder = temporaryFolder();
-  writeFileSync(join(folder, 'config.lock'), `${hostname()} ${deadPid()} fedcba9876543210`);
-  writeFileSync(join(folder, 'config.lock.break'), mark());
+  writeFileSync(join(folder, 'config.lock'), deadOwner('fedcba9876543210'));
+  writeFileSync(join(folder, 'config.lock.takeover'), mark());
   const from = performance.now();
   const done = await run('context set a --base-url https://a.example.com', { env: { SOTRA_CONFIG_DIR: folder } });
   expect(done).toMatchObject({ code: 0 });

@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { checkedLine, readLog } from '../src/log-file.ts';
 import { type Outcome, run, stub, temporaryFolder } from './harness.ts';
 import { degen, swaps, writeKeys } from './traders.ts';
 
@@ -76,7 +77,7 @@ const files: Record<string, StateFile> = {
     },
   },
   'kept key': {
-    argv: 'key export k --plain --out FOLDER/plain.hex --password-file FOLDER/password',
+    argv: 'key export k --unencrypted --out FOLDER/plain.hex --password-file FOLDER/password',
     make: async (act, folder) => {
       await does(act, 'key import k --key-file FOLDER/evm.hex --password-file FOLDER/password');
       return join(folder, 'keys', 'k.json');
@@ -95,15 +96,15 @@ const files: Record<string, StateFile> = {
       const store = join(folder, 'webhook', 'inbox', 'default');
       mkdirSync(store, { recursive: true });
       const delivery = { v: 1, seq: 1, atMs: 0, path: '/', lane: 'a', headers: [], text: '{}' };
-      const line = JSON.stringify({ ...delivery, eventIds: ['one'], eventTypes: ['copyswap'] });
+      const line = checkedLine({ ...delivery, eventIds: ['one'], eventTypes: ['copyswap'] });
       writeFileSync(join(store, 'deliveries.ndjson'), `${line}\n`);
       return join(store, 'deliveries.ndjson');
     },
   },
   'sandbox database': {
-    argv: 'sandbox status',
+    argv: '--sandbox sandbox status',
     make: async (act, folder) => {
-      await does(act, 'sandbox reset --empty');
+      await does(act, '--sandbox sandbox reset --empty');
       return join(folder, 'sandbox.db');
     },
   },
@@ -181,3 +182,27 @@ test('a key file that cannot be read is told by key list, and the other keys are
   expect(err).toContain(join(folder, 'keys', 'bad.json'));
   expect(err).not.toContain('deadbeef');
 });
+
+test.each(['upload journal', 'journal of posted comments', 'listener store'] as const)(
+  'one flipped bit anywhere in the %s is exit 3 that names the line, and nothing is sent',
+  async (name) => {
+    const { env, posted } = await service();
+    const folder = temporaryFolder();
+    writeKeys(folder);
+    const all = { ...env, SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
+    const act = (argv: string) => run(argv.replaceAll('FOLDER', folder), { env: all });
+    const file = files[name] as StateFile;
+    const path = await file.make(act, folder);
+    const [whole, sent] = [readFileSync(path), posted.length];
+    for (let at = 0; at < whole.length; at += 1)
+      for (let bit = 0; bit < 8; bit += 1) {
+        const harmed = Buffer.from(whole);
+        harmed[at] = (harmed[at] ?? 0) ^ (1 << bit);
+        writeFileSync(path, harmed);
+        expect(() => readLog(path), `bit ${bit} of byte ${at}`).toThrow(/is damaged at line \d/);
+      }
+    const { code, out, err } = await act(file.argv);
+    expect([code, out, err]).toEqual([3, '', expect.stringContaining(`${path} is damaged at line `)]);
+    expect(posted).toHaveLength(sent);
+  },
+);

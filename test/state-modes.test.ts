@@ -68,7 +68,7 @@ const kept: Record<string, { argv: string; file: RegExp; later?: string }> = {
     later: `feed actor ${degen} --watch 100ms --max 1`,
     file: /watch\/.*\.json$/,
   },
-  'sandbox database': { argv: 'sandbox reset --empty', file: /sandbox\.db$/ },
+  'sandbox database': { argv: '--sandbox sandbox reset --empty', file: /sandbox\.db$/ },
   'undo file': {
     argv: 'follow bulk --file FOLDER/follows.ndjson',
     later: 'follow bulk --file FILE',

@@ -1,9 +1,12 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
+import type { World } from '../src/context.ts';
+import { configDirectory, dataDirectory } from '../src/store.ts';
 import { run, temporaryFolder } from './harness.ts';
 
 /** A program that changes the settings many times through the store, as processes of sotra do. */
@@ -14,9 +17,9 @@ function writerProgram(): string {
     source,
     `import { openStore } from '${process.cwd()}/src/store.ts';
     const [directory, name, count] = process.argv.slice(2);
-    const isAlive = (pid) => { try { return process.kill(pid, 0); } catch { return false; } };
+    const startOf = (pid) => { try { process.kill(pid, 0); return ''; } catch { return undefined; } };
     const world = {
-      pid: process.pid, random: Math.random, signal: new AbortController().signal, system: { isAlive },
+      pid: process.pid, random: Math.random, signal: new AbortController().signal, system: { startOf },
       sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
     };
     for (let i = 0; i < Number(count); i += 1)
@@ -71,7 +74,7 @@ test('commands that change the settings at the same time all find their change i
 test('the lock of a process that has ended is taken over', async () => {
   const folder = temporaryFolder();
   const { pid } = spawnSync(process.execPath, ['-e', '']);
-  writeFileSync(join(folder, 'config.lock'), `${hostname()} ${pid} 00`);
+  writeFileSync(join(folder, 'config.lock'), JSON.stringify({ pid, host: hostname() }));
   const { code } = await run('context set own --base-url https://a.example.com', { env: { SOTRA_CONFIG_DIR: folder } });
   expect(code).toBe(0);
   expect(readdirSync(folder)).toEqual(['config.json']);
@@ -79,7 +82,7 @@ test('the lock of a process that has ended is taken over', async () => {
 
 test('a command that waits for the lock of a running process can be interrupted, and changes nothing', async () => {
   const folder = temporaryFolder();
-  writeFileSync(join(folder, 'config.lock'), `${hostname()} ${process.pid} 00`);
+  writeFileSync(join(folder, 'config.lock'), JSON.stringify({ pid: process.pid, host: hostname() }));
   const signal = AbortSignal.timeout(100);
   const { code } = await run('context set own --base-url https://a.example.com', {
     env: { SOTRA_CONFIG_DIR: folder },
@@ -87,6 +90,95 @@ test('a command that waits for the lock of a running process can be interrupted,
   });
   expect(code).toBe(130);
   expect(readdirSync(folder)).toEqual(['config.lock']);
+});
+
+test.each([
+  ['the settings', 'context list', 'config.json'],
+  ['the settings, to change them', 'context set own --base-url https://a.example.com', 'config.json'],
+  ['the database of the sandbox', '--sandbox leaderboard list', 'sandbox.db'],
+  ['a stored key', 'key export own', 'keys/own.json'],
+  ['a saved leaderboard', '--sandbox leaderboard diff', 'boards/.*/1.json'],
+])('a FIFO in the place of %s is exit 3 at once, not a wait for ever', async (_, argv, name) => {
+  const folder = temporaryFolder();
+  const env = { SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder };
+  let file = join(folder, name);
+  if (name.includes('*')) {
+    await run('--sandbox leaderboard list --save', { env });
+    const saved = readdirSync(folder, { recursive: true, encoding: 'utf8' }).find((each) => /boards.*json$/.test(each));
+    file = join(folder, saved ?? '');
+    rmSync(file);
+  }
+  mkdirSync(dirname(file), { recursive: true });
+  execFileSync('mkfifo', [file]);
+  const { code, err } = await run(argv, { env });
+  expect([code, err]).toEqual([3, expect.stringContaining(file)]);
+});
+
+test('a key may come through a FIFO, as <(...) of a shell gives it', async () => {
+  const file = join(temporaryFolder(), 'key');
+  execFileSync('mkfifo', ['-m', '644', file]);
+  const writing = writeFile(file, '07'.repeat(32));
+  const swap = `--chain base --tx 0x${'11'.repeat(32)} --token 0x${'22'.repeat(20)} --text gm --service-name Example`;
+  expect(await run(`comment sign ${swap} --key-file ${file} --json`)).toMatchObject({ code: 0, err: '' });
+  await writing;
+});
+
+/** What a process sees that is started in a folder which holds settings of somebody else. */
+function contextsIn(env: Record<string, string>): { status: number | null; stdout: string; stderr: string } {
+  const folder = temporaryFolder();
+  mkdirSync(join(folder, '.config', 'sotra'), { recursive: true });
+  const planted = { current: 'planted', contexts: { planted: { baseUrl: 'https://planted.example.com' } } };
+  writeFileSync(join(folder, '.config', 'sotra', 'config.json'), JSON.stringify(planted));
+  return spawnSync(process.execPath, [resolve('bin/sotra.js'), 'context', 'list'], {
+    cwd: folder,
+    env,
+    encoding: 'utf8',
+  });
+}
+
+test.each([
+  ['HOME not set', {}],
+  ['HOME empty', { HOME: '' }],
+  ['XDG_CONFIG_HOME relative', { HOME: '/nonexistent', XDG_CONFIG_HOME: '.config' }],
+  ['APPDATA relative', { HOME: '/nonexistent', APPDATA: '.config' }],
+])('with %s no settings are read from the current folder', (_, env: Record<string, string>) => {
+  const { status, stdout } = contextsIn(env);
+  expect([status, stdout.includes('clicker'), stdout.includes('planted')]).toEqual([0, true, false]);
+});
+
+test.each([
+  ['HOME', '.', 'error: HOME is ., not an absolute path\nhint: Set SOTRA_CONFIG_DIR to an absolute path.\n'],
+  [
+    'SOTRA_CONFIG_DIR',
+    '.config/sotra',
+    'error: SOTRA_CONFIG_DIR .config/sotra: must be an absolute path\nhint: Set SOTRA_CONFIG_DIR to an absolute path.\n',
+  ],
+])('a relative %s is exit 3', (name, value, stderr) => {
+  expect(contextsIn({ [name]: value })).toMatchObject({ status: 3, stdout: '', stderr });
+});
+
+test('settings and data lie where the system keeps such things', () => {
+  const on = (platform: string, env: Record<string, string>) => {
+    const machine = { env, system: { platform } } as World;
+    return [configDirectory(machine), dataDirectory(machine)];
+  };
+  expect(on('linux', { HOME: '/home/a' })).toEqual(['/home/a/.config/sotra', '/home/a/.local/share/sotra']);
+  expect(on('darwin', { HOME: '/Users/a', APPDATA: '/x' })).toEqual([
+    '/Users/a/.config/sotra',
+    '/Users/a/.local/share/sotra',
+  ]);
+  expect(on('linux', { HOME: '/home/a', XDG_CONFIG_HOME: '/c', XDG_DATA_HOME: '/d' })).toEqual([
+    '/c/sotra',
+    '/d/sotra',
+  ]);
+  const roaming = {
+    USERPROFILE: 'C:\\Users\\a',
+    APPDATA: 'C:\\Users\\a\\Roaming',
+    LOCALAPPDATA: 'C:\\Users\\a\\Local',
+  };
+  expect(on('win32', roaming)).toEqual(['C:\\Users\\a\\Roaming\\sotra', 'C:\\Users\\a\\Local\\sotra']);
+  expect(on('win32', { USERPROFILE: 'C:\\Users\\a' })[0]).toBe('C:\\Users\\a\\.config\\sotra');
+  expect(on('win32', { SOTRA_CONFIG_DIR: 'D:\\own', SOTRA_DATA_DIR: 'D:\\data' })).toEqual(['D:\\own', 'D:\\data']);
 });
 
 test('a folder that cannot be written is exit 3 and named', async () => {

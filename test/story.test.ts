@@ -236,15 +236,15 @@ describe.skipIf(!hasData)(`the story${why}`, () => {
   test('a copy intent followed by a buy raises copy count and volume, everywhere they are shown', async () => {
     const copier = traders[9] ?? '';
     const metrics = async () => (await cardsOf('a', `feed actor ${author}`))[0]?.metrics;
-    expect(await metrics()).toMatchObject({ copyCount: 0, copyVolume: '0' });
+    expect(await metrics()).toMatchObject({ copyCount: 0, copyVolume: '0.00' });
     const intent = `comment copy ${told.uid} --chain solana --token ${mint} --actor-addresses ${copier},${traders[10]}`;
     const { intentIds }: { intentIds: string[] } = await sotra('b', intent);
     expect(intentIds).toHaveLength(2);
-    expect(await metrics()).toMatchObject({ copyCount: 0, copyVolume: '0' });
+    expect(await metrics()).toMatchObject({ copyCount: 0, copyVolume: '0.00' });
     await trade({ trader: copier, token: mint, usd: 250 });
-    expect(await metrics()).toMatchObject({ copyCount: 1, copyVolume: '250' });
+    expect(await metrics()).toMatchObject({ copyCount: 1, copyVolume: '250.00' });
     await trade({ trader: copier, token: mint, usd: 999 });
-    expect(await metrics()).toMatchObject({ copyCount: 1, copyVolume: '250' });
+    expect(await metrics()).toMatchObject({ copyCount: 1, copyVolume: '250.00' });
     expect(await sotra('a', `profile get ${author}`)).toMatchObject({
       metrics: { copytradedAllTime: { count: 1, distinctActors: 1, volumeUSD: 250 } },
     });

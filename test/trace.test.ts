@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Ajv } from 'ajv';
@@ -162,4 +162,21 @@ test('--curl with the built-in sandbox names the address that sandbox start serv
   const { out, err } = await run('--sandbox leaderboard list --curl');
   expect(out).toContain("'http://127.0.0.1:4010/v2/leaderboard'");
   expect(err).toContain('sotra sandbox start');
+});
+
+test('an archive replaces a file that others may read by one that they may not, and follows no link', async () => {
+  const { env } = await answering({ traders: [] });
+  const folder = temporaryFolder();
+  const [file, link] = [join(folder, 'trace.har'), join(folder, 'link.har')];
+  writeFileSync(file, 'old', { mode: 0o644 });
+  symlinkSync(file, link);
+  const linked = await run(`leaderboard list --trace-file ${link}`, { env });
+  expect([linked.code, linked.err]).toEqual([3, expect.stringContaining(`${link} is a link, not a regular file`)]);
+  expect(readFileSync(file, 'utf8')).toBe('old');
+  expect((await run(`leaderboard list --trace-file ${file}`, { env })).code).toBe(0);
+  expect([statSync(file).mode & 0o777, readHar(file).entries.length, readdirSync(folder).sort()]).toEqual([
+    0o600,
+    1,
+    ['link.har', 'trace.har'],
+  ]);
 });

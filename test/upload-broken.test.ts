@@ -13,14 +13,16 @@ const slow: Service = async () => {
   return ok({ uid });
 };
 
-test.skipIf(!existsSync('/dev/null'))(
+/** A regular file that takes lines, but cannot make them safe. */
+const unsafe = '/proc/self/comm';
+
+test.skipIf(!existsSync(unsafe))(
   'a journal that cannot be made safe stops an upload: nothing is confirmed, and no more is sent than was on its way',
   async () => {
     const { run, sent, folder } = await uploading(slow, more);
     const { events, failure } = await run(2, false, () => {
-      // A device that takes lines, but cannot make them safe.
       rmSync(journalFile(folder));
-      symlinkSync('/dev/null', journalFile(folder));
+      symlinkSync(unsafe, journalFile(folder));
     });
     expect(failure).toMatchObject({ code: 'internal', message: expect.stringContaining('fsync') });
     expect(events).toEqual([]);

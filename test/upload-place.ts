@@ -7,7 +7,10 @@ export const uid = '2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e';
 export const hook = 'https://d.example.com/hook';
 export const made = { uid, destinationUrl: hook, secret: 'whsec_abcdefghij' };
 
-export type Answer = (request: HttpRequest, count: number) => [status: number, body: unknown];
+export type Answer = (
+  request: HttpRequest,
+  count: number,
+) => [status: number, body: unknown] | Promise<[number, unknown]>;
 export const well: Answer = ({ method }) => [200, method === 'GET' ? [made] : method === 'POST' ? made : { uid }];
 
 async function* bytes(text: string): AsyncIterable<Uint8Array> {
@@ -22,7 +25,10 @@ export function place(answer: Answer = well) {
   const transport: Transport = {
     send: async (request) => {
       sent.push(request);
-      const [status, body] = service.answer(request, sent.filter(({ method }) => method === request.method).length);
+      const [status, body] = await service.answer(
+        request,
+        sent.filter(({ method }) => method === request.method).length,
+      );
       return { status, headers: { 'content-type': 'application/json' }, body: bytes(JSON.stringify(body)) };
     },
     close: async () => {},

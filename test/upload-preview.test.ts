@@ -38,6 +38,13 @@ test('--dry-run and --curl of an upload that stopped show what would be sent nex
   isWell = true;
   expect((await run(`webhook resume ${job}`, { env })).code).toBe(0);
   expect(service.requests.length).toBe(before.sent + 2);
+  const finished = readFileSync(journal, 'utf8');
+  expect(await run(`webhook resume ${job} --dry-run`, { env })).toEqual({
+    code: 0,
+    out: '',
+    err: expect.stringMatching(/^upload \w+ was finished at .*: nothing was sent\.\n$/),
+  });
+  expect(readFileSync(journal, 'utf8')).toBe(finished);
 });
 
 test('a registration that was refused is shown as the POST that it would be', async () => {

@@ -94,7 +94,7 @@ test('an upload is resumed at its service alone; another key is said', async () 
     0,
     { uid, job, addresses: 2000, chunks: 2, duplicates: 0, rejected: 0, destinationUrl: null },
   ]);
-  expect(other.err).toContain('warning: this upload was begun with another API key\n');
+  expect(other.err).toContain('warning: this upload was started with another API key\n');
 });
 
 test('the same key is not warned of', async () => {
@@ -132,7 +132,7 @@ test('a list that is another is another upload', async () => {
   write('b', 'ext:b\n');
   await sotra(`${add} @a`);
   await sotra(`${add} @b`);
-  await sotra(`webhook add-addresses other --addresses-file @a`);
+  await sotra(`webhook add-addresses other --file @a`);
   expect(jobs()).toHaveLength(3);
   for (const job of jobs()) expect(job).toMatch(/^[0-9a-f]{12}$/);
 });
@@ -155,22 +155,25 @@ test('a run before the upload leaves no draft behind, whatever comes of it', asy
 
 const files: readonly [flags: string, message: string, hint: string][] = [
   [
-    '--addresses-file @list --wallet-addresses ext:a',
-    '--addresses-file and --wallet-addresses both give addresses',
+    '--file @list --wallet-addresses ext:a',
+    '--file and --wallet-addresses both give addresses',
     'Leave one of them out.',
   ],
-  ['', '--addresses-file is required: which addresses?', 'Give a file, - for stdin, or --wallet-addresses.'],
-  ['--addresses-file @none', '--addresses-file @none: no such file', ''],
-  ['--addresses-file @folder', '--addresses-file @folder: a folder, not a file', ''],
-  ['--addresses-file @empty', '@empty holds no address', 'One a line, CSV with a header, NDJSON or a JSON array.'],
-  ['--addresses-file -', 'stdin holds no address', 'One a line, CSV with a header, NDJSON or a JSON array.'],
+  ['', '--file is required: which addresses?', 'Give a file, - for stdin, or --wallet-addresses.'],
+  ['--wallet-addresses ext:a --column wallet', '--column is for --file', 'Leave it out.'],
+  ['--file @list --addresses-file @list', '--addresses-file is the same flag as --file', 'Leave one of them out.'],
+  ['--addresses-file @bad', '@bad: 2 lines are not addresses; nothing was sent', ''],
+  ['--file @none', '--file @none: no such file', ''],
+  ['--file @folder', '--file @folder: a folder, not a file', ''],
+  ['--file @empty', '@empty holds no address', 'One a line, CSV with a header, NDJSON or a JSON array.'],
+  ['--file -', 'stdin holds no address', 'One a line, CSV with a header, NDJSON or a JSON array.'],
   [
     '--wallet-addresses ext:a --wallet-addresses x',
     '--wallet-addresses: 1 line is not an address; nothing was sent',
     'Correct them, or send the rest (1) with --skip-invalid.',
   ],
   [
-    '--addresses-file @bad',
+    '--file @bad',
     '@bad: 2 lines are not addresses; nothing was sent',
     'Correct them, or send the rest (2) with --skip-invalid.',
   ],

@@ -35,7 +35,11 @@ async function* bytes(text: string): AsyncIterable<Uint8Array> {
 export async function uploading(
   service: Service,
   changes: Partial<Plan> = {},
-  { stop = new AbortController(), retries = '0' }: { stop?: AbortController; retries?: string } = {},
+  {
+    stop = new AbortController(),
+    retries,
+    ofCall = 0,
+  }: { stop?: AbortController; retries?: string; ofCall?: number } = {},
 ) {
   const jobs = newFolder();
   const draft = join(jobs, 'draft-1');
@@ -50,6 +54,7 @@ export async function uploading(
   const world = {
     env: { SOTRA_BASE_URL: 'https://a.example.com', SOTRA_API_KEY: 'key-of-a-partner' },
     version: '0',
+    io: { err: { isTTY: false } },
     now: () => nowMs,
     random: () => 0,
     signal: stop.signal,
@@ -71,9 +76,14 @@ export async function uploading(
       close: async () => {},
     },
   } as unknown as World;
-  const options = readGlobals({ retries });
+  const options = readGlobals(retries === undefined ? {} : { retries });
   const program = { commands: [], endpoints: [] } as never;
-  const context = createContext({ world, options, program, say: () => undefined });
+  const created = createContext({ world, options, program, say: () => undefined, stream: () => undefined });
+  // Without `--retries` a call repeats by itself `ofCall` times.
+  const context: typeof created = {
+    ...created,
+    call: (endpoint, input, link, left) => created.call(endpoint, input, link, left ?? ofCall),
+  };
   const secrets: (string | undefined)[] = [];
   /** `meanwhile` is what somebody does to the folder between the reading of the journal and the upload. */
   const run = async (concurrency = 1, another = false, meanwhile: () => void = () => undefined) => {
@@ -83,8 +93,9 @@ export async function uploading(
     const events: UploadEvent[] = [];
     const keepSecret = (_: string, secret: string | undefined) => void secrets.push(secret);
     const failure = await (async () => {
-      const options = { context, job: { folder, state }, concurrency, another, keepSecret };
-      for await (const event of runUpload(options)) events.push(event);
+      const tell = async (event: UploadEvent) => void events.push(event);
+      const own = { others: () => new Set<string>(), keptSecret: () => undefined, keepSecret, tell };
+      await runUpload({ context, job: { folder, state }, concurrency, another, ...own });
     })().catch((error: SotraError) => error);
     return { events, failure, held: state, state: readJournal(folder) };
   };

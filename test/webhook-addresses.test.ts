@@ -46,7 +46,10 @@ test('whatever the pieces a file comes in: each distinct address is kept once, i
         const to = join(folder, `list-${run++}`);
         const rejected: number[] = [];
         const pass = await runFirstPass({
-          lines: readAddressFile(inPieces(Buffer.from(lines.join(end) + (closed ? end : '')), sizes), { name: 'f' }),
+          lines: readAddressFile({
+            name: 'f',
+            bytes: inPieces(Buffer.from(lines.join(end) + (closed ? end : '')), sizes),
+          }),
           to,
           allowBadChecksum: false,
           onRejected: ({ line }) => rejected.push(line),

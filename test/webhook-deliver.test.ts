@@ -76,7 +76,7 @@ test('reasons: first-buy, then repeat-buy over $1,000, then aped-in above 1.4 ti
 
 test('a comment and a copy make events for the followers and for the author', async () => {
   const { env, target } = await world();
-  expect((await run('sandbox reset', { env })).code).toBe(0);
+  expect((await run('sandbox reset --yes', { env })).code).toBe(0);
   const { out } = await run(
     `--sandbox webhook register --url ${target.url}/h --wallet-addresses ${follower} --json --another`,
     { env },
@@ -97,7 +97,7 @@ test('a comment and a copy make events for the followers and for the author', as
 test('trigger --to signs with a secret file and needs one for an address that no webhook has', async () => {
   const { env, folder } = await world();
   const target = await stub((_, response, count) => response.writeHead(count === 1 ? 200 : 500).end());
-  await run('sandbox reset', { env });
+  await run('sandbox reset --yes', { env });
   expect((await run(`webhook trigger new-feed-item --to ${target.url}`, { env })).code).toBe(2);
   const file = join(folder, 'secret');
   writeFileSync(file, 'abc\n');
@@ -108,6 +108,14 @@ test('trigger --to signs with a secret file and needs one for an address that no
   const t = /t=(\d+)/.exec(header)?.[1];
   expect(header).toBe(`t=${t},v1=${createHmac('sha256', 'abc').update(`${t}.${request?.body}`).digest('base64url')}`);
   expect((await run(argv, { env })).code).toBe(9);
+});
+
+test('trigger --to signs with the secret of the webhook that has the address, also in other words', async () => {
+  const { env } = await world();
+  const target = await stub((_, response) => response.end());
+  await run('sandbox reset --yes', { env });
+  await run(`--sandbox webhook register --url ${target.url}/a/../hook --wallet-addresses ext:a`, { env });
+  expect((await run(`webhook trigger new-feed-item --to ${target.url}/hook/`, { env })).code).toBe(0);
 });
 
 /** Delivers with a clock that sleeping moves, so that waits take no time; gives the waits that were made. */

@@ -30,6 +30,7 @@ const headers: readonly [header: string, read: ReturnType<typeof parseHeader>][]
   ['t=,v1=abc', { malformed: 't= is not a time in whole seconds' }],
   [`t=${'1'.repeat(50)},v1=a`, { malformed: `t=${'1'.repeat(40)} is not a time in whole seconds` }],
   ['t=1', { malformed: 'v1=<signature> is missing' }],
+  [`t=1${',v1=abc'.repeat(17)}`, { malformed: 'it has more than 16 v1= signatures' }],
   ['t=1,v2=abc,v0=d', { malformed: 'v1= is missing; it has only v2, v0' }],
 ];
 

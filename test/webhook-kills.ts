@@ -16,8 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openDb } from '../src/sandbox/store.ts';
-
-const program = process.env['SOTRA_TEST_PROGRAM'] ?? 'bin/sotra.js';
+import { program } from './program.ts';
 
 /** What a sandbox may do wrong while addresses are uploaded to it. */
 const uploadFaults = [

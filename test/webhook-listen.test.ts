@@ -1,50 +1,8 @@
-import { createHmac } from 'node:crypto';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { run, stub, temporaryFolder } from './harness.ts';
-
-const secret = 'whsec_test';
-
-async function until(holds: () => boolean): Promise<void> {
-  for (const end = Date.now() + 15_000; !holds(); await delay(5))
-    if (Date.now() > end) throw new Error('waited 15 s in vain');
-}
-
-/** A listener in this process; `stop` ends it and gives what it printed. */
-async function listen(folder: string, more = '', secrets = `${secret}\n`) {
-  const [file, ready] = [join(folder, 'secret'), join(folder, `ready-${Math.random()}`)];
-  writeFileSync(file, secrets);
-  const stopping = new AbortController();
-  const argv = `webhook listen --port 0 --secret-file ${file} --ready-file ${ready} ${more}`;
-  const ended = run(argv, { env: { SOTRA_DATA_DIR: folder }, signal: stopping.signal });
-  let early: { code: number; err: string } | undefined;
-  ended.then((outcome) => {
-    early = outcome;
-  });
-  await until(() => existsSync(ready) || early !== undefined);
-  if (early !== undefined) return { url: '', stop: async () => ended };
-  const { url } = JSON.parse(readFileSync(ready, 'utf8'));
-  const stop = async () => {
-    stopping.abort();
-    return ended;
-  };
-  onTestFinished(async () => void (await stop()));
-  return { url, stop };
-}
-
-function bodyOf(id: string, type = 'new-feed-item'): string {
-  return `{"events":[{"eventId":"${id}","eventType":"${type}","walletAddresses":[],"feedItem":{"itemTitle":"Zo\u00eb"}}]}`;
-}
-
-function signed(body: string, by = secret, t = Math.floor(Date.now() / 1000)): Record<string, string> {
-  const signature = createHmac('sha256', by).update(`${t}.${body}`).digest('base64url');
-  return { 'Daylight-Signature': `t=${t},v1=${signature}`, 'content-type': 'application/json' };
-}
-
-const send = async (url: string, body: string, headers: Record<string, string>, path = '/hook') =>
-  (await fetch(url + path, { method: 'POST', body, headers })).status;
+import { bodyOf, listen, secret, send, signed, until } from './listening.ts';
 
 test('a signed event is stored once, an unsigned or wrong one is 401, a repeat is taken and not shown again', async () => {
   const folder = temporaryFolder();
@@ -92,7 +50,7 @@ test('during a change of secrets both count', async () => {
 });
 
 test('a tolerance refuses old signatures, a body over the limit is 413', async () => {
-  const { url } = await listen(temporaryFolder(), '--tolerance 60s --max-body 2KB');
+  const { url } = await listen(temporaryFolder(), '--tolerance 60s --max-delivery 2KB');
   const body = bodyOf('one');
   expect(await send(url, body, signed(body, secret, 1_565_125_718))).toBe(401);
   expect(await send(url, body, signed(body))).toBe(200);
@@ -143,6 +101,21 @@ test('what could not be forwarded goes on at the next start', async () => {
   await until(() => target.requests.length > seen);
   expect(target.requests.at(-1)?.body).toBe(body);
   await second.stop();
+});
+
+test('--retries leaves a delivery behind that is not taken, on forwarding and on replay', async () => {
+  const folder = temporaryFolder();
+  const target = await stub((_, response) => response.writeHead(503).end());
+  const { url, stop } = await listen(folder, `--forward-to ${target.url} --retries 1`);
+  const body = bodyOf('one');
+  expect(await send(url, body, signed(body))).toBe(200);
+  await until(() => target.requests.length === 2);
+  const { err } = await stop();
+  expect(err).toContain('was not taken (HTTP 503): left behind; sotra webhook replay sends it again');
+  expect(err).not.toContain('wait to be forwarded');
+  const env = { SOTRA_DATA_DIR: folder };
+  expect((await run(`webhook replay one --to ${target.url} --retries 0`, { env })).code).toBe(10);
+  expect(target.requests).toHaveLength(3);
 });
 
 test('two listeners on one store: the second is refused, a dead one is taken over', async () => {

@@ -128,3 +128,32 @@ test.skipIf(!hasData)(
     expect(judged).toEqual(list.map(({ result }) => result));
   },
 );
+
+const nested = (size: number) =>
+  `[${Array.from({ length: size / 1000 }, () => '['.repeat(500) + ']'.repeat(500)).join()}]`;
+
+test.each([
+  ['nested as deep as JSON may be', nested(1_000_000), /^wrong secret or body changed/],
+  ['nested deeper', '['.repeat(2_000_000), /^body changed: it is not whole JSON/],
+  ['of line ends alone', '\r\n'.repeat(1_000_000), /^body changed: it is not whole JSON/],
+  ['of quotes and backslashes', `["${'\\\\'.repeat(2_000_000)}"]`, /^wrong secret or body changed/],
+  ['too large to look for a change', `"${'a'.repeat(9_000_000)}"`, /too large to look for what was changed$/],
+])('a body %s is judged in bounded time and memory', async (_, hostile, reason) => {
+  const verdict = await verify({ body: hostile });
+  expect(verdict).toMatchObject({ code: 12, valid: false });
+  expect(verdict.reason).toMatch(reason);
+});
+
+test('a byte order mark before the body is named', async () => {
+  expect((await verify({ body: `\uFEFF${body}` })).reason).toMatch(/^body changed: a byte order mark was added/);
+});
+
+test('a body that no delivery can be, or that cannot be read, is a usage error', async () => {
+  const file = join(temporaryFolder(), 'secret');
+  writeFileSync(file, secret);
+  const argv = ['webhook', 'verify', '--secret-file', file, '--header', header];
+  const large = await run(argv, { stdin: new Uint8Array(64 * 1024 * 1024 + 1) });
+  expect([large.code, large.err]).toEqual([2, expect.stringContaining('the body on stdin: is larger than 64 MB')]);
+  expect((await run([...argv, '--body-file', temporaryFolder()])).code).toBe(2);
+  expect((await run([...argv, '--body-file', '/nowhere/body'])).code).toBe(2);
+});

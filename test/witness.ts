@@ -108,9 +108,9 @@ export const witnesses: Readonly<Record<string, readonly Witness[]>> = {
     },
   ],
   'profile.delete-name': [
-    { argv: `profile delete-name ${mint}`, method: 'DELETE', path: `/v1/profiles/${mint}/name` },
+    { argv: `profile delete-name ${mint} --yes`, method: 'DELETE', path: `/v1/profiles/${mint}/name` },
     {
-      argv: ['profile', 'delete-name', 'ext:a/b'],
+      argv: ['profile', 'delete-name', 'ext:a/b', '--yes'],
       method: 'DELETE',
       path: '/v1/profiles/ext%3Aa%2Fb/name',
     },

@@ -1,7 +1,7 @@
 import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { routes } from '../../src/resources/routes.ts';
 import { addTrades } from '../../src/sandbox/add-trades.ts';
-import { createApp } from '../../src/sandbox/server.ts';
+import { answerer } from '../../src/sandbox/answer.ts';
 import { type Db, openDb } from '../../src/sandbox/store.ts';
 import type { Trade } from '../../src/sandbox/trade.ts';
 import { ensureWorld } from '../../src/sandbox/world.ts';
@@ -25,7 +25,7 @@ const cardsPerTrader = 10_000;
 export async function recordAnswers({ file, cards }: Recording): Promise<number> {
   const db = openDb(':memory:');
   ensureWorld(db, nowMs, 'empty');
-  const app = createApp({ db, routes, now: () => nowMs, wire: {} });
+  const answer = answerer({ db, routes, now: () => nowMs, wire: {} });
   const out = openSync(file, 'w');
   const offsets = [0];
   for (let made = 0; made < cards; made += cardsPerTrader) {
@@ -33,10 +33,12 @@ export async function recordAnswers({ file, cards }: Recording): Promise<number>
     const wallet = `0x5117a6${String(made).padStart(34, '0')}`;
     fill(db, wallet, count);
     for (let page = 1; page <= Math.ceil(count / pageSize); page += 1) {
-      const url = `http://sandbox.test/v1/addresses/${wallet}/positions/closed?sort=latest&page=${page}&limit=${pageSize}`;
-      const answer = await app.request(url, { headers: { authorization: 'Bearer sandbox-key-a' } });
-      if (answer.status !== 200) throw new Error(await answer.text());
-      offsets.push((offsets.at(-1) ?? 0) + writeSync(out, Buffer.from(await answer.arrayBuffer())));
+      const target = `/v1/addresses/${wallet}/positions/closed?sort=latest&page=${page}&limit=${pageSize}`;
+      const authorization = 'Bearer sandbox-key-a';
+      const request = { method: 'GET', origin: 'http://sandbox.test', target, authorization, body: () => '' };
+      const { status, text } = await answer(request);
+      if (status !== 200) throw new Error(text);
+      offsets.push((offsets.at(-1) ?? 0) + writeSync(out, Buffer.from(text)));
     }
   }
   closeSync(out);

@@ -1,8 +1,10 @@
 import type { z } from 'zod';
 import { SotraError } from '../errors.ts';
+import { DepthError, parseJson } from '../model/json.ts';
 import { readBody } from './body.ts';
 import type { Endpoint, InputOf, Params, WireNames } from './endpoint.ts';
-import { headerOf, sendError, statusError, type TimeLimits } from './failures.ts';
+import { headerOf, sendError, statusError, type TimeLimits, versionHint } from './failures.ts';
+import { firstIssue } from './fits.ts';
 import { type HttpAnswer, type HttpRequest, NetworkFailure, type Timing, type Transport } from './http.ts';
 import { encodeRequest, type WireRequest } from './request.ts';
 import { type Failure, retryDelay } from './retry.ts';
@@ -13,6 +15,10 @@ export interface Caller extends TimeLimits {
   baseUrl: string;
   /** Partner API key; `null` sends no Authorization header. */
   apiKey: string | null;
+  /** Which key it is, without telling it: `...1234 from SOTRA_API_KEY`. */
+  keyName?: string | undefined;
+  /** An error holds the body of the answer. */
+  tellsBody?: boolean;
   hideKey: KeyHiding;
   wire: WireNames;
   transport: Transport;
@@ -23,7 +29,7 @@ export interface Caller extends TimeLimits {
   /** The largest answer, in bytes. */
   maxBodyBytes: number;
   /** A quick look that is true only for what the schema surely accepts. */
-  fits: (schema: z.ZodType, value: unknown) => boolean;
+  fits: (schema: z.ZodType, value: unknown, isLarge?: boolean) => boolean;
   /** An answer that does not fit the contract is an error instead of a warning. */
   strict: boolean;
   signal: AbortSignal;
@@ -81,12 +87,11 @@ export async function callEndpoint<P extends Params, R extends z.ZodType>(
     link === undefined ? wire : { ...wire, href: sameOrigin(link, caller.baseUrl) },
     caller,
   );
-  if (caller.fits(endpoint.answer, answer.data)) return answer as Answer<z.output<R>>;
-  const checked = endpoint.answer.safeParse(answer.data);
-  if (!checked.success) {
-    const issue = checked.error.issues[0];
-    const where = issue?.path.join('.') || 'the answer';
-    const message = `${endpoint.method} ${endpoint.path} answered with an unexpected shape at ${where}: ${issue?.message}`;
+  if (caller.fits(endpoint.answer, answer.data, isLarge(answer.text))) return answer as Answer<z.output<R>>;
+  const issue = firstIssue(endpoint.answer, answer.data);
+  if (issue !== undefined) {
+    const where = issue.path.join('.') || 'the answer';
+    const message = `${endpoint.method} ${endpoint.path} answered with an unexpected shape at ${where}: ${issue.message}`;
     if (caller.strict)
       throw new SotraError('contract', message, { status: answer.status, requestId: answer.requestId });
     caller.warn(message);
@@ -105,7 +110,7 @@ export function sameOrigin(link: string, baseUrl: string): string {
 
 /** The full request for a wire request: address, headers with the key, body text. Never throws. */
 export function buildRequest(wire: WireRequest, caller: Pick<Caller, 'baseUrl' | 'apiKey' | 'userAgent'>): HttpRequest {
-  const base = caller.baseUrl.replace(/\/+$/, '');
+  const base = caller.baseUrl.replace(/(?<!\/)\/+$/, '');
   return {
     method: wire.method,
     url: new URL(wire.href ?? base + wire.path),
@@ -190,6 +195,17 @@ function nextPlace({ failure, to }: Failed, from: URL): URL | undefined {
   return url.origin === from.origin ? url : undefined;
 }
 
+/** What takes so long to read that time limits and signals are looked at in between. */
+function isLarge(text: string): boolean {
+  return text.length > 1_000_000;
+}
+
+/** Lets a signal be heard, and ends a call whose time is up. */
+async function pauseIn(caller: Caller, deadlineMs: number): Promise<void> {
+  await caller.sleep(0, caller.signal);
+  if (caller.now() >= deadlineMs) throw new NetworkFailure('late', 'no answer in time', undefined);
+}
+
 async function attemptOnce(request: HttpRequest, caller: Caller, deadlineMs: number): Promise<Attempt> {
   const started = caller.now();
   try {
@@ -198,14 +214,15 @@ async function attemptOnce(request: HttpRequest, caller: Caller, deadlineMs: num
     const { status, timing } = received;
     const encoding = headerOf(received.headers, 'content-encoding');
     const read = await readBody(received.body, encoding, caller.maxBodyBytes);
+    if (isLarge(read.text)) await pauseIn(caller, deadlineMs);
     const { headers, text, body } = caller.hideKey({ status, headers: received.headers, ...read });
+    if (isLarge(text)) await pauseIn(caller, deadlineMs);
     const ms = caller.now() - started;
     caller.observe({ kind: 'answer', status, headers, bytes: read.body.length, ms, text, ...(timing && { timing }) });
     const requestId = headerOf(headers, 'x-request-id') ?? headerOf(headers, 'request-id');
-    if (status >= 200 && status < 300)
-      return { answer: { ...readAnswer(text, status, requestId, caller.apiKey ?? undefined), body } };
+    if (status >= 200 && status < 300) return { answer: { ...readAnswer(text, status, requestId, caller), body } };
     const failure = { status, retryAfter: headerOf(headers, 'retry-after') };
-    const error = statusError(request, status, text, headers, requestId);
+    const error = statusError({ request, status, text, headers, requestId, nowMs: caller.now(), caller });
     return { failure, error, to: headerOf(received.headers, 'location') };
   } catch (thrown) {
     if (thrown instanceof SotraError) throw thrown;
@@ -213,24 +230,31 @@ async function attemptOnce(request: HttpRequest, caller: Caller, deadlineMs: num
       throw new SotraError('interrupted', 'interrupted', { cause: thrown, outcome: 'unknown' });
     const error = sendError(request, thrown, caller);
     caller.observe({ kind: 'failure', message: error.message, ms: caller.now() - started });
-    const wasUnsent = thrown instanceof NetworkFailure && (thrown.kind === 'refused' || thrown.kind === 'untrusted');
-    return { failure: { network: wasUnsent ? thrown.kind : 'broken' }, error };
+    const kind = thrown instanceof NetworkFailure ? thrown.kind : 'broken';
+    const isUnsent = kind === 'refused' || kind === 'untrusted' || kind === 'plain';
+    return { failure: { network: isUnsent ? kind : 'broken' }, error };
   }
 }
 
-function readAnswer(text: string, status: number, requestId: string | undefined, key: string | undefined): Read {
+function readAnswer(text: string, status: number, requestId: string | undefined, caller: Caller): Read {
   if (text.trim() === '' && status === 204) return { data: null, text: 'null', status, requestId };
   try {
-    return { data: JSON.parse(text), text, status, requestId };
+    return { data: parseJson(text), text, status, requestId };
   } catch (cause) {
-    const start =
-      text.trim() === '' ? 'an empty body' : JSON.stringify(hideSecrets(text.slice(0, 4000), key).slice(0, 120));
-    throw new SotraError('bad-answer', `the service answered ${status} with a body that is not JSON: ${start}`, {
-      hint: 'Check that the base URL is the service itself and not a proxy or a web page.',
+    const isDeep = cause instanceof DepthError;
+    const start = JSON.stringify(hideSecrets(text.slice(0, 4000), caller.apiKey ?? undefined).slice(0, 120));
+    const what = text.trim() === '' ? 'an empty body' : start;
+    const found = isDeep ? cause.message : `a body that is not JSON: ${what}`;
+    const usual = 'Check that the base URL is the service itself and not a proxy or a web page.';
+    throw new SotraError('bad-answer', `the service answered ${status} with ${found}`, {
+      hint: isDeep
+        ? 'No answer of the interface is: --curl prints a line that shows it as it comes.'
+        : (versionHint(caller.baseUrl) ?? usual),
       cause,
       status,
       requestId,
       outcome: 'unknown',
+      ...(caller.tellsBody && { body: hideSecrets(text, caller.apiKey ?? undefined) }),
     });
   }
 }
@@ -241,10 +265,20 @@ function triedOf(error: SotraError): Tried {
 
 /** The error that ends a call; after several attempts it lists them. */
 function withAttempts(error: SotraError, tried: readonly Tried[]): SotraError {
-  const { code, hint, status, requestId, cause, outcome } = error;
+  const { code, hint, status, requestId, cause, outcome, retryAfterSec, body } = error;
   const attempts = tried.length;
   const several = attempts > 1;
   const message = several ? `${error.message} (after ${attempts} attempts)` : error.message;
   const details = several ? { attempts: tried } : error.details;
-  return new SotraError(code, message, { hint, status, requestId, details, cause, outcome, attempts });
+  return new SotraError(code, message, {
+    hint,
+    status,
+    requestId,
+    details,
+    cause,
+    outcome,
+    attempts,
+    retryAfterSec,
+    body,
+  });
 }

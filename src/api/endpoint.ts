@@ -15,14 +15,20 @@ export interface Param<S extends z.ZodType = z.ZodType> {
   wire?: string;
   /** Other names the sandbox accepts when the first is not used. */
   aliases?: readonly string[];
+  /** The sandbox takes a field of the body from the query too: not every client sends a body with every method. */
+  alsoInQuery?: boolean;
   /** The flag without dashes; the key in kebab-case when absent. */
   flag?: string;
   /** One letter that does the same as the flag. */
   short?: string;
+  /** What the flag was called before: taken, and shown nowhere. */
+  oldFlags?: readonly string[];
   /** A list whose items may hold commas: several by repeating the flag only. */
   whole?: boolean;
   /** What is refused before sending although the service takes it, because it would not do what the user expects. */
   sendRule?: SendRule;
+  /** An address stands there although the schema takes other text too: a saved name may stand there. `token`: a coin such as `@107` is none. */
+  takesAddress?: 'wallet' | 'token';
   /** Typed without a flag, in the order of the params. Path parameters always are. */
   positional?: boolean;
   /** What the service does when it is left out; help only, never sent. */
@@ -48,13 +54,13 @@ export interface Example {
 /**
  * How further items are reached, by names of inputs and of fields of the answer. `limit`: not at all, the list only has a length;
  * `page`: the answer is the array, pages count from 1; `cursor`: the answer holds items and the next cursor; `links`: it
- * holds items and `pagination` with links both ways, and cursors for the two inputs where a link is absent.
+ * holds items and `pagination` with links both ways, and cursors for the two inputs where a link is absent; items are ordered by `atSec`.
  */
 export type Paging =
   | { kind: 'limit'; size: string; defaultSize: number; maxSize: number }
   | { kind: 'page'; page: string; size: string; defaultSize: number; maxSize: number }
   | { kind: 'cursor'; cursor: string; size: string; maxSize: number; items: string; next: string }
-  | { kind: 'links'; size: string; items: string; older: string; newer: string };
+  | { kind: 'links'; size: string; items: string; older: string; newer: string; atSec: string };
 
 /** One HTTP endpoint, written once; everything mechanical is derived from it. */
 export interface Endpoint<Id extends string = string, P extends Params = Params, R extends z.ZodType = z.ZodType> {
@@ -102,7 +108,21 @@ function param(place: Place, defaultSource: Source) {
 }
 
 /** A `{name}` of the path: always required, always typed without a flag. */
-export const inPath = param('path', 'spec');
+export const inPath = <S extends z.ZodType>(schema: S, help: string, more: More = {}): Param<S> =>
+  param('path', 'spec')(schema.refine(isPathSegment, segmentRule), help, more);
+
+/** Whether a value of the path stays one segment of it: an empty one, `.` and `..` would lead to another endpoint. */
+export function isPathSegment(value: unknown): boolean {
+  return value !== '' && !hasDots(String(value));
+}
+
+export const segmentRule = 'must be one part of a path: neither empty nor . or .., nor with them between slashes';
+
+/** Whether `.` or `..` stands alone between slashes, however it is written; what parsers of addresses drop does not count. */
+export function hasDots(path: string): boolean {
+  const kept = path.replaceAll(/[\s\p{Cc}]/gu, '');
+  return kept.split(/[\\/]|%(?:25)*(?:2f|5c)/i).some((part) => /^(?:\.|%(?:25)*2e){1,2}$/i.test(part));
+}
 /** A query parameter; lists repeat the key. */
 export const inQuery = param('query', 'spec');
 /** A field of the JSON body. */

@@ -1,5 +1,8 @@
+import { STATUS_CODES } from 'node:http';
 import { type ErrorCode, SotraError } from '../errors.ts';
-import { type HttpAnswer, type HttpRequest, NetworkFailure } from './http.ts';
+import { parseJson } from '../model/json.ts';
+import { type HttpAnswer, type HttpRequest, isLoopback, NetworkFailure } from './http.ts';
+import { readRetryAfter } from './retry.ts';
 import { hideSecrets } from './secrets.ts';
 
 /** Times that a call may take. */
@@ -12,12 +15,12 @@ export interface TimeLimits {
 
 /** The error of a request that got no answer, or not all of one. Never throws. */
 export function sendError(
-  { url: { origin } }: HttpRequest,
+  { url: { origin, hostname } }: HttpRequest,
   thrown: unknown,
   { timeoutMs, maxTimeMs }: TimeLimits,
 ): SotraError {
   const kind = thrown instanceof NetworkFailure ? thrown.kind : 'broken';
-  const outcome = kind === 'refused' || kind === 'untrusted' ? 'unsent' : 'unknown';
+  const outcome = kind === 'refused' || kind === 'untrusted' || kind === 'plain' ? 'unsent' : 'unknown';
   const more = { cause: thrown, outcome } as const;
   if (kind === 'late')
     return new SotraError('timeout', `${origin}: not done within ${maxTimeMs / 1000} s`, {
@@ -37,7 +40,12 @@ export function sendError(
     });
   return new SotraError('network', `cannot reach ${origin}: ${why}`, {
     ...more,
-    hint: 'Check the address (--base-url, SOTRA_BASE_URL or the context) and the network.',
+    hint:
+      kind === 'plain'
+        ? isLoopback(hostname)
+          ? `Try ${origin.replace('https:', 'http:')}: what listens there does not speak TLS.`
+          : 'What listens there does not speak TLS: check the port (http:// is allowed to this machine only).'
+        : 'Check the address (--base-url, SOTRA_BASE_URL or the context) and the network.',
   });
 }
 
@@ -57,41 +65,74 @@ const statusCodes: Record<number, ErrorCode> = {
   429: 'rate-limited',
 };
 
-/** The error that an answer's status stands for. Never throws. */
-export function statusError(
-  request: HttpRequest,
-  status: number,
-  text: string,
-  headers: HttpAnswer['headers'],
-  requestId: string | undefined,
-): SotraError {
-  if (status < 400)
-    return new SotraError('redirect', `${request.url.origin} redirects to ${headerOf(headers, 'location')}`, {
-      hint: 'A key is sent along only for a GET on the same origin: set the base URL to the address that answers.',
-      status,
-      requestId,
+/** An answer that is an error, and what its error tells of. */
+export interface Refusal {
+  request: HttpRequest;
+  status: number;
+  text: string;
+  headers: HttpAnswer['headers'];
+  requestId: string | undefined;
+  nowMs: number;
+  caller: { maxWaitMs: number; baseUrl: string; keyName?: string | undefined; tellsBody?: boolean | undefined };
+}
+
+/** The error that an answer's status stands for. */
+export function statusError({ request, status, text, headers, requestId, nowMs, caller }: Refusal): SotraError {
+  const shared = { status, requestId, ...(caller.tellsBody && text !== '' ? { body: hideSecrets(text) } : {}) };
+  if (status < 400) {
+    const to = headerOf(headers, 'location');
+    const what = `${status} ${STATUS_CODES[status] ?? ''}`.trim();
+    const message = to === undefined ? `answered ${what}, without an address to go to` : `redirects to ${to}`;
+    return new SotraError('redirect', `${request.url.origin} ${message}`, {
+      ...shared,
+      hint:
+        to === undefined
+          ? 'Nothing was asked for that has this answer: see it with --include, and check the base URL.'
+          : 'A key is sent along only for a GET on the same origin: set the base URL to the address that answers.',
     });
+  }
   const code = statusCodes[status] ?? (status >= 500 ? 'server-error' : 'request-refused');
   const message = `${errorText(text)} (HTTP ${status} from ${request.method} ${request.url.pathname})`;
   const outcome = status === 429 ? 'unsent' : status >= 500 ? 'unknown' : undefined;
-  return new SotraError(code, message, { hint: hintFor(code, request), status, requestId, outcome });
+  const waitMs = readRetryAfter(headerOf(headers, 'retry-after'), nowMs);
+  const retryAfterSec = waitMs === undefined ? undefined : Math.ceil(waitMs / 1000);
+  const hint = waitHint(code, retryAfterSec, caller.maxWaitMs) ?? hintFor(code, request, caller);
+  return new SotraError(code, message, { ...shared, hint, outcome, retryAfterSec });
 }
 
-function hintFor(code: ErrorCode, request: HttpRequest): string | undefined {
+function waitHint(code: ErrorCode, retryAfterSec: number | undefined, maxWaitMs: number): string | undefined {
+  if (retryAfterSec === undefined)
+    return code === 'rate-limited' ? 'Wait, or allow more attempts with --retries.' : undefined;
+  const asked = `The service asks to wait ${retryAfterSec} s`;
+  if (retryAfterSec * 1000 <= maxWaitMs) return `${asked}: ask again then, or allow more attempts with --retries.`;
+  const most = `${asked}, and --max-wait allows ${maxWaitMs / 1000} s`;
+  const isAllowed = retryAfterSec <= longestWaitSec;
+  return isAllowed ? `${most}: --max-wait ${retryAfterSec}s waits for it.` : `${most}: ask again then.`;
+}
+
+/** What `--max-wait` takes. */
+const longestWaitSec = 86_400;
+
+function hintFor(code: ErrorCode, request: HttpRequest, { baseUrl, keyName }: Refusal['caller']): string | undefined {
   if (code === 'key-refused' || code === 'forbidden')
     return request.headers['authorization'] === undefined
       ? 'Give a key: SOTRA_API_KEY=... or the key of the context.'
-      : 'The key was sent and refused: check SOTRA_API_KEY or the key of the context.';
-  if (code === 'rate-limited') return 'Wait, or allow more attempts with --retries.';
-  return undefined;
+      : `The key ${keyName === undefined ? '' : `${keyName} `}was sent and refused: check SOTRA_API_KEY or the key of the context.`;
+  return code === 'not-found' ? versionHint(baseUrl) : undefined;
+}
+
+/** Where the base URL ends as the paths begin. */
+export function versionHint(baseUrl: string): string | undefined {
+  const [, base, version] = /^(.*)\/(v\d+)\/?$/.exec(baseUrl) ?? [];
+  return version && `The base URL ends in /${version}, which the paths begin with already: --base-url ${base}.`;
 }
 
 function errorText(text: string): string {
   try {
-    const body = JSON.parse(text);
+    const body = parseJson(text) as { error?: unknown } | null;
     if (typeof body?.error === 'string') return hideSecrets(body.error);
   } catch {
     // Not the documented form: the start of the body says more than nothing.
   }
-  return text.trim() === '' ? 'no explanation given' : hideSecrets(text.trim()).slice(0, 200);
+  return text.trim() === '' ? 'no explanation given' : hideSecrets(text.slice(0, 100_000).trim()).slice(0, 200);
 }

@@ -4,13 +4,14 @@ type Check = (value: unknown) => boolean;
 
 /**
  * A quick check of JSON values against schemas of shapes: true only where the schema surely accepts the value, so that a `false` is to be
- * put to the schema itself, which also says what is wrong. It remembers what it has worked out about a schema, from the second value on.
+ * put to the schema itself, which also says what is wrong. It remembers what it has worked out about a schema, from the second value on, or the
+ * first that is large.
  * Refinements are not seen: schemas of answers have none. Never throws.
  */
-export function createFitCheck(): (schema: z.ZodType, value: unknown) => boolean {
+export function createFitCheck(): (schema: z.ZodType, value: unknown, isLarge?: boolean) => boolean {
   const known = new Map<z.ZodType, Check | undefined>();
-  return (schema, value) => {
-    if (!known.has(schema)) {
+  return (schema, value, isLarge = false) => {
+    if (!known.has(schema) && !isLarge) {
       known.set(schema, undefined);
       return false;
     }
@@ -18,6 +19,24 @@ export function createFitCheck(): (schema: z.ZodType, value: unknown) => boolean
     known.set(schema, check);
     return check(value);
   };
+}
+
+/** What is wrong first with a value: the schema would name each fault of a million items. */
+export function firstIssue(schema: z.ZodType, value: unknown): Pick<z.core.$ZodIssue, 'path' | 'message'> | undefined {
+  if (schema instanceof z.ZodArray && Array.isArray(value)) {
+    for (const [index, item] of value.entries()) {
+      const issue = firstIssue(schema.element as z.ZodType, item);
+      if (issue !== undefined) return { ...issue, path: [index, ...issue.path] };
+    }
+    return schema.safeParse(value.slice(0, 1)).error?.issues[0];
+  }
+  if (!(schema instanceof z.ZodObject) || !isObject(value)) return schema.safeParse(value).error?.issues[0];
+  const lists = Object.keys(schema.shape).filter((key) => Array.isArray(value[key]));
+  for (const key of lists) {
+    const issue = firstIssue(schema.shape[key] as z.ZodType, value[key]);
+    if (issue !== undefined) return { ...issue, path: [key, ...issue.path] };
+  }
+  return schema.safeParse({ ...value, ...Object.fromEntries(lists.map((key) => [key, []])) }).error?.issues[0];
 }
 
 interface JsonSchema {

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { CallEvent } from './client.ts';
 import type { HttpAnswer, HttpRequest, Timing } from './http.ts';
-import { hideSecrets } from './secrets.ts';
+import { secretHider } from './secrets.ts';
 
 /** One request with what became of it, as the events of a call tell it. */
 export interface Exchange {
@@ -32,7 +32,7 @@ export function harFrame(version: string): HarFrame {
  */
 export function harEntry({ startedMs, request, attempt, why, outcome }: Exchange): Record<string, unknown> {
   const key = request.headers['authorization']?.replace(/^Bearer /, '');
-  const hide = (text: string) => hideSecrets(text, key);
+  const hide = secretHider(key);
   const failed = outcome.kind === 'failure' ? outcome.message : undefined;
   const again = attempt === 1 ? undefined : `attempt ${attempt}${why === undefined ? '' : `, after ${why}`}`;
   const comment = [again, failed].filter((part) => part !== undefined).join('; ');

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { parseJson } from '../model/json.ts';
 
 const quote = 0x22;
 const comma = 0x2c;
@@ -78,7 +79,7 @@ function startOfValue(text: string, key: string): number {
   while (text.charCodeAt(at) === quote) {
     const nameEnd = endOfString(text, at);
     const value = firstMark(text, firstMark(text, nameEnd) + 1);
-    if (JSON.parse(text.slice(at, nameEnd)) === key) return value;
+    if (parseJson(text.slice(at, nameEnd)) === key) return value;
     const next = firstMark(text, endOf(text, value));
     at = text.charCodeAt(next) === comma ? firstMark(text, next + 1) : text.length;
   }

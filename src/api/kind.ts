@@ -1,3 +1,4 @@
+import { parseJson } from '../model/json.ts';
 /** What a schema asks for, in the few kinds that flags and query strings can carry. */
 export interface Kind {
   type: 'text' | 'integer' | 'number' | 'boolean' | 'choice' | 'json';
@@ -63,7 +64,7 @@ export function readItem(kind: Kind, text: string): string | number | boolean | 
     case 'choice':
       return kind.numeric ? (kind.choices.includes(text) ? Number(text) : undefined) : text;
     case 'number':
-      return /^-?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i.test(text) ? Number(text) : undefined;
+      return /^-?(\d+(?:\.\d*)?|\.\d+)(e[+-]?\d{1,3})?$/i.test(text) ? Number(text) : undefined;
     case 'boolean':
       return text === 'true' ? true : text === 'false' ? false : undefined;
     case 'json':
@@ -75,7 +76,7 @@ export function readItem(kind: Kind, text: string): string | number | boolean | 
 
 function readJson(text: string): object | undefined {
   try {
-    return JSON.parse(text);
+    return parseJson(text) as object;
   } catch {
     return undefined;
   }

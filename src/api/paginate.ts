@@ -1,4 +1,5 @@
 import { SotraError } from '../errors.ts';
+import { parseTime } from '../model/duration.ts';
 import type { Answer } from './client.ts';
 import type { Paging } from './endpoint.ts';
 import { itemBytes, itemLines } from './item-lines.ts';
@@ -141,10 +142,12 @@ async function* linkedPages(
 ): AsyncGenerator<Page> {
   const sized = paging.kind === 'cursor' ? { ...input, [paging.size]: input[paging.size] ?? paging.maxSize } : input;
   const seen = new Set<string>();
+  const since = sinceOf(paging, input);
   let answer = await ask(sized);
-  for (;;) {
-    const items = itemsIn(paging.items, answer.data);
-    const next = nextOf(paging, input, answer.data);
+  for (let way = wayOf(paging, input, answer.data); ; ) {
+    const all = itemsIn(paging.items, answer.data);
+    const items = all.slice(0, way === 'older' ? countSince(all, since) : all.length);
+    const next = items.length < all.length ? undefined : nextOf(paging, way, answer.data);
     const { text } = answer;
     yield { items, more: next !== undefined, lines: (count) => itemLines(text, paging.items, count) };
     if (next === undefined) return;
@@ -161,15 +164,45 @@ type Next = { way: 'older' | 'newer'; text: string } & (
   | { kind: 'cursor'; input: string }
 );
 
+/** The moment since which items were asked for, where that was a time and not a cursor, and the field of an item that it is compared with. */
+interface Since {
+  atMs: number;
+  field: string;
+}
+
+function sinceOf(paging: Paging, input: Input): Since | undefined {
+  const atMs = paging.kind === 'links' ? parseTime(String(input[paging.newer] ?? '')) : undefined;
+  return paging.kind === 'links' && atMs !== undefined ? { atMs, field: paging.atSec } : undefined;
+}
+
+/** How many items, newest first, are of the time asked for. */
+function countSince(items: readonly unknown[], since: Since | undefined): number {
+  if (since === undefined) return items.length;
+  const end = items.findIndex((item) => Number((item as Input | null)?.[since.field]) * 1000 <= since.atMs);
+  return end === -1 ? items.length : end;
+}
+
+/**
+ * Which way a walk goes from its first page. Items since a time come from that time on, or the newest of them first: then there is
+ * nothing newer, and the rest is older.
+ */
+function wayOf(paging: Paging & { kind: 'cursor' | 'links' }, input: Input, data: unknown): 'older' | 'newer' {
+  if (paging.kind === 'cursor' || input[paging.newer] === undefined) return 'older';
+  return sinceOf(paging, input) !== undefined && nextOf(paging, 'newer', data) === undefined ? 'older' : 'newer';
+}
+
 /** The way to the next page; `undefined` at the end (null, empty or absent). A link goes before a cursor. Never throws. */
-function nextOf(paging: Paging & { kind: 'cursor' | 'links' }, input: Input, data: unknown): Next | undefined {
+function nextOf(
+  paging: Paging & { kind: 'cursor' | 'links' },
+  way: 'older' | 'newer',
+  data: unknown,
+): Next | undefined {
   const answer = data as Record<string, unknown> | null;
   if (paging.kind === 'cursor') {
     const text = filled(answer?.[paging.next]);
     return text === undefined ? undefined : { kind: 'cursor', way: 'older', text, input: paging.cursor };
   }
   const pagination = answer?.['pagination'] as Record<string, unknown> | null | undefined;
-  const way = input[paging.newer] === undefined ? 'older' : 'newer';
   const cursor = filled(pagination?.[`${way}Cursor`]);
   const link = filled(pagination?.[`${way}ItemsURL`]);
   if (link !== undefined) return { kind: 'link', way, text: link, cursor };
@@ -183,7 +216,7 @@ function filled(value: unknown): string | undefined {
 /** One sentence that says how to get the rest, where an answer may not be all there is; `undefined` where it is. Never throws. */
 export function moreHint(paging: Paging, input: Input, data: unknown): string | undefined {
   if (paging.kind === 'cursor' || paging.kind === 'links') {
-    const next = nextOf(paging, input, data);
+    const next = nextOf(paging, wayOf(paging, input, data), data);
     if (next === undefined) return undefined;
     const cursor = next.kind === 'cursor' ? next.text : next.cursor;
     const flag = next.way === 'newer' ? '--newer-than' : '--cursor';

@@ -1,12 +1,31 @@
+import { parseJson } from '../model/json.ts';
 import type { HttpRequest } from './http.ts';
+
+/** What is shown beside a request: `text` before it, or in JSON `facts`, among which it stands as `request`. */
+interface About {
+  text: string;
+  facts: Readonly<Record<string, unknown>>;
+}
 
 /** Thrown instead of sending when the user asked to see the request (`--dry-run`, `--curl`). */
 export class RequestPreview extends Error {
   readonly request: HttpRequest;
-  constructor(request: HttpRequest) {
+  readonly about: About | undefined;
+  constructor(request: HttpRequest, about?: About) {
     super('the request was not sent');
     this.request = request;
+    this.about = about;
   }
+}
+
+/** The preview of a delivery to a webhook; `headers` are names and values in turn. */
+export function deliveryPreview(to: string, headers: readonly string[], body: string): RequestPreview {
+  const named: Record<string, string> = {};
+  for (let index = 0; index + 1 < headers.length; index += 2) {
+    const [name = '', value = ''] = headers.slice(index, index + 2);
+    named[name] = name in named ? `${named[name]}, ${value}` : value;
+  }
+  return new RequestPreview({ method: 'POST', url: new URL(to), headers: named, body });
 }
 
 /** Headers with the key replaced by `***`. Never throws. */
@@ -21,6 +40,11 @@ export function describeRequest(request: HttpRequest): string {
   const headers = Object.entries(maskHeaders(request.headers)).map(([name, value]) => `${name}: ${value}`);
   const body = request.body === undefined ? [] : ['', request.body];
   return `${[`${request.method} ${request.url.href}`, ...headers, ...body].join('\n')}\n`;
+}
+
+/** The request as one JSON object, the key masked. Takes a body that is JSON. */
+export function requestObject({ method, url, headers, body }: HttpRequest): Record<string, unknown> {
+  return { method, url: url.href, headers: maskHeaders(headers), ...(body && { body: parseJson(body) }) };
 }
 
 /** A curl line that does the same when pasted into a shell; the key is `$SOTRA_API_KEY`. Ends with a newline. Never throws. */

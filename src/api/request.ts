@@ -1,4 +1,5 @@
-import { type Endpoint, type Param, type WireNames, wireName } from './endpoint.ts';
+import { usageError } from '../errors.ts';
+import { type Endpoint, isPathSegment, type Param, segmentRule, type WireNames, wireName } from './endpoint.ts';
 import { describeKind, readItem } from './kind.ts';
 import { kindOf } from './kind-of.ts';
 
@@ -20,7 +21,7 @@ type AnyEndpoint = Pick<Endpoint, 'id' | 'method' | 'path' | 'params'>;
 
 /**
  * The request for a checked input. Lists repeat the query key, absent inputs are not sent, `null` is sent as null.
- * Never throws. Source: wire-facts "Query encoding"; path segments are percent-encoded (external ids).
+ * Source: wire-facts "Query encoding"; path segments are percent-encoded (external ids). Errors: `usage` for one that changes the path.
  */
 export function encodeRequest(endpoint: AnyEndpoint, input: Values, overrides: WireNames = {}): WireRequest {
   const query = new URLSearchParams();
@@ -31,6 +32,8 @@ export function encodeRequest(endpoint: AnyEndpoint, input: Values, overrides: W
     const value = input[key];
     if (value === undefined) continue;
     const name = wireName(endpoint, key, param, overrides);
+    if (param.place === 'path' && !isPathSegment(value))
+      throw usageError(`<${param.flag ?? key}> ${JSON.stringify(value)}: ${segmentRule}`);
     if (param.place === 'path') path = path.replace(`{${key}}`, () => encodeURIComponent(String(value)));
     else if (param.place === 'query') for (const item of [value].flat()) query.append(name, String(item));
     else if (param.place === 'body') fields[name] = value;
@@ -56,56 +59,90 @@ export interface Incoming {
   body: unknown;
 }
 
-export type Decoded = { ok: true; input: Record<string, unknown> } | { ok: false; problem: string };
+/** `ignored`: names of the query and fields of the body that were not read. */
+export type Decoded =
+  | { ok: true; input: Record<string, unknown>; ignored: readonly string[] }
+  | { ok: false; problem: string };
 
 /**
  * The input that a request carries, checked by the endpoint's own schemas; the inverse of `encodeRequest`. `problem` is
- * a sentence that names the field as the service calls it. Unknown query names and body fields are ignored. Never throws.
+ * a sentence that names the field as the request does.
  */
 export function decodeRequest(endpoint: AnyEndpoint, incoming: Incoming, overrides: WireNames = {}): Decoded {
   const input: Record<string, unknown> = {};
+  const read = new Set<string>();
   for (const [key, param] of Object.entries(endpoint.params)) {
     if (param.place === 'local') continue;
-    const name = wireName(endpoint, key, param, overrides);
-    const raw = readRaw(key, param, name, incoming);
+    const raw = readRaw(key, param, wireName(endpoint, key, param, overrides), incoming);
     if (raw.problem !== undefined) return { ok: false, problem: raw.problem };
+    read.add(raw.name);
     const checked = param.schema.safeParse(raw.value);
-    if (!checked.success) return { ok: false, problem: problemOf(name, param, raw.value, checked.error.issues[0]) };
+    if (!checked.success) return { ok: false, problem: problemOf(raw, param, checked.error.issues[0]) };
     if (checked.data !== undefined) input[key] = checked.data;
   }
-  return { ok: true, input };
+  const fields = hasBody(endpoint) ? Object.keys(incoming.body ?? {}) : [];
+  const ignored = [...new Set([...incoming.query.keys(), ...fields])].filter((name) => !read.has(name));
+  return { ok: true, input, ignored };
 }
 
-function problemOf(name: string, param: Param, value: unknown, issue: { code?: string; message: string } | undefined) {
-  const kind = kindOf(param.schema);
-  if (value === undefined) return `${name} is required: ${describeKind(kind)}`;
-  const why = issue?.code === 'custom' ? issue.message : `must be ${describeKind(kind)}`;
-  return `${name} ${JSON.stringify(value)?.slice(0, 80)}: ${why}`;
+interface Issue {
+  code?: string;
+  message: string;
+  path: readonly PropertyKey[];
 }
 
-type Raw = { value?: unknown; problem?: string };
+/** Of a list the wrong item is shown. */
+function problemOf({ name, value }: Raw, param: Param, issue: Issue | undefined): string {
+  if (value === undefined) return `${name} is required: ${describe(param)}`;
+  const [index] = issue?.path ?? [];
+  const isItem = Array.isArray(value) && typeof index === 'number';
+  const shown = JSON.stringify(isItem ? value[index] : value)?.slice(0, 80);
+  return `${name} ${shown}: ${issue?.code === 'custom' ? issue.message : `must be ${describe(param)}`}`;
+}
+
+function describe({ place, schema }: Param): string {
+  const kind = kindOf(schema);
+  if (!kind.list) return describeKind(kind);
+  const { type, choices, maxItems } = kind;
+  const items = type === 'choice' ? choices.join(', ') : type === 'text' ? 'strings' : `${type}s`;
+  const notes = [
+    ...(maxItems === undefined ? [] : [`at most ${maxItems}`]),
+    ...(place === 'query' ? ['repeat the name for each'] : []),
+  ];
+  return `a list of ${items}${notes.length === 0 ? '' : ` (${notes.join('; ')})`}`;
+}
+
+/** `name`: as the request has it, where it has it. */
+interface Raw {
+  name: string;
+  value?: unknown;
+  problem?: string;
+}
 
 function readRaw(key: string, param: Param, name: string, incoming: Incoming): Raw {
-  if (param.place === 'path') return { value: incoming.path[key] };
-  if (param.place === 'document') return { value: incoming.body };
+  const { body, query } = incoming;
+  if (param.place === 'path') return { name, value: incoming.path[key] };
+  if (param.place === 'document') return { name, value: body };
+  const names = [name, ...(param.aliases ?? [])];
   if (param.place === 'body') {
-    const body = incoming.body;
-    if (typeof body !== 'object' || body === null || Array.isArray(body))
-      return { problem: 'body must be a JSON object' };
-    const used = [name, ...(param.aliases ?? [])].find((candidate) => Object.hasOwn(body, candidate));
-    return { value: used === undefined ? undefined : (body as Values)[used] };
+    const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
+    const used = isObject ? names.find((candidate) => Object.hasOwn(body, candidate)) : undefined;
+    if (used !== undefined) return { name: used, value: (body as Values)[used] };
+    if (!param.alsoInQuery || !names.some((candidate) => query.has(candidate)))
+      return isObject ? { name } : { name, problem: 'body must be a JSON object' };
   }
-  const used = [name, ...(param.aliases ?? [])].find((candidate) => incoming.query.has(candidate));
-  return used === undefined ? {} : readQuery(param, name, incoming.query.getAll(used));
+  const used = names.find((candidate) => query.has(candidate));
+  return used === undefined ? { name } : readQuery(param, used, query.getAll(used));
 }
 
 function readQuery(param: Param, name: string, texts: string[]): Raw {
   const kind = kindOf(param.schema);
   const values = texts.map((text) => readItem(kind, text));
   const wrong = values.indexOf(undefined);
-  if (wrong !== -1) return { problem: `${name} ${JSON.stringify(texts[wrong])}: must be ${describeKind(kind)}` };
-  if (kind.list) return { value: values };
+  if (wrong !== -1)
+    return { name, problem: `${name} ${JSON.stringify(texts[wrong]?.slice(0, 80))}: must be ${describe(param)}` };
+  if (kind.list) return { name, value: values };
   return values.length > 1
-    ? { problem: `${name} is given ${values.length} times, once is allowed` }
-    : { value: values[0] };
+    ? { name, problem: `${name} is given ${values.length} times, once is allowed` }
+    : { name, value: values[0] };
 }

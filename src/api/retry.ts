@@ -4,7 +4,7 @@
  */
 export type Failure =
   | { status: number; retryAfter?: string | undefined }
-  | { network: 'refused' | 'broken' | 'untrusted' };
+  | { network: 'refused' | 'broken' | 'untrusted' | 'plain' };
 
 const firstDelayMs = 250;
 const longestDelayMs = 20_000;
@@ -45,8 +45,8 @@ function mayRepeat(method: string, failure: Failure): boolean {
   return failure.status === 429 || (repeatable && passing.includes(failure.status));
 }
 
-/** Milliseconds that a `Retry-After` header asks for; `undefined` where it is absent or unreadable. Never throws. */
-function readRetryAfter(header: string | undefined, nowMs: number): number | undefined {
+/** Milliseconds that a `Retry-After` header asks for; `undefined` where it is absent or unreadable. */
+export function readRetryAfter(header: string | undefined, nowMs: number): number | undefined {
   if (header === undefined) return undefined;
   if (/^\d{1,9}$/.test(header.trim())) return Number(header.trim()) * 1000;
   // A date begins with its weekday; Date.parse would take 1.5 for one, too.

@@ -1,20 +1,54 @@
 import type { HttpAnswer } from './http.ts';
+import { createFinder, type Place } from './spellings.ts';
 
 const hidden = '***';
 
 /**
  * The text without what must not be shown: the key in whatever spelling, webhook secrets, and the values of the JSON fields `secret` and
- * `signature`, also in JSON that is quoted in JSON, and where the text ends inside one of them. Never throws.
+ * `signature`, also in JSON that is quoted in JSON, and where the text ends inside one of them. Linear in the text.
  */
 export function hideSecrets(text: string, key?: string): string {
-  const shown = text
-    // A quote ends the value where it has as many backslashes as the first, behind any number of escaped ones.
-    .replace(
-      /(\\*)"(secret|signature)\1"(\s*:\s*)\1"[\s\S]*?(?:(?<!\\)(?:\1\1\\\\)*\1"|$)/g,
-      `$1"$2$1"$3$1"${hidden}$1"`,
-    )
-    .replace(/\bwhsec_[\w+/=-]{8,}/g, `whsec_${hidden}`);
-  return key === undefined || key.length < 4 ? shown : hiderOf(key)(shown);
+  return secretHider(key)(text);
+}
+
+/** The same for many texts. */
+export function secretHider(key: string | undefined): (text: string) => string {
+  const hideAny = key === undefined || key.length < 4 ? undefined : hiderOf(key);
+  return (text) => {
+    const named = hideFields(text);
+    const shown = blot(named, webhookSecrets(named));
+    return hideAny === undefined ? shown : hideAny(shown);
+  };
+}
+
+/** By hand, since a pattern for it is quadratic in backslashes: quotes belong together that have as many of them. */
+function hideFields(text: string): string {
+  const names = /"(?:secret|signature)(\\*)"\s*:\s*(\\*)"/g;
+  const shown: string[] = [];
+  let done = 0;
+  for (let match = names.exec(text); match !== null; match = names.exec(text)) {
+    const [{ length }, slashes = '', again] = match;
+    const valueAt = match.index + length;
+    if (again !== slashes || !text.startsWith(slashes, match.index - slashes.length)) {
+      // The last quote may begin another name.
+      names.lastIndex = valueAt - 1;
+      continue;
+    }
+    shown.push(text.slice(done, valueAt), hidden, slashes, '"');
+    done = endOfValue(text, valueAt, slashes.length);
+    names.lastIndex = done;
+  }
+  return done === 0 ? text : shown.join('') + text.slice(done);
+}
+
+/** Behind the quote that ends the value: it has as many backslashes as the first, behind any number of escaped ones. */
+function endOfValue(text: string, from: number, slashes: number): number {
+  for (let end = text.indexOf('"', from); end !== -1; end = text.indexOf('"', end + 1)) {
+    let before = 0;
+    while (end - before > from && text[end - before - 1] === '\\') before += 1;
+    if (before >= slashes && (before - slashes) % (2 * slashes + 2) === 0) return end + 1;
+  }
+  return text.length;
 }
 
 interface Told {
@@ -28,19 +62,21 @@ interface Told {
 export type KeyHiding = <T extends Told>(answer: T) => T;
 
 /**
- * Where header or body of an answer repeats the key, three stars stand instead. In headers and errors that is so for whatever spelling; in
- * long answers for those of JSON and addresses. A key of less than eight characters is left: it could be a word of any answer. Made once for
- * many answers. Never throws.
+ * Where header or body of an answer repeats the key, three stars stand instead, whatever its spelling; in an answer that is no error not
+ * where its letters are of another case, or in base64 or hex. A key of less than eight characters is left: it could be a word of any answer.
+ * Made once for many answers.
  */
 export function hidingKey(key: string | null): KeyHiding {
   if (key === null || key.length < 8) return (answer) => answer;
   const hideAny = hiderOf(key);
   // Digits may stand in a number, which has to stay one.
-  const forms = /^\d+$/.test(key) ? [] : formsOf(key);
-  return (answer) => hideIn(answer, hideAny, forms);
+  const hideExact = /^\d+$/.test(key) ? (text: string) => text : exactHiderOf(key);
+  return (answer) => hideIn(answer, hideAny, hideExact);
 }
 
-function hideIn<T extends Told>(answer: T, hideAny: (text: string) => string, forms: readonly string[]): T {
+type Hide = (text: string) => string;
+
+function hideIn<T extends Told>(answer: T, hideAny: Hide, hideExact: Hide): T {
   const headers = Object.fromEntries(
     Object.entries(answer.headers).map(([name, value]) => [
       hideAny(name),
@@ -48,54 +84,55 @@ function hideIn<T extends Told>(answer: T, hideAny: (text: string) => string, fo
     ]),
   );
   const isDone = answer.status >= 200 && answer.status < 300;
-  const text = isDone ? hideKey(answer.text, forms) : hideAny(answer.text);
+  const text = (isDone ? hideExact : hideAny)(answer.text);
   return text === answer.text ? { ...answer, headers } : { ...answer, headers, text, body: Buffer.from(text) };
 }
 
-/** What hides a key in any spelling. */
-function hiderOf(key: string): (text: string) => string {
-  const spelled = new RegExp(spellingsOf(key).join('|'), 'gi');
-  const forms = formsOf(key);
-  return (text) => {
-    const shown = text.replace(spelled, hidden);
-    const cut = forms.flatMap((form) => startAtEnd(shown, form) ?? []);
-    return cut.length === 0 ? shown : `${shown.slice(0, Math.min(...cut))}${hidden}`;
-  };
+/** What hides a key in any spelling, and where the text breaks off inside it. */
+function hiderOf(key: string): Hide {
+  const coded = new RegExp(codesOf(key).join('|'), 'gi');
+  const { find } = createFinder(key, true);
+  return (text) => blot(text, find(text, true)).replace(coded, hidden);
 }
 
-/** Where the text breaks off inside the form; absent when what it ends with could be anything. */
-function startAtEnd(text: string, form: string): number | undefined {
-  for (let length = form.length - 1; length >= 8; length -= 1)
-    if (text.endsWith(form.slice(0, length))) return text.length - length;
-  return undefined;
+/** The same for long answers: its letters as they are, and only what is escaped takes more than a search. */
+function exactHiderOf(key: string): Hide {
+  const { find } = createFinder(key, false);
+  return (text) =>
+    text.includes(key) || /[\\%&]|[^\x20-\x7e\t\n\r]/.test(text) ? blot(text, find(text, false)) : text;
 }
 
-/** The key as it is, inside JSON (some writers escape the slash), and inside an address. */
-function formsOf(key: string): string[] {
-  const json = JSON.stringify(key).slice(1, -1);
-  return [...new Set([key, json, json.replaceAll('/', '\\/'), encodeURIComponent(key)])];
+/** Where webhook secrets are, behind their prefix. */
+function webhookSecrets(text: string): Place[] {
+  const start = /\bwhsec_[\w+/=-]{8}/g;
+  const end = /[^\w+/=-]/g;
+  const found: Place[] = [];
+  for (let match = start.exec(text); match !== null; match = start.exec(text)) {
+    end.lastIndex = start.lastIndex;
+    start.lastIndex = end.exec(text)?.index ?? text.length;
+    found.push([match.index + 'whsec_'.length, start.lastIndex]);
+  }
+  return found;
 }
 
-/**
- * As patterns: the key with any escapes of JSON in JSON, as in an address, its bytes in hex, and in base64 what the key alone decides of it,
- * wherever it begins; longer ones first.
- */
-function spellingsOf(key: string): string[] {
+function blot(text: string, places: readonly Place[]): string {
+  const between = places.map(([start], index) => text.slice(places[index - 1]?.[1] ?? 0, start));
+  return places.length === 0 ? text : [...between, text.slice(places.at(-1)?.[1])].join(hidden);
+}
+
+/** As patterns: the bytes of the key in hex, and in base64 what the key alone decides of it, wherever it begins; longer ones first. */
+function codesOf(key: string): string[] {
   const bytes = Buffer.from(key);
   const base64 = [0, 1, 2].map((before) => {
     const text = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64');
     return text.slice(Math.ceil((before * 8) / 6), Math.floor(((before + bytes.length) * 8) / 6));
   });
   const base64Url = base64.map((text) => text.replaceAll('+', '-').replaceAll('/', '_'));
-  const plain = [encodeURIComponent(key), bytes.toString('hex'), ...base64, ...base64Url].map(escapePattern);
-  const escaped = [...key].map((each) => `${'"/\\'.includes(each) ? '\\\\*' : ''}${escapePattern(each)}`).join('');
-  return [...new Set([escaped, ...plain])].sort((a, b) => b.length - a.length);
+  const codes = [bytes.toString('hex'), ...base64, ...base64Url].map((code) =>
+    [...code].map((digit) => codeSpellings[digit] ?? digit).join(''),
+  );
+  return [...new Set(codes)].sort((a, b) => b.length - a.length);
 }
 
-function escapePattern(text: string): string {
-  return text.replaceAll(/[.*+?^${}()|[\]\\/]/g, '\\$&');
-}
-
-function hideKey(text: string, forms: readonly string[]): string {
-  return forms.reduce((left, form) => (left.includes(form) ? left.replaceAll(form, hidden) : left), text);
-}
+/** The digits of base64 that JSON and addresses escape. */
+const codeSpellings: Readonly<Record<string, string>> = { '/': '(?:\\\\?\\/|%2f)', '+': '(?:\\+|%2b|\\\\u002b)' };

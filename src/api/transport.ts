@@ -1,4 +1,5 @@
 import { type LookupOptions, lookup } from 'node:dns';
+import type { Socket } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import type { buildConnector, Dispatcher } from 'undici';
 import { usageError } from '../errors.ts';
@@ -69,7 +70,7 @@ async function proxied(env: Setting['env']): Promise<Dispatcher | undefined> {
   for (const [name, address] of Object.entries({ HTTPS_PROXY: httpsProxy, HTTP_PROXY: httpProxy }))
     if (address !== undefined && !isProxy(address))
       throw usageError(
-        `${name} ${JSON.stringify(address.replace(/.*@/s, '***@'))}: must be an address such as http://proxy.example.com:8080`,
+        `${name} ${JSON.stringify(address.replace(/^.*@/s, '***@'))}: must be an address such as http://proxy.example.com:8080`,
       );
   const { default: EnvHttpProxyAgent } = await import('undici/lib/dispatcher/env-http-proxy-agent.js');
   const { default: Pool } = await import('undici/lib/dispatcher/pool.js');
@@ -133,7 +134,7 @@ function timedConnector(now: () => number, build: typeof buildConnector) {
     connecting(options, (...[error, socket]: Parameters<buildConnector.Callback>) => {
       if (error !== null) return callback(error, null);
       made.push({ at: now(), times: { ...looked.pop(), connectMs: now() - started } });
-      callback(null, socket);
+      callback(null, withoutContinue(socket));
     });
   };
   const takeLatest = (since: number): Connecting => {
@@ -141,6 +142,35 @@ function timedConnector(now: () => number, build: typeof buildConnector) {
     return latest === -1 ? {} : (made.splice(latest, 1)[0]?.times ?? {});
   };
   return { connect, takeLatest };
+}
+
+const interim = /^HTTP\/1\.1 100 [^\r\n]*\r\n(?:[^\r\n]+\r\n)*\r\n/;
+/** More than any interim answer has. */
+const longestInterim = 16_384;
+
+/** The socket without `100 Continue` in front of its answers: nobody asked for it, HTTP allows it, and undici takes it for a fault. */
+function withoutContinue<S extends Socket>(socket: S): S {
+  const write = socket.write.bind(socket) as (...args: unknown[]) => boolean;
+  const push = socket.push.bind(socket);
+  let isNext = false;
+  let held = '';
+  socket.write = (...args: unknown[]) => {
+    isNext = true;
+    return write(...args);
+  };
+  socket.push = (chunk: Uint8Array | null, encoding?: BufferEncoding) => {
+    if (!isNext) return push(chunk, encoding);
+    held += chunk === null ? '' : Buffer.from(chunk).toString('latin1');
+    for (let match = interim.exec(held); match !== null; match = interim.exec(held)) held = held.slice(match[0].length);
+    const isBegun = 'HTTP/1.1 100 '.startsWith(held.slice(0, 13)) && held.length < longestInterim;
+    if (chunk !== null && isBegun) return true;
+    isNext = false;
+    const rest = Buffer.from(held, 'latin1');
+    held = '';
+    const goesOn = rest.length === 0 || push(rest);
+    return chunk === null ? push(null) : goesOn;
+  };
+  return socket;
 }
 
 interface Patience {
@@ -211,13 +241,23 @@ function isTrust(code: string | undefined): boolean {
   return code !== undefined && /CERT|UNABLE_TO_(VERIFY|GET_ISSUER)|SELF_SIGNED/.test(code);
 }
 
+/** What OpenSSL says is for those who wrote it; its reason alone is a sentence. */
+function isTls(error: unknown): boolean {
+  const { code, library, message } = error as { code?: string; library?: string; message?: string };
+  return (
+    library !== undefined || code === 'EPROTO' || /^ERR_SSL_/.test(code ?? '') || /SSL routines/.test(message ?? '')
+  );
+}
+
 function networkFailure(error: unknown, { over }: Patience): Error {
   const late = over();
   if (late !== undefined) return new NetworkFailure(late, 'no answer in time', error);
   const first = error instanceof AggregateError ? error.errors[0] : error;
   const code = codeOf(first);
   const message = first instanceof Error ? first.message : undefined;
-  const text = message === undefined || message === '' ? (code ?? String(error)) : message;
-  const kind = neverSent.includes(code ?? '') ? 'refused' : isTrust(code) ? 'untrusted' : 'broken';
+  const tls = isTls(first) ? `the TLS handshake failed: ${(first as { reason?: string }).reason ?? code}` : undefined;
+  const text = tls ?? (message === undefined || message === '' ? (code ?? String(error)) : message);
+  const isPlain = tls !== undefined && /wrong version number|packet length too long/.test(text);
+  const kind = neverSent.includes(code ?? '') ? 'refused' : isTrust(code) ? 'untrusted' : isPlain ? 'plain' : 'broken';
   return new NetworkFailure(kind, text, error);
 }

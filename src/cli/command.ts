@@ -1,6 +1,7 @@
 import type { Example, InputOf, Method, Params, Source } from '../api/endpoint.ts';
 import type { Context } from '../context.ts';
 import type { AnyView } from '../output/view.ts';
+import type { Use } from './globals.ts';
 
 /** What a command gives back; the runner prints it, a command never does. */
 export type Result =
@@ -30,22 +31,29 @@ export interface Command {
   summary: string;
   description?: string;
   params: Params;
+  /** Keys of params of which at least one must be given. */
+  oneOf?: readonly (readonly string[])[];
   /** The endpoint it is one to one with. */
   endpoint?: { method: Method; path: string; source: Source; deprecated?: string };
   examples: readonly Example[];
+  /** What it works with; decides which global flags it takes. */
+  uses: readonly Use[];
   /** Exit codes it can end with beyond 0, 1, 2 and 130. */
   exitCodes: readonly number[];
   /** Its table, for help and output. */
   view?: () => Promise<AnyView>;
   /** Looks at the command line as it was typed, before anything is made of it; refuses by throwing. */
   checkArgv?: (argv: readonly string[]) => Promise<void>;
+  /** For what cannot be undone: what would be done, such as `delete webhook 2f1d`; a yes is needed before it runs. */
+  confirms?: (input: never) => string;
   run: (input: never, context: Context) => Promise<Result>;
 }
 
 /** The command as given, with `run` typed by its params. Never throws. */
 export function defineCommand<P extends Params>(
-  command: Omit<Command, 'run' | 'params'> & {
+  command: Omit<Command, 'run' | 'params' | 'oneOf'> & {
     params: P;
+    oneOf?: readonly (readonly (keyof P & string)[])[];
     run: (input: InputOf<P>, context: Context) => Promise<Result>;
   },
 ): Command {

@@ -1,9 +1,9 @@
 import { Argument, CommanderError, Command as Node, Option } from 'commander';
-import { type SotraError, usageError } from '../errors.ts';
+import { type SotraError, seeHelp, usageError } from '../errors.ts';
 import type { Typed } from './flags.ts';
 import { globalFlags } from './globals.ts';
 import type { Field, Outline } from './outline.ts';
-import { findCommand } from './words.ts';
+import { findCommand, otherName } from './words.ts';
 
 /** What a command line asks for: a command to run, help of the program, a noun or a command, or the version. */
 export type Parsed =
@@ -21,13 +21,16 @@ export function parseArgv(argv: readonly string[], commands: readonly Outline[])
   } catch (thrown) {
     if (!(thrown instanceof CommanderError)) throw thrown;
     if (thrown.code === 'commander.version') return { kind: 'version' };
-    if (!['commander.helpDisplayed', 'commander.help'].includes(thrown.code)) throw fromCommander(thrown, found);
+    if (!['commander.helpDisplayed', 'commander.help'].includes(thrown.code))
+      throw fromCommander(thrown, argv, commands, parsing);
   }
   return parsing.parsed;
 }
 
 interface Parsing {
   found: Outline | undefined;
+  /** The command that was found, once it has read its arguments. */
+  node?: Node;
   parsed: Parsed;
 }
 
@@ -62,6 +65,7 @@ function buildProgram(commands: readonly Outline[], parsing: Parsing): Node {
 
 function fillCommand(node: Node, command: Outline, parsing: Parsing): void {
   const { fields } = command;
+  parsing.node = node;
   node.allowExcessArguments(false);
   for (const field of fields) {
     if (field.positional) node.addArgument(new Argument(`[${field.flag}${field.kind.list ? '...' : ''}]`));
@@ -80,21 +84,32 @@ function isGlobal(field: Field): boolean {
 function optionsOf(field: Field): Option[] {
   if (field.kind.type === 'boolean') return [new Option(`--${field.flag}`), new Option(`--no-${field.flag}`)];
   const short = field.short === undefined ? '' : `-${field.short}, `;
-  const option = new Option(`${short}--${field.flag} <value>`);
-  if (field.kind.list) option.argParser((text: string, before: string[] | undefined) => [...(before ?? []), text]);
-  return [option];
+  const names = [`${short}--${field.flag}`, ...(field.oldFlags ?? []).map((flag) => `--${flag}`)];
+  return names.map((name) => {
+    const option = new Option(`${name} <value>`);
+    if (field.kind.list) option.argParser((text: string, before: string[] | undefined) => [...(before ?? []), text]);
+    return option;
+  });
 }
 
 function typedOf(node: Node, fields: readonly Field[]): Typed {
   const options = node.optsWithGlobals();
   let position = 0;
   const entries = fields.map((field) => {
-    if (!field.positional) return [field.key, options[attributeOf(field.flag)]];
+    if (!field.positional) return [field.key, typedFor(field, options)];
     const value = node.processedArgs[position];
     position += 1;
     return [field.key, Array.isArray(value) && value.length === 0 ? undefined : value];
   });
   return Object.fromEntries(entries);
+}
+
+/** What was typed for a flag, also under a name it had before. Errors: `usage` where it was typed under both. */
+function typedFor({ flag, oldFlags = [] }: Field, options: Record<string, unknown>): unknown {
+  const [typed, other] = [flag, ...oldFlags].filter((name) => options[attributeOf(name)] !== undefined);
+  if (typed !== undefined && other !== undefined)
+    throw usageError(`--${other} is the same flag as --${typed}`, 'Leave one of them out.');
+  return typed === undefined ? undefined : options[attributeOf(typed)];
 }
 
 function attributeOf(flag: string): string {
@@ -106,12 +121,20 @@ function globalsOf(node: Node): Record<string, unknown> {
   return { ...others, noColor: color === false, noInput: input === false };
 }
 
-function fromCommander(error: CommanderError, found: Outline | undefined): SotraError {
-  const [first = '', ...rest] = error.message.replace(/^error: /, '').split('\n');
-  const suggestion = rest
-    .join(' ')
-    .replace(/^\((.*)\)$/, '$1')
-    .trim();
-  const words = ['sotra', ...(found?.words ?? []), '--help'].join(' ');
-  return usageError(first, suggestion === '' ? `See ${words}.` : suggestion);
+/** The error in our words; only the names that commander found near an unknown one are its own. */
+function fromCommander(
+  { code, message }: CommanderError,
+  argv: readonly string[],
+  commands: readonly Outline[],
+  { found, node }: Parsing,
+): SotraError {
+  const [, name = '', near] = /^[^']*'([^']*)'(?:.*\n\(?(Did you mean .*\?))?/.exec(message) ?? [];
+  const hint = otherName(name, argv, commands) ?? near ?? seeHelp;
+  if (code === 'commander.unknownOption') return usageError(`unknown option '${name}'`, hint);
+  if (code === 'commander.unknownCommand') return usageError(`unknown command '${name}'`, hint);
+  if (code === 'commander.optionMissingArgument') return usageError(`${name.split(' ').at(-2)} needs a value`, seeHelp);
+  const places = found?.fields.filter(({ positional }) => positional) ?? [];
+  const surplus = (node?.args ?? []).slice(places.length);
+  const takes = places.length === 0 ? 'no arguments' : places.map(({ label }) => label).join(' ');
+  return usageError(`unexpected argument '${surplus.join(' ')}': ${found?.words.join(' ')} takes ${takes}`, seeHelp);
 }

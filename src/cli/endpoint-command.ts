@@ -15,7 +15,10 @@ export interface Additions<P extends Params, L extends Params> {
   /** Inputs that are not sent, or replace an input of the endpoint by one of the same key that is friendlier to type. */
   params?: L;
   description?: string;
+  oneOf?: readonly (readonly (keyof (P & L) & string)[])[];
   exitCodes?: readonly number[];
+  /** For what cannot be undone: what would be done, such as `delete webhook 2f1d`; as in `Command`. */
+  confirms?: (typed: InputOf<Omit<P, keyof L> & L>) => string;
   /** Turns what was typed into the endpoint's input; left out, the inputs that the endpoint knows are sent as they are. */
   prepare?: (typed: InputOf<Omit<P, keyof L> & L>, context: Context) => InputOf<P> | Promise<InputOf<P>>;
 }
@@ -24,17 +27,30 @@ export interface Additions<P extends Params, L extends Params> {
 export function endpointCommand<P extends Params, L extends Params = Record<never, Param>>(
   endpoint: Endpoint<string, P>,
   view: () => Promise<AnyView>,
-  { params, description = endpoint.description, exitCodes = serviceExitCodes, prepare }: Additions<P, L> = {},
+  {
+    params,
+    description = endpoint.description,
+    oneOf = [],
+    exitCodes = serviceExitCodes,
+    confirms,
+    prepare,
+  }: Additions<P, L> = {},
 ): Command {
   const { id, method, path, source, summary, deprecated, examples, paging } = endpoint;
+  const texts = [description, confirms && 'Asks on a terminal; elsewhere --yes is needed.'].filter(
+    (text) => text !== undefined,
+  );
   return {
     words: id.split('.'),
     summary,
-    ...(description === undefined ? {} : { description }),
+    ...(texts.length === 0 ? {} : { description: texts.join('\n') }),
     params: { ...endpoint.params, ...params, ...(paging === undefined || paging.kind === 'limit' ? {} : walkParams) },
+    oneOf,
     endpoint: { method, path, source, ...(deprecated === undefined ? {} : { deprecated }) },
     examples: examples.map((example) => ({ ...example, argv: `--sandbox ${example.argv}` })),
+    ...(confirms && { confirms: confirms as (typed: never) => string }),
     exitCodes,
+    uses: ['requests'],
     view,
     run: async (typed: Record<string, unknown>, context: Context): Promise<Result> => {
       const picture = chartAsked(typed, context.options) ? { chart: true } : {};

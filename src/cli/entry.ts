@@ -1,4 +1,5 @@
 import type { Outline } from './outline.ts';
+import { takenFlags } from './taken-flags.ts';
 
 /** One command as `commands --json` lists it, for machines and agents. */
 export interface CommandEntry {
@@ -7,6 +8,8 @@ export interface CommandEntry {
   /** The endpoint it is one to one with, and where that is known from; `null` for commands of the tool. */
   endpoint: { method: string; path: string; source: string; deprecated: string | null } | null;
   inputs: InputEntry[];
+  /** The global flags it takes. */
+  globalFlags: string[];
   exitCodes: number[];
   examples: { argv: string; says: string }[];
 }
@@ -27,7 +30,8 @@ interface InputEntry {
 }
 
 /** The entry of one command. Never throws. */
-export function entryOf({ words, summary, endpoint, fields, exitCodes, examples }: Outline): CommandEntry {
+export function entryOf(outline: Outline): CommandEntry {
+  const { words, summary, endpoint, fields, exitCodes, examples } = outline;
   return {
     command: words.join(' '),
     summary,
@@ -44,6 +48,7 @@ export function entryOf({ words, summary, endpoint, fields, exitCodes, examples 
       max: kind.max ?? null,
       source,
     })),
+    globalFlags: takenFlags(outline).map(({ flag }) => `--${flag}`),
     exitCodes: [0, 1, 2, ...exitCodes],
     examples: [...examples],
   };

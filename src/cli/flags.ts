@@ -1,7 +1,10 @@
-import type { Params } from '../api/endpoint.ts';
 import { describeKind, readItem } from '../api/kind.ts';
-import { usageError } from '../errors.ts';
+import { missingInputs, usageError } from '../errors.ts';
+import type { Command } from './command.ts';
 import type { Field } from './outline.ts';
+
+/** A longer value is told by its length. */
+const maxShownLength = 200;
 
 /** What was typed for a command, by field key: strings only, `true`/`false` for yes/no flags. */
 export type Typed = Readonly<Record<string, string | readonly string[] | boolean | undefined>>;
@@ -10,12 +13,19 @@ export type Typed = Readonly<Record<string, string | readonly string[] | boolean
  * The checked input for what was typed. Lists take repeated flags and commas, `null` clears where the service knows null.
  * Errors: `usage` naming the flag, the value and what is allowed.
  */
-export function readInput(fields: readonly Field[], params: Params, typed: Typed): Record<string, unknown> {
+export function readInput(
+  fields: readonly Field[],
+  { params, oneOf = [] }: Pick<Command, 'params' | 'oneOf'>,
+  typed: Typed,
+): Record<string, unknown> {
   const input: Record<string, unknown> = {};
+  const missing = [
+    ...fields.filter((field) => !field.kind.optional && typed[field.key] === undefined),
+    ...oneOf.filter((keys) => keys.every((key) => typed[key] === undefined)).map((keys) => eitherOf(fields, keys)),
+  ];
+  if (missing.length > 0) throw missingInputs(missing);
   for (const field of fields) {
     const value = readField(field, typed[field.key]);
-    if (value === undefined && !field.kind.optional)
-      throw usageError(`${field.label} is required: ${field.help}`, 'See the command with --help.');
     const param = params[field.key];
     if (param === undefined) continue;
     const checked = param.schema.safeParse(value);
@@ -25,6 +35,11 @@ export function readInput(fields: readonly Field[], params: Params, typed: Typed
     if (checked.data !== undefined) input[field.key] = checked.data;
   }
   return input;
+}
+
+function eitherOf(fields: readonly Field[], keys: readonly string[]): { label: string; help: string } {
+  const either = fields.filter(({ key }) => keys.includes(key));
+  return { label: either.map(({ label }) => label).join(' or '), help: either[0]?.help ?? '' };
 }
 
 function readField(field: Field, typed: Typed[string]): unknown {
@@ -54,9 +69,10 @@ function refusal(
 ) {
   const at = issue?.path?.[0];
   const culprit = Array.isArray(value) && typeof at === 'number' ? value[at] : value;
-  const shown =
+  const text =
     typeof culprit === 'string' ? culprit : Array.isArray(culprit) ? culprit.join(',') : JSON.stringify(culprit);
   const why = issue?.code === 'custom' ? issue.message : `must be ${describeKind(field.kind)}`;
+  const shown = text.length > maxShownLength ? `(${[...text].length} characters)` : text;
   const near = typeof culprit === 'string' ? nearest(culprit, field.kind.choices) : undefined;
   return usageError(`${field.label} ${shown}: ${why}`, near === undefined ? undefined : `Did you mean ${near}?`);
 }

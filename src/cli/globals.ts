@@ -7,63 +7,133 @@ import { nearest } from './flags.ts';
 export const formats = ['table', 'json', 'ndjson', 'csv', 'tsv', 'md'] as const;
 export type Format = (typeof formats)[number];
 
-/** A flag that every command takes. */
+/** What a command works with beyond its arguments; the global flags that it takes follow from it. */
+export type Use =
+  /** Sends requests to the service. */
+  | 'requests'
+  /** Looks at which service is meant: its context, address or name. */
+  | 'service'
+  /** Changes or sends something else (settings, files, the sandbox's world, events), and shows that for `--dry-run`. */
+  | 'changes'
+  /** Sends events to a server of the user's, and shows them for `--dry-run` and `--curl`. */
+  | 'events'
+  /** Sends again what was not taken, as often as `--retries` says. */
+  | 'repeats'
+  /** Waits for answers of something other than the service. */
+  | 'answers'
+  /** Prints JSON, though it has no table. */
+  | 'json';
+
+/** A flag that stands in front of or behind any command. */
 export interface GlobalFlag {
   key: string;
   flag: string;
   value?: string;
   help: string;
+  /** Commands that use none of these refuse it, for it would do nothing there; absent: every command takes it. */
+  needs?: { anyOf: readonly (Use | 'rows')[]; lacking: string };
 }
 
-/** Every global flag, in the order of help. */
+const toRequests: GlobalFlag['needs'] = { anyOf: ['requests'], lacking: 'sends no request to the service' };
+const toService: GlobalFlag['needs'] = { anyOf: ['requests', 'service'], lacking: 'has to do with no service' };
+const toSent: GlobalFlag['needs'] = { anyOf: ['requests', 'events'], lacking: 'sends no request' };
+const toAnswers: GlobalFlag['needs'] = { anyOf: ['requests', 'events', 'answers'], lacking: 'waits for no answer' };
+
+/**
+ * Every global flag, in the order of help. Taken by every command, because they are habits of a terminal or a script and not of a command:
+ * --json (errors are JSON too), --plain, --ascii, --no-color, --verbose, --quiet, --yes and --no-input.
+ */
 export const globalFlags: readonly GlobalFlag[] = [
-  { key: 'context', flag: 'context', value: 'name', help: 'use this stored context (SOTRA_CONTEXT)' },
-  { key: 'sandbox', flag: 'sandbox', help: 'use the built-in sandbox; its state is kept between calls' },
-  { key: 'baseUrl', flag: 'base-url', value: 'url', help: 'address of the service (SOTRA_BASE_URL)' },
+  { key: 'context', flag: 'context', value: 'name', help: 'use this stored context (SOTRA_CONTEXT)', needs: toService },
+  {
+    key: 'sandbox',
+    flag: 'sandbox',
+    help: 'use the built-in sandbox; its state is kept between calls',
+    needs: toService,
+  },
+  { key: 'baseUrl', flag: 'base-url', value: 'url', help: 'address of the service (SOTRA_BASE_URL)', needs: toService },
   { key: 'format', flag: 'format', value: 'format', help: `output format: ${formats.join(', ')}` },
   { key: 'json', flag: 'json', help: "the service's JSON, unchanged; errors as JSON on stderr" },
   {
     key: 'columns',
     flag: 'columns',
     value: 'a,b',
-    help: 'show these columns; see the command with --help for their names',
+    help: 'show these columns; with --json and ndjson, objects of these fields; the command with --help names them',
+    needs: { anyOf: ['rows'], lacking: 'prints no columns' },
   },
   {
     key: 'jq',
     flag: 'jq',
     value: 'filter',
     help: 'print what this jq filter makes of the JSON; strings without quotes',
+    needs: { anyOf: ['rows', 'json'], lacking: 'prints no JSON' },
   },
   { key: 'plain', flag: 'plain', help: 'for screen readers: one fact a line, no columns, no spinner, no colours' },
   { key: 'ascii', flag: 'ascii', help: 'draw with ASCII characters only' },
   { key: 'noColor', flag: 'no-color', help: 'no colours (also NO_COLOR)' },
-  { key: 'timeout', flag: 'timeout', value: 'time', help: 'give up when nothing arrives for this long (default 30s)' },
+  {
+    key: 'timeout',
+    flag: 'timeout',
+    value: 'time',
+    help: 'give up when nothing arrives for this long (default 30s)',
+    needs: toAnswers,
+  },
   {
     key: 'maxTime',
     flag: 'max-time',
     value: 'time',
     help: 'give up on a call after this long, attempts and waits together (default 10m)',
+    needs: toRequests,
   },
-  { key: 'retries', flag: 'retries', value: 'n', help: 'repeat a failed request up to n times (default 2)' },
+  {
+    key: 'retries',
+    flag: 'retries',
+    value: 'n',
+    help: 'repeat a failed request up to n times (default 2; uploads, --watch and --forward-to go on for longer)',
+    needs: { anyOf: ['requests', 'repeats'], lacking: 'repeats nothing' },
+  },
   {
     key: 'maxWait',
     flag: 'max-wait',
     value: 'time',
     help: 'wait no longer than this when the service says when to come back (default 60s)',
+    needs: toRequests,
   },
-  { key: 'maxBody', flag: 'max-body', value: 'size', help: 'refuse an answer that is larger (default 64MB)' },
+  {
+    key: 'maxBody',
+    flag: 'max-body',
+    value: 'size',
+    help: 'refuse an answer that is larger (default 64MB)',
+    needs: toRequests,
+  },
   { key: 'verbose', flag: 'verbose', help: 'show requests, answers and timing on stderr' },
   { key: 'quiet', flag: 'quiet', help: 'no progress, notes or warnings on stderr' },
-  { key: 'include', flag: 'include', help: 'print status and headers of the answer before its body' },
+  {
+    key: 'include',
+    flag: 'include',
+    help: 'print status and headers of the answer before its body',
+    needs: toRequests,
+  },
   {
     key: 'traceFile',
     flag: 'trace-file',
     value: 'file',
     help: 'write all requests and answers as an HTTP archive (HAR), keys hidden',
+    needs: toRequests,
   },
-  { key: 'dryRun', flag: 'dry-run', help: 'print the request instead of sending it; needs no key' },
-  { key: 'curl', flag: 'curl', help: 'print the request as a curl line instead of sending it' },
-  { key: 'strict', flag: 'strict', help: 'an answer that does not fit the contract is an error (exit 13)' },
+  {
+    key: 'dryRun',
+    flag: 'dry-run',
+    help: 'show what would be sent or changed, and send and change nothing; needs no key',
+    needs: { anyOf: ['requests', 'events', 'changes'], lacking: 'changes and sends nothing: there is nothing to show' },
+  },
+  { key: 'curl', flag: 'curl', help: 'print the request as a curl line instead of sending it', needs: toSent },
+  {
+    key: 'strict',
+    flag: 'strict',
+    help: 'an answer that does not fit the contract is an error (exit 13)',
+    needs: toRequests,
+  },
   { key: 'yes', flag: 'yes', help: 'answer yes to questions' },
   { key: 'noInput', flag: 'no-input', help: 'never ask; fail instead' },
 ];
@@ -79,7 +149,8 @@ export interface GlobalOptions {
   noColor: boolean;
   timeoutMs: number;
   maxTimeMs: number;
-  retries: number;
+  /** `undefined`: not typed. */
+  retries: number | undefined;
   maxWaitMs: number;
   maxBodyBytes: number;
   verbose: boolean;
@@ -89,6 +160,8 @@ export interface GlobalOptions {
   jq: string | undefined;
   dryRun: boolean;
   curl: boolean;
+  /** With either of them: something is only shown, and nothing sent, written or asked. */
+  preview: boolean;
   strict: boolean;
   yes: boolean;
   noInput: boolean;
@@ -133,6 +206,7 @@ export function readGlobals(typed: Readonly<Record<string, unknown>>): GlobalOpt
     jq: text('jq'),
     dryRun: on('dryRun'),
     curl: on('curl'),
+    preview: on('dryRun') || on('curl'),
     strict: on('strict'),
     yes: on('yes'),
     noInput: on('noInput'),
@@ -158,8 +232,9 @@ function readSize(text: string): number {
   throw usageError(`--max-body ${text}: must be a size from 1 byte to 1GB, such as 500KB or 64MB`);
 }
 
-function readRetries(text: string | undefined): number {
-  const count = text === undefined ? 2 : /^\d{1,2}$/.test(text) ? Number(text) : -1;
+function readRetries(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const count = /^\d{1,2}$/.test(text) ? Number(text) : -1;
   if (count >= 0 && count <= 20) return count;
   throw usageError(`--retries ${text}: must be a whole number from 0 to 20`);
 }

@@ -1,6 +1,7 @@
 import { describeKind } from '../api/kind.ts';
 import { globalFlags } from './globals.ts';
 import type { ColumnOutline, Field, Outline } from './outline.ts';
+import { takenFlags } from './taken-flags.ts';
 import { wrapProse, wrapWords } from './wrap.ts';
 
 /** What each exit code means. */
@@ -29,7 +30,7 @@ export type Line = readonly [label: string, says: string];
 /** A part of help: prose (a text), or lines under a title; lines that are texts are written as they are, to be pasted. */
 export type Part = readonly [title: string, body: string | readonly (string | Line)[]];
 
-/** Help of the program: its nouns and the flags every command takes. Ends with a newline. Never throws. */
+/** Help of the program: its nouns and the global flags. Ends with a newline. Never throws. */
 export function programHelp(commands: readonly Outline[], width: number): string {
   const nouns = [...new Set(commands.map((command) => command.words[0] ?? ''))];
   const isOfService = (noun: string) =>
@@ -44,7 +45,8 @@ export function programHelp(commands: readonly Outline[], width: number): string
       ['USAGE', ['sotra <command> [arguments] [flags]']],
       ['THE SERVICE', nouns.filter(isOfService).map(line)],
       ['THE TOOL', nouns.filter((noun) => !isOfService(noun)).map(line)],
-      ['FLAGS OF EVERY COMMAND', globalLines()],
+      ['GLOBAL FLAGS', globalLines()],
+      ['', 'A command refuses a global flag that would do nothing there.'],
       ['EXAMPLES', ['sotra --sandbox leaderboard list --chains solana', 'sotra leaderboard list --json | jq .traders']],
       ['MORE', ['sotra <command> --help', 'sotra help exit-codes']],
     ],
@@ -84,7 +86,7 @@ export function commandHelp(command: Outline, width: number): string {
   const codes = [...new Set([0, 2, ...command.exitCodes])].sort((a, b) => a - b);
   const { endpoint } = command;
   const note = endpoint?.deprecated === undefined ? [] : [`Deprecated: ${endpoint.deprecated}.`];
-  const everywhere = globalFlags.map(({ flag }) => `--${flag}`).join(' ');
+  const taken = takenFlags(command).map(({ flag }) => `--${flag}`);
   return formatParts(
     [
       ['', `${command.summary}.`],
@@ -95,7 +97,7 @@ export function commandHelp(command: Outline, width: number): string {
       ['FLAGS', flags.map(fieldLine)],
       ['COLUMNS', columns.map(columnLine)],
       ['EXIT CODES', codes.map((code): Line => [String(code), exitMeanings[code] ?? ''])],
-      ['FLAGS OF EVERY COMMAND', [['', `${everywhere} (see sotra --help)`]]],
+      ['GLOBAL FLAGS', [['', `${taken.join(' ')} (see sotra --help)`]]],
       ['EXAMPLES', command.examples.flatMap(({ argv, says }) => [`# ${says}`, `sotra ${argv}`])],
     ],
     width,

@@ -6,7 +6,7 @@ import type { Field, Outline } from './outline.ts';
 
 /** A command as plain data: its fields in the order of its params, its columns in the order of its table. Throws what loading the view throws. */
 export async function outlineOf(command: Command): Promise<Outline> {
-  const { words, summary, description, endpoint, params, examples, exitCodes, view, checkArgv } = command;
+  const { words, summary, description, endpoint, params, examples, exitCodes, uses, view, checkArgv } = command;
   const columns = (await view?.())?.columns ?? [];
   return {
     words,
@@ -15,6 +15,7 @@ export async function outlineOf(command: Command): Promise<Outline> {
     ...(endpoint === undefined ? {} : { endpoint }),
     examples,
     exitCodes,
+    uses,
     fields: Object.entries(params).map(([key, param]) => fieldOf(key, param)),
     columns: columns.map(({ key, help, extra }) => ({ key, help, ...(extra && { extra }) })),
     ...(checkArgv === undefined ? {} : { checksArgv: true }),
@@ -24,7 +25,7 @@ export async function outlineOf(command: Command): Promise<Outline> {
 function fieldOf(key: string, param: Param): Field {
   const kind = kindOf(param.schema);
   const flag = param.flag ?? kebabCase(key);
-  const { positional, short, whole, serviceDefault, help } = param;
+  const { positional, short, oldFlags, whole, serviceDefault, help } = param;
   const argument = kind.list ? `<${flag}...>` : `<${flag}>`;
   return {
     key,
@@ -35,8 +36,11 @@ function fieldOf(key: string, param: Param): Field {
     source: param.place === 'local' ? 'local' : param.source,
     ...(positional && { positional }),
     ...(short === undefined ? {} : { short }),
+    ...(oldFlags === undefined ? {} : { oldFlags }),
     ...(whole && { whole }),
-    ...(takesIdentifier(kind, param) && { identifier: true }),
+    ...(param.takesAddress === 'token'
+      ? { identifier: 'token' }
+      : takesIdentifier(kind, param) && { identifier: true }),
     ...(serviceDefault === undefined ? {} : { serviceDefault }),
   };
 }
@@ -49,6 +53,7 @@ function kebabCase(key: string): string {
 const anAddress = '0x0000000000000000000000000000000000000001';
 
 function takesIdentifier(kind: Kind, param: Param): boolean {
+  if (param.takesAddress === 'wallet') return true;
   if (kind.type !== 'text') return false;
   const takes = (text: string) => param.schema.safeParse(kind.list ? [text] : text).success;
   return takes(anAddress) && !takes('@name');

@@ -1,6 +1,7 @@
 import type { Example } from '../api/endpoint.ts';
 import type { Kind } from '../api/kind.ts';
 import type { Command } from './command.ts';
+import type { Use } from './globals.ts';
 
 /** One argument or flag of a command, as plain data. */
 export interface Field {
@@ -16,10 +17,12 @@ export interface Field {
   /** Typed without a flag. */
   positional?: true;
   short?: string;
+  /** What the flag was called before: taken, and shown nowhere. */
+  oldFlags?: readonly string[];
   /** A list whose items may hold commas. */
   whole?: true;
-  /** It takes an address or another identifier, and so a saved name in its place. */
-  identifier?: true;
+  /** It takes an address or another identifier, and so a saved name in its place; `token`: but for `@107`, which is a coin. */
+  identifier?: true | 'token';
   serviceDefault?: string;
 }
 
@@ -39,6 +42,7 @@ export interface Outline {
   endpoint?: NonNullable<Command['endpoint']>;
   examples: readonly Example[];
   exitCodes: readonly number[];
+  uses: readonly Use[];
   fields: readonly Field[];
   columns: readonly ColumnOutline[];
   /** The command looks at the command line before it is parsed. */

@@ -18,8 +18,11 @@ interface Asked {
  */
 export async function quickText(argv: readonly string[], asked: Asked): Promise<string | undefined> {
   const [first = '', second = ''] = argv;
-  if (argv.length === 1 && (first === '--version' || first === '-V')) return versionText(asked);
-  const shell = argv.length === 2 && first === 'completion' ? shells.find((name) => name === second) : undefined;
+  if (argv.length === 1 && ['--version', '-V', '-v', 'version'].includes(first)) return versionText(asked);
+  const shell =
+    argv.length === 2 && first === 'completion'
+      ? shells.find((name) => name === (second === 'pwsh' ? 'powershell' : second))
+      : undefined;
   if (shell !== undefined) return asked.completion(shell);
   const words = argv.filter((word) => !['--help', '-h', '--json'].includes(word));
   const asksHelp = words.length < argv.filter((word) => word !== '--json').length;

@@ -25,7 +25,7 @@ export function wrapProse(text: string, width: number): string[] {
     else paragraphs.push(line);
   }
   return paragraphs.flatMap((paragraph) => {
-    const [lead = ''] = /^.*? {2,}(?=\S)/.exec(paragraph) ?? [];
+    const [lead = ''] = /^.*?(?<! ) {2,}(?=\S)/.exec(paragraph) ?? [];
     const room = Math.max(20, width - lead.length);
     const indent = ' '.repeat(lead.length);
     return wrapWords(paragraph.slice(lead.length), room).map((line, index) => (index === 0 ? lead : indent) + line);

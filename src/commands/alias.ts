@@ -3,7 +3,9 @@ import { local } from '../api/endpoint.ts';
 import { aliasPattern } from '../cli/aliases.ts';
 import { type Command, defineCommand } from '../cli/command.ts';
 import { nearest } from '../cli/flags.ts';
+import { showPlan } from '../dry-run.ts';
 import { usageError } from '../errors.ts';
+import { byName } from '../model/by-name.ts';
 import { identifierSchema } from '../model/identifier.ts';
 import type { View } from '../output/view.ts';
 
@@ -56,15 +58,17 @@ const set = defineCommand({
     { argv: 'alias set @whale 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2', says: 'save a wallet' },
     { argv: 'alias set @me ext:42', says: 'save a user of your own' },
   ],
+  uses: ['changes'],
   exitCodes: [3],
   view: async () => oneView,
   run: async ({ name, identifier }, context) => {
     let before: string | undefined;
     await (await context.store()).update(context.world, (now) => {
-      const saved = now.aliases ?? {};
+      const saved = now.aliases ?? byName([]);
       before = Object.hasOwn(saved, name.slice(1)) ? saved[name.slice(1)] : undefined;
       return { ...now, aliases: { ...now.aliases, [name.slice(1)]: identifier } };
     });
+    if (context.options.dryRun) return showPlan([{ action: 'set', what: `alias ${name}`, detail: identifier }]);
     if (before !== undefined && before !== identifier) context.note(`${name} stood for ${before} before.`);
     return { kind: 'answer', answer: { alias: name, identifier }, view: oneView };
   },
@@ -78,6 +82,7 @@ const list = defineCommand({
     { argv: 'alias list', says: 'every alias' },
     { argv: 'alias list --format csv', says: 'as CSV' },
   ],
+  uses: [],
   exitCodes: [3],
   view: async () => listView,
   run: async (_, context) => {
@@ -93,17 +98,21 @@ const list = defineCommand({
 
 const remove = defineCommand({
   words: ['alias', 'remove'],
-  summary: 'Forget a saved name',
+  summary: 'Remove a saved name',
   params: { name: local(nameSchema, 'the name, such as @whale', { positional: true }) },
-  examples: [{ argv: 'alias remove @whale', says: 'forget it' }],
+  examples: [{ argv: 'alias remove @whale', says: 'remove it' }],
+  uses: ['changes'],
   exitCodes: [3],
   run: async ({ name }, context) => {
+    let before: string | undefined;
     await (await context.store()).update(context.world, (now) => {
-      const { [name.slice(1)]: found, ...others } = now.aliases ?? {};
+      const { [name.slice(1)]: found, ...others } = now.aliases ?? byName<string>([]);
       if (found === undefined) throw notSaved(name, Object.keys(now.aliases ?? {}));
+      before = found;
       return { ...now, aliases: others };
     });
-    context.note(`${name} is forgotten.`);
+    if (context.options.dryRun) return showPlan([{ action: 'remove', what: `alias ${name}`, detail: before ?? null }]);
+    context.note(`${name} is removed.`);
     return { kind: 'none' };
   },
 });

@@ -1,5 +1,6 @@
 import type { Result } from '../cli/command.ts';
 import { type Context, createContext } from '../context.ts';
+import { showPlan } from '../dry-run.ts';
 import { SotraError, usageError } from '../errors.ts';
 import {
   checkBaseUrl,
@@ -7,6 +8,7 @@ import {
   findContext,
   type KeyStore,
   keyOriginOf,
+  lastFour,
   originOf,
   readEnv,
   type StoredContext,
@@ -14,7 +16,6 @@ import {
 } from '../settings.ts';
 import { type AuthStatus, checkPath, statusView } from './auth-status.ts';
 import { checkName, chosenName } from './context.ts';
-import { lastFour } from './context-view.ts';
 
 interface LoginInput {
   withKey?: boolean | undefined;
@@ -41,16 +42,20 @@ export async function login(input: LoginInput, context: Context): Promise<Result
   const store = await context.store();
   const target = findTarget(context, store.read());
   const keyStore = input.store ?? target.before.keyStore ?? 'file';
-  const { options } = context;
-  const preview = options.dryRun ? '--dry-run' : options.curl ? '--curl' : undefined;
-  if (input.offline && preview !== undefined)
+  const { dryRun, curl, preview } = context.options;
+  if (input.offline && curl)
     throw usageError(
-      `--offline and ${preview} contradict each other`,
+      '--offline and --curl contradict each other',
       'With --offline nothing is sent: there is no request to show.',
     );
-  const key = preview === undefined ? await readKey(input, target, context) : 'not-asked-for';
-  if (!input.offline) await checkWithService(key, target, context);
   const place = { context: target.name, baseUrl: target.baseUrl };
+  const where = keyStore === 'file' ? store.path : 'the keychain';
+  if (input.offline && dryRun)
+    return showPlan([
+      { action: 'store', what: `API key of context ${target.name} for ${target.origin}`, detail: where },
+    ]);
+  const key = preview ? 'not-asked-for' : await readKey(input, target, context);
+  if (!input.offline) await checkWithService(key, target, context);
   if (keyStore === 'keychain') await (await import('../keychain.ts')).writeKeychain(place, key);
   let becameCurrent = false;
   await store.update(context.world, (now) => {
@@ -58,7 +63,6 @@ export async function login(input: LoginInput, context: Context): Promise<Result
     return { ...withKey(now, target, key, keyStore), current: now.current ?? target.name };
   });
   await dropFromKeychain(target.name, target.before, { keyStore, keyOrigin: target.origin }, context);
-  const where = keyStore === 'file' ? store.path : 'the keychain';
   context.note(`The key is stored in ${where} for ${target.origin}${input.offline ? ', unchecked' : ''}.`);
   if (becameCurrent) context.note(`${target.name} is now the current context.`);
   if (readEnv(context.world.env, 'SOTRA_API_KEY') !== undefined)
@@ -80,7 +84,10 @@ export async function logout(context: Context): Promise<Result> {
   const name = needName(context, store.read());
   const before = findContext(name, store.read());
   if (keyOriginOf(before) === undefined) context.note(`Context ${name} has no stored key.`);
-  else {
+  else if (context.options.dryRun) {
+    const where = before.keyStore === 'keychain' ? 'the keychain' : store.path;
+    return showPlan([{ action: 'remove', what: `API key of context ${name}`, detail: where }]);
+  } else {
     await dropFromKeychain(name, before, {}, context);
     await store.update(context.world, (now) => {
       const { [name]: own = {}, ...others } = now.contexts;
@@ -103,7 +110,7 @@ function needName(context: Context, stored: StoredSettings): string {
   if (name !== undefined) return name;
   throw usageError(
     'no context is chosen',
-    'Name one: sotra auth login --context clicker, or make one: sotra auth login --context <name> --base-url https://...',
+    'Name one: sotra auth login --context clicker (the public deployment), or make one: sotra auth login --context <name> --base-url https://...',
   );
 }
 

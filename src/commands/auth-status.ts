@@ -2,8 +2,7 @@ import type { Result } from '../cli/command.ts';
 import type { Context } from '../context.ts';
 import { SotraError } from '../errors.ts';
 import type { View } from '../output/view.ts';
-import type { KeyStore, Service } from '../settings.ts';
-import { lastFour } from './context-view.ts';
+import { type KeyStore, lastFour, type Service } from '../settings.ts';
 
 /** What `auth status --json` shows. */
 export interface AuthStatus {
@@ -71,7 +70,8 @@ export async function authStatus({ check }: { check?: boolean | undefined }, con
   return { kind: 'answer', answer: { ...status, valid }, view: statusView, notes, exitCode: valid ? 0 : 4 };
 }
 
-async function serviceOf(context: Context): Promise<Service | undefined> {
+/** The service that is meant; `undefined` where nothing names one. */
+export async function serviceOf(context: Context): Promise<Service | undefined> {
   try {
     return await context.service();
   } catch (error) {

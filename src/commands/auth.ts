@@ -25,18 +25,20 @@ const login = defineCommand({
       says: 'a new context with its key from a file',
     },
   ],
+  uses: ['requests', 'changes'],
   exitCodes: [3, 4, 6, 7, 8, 9, 13],
   run: async (input, context) => (await import('./auth-login.ts')).login(input, context),
 });
 
 const logout = defineCommand({
   words: ['auth', 'logout'],
-  summary: 'Forget the stored API key of a context',
+  summary: 'Remove the stored API key of a context',
   params: {},
   examples: [
     { argv: 'auth logout', says: 'of the current context' },
     { argv: 'auth logout --context staging', says: 'of another one' },
   ],
+  uses: ['service', 'changes'],
   exitCodes: [3],
   run: async (_, context) => (await import('./auth-login.ts')).logout(context),
 });
@@ -50,6 +52,7 @@ const status = defineCommand({
     { argv: '--sandbox auth status', says: "the sandbox's own key" },
     { argv: '--sandbox auth status --check --json', says: 'as JSON, with the answer of the service' },
   ],
+  uses: ['requests'],
   exitCodes: [3, 4, 6, 7, 8, 9, 13],
   view: async () => (await import('./auth-status.ts')).statusView,
   run: async (input, context) => (await import('./auth-status.ts')).authStatus(input, context),

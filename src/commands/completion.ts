@@ -18,6 +18,7 @@ const completion = defineCommand({
     { argv: 'completion bash', says: 'for bash' },
     { argv: 'completion zsh', says: 'for zsh' },
   ],
+  uses: ['json'],
   exitCodes: [],
   run: async ({ shell }, { options, program }) => {
     const script = await program.completion(shell);

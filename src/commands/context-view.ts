@@ -1,5 +1,13 @@
 import type { View } from '../output/view.ts';
-import { findContext, type KeyStore, keyOriginOf, originOf, presets, type StoredSettings } from '../settings.ts';
+import {
+  findContext,
+  type KeyStore,
+  keyOriginOf,
+  lastFour,
+  originOf,
+  presets,
+  type StoredSettings,
+} from '../settings.ts';
 
 /** A context as it is shown: of its key never more than the last four characters. */
 export interface ContextEntry {
@@ -33,11 +41,6 @@ export function contextEntry(name: string, current: string | undefined, stored: 
     store,
     keyOrigin,
   };
-}
-
-/** The last four characters of a key; nothing of one so short that they would be half of it. Never throws. */
-export function lastFour(key: string): string {
-  return key.length < 8 ? '' : key.slice(-4);
 }
 
 function keyText({ keySuffix, store, keyOrigin, baseUrl, name }: ContextEntry): string | null {

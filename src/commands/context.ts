@@ -1,9 +1,20 @@
 import { z } from 'zod';
 import { local } from '../api/endpoint.ts';
 import { type Command, defineCommand, type Result } from '../cli/command.ts';
+import { confirm } from '../confirm.ts';
 import type { Context } from '../context.ts';
+import { showPlan } from '../dry-run.ts';
 import { toSotraError, usageError } from '../errors.ts';
-import { contextNames, keyOriginOf, layouts, originOf, presets, readEnv, type StoredSettings } from '../settings.ts';
+import {
+  contextNames,
+  keyOriginOf,
+  layouts,
+  originOf,
+  presets,
+  readEnv,
+  type StoredContext,
+  type StoredSettings,
+} from '../settings.ts';
 import { contextEntry, listView, showView } from './context-view.ts';
 
 const nameRule =
@@ -38,6 +49,7 @@ const list = defineCommand({
     { argv: 'context list', says: 'every context' },
     { argv: 'context list --json', says: 'as JSON; keys are never shown' },
   ],
+  uses: ['service'],
   exitCodes: [3],
   view: async () => listView,
   run: async (_, context) => {
@@ -58,12 +70,14 @@ const show = defineCommand({
     { argv: 'context show clicker', says: 'the public deployment' },
     { argv: 'context show sandbox --json', says: 'the built-in sandbox, as JSON' },
   ],
+  uses: ['service'],
   exitCodes: [3],
   view: async () => showView,
   run: async ({ name: typed }, context) => {
     const stored = (await context.store()).read();
     const which = typed ?? chosenName(context, stored);
-    if (which === undefined) throw usageError('no context is current', 'Choose one: sotra context use clicker.');
+    if (which === undefined)
+      throw usageError('no context is current', 'Choose one: sotra context use clicker (the public deployment).');
     return showContext(which, context, stored);
   },
 });
@@ -76,11 +90,15 @@ const use = defineCommand({
     { argv: 'context use sandbox', says: 'the built-in sandbox from now on' },
     { argv: 'context use null', says: 'none: commands must name one' },
   ],
+  uses: ['changes'],
   exitCodes: [3],
   view: async () => showView,
   run: async ({ name: which }, context) => {
     const { useContext } = await import('./context-edit.ts');
-    const stored = await (await context.store()).update(context.world, (now) => useContext(which, now));
+    const store = await context.store();
+    const stored = await store.update(context.world, (now) => useContext(which, now));
+    if (context.options.dryRun)
+      return showPlan([{ action: 'set', what: 'current context', detail: which === null ? 'none' : which }]);
     const fromEnv = readEnv(context.world.env, 'SOTRA_CONTEXT');
     if (fromEnv !== undefined && fromEnv !== which) context.warn(`SOTRA_CONTEXT=${fromEnv} is set and goes before it`);
     if (which !== null) return showContext(which, context, stored);
@@ -124,21 +142,37 @@ const set = defineCommand({
       says: 'with the values of a preset',
     },
   ],
+  uses: ['changes'],
   exitCodes: [3],
   view: async () => showView,
   run: async ({ name: which, ...change }, context) => {
     const { setContext, useContext } = await import('./context-edit.ts');
     let becameCurrent = false;
-    const stored = await (await context.store()).update(context.world, (now) => {
+    const store = await context.store();
+    const before = store.read().contexts[which] ?? {};
+    const stored = await store.update(context.world, (now) => {
       const next = setContext(which, change, now);
       becameCurrent = now.current === undefined && Object.keys(now.contexts).length === 0;
       return becameCurrent ? useContext(which, next) : next;
     });
+    if (context.options.dryRun) return showPlan(changesOf(which, before, stored, becameCurrent));
     if (becameCurrent) context.note(`${which} is now the current context.`);
     warnOfKey(which, stored, context);
     return showContext(which, context, stored);
   },
 });
+
+function changesOf(which: string, before: StoredContext, stored: StoredSettings, becomesCurrent: boolean) {
+  const after = stored.contexts[which] ?? {};
+  const changed = (['baseUrl', 'serviceName', 'layout', 'wire'] as const).filter(
+    (key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]),
+  );
+  const detailOf = (value: unknown) => (typeof value === 'object' ? JSON.stringify(value) : String(value ?? 'none'));
+  return [
+    ...changed.map((key) => ({ action: 'set', what: `${key} of context ${which}`, detail: detailOf(after[key]) })),
+    ...(becomesCurrent ? [{ action: 'set', what: 'current context', detail: which }] : []),
+  ];
+}
 
 function warnOfKey(which: string, stored: StoredSettings, context: Context): void {
   const { baseUrl, keySuffix } = contextEntry(which, undefined, stored);
@@ -153,9 +187,11 @@ function warnOfKey(which: string, stored: StoredSettings, context: Context): voi
 
 const remove = defineCommand({
   words: ['context', 'remove'],
-  summary: 'Forget a context and its key',
+  summary: 'Remove a context and its key',
+  description: 'Asks on a terminal where the context holds a key; elsewhere --yes is needed.',
   params: { name },
-  examples: [{ argv: 'context remove staging', says: 'forget staging' }],
+  examples: [{ argv: 'context remove staging', says: 'remove staging' }],
+  uses: ['changes'],
   exitCodes: [3],
   run: async ({ name: which }, context) => {
     const { removeContext } = await import('./context-edit.ts');
@@ -163,10 +199,14 @@ const remove = defineCommand({
     const before = store.read();
     removeContext(which, before);
     const { keyStore, keyOrigin } = before.contexts[which] ?? {};
+    const hasKey = keyOriginOf(before.contexts[which] ?? {}) !== undefined;
+    const what = `context ${which}${hasKey ? ' and its key' : ''}`;
+    if (context.options.dryRun) return showPlan([{ action: 'remove', what, detail: store.path }]);
+    if (hasKey) await confirm(`remove ${what}`, context);
     if (keyStore === 'keychain' && keyOrigin !== undefined) await forgetKey(which, keyOrigin, context);
     const after = await store.update(context.world, (now) => removeContext(which, now));
     context.note(
-      `Context ${which} is forgotten${Object.hasOwn(presets, which) ? '; the preset of that name stays' : ''}.`,
+      `Context ${which} is removed${Object.hasOwn(presets, which) ? '; the preset of that name stays' : ''}.`,
     );
     if (before.current === which && after.current === undefined)
       context.note('No context is current now: choose one with sotra context use <name>.');

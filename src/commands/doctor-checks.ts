@@ -1,11 +1,11 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { versionHint } from '../api/failures.ts';
 import type { NetworkFailure } from '../api/http.ts';
 import type { Context } from '../context.ts';
 import { SotraError } from '../errors.ts';
-import { readEnv, type Service } from '../settings.ts';
+import { describeKey, readEnv, type Service } from '../settings.ts';
 import { checkPath } from './auth-status.ts';
-import { lastFour } from './context-view.ts';
 import type { Check } from './doctor.ts';
 
 type Finding = Omit<Check, 'check'>;
@@ -59,7 +59,7 @@ async function checkSettings(context: Context): Promise<Finding> {
 function checkService(service: Service | SotraError, { options, world }: Context): Finding {
   if (service instanceof SotraError)
     return service.code === 'no-service'
-      ? warning(service.message, 'sotra context use clicker, or --sandbox, or SOTRA_BASE_URL')
+      ? warning(service.message, 'sotra context use clicker (the public deployment), or --sandbox, or SOTRA_BASE_URL')
       : problem(service.message, service.hint ?? 'see sotra context list');
   const { baseUrl, context: name, kind } = service;
   if (kind === 'sandbox') return ok('the built-in sandbox, inside this command');
@@ -69,21 +69,18 @@ function checkService(service: Service | SotraError, { options, world }: Context
       : options.context === undefined && readEnv(world.env, 'SOTRA_BASE_URL') !== undefined
         ? 'SOTRA_BASE_URL'
         : `context ${name}`;
-  return ok(`${baseUrl}, from ${from}`);
+  const fix = versionHint(baseUrl);
+  return fix === undefined ? ok(`${baseUrl}, from ${from}`) : warning(`${baseUrl}, from ${from}`, fix);
 }
 
 function checkKeyOf(service: Service | SotraError, online: Online | undefined): Finding {
   if (service instanceof SotraError) return skipped('there is no service');
-  const { apiKey, keySource, keyStore, keyRefusedFor, context: name, kind } = service;
+  const { apiKey, keyRefusedFor, context: name, kind } = service;
   if (kind === 'sandbox') return ok("the sandbox's own");
   const login = `sotra auth login${name === undefined ? '' : ` --context ${name}`}, or set SOTRA_API_KEY`;
   if (apiKey === null)
     return problem(keyRefusedFor === undefined ? 'none' : `none: the stored one is for ${keyRefusedFor} only`, login);
-  const where =
-    keyStore === null
-      ? String(keySource)
-      : `context ${name}, kept in the ${keyStore === 'file' ? 'settings file' : 'keychain'}`;
-  const found = `...${lastFour(apiKey)} from ${where}`;
+  const found = String(describeKey(service));
   const status = online?.status;
   if (status === 401 || status === 403) return problem(`${found}; the service refuses it (HTTP ${status})`, login);
   return ok(status !== undefined && status < 300 ? `${found}; the service takes it` : found);

@@ -1,5 +1,6 @@
 import { type Command, defineCommand } from '../cli/command.ts';
 import type { Shown, View } from '../output/view.ts';
+import { checkPath } from './auth-status.ts';
 
 /** One thing that was looked at. */
 export interface Check {
@@ -74,9 +75,11 @@ const doctorCommand: Command = defineCommand({
     { argv: '--sandbox doctor', says: 'without a service' },
     { argv: '--sandbox doctor --json', says: 'as JSON' },
   ],
+  uses: ['requests'],
   exitCodes: [3, 4, 9],
   view: async () => view,
   run: async (_, context) => {
+    if (context.options.preview) await context.request({ method: 'GET', path: checkPath });
     const { examine } = await import('./doctor-checks.ts');
     const checks = await examine(context);
     const problem = checks.find(({ state }) => state === 'problem');

@@ -74,7 +74,10 @@ const pages: Record<Topic, () => readonly Part[]> = {
     [
       'CHOOSING',
       [
-        ['--columns a,b', 'these columns in this order; the names are in the help of each command'],
+        [
+          '--columns a,b',
+          'these columns in this order, in JSON and NDJSON as objects of these fields; the names are in the help of each command',
+        ],
         ['--jq <filter>', 'what a jq filter makes of the JSON'],
         ['--all, --max <n>', 'walk further pages of a list, printing items as they arrive'],
         ['--ascii', 'rules, dashes and dots in ASCII'],

@@ -1,4 +1,4 @@
-import { shortAddress } from '../output/format.ts';
+import { addressCell } from '../output/format.ts';
 import type { View } from '../output/view.ts';
 
 /** A kept key as it is shown: all that is known without its password. */
@@ -25,6 +25,7 @@ export const keyView: View<readonly ShownKey[] | ShownKey, ShownKey> = {
       value: (key) => key.address,
       show: (key) => ({ text: key.address, tone: 'strong' }),
       cut: 'middle',
+      keep: 44,
     },
     {
       key: 'file',
@@ -40,9 +41,9 @@ export const keyView: View<readonly ShownKey[] | ShownKey, ShownKey> = {
       header: 'Backup',
       help: 'where the key that it replaced is now',
       value: (key) => key.backup,
-      show: (key) => shortAddress(key.backup),
+      show: (key) => addressCell(key.backup),
       extra: true,
     },
   ],
-  empty: 'No keys are kept. Make one: sotra key import <name> --key-file <file>.',
+  empty: 'No keys are kept. Make one: sotra key generate <name>.',
 };

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { local } from '../api/endpoint.ts';
 import { type Command, defineCommand } from '../cli/command.ts';
+import { chainSchema } from '../model/chain.ts';
 import { keyParams } from '../resources/comment/params.ts';
 
 const checkArgv = async (argv: readonly string[]) =>
@@ -9,8 +10,30 @@ const name = local(z.string().min(1), 'name of the key', { positional: true });
 const { key: _, ...sources } = keyParams;
 const keyView = async () => (await import('./key-view.ts')).keyView;
 
-/** `key import`, `key list`, `key remove`, `key export`: the private keys that sotra keeps, each sealed with a password. */
+/** `key generate`, `key import`, `key list`, `key remove`, `key export`: the private keys that sotra keeps, each sealed with a password. */
 export const commands: readonly Command[] = [
+  defineCommand({
+    checkArgv,
+    words: ['key', 'generate'],
+    summary: 'Make a new private key, sealed with a password and kept under a name',
+    description: 'Nobody else has it: export a copy (key export), and keep the password. It is shown nowhere.',
+    params: {
+      name,
+      chain: local(chainSchema.optional(), 'chain that it signs for: solana, or any other for an EVM key (default)'),
+      passwordFile: local(
+        z.string().min(1).optional(),
+        'file with the password to seal with; left out, it is asked for',
+      ),
+    },
+    examples: [
+      { argv: 'key generate trader', says: 'an EVM key; the password is asked for' },
+      { argv: 'key generate sol --chain solana --password-file password.txt', says: 'a Solana key, without questions' },
+    ],
+    uses: ['changes'],
+    exitCodes: [3, 11, 130],
+    view: keyView,
+    run: async (input, context) => (await import('./key-store.ts')).generateKey(input, context),
+  }),
   defineCommand({
     checkArgv,
     words: ['key', 'import'],
@@ -33,6 +56,7 @@ export const commands: readonly Command[] = [
         says: 'keep a Solana CLI keypair, without questions',
       },
     ],
+    uses: ['changes'],
     exitCodes: [3, 11, 130],
     view: keyView,
     run: async (input, context) => (await import('./key-store.ts')).importKey(input, context),
@@ -46,6 +70,7 @@ export const commands: readonly Command[] = [
       { argv: 'key list', says: 'every kept key' },
       { argv: 'key list --json', says: 'the same as JSON' },
     ],
+    uses: [],
     exitCodes: [3],
     view: keyView,
     run: async (_, context) => (await import('./key-store.ts')).showKeys(context),
@@ -59,6 +84,7 @@ export const commands: readonly Command[] = [
       { argv: 'key remove trader', says: 'after a question' },
       { argv: 'key remove trader --yes', says: 'without one' },
     ],
+    uses: ['changes'],
     exitCodes: [3, 130],
     view: keyView,
     run: async (input, context) => (await import('./key-store.ts')).dropKey(input.name, context),
@@ -66,18 +92,19 @@ export const commands: readonly Command[] = [
   defineCommand({
     checkArgv,
     words: ['key', 'export'],
-    summary: 'Give a kept key out: sealed, or with --plain as it is',
+    summary: 'Export a stored key: sealed, or with --unencrypted as it is',
     description: 'A key as it is goes into a new file that only you may read, never to the screen.',
     params: {
       name,
-      out: local(z.string().min(1).optional(), 'file to write; it must not exist yet'),
-      plain: local(z.boolean().optional(), 'not sealed: hex, or a Solana CLI keypair; needs --out'),
+      out: local(z.string().min(1).optional(), 'file to write; replacing one needs a yes'),
+      unencrypted: local(z.boolean().optional(), 'not sealed: hex, or a Solana CLI keypair; needs --out'),
       passwordFile: keyParams.passwordFile,
     },
     examples: [
       { argv: 'key export trader --out trader.json', says: 'the sealed keystore, for another machine or wallet' },
-      { argv: 'key export sol --plain --out id.json', says: 'the keypair itself, after its password' },
+      { argv: 'key export sol --unencrypted --out id.json', says: 'the keypair itself, after its password' },
     ],
+    uses: ['changes'],
     exitCodes: [3, 11, 130],
     run: async (input, context) => (await import('./key-store.ts')).exportKey(input, context),
   }),

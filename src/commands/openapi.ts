@@ -21,6 +21,7 @@ const openApiCommand: Command = defineCommand({
     { argv: 'openapi', says: 'the whole interface' },
     { argv: 'openapi --base-url https://api.example.com', says: 'for one deployment' },
   ],
+  uses: ['service', 'json'],
   exitCodes: [3],
   run: async (_, context) => {
     const { openApiDocument } = await import('../api/openapi.ts');
@@ -76,7 +77,7 @@ async function samplesOf(endpoint: Endpoint): Promise<Record<string, unknown>> {
     try {
       const parsed = parseArgv(argv.split(' '), [outline]);
       if (parsed.kind === 'run')
-        Object.assign(found, { ...readInput(outline.fields, command.params, parsed.typed), ...found });
+        Object.assign(found, { ...readInput(outline.fields, command, parsed.typed), ...found });
     } catch {
       // An example of a command that takes more than its endpoint.
     }

@@ -62,6 +62,7 @@ const probeCommand: Command = defineCommand({
     { argv: '--sandbox probe', says: 'the names of the sandbox, all as assumed' },
     { argv: '--sandbox probe --json --jq .wire', says: 'what a context would have to override' },
   ],
+  uses: ['requests'],
   exitCodes: [3, ...serviceExitCodes],
   view: async () => view,
   run: async ({ save, try: typed }, context) => {

@@ -26,6 +26,7 @@ export const commands: readonly Command[] = [
     summary: 'List every command; with --json the whole tree for machines',
     params: {},
     examples: [{ argv: 'commands --json', says: 'every command with its inputs, ranges and exit codes' }],
+    uses: [],
     exitCodes: [],
     view: async () => view,
     run: async (_, { program }) => ({ kind: 'answer', answer: { commands: program.outlines.map(entryOf) }, view }),

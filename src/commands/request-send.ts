@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises';
+import { hasDots } from '../api/endpoint.ts';
 import { itemLines } from '../api/item-lines.ts';
 import { linedBatch, listKey, textsOf } from '../api/paginate.ts';
 import type { WireRequest } from '../api/request.ts';
 import type { Result } from '../cli/command.ts';
 import type { Context } from '../context.ts';
 import { SotraError, usageError } from '../errors.ts';
-import { whyNotJson } from '../model/not-json.ts';
+import { parseJson, whyNotJson } from '../model/json.ts';
 import { compactJson } from '../output/json.ts';
 import type { AnyView } from '../output/view.ts';
 import { itemsOf, nextRequest, pageNames } from './request-pages.ts';
@@ -37,7 +38,7 @@ export async function sendTyped(typed: Typed, context: Context): Promise<Result>
       'Only GET has pages: a repeated write would write again.',
     );
   if (!typed.paginate) {
-    const { data, text } = await context.request(wire);
+    const { data, text } = await context.request(wire, { tellsBody: true });
     return { kind: 'answer', answer: data, text };
   }
   await context.world.keepHeapSmall?.();
@@ -57,7 +58,7 @@ async function* walk(first: WireRequest, context: Context): AsyncGenerator<reado
   let before = '';
   let fullPage: number | undefined;
   for (let asked: WireRequest | undefined = first; asked !== undefined; ) {
-    const { data, text } = await context.request(asked);
+    const { data, text } = await context.request(asked, { tellsBody: true });
     const list = itemsOf(data);
     const items = list ?? [data];
     fullPage ??= items.length;
@@ -83,6 +84,12 @@ function inCircles({ method, path, href }: WireRequest): SotraError {
 function readAddress(typed: string, query: readonly string[], baseUrl: string): Pick<WireRequest, 'path' | 'href'> {
   const pairs = new URLSearchParams();
   for (const pair of query) pairs.append(pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1));
+  const [bare = ''] = typed.split(/[?#]/, 1);
+  if (hasDots(bare.replace(/^\w+:\/\/[^/]*/, '')))
+    throw usageError(
+      `<path> ${typed}: . and .. would send the request to another path`,
+      `Name that path: ${new URL(bare, baseUrl).pathname}`,
+    );
   const search = pairs.toString().replaceAll('+', '%20');
   const address = search === '' ? typed : `${typed}${typed.includes('?') ? '&' : '?'}${search}`;
   if (typed.startsWith('/')) return { path: address };
@@ -98,7 +105,7 @@ function readAddress(typed: string, query: readonly string[], baseUrl: string): 
 async function readBody(typed: string, context: Context): Promise<Pick<WireRequest, 'body' | 'bodyText'>> {
   const text = await readText(typed, context);
   try {
-    return { body: JSON.parse(text), bodyText: text.trim() };
+    return { body: parseJson(text), bodyText: text.trim() };
   } catch (cause) {
     throw usageError(
       `--data ${typed.slice(0, 60)}: is not JSON: ${whyNotJson(cause)}`,

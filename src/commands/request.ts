@@ -32,6 +32,7 @@ const requestCommand: Command = defineCommand({
     { argv: '--sandbox request GET /v2/leaderboard -q chains=solana -q limit=3', says: 'a list, as JSON' },
     { argv: '--sandbox request GET /v2/leaderboard -q limit=1 --include', says: 'with status and headers' },
   ],
+  uses: ['requests', 'json'],
   exitCodes: serviceExitCodes,
   run: async (input, context) => (await import('./request-send.ts')).sendTyped(input, context),
 });

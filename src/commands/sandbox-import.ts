@@ -1,8 +1,9 @@
-import { createReadStream, existsSync, statSync } from 'node:fs';
+import { writeSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import type { Result } from '../cli/command.ts';
 import type { Context } from '../context.ts';
 import { SotraError, usageError } from '../errors.ts';
+import { openTwice } from '../files/source.ts';
 import type { Chain } from '../model/chain.ts';
 import { formatCount } from '../output/format.ts';
 import { openRejects } from '../rejects-file.ts';
@@ -32,24 +33,27 @@ const shownRejects = 10;
  * read as trades, with nothing changed.
  */
 export async function importFile(input: ImportInput, context: Context, dbFile: string): Promise<Result> {
-  const content = await openContent(input.file, context);
+  const content = await openTwice(input.file, context, input.file);
   const map = Object.fromEntries((input.map ?? []).map((pair) => splitPair(pair)));
-  const rejects = await openRejects(input.rejects, [input.file, dbFile]);
+  const rejects = await openRejects(context.options.dryRun ? undefined : input.rejects, [input.file, dbFile]);
   const db = openDb(dbFile);
   const progress = await showProgress(context);
   // The file is read twice: first all of it is looked at.
   const passes = ['checked', 'read in'];
   const watching = { progress, signal: context.world.signal, row: 0, stored: 0 };
   try {
-    const rejected: RejectedRow[] = [];
+    const shown: RejectedRow[] = [];
     const report = await importTrades({
       db,
       nowMs: sandboxNow(db, context.world.now()),
       read: () => {
-        const events = readTrades(content(), { format: undefined, chain: input.chain, preset: input.preset, map });
+        const events = readTrades(content.open(), { chain: input.chain, preset: input.preset, map });
         return watched(events, passes.shift() ?? '', watching);
       },
-      onRejected: (row) => rejected.push(row),
+      onRejected: (row) => {
+        if (shown.length < shownRejects) shown.push(row);
+        if (rejects !== undefined) writeSync(rejects.fd, `${JSON.stringify(row)}\n`);
+      },
       onStored: (trades) => {
         watching.stored += trades;
       },
@@ -61,13 +65,13 @@ export async function importFile(input: ImportInput, context: Context, dbFile: s
       ownTime: input.ownTime === true,
     });
     if ('kind' in report) throw usageError(`${input.file}: ${report.message}`, report.hint);
-    for (const row of rejected) await rejects?.write(`${JSON.stringify(row)}\n`);
-    for (const { place, reason } of rejected.slice(0, shownRejects)) context.warn(`${place}: ${reason}`);
-    const more = rejected.length - shownRejects;
+    for (const { place, reason } of shown) context.warn(`${place}: ${reason}`);
+    const more = report.rejected - shown.length;
     if (more > 0) context.warn(`${more} more rows were rejected; --rejects <file> writes them all`);
-    return { kind: 'answer', answer: report, view: importView, exitCode: rejected.length > 0 ? 10 : 0 };
+    return { kind: 'answer', answer: report, view: importView, exitCode: report.rejected > 0 ? 10 : 0 };
   } finally {
     progress.stop();
+    content.remove();
     await rejects?.close();
     db.close();
   }
@@ -113,19 +117,4 @@ function giveUpIfTold({ signal, row, stored }: Watching): void {
 function splitPair(pair: string): [string, string] {
   const at = pair.indexOf('=');
   return [pair.slice(0, at), pair.slice(at + 1)];
-}
-
-async function openContent(file: string, { world }: Context): Promise<() => AsyncIterable<Uint8Array>> {
-  if (file === '-') {
-    const chunks: Uint8Array[] = [];
-    for await (const chunk of world.io.in) chunks.push(chunk);
-    return () => fromMemory(chunks);
-  }
-  if (!existsSync(file)) throw usageError(`${file}: no such file`);
-  if (!statSync(file).isFile()) throw usageError(`${file}: not a file`);
-  return () => createReadStream(file);
-}
-
-async function* fromMemory(chunks: readonly Uint8Array[]): AsyncIterable<Uint8Array> {
-  yield* chunks;
 }

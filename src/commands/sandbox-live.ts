@@ -3,9 +3,10 @@ import { local } from '../api/endpoint.ts';
 import { type Command, defineCommand } from '../cli/command.ts';
 import { chainSchema } from '../model/chain.ts';
 import { parseDuration } from '../model/duration.ts';
+import { isHttpAddress } from '../model/http-address.ts';
 import { walletSchema } from '../model/identifier.ts';
+import { dbParam as db } from './sandbox-file.ts';
 
-const db = local(z.string().min(1).optional(), 'database file instead of the one --sandbox uses');
 const durationSchema = z
   .string()
   .refine((text) => (parseDuration(text) ?? 0) > 0, 'must be a time such as 30s, 5m or 1h')
@@ -30,10 +31,10 @@ const trade = defineCommand({
   params: {
     chain: local(chainSchema, 'where'),
     trader: local(walletSchema, 'wallet that trades'),
-    token: local(z.string().min(1), 'contract address or mint; on hyperliquid the symbol'),
+    token: local(z.string().min(1), 'contract address or mint; on hyperliquid the symbol', { takesAddress: 'token' }),
     side: local(z.enum(['buy', 'sell']), 'buy or sell'),
-    amount: local(z.number().positive(), 'tokens; on hyperliquid the full size, with leverage'),
-    usd: local(z.number().min(0), 'value in US dollars'),
+    amount: local(z.number().min(1e-60).max(1e60), 'tokens; on hyperliquid the full size, with leverage'),
+    usd: local(z.number().min(0).max(1e60), 'value in US dollars'),
     direction: local(z.enum(['long', 'short']).optional(), 'hyperliquid: which position (default long)'),
     leverage: local(z.number().min(1).optional(), 'hyperliquid: size divided by margin (default 1)'),
     tx: local(z.string().min(1).optional(), 'transaction hash, or order id on hyperliquid; made up when left out'),
@@ -45,6 +46,7 @@ const trade = defineCommand({
       says: 'a buy that followers are told of',
     },
   ],
+  uses: ['service', 'changes'],
   exitCodes: [3],
   view: async () => (await import('./sandbox-live-view.ts')).traded,
   run: async (input, context) => (await import('./sandbox-simulate.ts')).tradeNow(input, context),
@@ -82,6 +84,7 @@ const simulate = defineCommand({
     { argv: 'sandbox simulate --rate 20/s --for 1m', says: 'a busy minute' },
     { argv: 'sandbox simulate --replay trades.csv.gz --speed 60x', says: 'an hour of real trades in a minute' },
   ],
+  uses: ['service', 'changes'],
   exitCodes: [3, 130],
   view: async () => (await import('./sandbox-live-view.ts')).simulated,
   run: async (input, context) =>
@@ -104,16 +107,7 @@ const trigger = defineCommand({
     'what the answer may take. Without, the sandbox delivers it to its webhooks, as it delivers any event. Exit 9 where it was not taken.',
   params: {
     type: local(z.enum(['new-feed-item', 'comment-created', 'copyswap']), 'kind of event', { positional: true }),
-    to: local(
-      z
-        .string()
-        .refine(
-          (text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol),
-          'must be an http or https address',
-        )
-        .optional(),
-      'send it here',
-    ),
+    to: local(z.string().refine(isHttpAddress, 'must be an http or https address').optional(), 'send it here'),
     secretFile: local(z.string().min(1).optional(), 'sign with this secret'),
     uid: local(z.string().min(1).optional(), 'have only this webhook of the sandbox take it'),
     position: local(z.string().min(1).optional(), 'the position it is about (default: the newest that fits)'),
@@ -126,6 +120,7 @@ const trigger = defineCommand({
       says: 'to one address',
     },
   ],
+  uses: ['service', 'events'],
   exitCodes: [3, 5, 9],
   view: async () => (await import('./sandbox-live-view.ts')).triggered,
   run: async (input, context) => (await import('./webhook-trigger.ts')).triggerEvent(input, context),

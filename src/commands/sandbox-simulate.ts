@@ -1,7 +1,9 @@
-import { createReadStream, existsSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import type { Result } from '../cli/command.ts';
 import type { Context } from '../context.ts';
+import { showPlan } from '../dry-run.ts';
 import { SotraError, usageError } from '../errors.ts';
+import { openSource } from '../files/source.ts';
 import { sandboxFile } from '../local-service.ts';
 import type { Chain } from '../model/chain.ts';
 import { formatCount } from '../output/format.ts';
@@ -12,10 +14,12 @@ import { happen, knownMarkets, type LiveTrade, liveTrade, makeTrade } from '../s
 import type { PresetName } from '../sandbox/presets.ts';
 import { readTrades } from '../sandbox/read-trades.ts';
 import { type Db, openDb } from '../sandbox/store.ts';
+import { storedToken } from '../sandbox/tokens.ts';
 import type { Trade } from '../sandbox/trade.ts';
 import { countDeliveries } from '../sandbox/webhooks.ts';
 import { ensureWorld } from '../sandbox/world.ts';
 import { showProgress } from '../show-progress.ts';
+import { withSandboxFile } from './sandbox-file.ts';
 import { type Simulated, simulated, type Traded, traded } from './sandbox-live-view.ts';
 
 /** Makes one trade and delivers what follows from it, where no served sandbox does. */
@@ -24,7 +28,7 @@ export async function tradeNow(input: LiveTrade & { db?: string | undefined }, c
     throw usageError(`--direction and --leverage are for hyperliquid, not for ${input.chain}`, 'Leave them out.');
   return withSandbox(input.db, context, async (db) => {
     const nowMs = sandboxNow(db, context.world.now());
-    const trade = liveTrade(input, nowMs);
+    const trade = liveTrade({ ...input, token: storedToken(db, input.chain, input.token) }, nowMs);
     const { deliveries } = happen(db, [trade], nowMs);
     const { chain, trader, token, side, amount, usd } = trade;
     const answer: Omit<Traded, 'waiting'> = {
@@ -63,6 +67,7 @@ export async function simulate(input: SimulateInput, context: Context): Promise<
     throw usageError('--speed is for --replay', 'Use --rate.');
   if (input.replay !== undefined && !existsSync(input.replay))
     throw usageError(`--replay ${input.replay}: no such file`);
+  if (context.options.dryRun) return planOf(input, context);
   return withSandbox(input.db, context, async (db) => {
     const { world } = context;
     const progress = await showProgress(context);
@@ -91,6 +96,15 @@ export async function simulate(input: SimulateInput, context: Context): Promise<
     sum.seconds = Math.round((world.now() - startMs) / 100) / 10;
     return () => ({ kind: 'answer', answer: { ...sum, waiting: countDeliveries(db, 'waiting') }, view: simulated });
   });
+}
+
+async function planOf({ db, replay, speed, perSec, forMs }: SimulateInput, context: Context): Promise<Result> {
+  const length = forMs === undefined ? '' : ` for ${forMs / 1000} s`;
+  const what =
+    replay === undefined
+      ? `trades for ${(forMs ?? 60_000) / 1000} s, ${perSec ?? 1} a second`
+      : `the trades of ${replay}, ${speed ?? 1} times as fast${length}`;
+  return showPlan([{ action: 'make', what, detail: db ?? (await sandboxFile(context)) }]);
 }
 
 type AtMoment = (nowMs: number) => Trade;
@@ -130,13 +144,15 @@ async function* replayedTrades(input: SimulateInput, file: string, context: Cont
   const { world, warn } = context;
   const trades: Trade[] = [];
   let rejected = 0;
-  const options = { format: undefined, chain: input.chain, preset: input.preset, map: {} };
-  for await (const events of readTrades(createReadStream(file), options))
+  const options = { chain: input.chain, preset: input.preset, map: {} };
+  for await (const events of readTrades(openSource(file, world, `--replay ${file}`), options)) {
+    if (world.signal.aborted) return;
     for (const event of events) {
       if (event.kind === 'fatal') throw usageError(`--replay ${file}: ${event.message}`, event.hint);
       if (event.kind === 'rejected') rejected += 1;
       if (event.kind === 'trade') trades.push(event.trade);
     }
+  }
   if (rejected > 0) warn(`${formatCount(rejected)} rows of ${file} are left out; sotra sandbox import says why`);
   trades.sort((a, b) => a.atMs - b.atMs);
   const [startMs, firstMs, speed] = [world.now(), trades[0]?.atMs ?? 0, input.speed ?? 1];
@@ -167,17 +183,22 @@ async function withSandbox(
   context: Context,
   act: (db: Db) => Promise<() => Result>,
 ): Promise<Result> {
-  const { world } = context;
-  const db = openDb(file ?? (await sandboxFile(context)));
-  ensureWorld(db, world.now(), 'demo');
-  const { now, sleep, pid } = world;
-  const deliverer = startDeliverer({ db, now, sleep, pid, isAlive: world.system.isAlive, warn: context.warn });
-  try {
-    const result = await act(db);
-    await deliverer.settled(world.signal);
-    return result();
-  } finally {
-    await deliverer.stop();
-    db.close();
-  }
+  return withSandboxFile(context, file, async (dbFile) => {
+    const { world } = context;
+    const db = openDb(dbFile);
+    ensureWorld(db, world.now(), 'demo');
+    const { now, sleep, pid } = world;
+    const isAlive = world.system.isAlive;
+    const deliverer = context.options.dryRun
+      ? undefined
+      : startDeliverer({ db, now, sleep, pid, isAlive, warn: context.warn });
+    try {
+      const result = await act(db);
+      await deliverer?.settled(world.signal);
+      return result();
+    } finally {
+      await deliverer?.stop();
+      db.close();
+    }
+  });
 }

@@ -1,22 +1,27 @@
-import { randomBytes, timingSafeEqual } from 'node:crypto';
-import { existsSync, readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { randomBytes } from 'node:crypto';
+import { existsSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { checkWireNames } from '../api/wire.ts';
 import type { Result } from '../cli/command.ts';
 import type { Context } from '../context.ts';
-import { replaceFile } from '../durable-file.ts';
+import { showPlan } from '../dry-run.ts';
+import { readStateFile, replaceFile } from '../durable-file.ts';
 import { SotraError } from '../errors.ts';
 import { sandboxFile } from '../local-service.ts';
 import { parseTime } from '../model/duration.ts';
+import { parseJson } from '../model/json.ts';
 import { endpoints } from '../resources/index.ts';
+import { answerer } from '../sandbox/answer.ts';
 import { freezeClock, setMeta } from '../sandbox/clock.ts';
+import { createControl, isControl } from '../sandbox/control.ts';
 import { startDeliverer } from '../sandbox/deliver.ts';
 import { parseFault } from '../sandbox/fault-text.ts';
 import { listen } from '../sandbox/listen.ts';
-import { createApp } from '../sandbox/server.ts';
+import { createRequestLog, logLine } from '../sandbox/request-log.ts';
 import { openDb } from '../sandbox/store.ts';
 import { ensureWorld, sandboxPartners } from '../sandbox/world.ts';
 import type { Layout } from '../settings.ts';
+import { type Ready, servedFolder } from './served-sandbox.ts';
 
 interface StartInput {
   port?: number | undefined;
@@ -32,22 +37,26 @@ interface StartInput {
   fault?: string[] | undefined;
 }
 
-/** What `--ready-file` and `sandbox start --json` hold. */
-interface Ready {
-  url: string;
-  pid: number;
-  db: string;
-  keys: string[];
-  /** Sent as `x-control-token` to `POST /_sandbox/stop`. */
-  controlToken: string;
-}
-
 const defaultPort = 4010;
 const detachWaitMs = 30_000;
 
 /** Serves the sandbox until Ctrl-C, a signal or `POST /_sandbox/stop`; detached: gives the address once it answers. */
 export async function startSandbox(input: StartInput, context: Context): Promise<Result> {
+  if (context.options.dryRun) return planOf(input, context);
   return input.detach ? detachSandbox(input, context) : serveSandbox(input, context);
+}
+
+async function planOf(input: StartInput, context: Context): Promise<Result> {
+  const file = input.db ?? (await sandboxFile(context));
+  const isNew = file === ':memory:' || !existsSync(file);
+  const settings = (['asOf', 'eligibility', 'serviceName', 'layout'] as const).flatMap((key) =>
+    input[key] === undefined ? [] : [{ action: 'set', what: `${key} of ${file}`, detail: input[key] }],
+  );
+  return showPlan([
+    ...(isNew ? [{ action: 'make', what: input.empty ? 'an empty world' : 'the built-in world', detail: file }] : []),
+    ...settings,
+    { action: 'serve', what: file, detail: `http://127.0.0.1:${input.port ?? defaultPort}` },
+  ]);
 }
 
 async function serveSandbox(input: StartInput, context: Context): Promise<Result> {
@@ -62,51 +71,58 @@ async function serveSandbox(input: StartInput, context: Context): Promise<Result
   if (input.serviceName !== undefined) setMeta(db, 'signing.serviceName', input.serviceName);
   if (input.layout !== undefined) setMeta(db, 'signing.layout', input.layout);
   const { routes } = await import('../resources/routes.ts');
-  const app = createApp({ db, routes, now: world.now, wire: input.wire ?? {} });
+  const folder = await servedFolder(context);
+  // From here on requests wait for other processes' writes one by one.
+  db.setBusyTimeout(0);
+  const sleep = (ms: number) => world.sleep(ms, world.signal);
+  const answer = answerer({ db, routes, now: world.now, wire: input.wire ?? {}, sleep });
+  const log = createRequestLog(world.now);
   const controlToken = randomBytes(24).toString('base64url');
-  const stopped = new Promise<void>((resolve) => {
-    if (world.signal.aborted) resolve();
-    world.signal.addEventListener('abort', () => resolve(), { once: true });
-    app.post('/_sandbox/stop', (c) => {
-      if (!sameText(c.req.header('x-control-token') ?? '', controlToken))
-        return c.json({ error: 'wrong control token' }, 401);
-      setImmediate(resolve);
-      return c.json({});
-    });
-  });
-  const server = await listen(app, input.port ?? defaultPort, {
-    faults: (input.fault ?? []).flatMap((text) => parseFault(text) ?? []),
-    sleep: (ms) => world.sleep(ms, world.signal),
-  });
-  const { now, sleep, pid } = world;
-  const deliverer = startDeliverer({ db, now, sleep, pid, isAlive: world.system.isAlive, warn: context.warn });
-  const ready: Ready = {
-    url: server.url,
+  const ready = {
+    url: '',
     pid: world.pid,
-    db: file,
+    db: file === ':memory:' ? file : resolve(file),
     keys: sandboxPartners.map(({ key }) => key),
-    controlToken,
   };
-  const readyText = `${JSON.stringify(ready, null, 2)}\n`;
+  const stop = new AbortController();
+  const control = createControl({ token: controlToken, status: ready, log, stop: () => stop.abort() });
+  const server = await listen(
+    async (request, headers) => control(request, headers['x-control-token']?.toString()) ?? answer(request),
+    input.port ?? defaultPort,
+    {
+      ...(input.fault && { faulty: { faults: input.fault.flatMap((text) => parseFault(text) ?? []), sleep } }),
+      onAnswered: (request, ...answered) => {
+        if (isControl(request)) return;
+        const logged = log.note(request, ...answered);
+        if (options.verbose) context.note(logLine(logged));
+      },
+    },
+  );
+  ready.url = server.url;
+  const { now, pid, system } = world;
+  const deliverer = startDeliverer({ db, now, sleep: world.sleep, pid, isAlive: system.isAlive, warn: context.warn });
+  const readyText = `${JSON.stringify({ ...ready, controlToken } satisfies Ready, null, 2)}\n`;
+  const ownFile = join(folder, `${new URL(server.url).port}.json`);
+  const readyFiles = [ownFile, ...(input.readyFile === undefined ? [] : [input.readyFile])];
   try {
-    if (input.readyFile !== undefined) replaceFile(input.readyFile, readyText);
+    for (const each of readyFiles) replaceFile(each, readyText);
     context.note(`The sandbox answers on ${ready.url} (keys: ${ready.keys.join(', ')}). Ctrl-C stops it.`);
     if (options.format === 'json' || options.format === 'ndjson')
-      await world.io.out.write(`${JSON.stringify(ready)}\n`);
-    await stopped;
+      await world.io.out.write(`${JSON.stringify({ ...ready, controlToken })}\n`);
+    await Promise.race([aborted(stop.signal), aborted(world.signal)]);
   } finally {
     await server.close();
     await deliverer.stop();
     db.close();
     // A later server may have written its own there.
-    if (input.readyFile !== undefined && textOf(input.readyFile) === readyText)
-      rmSync(input.readyFile, { force: true });
+    for (const each of readyFiles) if (textOf(each) === readyText) rmSync(each, { force: true });
   }
   return { kind: 'none' };
 }
 
-function sameText(a: string, b: string): boolean {
-  return a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }
 
 async function detachSandbox(input: StartInput, context: Context): Promise<Result> {
@@ -125,6 +141,7 @@ async function detachSandbox(input: StartInput, context: Context): Promise<Resul
   if (input.serviceName !== undefined) argv.push('--service-name', input.serviceName);
   if (input.layout !== undefined) argv.push('--layout', input.layout);
   for (const fault of input.fault ?? []) argv.push('--fault', fault);
+  if (context.options.verbose) argv.push('--verbose');
   const child = await world.spawnSelf(argv, log);
   const until = world.now() + detachWaitMs;
   try {
@@ -144,15 +161,15 @@ async function detachSandbox(input: StartInput, context: Context): Promise<Resul
     child.stop();
     throw thrown;
   }
-  const ready: Ready = JSON.parse(readFileSync(readyFile, 'utf8'));
-  context.note(`The sandbox answers on ${ready.url} in process ${ready.pid}; kill ${ready.pid} stops it.`);
+  const ready = parseJson(readStateFile(readyFile)) as Ready;
+  context.note(`The sandbox answers on ${ready.url} in process ${ready.pid}; sotra sandbox stop ends it.`);
   return { kind: 'answer', answer: ready };
 }
 
 function textOf(file: string): string | undefined {
-  return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
+  return existsSync(file) ? readStateFile(file) : undefined;
 }
 
 function lastLines(log: string): string {
-  return existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n').slice(-2).join(' ') : 'no output';
+  return existsSync(log) ? readStateFile(log).trim().split('\n').slice(-2).join(' ') : 'no output';
 }

@@ -1,11 +1,12 @@
 import type { Result } from '../cli/command.ts';
+import { confirm } from '../confirm.ts';
 import type { Context } from '../context.ts';
 import { usageError } from '../errors.ts';
 import { parseTime } from '../model/duration.ts';
 import { advanceClock, freezeClock, getMeta, latestMs, sandboxNow } from '../sandbox/clock.ts';
 import { type Db, openDb } from '../sandbox/store.ts';
 import { countDeliveries } from '../sandbox/webhooks.ts';
-import { clearWorld, ensureWorld, sandboxPartners } from '../sandbox/world.ts';
+import { addedTo, clearWorld, ensureWorld, sandboxPartners } from '../sandbox/world.ts';
 import { statusView } from './sandbox-view.ts';
 
 /** What `sandbox status --json` shows. */
@@ -51,30 +52,37 @@ function describe(db: Db, realNowMs: number): Result {
   return { kind: 'answer', answer: status, view: statusView };
 }
 
-function withDb(file: string, act: (db: Db) => Result): Result {
+async function withDb(file: string, act: (db: Db) => Result | Promise<Result>): Promise<Result> {
   const db = openDb(file);
   try {
-    return act(db);
+    return await act(db);
   } finally {
     db.close();
   }
 }
 
 /** Opens the sandbox (making the built-in world in a new file) and describes it. */
-export function sandboxStatus({ world }: Context, file: string): Result {
+export function sandboxStatus({ world }: Context, file: string): Promise<Result> {
   return withDb(file, (db) => {
     ensureWorld(db, world.now(), 'demo');
     return describe(db, world.now());
   });
 }
 
-/** Drops everything in the sandbox and makes a new world. Errors: `config` when the file cannot be opened. */
-export function resetSandbox(
+/** Drops everything in the sandbox and makes a new world. Errors: `config` when the file cannot be opened; those of `confirm`. */
+export async function resetSandbox(
   { empty, asOf }: { empty?: boolean | undefined; asOf?: string | undefined },
-  { world }: Context,
+  context: Context,
   file: string,
-): Result {
-  return withDb(file, (db) => {
+): Promise<Result> {
+  const { world } = context;
+  return withDb(file, async (db) => {
+    const added = addedTo(db);
+    if (added.length > 0) {
+      const what = added.join(', ');
+      await confirm(`reset ${file}, which holds ${what} of yours`, context);
+      if (context.options.dryRun) context.note(`Would be dropped: ${what}.`);
+    }
     db.transaction(() => {
       clearWorld(db);
       const frozenMs = asOf === undefined ? undefined : parseTime(asOf);
@@ -86,7 +94,7 @@ export function resetSandbox(
 }
 
 /** Moves the clock and describes the world as it is then. */
-export function advanceSandbox(byMs: number, { world }: Context, file: string): Result {
+export function advanceSandbox(byMs: number, { world }: Context, file: string): Promise<Result> {
   return withDb(file, (db) => {
     ensureWorld(db, world.now(), 'demo');
     const now = sandboxNow(db, world.now());

@@ -1,7 +1,9 @@
 import { formatCount } from '../output/format.ts';
 import type { Column, View } from '../output/view.ts';
 import type { ImportReport } from '../sandbox/import-trades.ts';
+import type { LoggedRequest } from '../sandbox/request-log.ts';
 import type { SandboxStatus } from './sandbox-state.ts';
+import type { StoppedSandbox } from './served-sandbox.ts';
 
 function field<Row>(key: string & keyof Row, header: string, help: string): Column<Row> {
   const value = (row: Row) => {
@@ -42,6 +44,35 @@ export const statusView: View<SandboxStatus, SandboxStatus> = {
   ],
 };
 
+/** The requests of a served sandbox, oldest first. */
+export const logView: View<readonly LoggedRequest[], LoggedRequest> = {
+  layout: 'table',
+  rows: (requests) => requests,
+  columns: [
+    field('time', 'Time', 'when it was answered'),
+    field('method', 'Method', 'HTTP method'),
+    { ...field<LoggedRequest>('path', 'Path', 'path and query, what may be a key hidden'), cut: 'end' },
+    field('status', 'Status', 'HTTP status of the answer'),
+    field('ms', 'ms', 'how long the answer took'),
+    field('partner', 'Partner', 'whose key it was: a or b'),
+    field('key', 'Key', 'last characters of the key that was sent'),
+    field('ignored', 'Ignored', 'names of the query and fields of the body that changed nothing'),
+  ],
+  empty: 'No request was answered yet.',
+};
+
+/** A sandbox that was stopped. */
+export const stopView: View<StoppedSandbox, StoppedSandbox> = {
+  layout: 'record',
+  rows: (stopped) => [stopped],
+  columns: [
+    field('url', 'Address', 'where it answered'),
+    field('pid', 'Process', 'id of the process'),
+    field('db', 'Database', 'file of the database, which stays'),
+    field('stopped', 'Stopped', 'whether it has ended'),
+  ],
+};
+
 /** What an import did. */
 export const importView: View<ImportReport, ImportReport> = {
   layout: 'record',
@@ -57,7 +88,12 @@ export const importView: View<ImportReport, ImportReport> = {
     field('oldest', 'Oldest trade', "the oldest trade's time in the sandbox"),
     field('newest', 'Newest trade', "the newest trade's time in the sandbox"),
   ],
-  notes: ({ worldMovedBackMs, newestAgeMs }) => [
+  notes: ({ worldMovedBackMs, newestAgeMs, unavailable }) => [
+    ...(unavailable > 0
+      ? [
+          `Positions that the file begins inside of, or has gaps in: ${formatCount(unavailable)}. Their figures are unavailable.`,
+        ]
+      : []),
     ...(worldMovedBackMs > 0
       ? [`The file is newer than the sandbox: the whole world moved back by ${formatLength(worldMovedBackMs)}.`]
       : []),

@@ -1,17 +1,16 @@
 import { z } from 'zod';
 import { local } from '../api/endpoint.ts';
 import { type Command, defineCommand } from '../cli/command.ts';
-import type { Context } from '../context.ts';
 import { usageError } from '../errors.ts';
 import { chainSchema } from '../model/chain.ts';
 import { parseDuration, parseTime } from '../model/duration.ts';
 import { latestMs } from '../sandbox/clock.ts';
 import { faultForm, parseFault } from '../sandbox/fault-text.ts';
 import { layouts } from '../settings.ts';
+import { dbParam as db, withSandboxFile } from './sandbox-file.ts';
 import { liveCommands } from './sandbox-live.ts';
 
-const fileHelp = 'database file instead of the one --sandbox uses, or :memory:';
-const db = local(z.string().min(1).optional(), fileHelp);
+const newDb = local(z.string().min(1).optional(), 'database file instead of the one --sandbox uses, or :memory:');
 const empty = local(z.boolean().optional(), 'a world without trades instead of the built-in one');
 const asOf = local(
   z
@@ -24,19 +23,16 @@ const asOf = local(
   "stop the sandbox's clock at this time",
 );
 
-async function fileOf(context: Context, file: string | undefined): Promise<string> {
-  return file ?? (await import('../local-service.ts')).sandboxFile(context);
-}
-
 const start = defineCommand({
   words: ['sandbox', 'start'],
   summary: 'Serve the sandbox on this machine',
   description:
     'Answers on the interface of the real service, on 127.0.0.1 only, with the keys sandbox-key-a and sandbox-key-b.\n' +
-    'State is kept in the same database as --sandbox unless --db says otherwise. Ctrl-C stops it.',
+    'State is kept in the same database as --sandbox unless --db says otherwise. Ctrl-C stops it, or sotra sandbox stop.\n' +
+    '--verbose prints a line for each request: time, method, path, status, key, and names that the endpoint does not know.',
   params: {
     port: local(z.int().min(0).max(65_535).optional(), 'port to listen on (default 4010); 0 takes a free one'),
-    db,
+    db: newDb,
     empty,
     asOf,
     detach: local(z.boolean().optional(), 'run in the background and return once it answers'),
@@ -59,7 +55,11 @@ const start = defineCommand({
       "make requests fail: '<status|drop|delay=2s|truncate|garbage>:<every=3|p=0.1|first=2>:<METHOD path-glob>'",
     ),
   },
-  examples: [{ argv: 'sandbox start --port 4010', says: 'serve on http://127.0.0.1:4010' }],
+  examples: [
+    { argv: 'sandbox start --port 4010 --verbose', says: 'serve on http://127.0.0.1:4010 and show each request' },
+    { argv: 'sandbox start --detach', says: 'in the background, until sotra sandbox stop' },
+  ],
+  uses: ['changes'],
   exitCodes: [3, 124],
   run: async (input, context) => (await import('./sandbox-start.ts')).startSandbox(input, context),
 });
@@ -83,21 +83,28 @@ const importFile = defineCommand({
   examples: [
     { argv: 'sandbox import trades.csv --chain base --map value_usd=usd', says: 'a file with its own column name' },
   ],
+  uses: ['service', 'changes'],
   exitCodes: [3, 10],
   view: async () => (await import('./sandbox-view.ts')).importView,
   run: async (input, context) =>
-    (await import('./sandbox-import.ts')).importFile(input, context, await fileOf(context, input.db)),
+    withSandboxFile(context, input.db, async (file) =>
+      (await import('./sandbox-import.ts')).importFile(input, context, file),
+    ),
 });
 
 const reset = defineCommand({
   words: ['sandbox', 'reset'],
   summary: 'Make a new world, dropping the old one',
+  description: 'Asks on a terminal where something was imported, traded or posted since; elsewhere --yes is needed.',
   params: { empty, asOf, db },
   examples: [{ argv: 'sandbox reset', says: 'the built-in world, as on the first day' }],
+  uses: ['service', 'changes'],
   exitCodes: [3],
   view: async () => (await import('./sandbox-view.ts')).statusView,
   run: async (input, context) =>
-    (await import('./sandbox-state.ts')).resetSandbox(input, context, await fileOf(context, input.db)),
+    withSandboxFile(context, input.db, async (file) =>
+      (await import('./sandbox-state.ts')).resetSandbox(input, context, file),
+    ),
 });
 
 const status = defineCommand({
@@ -105,10 +112,13 @@ const status = defineCommand({
   summary: 'What the sandbox holds: trades, traders, clock, keys',
   params: { db },
   examples: [{ argv: 'sandbox status --json', says: 'as JSON' }],
+  uses: ['service'],
   exitCodes: [3],
   view: async () => (await import('./sandbox-view.ts')).statusView,
   run: async (input, context) =>
-    (await import('./sandbox-state.ts')).sandboxStatus(context, await fileOf(context, input.db)),
+    withSandboxFile(context, input.db, async (file) =>
+      (await import('./sandbox-state.ts')).sandboxStatus(context, file),
+    ),
 });
 
 const advance = defineCommand({
@@ -123,14 +133,54 @@ const advance = defineCommand({
     db,
   },
   examples: [{ argv: 'sandbox advance 8d', says: 'eight days later' }],
+  uses: ['service', 'changes'],
   exitCodes: [3],
   view: async () => (await import('./sandbox-view.ts')).statusView,
-  run: async ({ duration, db: file }, context) => {
+  run: async ({ duration, db }, context) => {
     const byMs = parseDuration(duration);
     if (byMs === undefined) throw usageError(`<duration> ${duration}: must be a time such as 12h or 8d`);
-    return (await import('./sandbox-state.ts')).advanceSandbox(byMs, context, await fileOf(context, file));
+    return withSandboxFile(context, db, async (file) =>
+      (await import('./sandbox-state.ts')).advanceSandbox(byMs, context, file),
+    );
   },
 });
 
+const readyFile = local(z.string().min(1).optional(), 'ready file of the sandbox, where it was started with one');
+const meant =
+  'The sandbox is the one at --base-url or SOTRA_BASE_URL, that of --ready-file, or the only one that is served.';
+
+const log = defineCommand({
+  words: ['sandbox', 'log'],
+  summary: 'The latest requests of a served sandbox',
+  description: `${meant}\nIt remembers the last 1,000. Keys are shown by partner and their last four characters.`,
+  params: {
+    limit: local(z.int().min(1).max(1000).optional(), 'how many of the latest (default 50)'),
+    readyFile,
+  },
+  examples: [
+    { argv: 'sandbox log', says: 'the last 50 requests, oldest first' },
+    { argv: 'sandbox log --limit 1000 --format ndjson', says: 'all that are remembered, one JSON object a line' },
+  ],
+  uses: ['service', 'answers'],
+  exitCodes: [5, 9],
+  view: async () => (await import('./sandbox-view.ts')).logView,
+  run: async (input, context) => (await import('./served-sandbox.ts')).showLog(input, context),
+});
+
+const stop = defineCommand({
+  words: ['sandbox', 'stop'],
+  summary: 'Stop a served sandbox',
+  description: `${meant}\nOnly a process that answers to the control token of that sandbox is stopped.`,
+  params: { readyFile },
+  examples: [
+    { argv: 'sandbox stop', says: 'the one that sandbox start --detach started' },
+    { argv: 'sandbox stop --base-url http://127.0.0.1:4010', says: 'one of several' },
+  ],
+  uses: ['service', 'answers', 'changes'],
+  exitCodes: [5, 9, 124],
+  view: async () => (await import('./sandbox-view.ts')).stopView,
+  run: async (input, context) => (await import('./served-sandbox.ts')).stopServed(input, context),
+});
+
 /** The commands about the sandbox itself. */
-export const commands: readonly Command[] = [start, importFile, reset, status, advance, ...liveCommands];
+export const commands: readonly Command[] = [start, log, stop, importFile, reset, status, advance, ...liveCommands];

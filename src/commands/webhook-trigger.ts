@@ -1,10 +1,11 @@
+import { deliveryPreview } from '../api/preview.ts';
 import type { Result } from '../cli/command.ts';
 import type { Context } from '../context.ts';
 import { SotraError, usageError } from '../errors.ts';
-import { sandboxFile } from '../local-service.ts';
-import { readSecrets } from '../resources/webhook/secret-file.ts';
+import { sameDestination } from '../model/destination.ts';
+import { readOwnSecrets } from '../resources/webhook/secret-file.ts';
 import { sandboxNow } from '../sandbox/clock.ts';
-import { post, signature, startDeliverer } from '../sandbox/deliver.ts';
+import { deliveryHeaders, post, signature, startDeliverer } from '../sandbox/deliver.ts';
 import {
   commentedTrade,
   type EventTrade,
@@ -17,6 +18,7 @@ import {
 import { type Db, openDb } from '../sandbox/store.ts';
 import { allWebhooks, type WebhookRow } from '../sandbox/webhooks.ts';
 import { ensureWorld, sandboxPartners } from '../sandbox/world.ts';
+import { withSandboxFile } from './sandbox-file.ts';
 import { type Triggered, triggered } from './sandbox-live-view.ts';
 
 interface TriggerInput {
@@ -33,18 +35,20 @@ export async function triggerEvent(input: TriggerInput, context: Context): Promi
   if (input.to !== undefined && input.uid !== undefined)
     throw usageError('--to and --uid name two ways of sending', 'Leave one of them out.');
   const { world } = context;
-  const db = openDb(input.db ?? (await sandboxFile(context)));
-  try {
-    ensureWorld(db, world.now(), 'demo');
-    const happening = findHappening(db, input);
-    const answer =
-      input.to === undefined
-        ? await viaSandbox(db, happening, input, context)
-        : await directly(db, happening, input.to, input, context);
-    return { kind: 'answer', answer, view: triggered, exitCode: answer.every((each) => each.delivered) ? 0 : 9 };
-  } finally {
-    db.close();
-  }
+  return withSandboxFile(context, input.db, async (file) => {
+    const db = openDb(file);
+    try {
+      ensureWorld(db, world.now(), 'demo');
+      const happening = findHappening(db, input);
+      const answer =
+        input.to === undefined
+          ? await viaSandbox(db, happening, input, context)
+          : await directly(db, happening, input.to, input, context);
+      return { kind: 'answer', answer, view: triggered, exitCode: answer.every((each) => each.delivered) ? 0 : 9 };
+    } finally {
+      db.close();
+    }
+  });
 }
 
 async function directly(
@@ -54,14 +58,15 @@ async function directly(
   input: TriggerInput,
   context: Context,
 ): Promise<Triggered[]> {
-  const known = allWebhooks(db).find(({ destinationUrl }) => destinationUrl === to);
-  const secret = input.secretFile === undefined ? known?.secret : readSecrets(input.secretFile)[0];
+  const known = allWebhooks(db).find(({ destinationUrl }) => sameDestination(destinationUrl, to));
+  const secret = input.secretFile === undefined ? known?.secret : readOwnSecrets([input.secretFile], context)[0];
   if (secret === undefined)
     throw usageError(`no webhook of the sandbox sends to ${to}: which secret signs?`, 'Give one with --secret-file.');
   const event = eventFor(db, happening, known, context);
   const body = JSON.stringify({ events: [event] });
   const { world, options } = context;
   const signed = signature(secret, body, world.now());
+  if (options.preview) throw deliveryPreview(to, deliveryHeaders(signed), body);
   const outcome = await post(to, body, signed, { answerMs: options.timeoutMs, signal: world.signal });
   if (world.signal.aborted) throw new SotraError('interrupted', `interrupted while ${to} was to answer`);
   return [
@@ -86,7 +91,14 @@ async function viaSandbox(db: Db, happening: Happening, input: TriggerInput, con
         hint: 'sotra --sandbox webhook register makes one; --to <url> sends without.',
       },
     );
-  const { world } = context;
+  const { world, options } = context;
+  const [first] = webhooks;
+  if (first !== undefined && options.preview) {
+    if (webhooks.length > 1) context.note(`It would go to ${webhooks.length} webhooks; this is the first.`);
+    const body = JSON.stringify({ events: [eventFor(db, happening, first, context)] });
+    const signed = signature(first.secret, body, world.now());
+    throw deliveryPreview(first.destinationUrl, deliveryHeaders(signed), body);
+  }
   const nowMs = sandboxNow(db, world.now());
   const stored = webhooks.map((webhook) => {
     const event = eventFor(db, happening, webhook, context);

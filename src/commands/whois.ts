@@ -47,6 +47,7 @@ const whoisCommand: Command = defineCommand({
     { argv: '--sandbox whois 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2', says: 'whose wallet this is' },
     { argv: '--sandbox whois ext:42 --json', says: 'the profile of one of your users, as JSON' },
   ],
+  uses: ['requests'],
   exitCodes: [3, ...serviceExitCodes],
   view: async () => view,
   run: whois,

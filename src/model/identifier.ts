@@ -6,19 +6,42 @@ export function isIdentifier(text: string): boolean {
   return isUuid(text) || isWalletAddress(text) || /^ext:./su.test(text);
 }
 
+/** What is wrong with an address that was meant; `undefined` where the text looks like none. */
+function addressProblem(text: string): string | undefined {
+  if (/…|\.\.\./.test(text)) return 'is shortened: the whole address is needed';
+  const [, digits = ''] = /^0x(\w+)$/i.exec(text) ?? [];
+  const wrong = /[^0-9a-f]/i.exec(digits)?.[0];
+  if (digits.length >= 20 && wrong !== undefined) return `has the letter ${wrong}, which is not a hex digit`;
+  if (digits !== '' && digits.length !== 40) return `has ${digits.length} hex digits, 40 are needed`;
+  return digits !== '' && !text.startsWith('0x') ? 'must begin with 0x' : undefined;
+}
+
 const identifierRule = 'must be a profile UUID, a wallet address (0x... or Solana base58) or ext:<your user id>';
 
 /** A profile UUID, a wallet address or an external id; wire-facts "Identifiers". */
-export const identifierSchema = z.string().refine(isIdentifier, identifierRule);
+export const identifierSchema = z
+  .string()
+  .refine(isIdentifier, { error: ({ input }) => addressProblem(String(input)) ?? identifierRule });
+
+const walletRule = 'must be a wallet address (0x... or Solana base58)';
 
 /** A wallet address of either family. */
-export const walletSchema = z.string().refine(isWalletAddress, 'must be a wallet address (0x... or Solana base58)');
+export const walletSchema = z
+  .string()
+  .refine(isWalletAddress, { error: ({ input }) => addressProblem(String(input)) ?? walletRule });
 
-/** The viewer's linked wallets; section "Endpoints". */
-export const viewerAddressesSchema = z.array(identifierSchema);
+/** Viewer addresses that count; section "Limits". */
+export const honoredViewers = 10;
+
+/** The viewer's linked wallets; section "Endpoints". What stands behind those that count is not looked at. */
+export const viewerAddressesSchema = z.array(z.string()).superRefine((list, problems) => {
+  const index = list.slice(0, honoredViewers).findIndex((text) => !isIdentifier(text));
+  const message = addressProblem(list[index] ?? '') ?? identifierRule;
+  if (index !== -1) problems.addIssue({ code: 'custom', message, path: [index] });
+});
 
 /** The service honours the first 10 viewer addresses only and passes over the others in silence. */
 export const firstTenViewers = {
-  allows: (value: unknown) => !Array.isArray(value) || value.length <= 10,
-  why: 'more than 10 viewer addresses: the service honours only the first 10',
+  allows: (value: unknown) => !Array.isArray(value) || value.length <= honoredViewers,
+  why: `more than ${honoredViewers} viewer addresses: the service honours only the first ${honoredViewers}`,
 };

@@ -25,15 +25,16 @@ export function renderCards(grid: Grid, options: CardOptions): string {
   const room = Math.max(leastWidth, options.width - indent.length);
   const card = (cells: readonly Shown[]) =>
     grid.heads.map((head, index) => {
-      const { text, tone = 'plain' } = cells[index] ?? { text: '' };
+      const cell = cells[index] ?? { text: '' };
       const label = options.palette.dim(head.text) + ' '.repeat(indent.length - displayWidth(head.text));
-      const lines = fitValue(text, room, head, options).map((line) => options.palette.tone(tone, line));
+      const lines = fitValue(cell, room, head, options).map((line) => options.palette.tone(cell.tone ?? 'plain', line));
       return `${(label + lines.join(`\n${indent}`)).trimEnd()}\n`;
     });
   return grid.lines.map((cells) => card(cells).join('')).join('\n');
 }
 
-function fitValue(text: string, room: number, head: Head, options: CardOptions): string[] {
+function fitValue({ text, short }: Shown, room: number, head: Head, options: CardOptions): string[] {
+  if (options.long === 'cut' && short !== undefined && displayWidth(text) > room) return [short];
   if (head.cut === undefined) return [text];
   if (options.long === 'cut') return [cutText(text, room, head.cut, options.ellipsis)];
   return head.cut === 'end' ? wrapText(text, room) : [text];

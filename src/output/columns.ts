@@ -1,4 +1,4 @@
-import type { AnyView, Cell, Column } from './view.ts';
+import type { AnyView, Block, Cell, Column } from './view.ts';
 
 /** A column whose row type is not known here. */
 export type AnyColumn = Column<never>;
@@ -31,7 +31,29 @@ export function knownColumns(view: Pick<AnyView, 'columns'>, names?: readonly st
   return selection.ok ? selection.columns : [];
 }
 
-/** The machine value of a cell. Throws what the column's own function throws. */
+/** The machine value of a cell; JSON where the service sent another shape, and nothing where the column finds none in it. */
 export function cellValue(column: AnyColumn, row: unknown, index: number): Cell {
-  return column.value(row as never, index);
+  const value: unknown = orMisfit(() => column.value(row as never, index), undefined);
+  return typeof value === 'object' && value !== null ? JSON.stringify(value) : (value as Cell);
+}
+
+/** The rows of an answer; `undefined` where it has another shape. */
+export function rowsOf(view: Pick<AnyView, 'rows'>, answer: unknown, input: unknown): readonly unknown[] | undefined {
+  const rows = orMisfit(() => view.rows(answer as never, input as never), undefined);
+  return Array.isArray(rows) ? rows : undefined;
+}
+
+/** The further tables of a view; none where the answer has another shape. */
+export function blocksOf(view: Pick<AnyView, 'blocks'>, answer: unknown, input: unknown): readonly Block[] {
+  return orMisfit(() => view.blocks?.(answer as never, input as never), undefined) ?? [];
+}
+
+/** What `read` makes of an answer, or the other value where the answer has a shape that it does not expect. */
+export function orMisfit<T, Other>(read: () => T, other: Other): T | Other {
+  try {
+    return read();
+  } catch (thrown) {
+    if (thrown instanceof TypeError || thrown instanceof RangeError) return other;
+    throw thrown;
+  }
 }

@@ -92,6 +92,18 @@ export function shortAddress(address: string | null | undefined): string {
   return `${address.slice(0, address.startsWith('0x') ? 6 : 4)}…${address.slice(-4)}`;
 }
 
+/** An address or hash as a cell: whole where the table has room for it. */
+export function addressCell(address: string | null | undefined, tone: Tone = 'plain'): Shown {
+  return address === null || address === undefined
+    ? { text: missing, tone: 'muted' }
+    : { text: address, short: shortAddress(address), tone };
+}
+
+/** A person as a cell: the name, or where there is none the address. */
+export function nameOrAddress({ name, address }: { name?: string | null | undefined; address?: string | null }): Shown {
+  return name ? { text: name, tone: 'strong' } : addressCell(address, 'strong');
+}
+
 /** The tone of a figure: above zero a gain, below a loss, zero plain, none muted. Never throws. */
 export function toneOf(value: Figure): Tone {
   if (value === null || value === undefined || Number.isNaN(value)) return 'muted';
@@ -119,6 +131,8 @@ const ageUnits: readonly (readonly [number, string])[] = [
 /** Puts sign and size together; a figure too small to show keeps its side: `>-$0.000000001`. */
 function compose(value: Figure, signed: boolean, write: (size: number) => string): string {
   if (value === null || value === undefined || Number.isNaN(value)) return missing;
+  // Not what was agreed: what is there says more than nothing.
+  if (typeof value !== 'number') return typeof value === 'string' ? value : JSON.stringify(value);
   const sign = value < 0 ? '-' : signed && value > 0 ? '+' : '';
   if (!Number.isFinite(value)) return `${sign}∞`;
   const size = write(Math.abs(value));
@@ -140,7 +154,7 @@ function rounded(size: number, min: number, max: number): string {
   const text = String(timesTen(size, max)).padStart(max + 1, '0');
   const point = text.length - max;
   const places = withoutZeros(text.slice(point)).padEnd(min, '0');
-  return `${text.slice(0, point).replace(separators, ',')}${places === '' ? '' : '.'}${places}`;
+  return `${withSeparators(text.slice(0, point))}${places === '' ? '' : '.'}${places}`;
 }
 
 /** Three significant digits and the unit, for sizes from a thousand up: `1.23K`, `1.23T`, `12,300T`. */
@@ -153,14 +167,19 @@ function compactDigits(size: number): string {
   const point = power - 3 * unit + 1;
   const whole = text.slice(0, point).padEnd(point, '0');
   const places = withoutZeros(text.slice(point));
-  return `${whole.length > 4 ? whole.replace(separators, ',') : whole}${places === '' ? '' : '.'}${places}${compactUnits[unit - 1]}`;
+  return `${whole.length > 4 ? withSeparators(whole) : whole}${places === '' ? '' : '.'}${places}${compactUnits[unit - 1]}`;
 }
 
 const compactUnits = ['K', 'M', 'B', 'T'];
-const separators = /\B(?=(?:\d{3})+$)/g;
+
+/** Digits in groups of three from the right. */
+function withSeparators(digits: string): string {
+  const first = digits.length % 3 || 3;
+  return [digits.slice(0, first), ...(digits.slice(first).match(/\d{3}/g) ?? [])].join(',');
+}
 
 function withoutZeros(places: string): string {
-  return places.replace(/0+$/, '');
+  return places.replace(/(?<!0)0+$/, '');
 }
 
 /** The shortest decimals that stand for the double, times a power of ten, rounded half up. */

@@ -1,4 +1,4 @@
-import { type AnyColumn, cellValue } from './columns.ts';
+import { type AnyColumn, cellValue, orMisfit } from './columns.ts';
 import { missing } from './format.ts';
 import { safeText } from './safe-text.ts';
 import type { Shown } from './view.ts';
@@ -20,7 +20,6 @@ export interface Grid {
 /**
  * Rows as people read them: every text on one line and safe for a terminal, `–` where there is no value. Columns of
  * numbers stand on the right unless they say otherwise. Without `unicode`, our own ornaments are written in ASCII.
- * Throws what the columns' own functions throw.
  */
 export function readGrid(columns: readonly AnyColumn[], rows: readonly unknown[], unicode = true): Grid {
   const write = unicode ? safeText : (text: string) => plainOrnaments(safeText(text));
@@ -31,15 +30,17 @@ export function readGrid(columns: readonly AnyColumn[], rows: readonly unknown[]
     }),
     lines: rows.map((row, index) =>
       columns.map((column) => {
-        const shown = readCell(column, row, index);
-        return { ...shown, text: write(shown.text) };
+        const { text, short, ...shown } = readCell(column, row, index);
+        return { ...shown, text: write(text), ...(short !== undefined && { short: write(short) }) };
       }),
     ),
   };
 }
 
 function readCell(column: AnyColumn, row: unknown, index: number): Shown {
-  const value = column.show === undefined ? cellValue(column, row, index) : column.show(row as never, index);
+  const shown = orMisfit(() => column.show?.(row as never, index), undefined);
+  const isShown = typeof shown === 'object' && shown !== null && typeof shown.text === 'string';
+  const value = isShown || typeof shown === 'string' ? shown : cellValue(column, row, index);
   if (value === null || value === undefined || value === missing) return { text: missing, tone: 'muted' };
   return typeof value === 'object' ? value : { text: String(value) };
 }

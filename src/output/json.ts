@@ -1,3 +1,5 @@
+import { unseenClass } from './unseen.ts';
+
 // Past this depth lines are not indented further, so that a deeply nested answer stays linear in size.
 const deepest = 100;
 const quote = 0x22;
@@ -9,27 +11,49 @@ const backslash = 0x5c;
  * text; never throws.
  */
 export function indentJson(text: string): string {
-  const out: string[] = [];
+  return [...indentedPieces(text)].join('');
+}
+
+/** The same in pieces of about a megabyte, so that others can act between them; a longer string is one piece. */
+export function* indentedPieces(text: string): Generator<string> {
+  let piece = '';
   let depth = 0;
   const newline = () => `\n${'  '.repeat(Math.min(depth, deepest))}`;
   let previous = '';
   for (const token of jsonTokens(text)) {
     if (token === '}' || token === ']') {
       depth -= 1;
-      if (previous !== '{' && previous !== '[') out.push(newline());
+      if (previous !== '{' && previous !== '[') piece += newline();
     } else if (previous === '{' || previous === '[' || previous === ',') {
-      out.push(newline());
+      piece += newline();
     }
     if (token === '{' || token === '[') depth += 1;
-    out.push(token === ':' ? ': ' : token);
+    piece += token === ':' ? ': ' : token;
     previous = token;
+    if (piece.length < pieceLength) continue;
+    yield piece;
+    piece = '';
   }
-  return out.join('');
+  yield piece;
 }
 
-/** JSON text on one line without spaces between its tokens, the tokens as they were. Takes valid JSON; never throws. */
+const pieceLength = 1_000_000;
+
+/** JSON text on one line without spaces between its tokens, the tokens as they were. Takes valid JSON. */
 export function compactJson(text: string): string {
-  return [...jsonTokens(text)].join('');
+  return [...compactPieces(text)].join('');
+}
+
+/** The same in pieces of about a megabyte. */
+export function* compactPieces(text: string): Generator<string> {
+  let piece = '';
+  for (const token of jsonTokens(text)) {
+    piece += token;
+    if (piece.length < pieceLength) continue;
+    yield piece;
+    piece = '';
+  }
+  yield piece;
 }
 
 /**
@@ -40,12 +64,14 @@ export function safeJson(text: string): string {
   return text.replace(/[\x7f-\x9f]/g, (character) => `\\u00${character.charCodeAt(0).toString(16)}`);
 }
 
+const unseen = new RegExp(`[${unseenClass}]`, 'gu');
+
 /**
  * The same for JSON that people read on a terminal: characters without ink, which reorder text or hide in it, are escaped too. Takes valid
  * JSON text; never throws.
  */
 export function visibleJson(text: string): string {
-  return safeJson(text).replace(/[\p{Default_Ignorable_Code_Point}\u2028\u2029\uFFF9-\uFFFB]/gu, (character) =>
+  return safeJson(text).replace(unseen, (character) =>
     Array.from(
       { length: character.length },
       (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`,
@@ -55,16 +81,22 @@ export function visibleJson(text: string): string {
 
 /** The tokens of JSON text, without the white space between them. Takes valid JSON; never throws. */
 export function* jsonTokens(text: string): Generator<string> {
-  // Strings are found by hand: a pattern for them would overflow the stack on long ones.
-  const word = /[{}[\],:"]|[^\s{}[\],:"]+/g;
-  for (let match = word.exec(text); match !== null; match = word.exec(text)) {
-    if (match[0] !== '"') {
-      yield match[0];
-      continue;
-    }
-    let end = word.lastIndex;
-    while (end < text.length && text.charCodeAt(end) !== quote) end += text.charCodeAt(end) === backslash ? 2 : 1;
-    yield text.slice(match.index, end + 1);
-    word.lastIndex = end + 1;
+  // By hand: a pattern for strings would overflow the stack on long ones.
+  for (let at = 0, end = 0; at < text.length; at = end) {
+    const code = text.charCodeAt(at);
+    end = at + 1;
+    if (code <= space) continue;
+    if (code === quote) {
+      while (end < text.length && text.charCodeAt(end) !== quote) end += text.charCodeAt(end) === backslash ? 2 : 1;
+      end += 1;
+    } else if (!marks.includes(code)) while (end < text.length && isWord(text.charCodeAt(end))) end += 1;
+    yield text.slice(at, end);
   }
+}
+
+const space = 0x20;
+const marks: readonly number[] = [...'{}[],:'].map((mark) => mark.charCodeAt(0));
+
+function isWord(code: number): boolean {
+  return code > space && code !== quote && !marks.includes(code);
 }

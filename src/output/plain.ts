@@ -1,4 +1,4 @@
-import { type AnyColumn, knownColumns } from './columns.ts';
+import { type AnyColumn, blocksOf, knownColumns } from './columns.ts';
 import { missing } from './format.ts';
 import { readGrid } from './grid.ts';
 import { safeText } from './safe-text.ts';
@@ -8,6 +8,8 @@ import type { AnyView } from './view.ts';
 interface PlainOptions {
   unicode: boolean;
   columns?: readonly string[];
+  /** Of a part of a long list: where it begins among how many rows. */
+  place?: { from: number; of: number };
 }
 
 /**
@@ -16,11 +18,11 @@ interface PlainOptions {
  */
 export function renderPlain(view: AnyView, answer: unknown, input: unknown, options: PlainOptions): string {
   const rows = view.rows(answer as never, input as never);
-  const blocks = view.blocks?.(answer as never, input as never) ?? [];
+  const blocks = blocksOf(view, answer, input);
   const parts = [
     factsOf(view.layout, knownColumns(view, options.columns), rows, options),
     ...blocks.map(({ title, layout, columns, rows: own }) => {
-      const facts = factsOf(layout, columns, own, options);
+      const facts = factsOf(layout, columns, own, { unicode: options.unicode });
       return facts === '' || title === undefined ? facts : `${safeText(title)}\n\n${facts}`;
     }),
   ];
@@ -31,13 +33,16 @@ function factsOf(
   layout: 'table' | 'record',
   columns: readonly AnyColumn[],
   rows: readonly unknown[],
-  { unicode }: PlainOptions,
+  { unicode, place }: PlainOptions,
 ): string {
   const { heads, lines } = readGrid(columns, rows, unicode);
   const items = lines.map((cells) =>
     heads.map(({ text }, index) => `${text}: ${spoken(cells[index]?.text ?? '')}`).join('\n'),
   );
-  const counted = layout === 'record' ? items : items.map((item, index) => `${index + 1} of ${items.length}\n${item}`);
+  const counted =
+    layout === 'record'
+      ? items
+      : items.map((item, index) => `${(place?.from ?? 0) + index + 1} of ${place?.of ?? items.length}\n${item}`);
   return counted.length === 0 ? '' : `${counted.join('\n\n')}\n`;
 }
 

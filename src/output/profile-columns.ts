@@ -1,4 +1,4 @@
-import { formatCount, formatRatio, pnl, roi, shortAddress } from './format.ts';
+import { addressCell, formatCount, formatRatio, pnl, roi } from './format.ts';
 import type { Column } from './view.ts';
 
 type Text = string | null | undefined;
@@ -75,7 +75,7 @@ export const profileColumns: readonly Column<ListedProfile>[] = [
   },
   {
     key: 'trades30d',
-    header: 'Trades',
+    header: 'Trades 30d',
     help: 'trades in 30 days',
     value: ({ metadata }) => metadata.tradeCount30d,
     show: ({ metadata }) => formatCount(metadata.tradeCount30d),
@@ -84,7 +84,7 @@ export const profileColumns: readonly Column<ListedProfile>[] = [
   },
   {
     key: 'comments30d',
-    header: 'Comments',
+    header: 'Comments 30d',
     help: 'swap comments in 30 days',
     value: ({ metadata }) => metadata.commentCount30d,
     show: ({ metadata }) => formatCount(metadata.commentCount30d),
@@ -96,7 +96,7 @@ export const profileColumns: readonly Column<ListedProfile>[] = [
     header: 'Address',
     help: "the profile's first wallet; empty for an external id without wallets",
     value: ({ addresses }) => addresses[0],
-    show: ({ addresses }) => ({ text: shortAddress(addresses[0]), tone: 'muted' }),
+    show: ({ addresses }) => addressCell(addresses[0], 'muted'),
   },
   {
     key: 'addresses',

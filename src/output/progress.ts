@@ -20,6 +20,8 @@ export interface ProgressIo {
   quiet: boolean;
   palette?: Palette;
   unicode?: boolean;
+  /** Milliseconds, to say how long a step has taken. */
+  now?: () => number;
 }
 
 /**
@@ -32,8 +34,13 @@ export async function createProgress(io: ProgressIo): Promise<Progress> {
     const line = (text: string) => void io.stderr.write(`${safeText(text)}\n`);
     return { step: line, done: line, fail: line, stop: () => {} };
   }
-  const { palette = createPalette(0), unicode = true } = io;
+  const { palette = createPalette(0), unicode = true, now = () => 0 } = io;
   const frames = unicode ? ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'] : ['-', '\\', '|', '/'];
+  let stepMs = now();
+  const elapsed = () => {
+    const seconds = Math.floor((now() - stepMs) / 1000);
+    return seconds > 0 ? `(${seconds} s)` : '';
+  };
   const { default: ora } = await import('ora');
   const spinner = ora({
     stream: io.stderr,
@@ -43,12 +50,16 @@ export async function createProgress(io: ProgressIo): Promise<Progress> {
     isEnabled: true,
     // Raw mode on stdin would swallow Ctrl-C and the data of a pipe.
     discardStdin: false,
+    suffixText: () => elapsed(),
   });
   const mark = { done: palette.success(unicode ? '✔' : '+'), fail: palette.error(unicode ? '✖' : 'x') };
   return {
-    step: (text) => showStep(spinner, safeText(text)),
-    done: (text) => void spinner.stopAndPersist({ symbol: mark.done, text: safeText(text) }),
-    fail: (text) => void spinner.stopAndPersist({ symbol: mark.fail, text: safeText(text) }),
+    step: (text) => {
+      stepMs = now();
+      showStep(spinner, safeText(text));
+    },
+    done: (text) => void spinner.stopAndPersist({ symbol: mark.done, text: safeText(text), suffixText: '' }),
+    fail: (text) => void spinner.stopAndPersist({ symbol: mark.fail, text: safeText(text), suffixText: '' }),
     stop: () => void spinner.stop(),
   };
 }

@@ -15,11 +15,11 @@ export interface RowWriter {
 
 // Spreadsheets run text that begins like this; the wide forms are normalized by some. Invisible characters may precede.
 const formula = /^\p{Cf}*[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]/u;
-const plainNumber = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+const plainNumber = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 /**
  * A writer of a view's items. csv: RFC 4180 with `\n`, text that a spreadsheet would run gets a leading quote mark.
- * tsv: tab, newline, return and backslash as `\t \n \r \\`. plain: tsv without a header. ndjson: the item itself, whatever
+ * tsv: the same quote mark; tab, newline, return and backslash as `\t \n \r \\`. plain: tsv without a header and quote marks. ndjson: the item itself, whatever
  * the columns. Numbers as JavaScript writes them, no value as nothing. Throws what the columns' own functions throw.
  */
 export function rowWriter(
@@ -29,7 +29,7 @@ export function rowWriter(
 ): RowWriter {
   const columns = knownColumns(view, options.columns);
   if (format === 'ndjson') return { header: () => '', row: (item) => `${safeJson(JSON.stringify(item ?? null))}\n` };
-  const line = format === 'csv' ? csvLine : tsvLine;
+  const line = format === 'csv' ? csvLine : format === 'tsv' ? guardedLine : tsvLine;
   const keys = options.header && format !== 'plain' ? line(columns.map((column) => column.key)) : '';
   return { header: () => keys, row: (item, index) => line(cells(columns, item, index)) };
 }
@@ -45,12 +45,20 @@ function csvLine(row: readonly Cell[]): string {
 
 function csvCell(cell: Cell): string {
   if (typeof cell !== 'string') return scalar(cell);
-  const text = stripControls(cell);
+  return guarded(stripControls(cell));
+}
+
+function guarded(text: string): string {
   return formula.test(text) && !plainNumber.test(text) ? `'${text}` : text;
 }
 
 function tsvLine(row: readonly Cell[]): string {
   return `${row.map((cell) => (typeof cell === 'string' ? tsvText(cell) : scalar(cell))).join('\t')}\n`;
+}
+
+/** A file that a spreadsheet may open, unlike what goes into a pipe without a format. */
+function guardedLine(row: readonly Cell[]): string {
+  return tsvLine(row.map((cell) => (typeof cell === 'string' ? guarded(cell) : cell)));
 }
 
 function tsvText(text: string): string {

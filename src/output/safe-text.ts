@@ -1,10 +1,10 @@
 // In this order: OSC (titles, links, clipboard), DCS, SOS, PM and APC up to their terminator; CSI; two-character
-// escapes; any control that is left.
+// escapes; any control that is left. The counts keep millions of characters off the stack of the pattern.
 const control = new RegExp(
   [
-    '(?:\\x1b[\\]PX^_]|[\\x90\\x98\\x9d-\\x9f])[^\\x07\\x1b\\x80-\\x9f]*(?:\\x07|\\x1b\\\\|\\x9c)',
-    '(?:\\x1b\\[|\\x9b)[\\x30-\\x3f]*[\\x20-\\x2f]*[\\x40-\\x7e]',
-    '\\x1b[\\x20-\\x2f]*[\\x30-\\x7e]',
+    '(?:\\x1b[\\]PX^_]|[\\x90\\x98\\x9d-\\x9f])[^\\x07\\x1b\\x80-\\x9f]{0,65536}(?:\\x07|\\x1b\\\\|\\x9c)',
+    '(?:\\x1b\\[|\\x9b)[\\x30-\\x3f]{0,1024}[\\x20-\\x2f]{0,64}[\\x40-\\x7e]',
+    '\\x1b[\\x20-\\x2f]{0,64}[\\x30-\\x7e]',
     '[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f]',
   ].join('|'),
   'g',
@@ -32,7 +32,7 @@ const strayJoiner = new RegExp(
 );
 
 // No script needs more than four marks on one letter; more of them paint over the neighbouring lines.
-const markPile = /([\p{Mn}\p{Me}\u200C\u200D]{4})[\p{Mn}\p{Me}\u200C\u200D]+/gu;
+const markPile = /(?<=[\p{Mn}\p{Me}\u200C\u200D]{4})[\p{Mn}\p{Me}\u200C\u200D]/gu;
 
 /**
  * The text on one line, fit for a terminal: nothing in it can move the cursor, set a title, colour, reorder or hide.
@@ -45,7 +45,7 @@ export function safeText(text: string): string {
   if (/^[\x20-\x7e]*$/.test(text)) return text;
   return stripControls(text)
     .replace(invisible, (_, kept: string | undefined) => kept ?? '')
-    .replace(markPile, '$1')
+    .replace(markPile, '')
     .replace(strayJoiner, '')
     .replace(/\r\n|[\t\n\r\u2028\u2029]/g, ' ')
     .replace(/\p{Surrogate}/gu, '\uFFFD');

@@ -1,11 +1,12 @@
 import CliTable from 'cli-table3';
 import { renderCards } from './cards.ts';
 import type { Palette } from './colour.ts';
-import { type AnyColumn, knownColumns } from './columns.ts';
+import { type AnyColumn, blocksOf, knownColumns } from './columns.ts';
+import { missing } from './format.ts';
 import { type Grid, readGrid } from './grid.ts';
 import { safeText } from './safe-text.ts';
 import { cutText, displayWidth, wrapText } from './text-width.ts';
-import type { AnyView } from './view.ts';
+import type { AnyView, Shown } from './view.ts';
 
 /** How results are written for people. `width` is in terminal cells; `columns` were checked with selectColumns. */
 export interface HumanOptions {
@@ -28,9 +29,10 @@ const batch = 10;
  */
 export function renderView(view: AnyView, answer: unknown, input: unknown, options: HumanOptions): string {
   const rows = view.rows(answer as never, input as never);
+  const { columns: _, ...unnamed } = options;
   const parts = [renderPart(view.layout, knownColumns(view, options.columns), rows, options)];
-  for (const block of view.blocks?.(answer as never, input as never) ?? []) {
-    const part = renderPart(block.layout, block.columns, block.rows, options);
+  for (const block of blocksOf(view, answer, input)) {
+    const part = renderPart(block.layout, block.columns, block.rows, unnamed);
     if (part === '') continue;
     const title = block.title === undefined ? [] : wrapText(safeText(block.title), options.width);
     parts.push(title.map((line) => `${options.palette.title(line)}\n`).join('') + part);
@@ -42,40 +44,124 @@ function renderPart(
   layout: 'table' | 'record',
   columns: readonly AnyColumn[],
   rows: readonly unknown[],
-  { width, palette, unicode = true }: HumanOptions,
+  { width, palette, columns: named, unicode = true }: HumanOptions,
 ): string {
   if (rows.length === 0 || columns.length === 0) return '';
-  const grid = readGrid(columns, rows, unicode);
+  const read = readGrid(columns, rows, unicode);
   const ellipsis = unicode ? '…' : '...';
-  if (layout === 'record') return renderCards(grid, { width, palette, ellipsis, long: 'wrap' });
-  const fewer = withoutLeast(columns);
-  const widths = fitWidths(grid, width, fewer !== undefined);
-  if (widths === undefined) {
-    if (fewer !== undefined) return renderPart(layout, fewer, rows, { width, palette, unicode });
-    return renderCards(grid, { width, palette, ellipsis, long: 'cut' });
-  }
-  return renderTable(cutCells(grid, widths, ellipsis), widths, palette, unicode ? '─' : '-');
+  if (layout === 'record') return renderCards(read, { width, palette, ellipsis, long: 'wrap' });
+  const rule = unicode ? '─' : '-';
+  const whole = withShortFigures(read);
+  const uncut = measure(whole, columns).map(({ natural }) => natural);
+  if (totalOf(uncut) <= width) return renderTable(cutCells(whole, uncut, ellipsis), uncut, palette, rule);
+  const grid = shortened(whole);
+  const measures = measure(grid, columns);
+  const every = columns.map((_, index) => index);
+  const { chosen, widths } = chooseColumns(named ? every : withoutEmpty(every, grid), measures, width, !named);
+  if (widths === undefined) return renderCards(pick(whole, chosen), { width, palette, ellipsis, long: 'cut' });
+  return renderTable(cutCells(pick(grid, chosen), widths, ellipsis), widths, palette, rule);
 }
 
-/** The columns without the one that is missed least; undefined when none may be left out. */
-function withoutLeast(columns: readonly AnyColumn[]): readonly AnyColumn[] | undefined {
-  const least = Math.max(...columns.map((column) => column.drop ?? 0));
-  return least > 0 ? columns.filter((column) => column.drop !== least) : undefined;
+/** What the layout needs to know of a column. */
+interface Measure {
+  natural: number;
+  header: number;
+  cut: boolean;
+  keep: number | undefined;
+  drop: number;
 }
+
+function measure(grid: Grid, columns: readonly AnyColumn[]): Measure[] {
+  return grid.heads.map(({ text, cut, keep }, index) => {
+    const header = displayWidth(text);
+    const widest = grid.lines.reduce((most, cells) => Math.max(most, displayWidth(cells[index]?.text ?? '')), header);
+    const natural = cut === undefined ? Math.min(widest, Math.max(header, maxUncut)) : widest;
+    return { natural, header, cut: cut !== undefined, keep, drop: columns[index]?.drop ?? 0 };
+  });
+}
+
+/** A cell of a column that is not cut otherwise is as wide as an address at most. */
+const maxUncut = 44;
+
+function totalOf(widths: readonly number[]): number {
+  return widths.reduce((sum, each) => sum + each, gap * (widths.length - 1));
+}
+
+function pick({ heads, lines }: Grid, chosen: readonly number[]): Grid {
+  const of = <T>(cells: readonly T[]) => chosen.flatMap((index) => cells.slice(index, index + 1));
+  return { heads: of(heads), lines: lines.map(of) };
+}
+
+/**
+ * Places of the columns that fit, and how wide each is: those that are missed least are left out, and come back where the last of them
+ * made more room than was needed. No widths: not even the others fit.
+ */
+function chooseColumns(
+  places: readonly number[],
+  measures: readonly Measure[],
+  width: number,
+  mayDrop: boolean,
+): { chosen: readonly number[]; widths: number[] | undefined } {
+  const dropOf = (place: number) => measures[place]?.drop ?? 0;
+  const fit = (chosen: readonly number[], fewer: boolean) =>
+    fitWidths(
+      chosen.flatMap((place) => measures[place] ?? []),
+      width,
+      fewer,
+    );
+  const dropped: (readonly number[])[] = [];
+  for (let chosen = places; ; ) {
+    const least = mayDrop ? Math.max(...chosen.map(dropOf)) : 0;
+    let widths = fit(chosen, least > 0);
+    if (widths === undefined && least > 0) {
+      dropped.unshift(chosen.filter((place) => dropOf(place) === least));
+      chosen = chosen.filter((place) => dropOf(place) !== least);
+      continue;
+    }
+    if (widths === undefined) return { chosen, widths };
+    for (const group of dropped.slice(1)) {
+      const more = [...chosen, ...group].sort((a, b) => a - b);
+      const fitting = fit(more, true);
+      if (fitting !== undefined) [chosen, widths] = [more, fitting];
+    }
+    return { chosen, widths };
+  }
+}
+
+const maxFigure = 24;
+
+/** One absurd figure would push the columns of all rows out: it is written as `$1.235e+30`. */
+function withShortFigures({ heads, lines }: Grid): Grid {
+  const shorter = (cell: Shown) => {
+    const [, sign = '', digits = '', unit = ''] =
+      cell.text.length > maxFigure ? (/^([+-]?\$?)([\d,.]+)(%?)$/.exec(cell.text) ?? []) : [];
+    const size = Number(digits.replaceAll(',', ''));
+    return digits === '' ? cell : { ...cell, text: `${sign}${size.toExponential(3)}${unit}` };
+  };
+  return { heads, lines: lines.map((cells) => cells.map(shorter)) };
+}
+
+/** Addresses in their short form. */
+function shortened({ heads, lines }: Grid): Grid {
+  return { heads, lines: lines.map((cells) => cells.map((cell) => ({ ...cell, text: cell.short ?? cell.text }))) };
+}
+
+/** Places of the columns in which at least one row has a value; all where none has. */
+function withoutEmpty(places: readonly number[], { lines }: Grid): readonly number[] {
+  const full = places.filter((place) => lines.some((cells) => !noValue.includes(cells[place]?.text ?? '')));
+  return full.length === 0 ? places : full;
+}
+
+const noValue = ['', missing, '-'];
 
 /**
  * The width of each column: as wide as its cells, the widest of the cuttable ones narrowed, while `fewer` columns would do only as far as
  * they say; undefined: it cannot fit.
  */
-function fitWidths(grid: Grid, width: number, fewer: boolean): number[] | undefined {
-  const columns = grid.heads.map((head, index) => {
-    const header = displayWidth(head.text);
-    const natural = grid.lines.reduce(
-      (widest, cells) => Math.max(widest, displayWidth(cells[index]?.text ?? '')),
-      header,
-    );
-    const least = Math.max((fewer ? head.keep : undefined) ?? leastWidth, header);
-    return { natural, least: head.cut === undefined ? natural : Math.min(natural, least) };
+function fitWidths(measures: readonly Measure[], width: number, fewer: boolean): number[] | undefined {
+  const columns = measures.map(({ natural, header, cut, keep }) => {
+    const least = Math.max((fewer ? keep : undefined) ?? leastWidth, header);
+    return { natural, least: cut ? Math.min(natural, least) : natural };
   });
   const room = width - gap * (columns.length - 1);
   const widest = Math.min(width, Math.max(...columns.map((column) => column.natural)));

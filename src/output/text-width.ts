@@ -24,7 +24,7 @@ export function cutText(text: string, width: number, where: 'middle' | 'end', el
   const parts = splitGraphemes(text);
   const head = takeWidth(parts, where === 'middle' ? Math.ceil(room / 2) : room).join('');
   // A short address that is cut again has one ellipsis, not two.
-  if (where === 'end') return `${head.replace(/[\s…]+$/, '')}${ellipsis}`;
+  if (where === 'end') return `${head.replace(/(?<![\s…])[\s…]+$/, '')}${ellipsis}`;
   const tail = takeWidth(parts.reverse(), room - displayWidth(head)).reverse();
   return head + ellipsis + tail.join('');
 }
@@ -43,19 +43,27 @@ export function wrapText(text: string, width: number): string[] {
       continue;
     }
     if (line !== '') lines.push(line);
-    line = '';
-    let used = 0;
-    for (const part of splitGraphemes(word)) {
-      const cells = displayWidth(part);
-      if (line !== '' && used + cells > width) {
-        lines.push(line);
-        [line, used] = ['', 0];
-      }
-      line += part;
-      used += cells;
-    }
+    const pieces = breakText(word, width);
+    line = pieces.pop() ?? '';
+    lines.push(...pieces);
   }
   return line === '' && lines.length > 0 ? lines : [...lines, line];
+}
+
+/** The text in pieces of at most `width` terminal cells, between graphemes, nothing left out; a grapheme that is wider stands alone. */
+export function breakText(text: string, width: number): string[] {
+  const pieces: string[] = [];
+  let [piece, used] = ['', 0];
+  for (const part of splitGraphemes(text)) {
+    const cells = displayWidth(part);
+    if (piece !== '' && used + cells > width) {
+      pieces.push(piece);
+      [piece, used] = ['', 0];
+    }
+    piece += part;
+    used += cells;
+  }
+  return [...pieces, piece];
 }
 
 function splitGraphemes(text: string): string[] {

@@ -9,6 +9,8 @@ export type Tone = 'gain' | 'loss' | 'muted' | 'strong' | 'plain';
 /** A cell as people read it. */
 export interface Shown {
   text: string;
+  /** Stands in for the text where a table would not fit otherwise. */
+  short?: string;
   tone?: Tone;
 }
 

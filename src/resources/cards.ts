@@ -1,7 +1,7 @@
 import type { Card, Comment, TradeItem } from '../model/position.ts';
 import type { Figure } from '../output/format.ts';
-import { formatAmount, formatCount, formatTime, formatUsd, pnl, shortAddress } from '../output/format.ts';
-import type { Block, Column, Shown } from '../output/view.ts';
+import { addressCell, formatAmount, formatCount, formatTime, formatUsd, nameOrAddress, pnl } from '../output/format.ts';
+import type { Block, Column } from '../output/view.ts';
 
 /** The trader and the token of a position card, `long x5` on perps. Shared by every list of cards. */
 export const cardColumns: readonly Column<Card>[] = [
@@ -10,18 +10,19 @@ export const cardColumns: readonly Column<Card>[] = [
     header: 'Trader',
     help: 'name of the holder, or their wallet',
     value: ({ actor }) => actor.name ?? actor.address,
-    show: ({ actor }) => ({ text: actor.name ?? shortAddress(actor.address), tone: 'strong' }),
+    show: ({ actor }) => nameOrAddress(actor),
     cut: 'end',
+    keep: 12,
   },
   {
     key: 'token',
     header: 'Token',
     help: 'token symbol; several tokens may share one',
     value: ({ metadata }) => metadata.tokenSymbol ?? metadata.tokenAddress,
-    show: ({ metadata }) => metadata.tokenSymbol ?? shortAddress(metadata.tokenAddress),
+    show: ({ metadata }) => metadata.tokenSymbol ?? addressCell(metadata.tokenAddress),
     cut: 'end',
   },
-  { key: 'chain', header: 'Chain', help: 'chain of the token', value: ({ metadata }) => metadata.tokenChain, drop: 3 },
+  { key: 'chain', header: 'Chain', help: 'chain of the token', value: ({ metadata }) => metadata.tokenChain, drop: 4 },
   {
     key: 'side',
     header: 'Side',
@@ -45,6 +46,7 @@ export const cardColumns: readonly Column<Card>[] = [
     value: ({ metadata }) => metadata.positionAmount,
     show: ({ metadata }) => formatAmount(metadata.positionAmount, { compact: true }),
     align: 'right',
+    drop: 3,
   },
   {
     key: 'costUsd',
@@ -53,6 +55,7 @@ export const cardColumns: readonly Column<Card>[] = [
     value: ({ metadata }) => metadata.positionStats.holdingsCostBasisUSD,
     show: ({ metadata }) => formatUsd(metadata.positionStats.holdingsCostBasisUSD),
     align: 'right',
+    drop: 3,
   },
   {
     key: 'boughtUsd',
@@ -61,7 +64,7 @@ export const cardColumns: readonly Column<Card>[] = [
     value: ({ metadata }) => metadata.positionStats.boughtUSD,
     show: ({ metadata }) => formatUsd(metadata.positionStats.boughtUSD, { compact: true }),
     align: 'right',
-    drop: 6,
+    drop: 7,
   },
   {
     key: 'soldUsd',
@@ -70,7 +73,7 @@ export const cardColumns: readonly Column<Card>[] = [
     value: ({ metadata }) => metadata.positionStats.soldUSD,
     show: ({ metadata }) => formatUsd(metadata.positionStats.soldUSD, { compact: true }),
     align: 'right',
-    drop: 6,
+    drop: 7,
   },
   {
     key: 'comments',
@@ -79,7 +82,7 @@ export const cardColumns: readonly Column<Card>[] = [
     value: ({ metrics }) => metrics.commentCount,
     show: ({ metrics }) => formatCount(metrics.commentCount),
     align: 'right',
-    drop: 5,
+    drop: 6,
   },
   {
     key: 'lastTradeAt',
@@ -87,7 +90,7 @@ export const cardColumns: readonly Column<Card>[] = [
     help: 'time of the latest trade, UTC; Unix seconds for machines',
     value: lastTradeAt,
     show: (card) => formatTime(lastTradeAt(card)),
-    drop: 4,
+    drop: 5,
   },
   {
     key: 'status',
@@ -160,7 +163,7 @@ export const cardColumns: readonly Column<Card>[] = [
     extra: true,
     cut: 'middle',
   },
-  { key: 'itemId', header: 'Position', help: 'id, for position get', value: (card) => card.itemId, extra: true },
+  { key: 'itemId', header: 'Position', help: 'id, for position get', value: (card) => card.itemId, drop: 1 },
 ];
 
 /** What a card's trades say, as blocks below it: the trades as the service orders them, then each comment with its replies. Never throws. */
@@ -278,7 +281,7 @@ const replyColumns: readonly Column<Reply>[] = [
     header: 'By',
     help: 'author',
     value: ({ author }) => author.name ?? author.address,
-    show: ({ author }): Shown => ({ text: author.name ?? shortAddress(author.address), tone: 'strong' }),
+    show: ({ author }) => nameOrAddress(author),
   },
   { key: 'text', header: 'Reply', help: 'text', value: (reply) => reply.text, cut: 'end' },
   {

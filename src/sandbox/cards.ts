@@ -1,6 +1,6 @@
 import { actorsOf } from './actors.ts';
-import { commentsOfTrades } from './comments.ts';
-import { type PositionState, positionStats } from './positions.ts';
+import { commentsOfTrades, copiedText, copyVolume } from './comments.ts';
+import { type PositionState, type PositionStats, positionStats } from './positions.ts';
 import type { Partner } from './service.ts';
 import type { Db } from './store.ts';
 
@@ -105,29 +105,58 @@ function cardOf(row: PositionRow, { actor, trades, comments, replyCount, totalCo
   const { valueUsd: _, ...figures } = positionStats(state, row.price, { isSuperseded: row.superseded === 1 });
   const latestSec = Math.floor(state.latestAtMs / 1000);
   const images = actor['images'] as { xs?: string | null } | undefined;
+  const symbol = row.symbol ?? shortToken(row.token);
+  const metrics = { ...sumMetrics(comments), replyCount, commentCount: comments.length };
   return {
     totalCompletions,
     itemTitle: actor['name'] ?? row.wallet,
-    callToActions: [],
+    callToActions: [{ text: `Trade ${symbol}`, url: `https://trade.sotra.example/${row.chain}/${row.token}` }],
     metadata: {
       tokenChain: row.chain,
-      tokenSymbol: row.symbol ?? shortToken(row.token),
-      tokenName: row.name ?? row.symbol ?? shortToken(row.token),
+      tokenSymbol: symbol,
+      tokenName: row.name ?? symbol,
       tokenAddress: row.token,
       metadataType: 'token',
-      ...(row.supply === null ? {} : { totalSupply: String(row.supply) }),
+      totalSupply: decimal(row.supply ?? 0),
       ...figures,
       trades,
     },
-    insights: [],
-    metrics: { ...sumMetrics(comments), replyCount, commentCount: comments.length },
+    insights: insightsOf({ symbol, buyers: totalCompletions, copies: metrics.copyCount, ...figures }),
+    metrics,
     itemId: row.id,
     ...hash,
     timestamp: latestSec,
     cardLatestTradeAt: latestSec,
     actor,
-    imageUrl: images?.xs ?? null,
+    imageUrl: images?.xs ?? noAvatar,
   };
+}
+
+/** Shown for profiles without an avatar: the interface has no card without an image. */
+const noAvatar = 'https://pictures.sotra.example/no-avatar.png';
+
+interface Noted {
+  symbol: string;
+  buyers: number;
+  copies: number;
+  positionStats: PositionStats;
+}
+
+/** What the figures say, where the service has its sentences made. */
+function insightsOf({ symbol, buyers, copies, positionStats: stats }: Noted): { text: string }[] {
+  const { isOpen, holdingsCostBasisUSD, realizedGainsUSD } = stats;
+  return [
+    isOpen
+      ? `Holds ${symbol} at a cost of ${holdingsCostBasisUSD.toFixed(2)} USD`
+      : `Closed ${symbol} with a realized PnL of ${realizedGainsUSD.toFixed(2)} USD`,
+    ...(buyers === 0 ? [] : [`${buyers} ${buyers === 1 ? 'wallet' : 'wallets'} bought ${symbol} in the last 24 hours`]),
+    ...copiedText(copies),
+  ].map((text) => ({ text }));
+}
+
+/** A number of tokens as decimal text, without an exponent. */
+function decimal(amount: number): string {
+  return Number.isInteger(amount) ? String(BigInt(amount)) : String(amount);
 }
 
 /** A trade in the service's form; section "Trade". Never throws. */
@@ -203,12 +232,12 @@ function replyCounts(db: Db, list: string): Map<string, number> {
   return new Map(rows.map(({ id, n }) => [id, n]));
 }
 
-function sumMetrics(comments: readonly Json[]): Json {
+function sumMetrics(comments: readonly Json[]) {
   const metrics = comments.map((comment) => comment['metrics'] as Json);
   const sum = (key: string) => metrics.reduce((total, each) => total + Number(each[key] ?? 0), 0);
   return {
     copyCount: sum('copyCount'),
-    copyVolume: String(sum('copyVolume')),
+    copyVolume: copyVolume(sum('copyVolume')),
     likeCount: sum('likeCount'),
     isLikedByUser: metrics.some((each) => each['isLikedByUser'] === true),
   };

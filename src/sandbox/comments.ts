@@ -1,3 +1,4 @@
+import { honoredViewers } from '../model/identifier.ts';
 import { actorsOf } from './actors.ts';
 import { findProfile } from './profiles.ts';
 import type { Partner } from './service.ts';
@@ -38,9 +39,6 @@ interface ReplyRow {
   likeCount: number;
 }
 
-/** Viewers beyond the tenth are not honoured (section "Endpoints"). */
-const viewersHonoured = 10;
-
 /**
  * The comments of some trades in the service's form, by trade id; trades without one are absent. Seconds, USD as decimal text. Source:
  * sections "Comment" and "Reply". Errors: Refusal 404 for a viewer UUID nobody has.
@@ -80,7 +78,7 @@ function commentOf(row: CommentRow, partner: Partner, liked: ReadonlySet<string>
     isAppUserComment: row.partnerId !== null && row.partnerId === partner.id,
     metrics: {
       copyCount: row.copyCount,
-      copyVolume: row.copyUsd.toFixed(2),
+      copyVolume: copyVolume(row.copyUsd),
       likeCount: row.likeCount,
       isLikedByUser: liked.has(row.id),
     },
@@ -88,10 +86,20 @@ function commentOf(row: CommentRow, partner: Partner, liked: ReadonlySet<string>
   };
 }
 
+/** A sentence where something was copied. */
+export function copiedText(copies: number): string[] {
+  return copies === 0 ? [] : [`Copied ${copies} ${copies === 1 ? 'time' : 'times'}`];
+}
+
+/** Copied volume as every answer writes it: US dollars as decimal text. */
+export function copyVolume(usd: number): string {
+  return usd.toFixed(2);
+}
+
 /** Ids of the comments and replies that any of the viewers likes. */
 function likedBy(db: Db, { viewers = [], partner }: CommentOptions): Set<string> {
   if (viewers.length === 0) return new Set();
-  const profiles = viewers.slice(0, viewersHonoured).map((viewer) => findProfile(db, viewer, partner));
+  const profiles = viewers.slice(0, honoredViewers).map((viewer) => findProfile(db, viewer, partner));
   const rows = db.all<{ id: string }>(
     'SELECT target_id AS id FROM liked WHERE profile_id IN (SELECT value FROM json_each(?))',
     [JSON.stringify(profiles)],

@@ -1,11 +1,12 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { Agent } from 'node:http';
+import { exampleEventId } from '../model/example-event.ts';
 import { withoutPassword } from '../model/quoted.ts';
 import { type EventTrade, eventOf, eventParts } from './events.ts';
 import { isTaken, postDelivery } from './post.ts';
 import type { SandboxCall } from './service.ts';
-import type { Db } from './store.ts';
+import { type Db, isLocked } from './store.ts';
 import type { WebhookRow } from './webhooks.ts';
 
 /** Waits between the five tries, and how long one may take: section "Webhooks" of the sandbox's promises. */
@@ -14,6 +15,7 @@ const longestAnswerMs = 10_000;
 /** A webhook is delivered for by one process at a time, which says so anew before each try. */
 const leaseMs = 15_000;
 const pollMs = 100;
+const busyNapMs = 20;
 const mostLanes = 32;
 /** What is on its way when a deliverer stops has so long to be answered; what is not is sent again later. */
 const graceMs = 1000;
@@ -62,29 +64,52 @@ export function startDeliverer(options: Delivering): Deliverer {
       db.run('UPDATE webhook SET lease = ?, lease_until_ms = ? WHERE id = ?', [me, now() + leaseMs, id]);
       return true;
     });
+  // What another process's write holds up is tried again; the served requests go on meanwhile.
+  const write = async <T>(act: () => T): Promise<T> => {
+    for (;;) {
+      try {
+        return act();
+      } catch (error) {
+        if (!isLocked(error) || cutting.signal.aborted) throw error;
+        await sleep(busyNapMs, cutting.signal);
+      }
+    }
+  };
   const runLane = async (id: number): Promise<void> => {
-    if (!take(id)) return;
+    if (!(await write(() => take(id)))) return;
     for (let leasedMs = now(); !stopping.signal.aborted; ) {
       const next = nextDelivery(db, id, now());
       if (next === undefined) break;
       if (now() - leasedMs > leaseMs / 5) {
-        if (!take(id)) return;
+        if (!(await write(() => take(id)))) return;
         leasedMs = now();
       }
-      await deliver(next, options, { agent, signal: cutting.signal });
+      await deliver(next, options, { agent, signal: cutting.signal, write });
     }
-    db.run('UPDATE webhook SET lease = NULL WHERE id = ? AND lease = ?', [id, me]);
+    await write(() => db.run('UPDATE webhook SET lease = NULL WHERE id = ? AND lease = ?', [id, me]));
+  };
+  let isReported = false;
+  const report = (error: unknown): void => {
+    if (!isReported && !cutting.signal.aborted)
+      options.warn?.(`deliveries stop for now: ${error instanceof Error ? error.message : error}`);
+    isReported = true;
   };
   const startLanes = (): void => {
     for (const { id } of dueWebhooks(db, now())) {
       if (lanes.has(id) || lanes.size >= mostLanes) continue;
-      const lane = runLane(id).finally(() => lanes.delete(id));
+      const lane = runLane(id)
+        .catch(report)
+        .finally(() => lanes.delete(id));
       lanes.set(id, lane);
     }
   };
   const run = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      startLanes();
+      try {
+        startLanes();
+      } catch (error) {
+        report(error);
+      }
       await sleep(pollMs, stopping.signal).catch(() => undefined);
     }
     await Promise.allSettled(lanes.values());
@@ -141,7 +166,7 @@ function nextDelivery(db: Db, webhookId: number, nowMs: number): Waiting | undef
 async function deliver(
   next: Waiting,
   { db, now, warn, answerMs }: Delivering,
-  { agent, signal }: { agent: Agent; signal: AbortSignal },
+  { agent, signal, write }: { agent: Agent; signal: AbortSignal; write: <T>(act: () => T) => Promise<T> },
 ): Promise<void> {
   const body = `{"events":[${next.body}]}`;
   const signed = signature(next.secret, body, now());
@@ -151,14 +176,11 @@ async function deliver(
   const tries = next.tries + 1;
   const wait = waitsMs[tries - 1];
   const state = outcome.ok ? 'delivered' : wait === undefined ? 'failed' : 'waiting';
-  db.run('UPDATE delivery SET state = ?, tries = ?, due_real_ms = ?, status = ?, error = ? WHERE seq = ?', [
-    state,
-    tries,
-    state === 'waiting' ? now() + (wait ?? 0) : next.dueMs,
-    outcome.status,
-    outcome.error,
-    next.seq,
-  ]);
+  const dueMs = state === 'waiting' ? now() + (wait ?? 0) : next.dueMs;
+  const fields = [state, tries, dueMs, outcome.status, outcome.error, next.seq];
+  await write(() =>
+    db.run('UPDATE delivery SET state = ?, tries = ?, due_real_ms = ?, status = ?, error = ? WHERE seq = ?', fields),
+  );
   const name = `${withoutPassword(next.destinationUrl)} does not take event ${next.eventId}`;
   if (state === 'failed') warn?.(`${name} in ${tries} tries (${outcome.error}): given up`);
   else if (state === 'waiting' && tries === 1)
@@ -183,6 +205,12 @@ interface Patience {
   signal?: AbortSignal | undefined;
 }
 
+/** Names and values of the headers of a delivery in turn, signed or not. */
+export function deliveryHeaders(signed: string | undefined): string[] {
+  const common = ['content-type', 'application/json', 'user-agent', 'sotra-sandbox'];
+  return signed === undefined ? common : [...common, 'daylight-signature', signed];
+}
+
 /** Sends one delivery, whose answer may take 10 s unless `answerMs` says otherwise. Never throws: what went wrong is in `error`. */
 export async function post(
   url: string,
@@ -190,11 +218,7 @@ export async function post(
   signed: string | undefined,
   { answerMs = longestAnswerMs, agent, signal }: Patience = {},
 ): Promise<Outcome> {
-  const headers = {
-    'content-type': 'application/json',
-    'user-agent': 'sotra-sandbox',
-    ...(signed === undefined ? {} : { 'daylight-signature': signed }),
-  };
+  const headers = deliveryHeaders(signed);
   const posted = await postDelivery(url, { headers, body, answerMs, agent, signal });
   if ('error' in posted) return { ok: false, status: null, error: posted.error.message };
   const { status } = posted;
@@ -226,5 +250,6 @@ function exampleEvent({ db, partner, nowMs }: SandboxCall): Record<string, unkno
     trade === undefined
       ? { reason: 'first-buy', feedItem: {} }
       : eventParts(db, { type: 'new-feed-item', reason: 'first-buy', trade }, partner, nowMs);
-  return eventOf('new-feed-item', parts, { walletAddresses: [], externalIds: [] });
+  const event = eventOf('new-feed-item', parts, { walletAddresses: [], externalIds: [] });
+  return { ...event, eventId: exampleEventId };
 }

@@ -1,4 +1,5 @@
 import { parseTime } from '../model/duration.ts';
+import { parseJson } from '../model/json.ts';
 import { Refusal } from './service.ts';
 import type { Db } from './store.ts';
 
@@ -30,6 +31,8 @@ export interface Cursor {
   start?: { mark: Mark; snapshot: number };
   /** Only cards that traded after this trade, and that the walk has not shown. */
   floor?: number;
+  /** Walks to older cards: the second at which the window that was asked for ends; absent: to the oldest card. */
+  sinceSec?: number;
 }
 
 /** True when a place is nearer to the top of the feed than another. Never throws. */
@@ -55,25 +58,22 @@ export function placeOf(db: Db, mark: Mark, snapshot: number): Place {
 }
 
 /** A cursor as opaque text. Never throws. */
-export function writeCursor({ snapshot, at, start, floor }: Cursor): string {
-  const fields = [snapshot, at, start?.mark, start?.snapshot, floor].map((field) => field ?? null);
+export function writeCursor({ snapshot, at, start, floor, sinceSec }: Cursor): string {
+  const fields = [snapshot, at, start?.mark, start?.snapshot, floor, sinceSec].map((field) => field ?? null);
   while (fields.at(-1) === null) fields.pop();
   return Buffer.from(JSON.stringify(fields)).toString('base64url');
 }
 
 /**
- * The cursor that `olderThan` or `newerThan` carries: one of ours, or a point in time (ISO 8601, Unix seconds or milliseconds) as the
- * place behind or before all cards of that second. Errors: Refusal 400 naming the field; also for a cursor of another world.
+ * The cursor that `olderThan` or `newerThan` carries: one of ours, or a point in time (ISO 8601, Unix seconds or milliseconds). `olderThan` goes
+ * on behind all cards of that second; `newerThan` is the top of a feed that ends before it. Errors: Refusal 400 naming the field; also for a cursor of another world.
  */
 export function readCursor(db: Db, field: 'olderThan' | 'newerThan', text: string): Cursor {
   const atMs = parseTime(text);
   const snapshot = currentSnapshot(db);
   if (atMs !== undefined) {
-    const at =
-      field === 'olderThan'
-        ? { atSec: Math.ceil(atMs / 1000), id: afterAll }
-        : { atSec: Math.floor(atMs / 1000), id: '' };
-    return { snapshot, at, ...(field === 'newerThan' ? { start: { mark: at, snapshot } } : {}) };
+    if (field === 'newerThan') return { snapshot, sinceSec: Math.floor(atMs / 1000) };
+    return { snapshot, at: { atSec: Math.ceil(atMs / 1000), id: afterAll } };
   }
   const cursor = decode(text);
   if (cursor === undefined)
@@ -85,9 +85,9 @@ export function readCursor(db: Db, field: 'olderThan' | 'newerThan', text: strin
 
 function decode(text: string): Cursor | undefined {
   try {
-    const fields: unknown[] = JSON.parse(Buffer.from(text, 'base64url').toString());
-    const [snapshot, at, mark, startSnapshot, floor] = fields.map((field) => field ?? undefined);
-    if (![snapshot, startSnapshot, floor].every((each) => each === undefined || Number.isSafeInteger(each)))
+    const fields = parseJson(Buffer.from(text, 'base64url').toString()) as unknown[];
+    const [snapshot, at, mark, startSnapshot, floor, sinceSec] = fields.map((field) => field ?? undefined);
+    if (![snapshot, startSnapshot, floor, sinceSec].every((each) => each === undefined || Number.isSafeInteger(each)))
       return undefined;
     if (![at, mark].every((each) => each === undefined || isMark(each))) return undefined;
     if (
@@ -101,6 +101,7 @@ function decode(text: string): Cursor | undefined {
       ...(at === undefined ? {} : { at: at as Mark }),
       ...(mark === undefined ? {} : { start: { mark: mark as Mark, snapshot: startSnapshot as number } }),
       ...(floor === undefined ? {} : { floor: floor as number }),
+      ...(sinceSec === undefined ? {} : { sinceSec: sinceSec as number }),
     };
   } catch {
     return undefined;

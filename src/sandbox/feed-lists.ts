@@ -21,8 +21,8 @@ export interface FeedPage {
 }
 
 /**
- * A page of a feed. Without a cursor the newest cards; `olderThan` the cards below it; `newerThan` those right above it, so that a walk to newer
- * cards leaves none out. A walk shows each card once: it keeps the order of its beginning, and one to newer cards ends
+ * A page of a feed. Without a cursor the newest cards; `olderThan` the cards below it; `newerThan` with a time the newest cards since then, with a
+ * cursor those right above it, so that a walk to newer cards leaves none out. A walk shows each card once: it keeps the order of its beginning, and one to newer cards ends
  * with what arrived meanwhile and was not shown. `scopeOf` gives what the feed holds as of a snapshot. Errors: Refusal 400 for both
  * directions at once, or a cursor that is none.
  */
@@ -30,9 +30,11 @@ export function feedPage(db: Db, question: FeedQuestion, scopeOf: (snapshot: num
   const { olderThan, newerThan, limit = defaultLimit } = question;
   if (olderThan !== undefined && newerThan !== undefined)
     throw new Refusal(400, 'olderThan and newerThan: only one of them may be given');
-  if (newerThan !== undefined) return newerPage(db, readCursor(db, 'newerThan', newerThan), limit, scopeOf);
-  const cursor = olderThan === undefined ? undefined : readCursor(db, 'olderThan', olderThan);
-  return olderPage(db, cursor, limit, scopeOf);
+  const field = newerThan === undefined ? 'olderThan' : 'newerThan';
+  const text = newerThan ?? olderThan;
+  const cursor = text === undefined ? undefined : readCursor(db, field, text);
+  const isUpward = newerThan !== undefined && cursor?.sinceSec === undefined;
+  return isUpward ? newerPage(db, cursor ?? {}, limit, scopeOf) : olderPage(db, cursor, limit, scopeOf);
 }
 
 type ScopeOf = (snapshot: number) => FeedScope;
@@ -42,12 +44,17 @@ function olderPage(db: Db, cursor: Cursor | undefined, limit: number, scopeOf: S
   const scope = scopeOf(snapshot);
   const mark = cursor?.at ?? cursor?.start?.mark;
   const from = mark === undefined ? undefined : placeOf(db, mark, snapshot);
-  const found = nearestCards(db, scope, snapshot, { way: 'older', count: limit + 1, ...(from && { from }) });
+  const sinceSec = cursor?.sinceSec;
+  const end: Place | undefined = sinceSec === undefined ? undefined : { atSec: sinceSec, id: '' };
+  const found = nearestCards(db, scope, snapshot, { way: 'older', count: limit + 1, ...(from && { from }) }).filter(
+    (place) => end === undefined || isAbove(place, end),
+  );
   const shown = found.slice(0, limit);
-  const [top, bottom] = [shown[0] ?? from, shown.at(-1) ?? from];
+  const [top, bottom] = [shown[0] ?? from ?? end, shown.at(-1) ?? from ?? end];
+  const window = sinceSec === undefined ? {} : { sinceSec };
   return {
     ids: shown.map((place) => place.id),
-    older: found.length > limit && bottom !== undefined ? writeCursor({ snapshot, at: bottom.id }) : null,
+    older: found.length > limit && bottom !== undefined ? writeCursor({ snapshot, at: bottom.id, ...window }) : null,
     newer: top === undefined || bottom === undefined ? null : newerLink(db, { scopeOf, snapshot, top, bottom }),
   };
 }

@@ -29,6 +29,8 @@ export interface ImportReport {
   shiftMs: number;
   /** How far the whole world was moved back so that this file's newest trade is now, in ms. */
   worldMovedBackMs: number;
+  /** Positions whose figures this file leaves unavailable: it begins inside them, or what it says was held does not follow from its fills. */
+  unavailable: number;
 }
 
 export interface ImportOptions {
@@ -70,6 +72,7 @@ async function storeFile(options: ImportOptions, survey: Survey, add: AddAll): P
   ensureWorld(db, options.nowMs, 'empty');
   const times = survey.newestMs === undefined ? { shiftMs: 0, movedMs: 0 } : settleShift(options, survey.newestMs);
   const lots = lotsOf(options.read(), survey.ascending ? lotSize : Number.POSITIVE_INFINITY, times.shiftMs);
+  const before = survey.tellsStarts ? countUnavailable(db) : 0;
   const { added, repeated } = await add(options, lots);
   return {
     ...survey.report,
@@ -77,6 +80,7 @@ async function storeFile(options: ImportOptions, survey: Survey, add: AddAll): P
     repeated,
     shiftMs: times.shiftMs,
     worldMovedBackMs: times.movedMs,
+    unavailable: survey.tellsStarts ? Math.max(0, countUnavailable(db) - before) : 0,
     oldest: toIso(survey.oldestMs, times.shiftMs),
     newest: toIso(survey.newestMs, times.shiftMs),
     newestAgeMs: survey.newestMs === undefined ? null : options.nowMs - survey.newestMs - times.shiftMs,
@@ -155,6 +159,8 @@ interface Survey {
   oldestMs: number | undefined;
   newestMs: number | undefined;
   ascending: boolean;
+  /** Some trade says what was held before it. */
+  tellsStarts: boolean;
 }
 
 async function surveyFile({ read, onRejected }: ImportOptions): Promise<Survey | Fatal> {
@@ -171,10 +177,11 @@ async function surveyFile({ read, onRejected }: ImportOptions): Promise<Survey |
     newestAgeMs: null,
     shiftMs: 0,
     worldMovedBackMs: 0,
+    unavailable: 0,
   };
   const traders = new Set<string>();
   const tokens = new Map<Chain, Set<string>>(chains.map((chain) => [chain, new Set()]));
-  const survey: Survey = { report, oldestMs: undefined, newestMs: undefined, ascending: true };
+  const survey: Survey = { report, oldestMs: undefined, newestMs: undefined, ascending: true, tellsStarts: false };
   let [lastLine, lastMs] = [-1, Number.NEGATIVE_INFINITY];
   for await (const events of read())
     for (const event of events) {
@@ -192,6 +199,7 @@ async function surveyFile({ read, onRejected }: ImportOptions): Promise<Survey |
         tokens.get(trade.chain)?.add(trade.token);
         survey.oldestMs = Math.min(survey.oldestMs ?? trade.atMs, trade.atMs);
         survey.newestMs = Math.max(survey.newestMs ?? trade.atMs, trade.atMs);
+        survey.tellsStarts ||= trade.startAmount !== undefined;
         survey.ascending &&= trade.atMs >= lastMs;
         lastMs = trade.atMs;
       }
@@ -199,6 +207,12 @@ async function surveyFile({ read, onRejected }: ImportOptions): Promise<Survey |
   report.traders = traders.size;
   for (const { size } of tokens.values()) report.tokens += size;
   return survey;
+}
+
+function countUnavailable(db: Db): number {
+  return (
+    db.get<{ count: number }>("SELECT count(*) AS count FROM position WHERE state ->> '$.unavailable'")?.count ?? 0
+  );
 }
 
 function settleShift({ db, nowMs, ownTime }: ImportOptions, newestMs: number): { shiftMs: number; movedMs: number } {

@@ -24,8 +24,6 @@ interface Line {
   parts: LineParts;
   newest: PositionState | undefined;
   newestId: string;
-  /** The newest position that is stored is not the newest any more. */
-  outlived: number | undefined;
   /** Earlier positions that are not stored yet. */
   earlier: PositionState[];
   isChanged: boolean;
@@ -107,7 +105,7 @@ function readLine(db: Db, parts: LineParts): Line {
 }
 
 function newLine(parts: LineParts): Line {
-  return { parts, newest: undefined, newestId: '', outlived: undefined, earlier: [], isChanged: false, isLate: false };
+  return { parts, newest: undefined, newestId: '', earlier: [], isChanged: false, isLate: false };
 }
 
 /** Stands in until the line starts over from its own trades. */
@@ -120,8 +118,7 @@ function takeTrade(line: Line, trade: Trade): Taken {
   const { newest } = line;
   const { position, effect, opened } = applyTrade(newest, trade);
   if (opened) {
-    if (newest !== undefined && line.isChanged) line.earlier.push(newest);
-    else line.outlived = newest?.ordinal;
+    if (newest !== undefined) line.earlier.push(newest);
     line.newestId = idOf(line.parts, position.ordinal);
   }
   line.newest = position;
@@ -139,9 +136,6 @@ function saveLines(db: Db, lines: readonly Line[]): void {
     ...earlier.map((state) => ({ id: idOf(parts, state.ordinal), parts, state, isSuperseded: true })),
     ...(newest === undefined ? [] : [{ id: newestId, parts, state: newest, isSuperseded: false }]),
   ]);
-  for (const { parts, outlived } of lines)
-    if (outlived !== undefined)
-      db.run(`UPDATE position SET superseded = 1 WHERE ${ofLine} AND ordinal = ?`, [...parts, outlived]);
   for (const row of rows.sort((a, b) => (a.id < b.id ? -1 : 1))) savePosition(db, row);
 }
 

@@ -24,7 +24,7 @@ export interface PositionState {
   latestAtMs: number;
   /** An exit left less than `openThresholdUsd`: the next entry opens the next position. Never taken back. */
   exited: boolean;
-  /** The source begins inside this position, so that its cost is partly a guess. */
+  /** The source begins inside this position or has a gap in it, so that its cost is partly a guess. */
   unavailable: boolean;
   /** What is held, oldest first. */
   lots: Lot[];
@@ -67,7 +67,7 @@ export interface AppliedTrade {
 }
 
 /** PositionStats as the service sends it; the figures with leverage are on perps only. */
-interface PositionStats {
+export interface PositionStats {
   boughtUSD: number;
   soldUSD: number;
   realizedGainsUSD: number;
@@ -102,7 +102,8 @@ export interface PositionFigures {
  */
 export function applyTrade(previous: PositionState | undefined, trade: Trade): AppliedTrade {
   const intent = isEntry(trade) ? 'enter' : 'exit';
-  const openingAmount = unseenStart(previous, trade);
+  const openingAmount = unseenAmount(previous, trade);
+  if (previous !== undefined && openingAmount < 0) leave(previous, trade, -openingAmount);
   const opened = previous === undefined || (previous.exited && (intent === 'enter' || openingAmount > 0));
   const position = opened ? openPosition(trade, (previous?.ordinal ?? 0) + 1) : previous;
   if (openingAmount > 0) {
@@ -165,12 +166,21 @@ function isWorthHolding(valueUsd: number): boolean {
 }
 
 /**
- * Tokens the source says were held before this trade, where we know of none. Where lots are held, ours count: a gap in
- * the middle of a file is not guessed at.
+ * Tokens that came in (below 0: went out) before this trade in trades that the source does not have, by what it says was held then.
+ * What is worth less than an open position is rounding, of sizes and of fees.
  */
-function unseenStart(previous: PositionState | undefined, trade: Trade): number {
-  const isNoneKnown = previous === undefined || (previous.exited && previous.lots.length === 0);
-  return isNoneKnown ? (trade.startAmount ?? 0) : 0;
+function unseenAmount(previous: PositionState | undefined, trade: Trade): number {
+  if (trade.startAmount === undefined) return 0;
+  const unseen = trade.startAmount - (previous === undefined ? 0 : sumLots(previous).amount);
+  return isWorthHolding((Math.abs(unseen) * trade.usd) / trade.amount) ? unseen : 0;
+}
+
+/** What left unseen leaves at its cost: nobody knows what it was sold for. */
+function leave(position: PositionState, trade: Trade, amount: number): void {
+  useLots(position.lots, amount, trade.atMs);
+  position.unavailable = true;
+  position.lastPriceUsd = trade.usd / trade.amount;
+  position.exited ||= !isRestWorthHolding(position);
 }
 
 function openPosition(trade: Trade, ordinal: number): PositionState {

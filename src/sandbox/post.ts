@@ -1,11 +1,13 @@
-import { type Agent, type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http';
+import { type Agent, type IncomingMessage, request } from 'node:http';
 import { request as secureRequest } from 'node:https';
+import { urlToHttpOptions } from 'node:url';
 
 /** What is read of an answer: its status says all. */
 const answerBytes = 64 * 1024;
 
 interface Posting {
-  headers: OutgoingHttpHeaders;
+  /** Names and values in turn; sent as they are. */
+  headers: readonly string[];
   body: string | Uint8Array;
   /** For the whole of it: an answer that trickles would hold up all that wait behind it. */
   answerMs: number;
@@ -15,18 +17,26 @@ interface Posting {
 }
 
 /** What came of a POST: the status of its answer, or why there was none. */
-type Posted = { status: number } | { error: Error; late: boolean };
+type Posted =
+  | { status: number }
+  | {
+      error: Error;
+      /** It was taken and not answered in time. */
+      late: boolean;
+      /** No request can carry it, however often it is tried. */
+      unsendable: boolean;
+    };
 
-/** POSTs a delivery to a webhook's destination once; `late`: it was taken and not answered in time. Never throws. */
+/** POSTs a delivery to a webhook's destination once. */
 export function postDelivery(url: string, { headers, body, answerMs, agent, signal }: Posting): Promise<Posted> {
   const secure = url.startsWith('https:');
   const outcome = new Promise<Posted>((resolve) => {
-    const failed = (error: Error) => resolve({ error, late: false });
+    const failed = (error: Error) => resolve({ error, late: false, unsendable: false });
     const sent = (secure ? secureRequest : request)(
       url,
       {
         method: 'POST',
-        headers: { ...headers, 'content-length': Buffer.byteLength(body) },
+        headers: [...headers, ...ownHeaders(url, headers), 'content-length', String(Buffer.byteLength(body))],
         ...(agent === undefined || secure ? {} : { agent }),
         ...(signal === undefined ? {} : { signal }),
       },
@@ -44,18 +54,30 @@ export function postDelivery(url: string, { headers, body, answerMs, agent, sign
       },
     );
     const late = setTimeout(() => {
-      resolve({ error: new Error(`no answer within ${answerMs / 1000} s`), late: true });
+      resolve({ error: new Error(`no answer within ${answerMs / 1000} s`), late: true, unsendable: false });
       sent.destroy();
     }, answerMs);
-    sent.on('close', () => clearTimeout(late));
+    sent.on('close', () => {
+      clearTimeout(late);
+      // An answer that switches protocols is none, and not told as an error.
+      failed(new Error('the connection was closed without an answer'));
+    });
     sent.on('error', failed);
     sent.end(body);
   });
   // A header that no request can have is refused before anything is sent.
-  return outcome.catch((error: Error) => ({ error, late: false }));
+  return outcome.catch((error: Error) => ({ error, late: false, unsendable: true }));
 }
 
-/** Whether a destination took what it was sent. Never throws. */
+/** What Node itself adds only to headers that are an object. */
+function ownHeaders(url: string, headers: readonly string[]): string[] {
+  const { auth } = urlToHttpOptions(new URL(url));
+  const hasLogin = headers.some((each, index) => index % 2 === 0 && each.toLowerCase() === 'authorization');
+  const login = !auth || hasLogin ? [] : ['authorization', `Basic ${Buffer.from(auth).toString('base64')}`];
+  return ['host', new URL(url).host, ...login];
+}
+
+/** Whether a destination took what it was sent. */
 export function isTaken(status: number): boolean {
   return status >= 200 && status < 300;
 }

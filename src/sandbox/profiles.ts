@@ -1,4 +1,5 @@
 import { isUuid, isWalletAddress, normalizeAddress } from '../model/address.ts';
+import { honoredViewers } from '../model/identifier.ts';
 import type { ProfileStatus } from '../model/profile.ts';
 import { profileIdOf, uuidOf } from './ids.ts';
 import { profileFigures } from './profile-figures.ts';
@@ -158,7 +159,7 @@ function statusOf(wallets: readonly WalletRow[], nowMs: number): ProfileStatus {
 
 /** Ids of the profiles that any of the viewer's wallets follows, in this partner's graph. The first 10 wallets count. */
 export function followedBy(db: Db, viewers: readonly string[], partner: Partner): Set<string> {
-  const ids = viewers.slice(0, 10).map((viewer) => findProfile(db, viewer, partner));
+  const ids = viewers.slice(0, honoredViewers).map((viewer) => findProfile(db, viewer, partner));
   const rows = db.all<{ id: string }>(
     'SELECT target_id AS id FROM follow WHERE partner_id = ? AND follower_id IN (SELECT value FROM json_each(?))',
     [partner.id, JSON.stringify(ids)],

@@ -1,6 +1,7 @@
-import { pipeline, Readable } from 'node:stream';
-import { createGunzip } from 'node:zlib';
-import { parse } from 'csv-parse/sync';
+import { columnsOf, readTable } from '../files/table.ts';
+import { type Line, readLines, type TextFile } from '../files/text-file.ts';
+import { byName } from '../model/by-name.ts';
+import { parseJson } from '../model/json.ts';
 
 /** One row of a file before anything is known of its columns. */
 export interface Row {
@@ -22,7 +23,7 @@ export interface RejectedRow {
   text: string;
 }
 
-/** A file that cannot be read at all, or not to its end. */
+/** A file that is text, and no list of trades. */
 export interface Fatal {
   kind: 'fatal';
   message: string;
@@ -34,60 +35,15 @@ export type RowEvent =
   | { kind: 'row'; row: Row }
   | { kind: 'rejected'; row: RejectedRow };
 
-/** A quoted cell over more lines than this is taken for a quote that was never closed. */
-const cellLineLimit = 100;
-
-/** Unpacks gzip (told by its first two bytes) and decodes UTF-8 without a byte order mark. Throws what the source or
- * zlib throws. */
-export async function* readText(source: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  const decoder = new TextDecoder();
-  for await (const bytes of unpack(source)) {
-    const text = decoder.decode(bytes, { stream: true });
-    if (text !== '') yield text;
-  }
-  const rest = decoder.decode();
-  if (rest !== '') yield rest;
+/** The rows of CSV, TSV or NDJSON text in batches, a table's header first. Memory: one batch. Errors: those of `readBlocks`. */
+export async function* readRows(file: TextFile): AsyncGenerator<readonly RowEvent[]> {
+  if (file.head.trimStart().startsWith('{')) for await (const lines of readLines(file)) yield lines.map(ndjsonRow);
+  else yield* tableRows(file);
 }
 
-/** The rows of CSV or NDJSON text in batches, a CSV's header first. Memory: one batch. Throws what the source throws. */
-export async function* readRows(
-  texts: AsyncIterable<string>,
-  format: 'csv' | 'ndjson',
-): AsyncGenerator<readonly RowEvent[]> {
-  const take = format === 'csv' ? csvTaker() : ndjsonTaker();
-  let carried = '';
-  for await (const text of texts) {
-    const lines = (carried + text).split('\n');
-    carried = lines.pop() ?? '';
-    if (lines.length > 0) yield take(lines.map(withoutReturn), false);
-  }
-  yield take(carried === '' ? [] : [withoutReturn(carried)], true);
-}
-
-/** Every value of a JSON object as the text a CSV cell would hold; `null` is an empty one. Never throws. */
+/** Every value of a JSON object as the text a CSV cell would hold; `null` is an empty one. */
 export function cellsOf(object: object): Record<string, string> {
-  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, cellText(value)]));
-}
-
-async function* unpack(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const chunks = source[Symbol.asyncIterator]();
-  let head = Buffer.alloc(0);
-  while (head.length < 2) {
-    const next = await chunks.next();
-    if (next.done) break;
-    head = Buffer.concat([head, next.value]);
-  }
-  async function* whole() {
-    yield head;
-    yield* { [Symbol.asyncIterator]: () => chunks };
-  }
-  if (head[0] !== 0x1f || head[1] !== 0x8b) yield* whole();
-  // The callback only keeps pipeline from throwing twice: the error also ends the iteration.
-  else yield* pipeline(Readable.from(whole()), createGunzip(), () => undefined);
-}
-
-function withoutReturn(line: string): string {
-  return line.endsWith('\r') ? line.slice(0, -1) : line;
+  return byName(Object.entries(object).map(([key, value]) => [key, cellText(value)]));
 }
 
 function cellText(value: unknown): string {
@@ -99,18 +55,9 @@ function rejected(line: number, reason: string, text: string): RowEvent {
   return { kind: 'rejected', row: { line, place: `line ${line}`, reason, text } };
 }
 
-function ndjsonTaker() {
-  let count = 0;
-  return (lines: string[]): RowEvent[] =>
-    lines.flatMap((text) => {
-      count += 1;
-      return text.trim() === '' ? [] : [ndjsonRow(text, count)];
-    });
-}
-
-function ndjsonRow(text: string, line: number): RowEvent {
+function ndjsonRow({ number: line, text }: Line): RowEvent {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = parseJson(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
       return {
         kind: 'row',
@@ -123,84 +70,22 @@ function ndjsonRow(text: string, line: number): RowEvent {
   }
 }
 
-/**
- * Lines are joined to records here and only cells are left to csv-parse: so a broken quote costs its own line and not
- * the rest of the file, and line numbers stay exact.
- */
-function csvTaker() {
+async function* tableRows(file: TextFile): AsyncGenerator<readonly RowEvent[]> {
   let columns: string[] | undefined;
-  let waiting: string[] = [];
-  let firstLine = 1;
-
-  function event(cells: string[], line: number, text: string): RowEvent {
-    if (columns === undefined) {
-      columns = cells.map((cell) => cell.trim());
-      return { kind: 'header', columns };
-    }
-    if (cells.length !== columns.length) {
-      return rejected(line, `the row has ${cells.length} cells, the header ${columns.length}`, text);
-    }
-    const named: Record<string, string> = {};
-    for (let index = 0; index < columns.length; index += 1) named[columns[index] ?? ''] = cells[index] ?? '';
-    return { kind: 'row', row: { line, place: `line ${line}`, cells: named, columns, text } };
-  }
-
-  return (fresh: string[], isLast: boolean): RowEvent[] => {
-    const lines = [...waiting, ...fresh];
+  for await (const rows of readTable(file)) {
     const events: RowEvent[] = [];
-    const simple = oneRecordALine(lines);
-    let index = 0;
-    while (index < lines.length) {
-      const text = lines[index] ?? '';
-      const cells = simple?.[index];
-      const record = cells === undefined ? recordAt(lines, index, isLast) : { cells, lineCount: 1 };
-      if (record === 'unfinished') break;
-      if (record === 'blank') index += 1;
-      else if ('reason' in record) {
-        events.push(rejected(firstLine + index, record.reason, text));
-        index += 1;
+    for (const row of rows) {
+      const { line, cells, text, reason } = row;
+      if (reason !== undefined) events.push(rejected(line, reason, text));
+      else if (columns === undefined) {
+        columns = columnsOf(row, file);
+        events.push({ kind: 'header', columns });
       } else {
-        events.push(event(record.cells, firstLine + index, lines.slice(index, index + record.lineCount).join('\n')));
-        index += record.lineCount;
+        const named: Record<string, string> = byName([]);
+        for (let index = 0; index < columns.length; index += 1) named[columns[index] ?? ''] = cells[index] ?? '';
+        events.push({ kind: 'row', row: { line, place: `line ${line}`, cells: named, columns, text } });
       }
     }
-    waiting = lines.slice(index);
-    firstLine += index;
-    return events;
-  };
-}
-
-/** The common case of quoted cells at once: none of them spans lines. `undefined` when it is not the case. */
-function oneRecordALine(lines: string[]): string[][] | undefined {
-  const text = lines.join('\n');
-  const records = text.includes('"') ? cellsIn(text) : [];
-  return Array.isArray(records) && records.length === lines.length ? records : undefined;
-}
-
-const openQuote = { reason: 'a quote is opened and not closed' };
-
-type RecordAt = { cells: string[]; lineCount: number } | { reason: string } | 'blank' | 'unfinished';
-
-function recordAt(lines: string[], index: number, isLast: boolean): RecordAt {
-  const first = lines[index] ?? '';
-  if (first.trim() === '') return 'blank';
-  if (!first.includes('"')) return { cells: first.split(','), lineCount: 1 };
-  for (let lineCount = 1; lineCount <= cellLineLimit; lineCount += 1) {
-    if (index + lineCount > lines.length) return isLast ? openQuote : 'unfinished';
-    const records = cellsIn(lines.slice(index, index + lineCount).join('\n'));
-    if (records === 'stray quote') return lineCount === 1 ? { reason: 'a quote stands inside a cell' } : openQuote;
-    const cells = records === 'open quote' ? undefined : records[0];
-    if (cells !== undefined) return { cells, lineCount };
-  }
-  return openQuote;
-}
-
-function cellsIn(text: string): string[][] | 'open quote' | 'stray quote' {
-  try {
-    return parse(text, { relax_column_count: true, record_delimiter: '\n' });
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'CSV_QUOTE_NOT_CLOSED'
-      ? 'open quote'
-      : 'stray quote';
+    yield events;
   }
 }

@@ -1,7 +1,9 @@
+import { readItems } from '../files/json-items.ts';
+import { type FileBytes, openTextFile, type TextFile } from '../files/text-file.ts';
 import type { Chain } from '../model/chain.ts';
 import { mappedReader } from './presets/mapped.ts';
 import { type PresetName, presets } from './presets.ts';
-import { type Fatal, type RejectedRow, type Row, type RowEvent, readRows, readText } from './read-rows.ts';
+import { type Fatal, type RejectedRow, type Row, type RowEvent, readRows } from './read-rows.ts';
 import type { Trade } from './trade.ts';
 
 /**
@@ -20,15 +22,11 @@ export interface RowReader {
   start: (columns: string[]) => Fatal | undefined;
   read: (row: Row) => ReadEvent[];
   finish: () => ReadEvent[];
-  /** The rows of a JSON document; absent where the reader takes none. */
-  rowsOf?: (document: unknown) => Row[] | Fatal;
+  /** The rows of an item of a JSON array; absent where the reader takes none. */
+  rowsOf?: (item: unknown) => Row[];
 }
 
-type FileFormat = 'csv' | 'ndjson' | 'json';
-
 export interface ReadOptions {
-  /** `undefined`: told by the first character (`{` ndjson, `[` json, else csv). gzip is always told by itself. */
-  format: FileFormat | undefined;
   /** The chain of rows that do not name one; a row that names another is rejected. */
   chain: Chain | undefined;
   preset: PresetName | undefined;
@@ -38,11 +36,11 @@ export interface ReadOptions {
 
 /**
  * The trades of a file and what became of its other rows, in batches, in the order of the file (hyperliquid-fills: oldest first).
- * CSV and NDJSON stream in constant memory, but for hyperliquid-fills, which needs all rows at once.
- * A damaged gzip ends with `fatal`, after what could be read. Throws only what the source itself throws.
+ * The first character tells the format: `{` NDJSON, `[` a JSON array, else CSV or TSV. All of them stream in constant memory, but for
+ * hyperliquid-fills, which needs all rows at once. Errors: those of `openTextFile`, `readBlocks` and `readItems`.
  */
 export async function* readTrades(
-  source: AsyncIterable<Uint8Array>,
+  source: FileBytes,
   options: ReadOptions,
 ): AsyncGenerator<readonly ReadEvent[], void, void> {
   const reader = chooseReader(options);
@@ -50,27 +48,19 @@ export async function* readTrades(
     yield [reader];
     return;
   }
-  try {
-    const texts = readText(source);
-    const { format, whole } = await tellFormat(texts, options.format);
-    if (format === 'json') yield await readDocument(whole, reader);
-    else {
-      for await (const rows of readRows(whole, format)) {
-        const events: ReadEvent[] = [];
-        for (const row of rows) {
-          for (const event of eventsOf(row, reader)) {
-            events.push(event);
-            if (event.kind === 'fatal') return yield events;
-          }
-        }
-        yield events;
+  const file = await openTextFile(source);
+  if (file.isArray) return yield* readDocument(file, reader);
+  for await (const rows of readRows(file)) {
+    const events: ReadEvent[] = [];
+    for (const row of rows) {
+      for (const event of eventsOf(row, reader)) {
+        events.push(event);
+        if (event.kind === 'fatal') return yield events;
       }
-      yield reader.finish();
     }
-  } catch (error) {
-    if (!isDamagedGzip(error)) throw error;
-    yield [{ kind: 'fatal', message: 'the gzip file is damaged or cut off', hint: 'fetch or write the file again' }];
+    yield events;
   }
+  yield reader.finish();
 }
 
 function chooseReader({ chain, preset, map }: ReadOptions): RowReader | Fatal {
@@ -96,47 +86,16 @@ function eventsOf(event: RowEvent, reader: RowReader): ReadEvent[] {
   return fatal === undefined ? [] : [fatal];
 }
 
-/** Reads as far as the first visible character, and gives that back in front of the rest. */
-async function tellFormat(texts: AsyncGenerator<string>, given: FileFormat | undefined) {
-  let head = '';
-  while (given === undefined && head.trim() === '') {
-    const next = await texts.next();
-    if (next.done) break;
-    head += next.value;
-  }
-  async function* whole() {
-    yield head;
-    yield* texts;
-  }
-  const told = { '{': 'ndjson', '[': 'json' } as const;
-  const format: FileFormat = given ?? told[head.trimStart().charAt(0) as keyof typeof told] ?? 'csv';
-  return { format, whole: whole() };
+async function* readDocument(file: TextFile, reader: RowReader): AsyncGenerator<ReadEvent[]> {
+  const { rowsOf } = reader;
+  if (rowsOf === undefined) return yield [noDocument];
+  for await (const items of readItems(file))
+    yield items.flatMap(({ value }) => rowsOf(value)).flatMap((row) => reader.read(row));
+  yield reader.finish();
 }
 
-async function readDocument(texts: AsyncIterable<string>, reader: RowReader): Promise<ReadEvent[]> {
-  let text = '';
-  for await (const part of texts) text += part;
-  const rows = rowsOfText(text, reader);
-  if (!Array.isArray(rows)) return [rows];
-  return [...rows.flatMap((row) => reader.read(row)), ...reader.finish()];
-}
-
-function rowsOfText(text: string, reader: RowReader): Row[] | Fatal {
-  if (reader.rowsOf === undefined) {
-    return {
-      kind: 'fatal',
-      message: 'a JSON document is not a list of trades here',
-      hint: 'give one JSON object a line (ndjson), or --preset hyperliquid-fills for recorded answers',
-    };
-  }
-  try {
-    return reader.rowsOf(JSON.parse(text));
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    return { kind: 'fatal', message: 'the file is not valid JSON', hint: 'one JSON object a line is --format ndjson' };
-  }
-}
-
-function isDamagedGzip(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && String(error.code).startsWith('Z_');
-}
+const noDocument: Fatal = {
+  kind: 'fatal',
+  message: 'a JSON document is not a list of trades here',
+  hint: 'give one JSON object a line (NDJSON), or --preset hyperliquid-fills for recorded answers',
+};

@@ -16,13 +16,19 @@ export interface SandboxCall {
   url: URL;
   /** Other names of parameters that this sandbox was started with; links in answers use them. */
   wire: WireNames;
+  /** Notes a value of the request that changes nothing, such as `sections=x`, for the header and the log. */
+  ignore: (what: string) => void;
 }
+
+type RefusalStatus = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 503;
 
 /** A refusal of the sandbox: an HTTP status and the text of `{error}`. */
 export class Refusal extends Error {
-  readonly status: 400 | 401 | 404 | 409 | 413;
-  constructor(status: 400 | 401 | 404 | 409 | 413, message: string) {
+  readonly status: RefusalStatus;
+  readonly headers: Readonly<Record<string, string>>;
+  constructor(status: RefusalStatus, message: string, headers: Readonly<Record<string, string>> = {}) {
     super(message);
     this.status = status;
+    this.headers = headers;
   }
 }

@@ -1,6 +1,7 @@
-import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, constants, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Libsql from 'libsql';
+import { openStateFile } from '../durable-file.ts';
 import { SotraError } from '../errors.ts';
 import { migrations } from './migrations.ts';
 
@@ -23,6 +24,8 @@ export interface Db {
   longTransaction: <T>(act: () => Promise<T>) => Promise<T>;
   /** Like a transaction, but `false`, with nothing done, where another process is writing just now. */
   tryTransaction: (act: () => void) => boolean;
+  /** How long a write waits for another process's from now on; 20 s at first. Nothing else happens in this process meanwhile. */
+  setBusyTimeout: (ms: number) => void;
   /** Another text after every change of the database, by whatever process; equal texts mean equal data. */
   version: () => string;
   close: () => void;
@@ -63,7 +66,7 @@ export function openDb(file: string): Db {
 /** It holds the secrets of webhooks: nobody else may read it, wherever it lies. SQLite gives the files beside it the same mode. */
 function makeFile(file: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  closeSync(openSync(file, 'a', 0o600));
+  closeSync(openStateFile(file, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT));
 }
 
 /**
@@ -83,7 +86,8 @@ function useWal(raw: Libsql.Database): void {
   }
 }
 
-function isLocked(error: unknown): boolean {
+/** Whether another process held the database: nothing was done. */
+export function isLocked(error: unknown): boolean {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY');
 }
 
@@ -91,6 +95,7 @@ function wrap(raw: Libsql.Database, file: string): Db {
   const statements = new Map<string, Libsql.Statement>();
   let depth = 0;
   let ownChanges = 0;
+  let timeoutMs = busyTimeoutMs;
   const prepare = (sql: string): Libsql.Statement => {
     const known = statements.get(sql);
     if (known) return known;
@@ -156,10 +161,14 @@ function wrap(raw: Libsql.Database, file: string): Db {
       } catch {
         return false;
       } finally {
-        raw.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
+        raw.exec(`PRAGMA busy_timeout = ${timeoutMs}`);
       }
       finished(act);
       return true;
+    },
+    setBusyTimeout: (ms) => {
+      timeoutMs = ms;
+      raw.exec(`PRAGMA busy_timeout = ${ms}`);
     },
     version: () => `${prepare('PRAGMA data_version').raw(true).get()}.${ownChanges}`,
     close: () => raw.close(),

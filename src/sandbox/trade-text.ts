@@ -37,7 +37,7 @@ export type TradeField = (typeof tradeFields)[number];
 /** A trade as a file writes it; a field that is absent or blank is one the file does not say. */
 export type TradeText = Partial<Record<TradeField, string>>;
 
-const numberPattern = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
+const numberPattern = /^[+-]?(\d+(?:\.\d*)?|\.\d+)(e[+-]?\d+)?$/i;
 const visiblePattern = /^[^\p{C}\p{Z}]+$/u;
 /** The same for nearly all of it, in half the time. */
 const asciiPattern = /^[!-~]+$/;
@@ -48,6 +48,7 @@ const usualTimePattern = /^\d{4}-\d\d-(?:[01]\d|2[0-8])T\d\d:\d\d:\d\d(?:\.\d{3}
 const timePattern = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d(?:\.\d+)?)?)? ?(Z|UTC|[+-]\d\d:?\d\d)?$/i;
 /** Up to here a time is in seconds (the year 5138), beyond in milliseconds (from 1973). */
 const secondsLimit = 1e11;
+const numberFields = new Set<TradeField>(['amount', 'usd', 'priceUsd', 'leverage', 'supply']);
 /** About 10 MB of them. */
 const mostKnown = 100_000;
 const sides = new Map<string, Trade['side']>([
@@ -76,7 +77,9 @@ export function readTradeText(
   const problems: string[] = [];
   function check<Value>(field: TradeField, value: Value | undefined, right: string, fallback: Value): Value {
     if (value !== undefined) return value;
-    problems.push(`${field} ${shown(given[field])}: must be ${right}`);
+    problems.push(
+      `${field} ${shown(given[field])}: must be ${numberFields.has(field) ? numberRule(given[field], right) : right}`,
+    );
     return fallback;
   }
 
@@ -159,10 +162,20 @@ export function ownString(text: string): string {
   return Buffer.from(text).toString();
 }
 
-/** The number a decimal text stands for, or `undefined`. Never throws. */
+/** Numbers of trades: prices, values and sums of as many as there are stay far within what a double holds. */
+const [leastNumber, mostNumber] = [1e-60, 1e60];
+
+/** The number a decimal text stands for, or `undefined`, also where sums and quotients of such numbers could be none. */
 export function readNumber(text: string): number | undefined {
   const value = numberPattern.test(text) ? Number(text) : Number.NaN;
-  return Number.isFinite(value) ? value : undefined;
+  const size = Math.abs(value);
+  return value === 0 || (size >= leastNumber && size <= mostNumber) ? value : undefined;
+}
+
+/** What a text must be that stands where a number does. */
+function numberRule(text: string, rule: string): string {
+  const isNumber = numberPattern.test(text) && Number(text) !== 0;
+  return isNumber && readNumber(text) === undefined ? 'a number from 1e-60 to 1e60' : rule;
 }
 
 /** Unix milliseconds of an ISO 8601 text (UTC where it names no zone) or of Unix seconds or milliseconds. Never throws. */

@@ -1,4 +1,5 @@
 import { SotraError } from '../errors.ts';
+import { parseJson } from '../model/json.ts';
 import { addTrades } from './add-trades.ts';
 import { getMeta, sandboxNow, setMeta } from './clock.ts';
 import { seedLikes } from './comments.ts';
@@ -28,6 +29,25 @@ export function ensureWorld(db: Db, realNowMs: number, kind: WorldKind): void {
       db.run('INSERT INTO partner (id, key, suffix) VALUES (?, ?, ?)', [id, key, suffix]);
     setMeta(db, 'world', kind);
     if (kind === 'demo') fillDemo(db, demoWorld(), sandboxNow(db, realNowMs));
+    setMeta(db, 'world.counts', JSON.stringify(countOwn(db)));
+  });
+}
+
+/** What users put into a sandbox, by its tables. */
+const ownTables = { trade: 'trade', comment: 'comment', follow: 'follow', partner_name: 'name', webhook: 'webhook' };
+
+function countOwn(db: Db): Record<string, number> {
+  const count = (table: string) => Number(db.get(`SELECT count(*) AS n FROM ${table}`)?.['n'] ?? 0);
+  return Object.fromEntries(Object.keys(ownTables).map((table) => [table, count(table)]));
+}
+
+/** What the sandbox holds beyond the world it was made with, such as `2 trades`; empty where nothing was added. */
+export function addedTo(db: Db): string[] {
+  const made = parseJson(getMeta(db, 'world.counts') ?? '{}') as Record<string, number>;
+  return Object.entries(countOwn(db)).flatMap(([table, count]) => {
+    const added = count - (made[table] ?? 0);
+    const noun = ownTables[table as keyof typeof ownTables];
+    return added > 0 ? [`${added} ${noun}${added === 1 ? '' : 's'}`] : [];
   });
 }
 

@@ -1,23 +1,13 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
+import { npm } from '../packed.ts';
+import { program } from '../program.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sotra-package-'));
-const home = join(folder, 'app');
 const versions = (process.env['PROVE_NODES'] ?? '22,24,26').split(',');
-
-function npm(...argv: string[]): string {
-  return execFileSync('npm', argv, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
-}
-
-// As users get it: packed, installed without scripts into an empty folder.
-beforeAll(() => {
-  npm('pack', '--ignore-scripts', '--pack-destination', folder);
-  const [tarball = ''] = readdirSync(folder).filter((name) => name.endsWith('.tgz'));
-  npm('install', '--prefix', home, '--ignore-scripts', '--no-audit', '--no-fund', join(folder, tarball));
-}, 300_000);
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -33,12 +23,15 @@ test.each(['20', ...versions])(
   (version) => {
     const node = nodeOf(version);
     const data = mkdtempSync(join(folder, 'data-'));
-    const program = join(home, 'node_modules', 'sotra', 'bin', 'sotra.js');
     const env = { PATH: process.env['PATH'] ?? '', SOTRA_DATA_DIR: data, SOTRA_CONFIG_DIR: data, HOME: data };
     const sotra = (...argv: string[]) => spawnSync(node, [program, ...argv], { env, encoding: 'utf8' });
     const major = spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout;
     expect(major).toMatch(new RegExp(`^v${version}\\.`));
     expect(sotra('--version')).toMatchObject({ status: 0, stdout: '0.1.0\n', stderr: '' });
+    const here = mkdtempSync(join(folder, 'here-'));
+    for (const caches of [{ HOME: '.' }, { HOME: '' }, { XDG_CACHE_HOME: '.' }, { LOCALAPPDATA: 'x/..' }])
+      spawnSync(node, [program, '--version'], { cwd: here, env: { ...env, HOME: '', ...caches } });
+    expect(readdirSync(here)).toEqual([]);
     const board = sotra('--sandbox', 'leaderboard', 'list', '--limit', '3', '--json');
     expect(board.status).toBe(0);
     expect(JSON.parse(board.stdout).traders).toHaveLength(3);

@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     root: '.',
     include: ['test/prove/**/*.prove.ts'],
-    globalSetup: 'test/build.ts',
+    globalSetup: 'test/packed.ts',
     pool: 'forks',
     fileParallelism: false,
   },

@@ -23,11 +23,14 @@ export const sign = defineCommand({
     ...formParams,
     preview: local(z.boolean().optional(), 'show the text line by line and what is odd about it; needs no key'),
     ...keyParams,
-    signer: local(z.string().min(1).optional(), 'address that must come out; another one is an error'),
+    signer: local(z.string().min(1).optional(), 'address that must come out; another one is an error', {
+      takesAddress: 'wallet',
+    }),
     encoding: encodingParam,
-    from: local(
+    file: local(
       z.string().min(1).optional(),
       'sign many: NDJSON of chain, transactionHash, tokenAddress, commentText; - is stdin',
+      { oldFlags: ['from'] },
     ),
     out: local(z.string().min(1).optional(), 'write the signed comment to this file, for comment post --signed'),
   },
@@ -41,6 +44,7 @@ export const sign = defineCommand({
       says: 'the public form, for a perp order, as JSON',
     },
   ],
+  uses: ['service', 'changes'],
   exitCodes: [3, 11, 130],
   view: async () => (await view()).sign,
   checkArgv,
@@ -51,18 +55,27 @@ export const sign = defineCommand({
 export const post = defineCommand({
   words: ['comment', 'post'],
   summary: endpoints.post.summary,
-  description: `On a terminal it shows the text and asks first (--yes: it does not). A comment that may have been posted is looked up, never posted twice; a batch (--from) keeps a journal of what was posted in the data folder, so that the same command goes on where it stopped. ${keyWays}`,
+  description: `On a terminal it shows the text and asks first (--yes: it does not). A comment that may have been posted is looked up, never posted twice; a batch (--file) keeps a journal of what was posted in the data folder, so that the same command goes on where it stopped. ${keyWays}`,
   params: {
     ...commentParams,
     signature: local(z.string().min(1).optional(), 'a signature made elsewhere; needs --signer and no key'),
-    signer: local(z.string().min(1).optional(), 'address that signed; with a key, the address that must come out'),
+    signer: local(z.string().min(1).optional(), 'address that signed; with a key, the address that must come out', {
+      takesAddress: 'wallet',
+    }),
     ...formParams,
     ...keyParams,
     signed: local(z.string().min(1).optional(), 'post what comment sign --out wrote; - is stdin'),
-    from: local(z.string().min(1).optional(), 'post many, in order: NDJSON of comments, signed or not; - is stdin'),
+    file: local(z.string().min(1).optional(), 'post many, in order: NDJSON of comments, signed or not; - is stdin', {
+      oldFlags: ['from'],
+    }),
   },
   endpoint: { method: 'POST', path: endpoints.post.path, source: 'spec' },
-  examples: endpoints.post.examples.map((example) => ({ ...example, argv: `--sandbox ${example.argv}` })),
+  // Those of the endpoint only show their request, because a comment can be posted once.
+  examples: endpoints.post.examples.map(({ argv }, index) => ({
+    argv: `--sandbox ${argv.replace(/ --(dry-run|curl)$/, '')}`,
+    says: index === 0 ? 'post a comment that was signed elsewhere, in the sandbox' : 'a comment on a perp order',
+  })),
+  uses: ['requests', 'changes'],
   exitCodes: [3, ...serviceExitCodes, 10, 11, 12],
   view: async () => (await view()).post,
   checkArgv,
@@ -77,7 +90,7 @@ export const verify = defineCommand({
   params: {
     ...commentParams,
     signature: local(z.string().min(1).optional(), 'the signature'),
-    signer: local(z.string().min(1).optional(), 'the address that is said to have signed'),
+    signer: local(z.string().min(1).optional(), 'the address that is said to have signed', { takesAddress: 'wallet' }),
     ...formParams,
     encoding: local(encodingParam.schema, 'text form of a Solana signature; left out, it is told from the text'),
     signed: local(z.string().min(1).optional(), 'check what comment sign --out wrote; - is stdin'),
@@ -92,6 +105,7 @@ export const verify = defineCommand({
       says: 'over the public form, as JSON',
     },
   ],
+  uses: ['service'],
   exitCodes: [3, 12],
   view: async () => (await view()).verify,
   checkArgv,
@@ -106,5 +120,16 @@ export const copy = endpointCommand(endpoints.copy, async () => (await view()).c
       'follow exits of the position until then: a time, or how long from now, at most 7d; hyperliquid only',
     ),
   },
+  oneOf: [['actorAddress', 'actorAddresses']],
   prepare: prepareCopy,
+});
+
+/** `comment list`, which takes transactions as `comment sign` and `comment post` do too. */
+export const list = endpointCommand(endpoints.list, async () => (await view()).list, {
+  params: {
+    hashes: { ...endpoints.list.params.hashes, schema: endpoints.list.params.hashes.schema.optional() },
+    tx: local(z.array(z.string().min(1)).optional(), 'the same as <hash...>, as comment sign and comment post have it'),
+  },
+  oneOf: [['hashes', 'tx']],
+  prepare: ({ hashes = [], tx = [], ...rest }) => ({ ...rest, hashes: [...hashes, ...tx] }),
 });

@@ -14,11 +14,6 @@ type CopyInput = InputOf<(typeof copy)['params']>;
  * the past or beyond 7 days.
  */
 export function prepareCopy(typed: CopyInput, { world }: Pick<Context, 'world'>): CopyInput {
-  if (typed.actorAddress === undefined && typed.actorAddresses === undefined)
-    throw usageError(
-      '--actor-address or --actor-addresses is required: the wallets that may trade',
-      'Give every wallet of the user, so that the later trade can be matched.',
-    );
   const { trackExitUntil: until, ...input } = typed;
   if (until === undefined) return input;
   if (input.chain !== 'hyperliquid')

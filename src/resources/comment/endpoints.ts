@@ -31,9 +31,7 @@ const transactionHash = inBody(z.string().min(1), 'transaction hash of the swap;
 const tokenAddress = inBody(
   z.string().min(1),
   'token that was swapped: contract address, mint, or coin on hyperliquid',
-  {
-    flag: 'token',
-  },
+  { flag: 'token', takesAddress: 'token' },
 );
 
 /** POST /v1/swap-comments: a signed comment on a swap. Source: interface document and wire-facts 3.6. */

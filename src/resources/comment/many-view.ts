@@ -1,4 +1,5 @@
-import { shortAddress } from '../../output/format.ts';
+import { addressCell } from '../../output/format.ts';
+import { showUnseen } from '../../output/unseen.ts';
 import type { Shown, View } from '../../output/view.ts';
 
 /** What became of one comment of a batch. */
@@ -33,12 +34,20 @@ export const manyView: View<readonly Posted[], Posted> = {
       header: 'Transaction',
       help: 'transaction hash or order id',
       value: (posted) => posted.transactionHash,
-      show: (posted) => shortAddress(posted.transactionHash),
+      show: (posted) => addressCell(posted.transactionHash),
     },
     { key: 'chain', header: 'Chain', help: 'chain of the swap', value: (posted) => posted.chain, drop: 2 },
     { key: 'uid', header: 'Comment', help: 'uid of the comment', value: (posted) => posted.uid, drop: 4 },
     { key: 'reason', header: 'Reason', help: 'why it was refused', value: (posted) => posted.reason, cut: 'end' },
-    { key: 'text', header: 'Text', help: 'the comment', value: (posted) => posted.commentText, cut: 'end', drop: 3 },
+    {
+      key: 'text',
+      header: 'Text',
+      help: 'the comment',
+      value: (posted) => posted.commentText,
+      show: (posted) => showUnseen(posted.commentText),
+      cut: 'end',
+      drop: 3,
+    },
     {
       key: 'signer',
       header: 'Signer',

@@ -14,6 +14,7 @@ export const views = {
 /** Every command of this noun. */
 export const commands = commandsOf([endpoints.post, endpoints.list, endpoints.copy], views, [
   byHand.post,
+  byHand.list,
   byHand.copy,
   byHand.sign,
   byHand.verify,

@@ -11,7 +11,10 @@ const layoutSchema = z.enum(['five-line', 'blank-line']);
 export const commentParams = {
   chain: local(chainSchema.optional(), 'chain of the swap'),
   transactionHash: local(z.string().min(1).optional(), post.params.transactionHash.help, { flag: 'tx' }),
-  tokenAddress: local(z.string().min(1).optional(), post.params.tokenAddress.help, { flag: 'token' }),
+  tokenAddress: local(z.string().min(1).optional(), post.params.tokenAddress.help, {
+    flag: 'token',
+    takesAddress: 'token',
+  }),
   commentText: local(commentTextSchema.optional(), 'the comment', { flag: 'text' }),
   textFile: local(z.string().min(1).optional(), 'file with the comment, byte for byte; - is stdin'),
 };
@@ -24,7 +27,10 @@ export const formParams = {
 
 /** Where the key comes from; never an argument. One of them; left out on a terminal, it is asked for without echo. */
 export const keyParams = {
-  keyFile: local(z.string().min(1).optional(), 'file with the key: hex, Solana CLI keypair JSON, or a V3 keystore'),
+  keyFile: local(
+    z.string().min(1).optional(),
+    'file with the key: hex, a Solana keypair (CLI JSON or base58), or a V3 keystore',
+  ),
   keyEnv: local(z.string().min(1).optional(), 'name of the environment variable that holds the key'),
   keyStdin: local(z.boolean().optional(), 'read the key from stdin'),
   key: local(z.string().min(1).optional(), 'name of a key that sotra keeps (see sotra key list)'),

@@ -1,16 +1,18 @@
+import { isLoopback } from '../../api/http.ts';
 import type { Result } from '../../cli/command.ts';
+import { confirm } from '../../confirm.ts';
 import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
-import { isLoopback } from '../../settings.ts';
+import { post } from './endpoints.ts';
 import { type Journal, openJournal } from './journal.ts';
 import { checkKeySource } from './keys/open-key.ts';
 import { manyView, type Posted } from './many-view.ts';
 import { withSigner } from './open-signer.ts';
-import { oddities } from './preview.ts';
+import { describePreview, oddities, previewOf } from './preview.ts';
 import { readForm } from './read-comment.ts';
 import { commonFamily, type ManyLine, readMany } from './read-many.ts';
-import { askToPost, type PostInput } from './run-post.ts';
-import { lookUp, send, type ToSend } from './send.ts';
+import type { PostInput } from './run-post.ts';
+import { bodyOf, lookUp, send, type ToSend } from './send.ts';
 import { type SignedComment, signComment } from './signed.ts';
 
 /** Answers that are about one comment: the next one may well be taken. */
@@ -26,12 +28,21 @@ export async function postMany(input: PostInput, file: string, context: Context)
   const ready = await signAll(lines, input, file, context);
   for (const { line, comment } of ready)
     for (const warning of oddities(comment.commentText)) context.warn(`line ${line}: ${warning}`);
-  const { dryRun, curl, yes } = context.options;
-  if (dryRun || curl) return { kind: 'items', batches: once(ready.map(asShown)), view: manyView };
+  const { curl, preview, yes } = context.options;
+  if (curl && ready[0] !== undefined) {
+    context.note(`${ready.length} comments would go in as many requests; this is the first.`);
+    await context.call(post, bodyOf(ready[0].comment));
+  }
+  if (preview) return { kind: 'items', batches: once(ready.map(asShown)), view: manyView };
   const { baseUrl, kind } = await context.service();
   if (context.world.io.in.isTTY === true && !yes) {
     const signers = [...new Set(ready.map(({ comment }) => comment.signerAddress))].join(', ');
-    await askToPost('', `Post ${ready.length} comments by ${signers} to ${new URL(baseUrl).origin}?`, context);
+    const shown = ready.slice(0, maxPreviews).map(({ line, comment }) => {
+      return `Line ${line}: ${describePreview(previewOf(comment, comment), context.world.io.err)}`;
+    });
+    if (ready.length > maxPreviews) shown.push(`${ready.length - maxPreviews} more: see them with --dry-run.\n`);
+    const deed = `post ${ready.length} comments by ${signers} to ${new URL(baseUrl).origin}`;
+    await confirm(deed, context, shown.join('\n'));
   }
   const journal = openJournal(await context.dataDirectory(), new URL(baseUrl).origin, context.world);
   // A service on this machine can be reset, so there the journal's word is checked.
@@ -45,8 +56,11 @@ export async function postMany(input: PostInput, file: string, context: Context)
 
 interface Ready {
   line: number;
-  comment: ToSend;
+  comment: SignedComment;
 }
+
+/** A screen or two; somebody who wants to read more of them does so before posting. */
+const maxPreviews = 10;
 
 async function* once<T>(items: readonly T[]): AsyncGenerator<readonly T[]> {
   yield items;
@@ -89,7 +103,7 @@ async function signAll(lines: readonly ManyLine[], input: PostInput, file: strin
   if (unsigned.length > 0) {
     const form = await readForm(input, context);
     const family = commonFamily(unsigned);
-    checkKeySource(input, context, file === '-' ? '--from -' : undefined);
+    checkKeySource(input, context, file === '-' ? '--file -' : undefined);
     await withSigner(input, { family, expected: input.signer }, context, async (signer) => {
       for (const { line, fields } of unsigned) made.set(line, await signComment(fields, form, { signer }));
     });

@@ -1,3 +1,6 @@
+import type { Sink } from '../../output/io.ts';
+import { breakText } from '../../output/text-width.ts';
+import { codeOf, showUnseen, unseenIn } from '../../output/unseen.ts';
 import { countCharacters, longestComment } from './endpoints.ts';
 import { signedText, type TextFields, type TextForm } from './signing.ts';
 
@@ -9,7 +12,7 @@ export interface Preview extends TextFields, TextForm {
   warnings: string[];
 }
 
-/** The preview of a comment. Never throws. */
+/** The preview of a comment. */
 export function previewOf(fields: TextFields, form: TextForm): Preview {
   const { commentText } = fields;
   return {
@@ -25,12 +28,7 @@ export function previewOf(fields: TextFields, form: TextForm): Preview {
   };
 }
 
-const bidirectional = /[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/u;
-const zeroWidth = /\u034F|[\u00AD\u180E\u200B\u2060-\u2064\uFEFF\u{E0000}-\u{E007F}]/u;
-const joiner = /[\u200C\u200D]/u;
-const control = /[\x00-\x09\x0B-\x1F\x7F-\x9F\u2028\u2029]/u;
-
-/** Sentences on what readers of a comment may not see. Empty where there is nothing; never throws. */
+/** Sentences on what readers of a comment may not see. Empty where there is nothing. */
 export function oddities(text: string): string[] {
   const found: string[] = [];
   const units = text.length;
@@ -39,15 +37,7 @@ export function oddities(text: string): string[] {
   else if (/\s$|^\s/u.test(text)) found.push('the comment begins or ends with a space');
   if (text.normalize('NFC') !== text)
     found.push('the comment is not in Unicode normal form NFC: an app that normalises it breaks the signature');
-  for (const [what, pattern] of [
-    ['a zero-width character', zeroWidth],
-    ['a joiner without width', /\p{Extended_Pictographic}/u.test(text) ? /(?!)/ : joiner],
-    ['a bidirectional control, which can show the text in another order', bidirectional],
-    ['a control character', control],
-  ] as const) {
-    const hit = pattern.exec(text.replaceAll('\r\n', '\n'));
-    if (hit) found.push(`the comment has ${what}: ${codeOf(hit[0])}`);
-  }
+  found.push(...unseenWarnings(text));
   if (units > longestComment && countCharacters(text) <= longestComment)
     found.push(
       `the comment has ${units} UTF-16 units: a service that counts those instead of characters refuses more than ${longestComment}`,
@@ -55,29 +45,59 @@ export function oddities(text: string): string[] {
   return found;
 }
 
-function codeOf(character: string): string {
-  return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
+const reorders = 'which can show the text in another order';
+/** What a comment may hold and nobody sees: said of one, of several, and the characters of the kind; the first that fits counts. */
+const kinds = [
+  [`a bidirectional control, ${reorders}`, `bidirectional controls, ${reorders}`, /\p{Bidi_Control}/u],
+  ['a control character', 'control characters', /[\p{Cc}\p{Cs}\u2028\u2029]/u],
+  ['a character without ink', 'characters without ink', /./su],
+] as const;
+const maxCodesShown = 5;
+
+function unseenWarnings(text: string): string[] {
+  // Line feeds are shown as lines, and Windows line ends have a warning of their own.
+  const hidden = unseenIn(text.replaceAll(/\r?\n/g, ' '));
+  const kindOf = (character: string) => kinds.find(([, , pattern]) => pattern.test(character));
+  return kinds.flatMap((kind) => {
+    const [one, several] = kind;
+    const ofKind = hidden.filter((character) => kindOf(character) === kind);
+    if (ofKind.length === 0) return [];
+    const codes = [...new Set(ofKind)].map(codeOf);
+    const rest = codes.length > maxCodesShown ? ` and ${codes.length - maxCodesShown} more` : '';
+    const what = ofKind.length === 1 ? one : `${ofKind.length} ${several}`;
+    return [`the comment has ${what}: ${codes.slice(0, maxCodesShown).join(', ')}${rest}`];
+  });
 }
 
-/** The preview for people: each line with its number, empty ones marked, what cannot be seen spelled out. Ends with a newline. */
-export function describePreview({ message, layout, characters, warnings, commentText }: Preview): string {
-  const lines = message.split('\n');
-  const width = String(lines.length).length;
-  const shown = lines.map((line, index) => `  ${String(index + 1).padStart(width)} | ${visible(line)}`);
+/**
+ * The preview for people: each line of the text with its number, the fields as they are, the comment behind a bar and on a terminal
+ * broken at its width, so that no line of it passes for a field; what cannot be seen is spelled out. Ends with a newline.
+ */
+export function describePreview(preview: Preview, { isTTY, width }: Pick<Sink, 'isTTY' | 'width'>): string {
+  const { message, layout, characters, warnings, commentText } = preview;
+  const count = message.split('\n').length;
+  const comment = commentText.split('\n');
+  const digits = String(count).length;
+  const numbered = (line: number, text: string) => `  ${String(line).padStart(digits)}  ${text}`;
+  const fields = signedText({ ...preview, commentText: '' }, preview)
+    .split('\n')
+    .slice(0, count - comment.length);
+  const label = 'Comment: ';
+  const room = isTTY ? Math.max(20, width - digits - label.length - 6) : Number.POSITIVE_INFINITY;
+  const lines = comment.flatMap((line, index) => {
+    const [first = '', ...rest] = breakText(showUnseen(line), room);
+    const before = index === 0 ? label : ' '.repeat(label.length);
+    const blank = ' '.repeat(digits + label.length + 4);
+    const shown = first === '' ? '|' : `| ${first}`;
+    return [numbered(fields.length + index + 1, before + shown), ...rest.map((part) => `${blank}| ${part}`)];
+  });
   const bytes = new TextEncoder().encode(commentText).length;
   return [
-    `Text to be signed (${layout}, ${lines.length} lines):`,
-    ...shown,
+    `Text to be signed (${layout}, ${count} lines):`,
+    ...fields.map((line, index) => numbered(index + 1, line === '' ? '(empty line)' : showUnseen(line))),
+    ...lines,
     `Comment: ${characters} of ${longestComment} characters (Unicode code points, as maxLength of the interface counts), ${bytes} bytes`,
     ...warnings.map((warning) => `warning: ${warning}`),
     '',
   ].join('\n');
-}
-
-const unseen = new RegExp([bidirectional, zeroWidth, joiner, control].map(({ source }) => source).join('|'), 'gu');
-
-function visible(line: string): string {
-  if (line === '') return '(empty line)';
-  const kept = /\p{Extended_Pictographic}/u.test(line) ? line.replaceAll(/(?<=\S)\u200D(?=\S)/gu, '\uE000') : line;
-  return kept.replaceAll(unseen, (character) => `<${codeOf(character)}>`).replaceAll('\uE000', '\u200D');
 }

@@ -1,26 +1,36 @@
-import { readFile } from 'node:fs/promises';
 import type { Context } from '../../context.ts';
-import { SotraError, usageError } from '../../errors.ts';
+import { missingInputs, SotraError, usageError } from '../../errors.ts';
+import { decodeUtf8, readWhole } from '../../files/whole.ts';
+import { showUnseen } from '../../output/unseen.ts';
 import { countCharacters, longestComment } from './endpoints.ts';
 import type { CommentInput, FormInput } from './params.ts';
 import { secretIn } from './secret-arguments.ts';
 import type { TextFields, TextForm } from './signing.ts';
-import { fieldProblem } from './swap-fields.ts';
+import { fieldProblem, isServiceName } from './swap-fields.ts';
 
 const flagOf = { transactionHash: '--tx', tokenAddress: '--token', commentText: '--text' } as const;
 
 /** The comment that was typed, checked for its chain. Errors: `usage` naming the flag, before any key is asked for; `local-file`. */
 export async function readComment(input: CommentInput, context: Context): Promise<TextFields> {
   const { chain, transactionHash, tokenAddress } = input;
-  if (chain === undefined) throw missing('--chain', 'chain of the swap');
-  if (transactionHash === undefined)
-    throw missing('--tx', 'transaction hash of the swap, on hyperliquid or an order id');
-  if (tokenAddress === undefined) throw missing('--token', 'token that was swapped');
+  const text = input.commentText ?? input.textFile;
+  if (chain === undefined || transactionHash === undefined || tokenAddress === undefined || text === undefined)
+    throw missingInputs(neededFor(input));
   const typed = { chain, transactionHash, tokenAddress, commentText: input.commentText ?? '' };
   checkFields(typed);
   const fields = { ...typed, commentText: await readText(input, context) };
   checkFields(fields);
   return fields;
+}
+
+/** The inputs without which there is no comment, for `missingInputs`. */
+export function neededFor({ chain, transactionHash, tokenAddress, commentText, textFile }: CommentInput) {
+  return [
+    { label: '--chain', help: 'chain of the swap', value: chain },
+    { label: '--tx', help: 'transaction hash of the swap, or an order id on hyperliquid', value: transactionHash },
+    { label: '--token', help: 'token that was swapped', value: tokenAddress },
+    { label: '--text (or --text-file)', help: 'the comment', value: commentText ?? textFile },
+  ];
 }
 
 function checkFields(fields: TextFields): void {
@@ -30,16 +40,11 @@ function checkFields(fields: TextFields): void {
   throw usageError(`${flagOf[wrong.field]}${shown}: ${wrong.problem}`);
 }
 
-function missing(flag: string, what: string): SotraError {
-  return usageError(`${flag} is required: ${what}`, 'See the command with --help.');
-}
-
 async function readText({ commentText, textFile }: CommentInput, { world }: Context): Promise<string> {
   if (commentText !== undefined && textFile !== undefined)
     throw usageError('--text and --text-file contradict each other');
-  if (commentText !== undefined) return commentText;
-  if (textFile === undefined) throw missing('--text or --text-file', 'the comment');
-  const text = decodeUtf8(await readBytes(textFile, world), textFile);
+  if (textFile === undefined) return commentText ?? '';
+  const text = decodeUtf8(await readWhole(textFile, world.io), textFile);
   const what = await secretIn(text);
   if (what !== undefined)
     throw usageError(
@@ -48,26 +53,6 @@ async function readText({ commentText, textFile }: CommentInput, { world }: Cont
   const count = countCharacters(text);
   if (count >= 1 && count <= longestComment) return text;
   throw usageError(`--text-file ${textFile}: has ${count} characters, must be 1 to ${longestComment}`);
-}
-
-/** The bytes of a file, or of stdin for `-`. Errors: `local-file` naming it. */
-export async function readBytes(file: string, { io }: Context['world']): Promise<Buffer> {
-  if (file !== '-')
-    return readFile(file).catch((cause: Error) => {
-      throw new SotraError('local-file', `cannot read ${file}: ${cause.message}`, { cause });
-    });
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of io.in) chunks.push(chunk);
-  return Buffer.concat(chunks);
-}
-
-/** The bytes as text, none lost or replaced. Errors: `usage` where they are not UTF-8. */
-export function decodeUtf8(bytes: Uint8Array, file: string): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch (cause) {
-    throw new SotraError('usage', `${file === '-' ? 'stdin' : file} is not UTF-8 text`, { cause });
-  }
 }
 
 /**
@@ -90,6 +75,6 @@ export async function readForm(input: FormInput, context: Context): Promise<Text
 }
 
 function checkName(name: string): string {
-  if (/^\P{C}+$/u.test(name) && name.trim() === name) return name;
-  throw usageError(`--service-name ${name}: must be one line without spaces around it`);
+  if (isServiceName(name)) return name;
+  throw usageError(`--service-name ${showUnseen(name)}: must be one line without spaces around it`);
 }

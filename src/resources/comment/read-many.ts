@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
+import { bytesOf } from '../../files/source.ts';
+import { openTextFile, readLines } from '../../files/text-file.ts';
 import { chainSchema, chains } from '../../model/chain.ts';
+import { parseJson } from '../../model/json.ts';
 import { countCharacters, longestComment } from './endpoints.ts';
-import { decodeUtf8, readBytes } from './read-comment.ts';
 import { readSigned, type SignedComment, signedProblem } from './signed.ts';
 import type { TextFields } from './signing.ts';
 import { type Family, familyOf, fieldProblem } from './swap-fields.ts';
@@ -32,20 +34,21 @@ const problemsShown = 5;
  * lines that are wrong, before any key is asked for and anything is sent; `local-file`.
  */
 export async function readMany(file: string, { world }: Context): Promise<ManyLine[]> {
-  const text = decodeUtf8(await readBytes(file, world), file).replace(/^\uFEFF/, '');
   const problems: { line: number; problem: string }[] = [];
   const seen = new Map<string, number>();
-  const lines = text.split('\n').flatMap((content, index): ManyLine[] => {
-    if (content.trim() === '') return [];
-    const line = index + 1;
-    const read = readLine(content);
-    const problem = 'problem' in read ? read.problem : repeatProblem(read, line, seen);
-    if (problem !== undefined) problems.push({ line, problem });
-    return 'problem' in read ? [] : [{ line, ...read }];
-  });
+  const found: ManyLine[] = [];
+  for await (const lines of readLines(await openTextFile(bytesOf(file, world.io)))) {
+    if (world.signal.aborted) throw new SotraError('interrupted', 'interrupted; nothing was signed or sent');
+    for (const { number: line, text } of lines) {
+      const read = readLine(text);
+      const problem = 'problem' in read ? read.problem : repeatProblem(read, line, seen);
+      if (problem !== undefined) problems.push({ line, problem });
+      if (!('problem' in read)) found.push({ line, ...read });
+    }
+  }
   if (problems.length > 0) throw refusal(file, problems);
-  if (lines.length === 0) throw usageError(`${file === '-' ? 'stdin' : file} holds no comments`);
-  return lines;
+  if (found.length === 0) throw usageError(`${file === '-' ? 'stdin' : file} holds no comments`);
+  return found;
 }
 
 type Read = { fields: TextFields; signed?: SignedComment } | { problem: string };
@@ -72,8 +75,10 @@ function readLine(content: string): Read {
 
 function parse(content: string): Record<string, unknown> | undefined {
   try {
-    const value = JSON.parse(content);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
+    const value = parseJson(content);
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined;
   } catch {
     return undefined;
   }

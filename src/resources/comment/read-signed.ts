@@ -1,16 +1,17 @@
 import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
-import { decodeUtf8, readBytes } from './read-comment.ts';
+import { decodeUtf8, readWhole } from '../../files/whole.ts';
+import { parseJson } from '../../model/json.ts';
 import { readSigned, type SignedComment } from './signed.ts';
 
 /** The signed comment in a file that `comment sign --out` wrote, its signature not yet checked. Errors: `local-file`, `usage`. */
 export async function readSignedFile(file: string, { world }: Context): Promise<SignedComment> {
-  const text = decodeUtf8(await readBytes(file, world), file).replace(/^\uFEFF/, '');
+  const text = decodeUtf8(await readWhole(file, world.io), file).replace(/^\uFEFF/, '');
   const name = file === '-' ? 'stdin' : file;
   const value = parse(text);
   if (value === undefined) {
     if (text.trim().split('\n').length > 1 && parse(text.trim().split('\n')[0] ?? '') !== undefined)
-      throw usageError(`${name} holds several comments`, `Post them with --from ${file}.`);
+      throw usageError(`${name} holds several comments`, `Post them with --file ${file}.`);
     throw usageError(`${name} is not JSON`, 'It is written by sotra comment sign --out <file>.');
   }
   const read = readSigned(value);
@@ -22,7 +23,7 @@ export async function readSignedFile(file: string, { world }: Context): Promise<
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return undefined;
   }

@@ -1,9 +1,11 @@
-import { describeRequest, maskHeaders, RequestPreview } from '../../api/preview.ts';
+import { RequestPreview } from '../../api/preview.ts';
 import type { Result } from '../../cli/command.ts';
+import { confirm } from '../../confirm.ts';
 import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
+import { showUnseen } from '../../output/unseen.ts';
 import { post } from './endpoints.ts';
-import { checkKeySource, keySources, mayAsk } from './keys/open-key.ts';
+import { checkKeySource, keySources } from './keys/open-key.ts';
 import { withSigner } from './open-signer.ts';
 import type { CommentInput, FormInput, KeyInput } from './params.ts';
 import { describePreview, oddities, previewOf } from './preview.ts';
@@ -20,7 +22,7 @@ export interface PostInput extends CommentInput, FormInput, KeyInput {
   signature?: string | undefined;
   signer?: string | undefined;
   signed?: string | undefined;
-  from?: string | undefined;
+  file?: string | undefined;
 }
 
 /** A comment ready to be sent, with its text where the form of that is known. */
@@ -29,10 +31,10 @@ interface Prepared {
   form: TextForm | undefined;
 }
 
-/** Posts one comment: signed here, signed elsewhere, or many with `--from`. */
+/** Posts one comment: signed here, signed elsewhere, or many with `--file`. */
 export async function runPost(input: PostInput, context: Context): Promise<Result> {
   checkWays(input);
-  if (input.from !== undefined) return (await import('./post-many.ts')).postMany(input, input.from, context);
+  if (input.file !== undefined) return (await import('./post-many.ts')).postMany(input, input.file, context);
   const { comment, form } = await prepare(input, context);
   for (const warning of oddities(comment.commentText)) context.warn(warning);
   const { dryRun, curl } = context.options;
@@ -55,15 +57,15 @@ function checkWays(input: PostInput): void {
   const ways = [
     ...(input.signature === undefined ? [] : ['--signature']),
     ...(input.signed === undefined ? [] : ['--signed']),
-    ...(input.from === undefined ? [] : ['--from']),
+    ...(input.file === undefined ? [] : ['--file']),
   ];
-  const [way, other] = ways.concat(input.from === undefined ? keySources(input) : []);
+  const [way, other] = ways.concat(input.file === undefined ? keySources(input) : []);
   if (way !== undefined && other !== undefined && way !== other && !way.startsWith('--key'))
     throw usageError(`${way} and ${other} contradict each other`, 'Post what is signed already, or sign with a key.');
   const typed = (['chain', 'transactionHash', 'tokenAddress', 'commentText', 'textFile'] as const).filter(
     (key) => input[key] !== undefined,
   );
-  if ((way === '--signed' || way === '--from') && typed.length > 0)
+  if ((way === '--signed' || way === '--file') && typed.length > 0)
     throw usageError(`${way} takes the comment from the file: leave --chain, --tx, --token and --text out`);
 }
 
@@ -111,39 +113,26 @@ async function prepareFile(input: PostInput, file: string, context: Context): Pr
   return { comment: signed, form: signed };
 }
 
-/** On a terminal: shows the text and asks. Errors: `usage` where nobody may be asked, `interrupted` for a no. */
+/** On a terminal: shows the text and asks. Errors: those of `confirm`. */
 async function confirmPost(comment: ToSend, form: TextForm | undefined, context: Context): Promise<void> {
-  const { world, options } = context;
-  if (world.io.in.isTTY !== true || options.yes) return;
+  if (context.world.io.in.isTTY !== true || context.options.yes) return;
   const { baseUrl, kind } = await context.service();
   const where = kind === 'sandbox' ? 'the sandbox' : new URL(baseUrl).origin;
-  const text = form === undefined ? '' : describePreview(previewOf(comment, form));
-  await askToPost(`${text}Signer: ${comment.signerAddress}\n`, `Post this comment to ${where}?`, context);
+  const text = form === undefined ? '' : describePreview(previewOf(comment, form), context.world.io.err);
+  await confirm(`post this comment to ${where}`, context, `${text}Signer: ${showUnseen(comment.signerAddress)}\n`);
 }
 
-/** Asks for a yes after showing something. Errors as in `confirmPost`. */
-export async function askToPost(shown: string, question: string, context: Context): Promise<void> {
-  const { world } = context;
-  if (!mayAsk(context)) throw usageError('posting from a terminal asks first, and --no-input forbids it', 'Add --yes.');
-  await world.io.err.write(shown);
-  const answer = await world.io.ask(`${question} [y/N] `, { hidden: false });
-  if (!/^y(es)?$/i.test(answer.trim())) throw new SotraError('interrupted', 'not posted: the answer was no');
-}
-
+/** The request with the text that was signed, thrown to be shown. */
 async function showRequest(comment: ToSend, form: TextForm | undefined, context: Context): Promise<Result> {
   try {
     await context.call(post, bodyOf(comment));
   } catch (thrown) {
     if (!(thrown instanceof RequestPreview)) throw thrown;
-    const { method, url, headers, body = '{}' } = thrown.request;
     const preview = form && previewOf(comment, form);
-    const { format, jq } = context.options;
-    if (format !== 'json' && jq === undefined) {
-      const text = `${preview ? `${describePreview(preview)}\n` : ''}Signer: ${comment.signerAddress}\n\n`;
-      return { kind: 'text', text: text + describeRequest(thrown.request) };
-    }
-    const request = { method, url: url.href, headers: maskHeaders(headers), body: JSON.parse(body) };
-    return { kind: 'answer', answer: { ...preview, signerAddress: comment.signerAddress, request } };
+    const { signerAddress } = comment;
+    const lines = preview ? `${describePreview(preview, context.world.io.out)}\n` : '';
+    const text = `${lines}Signer: ${showUnseen(signerAddress)}\n\n`;
+    throw new RequestPreview(thrown.request, { text, facts: { ...preview, signerAddress } });
   }
   throw new SotraError('internal', 'a request was sent that was only to be shown');
 }

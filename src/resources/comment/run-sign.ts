@@ -1,4 +1,5 @@
 import type { Result } from '../../cli/command.ts';
+import { confirmReplace } from '../../confirm.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { writeSecretFile } from './keys/key-store.ts';
@@ -17,21 +18,24 @@ export interface SignInput extends CommentInput, FormInput, KeyInput {
   preview?: boolean | undefined;
   signer?: string | undefined;
   encoding?: Encoding | undefined;
-  from?: string | undefined;
+  file?: string | undefined;
   out?: string | undefined;
 }
 
-/** One signed comment, many with `--from`, or with `--preview` what would be signed. */
+/** One signed comment, many with `--file`, or with `--preview` what would be signed. */
 export async function runSign(input: SignInput, context: Context): Promise<Result> {
-  if (input.from !== undefined) return signMany(input, input.from, context);
+  if (input.file !== undefined) return signMany(input, input.file, context);
   const fields = await readComment(input, context);
   const form = await readForm(input, context);
   const family = familyOf(fields.chain);
   checkEncoding(input.encoding, family);
   const preview = previewOf(fields, form);
-  if (input.preview === true || context.options.dryRun)
+  if (input.preview === true || context.options.dryRun) {
+    tellOut(input, context);
     return asText([preview], context) ?? { kind: 'answer', answer: preview, view: previewView };
+  }
   checkKeySource(input, context, input.textFile === '-' ? '--text-file -' : undefined);
+  if (input.out !== undefined) await confirmReplace('--out', input.out, context);
   for (const warning of preview.warnings) context.warn(warning);
   const { encoding, signer: expected } = input;
   const signed = await withSigner(input, { family, encoding, expected }, context, (signer) =>
@@ -50,16 +54,18 @@ function checkEncoding(encoding: Encoding | undefined, family: Family): void {
 async function signMany(input: SignInput, file: string, context: Context): Promise<Result> {
   const only = ['chain', 'transactionHash', 'tokenAddress', 'commentText', 'textFile'] as const;
   if (only.some((key) => input[key] !== undefined) || input.preview === true)
-    throw usageError('--from takes the comments from the file: leave --chain, --tx, --token, --text and --preview out');
+    throw usageError('--file takes the comments from the file: leave --chain, --tx, --token, --text and --preview out');
   const lines = await readMany(file, context);
   const form = await readForm(input, context);
   const family = commonFamily(lines);
   checkEncoding(input.encoding, family);
   if (context.options.dryRun) {
+    tellOut(input, context);
     const previews = lines.map(({ fields }) => previewOf(fields, form));
     return asText(previews, context) ?? { kind: 'items', batches: once(previews), view: previewView };
   }
-  checkKeySource(input, context, file === '-' ? '--from -' : undefined);
+  checkKeySource(input, context, file === '-' ? '--file -' : undefined);
+  if (input.out !== undefined) await confirmReplace('--out', input.out, context);
   for (const { line, fields } of lines)
     for (const warning of oddities(fields.commentText)) context.warn(`line ${line}: ${warning}`);
   const { encoding, signer: expected } = input;
@@ -72,10 +78,14 @@ async function signMany(input: SignInput, file: string, context: Context): Promi
   return writeOut(input.out, signed.map((each) => `${JSON.stringify(each)}\n`).join(''), signed.length, context);
 }
 
+function tellOut({ out }: SignInput, { options, note }: Context): void {
+  if (options.dryRun && out !== undefined) note(`Would be signed and written to ${out}.`);
+}
+
 /** For people; `undefined` where another form is asked for. */
-function asText(previews: readonly Preview[], { options: { format, jq } }: Context): Result | undefined {
+function asText(previews: readonly Preview[], { options: { format, jq }, world }: Context): Result | undefined {
   if (jq !== undefined || (format !== undefined && format !== 'table')) return undefined;
-  return { kind: 'text', text: previews.map(describePreview).join('\n') };
+  return { kind: 'text', text: previews.map((each) => describePreview(each, world.io.out)).join('\n') };
 }
 
 async function* once<T>(items: readonly T[]): AsyncGenerator<readonly T[]> {
@@ -84,7 +94,7 @@ async function* once<T>(items: readonly T[]): AsyncGenerator<readonly T[]> {
 
 function writeOut(file: string, text: string, count: number, context: Context): Result {
   writeSecretFile(file, text, { exclusive: false });
-  const how = count === 1 ? `sotra comment post --signed ${file}` : `sotra comment post --from ${file}`;
+  const how = count === 1 ? `sotra comment post --signed ${file}` : `sotra comment post --file ${file}`;
   context.note(`Signed ${count === 1 ? 'the comment' : `${count} comments`} into ${file}. Post with: ${how}`);
   return { kind: 'none' };
 }

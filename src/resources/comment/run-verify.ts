@@ -1,8 +1,9 @@
 import type { Result } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
-import { exitCodeOf, usageError } from '../../errors.ts';
+import { exitCodeOf, missingInputs } from '../../errors.ts';
 import type { CommentInput, FormInput } from './params.ts';
-import { readComment, readForm } from './read-comment.ts';
+import { oddities } from './preview.ts';
+import { neededFor, readComment, readForm } from './read-comment.ts';
 import { readSignedFile } from './read-signed.ts';
 import { signedText } from './signing.ts';
 import { type Claim, type Verdict, verifySignature } from './verify.ts';
@@ -26,10 +27,19 @@ export async function runVerify(input: VerifyInput, context: Context): Promise<R
 async function verifyTyped(input: VerifyInput, context: Context): Promise<Verdict> {
   const { signature, signer } = input;
   if (signature === undefined || signer === undefined)
-    throw usageError(`--${signature === undefined ? 'signature' : 'signer'} is required, or --signed <file>`);
+    throw missingInputs([
+      ...neededFor(input),
+      { label: '--signature', help: 'the signature, or --signed <file>', value: signature },
+      { label: '--signer', help: 'the address that signed', value: signer },
+    ]);
   const fields = await readComment(input, context);
   const form = await readForm(input, context);
+  warnOfText(fields.commentText, context);
   return verifySignature(claimOf(fields.chain, signedText(fields, form), signature, signer, input.encoding));
+}
+
+function warnOfText(commentText: string, { warn }: Context): void {
+  for (const warning of oddities(commentText)) warn(warning);
 }
 
 function claimOf(
@@ -46,6 +56,7 @@ async function verifyFile(input: VerifyInput, file: string, context: Context): P
   const signed = await readSignedFile(file, context);
   const { chain, message, signature, signerAddress, layout, serviceName } = signed;
   const form = { layout: input.layout ?? layout, serviceName: input.serviceName ?? serviceName };
+  warnOfText(signed.commentText, context);
   if (signedText(signed, form) !== message)
     return { valid: false, signerAddress, reason: 'the message is not the text that the fields make' };
   return verifySignature(claimOf(chain, message, signature, signerAddress, input.encoding));

@@ -1,15 +1,17 @@
 import { isUuid, normalizeAddress } from '../../model/address.ts';
+import type { Chain } from '../../model/chain.ts';
 import { parseTime } from '../../model/duration.ts';
 import type { Handler } from '../../sandbox/answer.ts';
 import { getMeta } from '../../sandbox/clock.ts';
-import { commentsOfTrades } from '../../sandbox/comments.ts';
+import { commentsOfTrades, copiedText } from '../../sandbox/comments.ts';
 import { addIntents } from '../../sandbox/copies.ts';
 import { noteComment } from '../../sandbox/events.ts';
 import { uuidOf } from '../../sandbox/ids.ts';
 import { Refusal, type SandboxCall } from '../../sandbox/service.ts';
+import { storedToken } from '../../sandbox/tokens.ts';
 import type * as endpoints from './endpoints.ts';
 import { signedText, type TextForm } from './signing.ts';
-import { plainAddress, verifySignature } from './verify.ts';
+import { normalizeSignature, plainAddress, verifySignature } from './verify.ts';
 
 /** A commented trade must be worth at least this much (wire-facts 3.6). */
 const leastUsd = 10;
@@ -32,6 +34,7 @@ interface TradeRow {
 /** POST /v1/swap-comments: 400 naming the rule that is broken; signature first, then the trade, then one comment a trade. */
 export const post: Handler<typeof endpoints.post> = (input, call) => {
   const signerAddress = normalizeAddress(plainAddress(input.signerAddress));
+  const signature = normalizeSignature(input.chain, input.signature);
   const message = signedText(input, formOf(call));
   const verdict = verifySignature({ ...input, message, encoding: 'base58' });
   if (!verdict.valid) throw new Refusal(400, `signature: ${verdict.reason}`);
@@ -44,7 +47,7 @@ export const post: Handler<typeof endpoints.post> = (input, call) => {
       throw new Refusal(400, 'transactionHash: this trade already has a comment, and there is one per trade');
     const [trade] = trades;
     if (trade === undefined) throw new Refusal(400, 'transactionHash: no such trade');
-    const id = uuidOf(`comment:${trade.id}:${input.signature}`);
+    const id = uuidOf(`comment:${trade.id}:${signature}`);
     call.db.run(
       `INSERT INTO comment (id, trade_id, partner_id, chain, token, transaction_hash, wallet, text, at_ms, signature)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -58,7 +61,7 @@ export const post: Handler<typeof endpoints.post> = (input, call) => {
         signerAddress,
         input.commentText,
         call.nowMs,
-        input.signature,
+        signature,
       ],
     );
     const { partner, nowMs } = call;
@@ -78,7 +81,7 @@ function formOf({ db }: SandboxCall): TextForm {
 
 interface Swap {
   transactionHash: string;
-  chain: string;
+  chain: Chain;
   tokenAddress: string;
   signerAddress: string;
 }
@@ -89,7 +92,7 @@ function findSwap(call: SandboxCall, { transactionHash, chain, tokenAddress, sig
   if (known.length === 0) throw new Refusal(400, `transactionHash ${transactionHash}: no such trade`);
   const onChain = known.filter((trade) => trade.chain === chain);
   if (onChain.length === 0) throw new Refusal(400, `chain ${chain}: that trade is on ${known[0]?.chain}`);
-  const ofToken = onChain.filter((trade) => trade.token === normalizeAddress(tokenAddress));
+  const ofToken = onChain.filter((trade) => trade.token === storedToken(call.db, chain, tokenAddress));
   if (ofToken.length === 0)
     throw new Refusal(400, `tokenAddress ${tokenAddress}: that trade is of ${onChain[0]?.token}`);
   const own = ofToken.filter((trade) => trade.wallet === signerAddress);
@@ -122,14 +125,14 @@ export const list: Handler<typeof endpoints.list> = ({ hashes, chain, viewerAddr
       const ids = tradesOf(call, [hash]).flatMap((trade) => (trade.chain === chain ? [trade.id] : []));
       const comments = [...commentsOfTrades(db, ids, { partner, nowMs, replies: false, ...viewers }).values()].flat();
       const copies = comments.reduce((sum, { metrics }) => sum + (metrics as { copyCount: number }).copyCount, 0);
-      const insights = copies === 0 ? [] : [{ text: `Copied ${copies} ${copies === 1 ? 'time' : 'times'}` }];
+      const insights = copiedText(copies).map((text) => ({ text }));
       return [hash, { comments: comments as Comment[], insights }];
     }),
   );
 };
 
 interface CommentedSwap {
-  chain: string;
+  chain: Chain;
   token: string;
 }
 
@@ -139,7 +142,7 @@ export const copy: Handler<typeof endpoints.copy> = (input, { db, nowMs, partner
   const comment = db.get<CommentedSwap>('SELECT chain, token FROM comment WHERE id = ?', [id]);
   if (comment === undefined) throw new Refusal(404, `comment ${input.id} does not exist`);
   const chain = input.chain ?? comment.chain;
-  const token = normalizeAddress(input.tokenAddress);
+  const token = storedToken(db, chain, input.tokenAddress);
   if (chain !== comment.chain)
     throw new Refusal(400, `chain ${chain}: the comment is about a trade on ${comment.chain}`);
   if (token !== comment.token)

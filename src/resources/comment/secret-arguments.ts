@@ -18,7 +18,8 @@ export async function refuseSecretArguments(argv: readonly string[]): Promise<vo
     const value = joined?.[2] ?? token;
     if (flag === '--tx' && /^(0x)?[0-9a-f]{64}$/i.test(value)) continue;
     const what = await secretIn(value);
-    if (what === undefined) continue;
+    // 64 zero bytes in base58 are 64 digits: a bad signature, and the form of a key.
+    if (what === undefined || (flag === '--signature' && value === '1'.repeat(64))) continue;
     const where = flag ?? 'an argument';
     throw usageError(
       `${where} holds what looks like ${what} (not shown here): arguments are seen by other processes and kept by the shell`,

@@ -2,9 +2,10 @@ import type { Context } from '../../context.ts';
 import { SotraError } from '../../errors.ts';
 import { normalizeAddress } from '../../model/address.ts';
 import { type Chain, chains } from '../../model/chain.ts';
+import { visibleJson } from '../../output/json.ts';
 import { type CommentAnswer, list, post } from './endpoints.ts';
 import { signedToken, type TextFields } from './signing.ts';
-import { plainAddress } from './verify.ts';
+import { normalizeSignature, plainAddress } from './verify.ts';
 
 /** A comment with its signature, as it is sent. */
 export interface ToSend extends TextFields {
@@ -23,7 +24,7 @@ export interface Sent {
 /** When a comment is looked up whose POST got no answer. */
 const lookUpAfterMs = [0, 500, 1500];
 
-/** The body of the POST: the exact values that were signed. Never throws. */
+/** The body of the POST: the exact values that were signed. */
 export function bodyOf({ transactionHash, chain, tokenAddress, commentText, signature, signerAddress }: ToSend) {
   const known = chains.find((each) => each === chain) as Chain;
   return {
@@ -31,7 +32,7 @@ export function bodyOf({ transactionHash, chain, tokenAddress, commentText, sign
     chain: known,
     tokenAddress: signedToken(tokenAddress),
     commentText,
-    signature,
+    signature: normalizeSignature(chain, signature),
     signerAddress,
   };
 }
@@ -60,7 +61,7 @@ function checkEcho(sent: ToSend, answered: unknown): void {
   const wrong = fields.filter((field) => comparable(field, body[field]) !== comparable(field, answer[field]));
   if (wrong.length === 0) return;
   const shown = wrong.map(
-    (field) => `${field}: signed ${JSON.stringify(body[field])}, answered ${JSON.stringify(answer[field])}`,
+    (field) => `${field}: signed ${shownJson(body[field])}, answered ${shownJson(answer[field])}`,
   );
   throw new SotraError(
     'verification',
@@ -73,6 +74,11 @@ function checkEcho(sent: ToSend, answered: unknown): void {
       },
     },
   );
+}
+
+/** Also what differs in nothing that can be seen. */
+function shownJson(value: unknown): string {
+  return visibleJson(JSON.stringify(value) ?? 'nothing');
 }
 
 /** EVM addresses and hashes may come back in another case; the text of a comment may not change. */

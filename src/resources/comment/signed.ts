@@ -3,6 +3,7 @@ import { SotraError } from '../../errors.ts';
 import { chainSchema } from '../../model/chain.ts';
 import { commentTextSchema } from './endpoints.ts';
 import { signedText, signedToken, type TextFields, type TextForm } from './signing.ts';
+import { fieldProblem, isServiceName } from './swap-fields.ts';
 import { verifySignature } from './verify.ts';
 import type { Encoding } from './verify-forms.ts';
 
@@ -69,6 +70,9 @@ export function readSigned(value: unknown): { ok: true; signed: SignedComment } 
 
 /** Why a signed comment must not be sent: its text is not that of its fields, or its signature is not good. Never throws. */
 export function signedProblem(signed: SignedComment): string | undefined {
+  const wrong = fieldProblem(signed);
+  if (wrong !== undefined) return `its ${wrong.field} does not fit: ${wrong.problem}`;
+  if (!isServiceName(signed.serviceName)) return 'its serviceName is not one line that can be seen';
   if (signed.message !== signedText(signed, signed)) return 'its message is not the text that its fields make';
   if (signed.tokenAddress !== signedToken(signed.tokenAddress)) return 'its tokenAddress is not lowercase';
   const verdict = verifySignature(signed);

@@ -1,4 +1,5 @@
 import { decodeBase58, isEvmAddress, isSolanaAddress } from '../../model/address.ts';
+import { unseenIn } from '../../output/unseen.ts';
 import type { TextFields } from './signing.ts';
 
 /** Which kind of key signs for a chain: Hyperliquid accounts are EVM addresses (wire-facts 1, row 23). */
@@ -35,6 +36,11 @@ export function fieldProblem({
       problem: 'holds half of a character (a lone surrogate), which has no bytes to sign',
     };
   return undefined;
+}
+
+/** Whether a text can be the first words of a signed text: one line in which everything can be seen, without spaces around it. */
+export function isServiceName(name: string): boolean {
+  return name !== '' && name.trim() === name && unseenIn(name).length === 0;
 }
 
 const isEvmHash = (text: string) => /^0x[0-9a-fA-F]{64}$/.test(text);

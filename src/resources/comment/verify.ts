@@ -31,8 +31,18 @@ export function verifySignature(claim: Claim): Verdict {
   return familyOf(claim.chain) === 'solana' ? verifySolana(claim) : verifyEvm(claim);
 }
 
-function verifyEvm({ message, signature, signerAddress }: Claim): Verdict {
+/**
+ * A signature as the service takes it. Some wallets (Ledger) end those of EVM with the recovery bit itself, 00 or 01, where others write 1b or
+ * 1c; anything else stays as it is.
+ */
+export function normalizeSignature(chain: string, signature: string): string {
+  if (familyOf(chain) === 'solana' || !/^0x[0-9a-fA-F]{128}0[01]$/.test(signature)) return signature;
+  return `${signature.slice(0, -2)}${signature.endsWith('0') ? '1b' : '1c'}`;
+}
+
+function verifyEvm({ chain, message, signature: given, signerAddress }: Claim): Verdict {
   const refuse = (reason: string): Verdict => ({ valid: false, signerAddress, reason });
+  const signature = normalizeSignature(chain, given);
   if (!isEvmAddress(signerAddress)) return refuse('the signer is not an EVM address (0x and 40 hex digits)');
   if (!/^0x([0-9a-fA-F]{2})*$/.test(signature)) return refuse('the signature is not 0x and hex digits');
   const recovered = recoverAddress(new TextEncoder().encode(message), Buffer.from(signature.slice(2), 'hex'));

@@ -1,5 +1,6 @@
 import type { Comment } from '../../model/position.ts';
-import { formatCount, formatTime, formatUsd, shortAddress } from '../../output/format.ts';
+import { addressCell, formatCount, formatTime, formatUsd } from '../../output/format.ts';
+import { showUnseen } from '../../output/unseen.ts';
 import type { Column, Shown, View } from '../../output/view.ts';
 import type { CommentAnswer, CommentsAnswer, CopyAnswer } from './endpoints.ts';
 import type { Preview } from './preview.ts';
@@ -23,7 +24,7 @@ const commentColumns: readonly Column<Comment>[] = [
     header: 'Author',
     help: 'address that signed',
     value: (comment) => comment.signerAddress,
-    show: (comment) => shortAddress(comment.signerAddress),
+    show: (comment) => addressCell(comment.signerAddress),
   },
   {
     key: 'text',
@@ -39,14 +40,14 @@ const commentColumns: readonly Column<Comment>[] = [
     header: 'Token',
     help: 'token that was swapped',
     value: (comment) => comment.tokenAddress,
-    show: (comment) => shortAddress(comment.tokenAddress),
+    show: (comment) => addressCell(comment.tokenAddress),
   },
   {
     key: 'tx',
     header: 'Transaction',
     help: 'transaction hash, or order id on hyperliquid',
     value: (comment) => comment.transactionHash,
-    show: (comment) => shortAddress(comment.transactionHash),
+    show: (comment) => addressCell(comment.transactionHash),
   },
   {
     key: 'copies',
@@ -102,7 +103,7 @@ export const post: View<CommentAnswer, Comment> = {
 
 /** What a list keeps for `--columns`, so that the comments have room: the chain was asked for, the token follows from the swap. */
 const listExtras = ['chain', 'token', 'copiedUsd', 'isAppUserComment'];
-const dropped: Readonly<Record<string, number>> = { uid: 3, copies: 2, likes: 1 };
+const dropped: Readonly<Record<string, number>> = { tx: 4, copies: 3, likes: 2, signer: 1 };
 
 function listColumn(column: Column<Comment>): Column<Comment> {
   const drop = dropped[column.key];
@@ -113,7 +114,7 @@ function listColumn(column: Column<Comment>): Column<Comment> {
 /** Comments, one line each, in the order of the transactions. */
 export const list: View<CommentsAnswer, Comment> = {
   layout: 'table',
-  rows: (answer) => Object.values(answer).flatMap(({ comments }) => comments),
+  rows: (answer) => Object.values(answer).flatMap((swap) => swap?.comments ?? []),
   columns: [...commentColumns.slice(1), ...commentColumns.slice(0, 1)].map(listColumn),
   empty: 'No comments on these transactions.',
 };
@@ -137,7 +138,14 @@ const textColumns: readonly Column<SignedText>[] = [
     help: 'transaction hash or order id, as signed',
     value: (signed) => signed.transactionHash,
   },
-  { key: 'commentText', header: 'Text', help: 'the comment', value: (signed) => signed.commentText, cut: 'end' },
+  {
+    key: 'commentText',
+    header: 'Text',
+    help: 'the comment',
+    value: (signed) => signed.commentText,
+    show: (signed) => showUnseen(signed.commentText),
+    cut: 'end',
+  },
   { key: 'serviceName', header: 'Service', help: 'name in the first line', value: (signed) => signed.serviceName },
   { key: 'layout', header: 'Layout', help: 'form of the signed text', value: (signed) => signed.layout },
   {
@@ -145,6 +153,7 @@ const textColumns: readonly Column<SignedText>[] = [
     header: 'Message',
     help: 'the text that was signed',
     value: (signed) => signed.message,
+    show: (signed) => showUnseen(signed.message),
     extra: true,
   },
 ];

@@ -45,6 +45,7 @@ const paging = {
   items: 'items',
   older: 'olderThan',
   newer: 'newerThan',
+  atSec: 'cardLatestTradeAt',
 } as const;
 
 const marketCap = (which: 'at least' | 'below') =>

@@ -34,8 +34,6 @@ const latestColumns: readonly Column<Card>[] = [
 const firstColumns = ['lastTradeAt', 'trader', 'token'];
 const first = firstColumns.flatMap((key) => cardColumns.filter((column) => column.key === key));
 const others = cardColumns.filter((column) => !firstColumns.includes(column.key));
-/** On a narrow terminal what was paid goes before the trade that the feed is about. */
-const fromNarrow = ['costUsd', 'amount'];
 
 /** Feed cards, newest first: when, who, what, then the position behind it. */
 export const cards: View<FeedAnswer, Card> = {
@@ -44,7 +42,8 @@ export const cards: View<FeedAnswer, Card> = {
   columns: [
     ...first.map(({ drop: _, ...column }) => column),
     ...latestColumns,
-    ...others.map((column) => (fromNarrow.includes(column.key) ? { ...column, drop: 1 } : column)),
+    // Beside the trade that the feed is about there is no room for the id on a narrow terminal.
+    ...others.map((column) => (column.key === 'itemId' ? { ...column, drop: 6 } : column)),
   ],
   empty: 'Nothing in this feed.',
 };

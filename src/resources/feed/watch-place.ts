@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync } from 'node:fs';
+import { mkdirSync, renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Context } from '../../context.ts';
-import { replaceFile } from '../../durable-file.ts';
+import { readStateFile, replaceFile } from '../../durable-file.ts';
 import { SotraError } from '../../errors.ts';
 import { takeLock } from '../../lock.ts';
+import { checkedLine, readCheckedLine } from '../../log-file.ts';
 
 /** Where a watch has got to. Everything before `sinceSec` was shown; from there on, what `seen` names was. */
 export interface WatchPlace {
@@ -77,7 +78,7 @@ export async function watchFile(
     write: (place) => {
       const stored: Stored = { version, command, service: baseUrl, input: filters, ...place };
       try {
-        replaceFile(path, `${JSON.stringify(stored)}\n`);
+        replaceFile(path, `${checkedLine(stored)}\n`);
       } catch (cause) {
         throw unwritable(path, cause);
       }
@@ -87,7 +88,7 @@ export async function watchFile(
 
 function readPlace(path: string): WatchPlace | { damaged: string } | undefined {
   try {
-    const stored: Stored = JSON.parse(readFileSync(path, 'utf8'));
+    const stored = readCheckedLine(readStateFile(path).trimEnd()) as Stored;
     if (Number(stored.version) > version)
       throw new SotraError('local-file', `${path} was written by a newer sotra (layout ${stored.version})`, {
         hint: 'Update sotra, or move the file away to begin anew.',

@@ -23,7 +23,7 @@ const passing: readonly ErrorCode[] = ['network', 'timeout', 'server-error', 'ra
 
 /**
  * New cards of a feed as they come, oldest first, a batch a page; ends only with `max`. The place is kept on disk after each batch that
- * was printed. Network failures, 429 and 5xx are waited out, and where the service has answered before, a proxy's page or half an answer
+ * was printed. Network failures, 429 and 5xx are waited out (with `--retries` so often), and where the service has answered before, a proxy's page or half an answer
  * in its place. Says on stderr where a gap cannot be ruled out. Errors: `interrupted`, `locked` where another process watches from the
  * same place, `local-file`, and those of the call that do not pass: JSON of another shape is the service's own word.
  */
@@ -32,8 +32,7 @@ export async function* watchFeed(watch: Watch): AsyncGenerator<readonly unknown[
   const tell: Tell = (text: string) =>
     context.options.quiet ? Promise.resolve() : context.world.io.err.write(`${safeText(text)}\n`);
   const file = await watchFile(context, watch.endpoint.id, watch.input);
-  const { dryRun, curl } = context.options;
-  const release = dryRun || curl ? () => undefined : file.lock();
+  const release = context.options.preview ? () => undefined : file.lock();
   try {
     yield* watchFrom(watch, file, tell);
   } finally {
@@ -47,7 +46,8 @@ async function* watchFrom(watch: Watch, file: WatchFile, tell: Tell): AsyncGener
   const { context, everyMs, max = Number.POSITIVE_INFINITY } = watch;
   const { signal } = context.world;
   let place = await whereToBegin(watch, file, tell);
-  let [shown, failures] = [0, 0];
+  let [shown, failures, failed] = [0, 0, 0];
+  const { retries = Number.POSITIVE_INFINITY } = context.options;
   // A page that is no JSON at the very first is a wrong address, which does not pass.
   let hasAnswered = place !== undefined && watch.input['newerThan'] === undefined;
   for (;;) {
@@ -69,12 +69,14 @@ async function* watchFrom(watch: Watch, file: WatchFile, tell: Tell): AsyncGener
         if (signal.aborted) break;
       }
       if (failures > 0) await tell('The service answers again.');
-      failures = 0;
+      [failures, failed] = [0, 0];
     } catch (thrown) {
       const error = toSotraError(thrown);
       const passes = passing.includes(error.code) || (hasAnswered && error.code === 'bad-answer');
       if (signal.aborted || !passes) throw signal.aborted ? stopped(shown, place) : thrown;
       failures += 1;
+      failed += error.attempts ?? 1;
+      if (failed > retries) throw thrown;
       if (failures === 1) await tell(`${error.message}; waiting for it to pass.`);
     }
     const pauseMs = Math.min(Math.max(longestPauseMs, everyMs), everyMs * 2 ** Math.min(failures, 10));

@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts';
 import { type ErrorCode, SotraError, toSotraError, usageError } from '../../errors.ts';
+import type { FileBytes } from '../../files/text-file.ts';
 import type { Profile } from '../../model/profile.ts';
 import { bulk as bulkEndpoint } from './endpoints.ts';
 import { type BadEntry, inBatches, type NumberedEntry, readEntries } from './read-entries.ts';
@@ -23,7 +24,8 @@ export interface BulkResult {
 export interface BulkSource {
   /** As the user named it: a file, or `-`. */
   name: string;
-  open: () => AsyncIterable<Uint8Array>;
+  open: () => FileBytes;
+  signal: AbortSignal;
   /** Entries before this line (or place in an array) are passed over. */
   fromLine: number;
 }
@@ -126,10 +128,13 @@ export async function firstBatch(source: BulkSource): Promise<readonly NumberedE
 }
 
 async function* goodEntries(source: BulkSource, onBad: (bad: BadEntry) => void): AsyncGenerator<NumberedEntry> {
-  for await (const one of readEntries(source.open(), nameOf(source))) {
-    if (one.number < source.fromLine) continue;
-    if ('problem' in one) onBad(one);
-    else yield one;
+  for await (const entries of readEntries(source.open())) {
+    if (source.signal.aborted) throw new SotraError('interrupted', 'interrupted');
+    for (const one of entries) {
+      if (one.number < source.fromLine) continue;
+      if ('problem' in one) onBad(one);
+      else yield one;
+    }
   }
 }
 

@@ -39,6 +39,7 @@ export const bulk = defineCommand({
   },
   endpoint: { method, path, source },
   examples: examples.map((example) => ({ ...example, argv: `--sandbox ${example.argv}` })),
+  uses: ['requests', 'changes'],
   exitCodes: [3, 10, ...serviceExitCodes],
   view: async () => (await import('./view.ts')).bulk,
   run: (input, context): Promise<Result> => runBulk(input, context),

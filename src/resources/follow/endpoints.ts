@@ -45,7 +45,7 @@ export const remove = defineEndpoint({
   source: 'spec',
   summary: 'Stop following one or more profiles',
   description: 'Unfollowing an address unfollows its whole profile. Unfollowing what is not followed changes nothing.',
-  params: { addressOrUid: follower, targets },
+  params: { addressOrUid: follower, targets: { ...targets, alsoInQuery: true } },
   answer,
   examples: [
     { argv: 'follow remove ext:user_1 0xb129d76820940a14c764df8b223d8e39cf94a122', says: 'stop following one' },

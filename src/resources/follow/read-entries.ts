@@ -1,10 +1,13 @@
-import { SotraError, usageError } from '../../errors.ts';
-import { whyNotJson } from '../../model/not-json.ts';
+import { readItems } from '../../files/json-items.ts';
+import { type FileBytes, type Line, maxLineBytes, openTextFile, readLines } from '../../files/text-file.ts';
+import { parseJson } from '../../model/json.ts';
 import { type BulkEntry, writtenProblem } from './entry.ts';
 
 /** Entries of one request: at most so many, and its body at most so large (the service takes 5 MB). */
 const batchEntries = 1000;
 const batchBytes = 4 * 1024 * 1024;
+/** An entry and its reversal are each a line of a file, which is read with this limit. */
+const maxEntryBytes = maxLineBytes - 100;
 
 /** Where an entry is: the line it is on, or its place in a JSON array. Both count from 1. */
 interface Place {
@@ -25,29 +28,15 @@ export interface BadEntry extends Place {
 }
 
 /**
- * The entries of a JSON array or of NDJSON, in their order; empty lines and those that begin with # are passed over. Of NDJSON one chunk is
- * held at a time, of an array all of it. Errors: `usage` naming the source for text that is not UTF-8 or begins an array that is not JSON.
+ * The entries of a JSON array or of NDJSON, in their order, in batches; empty lines and those that begin with # are skipped. Errors: `usage`
+ * naming the source, for text that is not UTF-8, a line longer than 1 MB, and what begins an array that is not JSON.
  */
-export async function* readEntries(
-  bytes: AsyncIterable<Uint8Array>,
-  source: string,
-): AsyncGenerator<NumberedEntry | BadEntry> {
-  let carried = '';
-  let number = 0;
-  let kind: 'array' | 'lines' | undefined;
-  for await (const text of decoded(bytes, source)) {
-    carried += text;
-    kind ??= kindOf(carried);
-    if (kind !== 'lines') continue;
-    const lines = carried.split('\n');
-    carried = lines.pop() ?? '';
-    for (const line of lines) {
-      number += 1;
-      if (holdsEntry(line)) yield readLine(line, number);
-    }
-  }
-  if (kind === 'array') yield* readArray(carried, source);
-  else if (holdsEntry(carried)) yield readLine(carried, number + 1);
+export async function* readEntries(source: FileBytes): AsyncGenerator<readonly (NumberedEntry | BadEntry)[]> {
+  const file = await openTextFile(source);
+  if (file.isArray)
+    for await (const items of readItems(file))
+      yield items.map(({ number, value }) => readValue(value, { unit: 'entry', number }));
+  else for await (const lines of readLines(file)) yield lines.filter(({ text }) => !/^\s*#/.test(text)).map(readLine);
 }
 
 /** Entries in requests: consecutive, each within the limits. Throws what the source throws. */
@@ -69,45 +58,10 @@ export async function* inBatches(
   if (first !== undefined) yield [first, ...rest];
 }
 
-async function* decoded(bytes: AsyncIterable<Uint8Array>, source: string): AsyncGenerator<string> {
-  const decoder = new TextDecoder('utf-8', { fatal: true });
-  const decode = (chunk?: Uint8Array) => {
-    try {
-      return chunk === undefined ? decoder.decode() : decoder.decode(chunk, { stream: true });
-    } catch (cause) {
-      throw new SotraError('usage', `${source}: not UTF-8 text`, { cause });
-    }
-  };
-  for await (const chunk of bytes) yield decode(chunk);
-  yield decode();
-}
-
-function kindOf(text: string): 'array' | 'lines' | undefined {
-  const first = text.trimStart()[0];
-  return first === undefined ? undefined : first === '[' ? 'array' : 'lines';
-}
-
-function* readArray(text: string, source: string): Generator<NumberedEntry | BadEntry> {
-  for (const [place, value] of parseArray(text, source).entries())
-    yield readValue(value, { unit: 'entry', number: place + 1 });
-}
-
-function parseArray(text: string, source: string): unknown[] {
-  try {
-    return JSON.parse(text) as unknown[];
-  } catch (cause) {
-    throw usageError(`${source}: begins like a JSON array and is not one: ${whyNotJson(cause)}`);
-  }
-}
-
-function holdsEntry(line: string): boolean {
-  return !/^\s*(#|$)/.test(line);
-}
-
-function readLine(line: string, number: number): NumberedEntry | BadEntry {
+function readLine({ number, text }: Line): NumberedEntry | BadEntry {
   const place: Place = { unit: 'line', number };
   try {
-    return readValue(JSON.parse(line), place);
+    return readValue(parseJson(text), place);
   } catch {
     return { ...place, problem: 'not a JSON object on one line' };
   }
@@ -117,7 +71,6 @@ function readValue(value: unknown, place: Place): NumberedEntry | BadEntry {
   const problem = writtenProblem(value);
   if (problem !== undefined) return { ...place, problem };
   const bytes = Buffer.byteLength(JSON.stringify(value));
-  if (bytes + 2 > batchBytes)
-    return { ...place, problem: `larger than one request may be (${batchBytes / 1024 / 1024} MB): split its targets` };
+  if (bytes > maxEntryBytes) return { ...place, problem: 'larger than 1 MB: split its targets' };
   return { ...place, entry: value as BulkEntry, bytes };
 }

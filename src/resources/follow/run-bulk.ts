@@ -1,10 +1,6 @@
-import { createReadStream, createWriteStream, existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
-import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import type { Result } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
-import { draftFolder } from '../../durable-file.ts';
-import { usageError } from '../../errors.ts';
+import { openTwice } from '../../files/source.ts';
 import { formatCount } from '../../output/format.ts';
 import { showProgress } from '../../show-progress.ts';
 import { type BulkPlan, type BulkResult, type BulkSource, firstBatch, planBulk, sendBulk } from './bulk.ts';
@@ -21,16 +17,15 @@ interface BulkInput {
 /** Checks a file of entries, then sends it. Errors: those of `planBulk` and `sendBulk`; `usage` for a file that is not there. */
 export async function runBulk({ file, fromLine, undoFile }: BulkInput, context: Context): Promise<Result> {
   const undoTo = await undoPath(undoFile, file, context);
-  const stored = await storeInput(file, context);
+  const content = await openTwice(file, context, `--file ${file}`);
   try {
-    const source = { name: file, open: () => createReadStream(stored.path), fromLine };
+    const source = { name: file, open: content.open, fromLine, signal: context.world.signal };
     const plan = await planBulk(source, context.warn);
     if (plan.entries === 0) return nothingToSend(context);
-    const { dryRun, curl } = context.options;
-    if (dryRun || curl) return await preview(source, plan, context);
+    if (context.options.preview) return await preview(source, plan, context);
     return await send(source, plan, undoTo, context);
   } finally {
-    stored.remove();
+    content.remove();
   }
 }
 
@@ -75,30 +70,4 @@ function nothingToSend(context: Context): Result {
     undoFile: null,
   };
   return { kind: 'answer', answer, view };
-}
-
-interface StoredInput {
-  path: string;
-  remove: () => void;
-}
-
-/** The input as a file that can be read twice: stdin is kept in the data directory while the command runs. */
-async function storeInput(file: string, context: Context): Promise<StoredInput> {
-  if (file !== '-') {
-    if (!existsSync(file)) throw usageError(`--file ${file}: no such file`);
-    if (!statSync(file).isFile()) throw usageError(`--file ${file}: not a file`, 'Pipe it in with --file -.');
-    return { path: file, remove: () => undefined };
-  }
-  const data = await context.dataDirectory();
-  mkdirSync(data, { recursive: true, mode: 0o700 });
-  const folder = draftFolder(data, 'stdin', context.world);
-  const remove = () => rmSync(folder, { recursive: true, force: true });
-  const path = join(folder, 'entries');
-  try {
-    await pipeline(context.world.io.in, createWriteStream(path, { mode: 0o600 }));
-  } catch (error) {
-    remove();
-    throw error;
-  }
-  return { path, remove };
 }

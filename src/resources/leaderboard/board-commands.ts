@@ -58,6 +58,7 @@ export const diff = defineCommand({
     { argv: '--sandbox leaderboard diff --save', says: 'what changed since the last time this was run' },
     { argv: '--sandbox leaderboard diff --chains solana --since 24h --save', says: 'what changed on Solana in a day' },
   ],
+  uses: ['requests'],
   exitCodes: [3, ...serviceExitCodes],
   view: async () => (await import('./diff-view.ts')).diff,
   run: async ({ since, save, ...filters }, context) => {

@@ -57,7 +57,7 @@ export const copytraded: View<CopytradedAnswer, Trader, { address?: string }> = 
     },
     {
       key: 'comments30d',
-      header: 'Comments',
+      header: 'Comments 30d',
       help: 'swap comments in 30 days',
       value: ({ profile }) => profile.metadata.commentCount30d,
       show: ({ profile }) => formatCount(profile.metadata.commentCount30d),

@@ -1,4 +1,4 @@
-import { formatAge, formatCount, formatTime, pnl, shortAddress } from '../../output/format.ts';
+import { addressCell, formatAge, formatCount, formatTime, pnl } from '../../output/format.ts';
 import { nameColumn } from '../../output/profile-columns.ts';
 import type { Shown, View } from '../../output/view.ts';
 import type { BoardChange, BoardDiff } from './diff.ts';
@@ -46,7 +46,7 @@ export const diff: View<BoardDiff, BoardChange> = {
       header: 'Address',
       help: "the profile's first wallet",
       value: ({ address }) => address,
-      show: ({ address }) => ({ text: shortAddress(address), tone: 'muted' }),
+      show: ({ address }) => addressCell(address, 'muted'),
       drop: 1,
     },
     {

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { replaceFile } from '../../durable-file.ts';
+import { readStateFile, replaceFile } from '../../durable-file.ts';
 import { SotraError } from '../../errors.ts';
 import { leaderboardChains } from '../../model/chain.ts';
+import { parseJson } from '../../model/json.ts';
 
 /** Boards kept for each service and set of filters; the oldest go first. One an hour lasts for eight days. */
 export const keptBoards = 200;
@@ -80,7 +81,7 @@ export function savedTimes(folder: string): number[] {
 export function readBoard(folder: string, atMs: number): Board {
   const file = fileOf(folder, atMs);
   try {
-    const stored: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    const stored: unknown = parseJson(readStateFile(file));
     const layout = Number(Object(stored).version);
     if (layout > version) throw new Error(`it was written by a newer sotra (layout ${layout})`);
     const { version: _, ...board } = boardSchema.parse(stored);

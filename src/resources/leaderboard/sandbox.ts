@@ -144,9 +144,14 @@ const knownSections: readonly Section[] = [
   })),
 ];
 
-/** GET /v1/leaderboard: the known sections asked for (unknown keys are passed over), each split into commenters and others. */
+/**
+ * GET /v1/leaderboard: the known sections asked for, each split into commenters and others. A bare chain means its section, which is what
+ * public clients send; an unknown key is noted as ignored.
+ */
 export const sections: Handler<typeof endpoints.sections> = (input, call) => {
-  const asked = knownSections.filter(({ key }) => input.sections === undefined || input.sections.includes(key));
+  const keys = input.sections?.map((key) => (leaderboardChains.some((chain) => chain === key) ? `chain-${key}` : key));
+  const asked = knownSections.filter(({ key }) => keys === undefined || keys.includes(key));
+  for (const key of keys ?? []) if (!asked.some((section) => section.key === key)) call.ignore(`sections=${key}`);
   const withComments = commenters(call.db, call.nowMs);
   return {
     sections: asked.map(({ key, title, description, chains }) => {

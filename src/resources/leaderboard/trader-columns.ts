@@ -1,4 +1,4 @@
-import { shortAddress } from '../../output/format.ts';
+import { addressCell } from '../../output/format.ts';
 import type { Column } from '../../output/view.ts';
 import type { CopytradedAnswer, LeaderboardAnswer } from './endpoints.ts';
 
@@ -22,7 +22,7 @@ export const trailing: readonly Column<Trader>[] = [
     header: 'Address',
     help: "the profile's first wallet",
     value: ({ profile }) => profile.addresses[0],
-    show: ({ profile }) => ({ text: shortAddress(profile.addresses[0]), tone: 'muted' }),
+    show: ({ profile }) => addressCell(profile.addresses[0], 'muted'),
   },
   {
     key: 'addresses',

@@ -1,5 +1,5 @@
 import { chainTitles, leaderboardChains } from '../../model/chain.ts';
-import { formatCount, formatPercent, formatRatio, pnl, roi, shortAddress } from '../../output/format.ts';
+import { addressCell, formatCount, formatPercent, formatRatio, pnl, roi } from '../../output/format.ts';
 import { nameColumn } from '../../output/profile-columns.ts';
 import type { Column, View } from '../../output/view.ts';
 import { leaderboardChart } from './chart.ts';
@@ -64,7 +64,7 @@ export const list: View<LeaderboardAnswer, Trader, { viewerAddresses?: unknown; 
     },
     {
       key: 'trades30d',
-      header: 'Trades',
+      header: 'Trades 30d',
       help: 'trades in 30 days',
       value: ({ profile }) => profile.metadata.tradeCount30d,
       show: ({ profile }) => formatCount(profile.metadata.tradeCount30d),
@@ -152,7 +152,7 @@ export const sections: View<SectionsAnswer, SectionRow> = {
       header: 'Address',
       help: "the profile's first wallet",
       value: ({ entry }) => entry.addresses[0],
-      show: ({ entry }) => ({ text: shortAddress(entry.addresses[0]), tone: 'muted' }),
+      show: ({ entry }) => addressCell(entry.addresses[0], 'muted'),
     },
   ],
   empty: 'No section has traders.',

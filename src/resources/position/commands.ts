@@ -33,7 +33,7 @@ function priced(endpoint: Endpoint, view: () => Promise<PricedView>, plain: Comm
     words: endpoint.id.split('.'),
     exitCodes: [3, ...plain.exitCodes],
     run: async (typed: Record<string, unknown>, context: Context): Promise<Result> => {
-      const priceOf = readPrices(typed);
+      const priceOf = await readPrices(typed, context.world.io);
       if (priceOf !== undefined && typed['chart'] === true)
         throw usageError(
           '--chart draws what is realized: it has no place for prices',

@@ -9,7 +9,10 @@ const holder = '0x465bdc4499e12488c05fd6b60f545ff5d781e755';
 const degen = '0x4ed4e862860bed51a9570b96d89af5e1b0efefed';
 
 const chain = inPath(chainSchema, 'chain of the token; perps are on hyperliquid');
-const contract = inPath(z.string().min(1), 'contract address or mint; on hyperliquid the coin', { flag: 'contract' });
+const contract = inPath(z.string().min(1), 'contract address or mint; on hyperliquid the coin', {
+  flag: 'contract',
+  takesAddress: 'token',
+});
 const status = inPath(z.enum(['open', 'closed']), 'open: what is left is worth 1 USD or more; closed: less');
 const sort = inQuery(z.enum(['value', 'latest']).optional(), 'order of the positions', { serviceDefault: 'value' });
 const page = inQuery(z.int().min(1).optional(), 'which page, from 1', { source: 'assumed', serviceDefault: '1' });

@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs';
-import { SotraError, usageError } from '../../errors.ts';
+import { usageError } from '../../errors.ts';
+import type { Input } from '../../files/source.ts';
+import { decodeUtf8, readWhole } from '../../files/whole.ts';
 import { normalizeAddress } from '../../model/address.ts';
-import { whyNotJson } from '../../model/not-json.ts';
+import { parseJson, whyNotJson } from '../../model/json.ts';
 import { written } from '../../model/quoted.ts';
 
 /** The price of a token in USD, `null` where none was given. */
@@ -15,25 +16,21 @@ export type PriceOf = (token: {
  * Prices as the user gives them: one for every token, or a file with one each; `undefined` when neither is given. Errors: `usage`
  * for both at once and for content that is not prices, naming the entry; `local-file` for a file that cannot be read.
  */
-export function readPrices(input: {
-  price?: number | undefined;
-  pricesFile?: string | undefined;
-}): PriceOf | undefined {
-  const { price, pricesFile } = input;
+export async function readPrices(
+  { price, pricesFile }: { price?: number | undefined; pricesFile?: string | undefined },
+  input: Input,
+): Promise<PriceOf | undefined> {
   if (price !== undefined && pricesFile !== undefined)
     throw usageError('--price and --prices-file: give one of them', 'The file can hold any number of prices.');
-  if (pricesFile !== undefined) return pricesIn(readText(pricesFile), pricesFile);
+  if (pricesFile !== undefined) {
+    const bytes = await readWhole(pricesFile, input, maxPriceBytes);
+    return pricesIn(decodeUtf8(bytes, pricesFile).replace(/^\uFEFF/, ''), pricesFile);
+  }
   return price === undefined ? undefined : () => price;
 }
 
-function readText(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new SotraError('local-file', `--prices-file ${file}: ${why}`, { cause });
-  }
-}
+/** Some 200,000 tokens. */
+const maxPriceBytes = 16 * 1024 * 1024;
 
 const shape =
   'Write {"base:0x4ed4...": 0.0041, "hyperliquid:ETH": 1875, "PEPE": 0.0000071}: chain:address, or a symbol.';
@@ -60,7 +57,7 @@ function pricesIn(text: string, file: string): PriceOf {
 function readObject(text: string, file: string): object {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseJson(text);
   } catch (cause) {
     throw usageError(`--prices-file ${file}: not JSON: ${whyNotJson(cause)}`, shape);
   }

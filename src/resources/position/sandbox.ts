@@ -5,13 +5,14 @@ import { type CardOptions, cardsOf } from '../../sandbox/cards.ts';
 import { chainsOf, positionAt, tokenPositions, walletPositions } from '../../sandbox/position-lists.ts';
 import { findProfile } from '../../sandbox/profiles.ts';
 import { Refusal, type SandboxCall } from '../../sandbox/service.ts';
+import { storedToken } from '../../sandbox/tokens.ts';
 import type * as endpoints from './endpoints.ts';
 
 /** GET /v1/tokens/.../positions/{status}: without the cards' own transaction, only commented trades inside; empty for an unknown token. */
 export const ofToken: Handler<typeof endpoints.ofToken> = ({ chain, contractAddress, chains, ...page }, call) => {
   // The default filter must not hide the token's own chain (wire-facts 3.5).
   if (chains !== undefined && !chainsOf(chains).includes(chain)) return [];
-  const ids = tokenPositions(call.db, { chain, address: normalizeAddress(contractAddress) }, page);
+  const ids = tokenPositions(call.db, { chain, address: storedToken(call.db, chain, contractAddress) }, page);
   return cards(call, ids, { trades: 'commented', replies: false, transactionHash: false });
 };
 
@@ -28,7 +29,7 @@ export const ofProfile: Handler<typeof endpoints.ofProfile> = (input, call) => {
 /** GET /v1/positions/...: 404 when no position of that wallet in that token covers the time. */
 export const find: Handler<typeof endpoints.find> = ({ address, chain, contract, timestamp, ...viewers }, call) => {
   const atMs = Number(timestamp) * (chain === 'hyperliquid' ? 1 : 1000);
-  const place = { wallet: normalizeAddress(address), chain, token: normalizeAddress(contract) };
+  const place = { wallet: normalizeAddress(address), chain, token: storedToken(call.db, chain, contract) };
   const id = positionAt(call.db, place, atMs, call.nowMs);
   const when = Math.abs(atMs) <= 8.64e15 ? new Date(atMs).toISOString() : timestamp;
   return oneCard(call, id, viewers, `${address} has no position in ${contract} on ${chain} around ${when}`);

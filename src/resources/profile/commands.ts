@@ -1,7 +1,7 @@
 import { chartParam } from '../../cli/chart-flag.ts';
 import { endpointCommand } from '../../cli/endpoint-command.ts';
 import { usageError } from '../../errors.ts';
-import { get as getEndpoint, setName as setNameEndpoint } from './endpoints.ts';
+import { deleteName as deleteNameEndpoint, get as getEndpoint, setName as setNameEndpoint } from './endpoints.ts';
 
 /** `profile get`: also as a picture. */
 export const get = endpointCommand(getEndpoint, async () => (await import('./view.ts')).get, {
@@ -24,4 +24,9 @@ export const setName = endpointCommand(setNameEndpoint, async () => (await impor
       );
     return typed;
   },
+});
+
+/** `profile delete-name`: asks first. */
+export const deleteName = endpointCommand(deleteNameEndpoint, async () => (await import('./view.ts')).named, {
+  confirms: ({ identifier }) => `remove the name and avatar of ${identifier} at your partner`,
 });

@@ -134,8 +134,8 @@ export const deleteName = defineEndpoint({
   params: { identifier },
   answer: profileSchema,
   examples: [
-    { argv: 'profile delete-name ext:user_1', says: 'back to the name it has without your partner' },
-    { argv: 'profile delete-name ext:user_1 --json', says: 'the profile afterwards, as JSON' },
+    { argv: 'profile delete-name ext:user_1 --yes', says: 'back to the name it has without your partner' },
+    { argv: 'profile delete-name ext:user_1 --yes --json', says: 'the profile afterwards, as JSON' },
   ],
 });
 

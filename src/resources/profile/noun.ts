@@ -18,5 +18,5 @@ export const views = {
 export const commands = commandsOf(
   [endpoints.get, endpoints.followers, endpoints.follows, endpoints.setName, endpoints.deleteName],
   views,
-  [byHand.get, byHand.setName],
+  [byHand.get, byHand.setName, byHand.deleteName],
 );

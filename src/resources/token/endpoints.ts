@@ -35,6 +35,7 @@ export const comments = defineEndpoint({
     chain: inPath(chainSchema, 'chain of the token; perps are on hyperliquid'),
     contractAddress: inPath(z.string().min(1), 'contract address or mint; on hyperliquid the coin', {
       flag: 'contract',
+      takesAddress: 'token',
     }),
     limit: inQuery(z.int().min(1).optional(), 'how many comments', { source: 'public', serviceDefault: '50' }),
   },

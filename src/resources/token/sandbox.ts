@@ -1,7 +1,7 @@
-import { normalizeAddress } from '../../model/address.ts';
 import type { Card } from '../../model/position.ts';
 import type { Handler } from '../../sandbox/answer.ts';
 import { cardsOf } from '../../sandbox/cards.ts';
+import { storedToken } from '../../sandbox/tokens.ts';
 import type * as endpoints from './endpoints.ts';
 
 /** Comments that are listed when the request does not say how many (wire-facts 3.17). */
@@ -13,7 +13,7 @@ const defaultLimit = 50;
  */
 export const comments: Handler<typeof endpoints.comments> = (input, { db, partner, nowMs }) => {
   const { chain, contractAddress, limit = defaultLimit } = input;
-  const place = [chain, normalizeAddress(contractAddress)];
+  const place = [chain, storedToken(db, chain, contractAddress)];
   const rows = db.all<{ id: string; positionId: string }>(
     `SELECT c.id, t.position_id AS positionId FROM comment c JOIN trade t ON t.id = c.trade_id
      WHERE c.chain = ? AND c.token = ? ORDER BY c.at_ms DESC, c.id LIMIT ?`,

@@ -1,4 +1,4 @@
-import { formatAmount, formatCount, formatTime, formatUsd, pnl, shortAddress } from '../../output/format.ts';
+import { formatAmount, formatCount, formatTime, formatUsd, nameOrAddress, pnl } from '../../output/format.ts';
 import type { Column, View } from '../../output/view.ts';
 import type { TokenCommentsAnswer } from './endpoints.ts';
 
@@ -18,14 +18,16 @@ const columns: readonly Column<Item>[] = [
     header: 'Trader',
     help: 'who says it',
     value: ({ actor }) => actor.name ?? actor.address,
-    show: ({ actor }) => ({ text: actor.name ?? shortAddress(actor.address), tone: 'strong' }),
+    show: ({ actor }) => nameOrAddress(actor),
     cut: 'end',
+    keep: 12,
   },
   {
     key: 'direction',
     header: 'Trade',
     help: 'the trade it is about: buy or sell',
     value: ({ trade }) => trade.direction,
+    drop: 1,
   },
   {
     key: 'usd',
@@ -36,7 +38,14 @@ const columns: readonly Column<Item>[] = [
     align: 'right',
     drop: 2,
   },
-  { key: 'text', header: 'Comment', help: 'the text', value: ({ comment }) => comment.commentText, cut: 'end' },
+  {
+    key: 'text',
+    header: 'Comment',
+    help: 'the text',
+    value: ({ comment }) => comment.commentText,
+    cut: 'end',
+    keep: 24,
+  },
   {
     key: 'holding',
     header: 'Holding',
@@ -108,7 +117,6 @@ const columns: readonly Column<Item>[] = [
     header: 'Comment id',
     help: 'id of the comment, for comment copy',
     value: ({ comment }) => comment.uid,
-    extra: true,
   },
   { key: 'itemId', header: 'Item', help: 'id of the item', value: (item) => item.itemId, extra: true },
 ];

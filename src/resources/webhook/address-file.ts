@@ -1,216 +1,163 @@
-import { pipeline, Readable } from 'node:stream';
-import { createGunzip } from 'node:zlib';
-import { SotraError, usageError } from '../../errors.ts';
+import { usageError } from '../../errors.ts';
+import { readItems } from '../../files/json-items.ts';
+import { columnsOf, readTable, separatorOf, type TableRow } from '../../files/table.ts';
+import {
+  type Block,
+  type FileBytes,
+  type Line,
+  openTextFile,
+  readBlocks,
+  readLines,
+  type TextFile,
+} from '../../files/text-file.ts';
+import { parseJson } from '../../model/json.ts';
 import { quotedColumns } from '../../model/quoted.ts';
 import { readAddress } from './addresses.ts';
 
-/** Some addresses as they stand in a file, each with its line (the number of the item in a JSON array). */
-export interface AddressLines {
-  texts: string[];
-  lines: number[];
-}
-
-/** Whole lines of a file that has nothing but one address a line, as bytes. */
-export interface PlainLines {
-  bytes: Buffer;
-  /** How many lines were left out in front of them. */
-  leftOut: number;
+/** An address as it stands in a file. */
+export interface AddressLine {
+  /** The number of the item in a JSON array. */
+  line: number;
+  text: string;
+  /** Why no address can be taken from this line; `text` is all of it then. */
+  problem?: string;
 }
 
 const columnNames = ['address', 'walletaddress', 'wallet', 'account', 'owner', 'holder', 'trader', 'user', 'pubkey'];
 const lax = { allowBadChecksum: true };
+const whichColumn = 'Name the column with --column, or give one address a line.';
 
 /**
- * The addresses of a file in batches: one a line, CSV (the column of addresses by its name in the header, or where the first line has
- * one), NDJSON, or a JSON array; gzip as it is. Empty lines are passed over. Errors: `usage` for a file that is none of these.
+ * The addresses of a file in batches: one a line (as blocks of bytes), CSV and TSV (the column of addresses by its name in the header, or
+ * where the first line has one), NDJSON, or a JSON array; gzip as it is. Errors: `usage` for a file that is none of these, and where it
+ * cannot be told which column is meant.
  */
 export async function* readAddressFile(
-  source: AsyncIterable<Uint8Array>,
-  { name, column }: { name: string; column?: string | undefined },
-): AsyncGenerator<AddressLines | PlainLines> {
-  const chunks = readBytes(source, name)[Symbol.asyncIterator]();
-  let head: Buffer = Buffer.alloc(0);
-  while (head.length < 65_536 && !/^\s*\S[^\n]*\n/.test(head.toString('latin1'))) {
-    const { value, done } = await chunks.next();
-    if (done) break;
-    head = Buffer.concat([head, value]);
-  }
-  const start = head
-    .toString('utf8')
-    .replace(/^\uFEFF/, '')
-    .trimStart();
-  const whole = rejoin(head, chunks);
-  if (start.startsWith('[')) yield* jsonArray(whole, name);
-  else if (column === undefined && /^[^\s"{,;]+[^\S\t\n]*(\n|$)/.test(start)) yield* plainLines(whole);
-  else yield* lineFile(decode(whole), name, column);
+  source: FileBytes,
+  column?: string | undefined,
+): AsyncGenerator<readonly AddressLine[] | Block> {
+  const file = await openTextFile(source);
+  const head = file.head.trim();
+  // A header may go on in the next line.
+  const isTable = separatorOf(file.head) !== undefined || head.split('"').length % 2 === 0;
+  if (file.isArray) yield* arrayItems(file, column);
+  else if (head.startsWith('{') || (head.startsWith('"') && !isTable)) yield* jsonLines(file, column);
+  else if (isTable && !head.startsWith('ext:')) yield* tableRows(file, column);
+  else yield* plainLines(file, column);
 }
 
-async function* rejoin(head: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
-  yield head;
-  yield* { [Symbol.asyncIterator]: () => rest };
+const plain = (text: string) => text.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
+
+/** Whether the only column of a file has a header. Errors: `usage` where it is another one than was asked for. */
+function hasHeader({ name, head }: TextFile, column: string | undefined): boolean {
+  if (column === undefined) return columnNames.includes(plain(head));
+  if (plain(head) === plain(column)) return true;
+  throw noColumn(name, column, [head]);
 }
 
-async function* decode(source: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  const decoder = new TextDecoder();
-  for await (const bytes of source) yield decoder.decode(bytes, { stream: true });
-  yield decoder.decode();
-}
-
-/** The lines of a plain file; a header that names a column of addresses is left out. */
-async function* plainLines(source: AsyncIterable<Buffer>): AsyncGenerator<PlainLines> {
-  let [carried, isBegun]: [Buffer, boolean] = [Buffer.alloc(0), false];
-  for await (const chunk of source) {
-    const bytes = carried.length === 0 ? chunk : Buffer.concat([carried, chunk]);
-    const end = bytes.lastIndexOf(0x0a) + 1;
-    carried = bytes.subarray(end);
-    if (end === 0) continue;
-    const from = isBegun ? 0 : headerEnd(bytes);
-    isBegun = true;
-    yield { bytes: bytes.subarray(from, end), leftOut: countLines(bytes, from) };
-  }
-  const from = isBegun ? 0 : headerEnd(carried);
-  yield { bytes: Buffer.concat([carried.subarray(from), Buffer.from('\n')]), leftOut: countLines(carried, from) };
-}
-
-/** Where the lines behind a header begin; behind a byte order mark where there is no header. */
-function headerEnd(bytes: Buffer): number {
-  const [line = ''] = /^\s*[^\n]*/.exec(bytes.toString('utf8', 0, 1000)) ?? [];
-  const isHeader = columnNames.includes(plain(line));
-  if (isHeader) return Math.min(bytes.length, Buffer.byteLength(line) + 1);
-  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
-}
-
-function countLines(bytes: Buffer, end: number): number {
-  let count = 0;
-  for (let at = bytes.indexOf(0x0a); at !== -1 && at < end; at = bytes.indexOf(0x0a, at + 1)) count += 1;
-  return count;
-}
-
-async function* readBytes(source: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Buffer> {
-  try {
-    for await (const bytes of unpack(source)) yield Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  } catch (cause) {
-    if (cause instanceof SotraError) throw cause;
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw usageError(`${name}: cannot be read to its end: ${why}`, 'A gzip file may be cut off: make it anew.');
+async function* plainLines(file: TextFile, column: string | undefined): AsyncGenerator<Block> {
+  let isHeader = hasHeader(file, column);
+  for await (const block of readBlocks(file)) {
+    const isFirst = isHeader && block.bytes.length > 0;
+    yield isFirst ? { bytes: block.bytes.subarray(file.headEnd), firstLine: file.nextLine } : block;
+    if (isFirst) isHeader = false;
   }
 }
 
-async function* unpack(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const chunks = source[Symbol.asyncIterator]();
-  const first = await chunks.next();
-  if (first.done) return;
-  async function* whole() {
-    yield first.value as Uint8Array;
-    yield* { [Symbol.asyncIterator]: () => chunks };
-  }
-  if (first.value[0] !== 0x1f || first.value[1] !== 0x8b) yield* whole();
-  // The callback only keeps pipeline from throwing twice: the error also ends the iteration.
-  else yield* pipeline(Readable.from(whole()), createGunzip(), () => undefined);
+async function* jsonLines(file: TextFile, column: string | undefined): AsyncGenerator<AddressLine[]> {
+  const isHeader = file.head.trim().startsWith('"') && hasHeader(file, column);
+  const read = ({ number, text }: Line): AddressLine => {
+    const value = parseLine(text);
+    // Under a header the column is chosen.
+    const found = addressIn(value, isHeader ? undefined : column);
+    return { line: number, text: text.trim(), ...found };
+  };
+  for await (const lines of readLines(file))
+    yield (isHeader ? lines.filter(({ number }) => number >= file.nextLine) : lines).map(read);
 }
 
-async function* lineFile(
-  source: AsyncIterable<string>,
-  name: string,
-  column: string | undefined,
-): AsyncGenerator<AddressLines> {
-  let take: ((text: string) => string) | undefined;
-  let [carried, line] = ['', 0];
-  const texts = source[Symbol.asyncIterator]();
-  for (let ended = false; !ended; ) {
-    const next = await texts.next();
-    ended = next.done === true;
-    const lines = (carried + (next.value ?? '')).split('\n');
-    carried = ended ? '' : (lines.pop() ?? '');
-    const batch: AddressLines = { texts: [], lines: [] };
-    for (const raw of lines) {
-      line += 1;
-      const text = raw.trim();
-      if (text === '') continue;
-      if (take === undefined) {
-        const { isHeader, ...form } = lineForm(text, name, column);
-        take = form.take;
-        if (isHeader) continue;
+async function* arrayItems(file: TextFile, column: string | undefined): AsyncGenerator<AddressLine[]> {
+  for await (const items of readItems(file))
+    yield items.map(({ number, value }) => ({
+      line: number,
+      text: JSON.stringify(value),
+      ...addressIn(value, column),
+    }));
+}
+
+async function* tableRows(file: TextFile, column: string | undefined): AsyncGenerator<AddressLine[]> {
+  let found: number | undefined;
+  for await (const rows of readTable(file)) {
+    const lines: AddressLine[] = [];
+    for (const row of rows) {
+      if (found === undefined) {
+        const first = findColumn(row, file, column);
+        found = first.index;
+        if (first.isHeader) continue;
       }
-      batch.texts.push(take(text));
-      batch.lines.push(line);
+      const { line, cells, text, reason } = row;
+      lines.push(reason === undefined ? { line, text: cells[found] ?? '' } : { line, text, problem: reason });
     }
-    if (batch.texts.length > 0) yield batch;
+    yield lines;
   }
 }
 
-interface LineForm {
-  isHeader: boolean;
-  /** The address in a line. */
-  take: (text: string) => string;
-}
-
-/** How the lines of a file are read, told by the first of them. */
-function lineForm(first: string, name: string, column: string | undefined): LineForm {
-  if (first.startsWith('{') || /^"[^",;\t]*"$/.test(first))
-    return { isHeader: columnNames.includes(plain(first)), take: (text) => addressIn(parseLine(text), column) ?? text };
-  const separator = [',', ';', '\t'].find((mark) => first.includes(mark) && !first.startsWith('ext:'));
-  if (separator === undefined) {
-    const isHeader = column === undefined ? columnNames.includes(plain(first)) : plain(first) === plain(column);
-    return { isHeader, take: (text) => text };
+/** Where the addresses stand, told by the first row. */
+function findColumn(row: TableRow, file: TextFile, column: string | undefined): { index: number; isHeader: boolean } {
+  const { name } = file;
+  if (row.reason !== undefined) throw usageError(`${name}: line ${row.line}: ${row.reason}`);
+  const named = pick(row.cells, column);
+  if (named === 'several')
+    throw usageError(`${name}: more than one column is named ${column ?? 'like addresses'}`, whichColumn);
+  if (named !== undefined) {
+    columnsOf(row, file);
+    return { index: named, isHeader: true };
   }
-  const cells = splitCells(first, separator);
-  const wanted = column === undefined ? columnNames : [plain(column)];
-  const named = wanted.map((each) => cells.findIndex((cell) => plain(cell) === each)).find((index) => index !== -1);
-  const found =
-    named ?? (column === undefined ? cells.findIndex((cell) => typeof readAddress(cell, lax) === 'string') : -1);
-  if (found === -1)
-    throw usageError(
-      column === undefined
-        ? `${name}: no column of addresses in the first line: ${quotedColumns(cells)}`
-        : `--column ${column}: ${name} has no such column: ${quotedColumns(cells)}`,
-      'Name the column with --column, or give one address a line.',
-    );
-  return { isHeader: named !== undefined, take: (text) => splitCells(text, separator)[found] ?? '' };
+  if (column !== undefined) throw noColumn(name, column, row.cells);
+  const found = row.cells.flatMap((cell, index) => (typeof readAddress(cell, lax) === 'string' ? [index] : []));
+  const [index] = found;
+  if (index !== undefined && found.length === 1) return { index, isHeader: false };
+  throw usageError(
+    index === undefined
+      ? `${name}: no column of addresses in the first line: ${quotedColumns(row.cells)}`
+      : `${name}: the first line has ${found.length} addresses and no header: which column is meant?`,
+    index === undefined ? whichColumn : 'Add a header and name the column with --column, or give one address a line.',
+  );
 }
 
-const plain = (text: string) =>
-  text
-    .replace(/^\uFEFF/, '')
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]/g, '');
+/** The place of the wanted name among others: as it is written, else whatever its case and marks; the most usual name where none is wanted. */
+function pick(names: readonly string[], column: string | undefined): number | 'several' | undefined {
+  const exact = names.flatMap((name, index) => (name.trim() === column ? [index] : []));
+  if (exact.length > 0) return exact.length === 1 ? exact[0] : 'several';
+  for (const wanted of column === undefined ? columnNames : [plain(column)]) {
+    const found = names.flatMap((name, index) => (plain(name) === wanted ? [index] : []));
+    if (found.length > 0) return found.length === 1 ? found[0] : 'several';
+  }
+  return undefined;
+}
 
-/** The cells of one CSV line; quoted ones may hold the separator. */
-function splitCells(line: string, separator: string): string[] {
-  if (!line.includes('"')) return line.split(separator);
-  const pattern = new RegExp(`(?:^|${separator})\\s*(?:"((?:[^"]|"")*)"\\s*|([^${separator}]*))`, 'g');
-  return [...line.matchAll(pattern)].map(([, quoted, bare]) => quoted?.replaceAll('""', '"') ?? bare ?? '');
+function noColumn(name: string, column: string, cells: readonly string[]) {
+  return usageError(`--column ${column}: ${name} has no such column: ${quotedColumns(cells)}`, whichColumn);
 }
 
 function parseLine(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return undefined;
   }
 }
 
-/** The address that a JSON value is or holds. */
-function addressIn(value: unknown, column: string | undefined): string | undefined {
-  if (typeof value === 'string') return value;
-  if (typeof value !== 'object' || value === null) return undefined;
-  const wanted = column === undefined ? columnNames : [plain(column)];
-  const entries = Object.entries(value).map(([key, each]) => [plain(key), each] as const);
-  const found = wanted.flatMap((name) => entries.filter(([key]) => key === name))[0]?.[1];
-  return typeof found === 'string' ? found : undefined;
-}
-
-async function* jsonArray(source: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<AddressLines> {
-  const parts: string[] = [];
-  for await (const text of decode(source)) parts.push(text);
-  const items = parseLine(parts.join(''));
-  if (!Array.isArray(items)) throw usageError(`${name}: starts with [ and is not a JSON array`);
-  const step = 10_000;
-  for (let from = 0; from < items.length; from += step) {
-    const part = items.slice(from, from + step);
-    yield {
-      texts: part.map((item) => addressIn(item, undefined) ?? JSON.stringify(item)),
-      lines: part.map((_, index) => from + index + 1),
-    };
-  }
+/** The address that a JSON value is or holds, or why there is none; nothing where its text says it all. */
+function addressIn(value: unknown, column: string | undefined): { text: string } | { problem: string } | undefined {
+  if (typeof value === 'string' && column === undefined) return { text: value };
+  const entries = typeof value === 'object' && value !== null ? Object.entries(value) : [];
+  const index = pick(
+    entries.map(([key]) => key),
+    column,
+  );
+  if (index === 'several') return { problem: `more than one field is named ${column ?? 'like an address'}` };
+  const found = index === undefined ? undefined : entries[index]?.[1];
+  if (typeof found === 'string') return { text: found };
+  return column === undefined ? undefined : { problem: `has no text in a field ${column}` };
 }

@@ -1,16 +1,17 @@
-import { createReadStream, existsSync, statSync } from 'node:fs';
 import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
+import { openSource } from '../../files/source.ts';
+import type { Block } from '../../files/text-file.ts';
 import { quoted, written } from '../../model/quoted.ts';
 import { formatCount } from '../../output/format.ts';
 import { openRejects } from '../../rejects-file.ts';
-import { type AddressLines, type PlainLines, readAddressFile } from './address-file.ts';
+import { type AddressLine, readAddressFile } from './address-file.ts';
 import type { AddressSet } from './address-set.ts';
 import { type FirstPass, type Rejected, runFirstPass } from './first-pass.ts';
 
 /** Where addresses come from and how they are judged, as the commands take it. */
 export interface AddressInput {
-  addressesFile?: string | undefined;
+  file?: string | undefined;
   walletAddresses?: readonly string[] | undefined;
   column?: string | undefined;
   allowBadChecksum?: boolean | undefined;
@@ -32,7 +33,7 @@ export async function takeAddresses(
   more: { to: string; onRead: (addresses: number) => void; known?: Pick<AddressSet, 'has'> },
 ): Promise<FirstPass> {
   const { lines, name } = openLines(input, context);
-  const rejects = await openRejects(input.rejects, [input.addressesFile]);
+  const rejects = await openRejects(context.options.preview ? undefined : input.rejects, [input.file]);
   const rejected: Rejected[] = [];
   const unwritten: string[] = [];
   const onRejected = (each: Rejected) => {
@@ -68,24 +69,20 @@ function refusal(name: string, { rejected, addresses }: FirstPass, listed: reado
 }
 
 function openLines(
-  { addressesFile: file, walletAddresses, column }: AddressInput,
+  { file, walletAddresses, column }: AddressInput,
   { world }: Context,
-): { lines: AsyncIterable<AddressLines | PlainLines>; name: string } {
+): { lines: AsyncIterable<readonly AddressLine[] | Block>; name: string } {
   if (file !== undefined && walletAddresses !== undefined)
-    throw usageError('--addresses-file and --wallet-addresses both give addresses', 'Leave one of them out.');
+    throw usageError('--file and --wallet-addresses both give addresses', 'Leave one of them out.');
+  if (walletAddresses !== undefined && column !== undefined)
+    throw usageError('--column is for --file', 'Leave it out.');
   if (walletAddresses !== undefined) return { lines: typedLines(walletAddresses), name: '--wallet-addresses' };
   if (file === undefined)
-    throw usageError(
-      '--addresses-file is required: which addresses?',
-      'Give a file, - for stdin, or --wallet-addresses.',
-    );
-  if (file === '-') return { lines: readAddressFile(world.io.in, { name: 'stdin', column }), name: 'stdin' };
-  if (!existsSync(file)) throw usageError(`--addresses-file ${file}: no such file`);
-  if (statSync(file).isDirectory()) throw usageError(`--addresses-file ${file}: a folder, not a file`);
-  const source = createReadStream(file, { highWaterMark: 262_144 });
-  return { lines: readAddressFile(source, { name: file, column }), name: file };
+    throw usageError('--file is required: which addresses?', 'Give a file, - for stdin, or --wallet-addresses.');
+  const source = openSource(file, world, `--file ${file}`);
+  return { lines: readAddressFile(source, column), name: source.name };
 }
 
-async function* typedLines(addresses: readonly string[]): AsyncGenerator<AddressLines> {
-  yield { texts: [...addresses], lines: addresses.map((_, index) => index + 1) };
+async function* typedLines(addresses: readonly string[]): AsyncGenerator<AddressLine[]> {
+  yield addresses.map((text, index) => ({ line: index + 1, text }));
 }

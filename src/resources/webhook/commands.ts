@@ -3,7 +3,7 @@ import { local } from '../../api/endpoint.ts';
 import { type Command, defineCommand } from '../../cli/command.ts';
 import { endpointCommand, serviceExitCodes } from '../../cli/endpoint-command.ts';
 import type { Context } from '../../context.ts';
-import { usageError } from '../../errors.ts';
+import { isHttpAddress } from '../../model/http-address.ts';
 import * as endpoints from './endpoints.ts';
 import { receiveCommands } from './receive-commands.ts';
 
@@ -11,12 +11,13 @@ const uploadView = async () => (await import('./view.ts')).uploaded;
 const uploadCodes = [3, 10, ...serviceExitCodes] as const;
 
 const addressParams = {
-  addressesFile: local(
+  file: local(
     z.string().min(1).optional(),
-    'addresses: one a line, CSV with a header, NDJSON or a JSON array, gzip too; - for stdin',
+    'addresses: one a line, CSV or TSV with a header, NDJSON or a JSON array, gzip too; - for stdin',
+    { oldFlags: ['addresses-file'] },
   ),
-  walletAddresses: local(z.array(z.string()).optional(), 'addresses typed here instead'),
-  column: local(z.string().min(1).optional(), 'the CSV column that holds the addresses'),
+  walletAddresses: local(z.array(z.string()).optional(), 'addresses typed here instead', { takesAddress: 'wallet' }),
+  column: local(z.string().min(1).optional(), 'the column, or field of JSON, that holds the addresses'),
   allowBadChecksum: local(z.boolean().optional(), 'take EVM addresses whose letters do not fit EIP-55'),
   skipInvalid: local(z.boolean().optional(), 'leave out bad lines instead of stopping before anything is sent'),
   rejects: local(z.string().min(1).optional(), 'write bad lines here, one JSON object a line'),
@@ -36,9 +37,11 @@ function endpointOf({ method, path, source }: { method: 'POST' | 'PUT'; path: st
 const register = defineCommand({
   words: ['webhook', 'register'],
   summary: endpoints.register.summary,
-  description: `${fileHelp}\nThe webhook is made exactly once: where the answer is lost, the list of webhooks settles how it went.`,
+  description:
+    `${fileHelp}\nThe webhook is made exactly once: where the answer is lost, the list of webhooks settles how it went.\n` +
+    'One machine at a time registers a destination: the list does not tell whose webhook is whose.',
   params: {
-    url: local(z.string().refine(isHttpUrl, 'must be an http or https address'), 'where feed items are sent'),
+    url: local(z.string().refine(isHttpAddress, 'must be an http or https address'), 'where feed items are sent'),
     ...addressParams,
     secretFile: local(z.string().min(1).optional(), 'write the secret here (mode 0600) before anything else is sent'),
     concurrency,
@@ -46,6 +49,7 @@ const register = defineCommand({
   },
   endpoint: endpointOf({ ...endpoints.register, method: 'POST', source: 'spec' }),
   examples: endpoints.register.examples.map((example) => ({ ...example, argv: `--sandbox ${example.argv}` })),
+  uses: ['requests', 'changes'],
   exitCodes: uploadCodes,
   view: uploadView,
   run: async ({ url, ...input }, context) =>
@@ -59,6 +63,7 @@ const addAddresses = defineCommand({
   params: { uid: uidParam, ...addressParams, concurrency, again },
   endpoint: endpointOf({ ...endpoints.addAddresses, method: 'PUT', source: 'spec' }),
   examples: endpoints.addAddresses.examples.map((example) => ({ ...example, argv: `--sandbox ${example.argv}` })),
+  uses: ['requests', 'changes'],
   exitCodes: uploadCodes,
   view: uploadView,
   run: async (input, context) =>
@@ -79,12 +84,13 @@ const sync = defineCommand({
     check: local(z.boolean().optional(), 'send nothing; exit 10 where something is missing or beyond the file'),
   },
   examples: [
-    { argv: 'webhook sync 2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e --addresses-file users.csv', says: 'send what is new' },
+    { argv: 'webhook sync 2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e --file users.csv', says: 'send what is new' },
     {
-      argv: 'webhook sync 2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e --addresses-file users.csv --check --json',
+      argv: 'webhook sync 2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e --file users.csv --check --json',
       says: 'what would be sent, for CI',
     },
   ],
+  uses: ['requests', 'changes'],
   exitCodes: uploadCodes,
   view: async () => (await import('./sync-view.ts')).synced,
   run: async (input, context) => (await import('./run-sync.ts')).syncAddresses(input, context),
@@ -98,6 +104,7 @@ const resume = defineCommand({
     concurrency,
   },
   examples: [{ argv: 'webhook resume 3f9a', says: 'the upload whose name begins so' }],
+  uses: ['requests', 'changes'],
   exitCodes: uploadCodes,
   view: uploadView,
   run: async (input, context) => (await import('./run-upload.ts')).resumeUpload(input, context),
@@ -108,9 +115,24 @@ const jobs = defineCommand({
   summary: 'The uploads of this machine, finished and not',
   params: {},
   examples: [{ argv: 'webhook jobs', says: 'every upload with what is confirmed' }],
+  uses: [],
   exitCodes: [3],
   view: async () => (await import('./sync-view.ts')).jobs,
   run: async (_, context) => (await import('./run-sync.ts')).showJobs(context),
+});
+
+const removeJob = defineCommand({
+  words: ['webhook', 'jobs', 'remove'],
+  summary: 'Remove what this machine keeps of an upload',
+  description: 'The webhook and its addresses stay at the service. Asks on a terminal; elsewhere --yes is needed.',
+  params: {
+    job: local(z.string().min(1), 'name of the upload, or its start; webhook jobs lists them', { positional: true }),
+  },
+  examples: [{ argv: 'webhook jobs remove 3f9a --yes', says: 'the upload whose name begins so' }],
+  uses: ['changes'],
+  exitCodes: [3, 5],
+  view: async () => (await import('./sync-view.ts')).removedJob,
+  run: async ({ job }, context) => (await import('./remove-job.ts')).removeJob(job, context),
 });
 
 const list = defineCommand({
@@ -119,6 +141,7 @@ const list = defineCommand({
   params: { showSecrets: local(z.boolean().optional(), 'show the secrets instead of masking them') },
   endpoint: { method: 'GET', path: endpoints.list.path, source: 'spec' },
   examples: endpoints.list.examples.map((example) => ({ ...example, argv: `--sandbox ${example.argv}` })),
+  uses: ['requests'],
   exitCodes: serviceExitCodes,
   view: async () => (await import('./view.ts')).list,
   run: async ({ showSecrets }, context) =>
@@ -128,24 +151,21 @@ const list = defineCommand({
 const secret = defineCommand({
   words: ['webhook', 'secret'],
   summary: "Write a webhook's secret to a file, from this machine's uploads or the service's list",
-  params: { uid: uidParam, out: local(z.string().min(1), 'file to write (mode 0600); must not exist') },
+  params: { uid: uidParam, out: local(z.string().min(1), 'file to write (mode 0600); replacing one needs a yes') },
   examples: [
     {
       argv: 'webhook secret 2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e --out hook.secret',
       says: 'for webhook listen and verify',
     },
   ],
+  uses: ['requests', 'changes'],
   exitCodes: [3, ...serviceExitCodes],
   view: async () => (await import('./sync-view.ts')).secretWritten,
   run: async ({ uid, out }, context) => (await import('./run-secret.ts')).writeWebhookSecret(uid, out, context),
 });
 
 const remove = endpointCommand(endpoints.remove, async () => (await import('./view.ts')).deleted, {
-  description: 'Asks on a terminal; elsewhere --yes is needed.',
-  prepare: async (typed, context) => {
-    await confirm(`Delete webhook ${typed.uid}? Its addresses and its secret are gone then. [y/N] `, context);
-    return typed;
-  },
+  confirms: ({ uid }) => `delete webhook ${uid} with its addresses and its secret`,
 });
 
 const validate: Command = {
@@ -158,19 +178,6 @@ const validate: Command = {
   },
 };
 
-/** A question before something that cannot be taken back. Errors: `usage` where nobody can be asked or the answer is no. */
-async function confirm(question: string, { world, options }: Context): Promise<void> {
-  if (options.yes || options.dryRun || options.curl) return;
-  if (options.noInput || world.io.in.isTTY !== true)
-    throw usageError('this deletes a webhook, and nobody is there to be asked', 'Say --yes to do it without asking.');
-  const answer = await world.io.ask(question, { hidden: false });
-  if (!/^y(es)?$/i.test(answer.trim())) throw usageError('not confirmed: nothing was deleted');
-}
-
-function isHttpUrl(text: string): boolean {
-  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
-}
-
 /** The commands about webhooks. */
 export const webhookCommands: readonly Command[] = [
   register,
@@ -179,6 +186,7 @@ export const webhookCommands: readonly Command[] = [
   sync,
   resume,
   jobs,
+  removeJob,
   secret,
   remove,
   validate,

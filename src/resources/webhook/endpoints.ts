@@ -11,7 +11,7 @@ const subscriberSchema = z
     (text) => isWalletAddress(text) || /^ext:./su.test(text),
     'must be a wallet address (0x... or Solana base58) or ext:<your user id>',
   );
-const walletAddresses = inBody(z.array(subscriberSchema).min(1).max(chunkSize), 'wallet addresses or ext: ids');
+const walletAddresses = inBody(z.array(subscriberSchema).max(chunkSize), 'wallet addresses or ext: ids');
 const uid = inPath(z.string().min(1), 'the webhook, as webhook list shows it');
 
 const webhookSchema = z.looseObject({
@@ -68,7 +68,7 @@ export const addAddresses = defineEndpoint({
   summary: 'Add any number of addresses to a webhook; an interrupted upload goes on where it stopped',
   params: {
     uid,
-    walletAddresses: { ...walletAddresses, source: 'assumed' },
+    walletAddresses: { ...walletAddresses, schema: walletAddresses.schema.min(1), source: 'assumed' },
     destinationUrl: inBody(z.string().min(1).optional(), 'send feed items there from now on', {
       source: 'assumed',
       flag: 'url',

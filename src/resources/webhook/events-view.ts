@@ -24,7 +24,6 @@ export const events: View<EventRow[], EventRow> = {
       help: 'when it arrived, Unix seconds',
       value: (row) => row.receivedAt,
       show: (row) => formatTime(row.receivedAt),
-      drop: 1,
     },
     { key: 'eventType', header: 'Event', help: 'kind of the event', value: (row) => row.eventType },
     {
@@ -34,7 +33,13 @@ export const events: View<EventRow[], EventRow> = {
       value: (row) => row.about,
       cut: 'end',
     },
-    { key: 'eventId', header: 'Event id', help: 'what webhook replay takes', value: (row) => row.eventId },
+    {
+      key: 'eventId',
+      header: 'Event id',
+      help: 'what webhook replay takes, whole or its start',
+      value: (row) => row.eventId,
+      cut: 'end',
+    },
     { key: 'path', header: 'Path', help: 'path it was sent to', value: (row) => row.path, extra: true },
   ],
   empty: 'No events are stored. sotra webhook listen receives and stores them.',

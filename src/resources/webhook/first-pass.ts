@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import { SotraError } from '../../errors.ts';
-import type { AddressLines, PlainLines } from './address-file.ts';
+import type { Block } from '../../files/text-file.ts';
+import type { AddressLine } from './address-file.ts';
 import { type AddressSet, type ByteAddressSet, createAddressSet } from './address-set.ts';
 import { type AddressRules, readAddress } from './addresses.ts';
 
@@ -22,7 +23,7 @@ export interface FirstPass {
 }
 
 interface Options extends AddressRules {
-  lines: AsyncIterable<AddressLines | PlainLines>;
+  lines: AsyncIterable<readonly AddressLine[] | Block>;
   /** File for the normalised list. */
   to: string;
   onRejected: (rejected: Rejected) => void;
@@ -43,7 +44,7 @@ export async function runFirstPass(options: Options): Promise<FirstPass> {
   const seen = createAddressSet();
   const hash = createHash('sha256');
   const file = await open(options.to, 'wx', 0o600);
-  const pass = { addresses: 0, duplicates: 0, rejected: 0, lines: 0 };
+  const pass: Counts = { addresses: 0, duplicates: 0, rejected: 0 };
   let writing: Promise<void> = Promise.resolve();
   try {
     for await (const batch of options.lines) {
@@ -67,23 +68,21 @@ export async function runFirstPass(options: Options): Promise<FirstPass> {
   return { addresses, duplicates, rejected, digest: hash.digest('hex') };
 }
 
-interface Counts extends Pick<FirstPass, 'addresses' | 'duplicates' | 'rejected'> {
-  /** Lines of a plain file that were read. */
-  lines: number;
-}
+type Counts = Pick<FirstPass, 'addresses' | 'duplicates' | 'rejected'>;
 
-function takeTexts({ texts, lines }: AddressLines, seen: AddressSet, options: Options, pass: Counts): Buffer {
+function takeTexts(lines: readonly AddressLine[], seen: AddressSet, options: Options, pass: Counts): Buffer {
   const kept: string[] = [];
-  for (const [index, text] of texts.entries()) {
-    const address = takeText(text, lines[index] ?? 0, seen, options, pass);
+  for (const line of lines) {
+    const address = takeText(line, seen, options, pass);
     if (address !== undefined) kept.push(address);
   }
   return Buffer.from(kept.length === 0 ? '' : `${kept.join('\n')}\n`);
 }
 
 /** The address of a text where it is one, new, and not known; counts what it is otherwise. */
-function takeText(text: string, line: number, seen: AddressSet, options: Options, pass: Counts): string | undefined {
-  const read = readAddress(text, options);
+function takeText(one: AddressLine, seen: AddressSet, options: Options, pass: Counts): string | undefined {
+  const { line, text, problem } = one;
+  const read = problem === undefined ? readAddress(text, options) : { reason: problem };
   if (typeof read !== 'string') {
     pass.rejected += 1;
     options.onRejected({ line, text, reason: read.reason });
@@ -98,16 +97,16 @@ function takeText(text: string, line: number, seen: AddressSet, options: Options
 const evmLine = 43;
 
 /** The same for plain lines: the usual one, 0x and 40 lowercase digits, never becomes a string. */
-function takePlain({ bytes, leftOut }: PlainLines, seen: ByteAddressSet, options: Options, pass: Counts): Buffer {
+function takePlain(block: Block, seen: ByteAddressSet, options: Options, pass: Counts): Buffer {
   const kept: Buffer[] = [];
+  const { bytes } = block;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  pass.lines += leftOut;
-  let [from, run] = [0, 0];
+  let [from, run, line] = [0, 0, block.firstLine - 1];
   const endRun = (at: number) => {
     if (at > run) kept.push(bytes.subarray(run, at));
   };
   while (from < bytes.length) {
-    pass.lines += 1;
+    line += 1;
     const isUsual =
       bytes[from + evmLine - 1] === 0x0a &&
       bytes[from] === 0x30 &&
@@ -122,13 +121,14 @@ function takePlain({ bytes, leftOut }: PlainLines, seen: ByteAddressSet, options
       if (isNew === false) pass.duplicates += 1;
       else {
         const text = bytes.toString('utf8', from, next - 1).trim();
-        const address = text === '' ? undefined : takeText(text, pass.lines, seen, options, pass);
+        const address = text === '' ? undefined : takeText({ line, text }, seen, options, pass);
         if (address !== undefined) kept.push(Buffer.from(`${address}\n`));
       }
     }
     from = next;
   }
   endRun(from);
+  block.lineCount = line - block.firstLine + 1;
   const [only] = kept;
   return kept.length === 1 && only !== undefined ? only : Buffer.concat(kept);
 }

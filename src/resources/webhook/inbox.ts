@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Context } from '../../context.ts';
 import { SotraError } from '../../errors.ts';
 import { openLog, readSpans, type Span } from '../../log-file.ts';
-import { type EventSummary, eventsOf } from './delivery.ts';
+import { formatCount } from '../../output/format.ts';
+import { allEventsOf, type EventSummary } from './delivery.ts';
 
 /** A delivery as it came. */
 export interface Received {
@@ -47,10 +47,18 @@ export interface Entry {
 
 export interface Inbox {
   folder: string;
-  /** Stores a delivery unless all its events are known; resolves when it is safe on disk. `entry` is absent for a repeat. */
+  /**
+   * Stores a delivery unless all its events are known; resolves when it is safe on disk. `entry` is absent for a repeat. Errors:
+   * `local-file` for a store that is full; those of the file system.
+   */
   take: (received: Received, atMs: number) => Promise<{ entry?: Entry; fresh: EventSummary[] }>;
-  /** The stored deliveries at opening, oldest first. */
-  entries: readonly Entry[];
+  /** How many deliveries were stored at opening, and the newest of them (0: none). */
+  count: number;
+  newest: number;
+  /** Why it takes no more deliveries, once it is full. */
+  whyFull: () => SotraError | undefined;
+  /** The stored deliveries, oldest first, read anew. */
+  entries: () => Iterable<Entry>;
   read: (entry: Entry) => Received;
   close: () => void;
 }
@@ -58,30 +66,52 @@ export interface Inbox {
 /** The folder of a listener's store, made if absent. */
 export async function inboxFolder(context: Context, name: string): Promise<string> {
   const folder = join(await context.dataDirectory(), 'webhook', 'inbox', name);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  if (!context.options.preview) mkdirSync(folder, { recursive: true, mode: 0o700 });
   return folder;
 }
 
-/** Opens a store of deliveries. Every event is stored once; what was cut off by a crash was never acknowledged. Errors: `local-file`. */
-export function openInbox(folder: string): Inbox {
+/** A store is read whole at each start: a larger one takes no more deliveries. */
+const maxStoreBytes = 1024 ** 3;
+
+/**
+ * Opens a store of deliveries, which grows up to `maxBytes`. Every event is stored once; what was cut off by a crash was never
+ * acknowledged. Errors: `local-file`.
+ */
+export function openInbox(folder: string, maxBytes = maxStoreBytes): Inbox {
   const file = join(folder, 'deliveries.ndjson');
-  const entries = [...readEntries(folder)];
+  const seen = new Set<string>();
+  let [count, seq] = [0, 0];
+  for (const entry of readEntries(folder)) {
+    for (const id of entry.eventIds) seen.add(id);
+    count += 1;
+    seq = entry.seq;
+  }
   const log = openLog(file);
-  const seen = new Set(entries.flatMap((entry) => entry.eventIds));
-  let seq = entries.at(-1)?.seq ?? 0;
+  const whyFull = () =>
+    log.size() < maxBytes
+      ? undefined
+      : new SotraError(
+          'local-file',
+          `${file} is full at ${formatCount(log.size())} bytes: nothing more is stored in it`,
+          {
+            hint: 'Listen into another store with --name, or move this file away; webhook events and replay still read it.',
+          },
+        );
   return {
     folder,
-    entries,
+    count,
+    newest: seq,
+    whyFull,
+    entries: () => readEntries(folder),
     take: async (received, atMs) => {
-      const events = summaries(received.body);
-      const fresh = events.filter(
-        ({ eventId }, index) => !seen.has(eventId) && events.findIndex((each) => each.eventId === eventId) === index,
-      );
+      const fresh = allEventsOf(received.body).filter(({ eventId }) => !seen.has(eventId));
       if (fresh.length === 0) {
         // The first of its kind may still be on its way to the disk.
         await log.flush();
         return { fresh };
       }
+      const full = whyFull();
+      if (full !== undefined) throw full;
       seq += 1;
       const { path, lane, headers, body } = received;
       const eventIds = fresh.map(({ eventId }) => eventId);
@@ -89,7 +119,13 @@ export function openInbox(folder: string): Inbox {
       const stored: Stored = { v: version, seq, atMs, path, lane, headers, ...bodyText(body), eventIds, eventTypes };
       const entry = { seq, atMs, lane, eventIds, eventTypes, span: log.append(stored) };
       for (const id of eventIds) seen.add(id);
-      await log.flush();
+      try {
+        await log.flush();
+      } catch (error) {
+        // It may be lost: when it is sent again it is stored again.
+        for (const id of eventIds) seen.delete(id);
+        throw error;
+      }
       return { entry, fresh };
     },
     read: ({ span }) => receivedOf(log.read(span) as Stored),
@@ -98,7 +134,7 @@ export function openInbox(folder: string): Inbox {
 }
 
 /** The stored deliveries of a folder, oldest first, without their bodies. */
-function* readEntries(folder: string): Generator<Entry> {
+export function* readEntries(folder: string): Generator<Entry> {
   for (const { entry, span } of storedIn(folder)) {
     const { seq, atMs, lane, eventIds, eventTypes } = entry;
     yield { seq, atMs, lane, eventIds, eventTypes, span };
@@ -111,7 +147,8 @@ export function* readStored(
 ): Generator<Received & { seq: number; atMs: number; fresh: EventSummary[] }> {
   for (const { entry } of storedIn(folder)) {
     const received = receivedOf(entry);
-    const fresh = summaries(received.body).filter(({ eventId }) => entry.eventIds.includes(eventId));
+    const ids = new Set(entry.eventIds);
+    const fresh = allEventsOf(received.body).filter(({ eventId }) => ids.has(eventId));
     yield { ...received, seq: entry.seq, atMs: entry.atMs, fresh };
   }
 }
@@ -149,14 +186,6 @@ function isStored({
     areTexts([path, lane, text, base64]) &&
     [headers, eventIds, eventTypes].every(areTexts)
   );
-}
-
-/** The events of a body; a signed body without any is taken as one event, named by its bytes. */
-function summaries(body: Buffer): EventSummary[] {
-  const events = eventsOf(body);
-  if (events.length > 0) return events;
-  const eventId = `sha256-${createHash('sha256').update(body).digest('hex')}`;
-  return [{ eventId, eventType: 'unknown', event: { eventId, eventType: 'unknown' } }];
 }
 
 function bodyText(body: Buffer): { text: string } | { base64: string } {

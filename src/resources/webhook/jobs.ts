@@ -1,11 +1,15 @@
 import { isAscii } from 'node:buffer';
 import { createHash, randomUUID } from 'node:crypto';
-import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readSync, renameSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
-import type { Context } from '../../context.ts';
-import { syncFolder } from '../../durable-file.ts';
+
+import { closeSync, existsSync, mkdirSync, readdirSync, readSync, renameSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+import type { Context, World } from '../../context.ts';
+import { openStateFile, syncFolder } from '../../durable-file.ts';
 import { SotraError } from '../../errors.ts';
+import { takeLock } from '../../lock.ts';
 import { openLog } from '../../log-file.ts';
+import { normalizeDestination } from '../../model/destination.ts';
 import { chunkSize } from './endpoints.ts';
 import { type JobState, journalFile, type Plan, readJournal } from './journal.ts';
 
@@ -18,7 +22,7 @@ export interface ServiceId {
 /** Where uploads are kept, made if absent. */
 export async function jobsFolder(context: Context): Promise<string> {
   const folder = join(await context.dataDirectory(), 'webhook', 'jobs');
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  if (!context.options.preview) mkdirSync(folder, { recursive: true, mode: 0o700 });
   return folder;
 }
 
@@ -31,6 +35,18 @@ export async function serviceId(context: Context): Promise<ServiceId> {
 /** SHA-256 of a list of texts as hex. Never throws. */
 export function digestOf(parts: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+}
+
+/** The lock of a job; one for all registrations of a destination, which would not see each other's webhook. */
+export function lockJob(
+  jobs: string,
+  { job, task, baseUrl, destinationUrl }: Pick<Plan, 'job' | 'task' | 'baseUrl' | 'destinationUrl'>,
+  world: World,
+): () => void {
+  if (task !== 'register' || destinationUrl === null)
+    return takeLock(join(jobs, `${job}.lock`), `upload ${job}`, world);
+  const name = digestOf([baseUrl, normalizeDestination(destinationUrl)]).slice(0, 12);
+  return takeLock(join(jobs, `to-${name}.lock`), `destination ${destinationUrl}`, world);
 }
 
 /** The file of a job's normalised addresses, one a line. */
@@ -78,7 +94,7 @@ export function checkList({ folder, state }: Job): void {
 }
 
 function* readBlocks(path: string): Generator<Buffer> {
-  const file = openSync(path, 'r');
+  const file = openStateFile(path);
   const block = Buffer.alloc(blockBytes);
   try {
     for (let read = readSync(file, block); read > 0; read = readSync(file, block)) yield block.subarray(0, read);
@@ -87,9 +103,12 @@ function* readBlocks(path: string): Generator<Buffer> {
   }
 }
 
-/** Sets a job aside whose webhook the service no longer has. */
-export function setAside(folder: string): void {
-  renameSync(folder, `${folder}.gone-${randomUUID().slice(0, 8)}`);
+/** Sets a job aside whose webhook the service no longer has, or that is to be removed; gives where it is. */
+export function setAside(folder: string): string {
+  const aside = `${folder}.gone-${randomUUID().slice(0, 8)}`;
+  renameSync(folder, aside);
+  syncFolder(dirname(folder));
+  return aside;
 }
 
 export interface Job {
@@ -99,8 +118,7 @@ export interface Job {
 
 /** Every job of this machine, oldest first. */
 export function listJobs(jobs: string): Job[] {
-  return readdirSync(jobs)
-    .filter((name) => !name.includes('.') && !name.startsWith('draft-'))
+  return jobNames(jobs)
     .flatMap((name) => {
       const state = readJournal(join(jobs, name));
       return state === undefined ? [] : [{ folder: join(jobs, name), state }];
@@ -108,14 +126,31 @@ export function listJobs(jobs: string): Job[] {
     .sort((a, b) => a.state.plan.atMs - b.state.plan.atMs);
 }
 
-/** The job of a name or the start of one. Errors: `not-found` with the known ones. */
+function jobNames(jobs: string): string[] {
+  return existsSync(jobs) ? readdirSync(jobs).filter((name) => /^[0-9a-f]{12}$/.test(name)) : [];
+}
+
+/** The job of a name or the start of one. Errors: `not-found`, `local-file`. */
 export function findJob(jobs: string, name: string): Job {
-  const all = listJobs(jobs);
-  const found = all.filter(({ state }) => state.plan.job.startsWith(name));
-  if (found.length === 1 && found[0] !== undefined) return found[0];
-  const unfinished = all.filter(({ state }) => state.finishedMs === undefined).map(({ state }) => state.plan.job);
-  throw new SotraError('not-found', `upload ${name}: ${found.length === 0 ? 'no such upload' : 'several begin so'}`, {
-    hint: unfinished.length === 0 ? 'No upload is unfinished.' : `Unfinished: ${unfinished.join(', ')}.`,
+  const folder = findJobFolder(jobs, name);
+  const state = readJournal(folder);
+  if (state !== undefined) return { folder, state };
+  throw emptyJournal(folder);
+}
+
+/** The folder of the job of a name or the start of one, whatever is in it. Errors: `not-found`. */
+export function findJobFolder(jobs: string, name: string): string {
+  const [found, other] = jobNames(jobs).filter((each) => each.startsWith(name));
+  if (found !== undefined && other === undefined) return join(jobs, found);
+  throw new SotraError('not-found', `upload ${name}: ${found === undefined ? 'no such upload' : 'ambiguous prefix'}`, {
+    hint: 'sotra webhook jobs lists them.',
+  });
+}
+
+/** The error for a job whose journal says nothing. */
+export function emptyJournal(folder: string): SotraError {
+  return new SotraError('local-file', `${journalFile(folder)} is empty`, {
+    hint: 'Look which webhooks there are with sotra webhook list, then move the folder away to begin anew.',
   });
 }
 
@@ -144,7 +179,7 @@ const blockBytes = 65_536;
 
 /** Lines block by block, each block into the same memory; every line of the file ends, and is shorter than a block. */
 function* readLines(folder: string): Generator<string[]> {
-  const file = openSync(addressesFile(folder), 'r');
+  const file = openStateFile(addressesFile(folder));
   const block = Buffer.alloc(blockBytes);
   let carried = 0;
   try {

@@ -39,8 +39,8 @@ export type Plan = z.output<typeof planSchema>;
 /** What happened, one line each. */
 const entrySchema = z.discriminatedUnion('kind', [
   planSchema,
-  /** The POST is about to be sent; these webhooks had the destination before. */
-  z.object({ kind: z.literal('posting'), atMs: moment, before: z.array(z.string()) }),
+  /** The POST is about to be sent; these webhooks had the destination before the first one. */
+  z.object({ kind: z.literal('posting'), before: z.array(z.string()) }),
   /** The POST surely made no webhook. */
   z.object({ kind: z.literal('not-created') }),
   z.object({ kind: z.literal('registered'), uid: z.string(), destinationUrl: z.string(), settled: z.boolean() }),
@@ -54,7 +54,7 @@ type Entry = z.output<typeof entrySchema>;
 /** A job as its journal tells it. */
 export interface JobState {
   plan: Plan;
-  posting: { atMs: number; before: string[] } | undefined;
+  posting: { before: string[] } | undefined;
   uid: string | undefined;
   destinationUrl: string | undefined;
   settled: boolean;
@@ -103,7 +103,7 @@ export function readJournal(folder: string): JobState | undefined {
 function apply(state: JobState, entry: Entry): void {
   switch (entry.kind) {
     case 'posting':
-      state.posting = { atMs: entry.atMs, before: entry.before };
+      state.posting = { before: entry.before };
       break;
     case 'not-created':
       state.posting = undefined;

@@ -1,15 +1,16 @@
 import type { Context } from '../../context.ts';
 import { SotraError } from '../../errors.ts';
+import { sameDestination } from '../../model/destination.ts';
 import * as endpoints from './endpoints.ts';
 import type { Journal } from './journal.ts';
-import { listed } from './listed.ts';
+import { listed, shownSecret } from './listed.ts';
 import { type Patience, patiently } from './patience.ts';
 
 /**
- * How long after a POST of unknown outcome its webhook may still appear in the list: only then it counts as not made. Assumed: the
- * interface says nothing.
+ * Looks, a second apart, after which a POST of unknown outcome made no webhook. Counted and not timed: the clock may be set meanwhile, and
+ * a service that is slow to answer is slow to list. Assumed: the interface says nothing.
  */
-const settleMs = 10_000;
+const mostLooks = 10;
 const lookEveryMs = 1000;
 const mostPosts = 5;
 
@@ -31,8 +32,12 @@ export interface Registering {
   addresses: string[];
   /** Makes a webhook also where the destination has one. */
   another: boolean;
+  /** Webhooks that other uploads of this machine made. */
+  others: () => ReadonlySet<string>;
+  /** The secret that an earlier run put on disk before it could say so. */
+  keptSecret: () => string | undefined;
   /** Told when the list is asked how the POST went. */
-  onSettling: (why: string) => void;
+  onSettling: (why: string) => Promise<void>;
 }
 
 /**
@@ -41,20 +46,31 @@ export interface Registering {
  * secret is lost.
  */
 export async function registerWebhook(options: Registering): Promise<Registered> {
-  const { context, journal, destinationUrl, addresses: walletAddresses } = options;
-  let why = 'an earlier run ended before the answer';
-  for (let post = 1; ; post += 1) {
-    if (journal.state.posting !== undefined) {
-      options.onSettling(why);
-      const found = await settle(options, journal.state.posting);
+  const { context, journal, patience, destinationUrl, addresses: walletAddresses } = options;
+  let failed: SotraError | undefined;
+  let sent = 0;
+  for (let posts = 0; ; posts += 1) {
+    const lost = journal.state.posting;
+    if (lost !== undefined) {
+      await options.onSettling(failed?.message ?? 'an earlier run ended before the answer');
+      const found = await settle(options, lost.before);
       if (found !== undefined) return found;
-      await journal.note({ kind: 'not-created' });
     }
-    const before = await ownWebhooks(options);
-    if (post === 1 && !options.another) refuseSecond(before);
-    await journal.note({ kind: 'posting', atMs: context.world.now(), before: before.map(({ uid }) => uid) });
+    if (failed !== undefined) {
+      if (posts >= mostPosts || !patience.mayRepeat(posts, sent)) throw failed;
+      await patience.wait(patience.delay(posts, failed));
+    }
+    // What was there before the first POST: a webhook that shows late is never taken for one of those.
+    let before = lost?.before;
+    if (before === undefined || posts === 0) {
+      const own = await ownWebhooks(options);
+      if (posts === 0 && !options.another) refuseSecond(own);
+      before ??= own.map(({ uid }) => uid);
+    }
+    await journal.note({ kind: 'posting', before });
     try {
-      const { data } = await context.call(endpoints.register, { walletAddresses, destinationUrl });
+      const input = { walletAddresses, destinationUrl };
+      const { data } = await context.call(endpoints.register, input, undefined, patience.retriesAfter(sent));
       if (typeof data?.uid !== 'string')
         throw new SotraError('contract', 'the service registered a webhook and did not say its uid', {
           hint: 'sotra webhook list shows it.',
@@ -62,10 +78,10 @@ export async function registerWebhook(options: Registering): Promise<Registered>
       return { uid: data.uid, destinationUrl: data.destinationUrl, secret: data.secret ?? undefined, settled: false };
     } catch (thrown) {
       if (!(thrown instanceof SotraError) || thrown.code === 'contract' || thrown.code === 'interrupted') throw thrown;
-      if (thrown.outcome !== 'unknown') await journal.note({ kind: 'not-created' });
-      if (thrown.outcome === undefined || post >= mostPosts) throw thrown;
-      why = thrown.message;
-      await options.patience.wait(post, thrown);
+      if (thrown.outcome !== 'unknown' && lost === undefined) await journal.note({ kind: 'not-created' });
+      if (thrown.outcome === undefined) throw thrown;
+      failed = thrown;
+      sent += thrown.attempts ?? 1;
     }
   }
 }
@@ -80,31 +96,31 @@ function refuseSecond(before: endpoints.WebhookList): void {
 
 /** The webhooks that have the destination now. Errors: `contract` for no list, which would pass for none: a second one would be made. */
 function ownWebhooks({ context, patience, destinationUrl }: Registering): Promise<endpoints.WebhookList> {
-  return patiently(patience, async () => {
-    const { data } = await context.call(endpoints.list, {});
-    return listed(data).filter((webhook) => webhook.destinationUrl === destinationUrl);
+  return patiently(patience, async (retries) => {
+    const { data } = await context.call(endpoints.list, {}, undefined, retries);
+    return listed(data).filter((webhook) => sameDestination(webhook.destinationUrl, destinationUrl));
   });
 }
 
-async function settle(
-  options: Registering,
-  { atMs, before }: { atMs: number; before: string[] },
-): Promise<Registered | undefined> {
+async function settle(options: Registering, before: readonly string[]): Promise<Registered | undefined> {
   const { world } = options.context;
-  for (;;) {
-    const late = world.now() - atMs >= settleMs;
-    const [found, other] = (await ownWebhooks(options)).filter(({ uid }) => !before.includes(uid));
+  const others = options.others();
+  const isNew = ({ uid }: { uid: string }) => !before.includes(uid) && !others.has(uid);
+  for (let looks = 0; ; looks += 1) {
+    const [found, other] = (await ownWebhooks(options)).filter(isNew);
     if (found !== undefined && other !== undefined)
       throw new SotraError('conflict', `${found.uid} and ${other.uid} were both made for this destination meanwhile`, {
         hint: 'Delete the one that is not yours with sotra webhook delete, then run this again.',
       });
-    if (found !== undefined && !found.secret)
-      throw new SotraError('partial', `webhook ${found.uid} was made, but its secret was in an answer that got lost`, {
-        hint: `The service does not show it again: sotra webhook delete ${found.uid} --yes, then run this again.`,
+    if (found !== undefined) {
+      const { uid, destinationUrl } = found;
+      const secret = options.keptSecret() ?? shownSecret(found);
+      if (secret !== undefined) return { uid, destinationUrl, secret, settled: true };
+      throw new SotraError('partial', `webhook ${uid} was made, but its secret was in an answer that got lost`, {
+        hint: `The service does not show it again: sotra webhook delete ${uid} --yes, then run this again.`,
       });
-    if (found?.secret)
-      return { uid: found.uid, destinationUrl: found.destinationUrl, secret: found.secret, settled: true };
-    if (late) return undefined;
+    }
+    if (looks >= mostLooks) return undefined;
     await world.sleep(lookEveryMs, world.signal);
   }
 }

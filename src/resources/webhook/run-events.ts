@@ -1,5 +1,6 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { createReadStream, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { deliveryPreview } from '../../api/preview.ts';
 import type { Result } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
@@ -12,9 +13,9 @@ import {
   replayed,
   verdict as verdictView,
 } from './events-view.ts';
-import { forward, type Outcome } from './forward.ts';
-import { inboxFolder, type Received, readStored } from './inbox.ts';
-import { readSecrets } from './secret-file.ts';
+import { forward, forwarded, type Outcome } from './forward.ts';
+import { inboxFolder, type Received, readEntries, readStored } from './inbox.ts';
+import { readOwnSecrets } from './secret-file.ts';
 import { verifyDelivery } from './verify.ts';
 
 /** The oldest moment that a `--since` covers: a time, or a duration before now. `undefined` where the text is neither. Never throws. */
@@ -35,7 +36,8 @@ const defaultLimit = 50;
 /** The stored events, newest first. Errors: `not-found` for a store that does not exist. */
 export async function showEvents(input: EventsInput, context: Context): Promise<Result> {
   const from = input.since === undefined ? 0 : (sinceMs(input.since, context.world.now()) ?? 0);
-  const rows: EventRow[] = [];
+  const limit = input.limit ?? defaultLimit;
+  let [rows, count]: [EventRow[], number] = [[], 0];
   for (const { atMs, path, fresh } of readStored(await knownInbox(context, input.name)))
     for (const summary of fresh) {
       if (atMs < from || (input.type !== undefined && summary.eventType !== input.type)) continue;
@@ -48,11 +50,12 @@ export async function showEvents(input: EventsInput, context: Context): Promise<
         about: describeEvent(summary),
         event,
       });
+      count += 1;
+      // Only what is shown is kept of a large store.
+      if (rows.length >= 2 * limit) rows = rows.slice(-limit);
     }
-  const limit = input.limit ?? defaultLimit;
-  const shown = rows.reverse().slice(0, limit);
-  const notes =
-    rows.length > limit ? [`${rows.length - limit} older ones are stored: --limit or --since shows more.`] : [];
+  const shown = rows.slice(-limit).reverse();
+  const notes = count > limit ? [`${count - limit} older ones are stored: --limit or --since shows more.`] : [];
   return { kind: 'answer', answer: shown, view: eventsView, notes };
 }
 
@@ -63,30 +66,27 @@ interface ReplayInput {
   name?: string | undefined;
 }
 
-const replayTries = 3;
-
 /**
  * Sends stored deliveries once more, oldest first, bytes and headers as they came; behind one that was not answered in time nothing is
  * sent. Exit 10 where one was not taken. Errors: `not-found` for an id that is not stored.
  */
 export async function replayEvents(input: ReplayInput, context: Context): Promise<Result> {
   const { world } = context;
-  const ids = new Set(input.ids ?? []);
-  if ((ids.size === 0) === (input.since === undefined))
+  if (((input.ids ?? []).length === 0) === (input.since === undefined))
     throw usageError('say which events: their ids, or --since', 'sotra webhook events lists them.');
   const from = input.since === undefined ? undefined : sinceMs(input.since, world.now());
-  const missing = new Set(ids);
-  const chosen = [...readStored(await knownInbox(context, input.name))].filter(({ atMs, fresh }) => {
-    for (const { eventId } of fresh) missing.delete(eventId);
-    return from === undefined ? fresh.some(({ eventId }) => ids.has(eventId)) : atMs >= from;
-  });
-  if (missing.size > 0)
-    throw new SotraError('not-found', `no stored event ${[...missing].join(', ')}`, {
-      hint: 'sotra webhook events lists them.',
-    });
+  const folder = await knownInbox(context, input.name);
+  const ids = from === undefined ? idsMeant(input.ids ?? [], folder) : new Set<string>();
+  const { preview } = context.options;
+  let first: Received | undefined;
+  let meant = 0;
   const rows: ReplayRow[] = [];
   let silence: string | undefined;
-  for (const stored of chosen) {
+  for (const stored of readStored(folder)) {
+    if (from === undefined ? !stored.fresh.some(({ eventId }) => ids.has(eventId)) : stored.atMs < from) continue;
+    first ??= stored;
+    meant += 1;
+    if (preview) continue;
     const outcome = silence === undefined ? await sendAgain(stored, input.to, context) : notSent(silence);
     if (outcome.late) silence ??= stored.fresh[0]?.eventId;
     for (const { eventId, eventType } of stored.fresh)
@@ -98,15 +98,41 @@ export async function replayEvents(input: ReplayInput, context: Context): Promis
         error: outcome.ok ? null : outcome.error,
       });
   }
+  if (preview && first !== undefined) {
+    if (meant > 1) context.note(`${meant} deliveries would be sent; this is the first.`);
+    throw deliveryPreview(input.to, forwarded(first.headers), first.body.toString());
+  }
   return { kind: 'answer', answer: rows, view: replayed, exitCode: rows.every((row) => row.taken) ? 0 : 10 };
 }
 
-/** Up to three tries, each of which may take `--timeout`. */
+/** The stored events that ids stand for: each whole, or the start of one, as a narrow table shows it. Errors: `not-found`. */
+function idsMeant(given: readonly string[], folder: string): Set<string> {
+  const starts = given.map((text) => ({ text, start: text.replace(/(?:…|\.{3})$/, ''), found: new Set<string>() }));
+  for (const { eventIds } of readEntries(folder))
+    for (const id of eventIds)
+      for (const { text, start, found } of starts) {
+        if (id === text) found.clear();
+        if (id === text || (!found.has(text) && found.size < 2 && start !== '' && id.startsWith(start))) found.add(id);
+      }
+  const missing = starts.filter(({ found }) => found.size === 0).map(({ text }) => text);
+  const several = starts.find(({ found }) => found.size > 1);
+  if (missing.length > 0 || several !== undefined)
+    throw new SotraError(
+      'not-found',
+      missing.length > 0
+        ? `no stored event ${missing.join(', ')}`
+        : `several stored events begin with ${several?.text}`,
+      { hint: 'sotra webhook events lists them.' },
+    );
+  return new Set(starts.flatMap(({ found }) => [...found]));
+}
+
+/** Sent again twice or as `--retries` says; each may take `--timeout`. */
 async function sendAgain(stored: Received, to: string, { world, options }: Context): Promise<Outcome> {
   for (let tries = 1; ; tries += 1) {
     const outcome = await forward(to, stored, { answerMs: options.timeoutMs, signal: world.signal });
     if (world.signal.aborted) throw new SotraError('interrupted', `interrupted while ${to} was to answer`);
-    if (outcome.ok || tries === replayTries) return outcome;
+    if (outcome.ok || outcome.unsendable || tries > (options.retries ?? 2)) return outcome;
     await world.sleep(200 * tries, world.signal);
   }
 }
@@ -130,20 +156,36 @@ async function knownInbox(context: Context, name = 'default'): Promise<string> {
 interface VerifyInput {
   secretFile: readonly string[];
   header?: string | undefined;
-  bodyFile?: string | undefined;
+  file?: string | undefined;
   toleranceMs: number | undefined;
 }
 
 /** Judges one saved delivery, its body from stdin or a file; exit 12 when it is not valid. */
 export async function verifySaved(input: VerifyInput, context: Context): Promise<Result> {
   const { world } = context;
-  const secrets = input.secretFile.flatMap(readSecrets);
-  if (input.bodyFile !== undefined && !existsSync(input.bodyFile))
-    throw usageError(`--body-file ${input.bodyFile}: no such file`);
-  const chunks: Uint8Array[] = [];
-  if (input.bodyFile !== undefined) chunks.push(readFileSync(input.bodyFile));
-  else for await (const chunk of world.io.in) chunks.push(chunk);
-  const delivery = { header: input.header, body: Buffer.concat(chunks) };
+  const secrets = readOwnSecrets(input.secretFile, context);
+  const delivery = { header: input.header, body: await readBody(input.file, world.io.in) };
   const answer = verifyDelivery(delivery, secrets, { nowMs: world.now(), toleranceMs: input.toleranceMs });
   return { kind: 'answer', answer, view: verdictView, exitCode: answer.valid ? 0 : 12 };
+}
+
+/** The largest delivery that `webhook listen` takes. */
+const maxBodyBytes = 64 * 1024 * 1024;
+
+async function readBody(file: string | undefined, stdin: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const name = file === undefined ? 'the body on stdin' : `--file ${file}`;
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  const read = file === undefined ? stdin : createReadStream(file);
+  try {
+    for await (const chunk of read) {
+      bytes += chunk.length;
+      if (bytes > maxBodyBytes) break;
+      chunks.push(chunk);
+    }
+  } catch (cause) {
+    throw usageError(`${name}: cannot be read: ${cause instanceof Error ? cause.message : cause}`);
+  }
+  if (bytes > maxBodyBytes) throw usageError(`${name}: is larger than 64 MB, which no delivery is`);
+  return Buffer.concat(chunks);
 }

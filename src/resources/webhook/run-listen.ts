@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import type { Result } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import { replaceFile } from '../../durable-file.ts';
-import { usageError } from '../../errors.ts';
+import { toSotraError, usageError } from '../../errors.ts';
 import { takeLock } from '../../lock.ts';
+import { isHttpAddress } from '../../model/http-address.ts';
 import { withoutPassword, written } from '../../model/quoted.ts';
 import { formatCount } from '../../output/format.ts';
 import { safeJson } from '../../output/json.ts';
@@ -13,7 +14,8 @@ import { eventLine } from './event-line.ts';
 import { type Route, startForwarder } from './forward.ts';
 import { inboxFolder, openInbox } from './inbox.ts';
 import { startListener } from './listener.ts';
-import { readSecrets } from './secret-file.ts';
+import { refusalNotes } from './refusal-notes.ts';
+import { readOwnSecrets } from './secret-file.ts';
 
 export interface ListenInput {
   port?: number | undefined;
@@ -22,7 +24,7 @@ export interface ListenInput {
   forwardTo?: readonly string[] | undefined;
   route?: readonly string[] | undefined;
   toleranceMs: number | undefined;
-  mostBytes: number | undefined;
+  maxBytes: number | undefined;
   name?: string | undefined;
   readyFile?: string | undefined;
 }
@@ -33,37 +35,50 @@ const defaultBytes = 5 * 1024 * 1024;
 /** Receives deliveries until Ctrl-C or a signal, showing each event. Errors: `local-file` for secrets, `locked`, `config` for the port. */
 export async function listenForEvents(input: ListenInput, context: Context): Promise<Result> {
   const { world } = context;
-  const secrets = input.secretFile.flatMap(readSecrets);
+  const secrets = readOwnSecrets(input.secretFile, context);
   const routes = routesOf(input);
   const folder = await inboxFolder(context, input.name ?? 'default');
   const release = takeLock(join(folder, 'lock'), `the store ${input.name ?? 'default'} (--name)`, world);
   try {
     const inbox = openInbox(folder);
-    const forwarder = startForwarder({ inbox, routes, sleep: world.sleep, warn: context.warn });
+    context.stream();
+    const full = inbox.whyFull();
+    if (full !== undefined) context.warn(`${full.message}. ${full.hint}`);
+    const onDiskError = onceAMinute(world.now, (error) => {
+      const { message, hint } = toSotraError(error);
+      context.warn(`${message}. ${hint}`);
+    });
+    const { sleep, now } = world;
+    const { note, warn } = context;
+    const { retries } = context.options;
+    const forwarder = startForwarder({ inbox, routes, retries, sleep, now, note, warn, onDiskError });
     const printing = printer(context);
+    const refusals = refusalNotes(note, now);
     const listener = await startListener({
       inbox,
       host: input.host ?? '127.0.0.1',
       port: input.port ?? defaultPort,
       secrets,
       toleranceMs: input.toleranceMs,
-      mostBytes: input.mostBytes ?? defaultBytes,
+      maxBytes: input.maxBytes ?? defaultBytes,
       now: world.now,
       onEvents: (events, entry) => {
         forwarder.queue(entry);
         printing.print(events, entry.atMs);
       },
-      onOther: context.note,
+      onOther: note,
+      onRefused: refusals.add,
+      onDiskError,
     });
     try {
       const ready = { url: listener.url, pid: world.pid };
       if (input.readyFile !== undefined) replaceFile(input.readyFile, `${JSON.stringify(ready)}\n`);
-      const stored =
-        inbox.entries.length === 0 ? '' : ` ${formatCount(inbox.entries.length)} deliveries are stored already.`;
+      const stored = inbox.count === 0 ? '' : ` ${formatCount(inbox.count)} deliveries are stored already.`;
       context.note(`Listening on ${listener.url} for signed deliveries.${stored} Ctrl-C stops it.`);
       await Promise.race([stopOf(world.signal), printing.broken]);
     } finally {
       await listener.close();
+      refusals.close();
       const waiting = forwarder.waiting();
       await forwarder.stop();
       if (waiting > 0) context.note(`${formatCount(waiting)} deliveries wait to be forwarded; the next start goes on.`);
@@ -75,6 +90,18 @@ export async function listenForEvents(input: ListenInput, context: Context): Pro
   } finally {
     release();
   }
+}
+
+const minuteMs = 60_000;
+
+/** The same, which says nothing within a minute of the last time. */
+function onceAMinute(now: () => number, say: (error: unknown) => void): (error: unknown) => void {
+  let saidMs = Number.NEGATIVE_INFINITY;
+  return (error) => {
+    if (now() - saidMs < minuteMs) return;
+    saidMs = now();
+    say(error);
+  };
 }
 
 function stopOf(signal: AbortSignal): Promise<void> {
@@ -113,7 +140,7 @@ function routesOf({ forwardTo = [], route = [] }: ListenInput): Route[] {
     }),
   ];
   for (const { url } of routes)
-    if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
+    if (!isHttpAddress(url))
       throw usageError(`--forward-to or --route ${withoutPassword(written(url))}: must be an http or https address`);
   const again = routes.find(({ url }, index) => routes.findIndex((each) => each.url === url) !== index);
   if (again !== undefined)

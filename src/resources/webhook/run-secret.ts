@@ -1,12 +1,13 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Result } from '../../cli/command.ts';
+import { confirmReplace } from '../../confirm.ts';
 import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
+import { parseJson } from '../../model/json.ts';
+import { jsonTokens } from '../../output/json.ts';
 import * as endpoints from './endpoints.ts';
 import { jobsFolder, listJobs, serviceId } from './jobs.ts';
-import { listed } from './listed.ts';
-import { maskSecret, readSecrets, writeSecret } from './secret-file.ts';
+import { listed, shownSecret } from './listed.ts';
+import { keptSecret, maskSecret, writeSecret } from './secret-file.ts';
 import { secretWritten } from './sync-view.ts';
 import { list as listView } from './view.ts';
 
@@ -14,24 +15,39 @@ import { list as listView } from './view.ts';
 export async function listWebhooks(showSecrets: boolean, context: Context): Promise<Result> {
   const { data, text } = await context.call(endpoints.list, {});
   if (showSecrets) return { kind: 'answer', answer: data, text, view: listView };
-  return { kind: 'answer', answer: masked(data), view: listView };
+  const masked = await maskSecrets(text, context);
+  return { kind: 'answer', answer: parseJson(masked), text: masked, view: listView };
 }
 
-/** The answer with its secrets masked, also where they stand in a shape that is not the contract's. */
-function masked(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(masked);
-  if (typeof value !== 'object' || value === null) return value;
-  const fields = Object.entries(value).map(([name, each]) => {
-    const isSecret = typeof each === 'string' && each !== '' && (/secret/i.test(name) || each.startsWith('whsec_'));
-    return [name, isSecret ? maskSecret(each) : masked(each)];
-  });
-  return Object.fromEntries(fields);
+/** The JSON as it came, its secrets masked, also where they stand in a shape that is not the contract's. */
+async function maskSecrets(text: string, { world }: Context): Promise<string> {
+  const parts: string[] = [];
+  let part = '';
+  let name = '';
+  let held = '';
+  const masked = (token: string, next: string) => {
+    if (!token.startsWith('"')) return token;
+    const value = token.includes('\\') ? String(parseJson(token)) : token.slice(1, -1);
+    if (next === ':') name = value;
+    else if (value !== '' && (/secret/i.test(name) || value.startsWith('whsec_')))
+      return JSON.stringify(maskSecret(value));
+    return token;
+  };
+  for (const token of jsonTokens(text)) {
+    part += masked(held, token);
+    held = token;
+    if (part.length < 1_000_000) continue;
+    parts.push(part);
+    part = '';
+    await world.sleep(0, world.signal);
+  }
+  return parts.join('') + part + masked(held, '');
 }
 
 /** Writes the secret of a webhook to a new file. Errors: `usage` for a file that exists, `not-found` where nobody knows the secret. */
 export async function writeWebhookSecret(uid: string, out: string, context: Context): Promise<Result> {
-  if (existsSync(out)) throw usageError(`--out ${out}: exists already`, 'Name a new file, or remove this one.');
-  const secret = (await keptSecret(uid, context)) ?? (await listedSecret(uid, context));
+  await confirmReplace('--out', out, context);
+  const secret = (await secretOfUpload(uid, context)) ?? (await listedSecret(uid, context));
   try {
     writeSecret(out, secret);
   } catch (cause) {
@@ -41,15 +57,13 @@ export async function writeWebhookSecret(uid: string, out: string, context: Cont
 }
 
 /** The secret that an upload of this machine keeps. */
-async function keptSecret(uid: string, context: Context): Promise<string | undefined> {
-  if (context.options.dryRun || context.options.curl) return undefined;
+async function secretOfUpload(uid: string, context: Context): Promise<string | undefined> {
+  if (context.options.preview) return undefined;
   const { baseUrl } = await serviceId(context);
-  for (const { folder, state } of listJobs(await jobsFolder(context))) {
-    if (state.uid !== uid || state.plan.baseUrl !== baseUrl || state.plan.task !== 'register') continue;
-    const file = state.plan.secretFile ?? join(folder, 'secret');
-    if (existsSync(file)) return readSecrets(file)[0];
-  }
-  return undefined;
+  const job = listJobs(await jobsFolder(context)).find(
+    ({ state }) => state.uid === uid && state.plan.baseUrl === baseUrl && state.plan.task === 'register',
+  );
+  return job && keptSecret(job)?.secret;
 }
 
 async function listedSecret(uid: string, context: Context): Promise<string> {
@@ -57,7 +71,8 @@ async function listedSecret(uid: string, context: Context): Promise<string> {
   const webhook = listed(data).find((each) => each.uid === uid);
   if (webhook === undefined)
     throw new SotraError('not-found', `webhook ${uid} does not exist`, { hint: 'sotra webhook list shows yours.' });
-  if (webhook.secret) return webhook.secret;
+  const secret = shownSecret(webhook);
+  if (secret !== undefined) return secret;
   throw new SotraError('not-found', `the service does not show the secret of webhook ${uid}`, {
     hint: 'It was told once, at registration. Where it is lost, register a new webhook and delete this one.',
   });

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Result } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
-import { draftFolder } from '../../durable-file.ts';
+import { workFolder } from '../../durable-file.ts';
 import { formatCount } from '../../output/format.ts';
 import type { AddressSet } from './address-set.ts';
 import { type AddressInput, takeAddresses } from './address-source.ts';
@@ -26,8 +26,7 @@ const shownBeyond = 20;
  */
 export async function syncAddresses({ check, ...input }: SyncInput, context: Context): Promise<Result> {
   const jobs = await jobsFolder(context);
-  const { world } = context;
-  const draft = draftFolder(jobs, 'draft', world);
+  const draft = workFolder(jobs, 'draft', context);
   try {
     const wantedFile = join(draft, 'wanted.txt');
     const pass = await takeAddresses(input, context, { to: wantedFile, onRead: () => undefined });
@@ -70,7 +69,7 @@ async function send(
   context: Context,
 ): Promise<void> {
   // The list is normalised already: it is judged by no rule a second time.
-  const input = { task: 'sync', uid, addressesFile: wantedFile, allowBadChecksum: true, known, concurrency } as const;
+  const input = { task: 'sync', uid, file: wantedFile, allowBadChecksum: true, known, concurrency } as const;
   const uploaded = await uploadAddresses(input, context);
   result.sent += result.missing;
   result.inSync = result.notRemovable === 0;

@@ -1,10 +1,10 @@
 import { existsSync, rmSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type { Result } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
-import { draftFolder } from '../../durable-file.ts';
+import { workFolder } from '../../durable-file.ts';
 import { SotraError } from '../../errors.ts';
-import { takeLock } from '../../lock.ts';
+import { normalizeDestination } from '../../model/destination.ts';
 import { formatCount } from '../../output/format.ts';
 import type { AddressSet } from './address-set.ts';
 import { type AddressInput, takeAddresses } from './address-source.ts';
@@ -14,17 +14,20 @@ import {
   addressesFile,
   checkList,
   digestOf,
+  emptyJournal,
   findJob,
   type Job,
   jobsFolder,
+  listJobs,
+  lockJob,
   readChunks,
   serviceId,
   setAside,
   settleDraft,
 } from './jobs.ts';
-import { journalFile, type Plan, readJournal, resentChunks } from './journal.ts';
+import { type Plan, readJournal, resentChunks } from './journal.ts';
 import { createPatience, patiently } from './patience.ts';
-import { checkSecretFile, readSecrets, writeSecret } from './secret-file.ts';
+import { checkSecretFile, keptSecret, reserveSecret, secretIn, writeSecret } from './secret-file.ts';
 import { counted, showUpload } from './show-upload.ts';
 import { runUpload } from './upload.ts';
 import { uploaded as view } from './view.ts';
@@ -62,15 +65,16 @@ export interface UploadResult {
  */
 export async function uploadAddresses(input: UploadInput, context: Context): Promise<Result> {
   const jobs = await jobsFolder(context);
-  const { world, options } = context;
-  const draft = draftFolder(jobs, 'draft', world);
+  const { options } = context;
+  const draft = workFolder(jobs, 'draft', context);
   const show = await showUpload(context);
+  let release: (() => void) | undefined;
   try {
     show.reading();
     const onRead = (addresses: number) => show.read(addresses);
     const known = input.known === undefined ? {} : { known: input.known };
     const pass = await takeAddresses(input, context, { to: addressesFile(draft), onRead, ...known });
-    if (options.dryRun || options.curl) {
+    if (options.preview) {
       context.note(
         `${counted(pass.addresses, 'address', 'es')} in ${requests(Math.ceil(pass.addresses / endpoints.chunkSize))}`,
       );
@@ -78,11 +82,13 @@ export async function uploadAddresses(input: UploadInput, context: Context): Pro
     }
     if (pass.addresses === 0) return { kind: 'none' };
     const plan = await planOf(input, pass, context);
+    release = lockJob(jobs, plan, context.world);
     const folder = await jobFolder(input, jobs, plan, draft, context);
     show.planned(plan);
     return await runJob(folder, input, show, context, pass);
   } finally {
     show.stop();
+    release?.();
     rmSync(draft, { recursive: true, force: true });
   }
 }
@@ -92,28 +98,30 @@ export async function resumeUpload(
   input: { job: string; concurrency?: number | undefined },
   context: Context,
 ): Promise<Result> {
-  const job = findJob(await jobsFolder(context), input.job);
+  const jobs = await jobsFolder(context);
+  const job = findJob(jobs, input.job);
   const { folder, state } = job;
   const { baseUrl, keyId } = await serviceId(context);
   if (state.plan.baseUrl !== baseUrl)
     throw new SotraError('usage', `upload ${state.plan.job} belongs to ${state.plan.baseUrl}, not to ${baseUrl}`, {
       hint: 'Name that service with --base-url, --context or --sandbox.',
     });
-  if (state.plan.keyId !== keyId) context.warn('this upload was begun with another API key');
-  if (state.finishedMs === undefined) {
-    checkList(job);
-    if (context.options.dryRun || context.options.curl) {
-      context.note(`Still to be sent: ${requests(state.plan.chunks - state.done.size)}`);
-      const { uid, destinationUrl } = state.plan;
-      return await preview({ uid: state.uid ?? uid, destinationUrl }, folder, context, state.done);
-    }
+  if (state.plan.keyId !== keyId) context.warn('this upload was started with another API key');
+  if (state.finishedMs === undefined) checkList(job);
+  if (context.options.preview) {
+    const { uid, destinationUrl, chunks } = state.plan;
+    if (state.finishedMs !== undefined) (await showUpload(context)).finished(state.plan, state.finishedMs);
+    else context.note(`Still to be sent: ${requests(chunks - state.done.size)}`);
+    return await preview({ uid: state.uid ?? uid, destinationUrl }, folder, context, state.done);
   }
   const show = await showUpload(context);
+  const release = lockJob(jobs, state.plan, context.world);
   try {
     show.planned(state.plan);
-    return await runJob(folder, { ...input, task: state.plan.task, another: true }, show, context);
+    return await runJob(folder, { ...input, another: true }, show, context);
   } finally {
     show.stop();
+    release();
   }
 }
 
@@ -144,7 +152,7 @@ async function planOf(input: UploadInput, pass: FirstPass, context: Context): Pr
   return {
     kind: 'plan',
     v: 1,
-    job: digestOf([service, task, uid, destinationUrl, pass.digest]).slice(0, 12),
+    job: digestOf([service, task, uid, normalizeDestination(destinationUrl ?? ''), pass.digest]).slice(0, 12),
     task,
     ...service,
     destinationUrl,
@@ -170,68 +178,89 @@ async function jobFolder(
   const earlier = join(jobs, plan.job);
   const state = existsSync(earlier) ? readJournal(earlier) : undefined;
   if (state !== undefined && plan.task === 'register' && state.uid !== undefined) {
-    const { data } = await patiently(createPatience(context.world), () => context.call(endpoints.list, {}));
+    const { data } = await patiently(createPatience(context), (retries) =>
+      context.call(endpoints.list, {}, undefined, retries),
+    );
     if (Array.isArray(data) && !data.some(({ uid }) => uid === state.uid)) {
       context.warn(`webhook ${state.uid} of an earlier run is gone: it is registered anew`);
       setAside(earlier);
     }
   } else if (state?.finishedMs !== undefined && input.again) setAside(earlier);
-  if (input.secretFile !== undefined && !existsSync(earlier)) checkSecretFile(input.secretFile);
+  const kept = state !== undefined && existsSync(earlier) ? keptSecret({ folder: earlier, state })?.secret : undefined;
+  if (input.secretFile !== undefined && (kept === undefined || secretIn(input.secretFile) !== kept))
+    checkSecretFile(input.secretFile);
   return settleDraft(jobs, draft, plan);
 }
 
 async function runJob(
   folder: string,
-  input: Pick<UploadInput, 'task' | 'secretFile' | 'concurrency' | 'another'>,
+  { secretFile, concurrency = 4, another = false }: Pick<UploadInput, 'secretFile' | 'concurrency' | 'another'>,
   show: Awaited<ReturnType<typeof showUpload>>,
   context: Context,
   pass?: FirstPass,
 ): Promise<Result> {
-  const release = takeLock(join(folder, 'lock'), `upload ${folder.split(/[\\/]/).at(-1)}`, context.world);
-  try {
-    const state = readJournal(folder);
-    if (state === undefined)
-      throw new SotraError('local-file', `${journalFile(folder)} is empty`, {
-        hint: 'Look which webhooks there are with sotra webhook list, then move the folder away to begin anew.',
+  const state = readJournal(folder);
+  if (state === undefined) throw emptyJournal(folder);
+  const job: Job = { folder, state };
+  const { plan } = state;
+  if (state.finishedMs !== undefined) show.finished(plan, state.finishedMs);
+  else {
+    show.started(state);
+    const room = plan.task === 'register' && state.uid === undefined ? reserveSecret(job, context.warn) : undefined;
+    try {
+      await runUpload({
+        context,
+        job,
+        concurrency,
+        another,
+        others: () => othersOf(job),
+        keptSecret: () => keptSecret(job)?.secret,
+        keepSecret: (uid, secret) => room?.keep(uid, secret),
+        tell: show.event,
       });
-    const job: Job = { folder, state };
-    const { plan } = state;
-    const secretFile = input.secretFile ?? plan.secretFile ?? undefined;
-    if (state.finishedMs !== undefined) show.finished(plan, state.finishedMs);
-    else {
-      const keepSecret = (_: string, secret: string | undefined) => {
-        if (secret !== undefined) writeSecret(plan.secretFile ?? join(folder, 'secret'), secret);
-      };
-      const { concurrency = 4, another = false } = input;
-      for await (const event of runUpload({ context, job, concurrency, another, keepSecret })) await show.event(event);
+    } finally {
+      room?.close();
     }
-    const result: UploadResult = {
-      uid: state.uid ?? '',
-      destinationUrl: state.destinationUrl ?? null,
-      job: plan.job,
-      addresses: plan.addresses,
-      chunks: plan.chunks,
-      duplicates: pass?.duplicates ?? plan.duplicates,
-      rejected: pass?.rejected ?? plan.rejected,
-      resentChunks: resentChunks(state),
-      ...(plan.task === 'register' ? secretOf(folder, plan, secretFile) : {}),
-    };
-    return await show.result(result, view);
-  } finally {
-    release();
   }
+  const result: UploadResult = {
+    uid: state.uid ?? '',
+    destinationUrl: state.destinationUrl ?? null,
+    job: plan.job,
+    addresses: plan.addresses,
+    chunks: plan.chunks,
+    duplicates: pass?.duplicates ?? plan.duplicates,
+    rejected: pass?.rejected ?? plan.rejected,
+    resentChunks: resentChunks(state),
+    ...(plan.task === 'register' ? secretOf(job, secretFile) : {}),
+  };
+  return await show.result(result, view);
+}
+
+/** The webhooks that other registrations of this machine made. */
+function othersOf({ folder }: Job): Set<string> {
+  const others = listJobs(dirname(folder)).filter((other) => other.folder !== folder);
+  return new Set(others.flatMap(({ state }) => (state.plan.task === 'register' ? (state.uid ?? []) : [])));
 }
 
 /** The secret of a registered webhook, or the file that it is in: one asked for now is written where it is not there yet. */
-function secretOf(
-  folder: string,
-  plan: Plan,
-  secretFile: string | undefined,
-): { secret?: string; secretFile?: string } {
-  const own = plan.secretFile ?? join(folder, 'secret');
-  if (!existsSync(own)) return {};
-  const [secret = ''] = readSecrets(own);
-  if (secretFile === undefined) return { secret };
-  if (!existsSync(secretFile)) writeSecret(secretFile, secret);
-  return { secretFile };
+function secretOf(job: Job, secretFile: string | undefined): { secret?: string; secretFile?: string } {
+  const { plan, uid } = job.state;
+  const kept = keptSecret(job);
+  const wanted = secretFile ?? plan.secretFile;
+  if (kept === undefined) return {};
+  if (wanted === null) return { secret: kept.secret };
+  if (kept.file !== resolve(wanted) && secretIn(wanted) === undefined)
+    try {
+      writeSecret(wanted, kept.secret);
+      // Where it could not be written when it came, it lies in the job's folder.
+      if (resolve(wanted) === plan.secretFile) rmSync(kept.file);
+    } catch (cause) {
+      const why = cause instanceof Error ? cause.message : String(cause);
+      throw new SotraError('partial', `all is confirmed, but --secret-file ${wanted} cannot be written: ${why}`, {
+        hint: `The secret of webhook ${uid} is in ${kept.file}; the same command again writes it where it was asked for.`,
+        cause,
+        details: { job: plan.job, uid, secretFile: kept.file },
+      });
+    }
+  return { secretFile: wanted };
 }

@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import { formatCount, formatTime } from '../../output/format.ts';
 import type { AnyView } from '../../output/view.ts';
 import { showProgress } from '../../show-progress.ts';
-import type { Plan } from './journal.ts';
+import type { JobState, Plan } from './journal.ts';
 import type { UploadEvent } from './upload.ts';
 
 /** How an upload is told to the user while it runs. */
@@ -11,6 +11,8 @@ export interface UploadShow {
   reading: () => void;
   read: (addresses: number) => void;
   planned: (plan: Plan) => void;
+  /** What goes on, until something is told. */
+  started: (state: JobState) => void;
   event: (event: UploadEvent) => Promise<void>;
   finished: (plan: Plan, atMs: number) => void;
   result: (answer: object, view: AnyView) => Promise<Result>;
@@ -27,6 +29,9 @@ export async function showUpload(context: Context): Promise<UploadShow> {
   const progress = await showProgress(context);
   const write = (event: object) => out.write(`${JSON.stringify(event)}\n`);
   let shown = -1;
+  const waiting = ({ ms, why }: { ms: number; why: string }) =>
+    progress.step(`${why}; trying again after ${seconds(ms)}`);
+  if (progress.live) context.onWait(waiting);
   return {
     reading: () => (progress.live ? progress.step('reading addresses') : undefined),
     read: (addresses) => (progress.live ? progress.step(`reading addresses: ${formatCount(addresses)}`) : undefined),
@@ -40,15 +45,21 @@ export async function showUpload(context: Context): Promise<UploadShow> {
         `upload ${job}: ${counted(addresses, 'address', 'es')} in ${counted(chunks, 'chunk', 's')}${beside}`,
       );
     },
+    started: ({ uid, done, plan: { chunks } }) => {
+      if (!progress.live) return;
+      progress.step(
+        uid === undefined ? 'registering the webhook' : `${done.size} of ${counted(chunks, 'chunk', 's')} confirmed`,
+      );
+    },
     event: async (event) => {
       if (streams) return write(event);
       switch (event.event) {
         case 'settling':
-          return progress.step(`asking the list whether the webhook was made: ${event.why}`);
+          return progress.step(`asking the list for 10 s whether the webhook was made: ${event.why}`);
         case 'registered':
           return progress.done(`webhook ${event.uid} ${event.settled ? 'found in the list' : 'registered'}`);
         case 'chunk-retried':
-          return progress.live ? progress.step(`chunk ${event.chunk} once more: ${event.why}`) : undefined;
+          return progress.live ? waiting({ ms: event.delayMs, why: `chunk ${event.chunk}: ${event.why}` }) : undefined;
         case 'chunk-done': {
           const step = progress.live ? event.done : Math.floor((event.done * mostSteps) / event.chunks);
           if (step === shown) return;
@@ -67,6 +78,10 @@ export async function showUpload(context: Context): Promise<UploadShow> {
     },
     stop: progress.stop,
   };
+}
+
+function seconds(ms: number): string {
+  return `${Math.max(1, Math.round(ms / 1000))} s`;
 }
 
 /** A count with its noun: `1 address`, `2,000 addresses`. Never throws. */

@@ -1,5 +1,5 @@
 import { formatCount, formatTime } from '../../output/format.ts';
-import type { Column, View } from '../../output/view.ts';
+import type { Column, Shown, View } from '../../output/view.ts';
 
 /** What `webhook sync --json` prints. */
 export interface SyncResult {
@@ -61,24 +61,40 @@ export interface JobRow {
   startedAt: number;
 }
 
+/** An address, and without https:// where room is short. */
+function withoutScheme(text: string): Shown {
+  return { text, short: text.replace(/^https:\/\//, '') };
+}
+
 /** The uploads of this machine. */
 export const jobs: View<JobRow[], JobRow> = {
   layout: 'table',
   rows: (answer) => answer,
   columns: [
     { key: 'job', header: 'Upload', help: 'its name, for webhook resume', value: (row) => row.job },
-    { key: 'task', header: 'Task', help: 'register, add-addresses or sync', value: (row) => row.task, drop: 1 },
-    { key: 'uid', header: 'Webhook', help: 'uid, once there is one', value: (row) => row.uid, drop: 2 },
+    { key: 'task', header: 'Task', help: 'register, add-addresses or sync', value: (row) => row.task, drop: 4 },
     {
       key: 'destinationUrl',
       header: 'Destination',
-      help: 'where feed items are sent',
+      help: 'where feed items are sent, once it is known',
       value: (row) => row.destinationUrl,
-      extra: true,
+      show: (row) => withoutScheme(row.destinationUrl ?? ''),
+      cut: 'middle',
+      keep: 16,
     },
-    count('addresses', 'Addresses', 'distinct addresses of the list'),
-    count('chunks', 'Chunks', 'requests it takes'),
-    count('confirmed', 'Confirmed', 'chunks that are confirmed'),
+    {
+      key: 'baseUrl',
+      header: 'Service',
+      help: 'the service it speaks to',
+      value: (row) => row.baseUrl,
+      show: (row) => withoutScheme(row.baseUrl),
+      cut: 'middle',
+      keep: 16,
+    },
+    { key: 'uid', header: 'Webhook', help: 'uid, once there is one', value: (row) => row.uid, drop: 5 },
+    { ...count<JobRow>('addresses', 'Addresses', 'distinct addresses of the list'), drop: 2 },
+    { ...count<JobRow>('chunks', 'Chunks', 'requests it takes'), drop: 3 },
+    { ...count<JobRow>('confirmed', 'Confirmed', 'chunks that are confirmed'), drop: 1 },
     {
       key: 'finished',
       header: 'Finished',
@@ -88,14 +104,32 @@ export const jobs: View<JobRow[], JobRow> = {
     },
     {
       key: 'startedAt',
-      header: 'Begun',
-      help: 'when it was begun, Unix seconds',
+      header: 'Started',
+      help: 'when it was started, Unix seconds',
       value: (row) => row.startedAt,
-      show: (row) => formatTime(row.startedAt),
-      drop: 3,
+      show: (row) => ({ text: formatTime(row.startedAt), short: formatTime(row.startedAt).slice(0, 16) }),
     },
   ],
   empty: 'No uploads yet.',
+};
+
+/** What `webhook jobs remove --json` prints. */
+export interface RemovedJob {
+  job: string;
+  uid: string | null;
+  /** What this machine no longer knows or does, a sentence each. */
+  lost: string[];
+}
+
+/** An upload that was removed. */
+export const removedJob: View<RemovedJob, RemovedJob> = {
+  layout: 'record',
+  rows: (answer) => [answer],
+  columns: [
+    { key: 'job', header: 'Removed upload', help: 'its name', value: (row) => row.job },
+    { key: 'uid', header: 'Webhook', help: 'uid, where it had one', value: (row) => row.uid },
+    { key: 'lost', header: 'Lost', help: 'what went with it', value: (row) => row.lost.join('; ') || null },
+  ],
 };
 
 /** Where a secret was written. */

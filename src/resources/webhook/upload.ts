@@ -1,63 +1,67 @@
-import type { Context } from '../../context.ts';
 import { SotraError, toSotraError } from '../../errors.ts';
+import { ClosedPipe } from '../../output/io.ts';
 import * as endpoints from './endpoints.ts';
 import { type Chunk, type Job, readChunks } from './jobs.ts';
 import { type Journal, openJournal, resentChunks } from './journal.ts';
 import { createPatience, type Patience, patiently } from './patience.ts';
-import { registerWebhook } from './register.ts';
+import { type Registering, registerWebhook } from './register.ts';
 
 /** What happens during an upload, for whoever shows it. */
 export type UploadEvent =
   | { event: 'settling'; why: string }
   | { event: 'registered'; uid: string; destinationUrl: string; settled: boolean }
-  | { event: 'chunk-retried'; chunk: number; why: string }
+  | { event: 'chunk-retried'; chunk: number; why: string; delayMs: number }
   | { event: 'chunk-done'; chunk: number; addresses: number; done: number; chunks: number };
 
-export interface Uploading {
-  context: Context;
+export interface Uploading extends Pick<Registering, 'context' | 'another' | 'others' | 'keptSecret'> {
   job: Job;
   concurrency: number;
-  /** Makes a webhook also where the destination has one. */
-  another: boolean;
   /** Makes the secret safe; called before anything else is sent. */
   keepSecret: (uid: string, secret: string | undefined) => void;
+  /** Told of each event as it happens. */
+  tell: (event: UploadEvent) => Promise<void>;
 }
 
 /**
  * Sends what a job has not confirmed yet and tells what happens; everything confirmed is on disk before it is told. Errors: those of
  * the call where nothing was confirmed; `partial` (exit 10) once something was; `interrupted`. The job can be resumed after each.
  */
-export async function* runUpload(options: Uploading): AsyncGenerator<UploadEvent> {
+export async function runUpload(options: Uploading): Promise<void> {
   const journal = openJournal(options.job.folder, options.job.state);
-  const patience = createPatience(options.context.world);
+  const patience = createPatience(options.context);
   try {
-    if (journal.state.uid === undefined) yield* registering(options, journal, patience);
-    yield* sendChunks(options, journal, patience);
+    if (journal.state.uid === undefined) await registering(options, journal, patience);
+    await sendChunks(options, journal, patience);
     await journal.note({ kind: 'finished', atMs: options.context.world.now() });
   } catch (thrown) {
-    throw asPartial(thrown, options.job, journal);
+    throw asPartial(thrown, options, journal);
   } finally {
     journal.close();
   }
 }
 
-async function* registering(options: Uploading, journal: Journal, patience: Patience): AsyncGenerator<UploadEvent> {
-  const { context, job } = options;
-  const told: UploadEvent[] = [];
+async function registering(options: Uploading, journal: Journal, patience: Patience): Promise<void> {
+  const { job, tell } = options;
   const registered = await registerWebhook({
-    context,
+    ...options,
     journal,
     patience,
     destinationUrl: job.state.plan.destinationUrl ?? '',
     addresses: firstChunk(job.folder),
-    another: options.another,
-    onSettling: (why) => told.push({ event: 'settling', why }),
+    onSettling: (why) => tell({ event: 'settling', why }),
   });
   const { uid, destinationUrl, secret, settled } = registered;
-  options.keepSecret(uid, secret);
-  await journal.note({ kind: 'registered', uid, destinationUrl, settled });
-  yield* told;
-  yield { event: 'registered', uid, destinationUrl, settled };
+  try {
+    options.keepSecret(uid, secret);
+    await journal.note({ kind: 'registered', uid, destinationUrl, settled });
+  } catch (cause) {
+    throw new SotraError('partial', `webhook ${uid} was made, then: ${toSotraError(cause).message}`, {
+      hint: `${resumeHint(job)} It finds the webhook again.`,
+      cause,
+      details: { job: job.state.plan.job, uid },
+    });
+  }
+  await tell({ event: 'registered', uid, destinationUrl, settled });
 }
 
 function firstChunk(folder: string): string[] {
@@ -65,9 +69,8 @@ function firstChunk(folder: string): string[] {
   return [];
 }
 
-async function* sendChunks(options: Uploading, journal: Journal, patience: Patience): AsyncGenerator<UploadEvent> {
+async function sendChunks(options: Uploading, journal: Journal, patience: Patience): Promise<void> {
   const { state } = journal;
-  const told: UploadEvent[] = [];
   const running = new Map<number, Promise<Sent>>();
   const saving: Promise<void>[] = [];
   const chunks = readChunks(options.job.folder);
@@ -75,7 +78,13 @@ async function* sendChunks(options: Uploading, journal: Journal, patience: Patie
   let confirmed = state.done.size;
   const confirm = (chunk: number, addresses: number) => {
     confirmed += 1;
-    told.push({ event: 'chunk-done', chunk: chunk + 1, addresses, done: confirmed, chunks: state.plan.chunks });
+    return options.tell({
+      event: 'chunk-done',
+      chunk: chunk + 1,
+      addresses,
+      done: confirmed,
+      chunks: state.plan.chunks,
+    });
   };
   for (let more = true; more || running.size > 0; ) {
     if (options.context.world.signal.aborted) failure ??= new SotraError('interrupted', 'interrupted');
@@ -83,7 +92,7 @@ async function* sendChunks(options: Uploading, journal: Journal, patience: Patie
       const next = chunks.next();
       if (next.done) more = false;
       else if (!state.done.has(next.value.index))
-        running.set(next.value.index, sendChunk(options, journal, patience, next.value, told));
+        running.set(next.value.index, sendChunk(options, journal, patience, next.value));
     }
     if (failure !== undefined) more = false;
     if (running.size === 0) break;
@@ -100,23 +109,20 @@ async function* sendChunks(options: Uploading, journal: Journal, patience: Patie
       });
       saving.push(saved);
     }
-    yield* told.splice(0);
   }
   chunks.return(undefined);
   journal.hurry();
   await Promise.all(saving);
-  yield* told.splice(0);
   if (failure !== undefined) throw failure;
 }
 
 type Sent = { chunk: number; addresses: number; sends: number } | { chunk: number; error: unknown };
 
 async function sendChunk(
-  { context }: Uploading,
+  { context, tell }: Uploading,
   journal: Journal,
   patience: Patience,
   { index, addresses: walletAddresses }: Chunk,
-  told: UploadEvent[],
 ): Promise<Sent> {
   const { state } = journal;
   const uid = state.uid ?? '';
@@ -128,10 +134,10 @@ async function sendChunk(
       journal.mark({ kind: 'sending', chunk: index });
       const { data, attempts } = await patiently(
         patience,
-        () => context.call(endpoints.addAddresses, { uid, walletAddresses }),
-        (error) => {
+        (retries) => context.call(endpoints.addAddresses, { uid, walletAddresses }, undefined, retries),
+        (error, delayMs) => {
           sends += error.attempts ?? 1;
-          told.push({ event: 'chunk-retried', chunk: index + 1, why: error.message });
+          return tell({ event: 'chunk-retried', chunk: index + 1, why: error.message, delayMs });
         },
       );
       sends += attempts;
@@ -143,17 +149,18 @@ async function sendChunk(
   }
 }
 
-function asPartial(thrown: unknown, { state }: Job, journal: Journal): SotraError {
+function asPartial(thrown: unknown, { job, context }: Uploading, journal: Journal): unknown {
   const error = toSotraError(thrown);
-  const { plan } = state;
-  const resume = `sotra webhook resume ${plan.job} goes on; so does the same command again.`;
+  const { plan } = job.state;
+  const resume = resumeHint(job);
   const { done } = journal.state;
-  if (error.code === 'interrupted')
+  if (error.code === 'interrupted' || context.world.signal.aborted)
     return new SotraError('interrupted', `interrupted with ${done.size} of ${plan.chunks} chunks confirmed`, {
       hint: resume,
       cause: thrown,
     });
   const isBegun = plan.task === 'register' ? journal.state.uid !== undefined : done.size > 0;
+  if (thrown instanceof ClosedPipe) return thrown;
   if (error.code === 'internal' || !isBegun) return error;
   return new SotraError('partial', `${done.size} of ${plan.chunks} chunks are confirmed, then: ${error.message}`, {
     hint: error.hint === undefined ? resume : `${resume} ${error.hint}`,
@@ -168,4 +175,8 @@ function asPartial(thrown: unknown, { state }: Job, journal: Journal): SotraErro
       resentChunks: resentChunks(journal.state),
     },
   });
+}
+
+function resumeHint({ state }: Job): string {
+  return `sotra webhook resume ${state.plan.job} goes on; so does the same command again.`;
 }

@@ -32,7 +32,7 @@ export const list: View<WebhookList, Webhook> = {
       drop: 1,
     },
   ],
-  empty: 'No webhooks. sotra webhook register --url <address> --addresses-file <file> makes one.',
+  empty: 'No webhooks. sotra webhook register --url <address> --file <file> makes one.',
 };
 
 function count(key: keyof UploadResult & string, header: string, help: string): Column<UploadResult> {

@@ -1,4 +1,5 @@
 import type { Trade } from '../trade.ts';
+import { exampleTrader, exampleTrades } from './example-trader.ts';
 import { habits } from './habits.ts';
 import { recordedAccount, recordedTrades } from './hyperliquid.ts';
 import { makeTrades } from './made-trades.ts';
@@ -45,12 +46,17 @@ export function demoWorld(): World {
   const newestMs = made.reduce((latest, { trade }) => Math.max(latest, trade.atMs), startMs);
   const comments = demoComments(made, members, newestMs);
   const copied = demoCopies({ comments, made, members, markets, newestMs });
-  const trades = [...recordedTrades(recordedEndMs), ...made.map(({ trade }) => trade), ...copied.trades];
+  const trades = [
+    ...recordedTrades(recordedEndMs),
+    ...exampleTrades(startMs),
+    ...made.map(({ trade }) => trade),
+    ...copied.trades,
+  ];
   trades.sort((one, other) => one.atMs - other.atMs);
   return {
     newestMs,
     trades,
-    people: [recordedAccount, ...members.map(({ person }) => person)],
+    people: [recordedAccount, exampleTrader, ...members.map(({ person }) => person)],
     comments,
     follows: demoFollows(members),
     names: demoNames(members),

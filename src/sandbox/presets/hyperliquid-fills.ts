@@ -58,6 +58,7 @@ const istPattern = /^(\d\d)-(\d\d)-(\d{4}) (\d?\d):(\d\d)$/;
 export function hyperliquidFillsReader(): RowReader {
   const fills: Fill[] = [];
   const known = knowNone();
+  const items = { count: 0, isAnyNamed: false };
   return {
     start(columns) {
       const missing = Object.values(csvColumns).filter((column) => !columns.includes(column));
@@ -75,32 +76,31 @@ export function hyperliquidFillsReader(): RowReader {
       fills.push(fill);
       return [];
     },
-    finish: () => chainFills(fills).flatMap((fill) => tradesOf(fill, known)),
-    rowsOf: rowsOfAnswers,
+    finish: () =>
+      items.count > 0 && !items.isAnyNamed ? [nobody] : chainFills(fills).flatMap((fill) => tradesOf(fill, known)),
+    rowsOf: (item) =>
+      fillsOf(item).map((fill) => {
+        items.count += 1;
+        items.isAnyNamed ||= isObject(fill) && fill['user'] !== undefined;
+        const cells = isObject(fill) ? cellsOf(fill) : {};
+        const [line, columns] = [items.count, Object.keys(cells)];
+        return { line, place: `fill ${line}`, cells, columns, text: JSON.stringify(fill) };
+      }),
   };
 }
 
-/** The fills of recorded answers (`{request: {user}, response: [fill]}`), or of a plain list whose fills name the user. */
-function rowsOfAnswers(document: unknown): Row[] | Fatal {
-  const items = Array.isArray(document) ? document : [document];
-  const fills = items.flatMap((item: unknown): unknown[] => {
-    if (!isObject(item) || !Array.isArray(item['response'])) return [item];
-    const request = isObject(item['request']) ? item['request'] : {};
-    return item['response'].map((fill: unknown) => (isObject(fill) ? { user: request['user'], ...fill } : fill));
-  });
-  if (fills.every((fill) => !isObject(fill) || fill['user'] === undefined)) {
-    return {
-      kind: 'fatal',
-      message: 'the document holds no fills that name their account',
-      hint: 'give [{"request": {"user": "0x.."}, "response": [fill, ..]}], or fills with a "user" each',
-    };
-  }
-  return fills.map((fill, index) => {
-    const cells = isObject(fill) ? cellsOf(fill) : {};
-    const place = `fill ${index + 1}`;
-    return { line: index + 1, place, cells, columns: Object.keys(cells), text: JSON.stringify(fill) };
-  });
+/** The fills of one recorded answer (`{request: {user}, response: [fill]}`), or a fill of a plain list. */
+function fillsOf(item: unknown): unknown[] {
+  if (!isObject(item) || !Array.isArray(item['response'])) return [item];
+  const request = isObject(item['request']) ? item['request'] : {};
+  return item['response'].map((fill: unknown) => (isObject(fill) ? { user: request['user'], ...fill } : fill));
 }
+
+const nobody: Fatal = {
+  kind: 'fatal',
+  message: 'the document holds no fills that name their account',
+  hint: 'give [{"request": {"user": "0x.."}, "response": [fill, ..]}], or fills with a "user" each',
+};
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,7 +1,8 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { createFile, replaceFile } from '../../../durable-file.ts';
+import { createFile, readStateFile, replaceFile } from '../../../durable-file.ts';
 import { SotraError, usageError } from '../../../errors.ts';
+import { parseJson } from '../../../model/json.ts';
 import { checksumAddress } from '../secp256k1.ts';
 import type { Family } from '../swap-fields.ts';
 import { familyOfKeystore, readKeystore } from './keystore.ts';
@@ -45,7 +46,7 @@ export function readKept(folder: string, name: string): { kept: KeptKey; json: R
     throw usageError(
       `key ${name} does not exist`,
       known.length === 0
-        ? `No keys are kept. Make one: sotra key import ${name} --key-file <file>.`
+        ? `No keys are kept. Make one: sotra key generate ${name}, or sotra key import ${name} --key-file <file>.`
         : `Known keys: ${known.map((each) => each.slice(0, -'.json'.length)).join(', ')}.`,
     );
   }
@@ -61,7 +62,7 @@ export function readKept(folder: string, name: string): { kept: KeptKey; json: R
 
 function readJson(file: string): Record<string, unknown> {
   try {
-    const json: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    const json: unknown = parseJson(readStateFile(file));
     if (typeof json === 'object' && json !== null) return json as Record<string, unknown>;
     throw new Error('it is not an object');
   } catch (cause) {
@@ -95,7 +96,7 @@ export function storeKey(
       'Replace it with --replace (the old one is kept as a backup), or take another name.',
     );
   const backup = existsSync(file) ? `${file}.${new Date(nowMs).toISOString().replaceAll(':', '-')}.bak` : undefined;
-  if (backup !== undefined) writeSecretFile(backup, readFileSync(file, 'utf8'), { exclusive: true });
+  if (backup !== undefined) writeSecretFile(backup, readStateFile(file), { exclusive: true });
   writeSecretFile(file, `${JSON.stringify(sealed, null, 2)}\n`, { exclusive: backup === undefined });
   return { file, backup };
 }

@@ -17,13 +17,18 @@ const pbkdf2 = promisify(pbkdf2WithCallback);
 
 /** What sealing costs: some 256 MB and a second, as geth and cast do. */
 const sealing = { n: 262_144, r: 8, p: 1, dklen: 32 };
-/** Memory that opening a file may take: a hostile file must not take the machine down. */
-const mostMemoryBytes = 1024 * 1024 * 1024;
+/** Memory that opening a file may take, N and p together: a hostile file must not take the machine down. */
+const mostMemoryBytes = 1040 * 1024 * 1024;
 /** Work that opening a file may take, as N * r * p: eight times what sealing costs. */
 const mostWork = 8 * sealing.n * sealing.r;
 const mostRounds = 10_000_000;
+const mostSaltBytes = 1024;
 
-const hex = z.string().regex(/^(0x)?([0-9a-fA-F]{2})*$/);
+// The length comes first: a pattern with a group that repeats overflows on a very long text.
+const hex = z
+  .string()
+  .max(2 * mostSaltBytes + 2, { abort: true })
+  .regex(/^(0x)?([0-9a-fA-F]{2})*$/);
 const count = z.int().min(1);
 const sealed = {
   cipher: z.literal('aes-128-ctr'),
@@ -56,9 +61,22 @@ type Keystore = z.output<typeof keystoreSchema>;
 export function readKeystore(json: Record<string, unknown>, source: string): Keystore {
   const { Crypto, crypto = Crypto, ...rest } = json;
   const checked = keystoreSchema.safeParse({ ...rest, crypto });
-  if (checked.success) return checked.data;
+  if (checked.success) return checkWhole(checked.data, source);
   const where = checked.error.issues[0]?.path.join('.') ?? '';
   throw keyError(`${source} is not a Web3 Secret Storage V3 keystore: see ${where || 'its form'}`);
+}
+
+/** What no password can open is said before one is asked for. */
+function checkWhole(keystore: Keystore, source: string): Keystore {
+  const { address, crypto } = keystore;
+  const [key, iv, mac] = [crypto.ciphertext, crypto.cipherparams.iv, crypto.mac].map((text) => bytesOf(text).length);
+  if (key === undefined || key === 0 || key > 32) throw keyError(`${source} holds ${key} bytes, a private key has 32`);
+  if (iv !== 16) throw keyError(`${source} is damaged: its iv has ${iv} bytes, not 16`);
+  if (mac !== 32) throw keyError(`${source} is damaged: its mac has ${mac} bytes, not 32`);
+  const form = familyOfKeystore(keystore) === 'evm' ? /^(0x)?[0-9a-fA-F]{40}$/ : /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
+  if (address !== undefined && !form.test(address))
+    throw keyError(`${source} is damaged: its address is ${address === '' ? 'empty' : 'none'}`);
+  return keystore;
 }
 
 /** Which kind of key a keystore holds: EVM, unless sotra sealed a Solana key in it. Never throws. */
@@ -80,14 +98,11 @@ export async function openKeystore(
   try {
     const ciphertext = bytesOf(crypto.ciphertext);
     const mac = keccak256(Buffer.concat([derived.subarray(16, 32), ciphertext]));
-    const wanted = bytesOf(crypto.mac);
-    if (wanted.length !== 32 || !timingSafeEqual(mac, wanted)) return undefined;
-    const iv = bytesOf(crypto.cipherparams.iv);
-    if (iv.length !== 16) throw keyError(`${source} is damaged: its iv has ${iv.length} bytes, not 16`);
-    const cipher = createDecipheriv('aes-128-ctr', derived.subarray(0, 16), iv);
+    if (!timingSafeEqual(mac, bytesOf(crypto.mac))) return undefined;
+    const cipher = createDecipheriv('aes-128-ctr', derived.subarray(0, 16), bytesOf(crypto.cipherparams.iv));
     const opened = Buffer.concat([cipher.update(ciphertext), cipher.final()]);
     const family = familyOfKeystore(keystore);
-    const bytes = padded(opened, source);
+    const bytes = padded(opened);
     if (family === 'evm') checkEvmKey(bytes, source);
     const { address } = keystore;
     return { family, bytes, ...(address === undefined ? {} : { statedAddress: address }) };
@@ -97,9 +112,7 @@ export async function openKeystore(
 }
 
 /** Some wallets leave out leading zeros of a key. */
-function padded(opened: Uint8Array, source: string): Uint8Array {
-  if (opened.length === 0 || opened.length > 32)
-    throw keyError(`${source} holds ${opened.length} bytes, a private key has 32`);
+function padded(opened: Uint8Array): Uint8Array {
   const bytes = new Uint8Array(32);
   bytes.set(opened, 32 - opened.length);
   opened.fill(0);
@@ -121,9 +134,12 @@ async function deriveKey(crypto: Keystore['crypto'], password: Uint8Array, sourc
   }
   const { n, r, p } = crypto.kdfparams;
   if ((n & (n - 1)) !== 0 || n < 2) throw keyError(`${source}: scrypt N ${n} is not a power of two`);
-  if (128 * n * r > mostMemoryBytes || n * r * p > mostWork)
+  if (128 * r * (n + p) > mostMemoryBytes || n * r * p > mostWork)
     throw keyError(`${source} asks for more memory or work than is sane (scrypt N ${n}, r ${r}, p ${p})`);
-  return scrypt(password, salt, { n, r, p, dklen });
+  return scrypt(password, salt, { n, r, p, dklen }).catch((cause: unknown) => {
+    if (!(cause instanceof RangeError)) throw cause;
+    throw keyError(`${source}: its scrypt cannot be done (N ${n}, r ${r}, p ${p})`);
+  });
 }
 
 interface ScryptCost {

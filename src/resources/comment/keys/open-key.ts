@@ -1,9 +1,10 @@
-import { statSync } from 'node:fs';
+import { mayAsk } from '../../../confirm.ts';
 import type { Context } from '../../../context.ts';
+import { warnOfReaders } from '../../../durable-file.ts';
 import { SotraError, usageError } from '../../../errors.ts';
+import { readWhole } from '../../../files/whole.ts';
 import { readEnv } from '../../../settings.ts';
 import type { KeyInput } from '../params.ts';
-import { readBytes } from '../read-comment.ts';
 import { safeWays } from '../secret-arguments.ts';
 import type { Family } from '../swap-fields.ts';
 import { keyFolder } from './key-folder.ts';
@@ -11,6 +12,7 @@ import { readKept } from './key-store.ts';
 import { familyOfKeystore, openKeystore, readKeystore } from './keystore.ts';
 import { type KeyContent, keyError, type PrivateKey, readKeyContent } from './private-key.ts';
 
+const wrongPassword = 'Check which password belongs to it. If it is this one, the file is damaged.';
 /** How often a password may be typed. */
 const passwordTries = 3;
 
@@ -24,11 +26,6 @@ export function keySources({ keyFile, keyEnv, keyStdin, key }: KeyInput): string
     ...(keyStdin === true ? ['--key-stdin'] : []),
     ...(key === undefined ? [] : ['--key']),
   ];
-}
-
-/** True where somebody sits at a terminal and may be asked. Never throws. */
-export function mayAsk({ world, options }: Context): boolean {
-  return world.io.in.isTTY === true && !options.noInput;
 }
 
 /** Refuses no source, several, or one that cannot be, before anything else happens. Errors: `usage`. */
@@ -45,6 +42,7 @@ export function checkKeySource(input: KeyInput, context: Context, stdinUse?: str
  * does not open or is of the other family, which is said before a password is asked for; `local-file`, `interrupted`.
  */
 export async function openKey(input: KeyInput, family: Family | undefined, context: Context): Promise<PrivateKey> {
+  for (const file of [input.keyFile, input.passwordFile]) if (file !== undefined) warnOfReaders(file, context);
   const { content, source } = await readSource(input, family, context);
   const found = content.kind === 'plain' ? content.key.family : familyOfKeystore(readKeystore(content.json, source));
   if (family !== undefined && found !== family) {
@@ -70,11 +68,10 @@ async function readSource(input: KeyInput, family: Family | undefined, context: 
     return { content: { kind: 'keystore', json }, source: `key ${input.key}` };
   }
   if (input.keyFile !== undefined) {
-    warnOfReaders(input.keyFile, context);
-    return readContent(await readBytes(input.keyFile, world), input.keyFile);
+    return readContent(await readWhole(input.keyFile, world.io), input.keyFile);
   }
   if (input.keyEnv !== undefined) return readContent(fromEnv(input.keyEnv, context), `the variable ${input.keyEnv}`);
-  if (input.keyStdin === true) return readContent(await readBytes('-', world), 'stdin');
+  if (input.keyStdin === true) return readContent(await readWhole('-', world.io), 'stdin');
   if (!mayAsk(context)) throw usageError('no key is given', safeWays);
   const what = family === undefined ? 'Private key' : `Private key of ${familyNames[family]} wallet`;
   const typed = await world.io.ask(`${what} (not shown): `, { hidden: true });
@@ -97,12 +94,6 @@ function fromEnv(name: string, { world }: Context): Buffer {
   return Buffer.from(value);
 }
 
-function warnOfReaders(file: string, { warn, world }: Context): void {
-  if (world.system.platform === 'win32') return;
-  const mode = statSync(file, { throwIfNoEntry: false })?.mode ?? 0;
-  if ((mode & 0o077) !== 0) warn(`${file} can be read by other users of this machine: chmod 600 ${file}`);
-}
-
 async function unseal(
   json: Record<string, unknown>,
   source: string,
@@ -116,7 +107,7 @@ async function unseal(
       password.fill(0);
       if (key !== undefined) return key;
     }
-    throw keyError(`the password in ${passwordFile} does not open ${source}`, 'Check which password belongs to it.');
+    throw keyError(`the password in ${passwordFile} does not open ${source}`, wrongPassword);
   }
   if (!mayAsk(context))
     throw usageError(`${source} needs a password`, 'Give it with --password-file <file>, or run this on a terminal.');
@@ -126,12 +117,12 @@ async function unseal(
     if (key !== undefined) return key;
     if (left > 1) context.note('That password does not open it.');
   }
-  throw keyError(`no password that was typed opens ${source}`, 'Check which password belongs to it.');
+  throw keyError(`no password that was typed opens ${source}`, wrongPassword);
 }
 
 /** What a password file may mean: without the line end that editors add, and, should that not open, as it is. */
 async function filePasswords(file: string, { world }: Context): Promise<Buffer[]> {
-  const bytes = await readBytes(file, world);
+  const bytes = await readWhole(file, world.io);
   const end = bytes.at(-1) !== 0x0a ? bytes.length : bytes.at(-2) === 0x0d ? bytes.length - 2 : bytes.length - 1;
   return end === bytes.length ? [bytes] : [Buffer.from(bytes.subarray(0, end)), bytes];
 }

@@ -1,6 +1,7 @@
 import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { SotraError } from '../../../errors.ts';
 import { decodeBase58 } from '../../../model/address.ts';
+import { parseJson } from '../../../model/json.ts';
 import type { Family } from '../swap-fields.ts';
 
 /** A private key: 32 bytes, on EVM the number, on solana the ed25519 seed. Whoever holds it wipes it with `fill(0)`. */
@@ -41,7 +42,9 @@ function phraseHint(bytes: Uint8Array): string {
 /** An error about a key. `hint` says which forms are read where none is given. */
 export function keyError(message: string, hint?: string): SotraError {
   return new SotraError('signing-key', message, {
-    hint: hint ?? 'Known forms: 64 hex digits, a Solana CLI keypair (JSON), a Web3 Secret Storage V3 keystore (JSON).',
+    hint:
+      hint ??
+      'Known forms: 64 hex digits, a Solana keypair (CLI JSON or base58), a Web3 Secret Storage V3 keystore (JSON).',
   });
 }
 
@@ -93,7 +96,7 @@ function readByteList(text: Uint8Array): Uint8Array | undefined {
 
 function readJson(text: Uint8Array, source: string): Record<string, unknown> {
   try {
-    return JSON.parse(Buffer.from(text).toString('utf8'));
+    return parseJson(Buffer.from(text).toString('utf8')) as Record<string, unknown>;
   } catch {
     throw keyError(`${source} is neither a key nor whole JSON`);
   }

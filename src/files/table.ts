@@ -1,0 +1,172 @@
+import { parse } from 'csv-parse/sync';
+import { usageError } from '../errors.ts';
+import { linesOf, maxLineBytes, readBlocks, type TextFile } from './text-file.ts';
+
+/** One row of a CSV or TSV file. */
+export interface TableRow {
+  line: number;
+  /** None where there is a reason. */
+  cells: string[];
+  /** The row as it stands in the file. */
+  text: string;
+  /** Why it cannot be taken: a broken quote, or more or fewer cells than the first row. */
+  reason?: string;
+}
+
+type Separator = ',' | ';' | '\t';
+
+const separators: readonly Separator[] = [',', '\t', ';'];
+/** A quoted cell over more lines than this is taken for a quote that was never closed. */
+const maxCellLines = 100;
+
+/** What separates the cells of a first line: what it holds most of outside of quotes; `undefined` where it has one cell. */
+export function separatorOf(head: string): Separator | undefined {
+  const bare = head.replaceAll(/"[^"]*(?:"|$)/g, '');
+  const counts = separators.map((separator) => bare.split(separator).length);
+  const most = Math.max(...counts);
+  return most === 1 ? undefined : separators[counts.indexOf(most)];
+}
+
+/**
+ * The rows of a CSV or TSV file in batches, its header first. Lines are joined to rows here and only cells are left to csv-parse: so a broken
+ * quote costs its own line and not the rest of the file, and line numbers stay exact. Memory: one batch. Errors: those of `readBlocks`.
+ */
+export async function* readTable(file: TextFile): AsyncGenerator<readonly TableRow[]> {
+  const separator = separatorOf(file.head) ?? ',';
+  let width: number | undefined;
+  let [waiting, firstLine]: [string[], number] = [[], 1];
+  const rowOf = (cells: string[], line: number, text: string): TableRow => {
+    width ??= cells.length;
+    const { length } = cells;
+    if (length === width) return { line, cells, text };
+    return {
+      line,
+      cells: [],
+      text,
+      reason: `the row has ${length} cell${length === 1 ? '' : 's'}, the header ${width}`,
+    };
+  };
+  const take = (fresh: string[], isLast: boolean): TableRow[] => {
+    const lines = waiting.length === 0 ? fresh : [...waiting, ...fresh];
+    const rows: TableRow[] = [];
+    let index = 0;
+    while (index < lines.length) {
+      const [text = '', line] = [lines[index], firstLine + index];
+      const quotes = quotesIn(text, separator);
+      const record = quotes === 'open' ? joinLines(lines, index, { separator, isLast }) : quotes;
+      if (record === 'unfinished') break;
+      if (isBlank(text, separator)) index += 1;
+      else if (record === 'stray' || record === 'open') {
+        rows.push({ line, cells: [], text, reason: reasons[record] });
+        index += 1;
+      } else if (record === 'closed') {
+        const run = closedRun(lines, index, separator);
+        for (const [at, cells] of cellsIn(run, separator).entries()) rows.push(rowOf(cells, line + at, run[at] ?? ''));
+        index += run.length;
+      } else {
+        const [cells = []] = cellsIn([record.text], separator);
+        rows.push(rowOf(cells, line, record.text));
+        index += record.lineCount;
+      }
+    }
+    waiting = lines.slice(index);
+    firstLine += index;
+    return rows;
+  };
+  const takeBare = (lines: string[]): TableRow[] => {
+    const rows: TableRow[] = [];
+    for (const [index, text] of lines.entries())
+      if (!isBlank(text, separator)) rows.push(rowOf(text.split(separator), firstLine + index, text));
+    firstLine += lines.length;
+    return rows;
+  };
+  for await (const block of readBlocks(file)) {
+    const isBare = waiting.length === 0 && !block.bytes.includes(0x22);
+    yield isBare ? takeBare(linesOf(block)) : take(linesOf(block), false);
+  }
+  yield take([], true);
+}
+
+/** The names of the columns. Errors: `usage` where two are the same: nobody could tell which is meant. */
+export function columnsOf(header: TableRow, { name }: TextFile): string[] {
+  const columns = header.cells.map((cell) => cell.trim());
+  const places = new Map<string, number>();
+  for (const [index, column] of columns.entries()) {
+    const first = column === '' ? undefined : places.get(column);
+    if (first !== undefined)
+      throw usageError(
+        `${name}: line ${header.line}: columns ${first + 1} and ${index + 1} have the same name`,
+        'Rename one of them.',
+      );
+    places.set(column, index);
+  }
+  return columns;
+}
+
+const reasons = { stray: 'a quote stands inside a cell', open: 'a quote is opened and not closed' };
+
+type Quotes = 'closed' | 'open' | 'stray';
+
+/** What csv-parse drops around quotes. */
+const space = /^[ \t\f\r]*$/;
+
+/** Whether every quote of a text opens a cell or closes one. */
+function quotesIn(text: string, separator: Separator): Quotes {
+  for (let at = 0; ; ) {
+    const open = text.indexOf('"', at);
+    if (open === -1) return 'closed';
+    const start = Math.max(at, text.lastIndexOf(separator, open) + 1);
+    if (!space.test(text.slice(start, open))) return 'stray';
+    let close = text.indexOf('"', open + 1);
+    while (text[close + 1] === '"' && close !== -1) close = text.indexOf('"', close + 2);
+    if (close === -1) return 'open';
+    const next = text.indexOf(separator, close);
+    if (!space.test(text.slice(close + 1, next === -1 ? undefined : next))) return 'stray';
+    if (next === -1) return 'closed';
+    at = next + 1;
+  }
+}
+
+/** The text of a row whose quoted cells go on in the next lines. */
+function joinLines(
+  lines: string[],
+  index: number,
+  { separator, isLast }: { separator: Separator; isLast: boolean },
+): { text: string; lineCount: number } | 'open' | 'unfinished' {
+  let [text, quotes] = ['', 0];
+  for (let lineCount = 1; lineCount <= maxCellLines && text.length <= maxLineBytes; lineCount += 1) {
+    const line = lines[index + lineCount - 1];
+    if (line === undefined) return isLast ? 'open' : 'unfinished';
+    text += lineCount === 1 ? line : `\n${line}`;
+    quotes += line.split('"').length - 1;
+    // Quotes stand in pairs, also those inside of cells.
+    const state = quotes % 2 === 0 ? quotesIn(text, separator) : 'open';
+    if (state === 'closed') return { text, lineCount };
+    if (state === 'stray') return 'open';
+  }
+  return 'open';
+}
+
+/** As many lines as are rows of their own: taken at once they cost far less. */
+function closedRun(lines: string[], index: number, separator: Separator): string[] {
+  let end = index + 1;
+  for (let line = lines[end]; line !== undefined && !isBlank(line, separator); line = lines[end]) {
+    if (quotesIn(line, separator) !== 'closed') break;
+    end += 1;
+  }
+  return lines.slice(index, end);
+}
+
+/** Nothing but space; a line of tabs is a row of empty cells where tabs separate. */
+function isBlank(line: string, separator: Separator): boolean {
+  return line.trim() === '' && (separator !== '\t' || !line.includes('\t'));
+}
+
+/** The cells of rows whose quotes are closed; those without any need no parser. */
+function cellsIn(rows: string[], delimiter: Separator): string[][] {
+  const quoted = rows.filter((row) => row.includes('"'));
+  if (quoted.length === 0) return rows.map((row) => row.split(delimiter));
+  const options = { delimiter, relax_column_count: true, record_delimiter: '\n', trim: true };
+  const parsed = parse(quoted.join('\n'), options).values();
+  return rows.map((row) => (row.includes('"') ? (parsed.next().value ?? []) : row.split(delimiter)));
+}

@@ -1,0 +1,55 @@
+/** How deeply arrays and objects may be nested in JSON from outside; what walks a value afterwards may recurse this deep. */
+const maxJsonDepth = 512;
+
+/**
+ * The value of a JSON text. In place of JSON.parse for everything that comes from outside this program. Errors: SyntaxError for what is
+ * not JSON, and `DepthError`, which is one too, for more than `maxJsonDepth` levels, which is found before any value is built.
+ */
+export function parseJson(text: string): unknown {
+  if (text.length > maxJsonDepth && isTooDeep(text))
+    throw new DepthError(`JSON nested more than ${maxJsonDepth} levels deep`);
+  return JSON.parse(text);
+}
+
+/** JSON that is nested too deeply to be read. */
+export class DepthError extends SyntaxError {}
+
+/** Whether brackets outside of strings open more levels than allowed; one pass, and `indexOf` over strings. */
+function isTooDeep(text: string): boolean {
+  let depth = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === quote) {
+      at = endOfString(text, at);
+      if (at === -1) return false;
+    } else if (code === bracket || code === brace) {
+      depth += 1;
+      if (depth > maxJsonDepth) return true;
+    } else if (code === bracket + 2 || code === brace + 2) {
+      depth -= 1;
+    }
+  }
+  return false;
+}
+
+const quote = 0x22;
+const backslash = 0x5c;
+const bracket = 0x5b;
+const brace = 0x7b;
+
+/** Where the string that starts at `at` ends; -1 where it does not. */
+function endOfString(text: string, at: number): number {
+  for (let end = text.indexOf('"', at + 1); end !== -1; end = text.indexOf('"', end + 1)) {
+    let slashes = 0;
+    while (text.charCodeAt(end - 1 - slashes) === backslash) slashes += 1;
+    if (slashes % 2 === 0) return end;
+  }
+  return -1;
+}
+
+/** Why a text is not JSON, as `JSON.parse` says it but without the piece of the text that it quotes: it may be a key in the wrong file. */
+export function whyNotJson(cause: unknown): string {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  if (/^"[\s\S]*" is not valid JSON$/.test(why)) return 'not a JSON value';
+  return why.replace(/^(Unexpected token '.[^,]*'), [\s\S]*$/u, '$1');
+}

@@ -1,0 +1,51 @@
+import { createHmac } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { onTestFinished } from 'vitest';
+import { run } from './harness.ts';
+
+export const secret = 'whsec_test';
+
+export async function until(holds: () => boolean): Promise<void> {
+  for (const end = Date.now() + 15_000; !holds(); await delay(5))
+    if (Date.now() > end) throw new Error('waited 15 s in vain');
+}
+
+/** A listener in this process; `stop` ends it and gives what it printed, `shown` is what it printed on stderr so far. */
+export async function listen(folder: string, more = '', secrets = `${secret}\n`) {
+  const [file, ready] = [join(folder, 'secret'), join(folder, `ready-${Math.random()}`)];
+  writeFileSync(file, secrets, { mode: 0o600 });
+  const stopping = new AbortController();
+  const argv = `webhook listen --port 0 --secret-file ${file} --ready-file ${ready} ${more}`;
+  const shown = { err: '' };
+  const onErr = (text: string) => {
+    shown.err += text;
+  };
+  const ended = run(argv, { env: { SOTRA_DATA_DIR: folder }, signal: stopping.signal, onErr });
+  let early: { code: number; err: string } | undefined;
+  ended.then((outcome) => {
+    early = outcome;
+  });
+  await until(() => existsSync(ready) || early !== undefined);
+  if (early !== undefined) return { url: '', stop: async () => ended, shown };
+  const { url } = JSON.parse(readFileSync(ready, 'utf8'));
+  const stop = async () => {
+    stopping.abort();
+    return ended;
+  };
+  onTestFinished(async () => void (await stop()));
+  return { url, stop, shown };
+}
+
+export function bodyOf(id: string, type = 'new-feed-item'): string {
+  return `{"events":[{"eventId":"${id}","eventType":"${type}","walletAddresses":[],"feedItem":{"itemTitle":"Zo\u00eb"}}]}`;
+}
+
+export function signed(body: string, by = secret, t = Math.floor(Date.now() / 1000)): Record<string, string> {
+  const signature = createHmac('sha256', by).update(`${t}.${body}`).digest('base64url');
+  return { 'Daylight-Signature': `t=${t},v1=${signature}`, 'content-type': 'application/json' };
+}
+
+export const send = async (url: string, body: string, headers: Record<string, string>, path = '/hook') =>
+  (await fetch(url + path, { method: 'POST', body, headers })).status;

@@ -1,0 +1,319 @@
+import { writeFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { attack } from '../attack.ts';
+import { cardOf } from '../feed-cards.ts';
+import { answering, stub, temporaryFolder } from '../harness.ts';
+import { degen, evmTrader } from '../traders.ts';
+
+const key = 'sk_live_Ab3Zq7Lm9';
+const megabyte = 1_000_000;
+const fillings: readonly [what: string, text: string][] = [
+  ['backslashes', '\\'],
+  ['backslashes behind a letter of the key', 's\\'],
+  ['starts of the key', key.slice(0, -1)],
+  ['starts of the key with unseen characters', [...key.slice(0, -1)].join('\u200b')],
+  ['percent signs of percent signs', '%25'],
+  ['ampersands of ampersands', '&amp;'],
+  ['entities', '&#115;'],
+  ['escapes of a terminal', '\u001b]'],
+  ['escaped escapes', '\\u001b['],
+  ['names of secrets', '"secret":"'],
+  ['names of secrets in JSON of JSON', '\\"secret\\":\\"'],
+  ['quotes behind backslashes', '\\\\\\"'],
+  ['webhook secrets', 'whsec_'],
+  ['nulls', '\0'],
+  ['line ends', '\n'],
+  ['marks that join', '\u0301'],
+];
+
+test.each(fillings)('an error of %s, 4 MB of them, is told within seconds', { timeout: 300_000 }, async (_, text) => {
+  for (const [status, body] of [
+    [400, text.repeat((4 * megabyte) / Buffer.byteLength(text))],
+    [500, JSON.stringify({ error: text.repeat((2 * megabyte) / Buffer.byteLength(text)), [text.repeat(50_000)]: 1 })],
+  ] as const) {
+    const service = await answering(body, status);
+    const env = { SOTRA_BASE_URL: service.url, SOTRA_API_KEY: key };
+    for (const argv of [
+      'leaderboard list --retries 0',
+      'request GET /v1/x --retries 0 --json',
+      'leaderboard list --verbose --retries 0',
+    ]) {
+      const told = await attack(argv, { env, limitMs: 30_000 });
+      expect([argv, told.code]).toEqual([argv, status === 400 ? 6 : 8]);
+      expect(told.cpuSec).toBeLessThan(8);
+      expect(told.err.replaceAll(/[^\x20-\x7e]/g, '').includes(key)).toBe(false);
+    }
+  }
+});
+
+test('an answer of 60 MB of backslashes stays within its limits of time and memory', { timeout: 300_000 }, async () => {
+  for (const status of [200, 400]) {
+    const service = await answering('\\'.repeat(60 * megabyte), status);
+    const env = { SOTRA_BASE_URL: service.url, SOTRA_API_KEY: key };
+    const told = await attack('leaderboard list --retries 0 --max-time 20s', { env, limitMs: 60_000 });
+    expect([status, told.code]).toEqual([status, expect.toSatisfy((code) => [6, 9, 13].includes(code))]);
+    expect(told.peakMb).toBeLessThan(900);
+  }
+});
+
+const opens: readonly [what: string, text: string][] = [
+  ['arrays', '['],
+  ['objects', '{"a":'],
+  ['lists of objects', '[{"a":'],
+  ['traders in traders', '{"traders":['],
+];
+const readers = [
+  'leaderboard list',
+  'leaderboard list --json',
+  'leaderboard list --format ndjson',
+  'leaderboard list --strict',
+  'leaderboard list --jq .',
+  `feed actor ${evmTrader.address} --all --format ndjson`,
+  `feed actor ${evmTrader.address} --json`,
+  'request GET /v1/x',
+  'request GET /v1/x --paginate',
+  'webhook list',
+  'comment list 0x11 --chain base',
+];
+
+test.each(opens)('20 MB of nested %s are exit 13 at once, closed or not', { timeout: 600_000 }, async (_, open) => {
+  const close = [...open]
+    .reverse()
+    .map((each) => ({ '[': ']', '{': '}' })[each] ?? '')
+    .join('');
+  const half = Math.floor((10 * megabyte) / open.length);
+  for (const [text, commands] of [
+    [open.repeat(2 * half), readers],
+    [`${open.repeat(half)}1${close.repeat(half)}`, readers.slice(0, 4)],
+    [`{"traders":[${open.repeat(600)}1${close.repeat(600)}]}`, readers.slice(0, 3)],
+  ] as const) {
+    const service = await answering(text);
+    for (const argv of commands) {
+      const refused = await attack(`${argv} --max-body 64MB`, { env: service.env, limitMs: 30_000 });
+      expect([argv, refused.code, refused.out]).toEqual([argv, 13, '']);
+      expect(refused.cpuSec).toBeLessThan(5);
+      expect(refused.peakMb).toBeLessThan(400);
+    }
+  }
+});
+
+const uidCommands = [
+  ['webhook', 'delete', 'X', '--yes'],
+  ['webhook', 'validate', 'X'],
+  ['webhook', 'add-addresses', 'X', '--wallet-addresses', 'ext:a'],
+  ['webhook', 'sync', 'X', '--wallet-addresses', 'ext:a'],
+  ['position', 'get', 'X'],
+  ['comment', 'copy', 'X'],
+  ['profile', 'get', 'X'],
+  ['profile', 'followers', 'X'],
+  ['profile', 'delete-name', 'X', '--yes'],
+  ['follow', 'add', 'X', 'ext:a'],
+  ['token', 'comments', 'base', 'X'],
+  ['position', 'find', evmTrader.address, 'base', 'X', '1'],
+  ['request', 'DELETE', '/v1/webhooks/feed/X', '--yes'],
+];
+const dots = [
+  '.',
+  '..',
+  '%2e',
+  '%2E%2e',
+  '.%2e',
+  '',
+  ' ',
+  './',
+  '../',
+  '..\\',
+  '\t..',
+  '..\n',
+  '/..',
+  'a/../..',
+  '..;',
+];
+
+test.each(uidCommands.map((words) => [words.join(' '), words] as const))(
+  '%s: no dots in its place change where it is sent',
+  { timeout: 300_000 },
+  async (_, words) => {
+    const service = await answering({});
+    const at = words.findIndex((word) => word.includes('X'));
+    const start = words.join(' ');
+    await Promise.all(
+      dots.map((dot) => {
+        const argv = words.map((word, index) => (index === at ? word.replace('X', dot) : word));
+        return attack(argv, { env: service.env });
+      }),
+    );
+    const prefix: Record<string, RegExp> = {
+      webhook: /^\/v1\/webhooks\/feed(?:\/[^/?]{2,}(?:\/validate)?)?$/,
+      position: /^\/v1\/positions?\/[^/]{2,}/,
+      comment: /^\/v1\/swap-comment\/[^/]{2,}\/copyswap$/,
+      profile: /^\/v1\/(?:addresses|profiles)\/[^/]{2,}\/(?:profile|followers|name)$/,
+      follow: /^\/v1\/addresses\/[^/]{2,}\/follow$/,
+      token: /^\/v1\/tokens\/base\/[^/]{2,}\/comments$/,
+      request: /^\/v1\/webhooks\/feed\//,
+    };
+    const [noun = ''] = start.split(' ');
+    const escaped = service.requests
+      .map(({ method, url }) => `${method} ${url.split('?')[0]}`)
+      .filter(
+        (line) =>
+          !(prefix[noun] as RegExp).test(line.split(' ')[1] ?? '') ||
+          /\/(?:\.|%2e)+(?:\/|$)/i.test(line) ||
+          line.startsWith('DELETE /v1/webhooks/feed/ '),
+      );
+    expect(escaped).toEqual([]);
+  },
+);
+
+// What the service was asked for by that name it has, and its answer is told with it (exit 5).
+test('64 hex digits, in quotes too, are repeated by no refusal before sending', { timeout: 300_000 }, async () => {
+  const hex = 'c87509a1c067bbde78beb793e6fa76530b6382a4c0241e5e4a9ec0a0f44dc0d3';
+  const service = await answering({ error: 'no' }, 404);
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, 'key'), evmTrader.key, { mode: 0o600 });
+  const sign = 'comment sign --chain solana --text x --service-name E --tx'.split(' ');
+  const commands = (secret: string) => [
+    [...sign, secret, '--token', degen, '--key-file', `${folder}/key`],
+    ...[
+      'comment list --chain solana',
+      'profile get',
+      'position get',
+      'webhook delete --yes',
+      'alias set me',
+      'key import',
+    ].map((start) => [...start.split(' '), secret]),
+    ['follow', 'add', secret, 'ext:a'],
+    ['context', 'use', secret],
+    ['comment', 'sign', `--key=${secret}`],
+    ['leaderboard', 'list', '--limit', secret],
+    ['leaderboard', secret],
+    [secret],
+  ];
+  for (const secret of [hex, `0x${hex}`, hex.toUpperCase(), ` ${hex}`, `${hex}\n`, `"${hex}"`]) {
+    const told = await Promise.all(commands(secret).map((argv) => attack(argv, { env: service.env })));
+    const repeated = told.flatMap(({ code, err }, at) =>
+      code !== 0 && code !== 5 && err.toLowerCase().includes(hex) ? [commands(secret)[at]] : [],
+    );
+    expect(repeated).toEqual([]);
+  }
+});
+
+test('a key that the service tells back in any spelling is not printed', { timeout: 300_000 }, async () => {
+  const zero = [...key].join('\u200b');
+  const unicode = [...key].map((each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`).join('');
+  const percent = [...key].map((each) => `%${each.charCodeAt(0).toString(16)}`).join('');
+  const spellings = [
+    key,
+    zero,
+    unicode,
+    percent,
+    percent.replaceAll('%', '%25'),
+    [...key].map((each) => `&#${each.charCodeAt(0)};`).join(''),
+    [...key].join('\u0301'),
+    [...key].join('\u{e0061}'),
+    [...key].join('\u001b[1m'),
+    [...key].join('\u2060'),
+    [...key].join('\u00ad'),
+    Buffer.from(key).toString('base64'),
+    Buffer.from(key).toString('hex'),
+    [...key].join('\\u200b'),
+    key.toUpperCase(),
+  ];
+  const plain = (text: string) => text.replaceAll(/[^\x21-\x7e]/g, '');
+  for (const spelling of spellings) {
+    const service = await stub((_, response) => {
+      response.writeHead(400, { 'content-type': 'application/json', 'x-echo': encodeURI(spelling) });
+      response.end(
+        spelling.includes('\\u') ? `{"error":"${spelling}"}` : JSON.stringify({ error: spelling, [spelling]: 1 }),
+      );
+    });
+    const env = { SOTRA_BASE_URL: service.url, SOTRA_API_KEY: key };
+    const trace = join(temporaryFolder(), 'trace.har');
+    for (const argv of [
+      'leaderboard list --verbose --include',
+      'request GET /v1/x --json',
+      `leaderboard list --trace-file ${trace}`,
+    ]) {
+      const { out, err } = await attack(argv, { env });
+      const shown = plain(out + err).replaceAll(/\\u200b|\u001b\[1m|\[1m/g, '');
+      for (const form of [key, unicode, percent, Buffer.from(key).toString('base64'), Buffer.from(key).toString('hex')])
+        expect([argv, spelling, shown.includes(form)]).toEqual([argv, spelling, false]);
+    }
+  }
+});
+
+/** A server that answers as text says, whatever it is asked. */
+async function raw(answer: (count: number) => string): Promise<Record<string, string>> {
+  let count = 0;
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    socket.on('data', () => {
+      count += 1;
+      socket.end(answer(count));
+    });
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return { SOTRA_BASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, SOTRA_API_KEY: 'k' };
+}
+
+const well =
+  'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 14\r\nconnection: close\r\n\r\n{"traders":[]}';
+
+test('100 Continue and other answers before the answer, unasked for, are passed over', {
+  timeout: 120_000,
+}, async () => {
+  for (const before of [
+    'HTTP/1.1 100 Continue\r\n\r\n',
+    'HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n',
+    'HTTP/1.1 102 Processing\r\n\r\n',
+  ])
+    for (const times of [1, 3, 50]) {
+      const env = await raw(() => before.repeat(times) + well);
+      const told = await attack('leaderboard list --json --retries 0', { env, limitMs: 20_000 });
+      expect([before, times, told.code, told.err]).toEqual([before, times, 0, '']);
+    }
+});
+
+test('300 and 304 are told as what they are', { timeout: 120_000 }, async () => {
+  for (const status of [300, 304, 305, 306, 301, 308]) {
+    const env = await raw(() => `HTTP/1.1 ${status} X\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`);
+    for (const argv of ['leaderboard list', 'webhook list', 'webhook delete abc --yes']) {
+      const told = await attack(`${argv} --retries 0`, { env });
+      expect([status, argv, told.code === 1 || told.code === 0, told.err]).toEqual([
+        status,
+        argv,
+        false,
+        expect.not.stringMatching(/undefined|internal/),
+      ]);
+    }
+  }
+});
+
+test('a proxy of another kind leaves one JSON object on stderr', { timeout: 120_000 }, async () => {
+  const env = { SOTRA_BASE_URL: 'https://a.example.com', SOTRA_API_KEY: 'k', HTTPS_PROXY: 'socks5://127.0.0.1:1' };
+  const told = await attack('leaderboard list --json --retries 0', { env });
+  expect(told.code).not.toBe(0);
+  expect(JSON.parse(told.err).error.exitCode).toBe(told.code);
+});
+
+test('a watch in which pages keep coming goes on, however many of its calls fail in between', {
+  timeout: 120_000,
+}, async () => {
+  const service = await stub((_, response, count) => {
+    if (count % 3 !== 0) return void response.writeHead(503).end();
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ items: [cardOf(`n${count}`, 1_700_000_000 + count)], pagination: {} }));
+  });
+  const argv = `feed actor ${evmTrader.address} --watch 100ms --max 12 --format ndjson --retries 3`;
+  const watched = await attack(argv, { env: service.env, limitMs: 90_000 });
+  expect([watched.code, watched.out.trim().split('\n').length]).toEqual([0, 12]);
+});
