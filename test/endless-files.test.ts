@@ -32,10 +32,10 @@ const cases: readonly [argv: string, start: string, message: string][] = [
   ['follow bulk --file -', '', lineOf(1)],
   ['follow bulk --file -', '# one\n#', lineOf(2)],
   ['follow bulk --file -', '[{"', 'item 1 is larger than 16 MB'],
-  ['sandbox import - --chain base', '', lineOf(1)],
-  ['sandbox import - --chain base', 'time,trader,token,side,amount,usd\n', lineOf(2)],
-  ['sandbox import - --chain base', '{"time":"', lineOf(1)],
-  ['sandbox import - --preset hyperliquid-fills', '[{}, {"', 'item 2 is larger than 16 MB'],
+  ['--sandbox sandbox import - --chain base', '', lineOf(1)],
+  ['--sandbox sandbox import - --chain base', 'time,trader,token,side,amount,usd\n', lineOf(2)],
+  ['--sandbox sandbox import - --chain base', '{"time":"', lineOf(1)],
+  ['--sandbox sandbox import - --preset hyperliquid-fills', '[{}, {"', 'item 2 is larger than 16 MB'],
   [`${post} --file -`, '', lineOf(1)],
   ['comment sign --service-name E --key-file nowhere --file -', '{}\n', lineOf(2)],
   ['comment post --signed -', '', 'stdin is larger than 1 MB'],
@@ -64,7 +64,7 @@ test.each([
   [register, '0x00000000000000000000000000000000000000aa\n'],
   [register, '\n'],
   ['follow bulk --file -', '#\n'],
-  ['sandbox import - --chain base', '\n'],
+  ['--sandbox sandbox import - --chain base', '\n'],
   [`${post} --file -`, '\n'],
 ])('%s: a signal ends the reading of lines that never end: %j', async (argv, line) => {
   const service = await answering([]);
@@ -79,7 +79,7 @@ test.each([
 
 test('a file of 200 MB in one line is refused at its first megabyte, packed or not', async () => {
   const zeros = gzipSync(Buffer.alloc(200_000_000, 'a'), { level: 1 });
-  for (const argv of [register, 'follow bulk --file -', 'sandbox import - --chain base'])
+  for (const argv of [register, 'follow bulk --file -', '--sandbox sandbox import - --chain base'])
     expect(await run(argv, { stdin: zeros, env: (await answering([])).env })).toMatchObject({
       code: 2,
       err: expect.stringContaining(lineOf(1)),
