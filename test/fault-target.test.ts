@@ -77,12 +77,12 @@ test('webhook replay tries three times and ends with 10 where a target does not 
   const cells = await Promise.all(
     allFaults.map(async (fault) => {
       const target = await brokenService({ fault, well: 0 });
-      const patience = kindOf(fault) === 'silent' ? '--timeout 50ms' : '';
+      const patience = kindOf(fault) === 'silent' ? '--timeout 400ms' : '';
       const argv = `webhook replay one --to ${target.url}/hook --json ${patience}`;
       const { code, out } = await run(argv, { env: { ...env, SOTRA_CONFIG_DIR: folder }, hurry: true });
       target.close();
       const [{ error }] = JSON.parse(out);
-      return [fault, code, inShort(target.requests), error === 'no answer within 0.05 s'];
+      return [fault, code, inShort(target.requests), error === 'no answer within 0.4 s'];
     }),
   );
   const said: Readonly<Record<string, readonly [number, string]>> = {
@@ -100,7 +100,7 @@ test('webhook replay sends nothing behind an event that was not answered in time
   const { env } = await listenTo('garbage');
   const outcomes = [];
   for (const [fault, more] of [
-    ['no first byte', '--timeout 50ms'],
+    ['no first byte', '--timeout 400ms'],
     ['500', ''],
   ] as const) {
     const target = await brokenService({ fault, well: 0 });
@@ -113,7 +113,7 @@ test('webhook replay sends nothing behind an event that was not answered in time
     outcomes.push([fault, code, target.requests.length, errors]);
   }
   expect(outcomes).toEqual([
-    ['no first byte', 10, 3, ['no answer within 0.05 s', 'not sent: one was not answered']],
+    ['no first byte', 10, 3, ['no answer within 0.4 s', 'not sent: one was not answered']],
     ['500', 10, 6, ['HTTP 500', 'HTTP 500']],
   ]);
 });
@@ -138,7 +138,7 @@ test('webhook trigger sends once and ends with 9 where a target does not take th
   writeFileSync(secret, 'whsec_test\n');
   for (const fault of allFaults) {
     const target = await brokenService({ fault, well: 0 });
-    const patience = kindOf(fault) === 'silent' ? '--timeout 50ms' : '';
+    const patience = kindOf(fault) === 'silent' ? '--timeout 400ms' : '';
     const argv = `webhook trigger copyswap --to ${target.url}/hook --secret-file ${secret} --json ${patience}`;
     const { code, out } = await run(argv, { env: { SOTRA_DATA_DIR: folder }, hurry: true });
     target.close();
@@ -149,7 +149,7 @@ test('webhook trigger sends once and ends with 9 where a target does not take th
       fault === 'refused' ? '' : 'POST 1',
     ]);
     const [{ delivered, error }] = JSON.parse(out);
-    const isLate = error === 'no answer within 0.05 s';
+    const isLate = error === 'no answer within 0.4 s';
     expect([fault, delivered, isLate]).toEqual([fault, isTaken, kindOf(fault) === 'silent']);
   }
 });

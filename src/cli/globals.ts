@@ -125,7 +125,7 @@ export const globalFlags: readonly GlobalFlag[] = [
     key: 'dryRun',
     flag: 'dry-run',
     help: 'show what would be sent or changed, and send and change nothing; needs no key',
-    needs: { anyOf: ['requests', 'events', 'changes'], lacking: 'changes and sends nothing: there is nothing to show' },
+    needs: { anyOf: ['requests', 'events', 'changes'], lacking: 'changes and sends nothing' },
   },
   { key: 'curl', flag: 'curl', help: 'print the request as a curl line instead of sending it', needs: toSent },
   {
