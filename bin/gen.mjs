@@ -36,7 +36,7 @@ function between(text, name, content) {
 }
 
 const generated = {
-  'src/api/openapi.json': () => formatted('src/api/openapi.json', sotra('openapi')),
+  'src/contract/openapi.json': () => formatted('src/contract/openapi.json', sotra('openapi')),
   'completions/sotra.bash': () => completions.bash,
   'completions/_sotra': () => completions.zsh,
   'completions/sotra.fish': () => completions.fish,

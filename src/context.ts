@@ -1,19 +1,26 @@
 import type { Worker } from 'node:worker_threads';
 import type { z } from 'zod';
-import type { Answer, CallEvent, Caller } from './api/client.ts';
-import { buildRequest, callEndpoint, sendRequest } from './api/client.ts';
-import type { Endpoint, InputOf, Params } from './api/endpoint.ts';
-import { createFitCheck } from './api/fits.ts';
-import type { Transport } from './api/http.ts';
-import { RequestPreview } from './api/preview.ts';
-import { encodeRequest, type WireRequest } from './api/request.ts';
-import { hidingKey } from './api/secrets.ts';
 import type { GlobalOptions } from './cli/globals.ts';
 import type { Program } from './cli/outline.ts';
+import type { Endpoint, InputOf, Params } from './contract/endpoint.ts';
+import { createFitCheck } from './contract/fits.ts';
+import { encodeRequest, type WireRequest } from './contract/request.ts';
 import { SotraError } from './errors.ts';
+import type { Answer, CallEvent, Caller } from './http/client.ts';
+import { buildRequest, callEndpoint, sendRequest } from './http/client.ts';
+import type { Transport } from './http/http.ts';
+import { RequestPreview } from './http/preview.ts';
+import { hidingKey } from './http/secrets.ts';
 import type { Io } from './output/io.ts';
-import { describeKey, type Env, needsNoStore, resolveService, type Service, servedSandboxUrl } from './settings.ts';
-import type { Store } from './store.ts';
+import {
+  describeKey,
+  type Env,
+  needsNoStore,
+  resolveService,
+  type Service,
+  servedSandboxUrl,
+} from './settings/settings.ts';
+import type { Store } from './settings/store.ts';
 
 /** What there is to know of the machine. */
 interface System {
@@ -113,13 +120,13 @@ export function createContext({ world, options, program, say, stream }: Surround
   const trace = once(async () =>
     options.traceFile === undefined
       ? undefined
-      : (await import('./trace.ts')).openTrace(options.traceFile, world.version),
+      : (await import('./http/trace.ts')).openTrace(options.traceFile, world.version),
   );
   let tellWait: Parameters<Context['onWait']>[0] = () => undefined;
   const observe = async (): Promise<Caller['observe']> => {
     const watching = options.verbose || options.include || options.traceFile !== undefined;
     const watch = watching
-      ? (await import('./watch.ts')).watchCall({
+      ? (await import('./http/observe.ts')).watchCall({
           say: options.verbose ? say : undefined,
           heads: options.include ? heads : undefined,
           trace: await trace(),
@@ -133,7 +140,7 @@ export function createContext({ world, options, program, say, stream }: Surround
   };
   let waitsInSilence = !world.io.err.isTTY || options.quiet || options.verbose || options.plain;
   const waiting = once(async () => {
-    const { showWaiting } = await import('./show-waiting.ts');
+    const { showWaiting } = await import('./output/show-waiting.ts');
     const { noColor, ascii } = options;
     return showWaiting({ err: world.io.err, noColor, unicode: !ascii, now: world.now });
   });
@@ -188,12 +195,12 @@ export function createContext({ world, options, program, say, stream }: Surround
     program,
     service,
     store: once(async () => {
-      const { configDirectory, openStore } = await import('./store.ts');
+      const { configDirectory, openStore } = await import('./settings/store.ts');
       const store = openStore(configDirectory(world));
       // A dry run computes the change, refusals and all, and writes nothing.
       return options.dryRun ? { ...store, update: async (_, change) => change(store.read()) } : store;
     }),
-    dataDirectory: async () => (await import('./store.ts')).dataDirectory(world),
+    dataDirectory: async () => (await import('./settings/store.ts')).dataDirectory(world),
     call: async (endpoint, input, link, retries) => {
       const caller = await callerFor(endpoint.keyless === true, retries);
       if (options.preview)
@@ -243,17 +250,17 @@ const previewing: Transport = {
 
 async function findService(world: World, options: GlobalOptions): Promise<Service> {
   if (needsNoStore(options, world.env)) return resolveService(options, world.env, { contexts: {} });
-  const { configDirectory, openStore } = await import('./store.ts');
+  const { configDirectory, openStore } = await import('./settings/store.ts');
   const service = resolveService(options, world.env, openStore(configDirectory(world)).read());
   if (service.keyStore !== 'keychain' || options.preview) return service;
-  const { readKeychain } = await import('./keychain.ts');
+  const { readKeychain } = await import('./settings/keychain.ts');
   return { ...service, apiKey: await readKeychain(service) };
 }
 
 async function openTransport(service: Service, context: Context): Promise<Transport> {
-  if (service.kind === 'sandbox') return (await import('./local-service.ts')).openLocalService(context);
+  if (service.kind === 'sandbox') return (await import('./sandbox/open.ts')).openLocalService(context);
   const { now, system, env } = context.world;
-  return (await import('./api/transport.ts')).createTransport({ now, node: system.node, env });
+  return (await import('./http/transport.ts')).createTransport({ now, node: system.node, env });
 }
 
 function once<T>(make: () => Promise<T>): (() => Promise<T>) & { started: () => boolean } {

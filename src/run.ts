@@ -1,4 +1,3 @@
-import { RequestPreview } from './api/preview.ts';
 import { type KnownNames, mentionsAlias, resolveAliases } from './cli/aliases.ts';
 import type { Result } from './cli/command.ts';
 import { readInput } from './cli/flags.ts';
@@ -9,6 +8,7 @@ import { refuseUnusedFlags } from './cli/taken-flags.ts';
 import { findCommand, helpAsFlag } from './cli/words.ts';
 import type { Context, World } from './context.ts';
 import { errorObject, longestBody, SotraError, seeHelp, toSotraError, usageError } from './errors.ts';
+import { RequestPreview } from './http/preview.ts';
 import { ClosedPipe } from './output/io.ts';
 import { visibleJson } from './output/json.ts';
 import { safeText } from './output/safe-text.ts';
@@ -78,7 +78,7 @@ async function runCommand(
   const options = readGlobals(parsed.globals);
   refuseUnusedFlags(parsed.outline, parsed.globals, options);
   const command = await program.load(parsed.outline);
-  const { checkColumns, printPreview, printResult, readFilter } = await import('./print.ts');
+  const { checkColumns, printPreview, printResult, readFilter } = await import('./output/print.ts');
   if (options.columns !== undefined) checkColumns(await command.view?.(), options.columns);
   const { createContext } = await import('./context.ts');
   const context = createContext({ world, options, program, say, stream });
@@ -92,7 +92,7 @@ async function runCommand(
   const filter = options.jq === undefined ? undefined : await readFilter(options.jq, world);
   try {
     if (command.confirms !== undefined)
-      await (await import('./confirm.ts')).confirm(command.confirms(input as never), context);
+      await (await import('./output/confirm.ts')).confirm(command.confirms(input as never), context);
     const made = quietOnceShown(await command.run(input as never, context), context);
     const { note, takeHeads } = context;
     if (made.kind !== 'items' && !command.uses.includes('changes')) refuseWithoutRequest(options);
@@ -100,7 +100,7 @@ async function runCommand(
     const printing = { io: world.io, options, note, takeHeads, filter, pause };
     if (!out.isTTY || options.dryRun || (options.format ?? 'table') !== 'table')
       return await printResult(made, input, printing);
-    const { rememberAddresses } = await import('./known-addresses.ts');
+    const { rememberAddresses } = await import('./tool/known-addresses.ts');
     const { result, keep } = rememberAddresses(made, context);
     const code = await printResult(result, input, printing);
     await keep();
@@ -142,7 +142,7 @@ function quietOnceShown(result: Result, { stopWaiting }: Context): Result {
 
 async function namesKnownTo(context: Context): Promise<KnownNames> {
   const { aliases = {} } = (await context.store()).read();
-  const { findAddresses } = await import('./known-addresses.ts');
+  const { findAddresses } = await import('./tool/known-addresses.ts');
   return { aliases, find: (part) => findAddresses(part, Object.values(aliases), context) };
 }
 
@@ -186,7 +186,7 @@ async function typedSecrets(
   const typed = bare.flatMap((token) => [token, token.slice(token.indexOf('=') + 1), ...token.split(/[=,\s"'`]/)]);
   const hidden = new Map<string, string>();
   for (const token of new Set(typed.map((each) => each.trim()).filter(({ length }) => length >= shortestSecret))) {
-    const { secretIn } = await import('./resources/comment/secret-arguments.ts');
+    const { secretIn } = await import('./keys/secret-arguments.ts');
     const what = await secretIn(token);
     const isHash = /^(?:0x)?[0-9a-f]{64}$/i.test(token);
     const ends = `${token.slice(0, 6)}…${token.slice(-4)}`;

@@ -1,10 +1,10 @@
 import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { routes } from '../../src/resources/routes.ts';
-import { addTrades } from '../../src/sandbox/add-trades.ts';
-import { answerer } from '../../src/sandbox/answer.ts';
-import { type Db, openDb } from '../../src/sandbox/store.ts';
-import type { Trade } from '../../src/sandbox/trade.ts';
-import { ensureWorld } from '../../src/sandbox/world.ts';
+import { type Db, openDb } from '../../src/sandbox/db/store.ts';
+import { ensureWorld } from '../../src/sandbox/db/world.ts';
+import { answerer } from '../../src/sandbox/http/answer.ts';
+import { addTrades } from '../../src/sandbox/trades/add-trades.ts';
+import type { Trade } from '../../src/sandbox/trades/trade.ts';
 
 interface Recording {
   /** Where the answers go, one after another; `<file>.json` says where each begins. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { local } from '../api/endpoint.ts';
+import { local } from '../contract/endpoint.ts';
 import { usageError } from '../errors.ts';
 import type { GlobalOptions } from './globals.ts';
 

@@ -1,5 +1,5 @@
-import type { Example, InputOf, Method, Params, Source } from '../api/endpoint.ts';
 import type { Context } from '../context.ts';
+import type { Example, InputOf, Method, Params, Source } from '../contract/endpoint.ts';
 import type { AnyView } from '../output/view.ts';
 import type { Use } from './globals.ts';
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { type Endpoint, type InputOf, local, type Param, type Params } from '../api/endpoint.ts';
-import { moreHint, walkPages } from '../api/paginate.ts';
 import type { Context } from '../context.ts';
+import { type Endpoint, type InputOf, local, type Param, type Params } from '../contract/endpoint.ts';
 import { SotraError } from '../errors.ts';
+import { moreHint, walkPages } from '../http/paginate.ts';
 import type { AnyView } from '../output/view.ts';
 import { chartAsked } from './chart-flag.ts';
 import type { Command, Result } from './command.ts';

@@ -1,4 +1,4 @@
-import { describeKind, readItem } from '../api/kind.ts';
+import { describeKind, readItem } from '../contract/kind.ts';
 import { missingInputs, usageError } from '../errors.ts';
 import type { Command } from './command.ts';
 import type { Field } from './outline.ts';

@@ -1,4 +1,4 @@
-import { describeKind } from '../api/kind.ts';
+import { describeKind } from '../contract/kind.ts';
 import { globalFlags } from './globals.ts';
 import type { ColumnOutline, Field, Outline } from './outline.ts';
 import { takenFlags } from './taken-flags.ts';

@@ -1,6 +1,6 @@
-import type { Param } from '../api/endpoint.ts';
-import type { Kind } from '../api/kind.ts';
-import { kindOf } from '../api/kind-of.ts';
+import type { Param } from '../contract/endpoint.ts';
+import type { Kind } from '../contract/kind.ts';
+import { kindOf } from '../contract/kind-of.ts';
 import type { Command } from './command.ts';
 import type { Field, Outline } from './outline.ts';
 

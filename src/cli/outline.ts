@@ -1,5 +1,5 @@
-import type { Example } from '../api/endpoint.ts';
-import type { Kind } from '../api/kind.ts';
+import type { Example } from '../contract/endpoint.ts';
+import type { Kind } from '../contract/kind.ts';
 import type { Command } from './command.ts';
 import type { Use } from './globals.ts';
 

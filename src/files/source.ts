@@ -2,8 +2,8 @@ import { createReadStream, rmSync, type Stats, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Context } from '../context.ts';
-import { workFolder } from '../durable-file.ts';
 import { SotraError, usageError } from '../errors.ts';
+import { workFolder } from './durable-file.ts';
 import type { FileBytes } from './text-file.ts';
 
 /** A file that is read more than once. */

@@ -1,20 +1,20 @@
 import type { AnyView } from '../output/view.ts';
 import * as comment from './comment/endpoints.ts';
-import { views as commentViews } from './comment/noun.ts';
+import { views as commentViews } from './comment/index.ts';
 import * as feed from './feed/endpoints.ts';
-import { views as feedViews } from './feed/noun.ts';
+import { views as feedViews } from './feed/index.ts';
 import * as follow from './follow/endpoints.ts';
-import { views as followViews } from './follow/noun.ts';
+import { views as followViews } from './follow/index.ts';
 import * as leaderboard from './leaderboard/endpoints.ts';
-import { views as leaderboardViews } from './leaderboard/noun.ts';
+import { views as leaderboardViews } from './leaderboard/index.ts';
 import * as position from './position/endpoints.ts';
-import { views as positionViews } from './position/noun.ts';
+import { views as positionViews } from './position/index.ts';
 import * as profile from './profile/endpoints.ts';
-import { views as profileViews } from './profile/noun.ts';
+import { views as profileViews } from './profile/index.ts';
 import * as token from './token/endpoints.ts';
-import { views as tokenViews } from './token/noun.ts';
+import { views as tokenViews } from './token/index.ts';
 import * as webhook from './webhook/endpoints.ts';
-import { views as webhookViews } from './webhook/noun.ts';
+import { views as webhookViews } from './webhook/index.ts';
 
 /** Every endpoint, in the order of the commands. */
 export const endpoints = [

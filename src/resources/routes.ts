@@ -1,4 +1,4 @@
-import type { Handler, Route } from '../sandbox/answer.ts';
+import type { Handler, Route } from '../sandbox/http/answer.ts';
 import * as comment from './comment/sandbox.ts';
 import * as feed from './feed/sandbox.ts';
 import * as follow from './follow/sandbox.ts';

@@ -3,10 +3,10 @@ import type { AddressInfo } from 'node:net';
 import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { attack } from '../attack.ts';
-import { cardOf } from '../feed-cards.ts';
-import { answering, stub, temporaryFolder } from '../harness.ts';
-import { degen, evmTrader } from '../traders.ts';
+import { attack } from '../support/attack.ts';
+import { cardOf } from '../support/feed-cards.ts';
+import { answering, stub, temporaryFolder } from '../support/harness.ts';
+import { degen, evmTrader } from '../support/traders.ts';
 
 const key = 'sk_live_Ab3Zq7Lm9';
 const megabyte = 1_000_000;

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { openDb } from '../../src/sandbox/store.ts';
-import { attack, unset } from '../attack.ts';
-import { answering, temporaryFolder } from '../harness.ts';
-import { degen, evmTrader, swaps } from '../traders.ts';
-import { serve, start, until } from '../webhook-kills.ts';
+import { openDb } from '../../src/sandbox/db/store.ts';
+import { attack, unset } from '../support/attack.ts';
+import { answering, temporaryFolder } from '../support/harness.ts';
+import { degen, evmTrader, swaps } from '../support/traders.ts';
+import { serve, start, until } from '../support/webhook-kills.ts';
 
 const fields = ['--chain', 'base', '--tx', swaps.good, '--token', degen, '--service-name', 'Example'];
 

@@ -4,11 +4,11 @@ import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { randomFrom } from '../../src/sandbox/demo/random.ts';
-import { tell, usedBy } from '../attack.ts';
-import { oddJson } from '../harm.ts';
-import { temporaryFolder } from '../harness.ts';
-import { itemsOf, realAnswers } from '../naughty-answers.ts';
-import { program } from '../program.ts';
+import { tell, usedBy } from '../support/attack.ts';
+import { oddJson } from '../support/harm.ts';
+import { temporaryFolder } from '../support/harness.ts';
+import { itemsOf, realAnswers } from '../support/naughty-answers.ts';
+import { program } from '../support/program.ts';
 
 // ATTACKS changes how many answers are generated at each size, ATTACKS_SEED which.
 const count = Number(process.env['ATTACKS'] ?? 10_000);
@@ -74,7 +74,7 @@ async function show(bytes: number, answers: number, name: string) {
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   const folder = temporaryFolder();
-  const child = fork('test/many-commands.mjs', [resolve(program)], {
+  const child = fork('test/support/many-commands.mjs', [resolve(program)], {
     execArgv: ['--max-old-space-size=256'],
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     env: {

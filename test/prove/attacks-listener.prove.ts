@@ -1,11 +1,11 @@
 import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { attack, smallDisk, tell } from '../attack.ts';
-import { attackListener, exchange } from '../attacked.ts';
-import { run, stub, temporaryFolder } from '../harness.ts';
-import { bodyOf, secret, send, signed } from '../listening.ts';
-import { until } from '../webhook-kills.ts';
+import { attack, smallDisk, tell } from '../support/attack.ts';
+import { attackListener, exchange } from '../support/attacked.ts';
+import { run, stub, temporaryFolder } from '../support/harness.ts';
+import { bodyOf, secret, send, signed } from '../support/listening.ts';
+import { until } from '../support/webhook-kills.ts';
 
 const wrong = () => ({ 'daylight-signature': `t=${Math.floor(Date.now() / 1000)},v1=${'A'.repeat(43)}` });
 const nested = (depth: number, open = '[', close = ']') => open.repeat(depth) + close.repeat(depth);

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
 // @ts-expect-error: a script without types.
 import { patternsOf } from '../../bin/patterns.mjs';
-import { hideSecrets } from '../../src/api/secrets.ts';
+import { hideSecrets } from '../../src/http/secrets.ts';
 import { visibleJson } from '../../src/output/json.ts';
 import { safeText } from '../../src/output/safe-text.ts';
 import { showUnseen } from '../../src/output/unseen.ts';

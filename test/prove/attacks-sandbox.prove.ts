@@ -4,9 +4,9 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { hostileRequest, sendRaw } from '../hostile-requests.ts';
-import { program } from '../program.ts';
-import { until } from '../webhook-kills.ts';
+import { hostileRequest, sendRaw } from '../support/hostile-requests.ts';
+import { program } from '../support/program.ts';
+import { until } from '../support/webhook-kills.ts';
 
 const authorization = 'Bearer sandbox-key-a';
 

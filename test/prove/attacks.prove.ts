@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { tell } from '../attack.ts';
-import { type AttackedListener, attackListener, type Line, openLine } from '../attacked.ts';
-import { fuzzDeliveries } from '../fuzz-deliveries.ts';
-import { bodyOf, secret, send, signed } from '../listening.ts';
+import { tell } from '../support/attack.ts';
+import { type AttackedListener, attackListener, type Line, openLine } from '../support/attacked.ts';
+import { fuzzDeliveries } from '../support/fuzz-deliveries.ts';
+import { bodyOf, secret, send, signed } from '../support/listening.ts';
 
 // ATTACKS changes how many deliveries are generated, ATTACKS_SEED which.
 const count = Number(process.env['ATTACKS'] ?? 10_000);

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { type Leak, runLine, strayIn, treeLines, ways } from '../canary-commands.ts';
-import { listenOnce, liveWays, watchOnce } from '../canary-live.ts';
-import { canaryWorld, echoScripts } from '../canary-world.ts';
-import { scripts } from '../faults.ts';
+import { type Leak, runLine, strayIn, treeLines, ways } from '../support/canary-commands.ts';
+import { listenOnce, liveWays, watchOnce } from '../support/canary-live.ts';
+import { canaryWorld, echoScripts } from '../support/canary-world.ts';
+import { scripts } from '../support/faults.ts';
 
 /** CANARY_FAULTS: only those whose name holds this. */
 const wanted = process.env['CANARY_FAULTS'] ?? '';

@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { againstLong, allFaults, inShort, pourMegabytes } from '../fault-long.ts';
-import { checkRow, rows } from '../fault-table.ts';
-import { serviceCommands } from '../faults.ts';
-import { temporaryFolder } from '../harness.ts';
+import { againstLong, allFaults, inShort, pourMegabytes } from '../support/fault-long.ts';
+import { checkRow, rows } from '../support/fault-table.ts';
+import { serviceCommands } from '../support/faults.ts';
+import { temporaryFolder } from '../support/harness.ts';
 
 const line = (name: string, cells: readonly string[]) => process.stdout.write(`| ${[name, ...cells].join(' | ')} |\n`);
 

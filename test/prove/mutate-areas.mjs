@@ -1,7 +1,4 @@
-const within = (folder, names) => names.split(' ').map((name) => `src/${folder}/${name}.ts`);
-const api = (names) => within('api', names);
-const comment = (names) => within('resources/comment', names);
-const webhook = (names) => within('resources/webhook', names);
+const sources = (names) => names.split(' ').map((name) => `src/${name}.ts`);
 const tests = (names) => names.split(' ');
 
 /**
@@ -9,49 +6,91 @@ const tests = (names) => names.split(' ');
  * and quick ones, since each mutant starts them anew.
  */
 export const areas = {
-  retry: { files: api('retry'), tests: tests('retry') },
+  retry: { files: sources('http/retry'), tests: tests('unit/http/retry') },
   request: {
-    files: api('request endpoint kind kind-of body http preview failures'),
-    tests: tests('encode kinds preview failures body'),
+    files: sources(
+      'contract/request contract/endpoint contract/kind contract/kind-of http/body http/http http/preview http/failures',
+    ),
+    tests: tests('unit/contract/encode unit/contract/kinds unit/http/preview unit/http/failures unit/http/body'),
   },
-  wire: { files: api('wire'), tests: tests('wire-names') },
-  client: { files: api('client'), tests: tests('client http http-limits') },
-  secrets: { files: api('secrets'), tests: tests('secrets') },
-  transport: { files: api('transport'), tests: tests('transport http http-limits') },
-  answers: { files: api('fits item-lines'), tests: tests('fits item-lines') },
-  pages: { files: api('paginate'), tests: tests('pages') },
-  documents: { files: api('har openapi'), tests: tests('har trace openapi openapi-document') },
-  signature: { files: webhook('signature'), tests: tests('webhook-verify webhook-header') },
+  wire: { files: sources('contract/wire'), tests: tests('law/wire-names') },
+  client: { files: sources('http/client'), tests: tests('unit/http/client cli/http cli/http-limits') },
+  secrets: { files: sources('http/secrets'), tests: tests('unit/http/secrets') },
+  transport: { files: sources('http/transport'), tests: tests('unit/http/transport cli/http cli/http-limits') },
+  answers: { files: sources('contract/fits http/item-lines'), tests: tests('unit/contract/fits unit/http/item-lines') },
+  pages: { files: sources('http/paginate'), tests: tests('unit/http/pages') },
+  documents: {
+    files: sources('http/har contract/openapi'),
+    tests: tests('unit/http/har cli/trace unit/contract/openapi law/openapi-document'),
+  },
+  signature: {
+    files: sources('resources/webhook/signature'),
+    tests: tests('cli/webhook/verify unit/resources/webhook/signature'),
+  },
   positions: {
-    files: within('sandbox', 'positions lots'),
-    tests: tests('positions positions-hyperliquid position-edges'),
+    files: sources('sandbox/trades/positions sandbox/trades/lots'),
+    tests: tests(
+      'unit/sandbox/trades/positions unit/sandbox/trades/positions-hyperliquid unit/sandbox/trades/position-edges',
+    ),
   },
   signing: {
-    files: comment('signing signed verify evm solana swap-fields'),
-    tests: tests('signing-rules signing-vectors signing-text comment-sign comment-read'),
+    files: sources(
+      'resources/comment/signing resources/comment/signed resources/comment/verify keys/evm keys/solana resources/comment/swap-fields',
+    ),
+    tests: tests(
+      'unit/resources/comment/signing-rules cli/comment/signing-vectors cli/comment/signing-text cli/comment/sign cli/comment/read',
+    ),
   },
-  curve: { files: comment('secp256k1 keccak'), tests: tests('signing-vectors signing-independent curve') },
-  'comment-read': { files: comment('read-comment read-signed'), tests: tests('comment-read') },
-  'comment-sign': { files: comment('run-sign run-verify open-signer'), tests: tests('comment-sign') },
-  'comment-post': { files: comment('run-post send'), tests: tests('comment-send comment-ways comment-post') },
-  'secret-arguments': { files: comment('secret-arguments'), tests: tests('secret-arguments') },
-  'key-forms': { files: comment('keys/keystore keys/private-key'), tests: tests('key-forms') },
+  curve: {
+    files: sources('resources/comment/secp256k1 resources/comment/keccak'),
+    tests: tests('cli/comment/signing-vectors cli/comment/signing-independent unit/model/curve'),
+  },
+  'comment-read': {
+    files: sources('resources/comment/read-comment resources/comment/read-signed'),
+    tests: tests('cli/comment/read'),
+  },
+  'comment-sign': {
+    files: sources('resources/comment/run-sign resources/comment/run-verify keys/open-signer'),
+    tests: tests('cli/comment/sign'),
+  },
+  'comment-post': {
+    files: sources('resources/comment/run-post resources/comment/send'),
+    tests: tests('unit/resources/comment/send cli/comment/ways cli/comment/post'),
+  },
+  'secret-arguments': { files: sources('keys/secret-arguments'), tests: tests('unit/keys/secret-arguments') },
+  'key-forms': { files: sources('keys/keystore keys/private-key'), tests: tests('unit/keys/private-key') },
   keys: {
-    files: comment('keys/key-folder keys/key-store keys/open-key'),
-    tests: tests('key-files key-asked'),
+    files: sources('keys/key-folder keys/key-store keys/open-key'),
+    tests: tests('cli/key/key-files cli/key/key-asked'),
   },
   addresses: {
-    files: [...webhook('addresses address-file address-set'), 'src/model/hex-set.ts'],
-    tests: tests('address-set address-file read-address webhook-addresses first-pass'),
+    files: [
+      ...sources(
+        'resources/webhook/upload/addresses resources/webhook/upload/address-file resources/webhook/upload/address-set',
+      ),
+      'src/model/hex-set.ts',
+    ],
+    tests: tests(
+      'unit/resources/webhook/upload/address-set unit/resources/webhook/upload/address-file unit/resources/webhook/upload/read-address cli/webhook/addresses unit/resources/webhook/upload/first-pass',
+    ),
   },
-  'first-pass': { files: webhook('first-pass'), tests: tests('first-pass') },
+  'first-pass': {
+    files: sources('resources/webhook/upload/first-pass'),
+    tests: tests('unit/resources/webhook/upload/first-pass'),
+  },
   upload: {
-    files: webhook('upload register journal jobs patience'),
-    tests: tests('upload-engine upload-edges upload-broken webhook-upload'),
+    files: sources(
+      'resources/webhook/upload/upload resources/webhook/upload/register resources/webhook/upload/journal resources/webhook/upload/jobs resources/webhook/upload/patience',
+    ),
+    tests: tests(
+      'unit/resources/webhook/upload/upload unit/resources/webhook/upload/upload-edges unit/resources/webhook/upload/upload-broken cli/webhook/upload',
+    ),
   },
   'run-upload': {
-    files: webhook('run-upload address-source secret-file show-upload'),
-    tests: tests('upload-told upload-again upload-preview'),
+    files: sources(
+      'resources/webhook/upload/run-upload resources/webhook/upload/address-source resources/webhook/upload/secret-file resources/webhook/upload/show-upload',
+    ),
+    tests: tests('cli/webhook/upload-told process/upload-again cli/webhook/upload-preview'),
   },
-  figures: { files: within('output', 'format'), tests: tests('format') },
+  figures: { files: sources('output/format'), tests: tests('unit/output/format') },
 };

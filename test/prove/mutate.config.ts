@@ -2,5 +2,5 @@ import { defineConfig } from 'vitest/config';
 
 // What `npm run mutate` runs against each mutant: tests in this process alone, no build before them, one worker for all of them.
 export default defineConfig({
-  test: { include: ['test/*.test.ts'], isolate: false, testTimeout: 60_000, hookTimeout: 60_000 },
+  test: { include: ['test/**/*.test.ts'], isolate: false, testTimeout: 60_000, hookTimeout: 60_000 },
 });

@@ -3,8 +3,8 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { npm } from '../packed.ts';
-import { program } from '../program.ts';
+import { npm } from '../support/packed.ts';
+import { program } from '../support/program.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sotra-package-'));
 const versions = (process.env['PROVE_NODES'] ?? '22,24,26').split(',');

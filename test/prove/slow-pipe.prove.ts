@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { digestOf, forms, readSlowly, serveNames } from '../slow-pipe.ts';
+import { digestOf, forms, readSlowly, serveNames } from '../support/slow-pipe.ts';
 
 /** Of ten thousand bytes each: 105 MB. */
 const names = 10_500;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { killBatches } from '../batch-kills.ts';
-import { killSandbox, killSettings } from '../state-kills.ts';
+import { killBatches } from '../support/batch-kills.ts';
+import { killSandbox, killSettings } from '../support/state-kills.ts';
 
 const settingsKills = Number(process.env['PROVE_KILLS'] ?? 300);
 const sandboxKills = Number(process.env['PROVE_SANDBOX_KILLS'] ?? 50);

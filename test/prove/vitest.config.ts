@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     root: '.',
     include: ['test/prove/**/*.prove.ts'],
-    globalSetup: 'test/packed.ts',
+    globalSetup: 'test/support/packed.ts',
     pool: 'forks',
     fileParallelism: false,
   },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { killUploads } from '../webhook-kills.ts';
+import { killUploads } from '../support/webhook-kills.ts';
 
 const kills = Number(process.env['PROVE_KILLS'] ?? 200);
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { flood } from '../webhook-flood.ts';
+import { flood } from '../support/webhook-flood.ts';
 
 test('20,000 deliveries at full speed, the target failing a third of the time, the listener killed twice', async () => {
   const report = await flood({ trades: 2000, webhooks: 10, killAt: [0.2, 0.6] });

@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import { local } from '../../api/endpoint.ts';
 import { defineCommand } from '../../cli/command.ts';
 import { endpointCommand, serviceExitCodes } from '../../cli/endpoint-command.ts';
+import { local } from '../../contract/endpoint.ts';
 import { prepareCopy } from './copy.ts';
 import * as endpoints from './endpoints.ts';
 import { commentParams, encodingParam, formParams, keyParams } from './params.ts';
 
 const view = () => import('./view.ts');
 const checkArgv = async (argv: readonly string[]) =>
-  (await import('./secret-arguments.ts')).refuseSecretArguments(argv);
+  (await import('../../keys/secret-arguments.ts')).refuseSecretArguments(argv);
 
 const keyWays =
   'The key comes from --key-file, --key-env, --key-stdin, --key, or a question without echo on a terminal; never from an argument.';

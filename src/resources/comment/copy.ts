@@ -1,5 +1,5 @@
-import type { InputOf } from '../../api/endpoint.ts';
 import type { Context } from '../../context.ts';
+import type { InputOf } from '../../contract/endpoint.ts';
 import { usageError } from '../../errors.ts';
 import { parseDuration, parseTime } from '../../model/duration.ts';
 import type { copy } from './endpoints.ts';

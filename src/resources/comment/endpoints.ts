@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type AnswerOf, defineEndpoint, inBody, inPath, inQuery } from '../../api/endpoint.ts';
+import { type AnswerOf, defineEndpoint, inBody, inPath, inQuery } from '../../contract/endpoint.ts';
 import { isUuid } from '../../model/address.ts';
 import { chainSchema } from '../../model/chain.ts';
 import { firstTenViewers, viewerAddressesSchema, walletSchema } from '../../model/identifier.ts';

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import type { World } from '../../context.ts';
 import { SotraError } from '../../errors.ts';
-import { takeLock } from '../../lock.ts';
-import { damagedLine, openLog, readLog } from '../../log-file.ts';
+import { takeLock } from '../../files/lock.ts';
+import { damagedLine, openLog, readLog } from '../../files/log-file.ts';
 import type { ToSend } from './send.ts';
 
 const version = 1;

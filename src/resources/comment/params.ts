@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { local } from '../../api/endpoint.ts';
+import { local } from '../../contract/endpoint.ts';
 import { chainSchema } from '../../model/chain.ts';
 import { commentTextSchema, post } from './endpoints.ts';
 import { encodings } from './verify-forms.ts';

@@ -1,13 +1,13 @@
-import { isLoopback } from '../../api/http.ts';
 import type { Result } from '../../cli/command.ts';
-import { confirm } from '../../confirm.ts';
 import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
+import { isLoopback } from '../../http/http.ts';
+import { checkKeySource } from '../../keys/open-key.ts';
+import { withSigner } from '../../keys/open-signer.ts';
+import { confirm } from '../../output/confirm.ts';
 import { post } from './endpoints.ts';
 import { type Journal, openJournal } from './journal.ts';
-import { checkKeySource } from './keys/open-key.ts';
 import { manyView, type Posted } from './many-view.ts';
-import { withSigner } from './open-signer.ts';
 import { describePreview, oddities, previewOf } from './preview.ts';
 import { readForm } from './read-comment.ts';
 import { commonFamily, type ManyLine, readMany } from './read-many.ts';

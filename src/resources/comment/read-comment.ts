@@ -1,10 +1,10 @@
 import type { Context } from '../../context.ts';
 import { missingInputs, SotraError, usageError } from '../../errors.ts';
 import { decodeUtf8, readWhole } from '../../files/whole.ts';
+import { secretIn } from '../../keys/secret-arguments.ts';
 import { showUnseen } from '../../output/unseen.ts';
 import { countCharacters, longestComment } from './endpoints.ts';
 import type { CommentInput, FormInput } from './params.ts';
-import { secretIn } from './secret-arguments.ts';
 import type { TextFields, TextForm } from './signing.ts';
 import { fieldProblem, isServiceName } from './swap-fields.ts';
 

@@ -1,12 +1,12 @@
-import { RequestPreview } from '../../api/preview.ts';
 import type { Result } from '../../cli/command.ts';
-import { confirm } from '../../confirm.ts';
 import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
+import { RequestPreview } from '../../http/preview.ts';
+import { checkKeySource, keySources } from '../../keys/open-key.ts';
+import { withSigner } from '../../keys/open-signer.ts';
+import { confirm } from '../../output/confirm.ts';
 import { showUnseen } from '../../output/unseen.ts';
 import { post } from './endpoints.ts';
-import { checkKeySource, keySources } from './keys/open-key.ts';
-import { withSigner } from './open-signer.ts';
 import type { CommentInput, FormInput, KeyInput } from './params.ts';
 import { describePreview, oddities, previewOf } from './preview.ts';
 import { readComment, readForm } from './read-comment.ts';

@@ -1,10 +1,10 @@
 import type { Result } from '../../cli/command.ts';
-import { confirmReplace } from '../../confirm.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
-import { writeSecretFile } from './keys/key-store.ts';
-import { checkKeySource } from './keys/open-key.ts';
-import { withSigner } from './open-signer.ts';
+import { writeSecretFile } from '../../keys/key-store.ts';
+import { checkKeySource } from '../../keys/open-key.ts';
+import { withSigner } from '../../keys/open-signer.ts';
+import { confirmReplace } from '../../output/confirm.ts';
 import type { CommentInput, FormInput, KeyInput } from './params.ts';
 import { describePreview, oddities, type Preview, previewOf } from './preview.ts';
 import { readComment, readForm } from './read-comment.ts';

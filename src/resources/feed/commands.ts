@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { type Endpoint, local, type Params } from '../../api/endpoint.ts';
 import type { Command } from '../../cli/command.ts';
 import { endpointCommand, serviceExitCodes } from '../../cli/endpoint-command.ts';
 import type { Context } from '../../context.ts';
+import { type Endpoint, local, type Params } from '../../contract/endpoint.ts';
 import { usageError } from '../../errors.ts';
 import { parseDuration } from '../../model/duration.ts';
 import * as endpoints from './endpoints.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type AnswerOf, defineEndpoint, inQuery } from '../../api/endpoint.ts';
+import { type AnswerOf, defineEndpoint, inQuery } from '../../contract/endpoint.ts';
 import { chainFilterSchema } from '../../model/chain.ts';
 import { identifierSchema } from '../../model/identifier.ts';
 import { cardSchema } from '../../model/position.ts';

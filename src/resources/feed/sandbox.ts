@@ -1,11 +1,11 @@
 import type { Card } from '../../model/position.ts';
-import type { Handler } from '../../sandbox/answer.ts';
-import { cardsOf } from '../../sandbox/cards.ts';
-import { type FeedPage, feedPage, paginationOf } from '../../sandbox/feed-lists.ts';
-import { chainsOf } from '../../sandbox/position-lists.ts';
-import { findProfile } from '../../sandbox/profiles.ts';
-import { type Recommended, recommendedTrades } from '../../sandbox/recommended.ts';
-import type { SandboxCall } from '../../sandbox/service.ts';
+import type { Handler } from '../../sandbox/http/answer.ts';
+import type { SandboxCall } from '../../sandbox/http/service.ts';
+import { cardsOf } from '../../sandbox/social/cards.ts';
+import { type FeedPage, feedPage, paginationOf } from '../../sandbox/social/feed-lists.ts';
+import { findProfile } from '../../sandbox/social/profiles.ts';
+import { type Recommended, recommendedTrades } from '../../sandbox/social/recommended.ts';
+import { chainsOf } from '../../sandbox/trades/position-lists.ts';
 import * as endpoints from './endpoints.ts';
 
 /** GET /v1/feed/actor: the cards of a profile's wallets; `forYouTrade` on recommended ones when asked for. */

@@ -1,7 +1,7 @@
 import type { Card } from '../../model/position.ts';
 import { formatUsd } from '../../output/format.ts';
+import { cardColumns } from '../../output/trade-cards.ts';
 import type { Column, View } from '../../output/view.ts';
-import { cardColumns } from '../cards.ts';
 import type { FeedAnswer } from './endpoints.ts';
 
 /** What the feed is about: the trade that put the card where it is. */

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Context } from '../../context.ts';
-import { readStateFile, replaceFile } from '../../durable-file.ts';
 import { SotraError } from '../../errors.ts';
-import { takeLock } from '../../lock.ts';
-import { checkedLine, readCheckedLine } from '../../log-file.ts';
+import { readStateFile, replaceFile } from '../../files/durable-file.ts';
+import { takeLock } from '../../files/lock.ts';
+import { checkedLine, readCheckedLine } from '../../files/log-file.ts';
 
 /** Where a watch has got to. Everything before `sinceSec` was shown; from there on, what `seen` names was. */
 export interface WatchPlace {

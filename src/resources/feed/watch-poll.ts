@@ -1,5 +1,5 @@
-import type { Endpoint } from '../../api/endpoint.ts';
 import type { Context } from '../../context.ts';
+import type { Endpoint } from '../../contract/endpoint.ts';
 import { SotraError } from '../../errors.ts';
 import type { Card } from '../../model/position.ts';
 import type { FeedAnswer } from './endpoints.ts';

@@ -1,5 +1,5 @@
-import type { Endpoint } from '../../api/endpoint.ts';
 import type { Context } from '../../context.ts';
+import type { Endpoint } from '../../contract/endpoint.ts';
 import { type ErrorCode, SotraError, toSotraError } from '../../errors.ts';
 import { parseTime } from '../../model/duration.ts';
 import { safeText } from '../../output/safe-text.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { local } from '../../api/endpoint.ts';
 import { defineCommand, type Result } from '../../cli/command.ts';
 import { endpointCommand, serviceExitCodes } from '../../cli/endpoint-command.ts';
 import type { Context } from '../../context.ts';
+import { local } from '../../contract/endpoint.ts';
 import { usageError } from '../../errors.ts';
 import { add as addEndpoint, bulk as bulkEndpoint } from './endpoints.ts';
 import { selfAmong } from './entry.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type AnswerOf, asDocument, defineEndpoint, inBody, inPath } from '../../api/endpoint.ts';
+import { type AnswerOf, asDocument, defineEndpoint, inBody, inPath } from '../../contract/endpoint.ts';
 import { identifierSchema } from '../../model/identifier.ts';
 import { profileSchema } from '../../model/profile.ts';
 import { type BulkEntry, bulkJsonSchema, bulkProblem } from './entry.ts';

@@ -2,7 +2,7 @@ import type { Result } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import { openTwice } from '../../files/source.ts';
 import { formatCount } from '../../output/format.ts';
-import { showProgress } from '../../show-progress.ts';
+import { showProgress } from '../../output/show-progress.ts';
 import { type BulkPlan, type BulkResult, type BulkSource, firstBatch, planBulk, sendBulk } from './bulk.ts';
 import { bulk as bulkEndpoint } from './endpoints.ts';
 import { undoPath } from './undo.ts';

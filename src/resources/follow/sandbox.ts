@@ -1,8 +1,8 @@
 import type { Profile } from '../../model/profile.ts';
-import type { Handler } from '../../sandbox/answer.ts';
-import { follow, unfollow } from '../../sandbox/follows.ts';
-import { findProfile, hydrateProfiles } from '../../sandbox/profiles.ts';
-import { Refusal, type SandboxCall } from '../../sandbox/service.ts';
+import type { Handler } from '../../sandbox/http/answer.ts';
+import { Refusal, type SandboxCall } from '../../sandbox/http/service.ts';
+import { follow, unfollow } from '../../sandbox/social/follows.ts';
+import { findProfile, hydrateProfiles } from '../../sandbox/social/profiles.ts';
 import type * as endpoints from './endpoints.ts';
 import type { BulkEntry } from './entry.ts';
 

@@ -3,8 +3,8 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Context } from '../../context.ts';
-import { draftOf } from '../../durable-file.ts';
 import { SotraError, usageError } from '../../errors.ts';
+import { draftOf } from '../../files/durable-file.ts';
 import { type BulkEntry, reversed } from './entry.ts';
 
 /** A file of entries that take back what was sent, the last sent first. */

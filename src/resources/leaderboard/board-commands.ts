@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { type InputOf, local } from '../../api/endpoint.ts';
 import { chartParam } from '../../cli/chart-flag.ts';
 import { type Command, defineCommand } from '../../cli/command.ts';
 import { endpointCommand, serviceExitCodes } from '../../cli/endpoint-command.ts';
 import type { Context } from '../../context.ts';
+import { type InputOf, local } from '../../contract/endpoint.ts';
 import { SotraError, usageError } from '../../errors.ts';
 import { parseDuration, parseTime } from '../../model/duration.ts';
 import type { BoardDiff } from './diff.ts';

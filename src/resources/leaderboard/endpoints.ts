@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type AnswerOf, defineEndpoint, inQuery } from '../../api/endpoint.ts';
+import { type AnswerOf, defineEndpoint, inQuery } from '../../contract/endpoint.ts';
 import { leaderboardChainSchema } from '../../model/chain.ts';
 import { firstTenViewers, identifierSchema, viewerAddressesSchema } from '../../model/identifier.ts';
 import { pnlSchema, profileMetadataSchema, profileSchema } from '../../model/profile.ts';

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { readStateFile, replaceFile } from '../../durable-file.ts';
 import { SotraError } from '../../errors.ts';
+import { readStateFile, replaceFile } from '../../files/durable-file.ts';
 import { leaderboardChains } from '../../model/chain.ts';
 import { parseJson } from '../../model/json.ts';
 

@@ -1,10 +1,10 @@
 import { type LeaderboardChain, leaderboardChains } from '../../model/chain.ts';
 import type { Profile } from '../../model/profile.ts';
-import type { Handler } from '../../sandbox/answer.ts';
-import { windowMs } from '../../sandbox/figures.ts';
-import { findProfile, followedBy, hydrateProfiles } from '../../sandbox/profiles.ts';
-import type { SandboxCall } from '../../sandbox/service.ts';
-import { commenters, type Standing, standings, windowFigures } from '../../sandbox/statistics.ts';
+import type { Handler } from '../../sandbox/http/answer.ts';
+import type { SandboxCall } from '../../sandbox/http/service.ts';
+import { findProfile, followedBy, hydrateProfiles } from '../../sandbox/social/profiles.ts';
+import { commenters, type Standing, standings, windowFigures } from '../../sandbox/social/statistics.ts';
+import { windowMs } from '../../sandbox/trades/figures.ts';
 import type * as endpoints from './endpoints.ts';
 
 /** Traders that a board shows when the request does not say how many (wire-facts 3.1, 3.2). */

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { type Endpoint, inPath, local, type Params } from '../../api/endpoint.ts';
 import { chartParam } from '../../cli/chart-flag.ts';
 import type { Command, Result } from '../../cli/command.ts';
 import { endpointCommand } from '../../cli/endpoint-command.ts';
 import type { Context } from '../../context.ts';
+import { type Endpoint, inPath, local, type Params } from '../../contract/endpoint.ts';
 import { usageError } from '../../errors.ts';
 import type { Card } from '../../model/position.ts';
 import type { AnyView } from '../../output/view.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type AnswerOf, defineEndpoint, inPath, inQuery } from '../../api/endpoint.ts';
+import { type AnswerOf, defineEndpoint, inPath, inQuery } from '../../contract/endpoint.ts';
 import { chainFilterSchema, chainSchema } from '../../model/chain.ts';
 import { firstTenViewers, identifierSchema, viewerAddressesSchema, walletSchema } from '../../model/identifier.ts';
 import { cardSchema } from '../../model/position.ts';

@@ -1,11 +1,11 @@
 import { isWalletAddress, normalizeAddress } from '../../model/address.ts';
 import type { Card } from '../../model/position.ts';
-import type { Handler } from '../../sandbox/answer.ts';
-import { type CardOptions, cardsOf } from '../../sandbox/cards.ts';
-import { chainsOf, positionAt, tokenPositions, walletPositions } from '../../sandbox/position-lists.ts';
-import { findProfile } from '../../sandbox/profiles.ts';
-import { Refusal, type SandboxCall } from '../../sandbox/service.ts';
-import { storedToken } from '../../sandbox/tokens.ts';
+import type { Handler } from '../../sandbox/http/answer.ts';
+import { Refusal, type SandboxCall } from '../../sandbox/http/service.ts';
+import { type CardOptions, cardsOf } from '../../sandbox/social/cards.ts';
+import { findProfile } from '../../sandbox/social/profiles.ts';
+import { chainsOf, positionAt, tokenPositions, walletPositions } from '../../sandbox/trades/position-lists.ts';
+import { storedToken } from '../../sandbox/trades/tokens.ts';
 import type * as endpoints from './endpoints.ts';
 
 /** GET /v1/tokens/.../positions/{status}: without the cards' own transaction, only commented trades inside; empty for an unknown token. */

@@ -1,8 +1,8 @@
 import type { Card } from '../../model/position.ts';
 import { totalUsd, unrealizedUsd, unrealizedWithReceivedUsd } from '../../model/unrealized.ts';
 import { formatUsd, pnl } from '../../output/format.ts';
+import { cardBlocks, cardColumns } from '../../output/trade-cards.ts';
 import type { Column, Shown, View } from '../../output/view.ts';
-import { cardBlocks, cardColumns } from '../cards.ts';
 import { positionsChart, tradesChart } from './chart.ts';
 import type { CardAnswer, CardsAnswer } from './endpoints.ts';
 import type { PriceOf } from './prices.ts';

@@ -1,9 +1,9 @@
 import type { Profile } from '../../model/profile.ts';
-import type { Handler } from '../../sandbox/answer.ts';
-import { type FollowSide, followPage } from '../../sandbox/follows.ts';
-import { setName as changeName, deleteName as removeName } from '../../sandbox/names.ts';
-import { findProfile, hydrateProfiles } from '../../sandbox/profiles.ts';
-import { Refusal, type SandboxCall } from '../../sandbox/service.ts';
+import type { Handler } from '../../sandbox/http/answer.ts';
+import { Refusal, type SandboxCall } from '../../sandbox/http/service.ts';
+import { type FollowSide, followPage } from '../../sandbox/social/follows.ts';
+import { setName as changeName, deleteName as removeName } from '../../sandbox/social/names.ts';
+import { findProfile, hydrateProfiles } from '../../sandbox/social/profiles.ts';
 import type * as endpoints from './endpoints.ts';
 
 /** Profiles a page shows when the request does not say how many; section "followers and /follows". */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type AnswerOf, defineEndpoint, inPath, inQuery } from '../../api/endpoint.ts';
+import { type AnswerOf, defineEndpoint, inPath, inQuery } from '../../contract/endpoint.ts';
 import { chainSchema } from '../../model/chain.ts';
 import { actorSchema, commentSchema, positionStatsSchema, tradeSchema } from '../../model/position.ts';
 

@@ -1,7 +1,7 @@
 import type { Card } from '../../model/position.ts';
-import type { Handler } from '../../sandbox/answer.ts';
-import { cardsOf } from '../../sandbox/cards.ts';
-import { storedToken } from '../../sandbox/tokens.ts';
+import type { Handler } from '../../sandbox/http/answer.ts';
+import { cardsOf } from '../../sandbox/social/cards.ts';
+import { storedToken } from '../../sandbox/trades/tokens.ts';
 import type * as endpoints from './endpoints.ts';
 
 /** Comments that are listed when the request does not say how many (wire-facts 3.17). */

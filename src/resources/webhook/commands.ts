@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { local } from '../../api/endpoint.ts';
 import { type Command, defineCommand } from '../../cli/command.ts';
 import { endpointCommand, serviceExitCodes } from '../../cli/endpoint-command.ts';
 import type { Context } from '../../context.ts';
+import { local } from '../../contract/endpoint.ts';
 import { isHttpAddress } from '../../model/http-address.ts';
 import * as endpoints from './endpoints.ts';
-import { receiveCommands } from './receive-commands.ts';
+import { receiveCommands } from './receive/commands.ts';
 
 const uploadView = async () => (await import('./view.ts')).uploaded;
 const uploadCodes = [3, 10, ...serviceExitCodes] as const;
@@ -53,7 +53,10 @@ const register = defineCommand({
   exitCodes: uploadCodes,
   view: uploadView,
   run: async ({ url, ...input }, context) =>
-    (await import('./run-upload.ts')).uploadAddresses({ ...input, task: 'register', destinationUrl: url }, context),
+    (await import('./upload/run-upload.ts')).uploadAddresses(
+      { ...input, task: 'register', destinationUrl: url },
+      context,
+    ),
 });
 
 const addAddresses = defineCommand({
@@ -67,7 +70,7 @@ const addAddresses = defineCommand({
   exitCodes: uploadCodes,
   view: uploadView,
   run: async (input, context) =>
-    (await import('./run-upload.ts')).uploadAddresses({ ...input, task: 'add-addresses' }, context),
+    (await import('./upload/run-upload.ts')).uploadAddresses({ ...input, task: 'add-addresses' }, context),
 });
 
 const sync = defineCommand({
@@ -92,8 +95,8 @@ const sync = defineCommand({
   ],
   uses: ['requests', 'changes'],
   exitCodes: uploadCodes,
-  view: async () => (await import('./sync-view.ts')).synced,
-  run: async (input, context) => (await import('./run-sync.ts')).syncAddresses(input, context),
+  view: async () => (await import('./upload/sync-view.ts')).synced,
+  run: async (input, context) => (await import('./upload/run-sync.ts')).syncAddresses(input, context),
 });
 
 const resume = defineCommand({
@@ -107,7 +110,7 @@ const resume = defineCommand({
   uses: ['requests', 'changes'],
   exitCodes: uploadCodes,
   view: uploadView,
-  run: async (input, context) => (await import('./run-upload.ts')).resumeUpload(input, context),
+  run: async (input, context) => (await import('./upload/run-upload.ts')).resumeUpload(input, context),
 });
 
 const jobs = defineCommand({
@@ -117,8 +120,8 @@ const jobs = defineCommand({
   examples: [{ argv: 'webhook jobs', says: 'every upload with what is confirmed' }],
   uses: [],
   exitCodes: [3],
-  view: async () => (await import('./sync-view.ts')).jobs,
-  run: async (_, context) => (await import('./run-sync.ts')).showJobs(context),
+  view: async () => (await import('./upload/sync-view.ts')).jobs,
+  run: async (_, context) => (await import('./upload/run-sync.ts')).showJobs(context),
 });
 
 const removeJob = defineCommand({
@@ -131,8 +134,8 @@ const removeJob = defineCommand({
   examples: [{ argv: 'webhook jobs remove 3f9a --yes', says: 'the upload whose name begins so' }],
   uses: ['changes'],
   exitCodes: [3, 5],
-  view: async () => (await import('./sync-view.ts')).removedJob,
-  run: async ({ job }, context) => (await import('./remove-job.ts')).removeJob(job, context),
+  view: async () => (await import('./upload/sync-view.ts')).removedJob,
+  run: async ({ job }, context) => (await import('./upload/remove-job.ts')).removeJob(job, context),
 });
 
 const list = defineCommand({
@@ -160,7 +163,7 @@ const secret = defineCommand({
   ],
   uses: ['requests', 'changes'],
   exitCodes: [3, ...serviceExitCodes],
-  view: async () => (await import('./sync-view.ts')).secretWritten,
+  view: async () => (await import('./upload/sync-view.ts')).secretWritten,
   run: async ({ uid, out }, context) => (await import('./run-secret.ts')).writeWebhookSecret(uid, out, context),
 });
 

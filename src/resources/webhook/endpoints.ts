@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type AnswerOf, defineEndpoint, inBody, inPath } from '../../api/endpoint.ts';
+import { type AnswerOf, defineEndpoint, inBody, inPath } from '../../contract/endpoint.ts';
 import { isWalletAddress } from '../../model/address.ts';
 
 /** Addresses that one request may carry (section "Limits"). */

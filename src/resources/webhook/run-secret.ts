@@ -1,14 +1,14 @@
 import type { Result } from '../../cli/command.ts';
-import { confirmReplace } from '../../confirm.ts';
 import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
 import { parseJson } from '../../model/json.ts';
+import { confirmReplace } from '../../output/confirm.ts';
 import { jsonTokens } from '../../output/json.ts';
 import * as endpoints from './endpoints.ts';
-import { jobsFolder, listJobs, serviceId } from './jobs.ts';
 import { listed, shownSecret } from './listed.ts';
-import { keptSecret, maskSecret, writeSecret } from './secret-file.ts';
-import { secretWritten } from './sync-view.ts';
+import { jobsFolder, listJobs, serviceId } from './upload/jobs.ts';
+import { keptSecret, maskSecret, writeSecret } from './upload/secret-file.ts';
+import { secretWritten } from './upload/sync-view.ts';
 import { list as listView } from './view.ts';
 
 /** The caller's webhooks, secrets masked in every format unless asked for. */

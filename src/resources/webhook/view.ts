@@ -1,7 +1,7 @@
 import { formatCount } from '../../output/format.ts';
 import type { Column, View } from '../../output/view.ts';
 import type { Validation, Webhook, WebhookList } from './endpoints.ts';
-import type { UploadResult } from './run-upload.ts';
+import type { UploadResult } from './upload/run-upload.ts';
 
 const url: Column<{ destinationUrl?: string | null | undefined }> = {
   key: 'destinationUrl',

@@ -1,4 +1,4 @@
-import type { Trade } from '../trade.ts';
+import type { Trade } from '../trades/trade.ts';
 import type { Habit } from './habits.ts';
 import { transactionHash } from './ids.ts';
 import type { Member } from './people.ts';

@@ -1,4 +1,4 @@
-import type { Trade } from '../trade.ts';
+import type { Trade } from '../trades/trade.ts';
 import { transactionHash } from './ids.ts';
 import type { MadeTrade } from './made-trades.ts';
 import type { Member } from './people.ts';

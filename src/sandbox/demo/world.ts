@@ -1,4 +1,4 @@
-import type { Trade } from '../trade.ts';
+import type { Trade } from '../trades/trade.ts';
 import { exampleTrader, exampleTrades } from './example-trader.ts';
 import { habits } from './habits.ts';
 import { recordedAccount, recordedTrades } from './hyperliquid.ts';

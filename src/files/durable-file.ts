@@ -1,0 +1,231 @@
+import { randomUUID } from 'node:crypto';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import type { Context, World } from '../context.ts';
+import { SotraError } from '../errors.ts';
+
+/**
+ * Puts a file (mode 0600) in the place of what is there: at every moment, also after a crash, there is the old one or the new one, whole.
+ * Errors: those of the file system; `local-file` where a link, a folder or a device is there; the old one is then left as it was.
+ */
+export function replaceFile(file: string, text: string): void {
+  refuseOther(file, lstatSync(file, { throwIfNoEntry: false }));
+  fromDraft(file, text, (draft) => renameSync(draft, file));
+}
+
+/** Makes a file (mode 0600) with its content in one step; false where there is one of that name. Errors: those of the file system. */
+export function createFile(file: string, text: string): boolean {
+  try {
+    // A link is made only where nothing of that name is; a rename would replace it.
+    fromDraft(file, text, (draft) => linkSync(draft, file));
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+/** Opens an empty file (mode 0600) in the place of what is there, whatever its mode. Errors: as in `replaceFile`. */
+export function openReplaced(file: string): number {
+  refuseOther(file, lstatSync(file, { throwIfNoEntry: false }));
+  const draft = draftOf(file);
+  const handle = openSync(draft, 'wx', 0o600);
+  try {
+    renameSync(draft, file);
+    return handle;
+  } catch (error) {
+    closeSync(handle);
+    rmSync(draft, { force: true });
+    throw error;
+  }
+}
+
+/** Opens a file that sotra keeps (made with mode 0600). Errors: those of the file system; `local-file` where it is no regular file. */
+export function openStateFile(file: string, flags = constants.O_RDONLY): number {
+  // Opening a FIFO would wait for its other end; Windows has neither.
+  const handle = openSync(file, flags | (constants.O_NONBLOCK ?? 0), 0o600);
+  try {
+    refuseOther(file, fstatSync(handle));
+    return handle;
+  } catch (error) {
+    closeSync(handle);
+    throw error;
+  }
+}
+
+/** The text of a file that sotra keeps. Errors: as in `openStateFile`. */
+export function readStateFile(file: string): string {
+  const handle = openStateFile(file);
+  try {
+    return readFileSync(handle, 'utf8');
+  } finally {
+    closeSync(handle);
+  }
+}
+
+function refuseOther(file: string, found: Stats | undefined): void {
+  if (found === undefined || found.isFile()) return;
+  const what = found.isDirectory() ? 'a folder' : found.isSymbolicLink() ? 'a link' : 'a pipe, socket or device';
+  throw new SotraError('local-file', `${file} is ${what}, not a regular file`, {
+    hint: 'Remove it, or name another file.',
+  });
+}
+
+/** Warns where other users of this machine may read a file that holds a secret. */
+export function warnOfReaders(file: string, { warn, world }: Pick<Context, 'warn' | 'world'>): void {
+  const found = world.system.platform === 'win32' ? undefined : statSync(file, { throwIfNoEntry: false });
+  if (found?.isFile() && (found.mode & 0o077) !== 0)
+    warn(`${file} can be read by other users of this machine: chmod 600 ${file}`);
+}
+
+function fromDraft(file: string, text: string, settle: (draft: string) => void): void {
+  const draft = draftOf(file);
+  try {
+    const handle = openSync(draft, 'wx', 0o600);
+    try {
+      writeFileSync(handle, text);
+      fsyncSync(handle);
+      removeOldDrafts(dirname(file), fstatSync(handle).mtimeMs);
+    } finally {
+      closeSync(handle);
+    }
+    settle(draft);
+  } finally {
+    rmSync(draft, { force: true });
+  }
+  syncFolder(dirname(file));
+}
+
+/** Room on disk for a file that is not written yet. */
+export interface ReservedFile {
+  /** Puts a line of up to 4 KiB in the file's place as `replaceFile` does, without needing more room. Errors: those of the file system. */
+  write: (text: string) => void;
+  /** Ends it; what was written stays. */
+  close: () => void;
+}
+
+const reservedBytes = 4096;
+
+/** Reserves room for a file beside its place. Errors: as in `replaceFile`. */
+export function reserveFile(file: string): ReservedFile {
+  refuseOther(file, lstatSync(file, { throwIfNoEntry: false }));
+  const draft = draftOf(file);
+  const handle = openSync(draft, 'wx', 0o600);
+  const close = () => {
+    closeSync(handle);
+    rmSync(draft, { force: true });
+  };
+  try {
+    writeFileSync(handle, ' '.repeat(reservedBytes));
+    fsyncSync(handle);
+    removeOldDrafts(dirname(file), fstatSync(handle).mtimeMs);
+  } catch (error) {
+    close();
+    throw error;
+  }
+  return {
+    write: (text) => {
+      ftruncateSync(handle, writeSync(handle, text, 0));
+      fsyncSync(handle);
+      renameSync(draft, file);
+      syncFolder(dirname(file));
+    },
+    close,
+  };
+}
+
+/** Puts a line in its place that a process had written to the room it reserved, and was ended before. Errors: those of the file system. */
+export function settleReserved(file: string): void {
+  const [folder, start] = [dirname(file), `${basename(file)}.sotra-`];
+  for (const name of existsSync(folder) ? readdirSync(folder) : []) {
+    if (!name.startsWith(start) || !draftName.test(name)) continue;
+    const draft = join(folder, name);
+    // Blanks alone are the room; a line without its end was not written whole.
+    const end = readFileSync(draft).indexOf(0x0a);
+    if (end === -1) continue;
+    truncateSync(draft, end + 1);
+    renameSync(draft, file);
+    syncFolder(folder);
+    return;
+  }
+}
+
+/** A new name beside a file for what is to take its place; `removeOldDrafts` knows it. Never throws. */
+export function draftOf(file: string): string {
+  return `${file}.sotra-${randomUUID().slice(0, 8)}.tmp`;
+}
+
+const draftName = /\.sotra-[0-9a-f]{8}\.tmp$|^config\.json\.tmp-[0-9a-f]{16}$/;
+/** A draft lives for some milliseconds; one of this age belongs to a process that was killed. */
+const oldMs = 600_000;
+
+/** Removes the drafts that killed processes left in a folder; `nowMs` by the clock of the disk, which need not be ours. Never throws. */
+function removeOldDrafts(folder: string, nowMs: number): void {
+  try {
+    for (const name of readdirSync(folder)) {
+      if (!draftName.test(name)) continue;
+      const draft = join(folder, name);
+      if (nowMs - statSync(draft).mtimeMs > oldMs) rmSync(draft, { force: true });
+    }
+  } catch {
+    // Another process removes them just now, or the folder may not be listed: the next write looks again.
+  }
+}
+
+/**
+ * A new folder of its own for a process to work in, named after a kind and the process. Those of the kind that dead processes left are
+ * removed. Errors: those of the file system.
+ */
+function draftFolder(parent: string, kind: string, { pid, system }: Pick<World, 'pid' | 'system'>): string {
+  for (const name of readdirSync(parent)) {
+    const [, of, owner] = /^([a-z]+)-(\d+)-/.exec(name) ?? [];
+    if (of === kind && !system.isAlive(Number(owner))) rmSync(join(parent, name), { recursive: true, force: true });
+  }
+  const folder = join(parent, `${kind}-${pid}-${randomUUID().slice(0, 8)}`);
+  mkdirSync(folder, { mode: 0o700 });
+  return folder;
+}
+
+/** The same in a parent that is made if absent; for a dry run or a curl line, which leave the data folder alone, away from it. */
+export function workFolder(
+  parent: string,
+  kind: string,
+  { world, options }: Pick<Context, 'world' | 'options'>,
+): string {
+  if (options.preview) return mkdtempSync(join(tmpdir(), 'sotra-preview-'));
+  mkdirSync(parent, { recursive: true, mode: 0o700 });
+  return draftFolder(parent, kind, world);
+}
+
+/** Makes a folder's entries (new and renamed files) safe on disk. Never throws. */
+export function syncFolder(folder: string): void {
+  try {
+    const handle = openSync(folder, 'r');
+    fsyncSync(handle);
+    closeSync(handle);
+  } catch {
+    // Windows does not open folders; its renames are safe without.
+  }
+}

@@ -1,0 +1,183 @@
+import { closeSync, constants, fstatSync, fsync, ftruncateSync, readSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { crc32 } from 'node:zlib';
+import { SotraError } from '../errors.ts';
+import { parseJson } from '../model/json.ts';
+import { openStateFile, syncFolder } from './durable-file.ts';
+
+/** A line's place in a file, in bytes. */
+export interface Span {
+  offset: number;
+  length: number;
+}
+
+/** An append-only file of JSON lines. */
+export interface LogFile {
+  /** Adds a line and gives its place in bytes; it survives the end of this process, and with `flush` that of the machine. */
+  append: (entry: object) => Span;
+  /** The entry at a place. */
+  read: (span: Span) => unknown;
+  /** Resolves when everything appended so far is safe on disk; calls that come together share one sync. */
+  flush: () => Promise<void>;
+  /** In bytes. */
+  size: () => number;
+  close: () => void;
+}
+
+const pieceBytes = 256 * 1024;
+const lineEnd = 0x0a;
+
+/**
+ * Opens a log to append to (made if absent, mode 0600). A last line that was cut off by a crash is dropped: it was never acknowledged.
+ */
+export function openLog(file: string): LogFile {
+  const handle = openStateFile(file, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT);
+  let size = endOfLastLine(handle);
+  if (size < fstatSync(handle).size) ftruncateSync(handle, size);
+  if (size === 0) syncFolder(dirname(file));
+  let hasRest = false;
+  let syncing: Promise<void> | undefined;
+  let next: Promise<void> | undefined;
+  const sync = () =>
+    new Promise<void>((resolve, reject) => fsync(handle, (error) => (error ? reject(error) : resolve())));
+  const start = (): Promise<void> => {
+    syncing = sync().finally(() => {
+      syncing = undefined;
+    });
+    return syncing;
+  };
+  return {
+    append: (entry) => {
+      const line = Buffer.from(`${checkedLine(entry)}\n`);
+      const span = { offset: size, length: line.length };
+      // What a full disk still took of a line goes, or the next line would be joined to it.
+      if (hasRest) ftruncateSync(handle, size);
+      hasRest = true;
+      for (let written = 0; written < line.length; ) written += writeSync(handle, line, written);
+      hasRest = false;
+      size += line.length;
+      return span;
+    },
+    read: ({ offset, length }) => {
+      const line = Buffer.alloc(length);
+      readSync(handle, line, 0, length, offset);
+      return readCheckedLine(line.toString('utf8', 0, length - 1));
+    },
+    flush: () => {
+      if (syncing === undefined) return start();
+      // What was appended while a sync runs may not be part of it: all who come now share the one after.
+      next ??= syncing.then(
+        () => {
+          next = undefined;
+          return start();
+        },
+        () => {
+          next = undefined;
+          return start();
+        },
+      );
+      return next;
+    },
+    size: () => size,
+    close: () => {
+      if (hasRest) ftruncateSync(handle, size);
+      closeSync(handle);
+    },
+  };
+}
+
+/** Where the last whole line of a file ends, read from behind. */
+function endOfLastLine(handle: number): number {
+  const piece = Buffer.alloc(pieceBytes);
+  for (let end = fstatSync(handle).size; end > 0; ) {
+    const start = Math.max(0, end - pieceBytes);
+    const at = piece.subarray(0, readSync(handle, piece, 0, end - start, start)).lastIndexOf(lineEnd);
+    if (at !== -1) return start + at + 1;
+    end = start;
+  }
+  return 0;
+}
+
+/** The entries of a log, a cut-off last line left out; empty where there is no file. Errors: `local-file` naming file and line. */
+export function readLog<Entry>(file: string): Entry[] {
+  return [...readSpans<Entry>(file)].map(({ entry }) => entry);
+}
+
+/** The entries of a log with their places, read in pieces; otherwise as readLog. */
+export function* readSpans<Entry>(file: string): Generator<{ entry: Entry; span: Span }> {
+  let [offset, line] = [0, 1];
+  for (const bytes of readLines(file)) {
+    // A crash leaves no more than a part of a line: one that is whole but for its end was acknowledged.
+    if (bytes.at(-1) !== lineEnd && !isChecked(bytes.toString('utf8', 0, bytes.length - 1))) return;
+    yield { entry: parseEntry<Entry>(bytes, file, line), span: { offset, length: bytes.length } };
+    offset += bytes.length;
+    line += 1;
+  }
+}
+
+/** The lines of a file as it is now, each with its end; the last may have none. */
+function* readLines(file: string): Generator<Buffer> {
+  let handle: number | undefined;
+  try {
+    handle = openStateFile(file);
+    const piece = Buffer.alloc(pieceBytes);
+    let parts: Buffer[] = [];
+    for (let left = fstatSync(handle).size; left > 0; ) {
+      const bytes = piece.subarray(0, readSync(handle, piece, 0, Math.min(left, pieceBytes), null));
+      if (bytes.length === 0) return;
+      left -= bytes.length;
+      let start = 0;
+      for (let at = bytes.indexOf(lineEnd); at !== -1; at = bytes.indexOf(lineEnd, start)) {
+        yield Buffer.concat([...parts, bytes.subarray(start, at + 1)]);
+        parts = [];
+        start = at + 1;
+      }
+      parts.push(Buffer.from(bytes.subarray(start)));
+    }
+    const rest = Buffer.concat(parts);
+    if (rest.length > 0) yield rest;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+    throw damaged(`cannot read ${file}: ${(error as Error).message}`, error);
+  } finally {
+    if (handle !== undefined) closeSync(handle);
+  }
+}
+
+function parseEntry<Entry>(bytes: Buffer, file: string, line: number): Entry {
+  try {
+    if (bytes.at(-1) !== lineEnd) throw new Error('its line end is missing');
+    return readCheckedLine(bytes.toString('utf8', 0, bytes.length - 1)) as Entry;
+  } catch (cause) {
+    throw damagedLine(file, line, cause);
+  }
+}
+
+const sumOf = (text: string) => `,"crc":"${crc32(text).toString(16).padStart(8, '0')}"}`;
+const sumLength = sumOf('').length;
+
+/** An entry (not an empty one) as JSON with its checksum last: one flipped bit is no other chunk, place or comment. */
+export function checkedLine(entry: object): string {
+  const text = JSON.stringify(entry).slice(0, -1);
+  return text + sumOf(text);
+}
+
+/** The entry of a line that `checkedLine` made. Errors: Error where it is another than was written. */
+export function readCheckedLine(line: string): object {
+  if (!isChecked(line)) throw new Error('its checksum does not fit');
+  return parseJson(`${line.slice(0, -sumLength)}}`) as object;
+}
+
+const isChecked = (line: string) => line.slice(-sumLength) === sumOf(line.slice(0, -sumLength));
+
+/** The error for a line of a log that says nothing its reader understands. */
+export function damagedLine(file: string, line: number, cause?: unknown): SotraError {
+  return damaged(`${file} is damaged at line ${line}`, cause);
+}
+
+function damaged(message: string, cause?: unknown): SotraError {
+  return new SotraError('local-file', message, {
+    hint: 'Move it away with the folder it is in; what it knew is lost then.',
+    cause,
+  });
+}

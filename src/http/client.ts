@@ -1,0 +1,284 @@
+import type { z } from 'zod';
+import type { Endpoint, InputOf, Params, WireNames } from '../contract/endpoint.ts';
+import { firstIssue } from '../contract/fits.ts';
+import { encodeRequest, type WireRequest } from '../contract/request.ts';
+import { SotraError } from '../errors.ts';
+import { DepthError, parseJson } from '../model/json.ts';
+import { readBody } from './body.ts';
+import { headerOf, sendError, statusError, type TimeLimits, versionHint } from './failures.ts';
+import { type HttpAnswer, type HttpRequest, NetworkFailure, type Timing, type Transport } from './http.ts';
+import { type Failure, retryDelay } from './retry.ts';
+import { hideSecrets, type KeyHiding } from './secrets.ts';
+
+/** Everything a call needs from outside. */
+export interface Caller extends TimeLimits {
+  baseUrl: string;
+  /** Partner API key; `null` sends no Authorization header. */
+  apiKey: string | null;
+  /** Which key it is, without telling it: `...1234 from SOTRA_API_KEY`. */
+  keyName?: string | undefined;
+  /** An error holds the body of the answer. */
+  tellsBody?: boolean;
+  hideKey: KeyHiding;
+  wire: WireNames;
+  transport: Transport;
+  userAgent: string;
+  retries: number;
+  /** The longest wait that a service may ask for. */
+  maxWaitMs: number;
+  /** The largest answer, in bytes. */
+  maxBodyBytes: number;
+  /** A quick look that is true only for what the schema surely accepts. */
+  fits: (schema: z.ZodType, value: unknown, isLarge?: boolean) => boolean;
+  /** An answer that does not fit the contract is an error instead of a warning. */
+  strict: boolean;
+  signal: AbortSignal;
+  now: () => number;
+  random: () => number;
+  sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  warn: (text: string) => void;
+  /** Told of every request, answer and wait, for `--verbose`. */
+  observe: (event: CallEvent) => void;
+}
+
+export type CallEvent =
+  | { kind: 'request'; request: HttpRequest; attempt: number }
+  | {
+      kind: 'answer';
+      status: number;
+      headers: HttpAnswer['headers'];
+      bytes: number;
+      ms: number;
+      text: string;
+      timing?: Timing;
+    }
+  | { kind: 'failure'; message: string; ms: number }
+  | { kind: 'wait'; ms: number; why: string };
+
+export interface Answer<T = unknown> {
+  data: T;
+  /** The JSON text exactly as received. */
+  text: string;
+  /** The bytes of that text as they came; whoever prints them may write into them. */
+  body: Uint8Array;
+  status: number;
+  requestId: string | undefined;
+  /** How often the request was sent until this answer came. */
+  attempts: number;
+}
+
+type Received = Omit<Answer, 'attempts'>;
+type Read = Omit<Received, 'body'>;
+
+/**
+ * The answer of one endpoint for a checked input. Shape: `data` is the parsed JSON, unchanged; `text` the bytes it came in.
+ * Errors: SotraError by status (`key-refused`, `not-found`, ...), `network`, `timeout`, `redirect`, `bad-answer` for a body that is
+ * not JSON, `contract` for a wrong shape when strict (else a warning that names the path). `link`: ask there instead, on the same
+ * origin only.
+ */
+export async function callEndpoint<P extends Params, R extends z.ZodType>(
+  endpoint: Endpoint<string, P, R>,
+  input: InputOf<P>,
+  caller: Caller,
+  link?: string,
+): Promise<Answer<z.output<R>>> {
+  const wire = encodeRequest(endpoint, input as Record<string, unknown>, caller.wire);
+  const answer = await sendRequest(
+    link === undefined ? wire : { ...wire, href: sameOrigin(link, caller.baseUrl) },
+    caller,
+  );
+  if (caller.fits(endpoint.answer, answer.data, isLarge(answer.text))) return answer as Answer<z.output<R>>;
+  const issue = firstIssue(endpoint.answer, answer.data);
+  if (issue !== undefined) {
+    const where = issue.path.join('.') || 'the answer';
+    const message = `${endpoint.method} ${endpoint.path} answered with an unexpected shape at ${where}: ${issue.message}`;
+    if (caller.strict)
+      throw new SotraError('contract', message, { status: answer.status, requestId: answer.requestId });
+    caller.warn(message);
+  }
+  return answer as Answer<z.output<R>>;
+}
+
+/** A link of the service as an absolute address. Errors: `redirect` where it leads to another origin. */
+export function sameOrigin(link: string, baseUrl: string): string {
+  const url = URL.canParse(link, baseUrl) ? new URL(link, baseUrl) : undefined;
+  if (url?.origin === new URL(baseUrl).origin) return url.href;
+  throw new SotraError('redirect', `the service links to another origin: ${link}`, {
+    hint: 'The key is not sent there. Walk by hand with the cursors that --json shows.',
+  });
+}
+
+/** The full request for a wire request: address, headers with the key, body text. Never throws. */
+export function buildRequest(wire: WireRequest, caller: Pick<Caller, 'baseUrl' | 'apiKey' | 'userAgent'>): HttpRequest {
+  const base = caller.baseUrl.replace(/(?<!\/)\/+$/, '');
+  return {
+    method: wire.method,
+    url: new URL(wire.href ?? base + wire.path),
+    headers: {
+      accept: 'application/json',
+      'user-agent': caller.userAgent,
+      ...(caller.apiKey === null ? {} : { authorization: `Bearer ${caller.apiKey}` }),
+      ...(wire.body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(wire.body === undefined ? {} : { body: wire.bodyText ?? JSON.stringify(wire.body) }),
+  };
+}
+
+/** One attempt that failed, for the error that ends a call. */
+interface Tried {
+  reason: string;
+  /** What was waited before the next one; `null` where there was none. */
+  waitedMs: number | null;
+}
+
+/** The JSON answer of any request, retried where it may be; errors as in `callEndpoint`. */
+export async function sendRequest(wire: WireRequest, caller: Caller): Promise<Answer> {
+  const request = buildRequest(wire, caller);
+  const deadlineMs = caller.now() + caller.maxTimeMs;
+  const tried: Tried[] = [];
+  for (let attempt = 1; ; attempt += 1) {
+    const result = await followed(request, caller, { attempt, deadlineMs }).catch((thrown: unknown) => {
+      throw thrown instanceof SotraError ? withAttempts(thrown, [...tried, triedOf(thrown)]) : thrown;
+    });
+    if ('answer' in result) return { ...result.answer, attempts: attempt };
+    const nowMs = caller.now();
+    const limits = { retries: caller.retries, maxWaitMs: caller.maxWaitMs, leftMs: deadlineMs - nowMs };
+    const delay = retryDelay(request.method, result.failure, attempt, limits, { random: caller.random, nowMs });
+    tried.push({ reason: result.error.message, waitedMs: delay ?? null });
+    if (delay === undefined) throw withAttempts(result.error, tried);
+    caller.observe({ kind: 'wait', ms: delay, why: result.error.message });
+    await caller.sleep(delay, caller.signal);
+  }
+}
+
+type Attempt = { answer: Received } | Failed;
+
+interface Failed {
+  failure: Failure;
+  error: SotraError;
+  /** Where a redirect leads. */
+  to?: string | undefined;
+}
+
+const mostRedirects = 5;
+
+/** One attempt, and where the answer to a GET leads on within the origin, the answer there. Errors: `redirect` for a circle. */
+async function followed(
+  first: HttpRequest,
+  caller: Caller,
+  { attempt, deadlineMs }: { attempt: number; deadlineMs: number },
+): Promise<Attempt> {
+  const seen = new Set<string>();
+  for (let request = first; ; ) {
+    caller.observe({ kind: 'request', request, attempt });
+    const result = await attemptOnce(request, caller, deadlineMs);
+    const to = 'failure' in result && request.method === 'GET' ? nextPlace(result, request.url) : undefined;
+    if (to === undefined) return result;
+    seen.add(request.url.href);
+    if (seen.has(to.href) || seen.size > mostRedirects)
+      throw new SotraError(
+        'redirect',
+        `${request.url.origin} redirects in a circle, last to ${hideSecrets(to.pathname, caller.apiKey ?? undefined)}`,
+        {
+          hint: 'Set the base URL to the address that answers.',
+        },
+      );
+    request = { ...request, url: to };
+  }
+}
+
+/** Where a redirect leads, as long as it stays on the origin. */
+function nextPlace({ failure, to }: Failed, from: URL): URL | undefined {
+  if (!('status' in failure) || ![301, 302, 303, 307, 308].includes(failure.status)) return undefined;
+  if (to === undefined || !URL.canParse(to, from.href)) return undefined;
+  const url = new URL(to, from);
+  return url.origin === from.origin ? url : undefined;
+}
+
+/** What takes so long to read that time limits and signals are looked at in between. */
+function isLarge(text: string): boolean {
+  return text.length > 1_000_000;
+}
+
+/** Lets a signal be heard, and ends a call whose time is up. */
+async function pauseIn(caller: Caller, deadlineMs: number): Promise<void> {
+  await caller.sleep(0, caller.signal);
+  if (caller.now() >= deadlineMs) throw new NetworkFailure('late', 'no answer in time', undefined);
+}
+
+async function attemptOnce(request: HttpRequest, caller: Caller, deadlineMs: number): Promise<Attempt> {
+  const started = caller.now();
+  try {
+    const { timeoutMs, signal } = caller;
+    const received = await caller.transport.send(request, { timeoutMs, totalMs: deadlineMs - started, signal });
+    const { status, timing } = received;
+    const encoding = headerOf(received.headers, 'content-encoding');
+    const read = await readBody(received.body, encoding, caller.maxBodyBytes);
+    if (isLarge(read.text)) await pauseIn(caller, deadlineMs);
+    const { headers, text, body } = caller.hideKey({ status, headers: received.headers, ...read });
+    if (isLarge(text)) await pauseIn(caller, deadlineMs);
+    const ms = caller.now() - started;
+    caller.observe({ kind: 'answer', status, headers, bytes: read.body.length, ms, text, ...(timing && { timing }) });
+    const requestId = headerOf(headers, 'x-request-id') ?? headerOf(headers, 'request-id');
+    if (status >= 200 && status < 300) return { answer: { ...readAnswer(text, status, requestId, caller), body } };
+    const failure = { status, retryAfter: headerOf(headers, 'retry-after') };
+    const error = statusError({ request, status, text, headers, requestId, nowMs: caller.now(), caller });
+    return { failure, error, to: headerOf(received.headers, 'location') };
+  } catch (thrown) {
+    if (thrown instanceof SotraError) throw thrown;
+    if (caller.signal.aborted)
+      throw new SotraError('interrupted', 'interrupted', { cause: thrown, outcome: 'unknown' });
+    const error = sendError(request, thrown, caller);
+    caller.observe({ kind: 'failure', message: error.message, ms: caller.now() - started });
+    const kind = thrown instanceof NetworkFailure ? thrown.kind : 'broken';
+    const isUnsent = kind === 'refused' || kind === 'untrusted' || kind === 'plain';
+    return { failure: { network: isUnsent ? kind : 'broken' }, error };
+  }
+}
+
+function readAnswer(text: string, status: number, requestId: string | undefined, caller: Caller): Read {
+  if (text.trim() === '' && status === 204) return { data: null, text: 'null', status, requestId };
+  try {
+    return { data: parseJson(text), text, status, requestId };
+  } catch (cause) {
+    const isDeep = cause instanceof DepthError;
+    const start = JSON.stringify(hideSecrets(text.slice(0, 4000), caller.apiKey ?? undefined).slice(0, 120));
+    const what = text.trim() === '' ? 'an empty body' : start;
+    const found = isDeep ? cause.message : `a body that is not JSON: ${what}`;
+    const usual = 'Check that the base URL is the service itself and not a proxy or a web page.';
+    throw new SotraError('bad-answer', `the service answered ${status} with ${found}`, {
+      hint: isDeep
+        ? 'No answer of the interface is: --curl prints a line that shows it as it comes.'
+        : (versionHint(caller.baseUrl) ?? usual),
+      cause,
+      status,
+      requestId,
+      outcome: 'unknown',
+      ...(caller.tellsBody && { body: hideSecrets(text, caller.apiKey ?? undefined) }),
+    });
+  }
+}
+
+function triedOf(error: SotraError): Tried {
+  return { reason: error.message, waitedMs: null };
+}
+
+/** The error that ends a call; after several attempts it lists them. */
+function withAttempts(error: SotraError, tried: readonly Tried[]): SotraError {
+  const { code, hint, status, requestId, cause, outcome, retryAfterSec, body } = error;
+  const attempts = tried.length;
+  const several = attempts > 1;
+  const message = several ? `${error.message} (after ${attempts} attempts)` : error.message;
+  const details = several ? { attempts: tried } : error.details;
+  return new SotraError(code, message, {
+    hint,
+    status,
+    requestId,
+    details,
+    cause,
+    outcome,
+    attempts,
+    retryAfterSec,
+    body,
+  });
+}

@@ -1,0 +1,39 @@
+import type { Result } from '../cli/command.ts';
+import type { View } from './view.ts';
+
+/** One thing that a command would do to this machine. */
+export interface PlannedChange {
+  /** A verb, such as `remove`. */
+  action: string;
+  /** What it would be done to, such as `context staging`. */
+  what: string;
+  /** The new value, or the place: a file or an address. */
+  detail: string | null;
+}
+
+interface Plan {
+  dryRun: true;
+  changes: readonly PlannedChange[];
+}
+
+const view: View<Plan, PlannedChange> = {
+  layout: 'table',
+  rows: ({ changes }) => changes,
+  columns: [
+    { key: 'action', header: 'Would', help: 'what would be done', value: ({ action }) => action },
+    { key: 'what', header: 'What', help: 'to what', value: ({ what }) => what, cut: 'end' },
+    {
+      key: 'detail',
+      header: 'To or in',
+      help: 'new value, file or address',
+      value: ({ detail }) => detail,
+      cut: 'middle',
+    },
+  ],
+  empty: 'Nothing would be changed.',
+};
+
+/** What `--dry-run` shows in place of changes. */
+export function showPlan(changes: readonly PlannedChange[]): Result {
+  return { kind: 'answer', answer: { dryRun: true, changes } satisfies Plan, view };
+}

@@ -1,0 +1,378 @@
+import type { Result } from '../cli/command.ts';
+import type { Format, GlobalOptions } from '../cli/globals.ts';
+import { usageError } from '../errors.ts';
+import { bytesOf, linesOf, textsOf } from '../http/paginate.ts';
+import { curlLine, describeRequest, type RequestPreview, requestObject } from '../http/preview.ts';
+import { hideSecrets } from '../http/secrets.ts';
+import { cellValue, knownColumns, orMisfit, rowsOf, selectColumns } from './columns.ts';
+import type { Io, Sink } from './io.ts';
+import type { JqFilter, Threads } from './jq.ts';
+import { compactPieces, indentedPieces, indentJson, safeJson, visibleJson } from './json.ts';
+import type { RowFormat } from './rows.ts';
+import type { AnyView } from './view.ts';
+
+interface Printing {
+  io: Io;
+  options: GlobalOptions;
+  note: (text: string) => void;
+  /** Status and headers that stand before what is printed next. */
+  takeHeads: () => string;
+  /** Lets signals be heard in the midst of long work. Rejects when one came. */
+  pause: () => Promise<void>;
+  /** Of a part: where it begins among how many rows. */
+  place?: { from: number; of: number };
+  /** The filter of `--jq`. */
+  filter: JqFilter | undefined;
+}
+
+/** The filter of `--jq`, compiled before anything is sent. Errors: `usage` with what jq says of it. */
+export async function readFilter(text: string, threads: Threads): Promise<JqFilter> {
+  const { compileFilter } = await import('./jq.ts');
+  const compiled = await compileFilter(text, threads);
+  if (compiled.ok) return compiled.filter;
+  throw usageError(
+    `--jq ${text}: ${compiled.problem}`,
+    'The language is that of jq 1.8: --jq ".traders[].profile.name"',
+  );
+}
+
+/** Refuses unknown names in `--columns` before anything is sent; an empty `--columns` lists the known ones. Errors: `usage`. */
+export function checkColumns(view: AnyView | undefined, columns: readonly string[]): void {
+  if (view === undefined) throw usageError('--columns: this command prints no columns');
+  const selected = selectColumns(view, [...columns]);
+  if (selected.ok) return;
+  const known = `Columns: ${selected.known.join(', ')}.`;
+  throw usageError(
+    selected.unknown === '' ? '--columns is empty' : `--columns ${selected.unknown}: no such column`,
+    known,
+  );
+}
+
+/** Writes a request that was not sent, as text, JSON or a curl line. Errors: `usage` for a form that a request does not have. */
+export async function printPreview(
+  { request, about }: RequestPreview,
+  { io, options, filter }: Pick<Printing, 'io' | 'options' | 'filter'>,
+): Promise<number> {
+  const { curl, format, columns } = options;
+  const rival = columns !== undefined ? '--columns' : curl && filter !== undefined ? '--jq' : undefined;
+  const shown = curl ? 'a curl line' : 'a request';
+  if (
+    rival !== undefined ||
+    !(format === undefined || format === 'table' || format === 'json' || (format === 'ndjson' && !curl))
+  )
+    throw usageError(
+      `${rival ?? `--format ${format}`}: ${curl ? '--curl' : '--dry-run'} shows ${shown}, which has no such form`,
+      'Leave it out.',
+    );
+  if (curl) await io.out.write(curlLine(request));
+  else if (filter === undefined && format !== 'json' && format !== 'ndjson')
+    await io.out.write((about?.text ?? '') + visibleJson(describeRequest(request)));
+  else {
+    const answer = about === undefined ? requestObject(request) : { ...about.facts, request: requestObject(request) };
+    const printing = { io, options, filter, note: () => undefined, takeHeads: () => '', pause: async () => undefined };
+    return printResult({ kind: 'answer', answer }, {}, printing);
+  }
+  return 0;
+}
+
+/** Writes a command's result to stdout in the format asked for and gives the exit code. Throws ClosedPipe when the reader is gone. */
+export async function printResult(result: Result, input: unknown, { takeHeads, ...rest }: Printing): Promise<number> {
+  const { io } = rest;
+  // What machines read stays exact in a pipe; people see on a terminal what would hide or reorder text.
+  const forMachines = rest.filter !== undefined || !['table', 'md'].includes(formatFor(rest));
+  const shows = io.out.isTTY && forMachines ? visibleJson : (text: string) => text;
+  const write = async (text: string) => io.out.write(takeHeads() + shows(text));
+  const { writeBytes, ...sink } = io.out;
+  // Heads are text, and stand before what is printed: with them everything goes as text.
+  const out = { ...sink, write, ...(writeBytes && !rest.options.include && !io.out.isTTY && { writeBytes }) };
+  const printing = { ...rest, takeHeads, io: { ...io, out } };
+  if (rest.filter !== undefined) await printFiltered(result, input, { ...printing, filter: rest.filter });
+  else await printPlain(result, input, printing);
+  const left = takeHeads();
+  if (left !== '') await io.out.write(left);
+  return 'exitCode' in result ? (result.exitCode ?? 0) : 0;
+}
+
+async function printPlain(whole: Result, input: unknown, printing: Printing): Promise<void> {
+  const { out } = printing.io;
+  const result = asObjects(whole, input, printing.options);
+  if (result.kind === 'text') await out.write(result.text);
+  if (result.kind === 'answer') {
+    await printAnswer(result, input, printing);
+    for (const note of result.notes ?? []) printing.note(note);
+  }
+  if (result.kind === 'items') await printItems(result, input, printing);
+}
+
+/** The result for `json` and `ndjson`: with `--columns` its rows as objects of these cells, without a view whatever it is. */
+function asObjects(result: Result, input: unknown, { format, columns }: GlobalOptions): Result {
+  if ((result.kind !== 'answer' && result.kind !== 'items') || (format !== 'json' && format !== 'ndjson'))
+    return result;
+  const { view } = result;
+  if (result.kind === 'answer' && view === undefined)
+    return format === 'ndjson' ? { ...result, view: { ...asTheyAre, rows: (answer) => [answer].flat() } } : result;
+  if (view === undefined || columns === undefined) return result;
+  checkColumns(view, columns);
+  const chosen = knownColumns(view, columns);
+  const toObject = (row: unknown, index: number) =>
+    Object.fromEntries(chosen.map((column) => [column.key, cellValue(column, row, index) ?? null]));
+  if (result.kind === 'items') return { ...result, batches: mapped(result.batches, toObject), view: asTheyAre };
+  const { text: _, answer, ...rest } = result;
+  const rows = rowsOf(view, answer, input);
+  if (rows === undefined) return { ...result, notes: [...(rest.notes ?? []), misfit] };
+  return { ...rest, answer: rows.map(toObject), view: { ...asTheyAre, ...(view.empty && { empty: view.empty }) } };
+}
+
+const misfit = 'warning: the answer does not have the shape of this table; shown as it came';
+
+/** Every item is a row, for formats that do not ask for its columns. */
+const asTheyAre: AnyView = { layout: 'table', rows: (answer) => answer, columns: [] };
+
+async function* mapped<T>(
+  batches: AsyncIterable<readonly unknown[]>,
+  change: (item: unknown, index: number) => T,
+): AsyncGenerator<readonly T[]> {
+  let before = 0;
+  for await (const batch of batches) {
+    yield batch.map((item, index) => change(item, before + index));
+    before += batch.length;
+  }
+}
+
+/** What the filter makes of the JSON that would be printed: the whole, or with `--format ndjson` item by item. */
+async function printFiltered(result: Result, input: unknown, { filter, ...printing }: Printing & { filter: JqFilter }) {
+  const { out } = printing.io;
+  const byItem = printing.options.format === 'ndjson' || (result.kind === 'items' && result.live === true);
+  const put = async (json: string) => {
+    const filtered = await filter.run(json, { indent: out.isTTY && !byItem });
+    if (!filtered.ok)
+      throw usageError(`--jq ${printing.options.jq}: ${filtered.problem}`, 'See what it works on with --json.');
+    if (filtered.text !== '') await out.write(filtered.text);
+  };
+  if (result.kind === 'text') throw usageError('--jq: this command prints no JSON');
+  if (result.kind === 'items') {
+    const all: string[] = [];
+    for await (const batch of result.batches) {
+      const texts = textsOf(batch);
+      if (!byItem) for (const text of texts) all.push(text);
+      else if (texts.length > 0) await put(texts.join('\n'));
+    }
+    if (!byItem) await put(`[${all.join(',')}]`);
+  }
+  if (result.kind === 'answer') {
+    for (const note of result.notes ?? []) printing.note(note);
+    const rows = byItem && result.view !== undefined ? rowsOf(result.view, result.answer, input) : undefined;
+    const { answer: value, text } = result;
+    const texts = rows === undefined ? undefined : (await import('./row-lines.ts')).rowLines(rows, { value, text });
+    await put(texts?.join('\n') ?? text ?? JSON.stringify(value));
+  }
+}
+
+async function printAnswer(result: Result & { kind: 'answer' }, input: unknown, printing: Printing): Promise<void> {
+  const { view } = result;
+  const { out } = printing.io;
+  const answer = result.answer as never;
+  const format = formatFor(printing);
+  const rows = view === undefined ? undefined : rowsOf(view, answer, input);
+  if (format === 'json' || view === undefined || rows === undefined) {
+    if (format !== 'json' && view !== undefined) printing.note(misfit);
+    const came = result.text ?? JSON.stringify(result.answer);
+    // A table would have had no place for a secret.
+    const json = format === 'json' || view === undefined ? came : hideSecrets(came);
+    const laidOut = format === 'ndjson' && view !== undefined ? compactPieces(json) : indentedPieces(json);
+    return writePieces(laidOut, printing);
+  }
+  if (rows.length === 0 && view.empty !== undefined) printing.note(view.empty);
+  if (result.chart) await out.write(await picture(view, rows, input, printing));
+  else if (format === 'table') {
+    if (rows.length > 0 || view.blocks !== undefined) await writeParts(view, rows, answer, input, printing, humanText);
+  } else if (format === 'md') await writeParts(view, rows, answer, input, printing, markdown);
+  else if (format === 'plain' && view.layout === 'record') await writeRecord(view, rows, printing);
+  else if (format === 'ndjson') {
+    const { rowLines } = await import('./row-lines.ts');
+    const lines = rowLines(rows, { value: answer, text: result.text });
+    for (const part of partsOf(lines)) {
+      await out.write(part.map((line) => `${safeJson(line)}\n`).join(''));
+      if (lines.length > partRows) await printing.pause();
+    }
+  } else await writeRows(view, rows, 0, format, printing);
+  for (const note of orMisfit(() => view.notes?.(answer, input as never), undefined) ?? []) printing.note(note);
+}
+
+/** JSON in pieces, as one text that ends with a newline. */
+async function writePieces(pieces: Iterable<string>, { io: { out }, pause }: Printing): Promise<void> {
+  let before: string | undefined;
+  for (const piece of pieces) {
+    if (before !== undefined) {
+      await out.write(before);
+      await pause();
+    }
+    before = out.isTTY ? visibleJson(piece) : safeJson(piece);
+  }
+  await out.write(`${before ?? ''}\n`);
+}
+
+/** Rows that are laid out together; of more than these nobody sees that the columns of the next part are as wide as its own cells. */
+const partRows = 5000;
+
+function partsOf<T>(rows: readonly T[]): (readonly T[])[] {
+  if (rows.length <= partRows) return [rows];
+  return Array.from({ length: Math.ceil(rows.length / partRows) }, (_, at) =>
+    rows.slice(at * partRows, (at + 1) * partRows),
+  );
+}
+
+/** A long list part by part, further blocks behind the last. */
+async function writeParts(
+  view: AnyView,
+  rows: readonly unknown[],
+  answer: unknown,
+  input: unknown,
+  printing: Printing,
+  render: typeof humanText,
+): Promise<void> {
+  if (rows.length <= partRows) return printing.io.out.write(await render(view, answer, input, printing));
+  const { blocks, ...bare } = view;
+  let from = 0;
+  for (const part of partsOf(rows)) {
+    const isLast = from + part.length === rows.length;
+    const own = { ...bare, ...(isLast && blocks !== undefined && { blocks }), rows: () => part };
+    await printing.io.out.write(await render(own, answer, input, { ...printing, place: { from, of: rows.length } }));
+    await printing.pause();
+    from += part.length;
+  }
+}
+
+/** The view's chart; a terminal that is none gets it as wide as the usual one. */
+async function picture(view: AnyView, rows: readonly unknown[], input: unknown, printing: Printing): Promise<string> {
+  const { io, options } = printing;
+  if (view.chart === undefined) throw usageError('--chart: this command has no picture');
+  const { renderChart } = await import('./chart.ts');
+  const { createPalette } = await import('./colour.ts');
+  const palette = createPalette(options.noColor ? 0 : io.out.colourLevel);
+  const text = renderChart(view.chart(rows as never, input as never), {
+    width: io.out.width,
+    palette,
+    unicode: !options.ascii,
+  });
+  if (text === '' && rows.length > 0) printing.note('There is nothing to draw.');
+  return text;
+}
+
+function columnsOf({ columns }: GlobalOptions): { columns?: readonly string[] } {
+  return columns === undefined ? {} : { columns };
+}
+
+/** The format asked for; without one a table on a terminal and with `--plain`, else rows. */
+function formatFor({ io, options }: Pick<Printing, 'io' | 'options'>): Format | 'plain' {
+  return options.format ?? (io.out.isTTY || options.plain ? 'table' : 'plain');
+}
+
+async function humanText(view: AnyView, answer: unknown, input: unknown, printing: Printing): Promise<string> {
+  const { io, options, place } = printing;
+  if (options.plain) {
+    const { renderPlain } = await import('./plain.ts');
+    const facts = { unicode: !options.ascii, ...columnsOf(options), ...(place && { place }) };
+    return (place?.from ? '\n' : '') + renderPlain(view, answer, input, facts);
+  }
+  const { renderView } = await import('./table.ts');
+  const { createPalette } = await import('./colour.ts');
+  return renderView(view, answer, input, {
+    width: io.out.width,
+    palette: createPalette(options.noColor ? 0 : io.out.colourLevel),
+    unicode: !options.ascii,
+    ...columnsOf(options),
+  });
+}
+
+/** Rows that a terminal gets as one table; a longer stream is several tables. */
+const tableRows = 500;
+
+async function printItems(
+  { batches, view, live, chart }: Result & { kind: 'items' },
+  input: unknown,
+  printing: Printing,
+) {
+  const { out } = printing.io;
+  if (chart) {
+    let rows: unknown[] = [];
+    for await (const batch of batches) rows = rows.concat(batch);
+    if (rows.length === 0 && view.empty !== undefined) printing.note(view.empty);
+    return out.write(await picture(view, rows, input, printing));
+  }
+  const asked = printing.options.format ?? (out.isTTY ? 'table' : 'plain');
+  // A stream without an end has no whole array: its JSON is one object a line.
+  const format = live && asked === 'json' ? 'ndjson' : asked;
+  if (format === 'json') return writeList(batches, out);
+  if (format === 'md' || (format === 'table' && !live)) {
+    // Columns are as wide as their widest cell: they wait for their rows.
+    let rows: unknown[] = [];
+    for await (const batch of batches) {
+      rows = rows.concat(batch);
+      while (format === 'table' && rows.length >= tableRows)
+        await out.write(await humanText({ ...view, rows: () => rows.splice(0, tableRows) }, [], input, printing));
+    }
+    if (rows.length === 0 && view.empty !== undefined) printing.note(view.empty);
+    return out.write(
+      await (format === 'md' ? markdown : humanText)({ ...view, rows: () => rows }, [], input, printing),
+    );
+  }
+  const { liveTable } = await import('./live-table.ts');
+  const inTable = liveTable((rows) => humanText({ ...view, rows: () => rows }, [], input, printing));
+  let count = 0;
+  for await (const batch of batches) {
+    if (format === 'table') await out.write(await inTable(batch));
+    else await writeRows(view, batch, count, format, printing);
+    count += batch.length;
+  }
+  if (count === 0 && view.empty !== undefined) printing.note(view.empty);
+}
+
+/** One list of all items, each as it came: JSON must be whole or absent, so nothing is written before the last has come. */
+async function writeList(batches: AsyncIterable<readonly unknown[]>, out: Sink): Promise<void> {
+  const pages: (readonly string[])[] = [];
+  for await (const batch of batches) if (batch.length > 0) pages.push(textsOf(batch));
+  if (pages.length === 0) return out.write('[]\n');
+  for (const [index, texts] of pages.entries()) {
+    const items = indentJson(`[${texts.join(',')}]`).slice(1, -2);
+    await out.write((index === 0 ? '[' : ',') + safeJson(items));
+  }
+  await out.write('\n]\n');
+}
+
+async function markdown(view: AnyView, answer: unknown, input: unknown, { options, place }: Printing): Promise<string> {
+  const text = (await import('./markdown.ts')).renderMarkdown(view, answer, input, options.columns);
+  // Only the first part has the header.
+  return place?.from ? text.split('\n').slice(2).join('\n') : text;
+}
+
+async function writeRecord(view: AnyView, rows: readonly unknown[], { io, options }: Printing): Promise<void> {
+  const { rowWriter } = await import('./rows.ts');
+  for (const column of knownColumns(view, options.columns)) {
+    const writer = rowWriter({ columns: [column] }, 'plain', { header: false });
+    for (const row of rows) await io.out.write(`${column.key}\t${writer.row(row, 0)}`);
+  }
+}
+
+async function writeRows(
+  view: AnyView,
+  rows: readonly unknown[],
+  before: number,
+  format: RowFormat,
+  { io, options, pause }: Printing,
+): Promise<void> {
+  const bytes = format === 'ndjson' && io.out.writeBytes !== undefined ? bytesOf(rows) : undefined;
+  if (bytes !== undefined) return io.out.writeBytes?.(bytes);
+  const lines = format === 'ndjson' ? linesOf(rows) : undefined;
+  if (lines !== undefined) return io.out.write(safeJson(lines));
+  const { rowWriter } = await import('./rows.ts');
+  const columns = options.columns === undefined ? {} : { columns: options.columns };
+  const writer = rowWriter(view, format, { header: format !== 'plain', ...columns });
+  let from = before;
+  for (const part of partsOf(rows)) {
+    const written = part.map((row, index) => writer.row(row, from + index));
+    await io.out.write((from === 0 ? writer.header() : '') + written.join(''));
+    if (rows.length > partRows) await pause();
+    from += part.length;
+  }
+}

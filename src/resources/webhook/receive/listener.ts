@@ -1,0 +1,223 @@
+import { createHash } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { SotraError } from '../../../errors.ts';
+import { exampleEventId } from '../../../model/example-event.ts';
+import { hasSignature, type ParsedHeader, signatureHeader } from '../signature.ts';
+import { sliced } from '../upload/sliced.ts';
+import { shareTurns } from '../upload/turns.ts';
+import { boundConnections, type Connections } from './connections.ts';
+import { type EventSummary, eventsOf } from './delivery.ts';
+import type { Entry, Inbox } from './inbox.ts';
+import { type Received, startReception } from './reception.ts';
+import { readHeader, untimelyReason } from './verify.ts';
+
+export interface Listening {
+  inbox: Inbox;
+  host: string;
+  port: number;
+  /** The first are tried first; several while a secret is being changed. */
+  secrets: readonly string[];
+  /** How old a signature may be; `undefined`: any age. */
+  toleranceMs: number | undefined;
+  maxBytes: number;
+  now: () => number;
+  /** Told of every new event once it is safe on disk. */
+  onEvents: (events: readonly EventSummary[], entry: Entry, path: string) => void;
+  /** Told of every request that was not taken, and of repeats. */
+  onOther: (what: string) => void;
+  /** Told of requests of senders who may be anybody, and be many. */
+  onRefused: (what: string) => void;
+  /** Told when a delivery could not be stored; it was answered 503, so that it is sent again. */
+  onDiskError: (error: unknown) => void;
+}
+
+export interface Listener {
+  url: string;
+  close: () => Promise<void>;
+}
+
+/** For the head of a request, and for all of it. */
+const [headersMs, requestMs] = [10_000, 30_000];
+/** Parsed in one turn of the event loop, for all connections. */
+const maxTurnBytes = 32 * 1024;
+/** Of one connection: what it sends without waiting for answers. */
+const maxUnanswered = 16;
+/** A sender that is refused early may go on sending for so long: where a connection closes at once, the answer is lost on its way. */
+const lingerMs = 1000;
+
+/**
+ * Listens for deliveries. 2xx only when the event is safe on disk (or was before); 401 without a fitting signature, 413 over the limit,
+ * 405 for anything but POST, 503 where it could not be stored or too much is being received. What senders can make it do before a signature
+ * fits is bounded in time, memory and connections. Errors: `config` when the port is taken.
+ */
+export async function startListener(options: Listening): Promise<Listener> {
+  const connections = boundConnections();
+  const { receive } = startReception(options);
+  const answering = { ...options, connections, receive };
+  const closing = new WeakSet<Socket>();
+  const unanswered = new WeakMap<Socket, number>();
+  const count = ({ socket }: IncomingMessage, change: number): number => {
+    const left = (unanswered.get(socket) ?? 0) + change;
+    unanswered.set(socket, left);
+    return left;
+  };
+  const send = (request: IncomingMessage, response: ServerResponse, reply: Reply) => {
+    if (reply.status >= 300) closing.add(request.socket);
+    write(request, response, reply);
+  };
+  const handle = (request: IncomingMessage, response: ServerResponse) => {
+    // Sent before the answer that closes the connection was read.
+    if (closing.has(request.socket)) return;
+    const header = readHead(request, options);
+    if ('status' in header) return send(request, response, header);
+    if (count(request, 1) > maxUnanswered) return send(request, response, refuse(request, refusals.full, options));
+    if (request.headers.expect !== undefined) response.writeContinue();
+    answer(request, header, answering)
+      .catch((error: unknown): Reply => {
+        options.onOther(`a delivery could not be stored: ${error instanceof Error ? error.message : error}`);
+        return { status: 500, text: 'could not be stored' };
+      })
+      .then((reply) => {
+        count(request, -1);
+        if (reply !== undefined) send(request, response, reply);
+      })
+      .catch(() => response.destroy());
+  };
+  const times = { headersTimeout: headersMs, requestTimeout: requestMs, connectionsCheckingInterval: 500 };
+  const server = createServer(times, handle);
+  server.on('checkContinue', handle);
+  const takeTurn = shareTurns(maxTurnBytes);
+  // The server's own: it parses whatever stream it is given.
+  const parse = server.listeners('connection');
+  server.removeAllListeners('connection');
+  server.on('connection', (socket: Socket) => {
+    const stream = sliced(socket, takeTurn);
+    connections.add(stream);
+    for (const each of parse) each.call(server, stream);
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('listening', resolve);
+    server.once('error', (cause) =>
+      reject(
+        new SotraError('config', `cannot listen on ${options.host}:${options.port}: ${cause.message}`, {
+          hint: 'Choose another port with --port, or --port 0 for a free one.',
+          cause,
+        }),
+      ),
+    );
+    server.listen(options.port, options.host);
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeIdleConnections();
+        setTimeout(() => server.closeAllConnections(), 2000).unref();
+      }),
+  };
+}
+
+interface Reply {
+  status: number;
+  text: string;
+  headers?: Record<string, string>;
+}
+
+function write(request: IncomingMessage, response: ServerResponse, { status, text, headers }: Reply): void {
+  if (response.headersSent || response.destroyed) return;
+  const isTaken = status < 300;
+  const body = JSON.stringify(isTaken ? { received: text } : { error: text });
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+    ...(isTaken ? {} : { connection: 'close' }),
+    ...headers,
+  });
+  // What was sent behind a refused request is not read.
+  if (!isTaken) response.once('finish', () => request.socket.pause());
+  if (isTaken || request.complete) {
+    response.end(body);
+    return;
+  }
+  // The answer is there; what the sender is still sending is read and dropped, or it might not see the answer.
+  response.write(body);
+  const late = setTimeout(() => request.socket.destroy(), lingerMs);
+  request.once('close', () => clearTimeout(late));
+  request.once('end', () => response.end());
+  request.resume();
+}
+
+interface Answering extends Listening {
+  connections: Connections;
+  receive: ReturnType<typeof startReception>['receive'];
+}
+
+const refusals = {
+  method: { status: 405, text: 'deliveries are POSTs', headers: { allow: 'POST' } },
+  // The same for every wrong signature: what is right about one is nobody's business who cannot make it.
+  unsigned: { status: 401, text: 'wrong signature: none in the header fits this body' },
+  full: { status: 503, text: 'too much is being received: send it again', headers: { 'retry-after': '1' } },
+} as const satisfies Record<string, Reply>;
+
+/** The signature header of a request, or the refusal that needs no look at the body. */
+function readHead(request: IncomingMessage, options: Listening): ParsedHeader | Reply {
+  const { method, headers } = request;
+  if (method !== 'POST') return refuse(request, refusals.method, options);
+  const value = headers[signatureHeader];
+  const header = readHeader(Array.isArray(value) ? value.join(',') : value);
+  if (typeof header === 'string') return refuse(request, { status: 401, text: header }, options);
+  if (!hasSignature(header)) return refuse(request, refusals.unsigned, options);
+  const text = untimelyReason(header, { nowMs: options.now(), toleranceMs: options.toleranceMs });
+  if (text !== undefined) return refuse(request, { status: 401, text }, options);
+  return Number(headers['content-length'] ?? 0) > options.maxBytes
+    ? refuse(request, tooLarge(options), options)
+    : header;
+}
+
+/** The answer to a request; none where its sender is gone. */
+async function answer(request: IncomingMessage, header: ParsedHeader, options: Answering): Promise<Reply | undefined> {
+  const received = await options.receive(request, header);
+  if (received === 'gone') return undefined;
+  if (received === 'too-large') return refuse(request, tooLarge(options), options);
+  if (typeof received === 'string') return refuse(request, refusals[received], options);
+  return options.connections.keep(request.socket, () => store(request, received, options));
+}
+
+function refuse({ method, url = '' }: IncomingMessage, reply: Reply, { onRefused }: Listening): Reply {
+  onRefused(`refused ${method} ${url.slice(0, 100)}: ${reply.status}, ${reply.text}`);
+  return reply;
+}
+
+function tooLarge({ maxBytes }: Listening): Reply {
+  return { status: 413, text: `body is larger than ${maxBytes} bytes` };
+}
+
+type Signed = Exclude<Received, string>;
+
+async function store(request: IncomingMessage, { body, secret }: Signed, options: Answering): Promise<Reply> {
+  const path = request.url ?? '/';
+  const eventIds = eventsOf(body).map(({ eventId }) => eventId);
+  if (eventIds.length > 0 && eventIds.every((id) => id === exampleEventId)) {
+    options.onOther(`validation probe to ${path}: answered 200, its example event is not stored`);
+    return { status: 200, text: 'example' };
+  }
+  const lane = laneOf(path, options.secrets[secret] ?? '');
+  const delivery = { path, lane, headers: request.rawHeaders, body };
+  const taken = await options.inbox.take(delivery, options.now()).catch(options.onDiskError);
+  if (taken === undefined) return { status: 503, text: 'could not be stored' };
+  const { entry, fresh } = taken;
+  if (entry === undefined) {
+    options.onOther(`repeat of event ${eventIds.join(', ')}`);
+    return { status: 200, text: 'before' };
+  }
+  options.onEvents(fresh, entry, path);
+  return { status: 200, text: 'now' };
+}
+
+/** A webhook is told by where it sends to and what it signs with. */
+function laneOf(path: string, secret: string): string {
+  return `${path}#${createHash('sha256').update(secret).digest('hex').slice(0, 8)}`;
+}

@@ -1,0 +1,191 @@
+import { createReadStream, existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Result } from '../../../cli/command.ts';
+import type { Context } from '../../../context.ts';
+import { SotraError, usageError } from '../../../errors.ts';
+import { deliveryPreview } from '../../../http/preview.ts';
+import { parseDuration, parseTime } from '../../../model/duration.ts';
+import { readOwnSecrets } from '../upload/secret-file.ts';
+import { describeEvent } from './event-line.ts';
+import {
+  type EventRow,
+  events as eventsView,
+  type ReplayRow,
+  replayed,
+  verdict as verdictView,
+} from './events-view.ts';
+import { forward, forwarded, type Outcome } from './forward.ts';
+import { inboxFolder, type Received, readEntries, readStored } from './inbox.ts';
+import { verifyDelivery } from './verify.ts';
+
+/** The oldest moment that a `--since` covers: a time, or a duration before now. `undefined` where the text is neither. Never throws. */
+export function sinceMs(text: string, nowMs: number): number | undefined {
+  const ago = parseDuration(text);
+  return ago === undefined ? parseTime(text) : nowMs - ago;
+}
+
+interface EventsInput {
+  name?: string | undefined;
+  type?: string | undefined;
+  since?: string | undefined;
+  limit?: number | undefined;
+}
+
+const defaultLimit = 50;
+
+/** The stored events, newest first. Errors: `not-found` for a store that does not exist. */
+export async function showEvents(input: EventsInput, context: Context): Promise<Result> {
+  const from = input.since === undefined ? 0 : (sinceMs(input.since, context.world.now()) ?? 0);
+  const limit = input.limit ?? defaultLimit;
+  let [rows, count]: [EventRow[], number] = [[], 0];
+  for (const { atMs, path, fresh } of readStored(await knownInbox(context, input.name)))
+    for (const summary of fresh) {
+      if (atMs < from || (input.type !== undefined && summary.eventType !== input.type)) continue;
+      const { eventId, eventType, event } = summary;
+      rows.push({
+        eventId,
+        eventType,
+        receivedAt: Math.floor(atMs / 1000),
+        path,
+        about: describeEvent(summary),
+        event,
+      });
+      count += 1;
+      // Only what is shown is kept of a large store.
+      if (rows.length >= 2 * limit) rows = rows.slice(-limit);
+    }
+  const shown = rows.slice(-limit).reverse();
+  const notes = count > limit ? [`${count - limit} older ones are stored: --limit or --since shows more.`] : [];
+  return { kind: 'answer', answer: shown, view: eventsView, notes };
+}
+
+interface ReplayInput {
+  ids?: readonly string[] | undefined;
+  since?: string | undefined;
+  to: string;
+  name?: string | undefined;
+}
+
+/**
+ * Sends stored deliveries once more, oldest first, bytes and headers as they came; behind one that was not answered in time nothing is
+ * sent. Exit 10 where one was not taken. Errors: `not-found` for an id that is not stored.
+ */
+export async function replayEvents(input: ReplayInput, context: Context): Promise<Result> {
+  const { world } = context;
+  if (((input.ids ?? []).length === 0) === (input.since === undefined))
+    throw usageError('say which events: their ids, or --since', 'sotra webhook events lists them.');
+  const from = input.since === undefined ? undefined : sinceMs(input.since, world.now());
+  const folder = await knownInbox(context, input.name);
+  const ids = from === undefined ? idsMeant(input.ids ?? [], folder) : new Set<string>();
+  const { preview } = context.options;
+  let first: Received | undefined;
+  let meant = 0;
+  const rows: ReplayRow[] = [];
+  let silence: string | undefined;
+  for (const stored of readStored(folder)) {
+    if (from === undefined ? !stored.fresh.some(({ eventId }) => ids.has(eventId)) : stored.atMs < from) continue;
+    first ??= stored;
+    meant += 1;
+    if (preview) continue;
+    const outcome = silence === undefined ? await sendAgain(stored, input.to, context) : notSent(silence);
+    if (outcome.late) silence ??= stored.fresh[0]?.eventId;
+    for (const { eventId, eventType } of stored.fresh)
+      rows.push({
+        eventId,
+        eventType,
+        taken: outcome.ok,
+        status: outcome.status || null,
+        error: outcome.ok ? null : outcome.error,
+      });
+  }
+  if (preview && first !== undefined) {
+    if (meant > 1) context.note(`${meant} deliveries would be sent; this is the first.`);
+    throw deliveryPreview(input.to, forwarded(first.headers), first.body.toString());
+  }
+  return { kind: 'answer', answer: rows, view: replayed, exitCode: rows.every((row) => row.taken) ? 0 : 10 };
+}
+
+/** The stored events that ids stand for: each whole, or the start of one, as a narrow table shows it. Errors: `not-found`. */
+function idsMeant(given: readonly string[], folder: string): Set<string> {
+  const starts = given.map((text) => ({ text, start: text.replace(/(?:…|\.{3})$/, ''), found: new Set<string>() }));
+  for (const { eventIds } of readEntries(folder))
+    for (const id of eventIds)
+      for (const { text, start, found } of starts) {
+        if (id === text) found.clear();
+        if (id === text || (!found.has(text) && found.size < 2 && start !== '' && id.startsWith(start))) found.add(id);
+      }
+  const missing = starts.filter(({ found }) => found.size === 0).map(({ text }) => text);
+  const several = starts.find(({ found }) => found.size > 1);
+  if (missing.length > 0 || several !== undefined)
+    throw new SotraError(
+      'not-found',
+      missing.length > 0
+        ? `no stored event ${missing.join(', ')}`
+        : `several stored events begin with ${several?.text}`,
+      { hint: 'sotra webhook events lists them.' },
+    );
+  return new Set(starts.flatMap(({ found }) => [...found]));
+}
+
+/** Sent again twice or as `--retries` says; each may take `--timeout`. */
+async function sendAgain(stored: Received, to: string, { world, options }: Context): Promise<Outcome> {
+  for (let tries = 1; ; tries += 1) {
+    const outcome = await forward(to, stored, { answerMs: options.timeoutMs, signal: world.signal });
+    if (world.signal.aborted) throw new SotraError('interrupted', `interrupted while ${to} was to answer`);
+    if (outcome.ok || outcome.unsendable || tries > (options.retries ?? 2)) return outcome;
+    await world.sleep(200 * tries, world.signal);
+  }
+}
+
+/** Of one that would wait as long for an answer as the one before it did in vain. */
+function notSent(behind: string): Outcome {
+  return { ok: false, status: 0, error: `not sent: ${behind} was not answered`, late: false };
+}
+
+async function knownInbox(context: Context, name = 'default'): Promise<string> {
+  const folder = await inboxFolder(context, name);
+  if (existsSync(join(folder, 'deliveries.ndjson')) || name === 'default') return folder;
+  const known = readdirSync(join(folder, '..')).filter((each) =>
+    existsSync(join(folder, '..', each, 'deliveries.ndjson')),
+  );
+  throw new SotraError('not-found', `--name ${name}: no listener stored anything under this name`, {
+    hint: known.length === 0 ? 'sotra webhook listen stores deliveries.' : `Known: ${known.join(', ')}.`,
+  });
+}
+
+interface VerifyInput {
+  secretFile: readonly string[];
+  header?: string | undefined;
+  file?: string | undefined;
+  toleranceMs: number | undefined;
+}
+
+/** Judges one saved delivery, its body from stdin or a file; exit 12 when it is not valid. */
+export async function verifySaved(input: VerifyInput, context: Context): Promise<Result> {
+  const { world } = context;
+  const secrets = readOwnSecrets(input.secretFile, context);
+  const delivery = { header: input.header, body: await readBody(input.file, world.io.in) };
+  const answer = verifyDelivery(delivery, secrets, { nowMs: world.now(), toleranceMs: input.toleranceMs });
+  return { kind: 'answer', answer, view: verdictView, exitCode: answer.valid ? 0 : 12 };
+}
+
+/** The largest delivery that `webhook listen` takes. */
+const maxBodyBytes = 64 * 1024 * 1024;
+
+async function readBody(file: string | undefined, stdin: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const name = file === undefined ? 'the body on stdin' : `--file ${file}`;
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  const read = file === undefined ? stdin : createReadStream(file);
+  try {
+    for await (const chunk of read) {
+      bytes += chunk.length;
+      if (bytes > maxBodyBytes) break;
+      chunks.push(chunk);
+    }
+  } catch (cause) {
+    throw usageError(`${name}: cannot be read: ${cause instanceof Error ? cause.message : cause}`);
+  }
+  if (bytes > maxBodyBytes) throw usageError(`${name}: is larger than 64 MB, which no delivery is`);
+  return Buffer.concat(chunks);
+}

@@ -1,0 +1,152 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Result } from '../../../cli/command.ts';
+import type { Context } from '../../../context.ts';
+import { toSotraError, usageError } from '../../../errors.ts';
+import { replaceFile } from '../../../files/durable-file.ts';
+import { takeLock } from '../../../files/lock.ts';
+import { isHttpAddress } from '../../../model/http-address.ts';
+import { withoutPassword, written } from '../../../model/quoted.ts';
+import { formatCount } from '../../../output/format.ts';
+import { safeJson } from '../../../output/json.ts';
+import { readOwnSecrets } from '../upload/secret-file.ts';
+import type { EventSummary } from './delivery.ts';
+import { eventLine } from './event-line.ts';
+import { type Route, startForwarder } from './forward.ts';
+import { inboxFolder, openInbox } from './inbox.ts';
+import { startListener } from './listener.ts';
+import { refusalNotes } from './refusal-notes.ts';
+
+export interface ListenInput {
+  port?: number | undefined;
+  host?: string | undefined;
+  secretFile: readonly string[];
+  forwardTo?: readonly string[] | undefined;
+  route?: readonly string[] | undefined;
+  toleranceMs: number | undefined;
+  maxBytes: number | undefined;
+  name?: string | undefined;
+  readyFile?: string | undefined;
+}
+
+const defaultPort = 4242;
+const defaultBytes = 5 * 1024 * 1024;
+
+/** Receives deliveries until Ctrl-C or a signal, showing each event. Errors: `local-file` for secrets, `locked`, `config` for the port. */
+export async function listenForEvents(input: ListenInput, context: Context): Promise<Result> {
+  const { world } = context;
+  const secrets = readOwnSecrets(input.secretFile, context);
+  const routes = routesOf(input);
+  const folder = await inboxFolder(context, input.name ?? 'default');
+  const release = takeLock(join(folder, 'lock'), `the store ${input.name ?? 'default'} (--name)`, world);
+  try {
+    const inbox = openInbox(folder);
+    context.stream();
+    const full = inbox.whyFull();
+    if (full !== undefined) context.warn(`${full.message}. ${full.hint}`);
+    const onDiskError = onceAMinute(world.now, (error) => {
+      const { message, hint } = toSotraError(error);
+      context.warn(`${message}. ${hint}`);
+    });
+    const { sleep, now } = world;
+    const { note, warn } = context;
+    const { retries } = context.options;
+    const forwarder = startForwarder({ inbox, routes, retries, sleep, now, note, warn, onDiskError });
+    const printing = printer(context);
+    const refusals = refusalNotes(note, now);
+    const listener = await startListener({
+      inbox,
+      host: input.host ?? '127.0.0.1',
+      port: input.port ?? defaultPort,
+      secrets,
+      toleranceMs: input.toleranceMs,
+      maxBytes: input.maxBytes ?? defaultBytes,
+      now: world.now,
+      onEvents: (events, entry) => {
+        forwarder.queue(entry);
+        printing.print(events, entry.atMs);
+      },
+      onOther: note,
+      onRefused: refusals.add,
+      onDiskError,
+    });
+    try {
+      const ready = { url: listener.url, pid: world.pid };
+      if (input.readyFile !== undefined) replaceFile(input.readyFile, `${JSON.stringify(ready)}\n`);
+      const stored = inbox.count === 0 ? '' : ` ${formatCount(inbox.count)} deliveries are stored already.`;
+      context.note(`Listening on ${listener.url} for signed deliveries.${stored} Ctrl-C stops it.`);
+      await Promise.race([stopOf(world.signal), printing.broken]);
+    } finally {
+      await listener.close();
+      refusals.close();
+      const waiting = forwarder.waiting();
+      await forwarder.stop();
+      if (waiting > 0) context.note(`${formatCount(waiting)} deliveries wait to be forwarded; the next start goes on.`);
+      inbox.close();
+      if (input.readyFile !== undefined) rmSync(input.readyFile, { force: true });
+    }
+    await printing.done();
+    return { kind: 'none' };
+  } finally {
+    release();
+  }
+}
+
+const minuteMs = 60_000;
+
+/** The same, which says nothing within a minute of the last time. */
+function onceAMinute(now: () => number, say: (error: unknown) => void): (error: unknown) => void {
+  let saidMs = Number.NEGATIVE_INFINITY;
+  return (error) => {
+    if (now() - saidMs < minuteMs) return;
+    saidMs = now();
+    say(error);
+  };
+}
+
+function stopOf(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+/** Prints events in the order in which they came; `broken` rejects when the reader of our output has gone. */
+function printer({ world, options }: Context) {
+  const { out } = world.io;
+  const asJson = options.format === 'json' || options.format === 'ndjson';
+  let last: Promise<void> = Promise.resolve();
+  let fail: (error: unknown) => void = () => undefined;
+  const broken = new Promise<void>((_, reject) => {
+    fail = reject;
+  });
+  broken.catch(() => undefined);
+  const print = (events: readonly EventSummary[], atMs: number) => {
+    const lines = events.map((each) =>
+      asJson ? safeJson(JSON.stringify(each.event)) : eventLine(each, atMs, out.isTTY ? out.width : undefined),
+    );
+    last = last.then(() => out.write(`${lines.join('\n')}\n`));
+    last.catch(fail);
+  };
+  return { print, broken, done: () => last };
+}
+
+function routesOf({ forwardTo = [], route = [] }: ListenInput): Route[] {
+  const routes: Route[] = [
+    ...forwardTo.map((url) => ({ url })),
+    ...route.map((text) => {
+      const at = text.indexOf('=');
+      return { eventType: text.slice(0, at), url: text.slice(at + 1) };
+    }),
+  ];
+  for (const { url } of routes)
+    if (!isHttpAddress(url))
+      throw usageError(`--forward-to or --route ${withoutPassword(written(url))}: must be an http or https address`);
+  const again = routes.find(({ url }, index) => routes.findIndex((each) => each.url === url) !== index);
+  if (again !== undefined)
+    throw usageError(
+      `${withoutPassword(again.url)} is given twice`,
+      'Forward everything to it, or give each route an address of its own.',
+    );
+  return routes;
+}

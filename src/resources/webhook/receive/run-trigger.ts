@@ -1,0 +1,191 @@
+import type { Result } from '../../../cli/command.ts';
+import type { Context } from '../../../context.ts';
+import { SotraError, usageError } from '../../../errors.ts';
+import { deliveryPreview } from '../../../http/preview.ts';
+import { sameDestination } from '../../../model/destination.ts';
+import { type Triggered, triggered } from '../../../sandbox/commands/live-view.ts';
+import { withSandboxFile } from '../../../sandbox/commands/state-file.ts';
+import { sandboxNow } from '../../../sandbox/db/clock.ts';
+import { type Db, openDb } from '../../../sandbox/db/store.ts';
+import { ensureWorld, sandboxPartners } from '../../../sandbox/db/world.ts';
+import { deliveryHeaders, post, signature, startDeliverer } from '../../../sandbox/deliver/deliver.ts';
+import {
+  commentedTrade,
+  type EventTrade,
+  type EventType,
+  eventOf,
+  eventParts,
+  type Happening,
+  storeEvent,
+} from '../../../sandbox/deliver/events.ts';
+import { allWebhooks, type WebhookRow } from '../../../sandbox/deliver/webhooks.ts';
+import { readOwnSecrets } from '../upload/secret-file.ts';
+
+interface TriggerInput {
+  type: EventType;
+  to?: string | undefined;
+  secretFile?: string | undefined;
+  uid?: string | undefined;
+  position?: string | undefined;
+  db?: string | undefined;
+}
+
+/** Sends one event, made of what is in the sandbox, to an address or to the sandbox's webhooks. */
+export async function triggerEvent(input: TriggerInput, context: Context): Promise<Result> {
+  if (input.to !== undefined && input.uid !== undefined)
+    throw usageError('--to and --uid name two ways of sending', 'Leave one of them out.');
+  const { world } = context;
+  return withSandboxFile(context, input.db, async (file) => {
+    const db = openDb(file);
+    try {
+      ensureWorld(db, world.now(), 'demo');
+      const happening = findHappening(db, input);
+      const answer =
+        input.to === undefined
+          ? await viaSandbox(db, happening, input, context)
+          : await directly(db, happening, input.to, input, context);
+      return { kind: 'answer', answer, view: triggered, exitCode: answer.every((each) => each.delivered) ? 0 : 9 };
+    } finally {
+      db.close();
+    }
+  });
+}
+
+async function directly(
+  db: Db,
+  happening: Happening,
+  to: string,
+  input: TriggerInput,
+  context: Context,
+): Promise<Triggered[]> {
+  const known = allWebhooks(db).find(({ destinationUrl }) => sameDestination(destinationUrl, to));
+  const secret = input.secretFile === undefined ? known?.secret : readOwnSecrets([input.secretFile], context)[0];
+  if (secret === undefined)
+    throw usageError(`no webhook of the sandbox sends to ${to}: which secret signs?`, 'Give one with --secret-file.');
+  const event = eventFor(db, happening, known, context);
+  const body = JSON.stringify({ events: [event] });
+  const { world, options } = context;
+  const signed = signature(secret, body, world.now());
+  if (options.preview) throw deliveryPreview(to, deliveryHeaders(signed), body);
+  const outcome = await post(to, body, signed, { answerMs: options.timeoutMs, signal: world.signal });
+  if (world.signal.aborted) throw new SotraError('interrupted', `interrupted while ${to} was to answer`);
+  return [
+    {
+      ...named(event),
+      uid: null,
+      destinationUrl: to,
+      delivered: outcome.ok,
+      status: outcome.status,
+      error: outcome.error,
+    },
+  ];
+}
+
+async function viaSandbox(db: Db, happening: Happening, input: TriggerInput, context: Context): Promise<Triggered[]> {
+  const webhooks = allWebhooks(db).filter(({ uid }) => input.uid === undefined || uid === input.uid);
+  if (webhooks.length === 0)
+    throw new SotraError(
+      'not-found',
+      input.uid === undefined ? 'the sandbox has no webhook' : `the sandbox has no webhook ${input.uid}`,
+      {
+        hint: 'sotra --sandbox webhook register makes one; --to <url> sends without.',
+      },
+    );
+  const { world, options } = context;
+  const [first] = webhooks;
+  if (first !== undefined && options.preview) {
+    if (webhooks.length > 1) context.note(`It would go to ${webhooks.length} webhooks; this is the first.`);
+    const body = JSON.stringify({ events: [eventFor(db, happening, first, context)] });
+    const signed = signature(first.secret, body, world.now());
+    throw deliveryPreview(first.destinationUrl, deliveryHeaders(signed), body);
+  }
+  const nowMs = sandboxNow(db, world.now());
+  const stored = webhooks.map((webhook) => {
+    const event = eventFor(db, happening, webhook, context);
+    return { webhook, event, seq: storeEvent(db, webhook.id, event, nowMs) };
+  });
+  const { now, sleep, pid } = world;
+  const deliverer = startDeliverer({ db, now, sleep, pid, isAlive: world.system.isAlive });
+  await deliverer.settled(world.signal);
+  await deliverer.stop();
+  if (world.signal.aborted)
+    throw new SotraError('interrupted', 'interrupted while the webhooks were to answer', {
+      hint: 'What was not taken is sent by sotra sandbox start, or by the next command that delivers.',
+    });
+  return stored.map(({ webhook, event, seq }) => {
+    const row = db.get<{ state: string; status: number | null; error: string | null }>(
+      'SELECT state, status, error FROM delivery WHERE seq = ?',
+      [seq],
+    );
+    const delivered = row?.state === 'delivered';
+    const error = delivered ? null : (row?.error ?? 'earlier deliveries of this webhook wait before it');
+    const { uid, destinationUrl } = webhook;
+    return { ...named(event), uid, destinationUrl, delivered, status: row?.status ?? null, error };
+  });
+}
+
+function named(event: Record<string, unknown>): { eventId: string; eventType: string } {
+  return { eventId: String(event['eventId']), eventType: String(event['eventType']) };
+}
+
+function eventFor(db: Db, happening: Happening, webhook: WebhookRow | undefined, { world }: Context) {
+  const partner = sandboxPartners.find(({ id }) => id === webhook?.partnerId) ?? sandboxPartners[0];
+  const parts = eventParts(db, happening, partner, sandboxNow(db, world.now()));
+  const audience = webhook === undefined ? [] : someSubscribers(db, webhook.id);
+  const walletAddresses = audience.filter((each) => !each.startsWith('ext:'));
+  const externalIds = audience.filter((each) => each.startsWith('ext:')).map((each) => each.slice('ext:'.length));
+  return eventOf(happening.type, parts, { walletAddresses, externalIds });
+}
+
+function someSubscribers(db: Db, webhookId: number): string[] {
+  const rows = db.all<{ address: string }>('SELECT address FROM webhook_wallet WHERE webhook_id = ? LIMIT 5', [
+    webhookId,
+  ]);
+  return rows.map(({ address }) => address);
+}
+
+const tradeColumns =
+  't.id, t.position_id AS positionId, t.wallet, t.chain, t.token, t.side, t.intent, t.usd, t.at_ms AS atMs';
+
+/** The newest thing of its kind that happened, about a position where one is named. Errors: `not-found`. */
+function findHappening(db: Db, { type, position }: TriggerInput): Happening {
+  const [where, values] = position === undefined ? ['', []] : ['AND t.position_id = ?', [position]];
+  if (type === 'new-feed-item') {
+    const trade = db.get<EventTrade>(
+      `SELECT ${tradeColumns} FROM trade t WHERE t.side = 'buy' ${where} ORDER BY t.at_ms DESC, t.id DESC LIMIT 1`,
+      values,
+    );
+    if (trade !== undefined) return { type, reason: 'first-buy', trade };
+  } else if (type === 'comment-created') {
+    const comment = db.get<{ id: string }>(
+      `SELECT c.id FROM comment c JOIN trade t ON t.id = c.trade_id WHERE 1 ${where} ORDER BY c.at_ms DESC, c.id LIMIT 1`,
+      values,
+    );
+    const trade = comment && commentedTrade(db, comment.id);
+    if (comment !== undefined && trade !== undefined) return { type, commentId: comment.id, trade };
+  } else {
+    const copy = db.get<{ commentId: string; wallet: string; atMs: number }>(
+      `SELECT k.comment_id AS commentId, k.wallet, k.at_ms AS atMs FROM copy k JOIN comment c ON c.id = k.comment_id
+         JOIN trade t ON t.id = c.trade_id JOIN trade b ON b.wallet = k.wallet AND b.at_ms = k.at_ms
+       WHERE 1 ${where} ORDER BY k.at_ms DESC, k.id LIMIT 1`,
+      values,
+    );
+    const trade = copy && commentedTrade(db, copy.commentId);
+    const copied =
+      copy &&
+      db.get<EventTrade>(
+        `SELECT ${tradeColumns} FROM trade t WHERE t.wallet = ? AND t.at_ms = ? ORDER BY t.id LIMIT 1`,
+        [copy.wallet, copy.atMs],
+      );
+    if (copy !== undefined && trade !== undefined && copied !== undefined)
+      return { type, commentId: copy.commentId, trade, copy: copied };
+  }
+  const what = { 'new-feed-item': 'buy', 'comment-created': 'comment', copyswap: 'copied trade' }[type];
+  throw new SotraError(
+    'not-found',
+    `no ${what}${position === undefined ? ' in the sandbox' : ` in position ${position}`}`,
+    {
+      hint: 'sotra sandbox reset makes the built-in world, which has all of them.',
+    },
+  );
+}

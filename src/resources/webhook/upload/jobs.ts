@@ -1,0 +1,201 @@
+import { isAscii } from 'node:buffer';
+import { createHash, randomUUID } from 'node:crypto';
+
+import { closeSync, existsSync, mkdirSync, readdirSync, readSync, renameSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+import type { Context, World } from '../../../context.ts';
+import { SotraError } from '../../../errors.ts';
+import { openStateFile, syncFolder } from '../../../files/durable-file.ts';
+import { takeLock } from '../../../files/lock.ts';
+import { openLog } from '../../../files/log-file.ts';
+import { normalizeDestination } from '../../../model/destination.ts';
+import { chunkSize } from '../endpoints.ts';
+import { type JobState, journalFile, type Plan, readJournal } from './journal.ts';
+
+/** The service a job speaks to, as far as the key's partner and address tell it apart. */
+export interface ServiceId {
+  baseUrl: string;
+  keyId: string;
+}
+
+/** Where uploads are kept, made if absent. */
+export async function jobsFolder(context: Context): Promise<string> {
+  const folder = join(await context.dataDirectory(), 'webhook', 'jobs');
+  if (!context.options.preview) mkdirSync(folder, { recursive: true, mode: 0o700 });
+  return folder;
+}
+
+/** The service of this command line; the key is told apart by a hash that does not give it away. */
+export async function serviceId(context: Context): Promise<ServiceId> {
+  const { baseUrl, apiKey } = await context.service();
+  return { baseUrl, keyId: digestOf(['key', apiKey ?? '']).slice(0, 16) };
+}
+
+/** SHA-256 of a list of texts as hex. Never throws. */
+export function digestOf(parts: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+}
+
+/** The lock of a job; one for all registrations of a destination, which would not see each other's webhook. */
+export function lockJob(
+  jobs: string,
+  { job, task, baseUrl, destinationUrl }: Pick<Plan, 'job' | 'task' | 'baseUrl' | 'destinationUrl'>,
+  world: World,
+): () => void {
+  if (task !== 'register' || destinationUrl === null)
+    return takeLock(join(jobs, `${job}.lock`), `upload ${job}`, world);
+  const name = digestOf([baseUrl, normalizeDestination(destinationUrl)]).slice(0, 12);
+  return takeLock(join(jobs, `to-${name}.lock`), `destination ${destinationUrl}`, world);
+}
+
+/** The file of a job's normalised addresses, one a line. */
+export function addressesFile(folder: string): string {
+  return join(folder, 'addresses.txt');
+}
+
+/** Makes a draft the folder of its job; where the job exists already it gets the draft's list, which is its own. Gives the job's folder. */
+export async function settleDraft(jobs: string, draft: string, plan: Plan): Promise<string> {
+  const folder = join(jobs, plan.job);
+  if (existsSync(journalFile(folder))) {
+    try {
+      renameSync(addressesFile(draft), addressesFile(folder));
+    } catch {
+      // Windows keeps the file that a running upload reads.
+    }
+    rmSync(draft, { recursive: true, force: true });
+    return folder;
+  }
+  const log = openLog(journalFile(draft));
+  log.append(plan);
+  await log.flush();
+  log.close();
+  syncFolder(draft);
+  renameSync(draft, folder);
+  syncFolder(jobs);
+  return folder;
+}
+
+/** Compares a job's list with what it was when the job began. Errors: `local-file` naming the list where it is another or cannot be read. */
+export function checkList({ folder, state }: Job): void {
+  const file = addressesFile(folder);
+  const hint = 'The command that began this upload, with the same addresses, puts the list right and goes on.';
+  const hash = createHash('sha256');
+  try {
+    for (const bytes of readBlocks(file)) hash.update(bytes);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new SotraError('local-file', `the list of upload ${state.plan.job} cannot be read: ${why}`, { hint, cause });
+  }
+  if (hash.digest('hex') !== state.plan.digest)
+    throw new SotraError('local-file', `${file}, the list of upload ${state.plan.job}, was changed since it began`, {
+      hint,
+    });
+}
+
+function* readBlocks(path: string): Generator<Buffer> {
+  const file = openStateFile(path);
+  const block = Buffer.alloc(blockBytes);
+  try {
+    for (let read = readSync(file, block); read > 0; read = readSync(file, block)) yield block.subarray(0, read);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Sets a job aside whose webhook the service no longer has, or that is to be removed; gives where it is. */
+export function setAside(folder: string): string {
+  const aside = `${folder}.gone-${randomUUID().slice(0, 8)}`;
+  renameSync(folder, aside);
+  syncFolder(dirname(folder));
+  return aside;
+}
+
+export interface Job {
+  folder: string;
+  state: JobState;
+}
+
+/** Every job of this machine, oldest first. */
+export function listJobs(jobs: string): Job[] {
+  return jobNames(jobs)
+    .flatMap((name) => {
+      const state = readJournal(join(jobs, name));
+      return state === undefined ? [] : [{ folder: join(jobs, name), state }];
+    })
+    .sort((a, b) => a.state.plan.atMs - b.state.plan.atMs);
+}
+
+function jobNames(jobs: string): string[] {
+  return existsSync(jobs) ? readdirSync(jobs).filter((name) => /^[0-9a-f]{12}$/.test(name)) : [];
+}
+
+/** The job of a name or the start of one. Errors: `not-found`, `local-file`. */
+export function findJob(jobs: string, name: string): Job {
+  const folder = findJobFolder(jobs, name);
+  const state = readJournal(folder);
+  if (state !== undefined) return { folder, state };
+  throw emptyJournal(folder);
+}
+
+/** The folder of the job of a name or the start of one, whatever is in it. Errors: `not-found`. */
+export function findJobFolder(jobs: string, name: string): string {
+  const [found, other] = jobNames(jobs).filter((each) => each.startsWith(name));
+  if (found !== undefined && other === undefined) return join(jobs, found);
+  throw new SotraError('not-found', `upload ${name}: ${found === undefined ? 'no such upload' : 'ambiguous prefix'}`, {
+    hint: 'sotra webhook jobs lists them.',
+  });
+}
+
+/** The error for a job whose journal says nothing. */
+export function emptyJournal(folder: string): SotraError {
+  return new SotraError('local-file', `${journalFile(folder)} is empty`, {
+    hint: 'Look which webhooks there are with sotra webhook list, then move the folder away to begin anew.',
+  });
+}
+
+export interface Chunk {
+  index: number;
+  addresses: string[];
+}
+
+/** The chunks of a job's list, in order; one part of the file is in memory at a time. */
+export function* readChunks(folder: string): Generator<Chunk> {
+  let index = 0;
+  let waiting: string[] = [];
+  for (const lines of readLines(folder)) {
+    waiting = waiting.length === 0 ? lines : waiting.concat(lines);
+    let from = 0;
+    for (; waiting.length - from >= chunkSize; from += chunkSize) {
+      yield { index, addresses: waiting.slice(from, from + chunkSize) };
+      index += 1;
+    }
+    waiting = waiting.slice(from);
+  }
+  if (waiting.length > 0) yield { index, addresses: waiting };
+}
+
+const blockBytes = 65_536;
+
+/** Lines block by block, each block into the same memory; every line of the file ends, and is shorter than a block. */
+function* readLines(folder: string): Generator<string[]> {
+  const file = openStateFile(addressesFile(folder));
+  const block = Buffer.alloc(blockBytes);
+  let carried = 0;
+  try {
+    for (let read = -1; read !== 0; ) {
+      read = readSync(file, block, carried, blockBytes - carried, null);
+      const bytes = block.subarray(0, carried + read);
+      const end = bytes.lastIndexOf(0x0a);
+      if (end !== -1) yield textOf(bytes.subarray(0, end)).split('\n');
+      carried = bytes.copy(block, 0, end + 1);
+    }
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Almost every address is ASCII, which is copied at a tenth of the time that UTF-8 takes. */
+function textOf(bytes: Buffer): string {
+  return bytes.toString(isAscii(bytes) ? 'latin1' : 'utf8');
+}

@@ -1,0 +1,185 @@
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { z } from 'zod';
+import { SotraError } from '../../../errors.ts';
+import { damagedLine, type LogFile, openLog, readLog } from '../../../files/log-file.ts';
+
+const count = z.int().min(0);
+const moment = z.int().min(0).max(8.64e15);
+
+const planSchema = z.object({
+  kind: z.literal('plan'),
+  v: z.literal(1),
+  job: z.string().regex(/^[0-9a-f]{12}$/),
+  /** A new webhook for a destination, or more addresses for one that exists. */
+  task: z.enum(['register', 'add-addresses', 'sync']),
+  baseUrl: z.url(),
+  /** Stands for the key, without telling it. */
+  keyId: z.string(),
+  destinationUrl: z.string().nullable(),
+  uid: z.string().nullable(),
+  /** Where the secret goes; `null`: into the job's folder. */
+  secretFile: z
+    .string()
+    .regex(/^[^\0]+$/)
+    .nullable(),
+  addresses: count,
+  chunks: count,
+  duplicates: count,
+  rejected: count,
+  /** SHA-256 of the normalised list. */
+  digest: z.string(),
+  /** Unix milliseconds. */
+  atMs: moment,
+});
+
+/** What a job is to do; the first line of its journal. */
+export type Plan = z.output<typeof planSchema>;
+
+/** What happened, one line each. */
+const entrySchema = z.discriminatedUnion('kind', [
+  planSchema,
+  /** The POST is about to be sent; these webhooks had the destination before the first one. */
+  z.object({ kind: z.literal('posting'), before: z.array(z.string()) }),
+  /** The POST surely made no webhook. */
+  z.object({ kind: z.literal('not-created') }),
+  z.object({ kind: z.literal('registered'), uid: z.string(), destinationUrl: z.string(), settled: z.boolean() }),
+  z.object({ kind: z.literal('sending'), chunk: count }),
+  z.object({ kind: z.literal('done'), chunk: count, sends: count }),
+  z.object({ kind: z.literal('finished'), atMs: moment }),
+]);
+
+type Entry = z.output<typeof entrySchema>;
+
+/** A job as its journal tells it. */
+export interface JobState {
+  plan: Plan;
+  posting: { before: string[] } | undefined;
+  uid: string | undefined;
+  destinationUrl: string | undefined;
+  settled: boolean;
+  /** Confirmed chunks. */
+  done: Set<number>;
+  /** How often each chunk was sent. */
+  sends: Map<number, number>;
+  finishedMs: number | undefined;
+}
+
+/** The journal's file in a job's folder. */
+export function journalFile(folder: string): string {
+  return join(folder, 'journal.ndjson');
+}
+
+/** The state of a job; `undefined` where the folder holds none. Errors: `local-file` for a damaged or newer journal. */
+export function readJournal(folder: string): JobState | undefined {
+  const file = journalFile(folder);
+  const lines = readLog<{ v?: unknown }>(file);
+  if (lines[0] === undefined) return undefined;
+  if (lines[0].v !== 1)
+    throw new SotraError('local-file', `${file} was written by another version of sotra`, {
+      hint: 'Update sotra, or move the folder away to begin anew.',
+    });
+  const [plan, ...entries] = lines.map((line, index) => {
+    const { success, data } = entrySchema.safeParse(line);
+    if (success && (data.kind === 'plan') === (index === 0)) return data;
+    throw damagedLine(file, index + 1);
+  });
+  if (plan?.kind !== 'plan') return undefined;
+  const state: JobState = {
+    plan,
+    posting: undefined,
+    uid: plan.uid ?? undefined,
+    destinationUrl: plan.destinationUrl ?? undefined,
+    settled: false,
+    done: new Set(),
+    sends: new Map(),
+    finishedMs: undefined,
+  };
+  for (const entry of entries) apply(state, entry);
+  return state;
+}
+
+/** Takes an entry into a state, as reading the journal does. */
+function apply(state: JobState, entry: Entry): void {
+  switch (entry.kind) {
+    case 'posting':
+      state.posting = { before: entry.before };
+      break;
+    case 'not-created':
+      state.posting = undefined;
+      break;
+    case 'registered':
+      state.posting = undefined;
+      state.uid = entry.uid;
+      state.destinationUrl = entry.destinationUrl;
+      state.settled = entry.settled;
+      break;
+    case 'sending':
+      state.sends.set(entry.chunk, (state.sends.get(entry.chunk) ?? 0) + 1);
+      break;
+    case 'done':
+      state.done.add(entry.chunk);
+      state.sends.set(entry.chunk, (state.sends.get(entry.chunk) ?? 1) + entry.sends - 1);
+      break;
+    case 'finished':
+      state.finishedMs = entry.atMs;
+      break;
+    case 'plan':
+  }
+}
+
+/** A job's journal, open to be written. */
+export interface Journal {
+  state: JobState;
+  /** Notes an entry; resolves when it is safe on disk. */
+  note: (entry: Entry) => Promise<void>;
+  /** Notes an entry; resolves when it is safe on disk, together with others that come within a moment. */
+  noteSoon: (entry: Entry) => Promise<void>;
+  /** Ends the wait of the notes that may wait: they are synced now. */
+  hurry: () => void;
+  /** Notes an entry that need only survive the end of this process. */
+  mark: (entry: Entry) => void;
+  close: () => void;
+}
+
+/** How long notes that may wait are gathered for one sync. */
+const soonMs = 20;
+
+/** Opens the journal of a job that has one. */
+export function openJournal(folder: string, state: JobState): Journal {
+  const log: LogFile = openLog(journalFile(folder));
+  const mark = (entry: Entry) => {
+    log.append(entry);
+    apply(state, entry);
+  };
+  let soon: { saved: Promise<void>; wait: AbortController } | undefined;
+  const gather = () => {
+    const wait = new AbortController();
+    const waited = delay(soonMs, undefined, { signal: wait.signal }).catch(() => undefined);
+    const saved = waited.then(() => {
+      soon = undefined;
+      return log.flush();
+    });
+    return { saved, wait };
+  };
+  return {
+    state,
+    mark,
+    noteSoon: (entry) => {
+      mark(entry);
+      soon ??= gather();
+      return soon.saved;
+    },
+    hurry: () => soon?.wait.abort(),
+    note: (entry) => {
+      mark(entry);
+      return log.flush();
+    },
+    close: log.close,
+  };
+}
+
+/** Chunks that were sent more than once, over all runs. */
+export function resentChunks({ sends }: JobState): number {
+  return [...sends.values()].filter((count) => count > 1).length;
+}

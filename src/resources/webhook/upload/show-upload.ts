@@ -1,0 +1,90 @@
+import type { Result } from '../../../cli/command.ts';
+import type { Context } from '../../../context.ts';
+import { formatCount, formatTime } from '../../../output/format.ts';
+import { showProgress } from '../../../output/show-progress.ts';
+import type { AnyView } from '../../../output/view.ts';
+import type { JobState, Plan } from './journal.ts';
+import type { UploadEvent } from './upload.ts';
+
+/** How an upload is told to the user while it runs. */
+export interface UploadShow {
+  reading: () => void;
+  read: (addresses: number) => void;
+  planned: (plan: Plan) => void;
+  /** What goes on, until something is told. */
+  started: (state: JobState) => void;
+  event: (event: UploadEvent) => Promise<void>;
+  finished: (plan: Plan, atMs: number) => void;
+  result: (answer: object, view: AnyView) => Promise<Result>;
+  stop: () => void;
+}
+
+/** Lines about chunks that a log gets at most, however many chunks there are. */
+const mostSteps = 20;
+
+/** Progress on stderr: a spinner on a terminal, a line a step elsewhere; with `--format ndjson` every event on stdout instead. */
+export async function showUpload(context: Context): Promise<UploadShow> {
+  const { out } = context.world.io;
+  const streams = context.options.format === 'ndjson';
+  const progress = await showProgress(context);
+  const write = (event: object) => out.write(`${JSON.stringify(event)}\n`);
+  let shown = -1;
+  const waiting = ({ ms, why }: { ms: number; why: string }) =>
+    progress.step(`${why}; trying again after ${seconds(ms)}`);
+  if (progress.live) context.onWait(waiting);
+  return {
+    reading: () => (progress.live ? progress.step('reading addresses') : undefined),
+    read: (addresses) => (progress.live ? progress.step(`reading addresses: ${formatCount(addresses)}`) : undefined),
+    planned: ({ job, addresses, chunks, duplicates, rejected }) => {
+      const extra = [
+        ...(duplicates > 0 ? [`${formatCount(duplicates)} repeated`] : []),
+        ...(rejected > 0 ? [`${formatCount(rejected)} bad`] : []),
+      ];
+      const beside = extra.length === 0 ? '' : ` (${extra.join(', ')})`;
+      progress.done(
+        `upload ${job}: ${counted(addresses, 'address', 'es')} in ${counted(chunks, 'chunk', 's')}${beside}`,
+      );
+    },
+    started: ({ uid, done, plan: { chunks } }) => {
+      if (!progress.live) return;
+      progress.step(
+        uid === undefined ? 'registering the webhook' : `${done.size} of ${counted(chunks, 'chunk', 's')} confirmed`,
+      );
+    },
+    event: async (event) => {
+      if (streams) return write(event);
+      switch (event.event) {
+        case 'settling':
+          return progress.step(`asking the list for 10 s whether the webhook was made: ${event.why}`);
+        case 'registered':
+          return progress.done(`webhook ${event.uid} ${event.settled ? 'found in the list' : 'registered'}`);
+        case 'chunk-retried':
+          return progress.live ? waiting({ ms: event.delayMs, why: `chunk ${event.chunk}: ${event.why}` }) : undefined;
+        case 'chunk-done': {
+          const step = progress.live ? event.done : Math.floor((event.done * mostSteps) / event.chunks);
+          if (step === shown) return;
+          shown = step;
+          return progress.step(`${formatCount(event.done)} of ${counted(event.chunks, 'chunk', 's')} confirmed`);
+        }
+      }
+    },
+    finished: ({ job }, atMs) =>
+      context.note(`upload ${job} was finished at ${formatTime(atMs / 1000)}: nothing was sent.`),
+    result: async (answer, view) => {
+      progress.stop();
+      if (!streams) return { kind: 'answer', answer, view };
+      await write({ event: 'finished', ...answer });
+      return { kind: 'none' };
+    },
+    stop: progress.stop,
+  };
+}
+
+function seconds(ms: number): string {
+  return `${Math.max(1, Math.round(ms / 1000))} s`;
+}
+
+/** A count with its noun: `1 address`, `2,000 addresses`. Never throws. */
+export function counted(count: number, noun: string, plural: string): string {
+  return `${formatCount(count)} ${noun}${count === 1 ? '' : plural}`;
+}

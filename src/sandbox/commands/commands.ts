@@ -1,0 +1,180 @@
+import { z } from 'zod';
+import { type Command, defineCommand } from '../../cli/command.ts';
+import { local } from '../../contract/endpoint.ts';
+import { usageError } from '../../errors.ts';
+import { chainSchema } from '../../model/chain.ts';
+import { parseDuration, parseTime } from '../../model/duration.ts';
+import { layouts } from '../../settings/settings.ts';
+import { latestMs } from '../db/clock.ts';
+import { faultForm, parseFault } from '../http/fault-text.ts';
+import { liveCommands } from './live.ts';
+import { dbParam as db, withSandboxFile } from './state-file.ts';
+
+const newDb = local(z.string().min(1).optional(), 'database file instead of the one --sandbox uses, or :memory:');
+const empty = local(z.boolean().optional(), 'a world without trades instead of the built-in one');
+const asOf = local(
+  z
+    .string()
+    .refine(
+      (text) => Math.abs(parseTime(text) ?? latestMs + 1) <= latestMs,
+      'must be a time such as 2026-07-03T12:00:00Z or Unix seconds',
+    )
+    .optional(),
+  "stop the sandbox's clock at this time",
+);
+
+const start = defineCommand({
+  words: ['sandbox', 'start'],
+  summary: 'Serve the sandbox on this machine',
+  description:
+    'Answers on the interface of the real service, on 127.0.0.1 only, with the keys sandbox-key-a and sandbox-key-b.\n' +
+    'State is kept in the same database as --sandbox unless --db says otherwise. Ctrl-C stops it, or sotra sandbox stop.\n' +
+    '--verbose prints a line for each request: time, method, path, status, key, and names that the endpoint does not know.',
+  params: {
+    port: local(z.int().min(0).max(65_535).optional(), 'port to listen on (default 4010); 0 takes a free one'),
+    db: newDb,
+    empty,
+    asOf,
+    detach: local(z.boolean().optional(), 'run in the background and return once it answers'),
+    readyFile: local(z.string().min(1).optional(), 'write {url, pid, db, keys, controlToken} here once it answers'),
+    wire: local(
+      z.record(z.string(), z.string()).optional(),
+      'other names for parameters, as JSON: {"*.limit":"count"}',
+    ),
+    eligibility: local(
+      z.enum(['any', 'public']).optional(),
+      'who is on leaderboards: any trader, or the public thresholds',
+    ),
+    serviceName: local(
+      z.string().min(1).optional(),
+      'first words of the signed text that it accepts (Sandbox at first)',
+    ),
+    layout: local(z.enum(layouts).optional(), 'layout of the signed text that it accepts (five-line at first)'),
+    fault: local(
+      z.array(z.string().refine((text) => parseFault(text) !== undefined, faultForm)).optional(),
+      "make requests fail: '<status|drop|delay=2s|truncate|garbage>:<every=3|p=0.1|first=2>:<METHOD path-glob>'",
+    ),
+  },
+  examples: [
+    { argv: 'sandbox start --port 4010 --verbose', says: 'serve on http://127.0.0.1:4010 and show each request' },
+    { argv: 'sandbox start --detach', says: 'in the background, until sotra sandbox stop' },
+  ],
+  uses: ['changes'],
+  exitCodes: [3, 124],
+  run: async (input, context) => (await import('./start.ts')).startSandbox(input, context),
+});
+
+const importFile = defineCommand({
+  words: ['sandbox', 'import'],
+  summary: 'Read trades from a CSV or NDJSON file into the sandbox',
+  description:
+    'Columns: time, trader, token, side, amount, usd, and where known chain, symbol, name, tx, orderId, direction, leverage, supply.\n' +
+    'Bad rows are reported with their line, good ones are kept; the same row twice is one trade. All times move by one constant so\n' +
+    'that the newest trade is now. gzip is read as it is. Importing into a sandbox that does not exist yet makes one with these trades only.',
+  params: {
+    file: local(z.string().min(1), 'file to read, or - for stdin', { positional: true }),
+    chain: local(chainSchema.optional(), 'chain of rows that name none'),
+    preset: local(z.enum(['hyperliquid-fills', 'pumpfun', 'dune']).optional(), 'a kind of file that imports as it is'),
+    map: local(z.array(z.string().regex(/^\w+=.+$/s)).optional(), 'which field a column is: value_in_usd=usd'),
+    rejects: local(z.string().min(1).optional(), 'write rejected rows here, one JSON object a line'),
+    ownTime: local(z.boolean().optional(), "make this file's newest trade now, whatever was imported before"),
+    db,
+  },
+  examples: [
+    { argv: 'sandbox import trades.csv --chain base --map value_usd=usd', says: 'a file with its own column name' },
+  ],
+  uses: ['service', 'changes'],
+  exitCodes: [3, 10],
+  view: async () => (await import('./view.ts')).importView,
+  run: async (input, context) =>
+    withSandboxFile(context, input.db, async (file) => (await import('./import.ts')).importFile(input, context, file)),
+});
+
+const reset = defineCommand({
+  words: ['sandbox', 'reset'],
+  summary: 'Make a new world, dropping the old one',
+  description: 'Asks on a terminal where something was imported, traded or posted since; elsewhere --yes is needed.',
+  params: { empty, asOf, db },
+  examples: [{ argv: 'sandbox reset', says: 'the built-in world, as on the first day' }],
+  uses: ['service', 'changes'],
+  exitCodes: [3],
+  view: async () => (await import('./view.ts')).statusView,
+  run: async (input, context) =>
+    withSandboxFile(context, input.db, async (file) => (await import('./state.ts')).resetSandbox(input, context, file)),
+});
+
+const status = defineCommand({
+  words: ['sandbox', 'status'],
+  summary: 'What the sandbox holds: trades, traders, clock, keys',
+  params: { db },
+  examples: [{ argv: 'sandbox status --json', says: 'as JSON' }],
+  uses: ['service'],
+  exitCodes: [3],
+  view: async () => (await import('./view.ts')).statusView,
+  run: async (input, context) =>
+    withSandboxFile(context, input.db, async (file) => (await import('./state.ts')).sandboxStatus(context, file)),
+});
+
+const advance = defineCommand({
+  words: ['sandbox', 'advance'],
+  summary: "Move the sandbox's clock forward",
+  params: {
+    duration: local(
+      z.string().refine((text) => parseDuration(text) !== undefined, 'must be a time such as 90s, 12h or 8d'),
+      'how far, such as 12h or 8d',
+      { positional: true },
+    ),
+    db,
+  },
+  examples: [{ argv: 'sandbox advance 8d', says: 'eight days later' }],
+  uses: ['service', 'changes'],
+  exitCodes: [3],
+  view: async () => (await import('./view.ts')).statusView,
+  run: async ({ duration, db }, context) => {
+    const byMs = parseDuration(duration);
+    if (byMs === undefined) throw usageError(`<duration> ${duration}: must be a time such as 12h or 8d`);
+    return withSandboxFile(context, db, async (file) =>
+      (await import('./state.ts')).advanceSandbox(byMs, context, file),
+    );
+  },
+});
+
+const readyFile = local(z.string().min(1).optional(), 'ready file of the sandbox, where it was started with one');
+const meant =
+  'The sandbox is the one at --base-url or SOTRA_BASE_URL, that of --ready-file, or the only one that is served.';
+
+const log = defineCommand({
+  words: ['sandbox', 'log'],
+  summary: 'The latest requests of a served sandbox',
+  description: `${meant}\nIt remembers the last 1,000. Keys are shown by partner and their last four characters.`,
+  params: {
+    limit: local(z.int().min(1).max(1000).optional(), 'how many of the latest (default 50)'),
+    readyFile,
+  },
+  examples: [
+    { argv: 'sandbox log', says: 'the last 50 requests, oldest first' },
+    { argv: 'sandbox log --limit 1000 --format ndjson', says: 'all that are remembered, one JSON object a line' },
+  ],
+  uses: ['service', 'answers'],
+  exitCodes: [5, 9],
+  view: async () => (await import('./view.ts')).logView,
+  run: async (input, context) => (await import('./served.ts')).showLog(input, context),
+});
+
+const stop = defineCommand({
+  words: ['sandbox', 'stop'],
+  summary: 'Stop a served sandbox',
+  description: `${meant}\nOnly a process that answers to the control token of that sandbox is stopped.`,
+  params: { readyFile },
+  examples: [
+    { argv: 'sandbox stop', says: 'the one that sandbox start --detach started' },
+    { argv: 'sandbox stop --base-url http://127.0.0.1:4010', says: 'one of several' },
+  ],
+  uses: ['service', 'answers', 'changes'],
+  exitCodes: [5, 9, 124],
+  view: async () => (await import('./view.ts')).stopView,
+  run: async (input, context) => (await import('./served.ts')).stopServed(input, context),
+});
+
+/** The commands about the sandbox itself. */
+export const commands: readonly Command[] = [start, log, stop, importFile, reset, status, advance, ...liveCommands];

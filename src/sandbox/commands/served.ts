@@ -1,0 +1,167 @@
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Result } from '../../cli/command.ts';
+import type { Context } from '../../context.ts';
+import { SotraError, usageError } from '../../errors.ts';
+import { readStateFile } from '../../files/durable-file.ts';
+import { parseJson } from '../../model/json.ts';
+import { logView, stopView } from './view.ts';
+
+/** What `--ready-file` and `sandbox start --json` hold. */
+export interface Ready {
+  url: string;
+  pid: number;
+  db: string;
+  keys: string[];
+  /** Sent as `x-control-token` to what lies under `/_sandbox/`. */
+  controlToken: string;
+}
+
+/** A sandbox that answered to its control token just now, and the file that tells of it. */
+export interface Served extends Ready {
+  file: string;
+}
+
+/** The folder in which each served sandbox says where it is, in a file named after its port, for the commands that act on it. */
+export async function servedFolder(context: Context): Promise<string> {
+  const folder = await folderOf(context);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  return folder;
+}
+
+/**
+ * The served sandbox that is meant: that of a ready file, that of the base URL, or the only one that runs. A process counts that answers to the
+ * control token of the file and says its process id. Errors: `not-found` when none does; `usage` for several.
+ */
+export async function findServed(context: Context, readyFile?: string, baseUrl?: string): Promise<Served> {
+  const wanted = baseUrl ?? (await baseUrlOf(context));
+  const files = readyFile === undefined ? await servedFiles(context) : [readyFile];
+  const told = files.flatMap((file) => readReady(file) ?? []);
+  const meant = wanted === undefined || readyFile !== undefined ? told : told.filter(({ url }) => isSame(url, wanted));
+  const answered = await Promise.all(meant.map(async (each) => ((await isThere(context, each)) ? [each] : [])));
+  const [found, ...others] = answered.flat();
+  if (found === undefined) {
+    const where = readyFile === undefined ? wanted : `the address in ${readyFile}`;
+    throw new SotraError('not-found', `no served sandbox runs${where === undefined ? '' : ` at ${where}`}`, {
+      hint: 'Start one with sotra sandbox start --detach; one started with another SOTRA_DATA_DIR is found by its --ready-file.',
+    });
+  }
+  if (others.length > 0)
+    throw usageError(
+      `several sandboxes are served: ${[found, ...others].map(({ url }) => url).join(', ')}`,
+      `Say which: --base-url ${found.url}`,
+    );
+  return found;
+}
+
+const defaultLogged = 50;
+
+/** The latest requests of a served sandbox. Errors as in `findServed`. */
+export async function showLog(
+  { limit = defaultLogged, readyFile }: { limit?: number | undefined; readyFile?: string | undefined },
+  context: Context,
+): Promise<Result> {
+  const served = await findServed(context, readyFile);
+  return { kind: 'answer', answer: await askServed(context, served, 'GET', `log?limit=${limit}`), view: logView };
+}
+
+/** What `sandbox stop --json` shows. */
+export interface StoppedSandbox {
+  url: string;
+  pid: number;
+  db: string;
+  stopped: boolean;
+}
+
+const stopWaitMs = 30_000;
+
+/** Stops a served sandbox and returns once it has ended. Errors as in `findServed`; `wait-timeout`. */
+export async function stopServed({ readyFile }: { readyFile?: string | undefined }, context: Context): Promise<Result> {
+  const { world, options } = context;
+  const served = await findServed(context, readyFile);
+  const { url, pid, db, file } = served;
+  if (!options.dryRun) {
+    await askServed(context, served, 'POST', 'stop');
+    // It removes its ready file last of all.
+    for (const until = world.now() + stopWaitMs; existsSync(file) && world.system.isAlive(pid); ) {
+      if (world.now() > until)
+        throw new SotraError('wait-timeout', `process ${pid} did not end within ${stopWaitMs / 1000} s`, {
+          hint: `kill ${pid}`,
+        });
+      await world.sleep(20, world.signal);
+    }
+  }
+  return {
+    kind: 'answer',
+    answer: { url, pid, db, stopped: !options.dryRun } satisfies StoppedSandbox,
+    view: stopView,
+  };
+}
+
+/** The JSON that a served sandbox gives its owner under `/_sandbox/`. Errors: `bad-answer` where it refuses; those of the network. */
+export async function askServed(
+  { world, options }: Context,
+  { url, controlToken }: Ready,
+  method: 'GET' | 'POST',
+  path: string,
+): Promise<unknown> {
+  const transport =
+    world.transport ??
+    (await (
+      await import('../../http/transport.ts')
+    ).createTransport({ now: world.now, node: world.system.node, env: {} }));
+  try {
+    const answer = await transport.send(
+      { method, url: new URL(`/_sandbox/${path}`, url), headers: { 'x-control-token': controlToken } },
+      { timeoutMs: options.timeoutMs, totalMs: options.timeoutMs, signal: world.signal },
+    );
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of answer.body) chunks.push(chunk);
+    const text = Buffer.concat(chunks).toString();
+    if (answer.status !== 200)
+      throw new SotraError('bad-answer', `${url}/_sandbox/${path} answered ${answer.status}: ${text.slice(0, 200)}`);
+    return parseJson(text);
+  } finally {
+    if (world.transport === undefined) await transport.close();
+  }
+}
+
+async function isThere(context: Context, ready: Ready): Promise<boolean> {
+  try {
+    return ((await askServed(context, ready, 'GET', 'status')) as { pid?: unknown }).pid === ready.pid;
+  } catch {
+    return false;
+  }
+}
+
+/** The base URL that was typed or set; a stored context that happens to be in use is not meant. */
+async function baseUrlOf({ options, world, service }: Context): Promise<string | undefined> {
+  if (options.sandbox) return undefined;
+  if (options.context === undefined) return options.baseUrl ?? (world.env['SOTRA_BASE_URL'] || undefined);
+  const { kind, baseUrl } = await service();
+  return kind === 'sandbox' ? undefined : baseUrl;
+}
+
+async function servedFiles(context: Context): Promise<string[]> {
+  const folder = await folderOf(context);
+  return existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : [];
+}
+
+async function folderOf(context: Context): Promise<string> {
+  return join(await context.dataDirectory(), 'served');
+}
+
+function readReady(file: string): Served | undefined {
+  try {
+    const ready = parseJson(readStateFile(file)) as Ready;
+    return URL.canParse(ready.url) ? { ...ready, file } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isSame(url: string, wanted: string): boolean {
+  if (!URL.canParse(wanted)) return false;
+  const { port, hostname } = new URL(wanted);
+  return port === new URL(url).port && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+}

@@ -1,0 +1,204 @@
+import { existsSync } from 'node:fs';
+import type { Result } from '../../cli/command.ts';
+import type { Context } from '../../context.ts';
+import { SotraError, usageError } from '../../errors.ts';
+import { openSource } from '../../files/source.ts';
+import type { Chain } from '../../model/chain.ts';
+import { showPlan } from '../../output/dry-run.ts';
+import { formatCount } from '../../output/format.ts';
+import { showProgress } from '../../output/show-progress.ts';
+import { sandboxNow } from '../db/clock.ts';
+import { type Db, openDb } from '../db/store.ts';
+import { ensureWorld } from '../db/world.ts';
+import { startDeliverer } from '../deliver/deliver.ts';
+import { countDeliveries } from '../deliver/webhooks.ts';
+import { type Random, randomFrom } from '../demo/random.ts';
+import { sandboxFile } from '../open.ts';
+import { happen, knownMarkets, type LiveTrade, liveTrade, makeTrade } from '../trades/live-trades.ts';
+import type { PresetName } from '../trades/presets.ts';
+import { readTrades } from '../trades/read-trades.ts';
+import { storedToken } from '../trades/tokens.ts';
+import type { Trade } from '../trades/trade.ts';
+import { type Simulated, simulated, type Traded, traded } from './live-view.ts';
+import { withSandboxFile } from './state-file.ts';
+
+/** Makes one trade and delivers what follows from it, where no served sandbox does. */
+export async function tradeNow(input: LiveTrade & { db?: string | undefined }, context: Context): Promise<Result> {
+  if (input.chain !== 'hyperliquid' && (input.direction !== undefined || input.leverage !== undefined))
+    throw usageError(`--direction and --leverage are for hyperliquid, not for ${input.chain}`, 'Leave them out.');
+  return withSandbox(input.db, context, async (db) => {
+    const nowMs = sandboxNow(db, context.world.now());
+    const trade = liveTrade({ ...input, token: storedToken(db, input.chain, input.token) }, nowMs);
+    const { deliveries } = happen(db, [trade], nowMs);
+    const { chain, trader, token, side, amount, usd } = trade;
+    const answer: Omit<Traded, 'waiting'> = {
+      chain,
+      trader,
+      token,
+      side,
+      amount,
+      usd,
+      timestamp: Math.floor(nowMs / 1000),
+      transactionHash: trade.tx ?? trade.orderId ?? '',
+      positionId:
+        db.get<{ id: string }>('SELECT position_id AS id FROM trade ORDER BY trade.id DESC LIMIT 1')?.id ?? '',
+      deliveries,
+    };
+    return () => ({ kind: 'answer', answer: { ...answer, waiting: countDeliveries(db, 'waiting') }, view: traded });
+  });
+}
+
+interface SimulateInput {
+  perSec: number | undefined;
+  forMs: number | undefined;
+  speed: number | undefined;
+  replay?: string | undefined;
+  chain?: Chain | undefined;
+  preset?: PresetName | undefined;
+  seed?: string | undefined;
+  db?: string | undefined;
+}
+
+/** Makes trades happen until the time is over, the file has ended or the user stops it. Errors: `usage` for contradicting flags. */
+export async function simulate(input: SimulateInput, context: Context): Promise<Result> {
+  if (input.replay !== undefined && input.perSec !== undefined)
+    throw usageError('--replay has its own times: --rate does not apply', 'Use --speed.');
+  if (input.replay === undefined && input.speed !== undefined)
+    throw usageError('--speed is for --replay', 'Use --rate.');
+  if (input.replay !== undefined && !existsSync(input.replay))
+    throw usageError(`--replay ${input.replay}: no such file`);
+  if (context.options.dryRun) return planOf(input, context);
+  return withSandbox(input.db, context, async (db) => {
+    const { world } = context;
+    const progress = await showProgress(context);
+    let saidMs = world.now();
+    const startMs = world.now();
+    const sum: Simulated = { trades: 0, deliveries: 0, waiting: 0, seconds: 0 };
+    const batches =
+      input.replay === undefined ? madeTrades(db, input, context) : replayedTrades(input, input.replay, context);
+    try {
+      for await (const batch of batches) {
+        const nowMs = sandboxNow(db, world.now());
+        const happened = happen(
+          db,
+          batch.map((trade) => trade(nowMs)),
+          nowMs,
+        );
+        sum.trades += happened.trades;
+        sum.deliveries += happened.deliveries;
+        if (!progress.live && world.now() - saidMs < betweenLinesMs) continue;
+        saidMs = world.now();
+        progress.step(`${formatCount(sum.trades)} trades, ${formatCount(sum.deliveries)} deliveries`);
+      }
+    } finally {
+      progress.stop();
+    }
+    sum.seconds = Math.round((world.now() - startMs) / 100) / 10;
+    return () => ({ kind: 'answer', answer: { ...sum, waiting: countDeliveries(db, 'waiting') }, view: simulated });
+  });
+}
+
+async function planOf({ db, replay, speed, perSec, forMs }: SimulateInput, context: Context): Promise<Result> {
+  const length = forMs === undefined ? '' : ` for ${forMs / 1000} s`;
+  const what =
+    replay === undefined
+      ? `trades for ${(forMs ?? 60_000) / 1000} s, ${perSec ?? 1} a second`
+      : `the trades of ${replay}, ${speed ?? 1} times as fast${length}`;
+  return showPlan([{ action: 'make', what, detail: db ?? (await sandboxFile(context)) }]);
+}
+
+type AtMoment = (nowMs: number) => Trade;
+
+const tickMs = 20;
+/** After a clock that was set ahead, or a machine that slept, what is due comes in parts: between them signals and deliveries have their turn. */
+const mostAtOnce = 1000;
+
+/** A log gets a line about the sums no more often than this. */
+const betweenLinesMs = 10_000;
+
+async function* madeTrades(db: Db, input: SimulateInput, { world }: Context): AsyncGenerator<AtMoment[]> {
+  const markets = knownMarkets(db);
+  if (markets.length === 0)
+    throw new SotraError('not-found', 'nobody trades in this world: there is nothing to go on from', {
+      hint: 'Import trades first (sotra sandbox import), use --replay, or the built-in world (sotra sandbox reset).',
+    });
+  const random: Random = randomFrom(input.seed ?? String(world.random()));
+  const [perSec, forMs] = [input.perSec ?? 1, input.forMs ?? 60_000];
+  const startMs = world.now();
+  for (let made = 0; ; ) {
+    const elapsedMs = Math.min(world.now() - startMs, forMs);
+    const left = Math.floor((elapsedMs / 1000) * perSec) - made;
+    const due = Math.min(left, mostAtOnce);
+    if (due > 0)
+      yield Array.from({ length: due }, () => {
+        const trade = makeTrade(db, random.pick(markets), random);
+        return (nowMs: number) => liveTrade(trade, nowMs);
+      });
+    made += Math.max(0, due);
+    if ((elapsedMs >= forMs && left <= due) || world.signal.aborted) return;
+    await pause(world, tickMs);
+  }
+}
+
+async function* replayedTrades(input: SimulateInput, file: string, context: Context): AsyncGenerator<AtMoment[]> {
+  const { world, warn } = context;
+  const trades: Trade[] = [];
+  let rejected = 0;
+  const options = { chain: input.chain, preset: input.preset, map: {} };
+  for await (const events of readTrades(openSource(file, world, `--replay ${file}`), options)) {
+    if (world.signal.aborted) return;
+    for (const event of events) {
+      if (event.kind === 'fatal') throw usageError(`--replay ${file}: ${event.message}`, event.hint);
+      if (event.kind === 'rejected') rejected += 1;
+      if (event.kind === 'trade') trades.push(event.trade);
+    }
+  }
+  if (rejected > 0) warn(`${formatCount(rejected)} rows of ${file} are left out; sotra sandbox import says why`);
+  trades.sort((a, b) => a.atMs - b.atMs);
+  const [startMs, firstMs, speed] = [world.now(), trades[0]?.atMs ?? 0, input.speed ?? 1];
+  const run = `replay:${startMs}:${world.pid}`;
+  for (let next = 0; next < trades.length; ) {
+    const elapsedMs = world.now() - startMs;
+    if (world.signal.aborted || elapsedMs > (input.forMs ?? Number.POSITIVE_INFINITY)) return;
+    const due: Trade[] = [];
+    for (let trade = trades[next]; trade !== undefined; trade = trades[next]) {
+      if ((trade.atMs - firstMs) / speed > elapsedMs || due.length === mostAtOnce) break;
+      due.push(trade);
+      next += 1;
+    }
+    if (due.length > 0)
+      yield due.map((trade) => (nowMs: number) => ({ ...trade, atMs: nowMs, rowKey: `${run}:${trade.rowKey}` }));
+    await pause(world, due.length > 0 ? 0 : tickMs);
+  }
+}
+
+async function pause({ sleep, signal }: Context['world'], ms: number): Promise<void> {
+  // Stopped early, what was made so far is still told.
+  await sleep(ms, signal).catch(() => undefined);
+}
+
+/** Opens the sandbox, delivers while something happens in it, waits for what is due at the end and only then asks for the result. */
+async function withSandbox(
+  file: string | undefined,
+  context: Context,
+  act: (db: Db) => Promise<() => Result>,
+): Promise<Result> {
+  return withSandboxFile(context, file, async (dbFile) => {
+    const { world } = context;
+    const db = openDb(dbFile);
+    ensureWorld(db, world.now(), 'demo');
+    const { now, sleep, pid } = world;
+    const isAlive = world.system.isAlive;
+    const deliverer = context.options.dryRun
+      ? undefined
+      : startDeliverer({ db, now, sleep, pid, isAlive, warn: context.warn });
+    try {
+      const result = await act(db);
+      await deliverer?.settled(world.signal);
+      return result();
+    } finally {
+      await deliverer?.stop();
+      db.close();
+    }
+  });
+}

@@ -1,0 +1,175 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { Result } from '../../cli/command.ts';
+import type { Context } from '../../context.ts';
+import { checkWireNames } from '../../contract/wire.ts';
+import { SotraError } from '../../errors.ts';
+import { readStateFile, replaceFile } from '../../files/durable-file.ts';
+import { parseTime } from '../../model/duration.ts';
+import { parseJson } from '../../model/json.ts';
+import { showPlan } from '../../output/dry-run.ts';
+import { endpoints } from '../../resources/index.ts';
+import type { Layout } from '../../settings/settings.ts';
+import { freezeClock, setMeta } from '../db/clock.ts';
+import { openDb } from '../db/store.ts';
+import { ensureWorld, sandboxPartners } from '../db/world.ts';
+import { startDeliverer } from '../deliver/deliver.ts';
+import { answerer } from '../http/answer.ts';
+import { createControl, isControl } from '../http/control.ts';
+import { parseFault } from '../http/fault-text.ts';
+import { listen } from '../http/listen.ts';
+import { createRequestLog, logLine } from '../http/request-log.ts';
+import { sandboxFile } from '../open.ts';
+import { type Ready, servedFolder } from './served.ts';
+
+interface StartInput {
+  port?: number | undefined;
+  db?: string | undefined;
+  empty?: boolean | undefined;
+  asOf?: string | undefined;
+  detach?: boolean | undefined;
+  readyFile?: string | undefined;
+  wire?: Record<string, string> | undefined;
+  eligibility?: 'any' | 'public' | undefined;
+  serviceName?: string | undefined;
+  layout?: Layout | undefined;
+  fault?: string[] | undefined;
+}
+
+const defaultPort = 4010;
+const detachWaitMs = 30_000;
+
+/** Serves the sandbox until Ctrl-C, a signal or `POST /_sandbox/stop`; detached: gives the address once it answers. */
+export async function startSandbox(input: StartInput, context: Context): Promise<Result> {
+  if (context.options.dryRun) return planOf(input, context);
+  return input.detach ? detachSandbox(input, context) : serveSandbox(input, context);
+}
+
+async function planOf(input: StartInput, context: Context): Promise<Result> {
+  const file = input.db ?? (await sandboxFile(context));
+  const isNew = file === ':memory:' || !existsSync(file);
+  const settings = (['asOf', 'eligibility', 'serviceName', 'layout'] as const).flatMap((key) =>
+    input[key] === undefined ? [] : [{ action: 'set', what: `${key} of ${file}`, detail: input[key] }],
+  );
+  return showPlan([
+    ...(isNew ? [{ action: 'make', what: input.empty ? 'an empty world' : 'the built-in world', detail: file }] : []),
+    ...settings,
+    { action: 'serve', what: file, detail: `http://127.0.0.1:${input.port ?? defaultPort}` },
+  ]);
+}
+
+async function serveSandbox(input: StartInput, context: Context): Promise<Result> {
+  const { world, options } = context;
+  if (input.wire !== undefined) checkWireNames(input.wire, endpoints, '--wire');
+  const file = input.db ?? (await sandboxFile(context));
+  const db = openDb(file);
+  const frozenMs = input.asOf === undefined ? undefined : parseTime(input.asOf);
+  if (frozenMs !== undefined) freezeClock(db, frozenMs);
+  ensureWorld(db, world.now(), input.empty ? 'empty' : 'demo');
+  if (input.eligibility !== undefined) setMeta(db, 'eligibility', input.eligibility);
+  if (input.serviceName !== undefined) setMeta(db, 'signing.serviceName', input.serviceName);
+  if (input.layout !== undefined) setMeta(db, 'signing.layout', input.layout);
+  const { routes } = await import('../../resources/routes.ts');
+  const folder = await servedFolder(context);
+  // From here on requests wait for other processes' writes one by one.
+  db.setBusyTimeout(0);
+  const sleep = (ms: number) => world.sleep(ms, world.signal);
+  const answer = answerer({ db, routes, now: world.now, wire: input.wire ?? {}, sleep });
+  const log = createRequestLog(world.now);
+  const controlToken = randomBytes(24).toString('base64url');
+  const ready = {
+    url: '',
+    pid: world.pid,
+    db: file === ':memory:' ? file : resolve(file),
+    keys: sandboxPartners.map(({ key }) => key),
+  };
+  const stop = new AbortController();
+  const control = createControl({ token: controlToken, status: ready, log, stop: () => stop.abort() });
+  const server = await listen(
+    async (request, headers) => control(request, headers['x-control-token']?.toString()) ?? answer(request),
+    input.port ?? defaultPort,
+    {
+      ...(input.fault && { faulty: { faults: input.fault.flatMap((text) => parseFault(text) ?? []), sleep } }),
+      onAnswered: (request, ...answered) => {
+        if (isControl(request)) return;
+        const logged = log.note(request, ...answered);
+        if (options.verbose) context.note(logLine(logged));
+      },
+    },
+  );
+  ready.url = server.url;
+  const { now, pid, system } = world;
+  const deliverer = startDeliverer({ db, now, sleep: world.sleep, pid, isAlive: system.isAlive, warn: context.warn });
+  const readyText = `${JSON.stringify({ ...ready, controlToken } satisfies Ready, null, 2)}\n`;
+  const ownFile = join(folder, `${new URL(server.url).port}.json`);
+  const readyFiles = [ownFile, ...(input.readyFile === undefined ? [] : [input.readyFile])];
+  try {
+    for (const each of readyFiles) replaceFile(each, readyText);
+    context.note(`The sandbox answers on ${ready.url} (keys: ${ready.keys.join(', ')}). Ctrl-C stops it.`);
+    if (options.format === 'json' || options.format === 'ndjson')
+      await world.io.out.write(`${JSON.stringify({ ...ready, controlToken })}\n`);
+    await Promise.race([aborted(stop.signal), aborted(world.signal)]);
+  } finally {
+    await server.close();
+    await deliverer.stop();
+    db.close();
+    // A later server may have written its own there.
+    for (const each of readyFiles) if (textOf(each) === readyText) rmSync(each, { force: true });
+  }
+  return { kind: 'none' };
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}
+
+async function detachSandbox(input: StartInput, context: Context): Promise<Result> {
+  const { world } = context;
+  const folder = await context.dataDirectory();
+  const readyFile = input.readyFile ?? join(folder, 'sandbox-ready.json');
+  const log = join(folder, 'sandbox.log');
+  // That of a server that runs stays, in case ours does not start.
+  const before = textOf(readyFile);
+  const argv = ['sandbox', 'start', '--ready-file', readyFile, '--port', String(input.port ?? defaultPort)];
+  if (input.db !== undefined) argv.push('--db', input.db);
+  if (input.empty) argv.push('--empty');
+  if (input.asOf !== undefined) argv.push('--as-of', input.asOf);
+  if (input.wire !== undefined) argv.push('--wire', JSON.stringify(input.wire));
+  if (input.eligibility !== undefined) argv.push('--eligibility', input.eligibility);
+  if (input.serviceName !== undefined) argv.push('--service-name', input.serviceName);
+  if (input.layout !== undefined) argv.push('--layout', input.layout);
+  for (const fault of input.fault ?? []) argv.push('--fault', fault);
+  if (context.options.verbose) argv.push('--verbose');
+  const child = await world.spawnSelf(argv, log);
+  const until = world.now() + detachWaitMs;
+  try {
+    while ([undefined, before].includes(textOf(readyFile))) {
+      if (child.exitCode() !== null)
+        throw new SotraError('config', `the sandbox did not start: ${lastLines(log)}`, {
+          hint: `Its output is in ${log}.`,
+        });
+      if (world.now() > until)
+        throw new SotraError('wait-timeout', `the sandbox did not answer within ${detachWaitMs / 1000} s`, {
+          hint: `Its output is in ${log}.`,
+        });
+      await world.sleep(25, world.signal);
+    }
+  } catch (thrown) {
+    // Nobody was told of it, and so nobody would stop it.
+    child.stop();
+    throw thrown;
+  }
+  const ready = parseJson(readStateFile(readyFile)) as Ready;
+  context.note(`The sandbox answers on ${ready.url} in process ${ready.pid}; sotra sandbox stop ends it.`);
+  return { kind: 'answer', answer: ready };
+}
+
+function textOf(file: string): string | undefined {
+  return existsSync(file) ? readStateFile(file) : undefined;
+}
+
+function lastLines(log: string): string {
+  return existsSync(log) ? readStateFile(log).trim().split('\n').slice(-2).join(' ') : 'no output';
+}

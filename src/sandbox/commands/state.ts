@@ -1,0 +1,109 @@
+import type { Result } from '../../cli/command.ts';
+import type { Context } from '../../context.ts';
+import { usageError } from '../../errors.ts';
+import { parseTime } from '../../model/duration.ts';
+import { confirm } from '../../output/confirm.ts';
+import { advanceClock, freezeClock, getMeta, latestMs, sandboxNow } from '../db/clock.ts';
+import { type Db, openDb } from '../db/store.ts';
+import { addedTo, clearWorld, ensureWorld, sandboxPartners } from '../db/world.ts';
+import { countDeliveries } from '../deliver/webhooks.ts';
+import { statusView } from './view.ts';
+
+/** What `sandbox status --json` shows. */
+export interface SandboxStatus {
+  db: string;
+  world: string;
+  /** ISO 8601; `frozen` when the clock stands. */
+  now: string;
+  frozen: boolean;
+  newestTrade: string | null;
+  trades: number;
+  traders: number;
+  positions: number;
+  tokens: number;
+  comments: number;
+  webhooks: number;
+  /** Deliveries that wait for a try. */
+  waiting: number;
+  /** Deliveries that were given up after the last try. */
+  failed: number;
+  keys: string[];
+}
+
+function describe(db: Db, realNowMs: number): Result {
+  const count = (table: string) => Number(db.get(`SELECT count(*) AS n FROM ${table}`)?.['n'] ?? 0);
+  const newest = db.get<{ at: number | null }>('SELECT max(at_ms) AS at FROM trade')?.at ?? null;
+  const status: SandboxStatus = {
+    db: db.file,
+    world: getMeta(db, 'world') ?? 'none',
+    now: new Date(sandboxNow(db, realNowMs)).toISOString(),
+    frozen: getMeta(db, 'clock.frozenMs') !== undefined,
+    newestTrade: newest === null ? null : new Date(newest).toISOString(),
+    trades: count('trade'),
+    traders: Number(db.get('SELECT count(DISTINCT wallet) AS n FROM trade')?.['n'] ?? 0),
+    positions: count('position'),
+    tokens: count('token'),
+    comments: count('comment'),
+    webhooks: count('webhook'),
+    waiting: countDeliveries(db, 'waiting'),
+    failed: countDeliveries(db, 'failed'),
+    keys: sandboxPartners.map((partner) => partner.key),
+  };
+  return { kind: 'answer', answer: status, view: statusView };
+}
+
+async function withDb(file: string, act: (db: Db) => Result | Promise<Result>): Promise<Result> {
+  const db = openDb(file);
+  try {
+    return await act(db);
+  } finally {
+    db.close();
+  }
+}
+
+/** Opens the sandbox (making the built-in world in a new file) and describes it. */
+export function sandboxStatus({ world }: Context, file: string): Promise<Result> {
+  return withDb(file, (db) => {
+    ensureWorld(db, world.now(), 'demo');
+    return describe(db, world.now());
+  });
+}
+
+/** Drops everything in the sandbox and makes a new world. Errors: `config` when the file cannot be opened; those of `confirm`. */
+export async function resetSandbox(
+  { empty, asOf }: { empty?: boolean | undefined; asOf?: string | undefined },
+  context: Context,
+  file: string,
+): Promise<Result> {
+  const { world } = context;
+  return withDb(file, async (db) => {
+    const added = addedTo(db);
+    if (added.length > 0) {
+      const what = added.join(', ');
+      await confirm(`reset ${file}, which holds ${what} of yours`, context);
+      if (context.options.dryRun) context.note(`Would be dropped: ${what}.`);
+    }
+    db.transaction(() => {
+      clearWorld(db);
+      const frozenMs = asOf === undefined ? undefined : parseTime(asOf);
+      if (frozenMs !== undefined) freezeClock(db, frozenMs);
+      ensureWorld(db, world.now(), empty ? 'empty' : 'demo');
+    });
+    return describe(db, world.now());
+  });
+}
+
+/** Moves the clock and describes the world as it is then. */
+export function advanceSandbox(byMs: number, { world }: Context, file: string): Promise<Result> {
+  return withDb(file, (db) => {
+    ensureWorld(db, world.now(), 'demo');
+    const now = sandboxNow(db, world.now());
+    if (now + byMs > latestMs)
+      throw usageError(
+        `<duration>: ${byMs} ms after ${new Date(now).toISOString()} lie beyond the year 9999`,
+        'sotra sandbox reset sets the clock right again.',
+      );
+    advanceClock(db, byMs);
+    return describe(db, world.now());
+  });
+}

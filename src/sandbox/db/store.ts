@@ -1,0 +1,220 @@
+import { closeSync, constants, mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import Libsql from 'libsql';
+import { SotraError } from '../../errors.ts';
+import { openStateFile } from '../../files/durable-file.ts';
+import { migrations } from './migrations.ts';
+
+export type SqlValue = string | number | null;
+type SqlRow = Record<string, SqlValue>;
+
+/** The sandbox's database. All calls are synchronous; a write that returned survives the end of the process. */
+export interface Db {
+  /** Path of the file, or `:memory:`. */
+  file: string;
+  all: <Row = SqlRow>(sql: string, params?: readonly SqlValue[]) => Row[];
+  get: <Row = SqlRow>(sql: string, params?: readonly SqlValue[]) => Row | undefined;
+  /** The new row's id. */
+  insert: (sql: string, params: readonly SqlValue[]) => number;
+  /** Rows changed. */
+  run: (sql: string, params?: readonly SqlValue[]) => number;
+  /** Everything or nothing; nested calls join the outer one. */
+  transaction: <T>(act: () => T) => T;
+  /** The same for work that waits for other things meanwhile; only for a connection that does nothing else. */
+  longTransaction: <T>(act: () => Promise<T>) => Promise<T>;
+  /** Like a transaction, but `false`, with nothing done, where another process is writing just now. */
+  tryTransaction: (act: () => void) => boolean;
+  /** How long a write waits for another process's from now on; 20 s at first. Nothing else happens in this process meanwhile. */
+  setBusyTimeout: (ms: number) => void;
+  /** Another text after every change of the database, by whatever process; equal texts mean equal data. */
+  version: () => string;
+  close: () => void;
+}
+
+const busyTimeoutMs = 20_000;
+const cacheKib = 65_536;
+/** Of a new database: a position with its lots fits whole into a page, which holds several; with 4096 an import takes a seventh longer. */
+const pageBytes = 16_384;
+
+/**
+ * Opens a database file (made if absent, mode 0600, its folder 0700) and brings its tables up to date. Several processes may hold it at once.
+ * Errors: `config` (exit 3) naming the file when it cannot be opened, is damaged, of another program or of a newer sotra; it stays as it is.
+ */
+export function openDb(file: string): Db {
+  try {
+    if (file !== ':memory:') makeFile(file);
+    const raw = new Libsql(file);
+    raw.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
+    const db = wrap(raw, file);
+    checkOwn(db);
+    raw.exec(`PRAGMA page_size = ${pageBytes}`);
+    useWal(raw);
+    raw.exec('PRAGMA synchronous = NORMAL');
+    raw.exec(`PRAGMA cache_size = -${cacheKib}`);
+    migrate(db, raw);
+    return db;
+  } catch (cause) {
+    if (cause instanceof SotraError) throw cause;
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new SotraError('config', `cannot open the sandbox database ${file}: ${why}`, {
+      hint: 'Move the file away to begin anew, or choose another with --db or SOTRA_DATA_DIR.',
+      cause,
+    });
+  }
+}
+
+/** It holds the secrets of webhooks: nobody else may read it, wherever it lies. SQLite gives the files beside it the same mode. */
+function makeFile(file: string): void {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  closeSync(openStateFile(file, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT));
+}
+
+/**
+ * SQLite itself does not wait for this change (its busy timeout holds for reads and writes): where several processes open a new file at once,
+ * we do.
+ */
+function useWal(raw: Libsql.Database): void {
+  const napMs = 5;
+  for (let left = busyTimeoutMs / napMs; ; left -= 1) {
+    try {
+      raw.exec('PRAGMA journal_mode = WAL');
+      return;
+    } catch (error) {
+      if (left <= 0 || !isLocked(error)) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, napMs);
+    }
+  }
+}
+
+/** Whether another process held the database: nothing was done. */
+export function isLocked(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY');
+}
+
+function wrap(raw: Libsql.Database, file: string): Db {
+  const statements = new Map<string, Libsql.Statement>();
+  let depth = 0;
+  let ownChanges = 0;
+  let timeoutMs = busyTimeoutMs;
+  const prepare = (sql: string): Libsql.Statement => {
+    const known = statements.get(sql);
+    if (known) return known;
+    const made = raw.prepare(sql);
+    statements.set(sql, made);
+    return made;
+  };
+  const change = (sql: string, params: readonly SqlValue[]): Libsql.RunResult => {
+    const result = naming(file, () => prepare(sql).run(params));
+    ownChanges += result.changes;
+    return result;
+  };
+  const begin = () => {
+    naming(file, () => raw.exec('BEGIN IMMEDIATE'));
+    depth = 1;
+  };
+  const end = (how: 'COMMIT' | 'ROLLBACK') => {
+    depth = 0;
+    naming(file, () => raw.exec(how));
+  };
+  const finished = <T>(act: () => T): T => {
+    try {
+      const result = act();
+      end('COMMIT');
+      return result;
+    } catch (error) {
+      end('ROLLBACK');
+      throw error;
+    }
+  };
+  const all = <Row>(sql: string, params: readonly SqlValue[] = []) => prepare(sql).all(params) as Row[];
+  return {
+    file,
+    all,
+    get: <Row>(sql: string, params: readonly SqlValue[] = []) => {
+      const row = prepare(sql).get(params) as (Row & { _metadata?: unknown }) | undefined;
+      if (row !== undefined) delete row._metadata; // the driver's own timing, not a column
+      return row;
+    },
+    insert: (sql, params) => Number(change(sql, params).lastInsertRowid),
+    run: (sql, params = []) => change(sql, params).changes,
+    transaction: (act) => {
+      if (depth > 0) return act();
+      begin();
+      return finished(act);
+    },
+    longTransaction: async (act) => {
+      begin();
+      try {
+        const result = await act();
+        end('COMMIT');
+        return result;
+      } catch (error) {
+        end('ROLLBACK');
+        throw error;
+      }
+    },
+    tryTransaction: (act) => {
+      if (depth > 0) return false;
+      raw.exec('PRAGMA busy_timeout = 0');
+      try {
+        begin();
+      } catch {
+        return false;
+      } finally {
+        raw.exec(`PRAGMA busy_timeout = ${timeoutMs}`);
+      }
+      finished(act);
+      return true;
+    },
+    setBusyTimeout: (ms) => {
+      timeoutMs = ms;
+      raw.exec(`PRAGMA busy_timeout = ${ms}`);
+    },
+    version: () => `${prepare('PRAGMA data_version').raw(true).get()}.${ownChanges}`,
+    close: () => raw.close(),
+  };
+}
+
+/** What `act` gives; its error says in which file. */
+function naming<T>(file: string, act: () => T): T {
+  try {
+    return act();
+  } catch (error) {
+    if (error instanceof Error) error.message = `${error.message} (${file})`;
+    throw error;
+  }
+}
+
+/** Refuses a database that is not ours before anything is written to it. One statement: another process may be making the tables meanwhile. */
+function checkOwn(db: Db): void {
+  const seen = db.get<{ layout: number; tables: number; ours: number }>(
+    `SELECT (SELECT user_version FROM pragma_user_version) AS layout, COUNT(*) AS tables, COUNT(CASE name WHEN 'partner' THEN 1 END) AS ours
+     FROM sqlite_master WHERE type = 'table'`,
+  );
+  const { layout, tables, ours } = seen ?? { layout: 0, tables: 0, ours: 0 };
+  if (layout > migrations.length) throw ofNewer(db.file, layout);
+  if (layout === 0 ? tables > 0 : ours === 0)
+    throw new SotraError('config', `${db.file} is a database of another program`, {
+      hint: 'Choose another file with --db or SOTRA_DATA_DIR.',
+    });
+}
+
+function layoutOf(db: Db): number {
+  return Number(db.get('PRAGMA user_version')?.['user_version'] ?? 0);
+}
+
+function ofNewer(file: string, layout: number): SotraError {
+  return new SotraError('config', `the sandbox database ${file} was written by a newer sotra (layout ${layout})`, {
+    hint: 'Update sotra, or choose another file with --db or SOTRA_DATA_DIR.',
+  });
+}
+
+function migrate(db: Db, raw: Libsql.Database): void {
+  if (layoutOf(db) === migrations.length) return;
+  db.transaction(() => {
+    const from = layoutOf(db);
+    if (from > migrations.length) throw ofNewer(db.file, from);
+    for (const sql of migrations.slice(from)) raw.exec(sql);
+    raw.exec(`PRAGMA user_version = ${migrations.length}`);
+  });
+}

@@ -1,0 +1,255 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
+import { Agent } from 'node:http';
+import { exampleEventId } from '../../model/example-event.ts';
+import { withoutPassword } from '../../model/quoted.ts';
+import { type Db, isLocked } from '../db/store.ts';
+import type { SandboxCall } from '../http/service.ts';
+import { isTaken, postDelivery } from '../social/post.ts';
+import { type EventTrade, eventOf, eventParts } from './events.ts';
+import type { WebhookRow } from './webhooks.ts';
+
+/** Waits between the five tries, and how long one may take: section "Webhooks" of the sandbox's promises. */
+const waitsMs = [1000, 2000, 4000, 8000];
+const longestAnswerMs = 10_000;
+/** A webhook is delivered for by one process at a time, which says so anew before each try. */
+const leaseMs = 15_000;
+const pollMs = 100;
+const busyNapMs = 20;
+const mostLanes = 32;
+/** What is on its way when a deliverer stops has so long to be answered; what is not is sent again later. */
+const graceMs = 1000;
+
+/** What a deliverer needs of the outside. Times are real, also where the sandbox's clock stands. */
+export interface Delivering {
+  db: Db;
+  now: () => number;
+  sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  pid: number;
+  isAlive: (pid: number) => boolean;
+  /** Told when a destination does not take an event, and when it is given up. */
+  warn?: (text: string) => void;
+  /** How long an answer may take (10 s where left out). */
+  answerMs?: number;
+}
+
+export interface Deliverer {
+  /** Resolves when nothing is due now, or at the signal; what waits for a later try may remain. */
+  settled: (signal?: AbortSignal) => Promise<void>;
+  /** Resolves within about a second: what is not answered by then counts as not tried. */
+  stop: () => Promise<void>;
+}
+
+/**
+ * Delivers what is stored, also by other processes, until stopped: in order per webhook, at least once, up to five tries. Several
+ * deliverers share one database; what a dead one held is taken over.
+ */
+export function startDeliverer(options: Delivering): Deliverer {
+  const { db, now, sleep } = options;
+  const [stopping, cutting] = [new AbortController(), new AbortController()];
+  // One listener for each request on its way.
+  setMaxListeners(mostLanes, cutting.signal);
+  const me = `${options.pid}:${randomUUID()}`;
+  const agent = new Agent({ keepAlive: true });
+  const lanes = new Map<number, Promise<void>>();
+  const free = (lease: string | null, untilMs: number) =>
+    lease === null || lease === me || untilMs < now() || !options.isAlive(Number(lease.split(':')[0]));
+  const take = (id: number): boolean =>
+    db.transaction(() => {
+      const row = db.get<{ lease: string | null; untilMs: number }>(
+        'SELECT lease, lease_until_ms AS untilMs FROM webhook WHERE id = ?',
+        [id],
+      );
+      if (row === undefined || !free(row.lease, row.untilMs)) return false;
+      db.run('UPDATE webhook SET lease = ?, lease_until_ms = ? WHERE id = ?', [me, now() + leaseMs, id]);
+      return true;
+    });
+  // What another process's write holds up is tried again; the served requests go on meanwhile.
+  const write = async <T>(act: () => T): Promise<T> => {
+    for (;;) {
+      try {
+        return act();
+      } catch (error) {
+        if (!isLocked(error) || cutting.signal.aborted) throw error;
+        await sleep(busyNapMs, cutting.signal);
+      }
+    }
+  };
+  const runLane = async (id: number): Promise<void> => {
+    if (!(await write(() => take(id)))) return;
+    for (let leasedMs = now(); !stopping.signal.aborted; ) {
+      const next = nextDelivery(db, id, now());
+      if (next === undefined) break;
+      if (now() - leasedMs > leaseMs / 5) {
+        if (!(await write(() => take(id)))) return;
+        leasedMs = now();
+      }
+      await deliver(next, options, { agent, signal: cutting.signal, write });
+    }
+    await write(() => db.run('UPDATE webhook SET lease = NULL WHERE id = ? AND lease = ?', [id, me]));
+  };
+  let isReported = false;
+  const report = (error: unknown): void => {
+    if (!isReported && !cutting.signal.aborted)
+      options.warn?.(`deliveries stop for now: ${error instanceof Error ? error.message : error}`);
+    isReported = true;
+  };
+  const startLanes = (): void => {
+    for (const { id } of dueWebhooks(db, now())) {
+      if (lanes.has(id) || lanes.size >= mostLanes) continue;
+      const lane = runLane(id)
+        .catch(report)
+        .finally(() => lanes.delete(id));
+      lanes.set(id, lane);
+    }
+  };
+  const run = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      try {
+        startLanes();
+      } catch (error) {
+        report(error);
+      }
+      await sleep(pollMs, stopping.signal).catch(() => undefined);
+    }
+    await Promise.allSettled(lanes.values());
+  };
+  const running = run();
+  return {
+    settled: async (signal = stopping.signal) => {
+      while (!signal.aborted && (lanes.size > 0 || dueWebhooks(db, now()).length > 0)) {
+        startLanes();
+        await sleep(10, signal).catch(() => undefined);
+      }
+    },
+    stop: async () => {
+      stopping.abort();
+      await Promise.race([running, sleep(graceMs, cutting.signal).catch(() => undefined)]);
+      cutting.abort();
+      await running;
+      agent.destroy();
+    },
+  };
+}
+
+/** Webhooks whose oldest waiting delivery is due. */
+function dueWebhooks(db: Db, nowMs: number): { id: number }[] {
+  return db.all<{ id: number }>(
+    `SELECT d.webhook_id AS id FROM delivery d
+     WHERE d.seq IN (SELECT min(seq) FROM delivery WHERE state = 'waiting' GROUP BY webhook_id) AND d.due_real_ms <= ?`,
+    [nowMs],
+  );
+}
+
+interface Waiting {
+  seq: number;
+  webhookId: number;
+  eventId: string;
+  tries: number;
+  dueMs: number;
+  body: string;
+  destinationUrl: string;
+  secret: string;
+}
+
+/** The oldest waiting delivery of a webhook, where it is due: none overtakes it. */
+function nextDelivery(db: Db, webhookId: number, nowMs: number): Waiting | undefined {
+  const next = db.get<Waiting>(
+    `SELECT d.seq, d.webhook_id AS webhookId, d.event_id AS eventId, d.tries, d.due_real_ms AS dueMs, e.body, w.destination_url AS destinationUrl, w.secret
+     FROM delivery d JOIN event e ON e.id = d.event_id JOIN webhook w ON w.id = d.webhook_id
+     WHERE d.webhook_id = ? AND d.state = 'waiting' ORDER BY d.seq LIMIT 1`,
+    [webhookId],
+  );
+  return next !== undefined && next.dueMs <= nowMs ? next : undefined;
+}
+
+async function deliver(
+  next: Waiting,
+  { db, now, warn, answerMs }: Delivering,
+  { agent, signal, write }: { agent: Agent; signal: AbortSignal; write: <T>(act: () => T) => Promise<T> },
+): Promise<void> {
+  const body = `{"events":[${next.body}]}`;
+  const signed = signature(next.secret, body, now());
+  const outcome = await post(next.destinationUrl, body, signed, { agent, signal, answerMs });
+  // Whether it arrived is not known: it is as if it had not been tried.
+  if (signal.aborted && outcome.status === null) return;
+  const tries = next.tries + 1;
+  const wait = waitsMs[tries - 1];
+  const state = outcome.ok ? 'delivered' : wait === undefined ? 'failed' : 'waiting';
+  const dueMs = state === 'waiting' ? now() + (wait ?? 0) : next.dueMs;
+  const fields = [state, tries, dueMs, outcome.status, outcome.error, next.seq];
+  await write(() =>
+    db.run('UPDATE delivery SET state = ?, tries = ?, due_real_ms = ?, status = ?, error = ? WHERE seq = ?', fields),
+  );
+  const name = `${withoutPassword(next.destinationUrl)} does not take event ${next.eventId}`;
+  if (state === 'failed') warn?.(`${name} in ${tries} tries (${outcome.error}): given up`);
+  else if (state === 'waiting' && tries === 1)
+    warn?.(`${name} (${outcome.error}): sent again up to ${waitsMs.length} times`);
+}
+
+/** The value of the `daylight-signature` header for a body. Source: wire-facts 4.2; the time in Unix seconds is assumed. */
+export function signature(secret: string, body: string, nowMs: number): string {
+  const timestamp = Math.floor(nowMs / 1000);
+  return `t=${timestamp},v1=${createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('base64url')}`;
+}
+
+interface Outcome {
+  ok: boolean;
+  status: number | null;
+  error: string | null;
+}
+
+interface Patience {
+  answerMs?: number | undefined;
+  agent?: Agent | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/** Names and values of the headers of a delivery in turn, signed or not. */
+export function deliveryHeaders(signed: string | undefined): string[] {
+  const common = ['content-type', 'application/json', 'user-agent', 'sotra-sandbox'];
+  return signed === undefined ? common : [...common, 'daylight-signature', signed];
+}
+
+/** Sends one delivery, whose answer may take 10 s unless `answerMs` says otherwise. Never throws: what went wrong is in `error`. */
+export async function post(
+  url: string,
+  body: string,
+  signed: string | undefined,
+  { answerMs = longestAnswerMs, agent, signal }: Patience = {},
+): Promise<Outcome> {
+  const headers = deliveryHeaders(signed);
+  const posted = await postDelivery(url, { headers, body, answerMs, agent, signal });
+  if ('error' in posted) return { ok: false, status: null, error: posted.error.message };
+  const { status } = posted;
+  return { ok: isTaken(status), status, error: isTaken(status) ? null : `HTTP ${status}` };
+}
+
+/** Probes a destination as `validate` does: unsigned (must not be 2xx), then signed (must be). Source: wire-facts 3.18. */
+export async function probeDestination(
+  call: SandboxCall,
+  { destinationUrl, secret }: WebhookRow,
+): Promise<{ success: boolean; error?: string }> {
+  const body = JSON.stringify({ events: [exampleEvent(call)] });
+  const unsigned = await post(destinationUrl, body, undefined);
+  const signed = await post(destinationUrl, body, signature(secret, body, Date.now()));
+  const wrong = [
+    ...(unsigned.ok ? [`the unsigned probe was answered ${unsigned.status} and must be refused`] : []),
+    ...(signed.ok ? [] : [`the signed probe must be answered 2xx: ${signed.error}`]),
+  ];
+  return wrong.length === 0 ? { success: true } : { success: false, error: wrong.join('; ') };
+}
+
+/** A feed item of the newest buy in the world; in an empty world an item without a card. */
+function exampleEvent({ db, partner, nowMs }: SandboxCall): Record<string, unknown> {
+  const trade = db.get<EventTrade>(
+    `SELECT id, position_id AS positionId, wallet, chain, token, side, intent, usd, at_ms AS atMs FROM trade
+     WHERE side = 'buy' ORDER BY at_ms DESC, id DESC LIMIT 1`,
+  );
+  const parts =
+    trade === undefined
+      ? { reason: 'first-buy', feedItem: {} }
+      : eventParts(db, { type: 'new-feed-item', reason: 'first-buy', trade }, partner, nowMs);
+  const event = eventOf('new-feed-item', parts, { walletAddresses: [], externalIds: [] });
+  return { ...event, eventId: exampleEventId };
+}

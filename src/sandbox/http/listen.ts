@@ -1,0 +1,161 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { SotraError } from '../../errors.ts';
+import { type Answer, bodyTooLarge, type IncomingRequest, largestBodyBytes, refused } from './answer.ts';
+import { type FaultyAnswer, withFaults } from './fault.ts';
+import type { Fault } from './fault-text.ts';
+import { Refusal } from './service.ts';
+
+/** What answers the requests that are for this machine. */
+export type Answering = (request: IncomingRequest, headers: IncomingMessage['headers']) => Promise<Answer>;
+
+/** Faults to inject, and how to wait for those that delay. */
+interface Faulty {
+  faults: readonly Fault[];
+  sleep: (ms: number) => Promise<void>;
+}
+
+interface ListenOptions {
+  faulty?: Faulty;
+  /** Told of every request once it is answered; not of those that are no HTTP. */
+  onAnswered?: (request: IncomingRequest, answer: Answer, ms: number) => void;
+}
+
+/** A sandbox that listens on this machine. */
+export interface Listening {
+  url: string;
+  close: () => Promise<void>;
+}
+
+/**
+ * What one sender can hold, whoever it is: time to send the head and the whole of a request, and connections at once. Before the key was
+ * checked no body is read; the rest of a refused one is dropped as it comes, for so long.
+ */
+const limits = { headMs: 10_000, requestMs: 30_000, checkMs: 1000, connections: 1000, lingerMs: 1000 };
+
+/**
+ * Serves on 127.0.0.1 and resolves once it answers; port 0 takes a free one. Requests that name another host than this machine, or
+ * several, are answered 403, so that no web page can reach it by a name of its own. Errors: `config` when the port is taken.
+ */
+export async function listen(
+  answer: Answering,
+  port: number,
+  { faulty, onAnswered }: ListenOptions = {},
+): Promise<Listening> {
+  const mishaps = faulty && withFaults(faulty.faults, faulty.sleep);
+  const server = createServer(
+    { headersTimeout: limits.headMs, requestTimeout: limits.requestMs, connectionsCheckingInterval: limits.checkMs },
+    (incoming, outgoing) => {
+      const startedMs = performance.now();
+      const request = requestOf(incoming);
+      if (request instanceof Refusal) return send(refused(request), incoming, outgoing);
+      const whole = () => answer(request, incoming.headers);
+      (mishaps === undefined ? whole() : mishaps(request, whole))
+        .catch(refused)
+        .then((made) => {
+          onAnswered?.(request, made, performance.now() - startedMs);
+          send(made, incoming, outgoing);
+        })
+        .catch(() => outgoing.destroy());
+    },
+  );
+  server.maxConnections = limits.connections;
+  server.on('clientError', refuseNoHttp);
+  await started(server, port);
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function started(server: Server, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (cause) =>
+      reject(
+        new SotraError('config', `cannot listen on port ${port}: ${cause.message}`, {
+          hint: 'Choose another port with --port, or --port 0 for a free one.',
+          cause,
+        }),
+      ),
+    );
+    server.listen(port, '127.0.0.1', resolve);
+  });
+}
+
+const hostForm = /^(\[[\da-f:.]*\]|[\w.-]*)(:\d+)?$/i;
+const localHost = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i;
+
+/** A request to this machine by its Host header, of which there is one, and by its target, which may hold an address too. */
+function requestOf(incoming: IncomingMessage): IncomingRequest | Refusal {
+  const { method = '', url = '', headers, rawHeaders } = incoming;
+  const { host = '' } = headers;
+  const absolute = url.startsWith('/') ? undefined : /^\w+:\/\/([^/?#]*)/.exec(url);
+  if (!hostForm.test(host)) return new Refusal(400, 'Host header: not a host');
+  const isNamedOnce =
+    rawHeaders.filter((text, index) => index % 2 === 0 && text.length === 4 && /host/i.test(text)).length === 1;
+  const named = absolute?.[1];
+  if (!localHost.test(host) || (named !== undefined && !localHost.test(named)) || !isNamedOnce)
+    return new Refusal(403, 'Host header: only this machine may ask');
+  const origin = `http://${host}`;
+  if (!URL.canParse(origin)) return new Refusal(400, 'Host header: not a host');
+  return {
+    method,
+    origin,
+    target: absolute === undefined || absolute === null ? url : url.slice(absolute[0].length),
+    authorization: headers.authorization,
+    body: () => readBody(incoming),
+  };
+}
+
+/** The whole body. Errors: Refusal 413 as soon as it is too large, 400 for what is not UTF-8 or ends before what was promised. */
+async function readBody(incoming: IncomingMessage): Promise<string> {
+  if (Number(incoming.headers['content-length'] ?? 0) > largestBodyBytes) throw bodyTooLarge();
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  await new Promise<void>((resolve, reject) => {
+    const take = (chunk: Buffer) => {
+      bytes += chunk.length;
+      chunks.push(chunk);
+      if (bytes <= largestBodyBytes) return;
+      incoming.off('data', take);
+      reject(bodyTooLarge());
+    };
+    incoming.on('data', take);
+    incoming.on('end', resolve);
+    incoming.on('close', () => reject(new Refusal(400, 'body ends too early')));
+  });
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
+  } catch {
+    throw new Refusal(400, 'body is not UTF-8');
+  }
+}
+
+/** Answers at once, and keeps the connection until the rest of a refused body has come, so that the sender reads the answer. */
+function send({ status, headers, text, cut }: FaultyAnswer, incoming: IncomingMessage, outgoing: ServerResponse): void {
+  if (cut === 'all') return void outgoing.destroy();
+  const bytes = Buffer.from(text);
+  outgoing.writeHead(status, { ...headers, 'content-length': bytes.length });
+  if (cut === 'half')
+    return void outgoing.write(bytes.subarray(0, Math.floor(bytes.length / 2)), () => outgoing.destroy());
+  if (incoming.complete) return void outgoing.end(bytes);
+  outgoing.write(bytes);
+  const late = setTimeout(() => incoming.socket.destroy(), limits.lingerMs);
+  incoming.once('close', () => clearTimeout(late));
+  incoming.once('end', () => outgoing.end());
+  incoming.resume();
+}
+
+/** What is no HTTP, or too much or too slow of it. */
+function refuseNoHttp(error: NodeJS.ErrnoException, socket: Duplex): void {
+  const status = { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 }[error.code ?? ''] ?? 400;
+  if (!socket.writable) return void socket.destroy();
+  const text = JSON.stringify({ error: STATUS_CODES[status] });
+  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nconnection: close\r\ncontent-type: application/json\r\n`;
+  socket.end(`${head}content-length: ${text.length}\r\n\r\n${text}`);
+}

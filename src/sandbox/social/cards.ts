@@ -1,0 +1,248 @@
+import type { Db } from '../db/store.ts';
+import type { Partner } from '../http/service.ts';
+import { type PositionState, type PositionStats, positionStats } from '../trades/positions.ts';
+import { actorsOf } from './actors.ts';
+import { commentsOfTrades, copiedText, copyVolume } from './comments.ts';
+
+export interface CardOptions {
+  partner: Partner;
+  nowMs: number;
+  /** Wallets whose likes fill `isLikedByUser`. */
+  viewers?: readonly string[];
+  /** Which trades a card lists: the full history, newest first, or only those with a comment. */
+  trades: 'all' | 'commented';
+  /** Replies inside comments: only where a single position is asked for. */
+  replies: boolean;
+  /** Token positions leave the card's own transaction out. */
+  transactionHash: boolean;
+}
+
+interface PositionRow {
+  id: string;
+  wallet: string;
+  chain: string;
+  token: string;
+  superseded: number;
+  state: string;
+  symbol: string | null;
+  name: string | null;
+  supply: number | null;
+  price: number | null;
+}
+
+interface TradeRow {
+  id: number;
+  positionId: string;
+  side: string;
+  direction: string;
+  leverage: number;
+  amount: number;
+  usd: number;
+  atMs: number;
+  tx: string | null;
+  orderId: string | null;
+  intent: string;
+}
+
+type Json = Record<string, unknown>;
+const dayMs = 86_400_000;
+
+/**
+ * Position cards in the service's form, in the order of the ids; unknown ids are left out. Amounts in tokens, USD, Unix seconds. Source:
+ * section "Position card (feed item)". Never throws.
+ */
+export function cardsOf(db: Db, positionIds: readonly string[], options: CardOptions): Json[] {
+  const list = JSON.stringify(positionIds);
+  const rows = db.all<PositionRow>(
+    `SELECT p.id, p.wallet, p.chain, p.token, p.superseded, p.state, k.symbol, k.name, k.supply, k.price
+     FROM position p JOIN token k ON k.chain = p.chain AND k.address = p.token
+     WHERE p.id IN (SELECT value FROM json_each(?))`,
+    [list],
+  );
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  const trades = tradesOf(db, list, options.trades);
+  const comments = commentsOfTrades(
+    db,
+    [...trades.values()].flat().map((trade) => trade.id),
+    options,
+  );
+  const actors = actorsOf(
+    db,
+    rows.map((row) => row.wallet),
+    options,
+  );
+  const buyers = recentBuyers(db, rows, options.nowMs);
+  const replies = replyCounts(db, list);
+  return positionIds.flatMap((id) => {
+    const row = byId.get(id);
+    if (row === undefined) return [];
+    const own = trades.get(id) ?? [];
+    const latest = options.trades === 'all' ? own[0] : undefined;
+    return [
+      cardOf(row, {
+        actor: actors.get(row.wallet) ?? {},
+        trades: own.map((trade) => tradeItem(trade, row.supply, comments.get(trade.id) ?? [])),
+        comments: own.flatMap((trade) => comments.get(trade.id) ?? []),
+        replyCount: replies.get(id) ?? 0,
+        totalCompletions: buyers.get(tokenKey(row)) ?? 0,
+        ...(options.transactionHash ? { transactionHash: hashOf(latest ?? latestTrade(db, id)) } : {}),
+      }),
+    ];
+  });
+}
+
+interface CardParts {
+  actor: Json;
+  trades: Json[];
+  comments: Json[];
+  replyCount: number;
+  totalCompletions: number;
+  transactionHash?: string;
+}
+
+function cardOf(row: PositionRow, { actor, trades, comments, replyCount, totalCompletions, ...hash }: CardParts): Json {
+  const state: PositionState = JSON.parse(row.state);
+  const { valueUsd: _, ...figures } = positionStats(state, row.price, { isSuperseded: row.superseded === 1 });
+  const latestSec = Math.floor(state.latestAtMs / 1000);
+  const images = actor['images'] as { xs?: string | null } | undefined;
+  const symbol = row.symbol ?? shortToken(row.token);
+  const metrics = { ...sumMetrics(comments), replyCount, commentCount: comments.length };
+  return {
+    totalCompletions,
+    itemTitle: actor['name'] ?? row.wallet,
+    callToActions: [{ text: `Trade ${symbol}`, url: `https://trade.sotra.example/${row.chain}/${row.token}` }],
+    metadata: {
+      tokenChain: row.chain,
+      tokenSymbol: symbol,
+      tokenName: row.name ?? symbol,
+      tokenAddress: row.token,
+      metadataType: 'token',
+      totalSupply: decimal(row.supply ?? 0),
+      ...figures,
+      trades,
+    },
+    insights: insightsOf({ symbol, buyers: totalCompletions, copies: metrics.copyCount, ...figures }),
+    metrics,
+    itemId: row.id,
+    ...hash,
+    timestamp: latestSec,
+    cardLatestTradeAt: latestSec,
+    actor,
+    imageUrl: images?.xs ?? noAvatar,
+  };
+}
+
+/** Shown for profiles without an avatar: the interface has no card without an image. */
+const noAvatar = 'https://pictures.sotra.example/no-avatar.png';
+
+interface Noted {
+  symbol: string;
+  buyers: number;
+  copies: number;
+  positionStats: PositionStats;
+}
+
+/** What the figures say, where the service has its sentences made. */
+function insightsOf({ symbol, buyers, copies, positionStats: stats }: Noted): { text: string }[] {
+  const { isOpen, holdingsCostBasisUSD, realizedGainsUSD } = stats;
+  return [
+    isOpen
+      ? `Holds ${symbol} at a cost of ${holdingsCostBasisUSD.toFixed(2)} USD`
+      : `Closed ${symbol} with a realized PnL of ${realizedGainsUSD.toFixed(2)} USD`,
+    ...(buyers === 0 ? [] : [`${buyers} ${buyers === 1 ? 'wallet' : 'wallets'} bought ${symbol} in the last 24 hours`]),
+    ...copiedText(copies),
+  ].map((text) => ({ text }));
+}
+
+/** A number of tokens as decimal text, without an exponent. */
+function decimal(amount: number): string {
+  return Number.isInteger(amount) ? String(BigInt(amount)) : String(amount);
+}
+
+/** A trade in the service's form; section "Trade". Never throws. */
+function tradeItem(trade: TradeRow, supply: number | null, comments: Json[]): Json {
+  const isPerp = trade.direction !== '';
+  return {
+    tokenAmount: trade.amount,
+    usdCost: trade.usd,
+    marketCap: supply === null ? null : (trade.usd / trade.amount) * supply,
+    timestamp: Math.floor(trade.atMs / 1000),
+    transactionHash: hashOf(trade),
+    direction: trade.side,
+    classification: isPerp ? 'perp' : 'spot',
+    intent: trade.intent,
+    ...(isPerp ? { perpPositionType: trade.direction, perpLeverage: trade.leverage } : {}),
+    comments,
+  };
+}
+
+const tradeColumns = `t.id, t.position_id AS positionId, t.side, t.direction, t.leverage, t.amount, t.usd, t.at_ms AS atMs, t.tx,
+  t.order_id AS orderId, t.intent`;
+
+function tradesOf(db: Db, list: string, which: CardOptions['trades']): Map<string, TradeRow[]> {
+  const commented = which === 'commented' ? 'AND EXISTS (SELECT 1 FROM comment c WHERE c.trade_id = t.id)' : '';
+  const rows = db.all<TradeRow>(
+    `SELECT ${tradeColumns} FROM trade t WHERE t.position_id IN (SELECT value FROM json_each(?)) ${commented}
+     ORDER BY t.at_ms DESC, t.id DESC`,
+    [list],
+  );
+  const groups = new Map<string, TradeRow[]>();
+  for (const row of rows) {
+    const group = groups.get(row.positionId);
+    if (group) group.push(row);
+    else groups.set(row.positionId, [row]);
+  }
+  return groups;
+}
+
+function latestTrade(db: Db, positionId: string): TradeRow | undefined {
+  return db.get<TradeRow>(
+    `SELECT ${tradeColumns} FROM trade t WHERE t.position_id = ? ORDER BY t.at_ms DESC, t.id DESC LIMIT 1`,
+    [positionId],
+  );
+}
+
+function hashOf(trade: TradeRow | undefined): string {
+  return trade?.tx ?? trade?.orderId ?? '';
+}
+
+const tokenKey = ({ chain, token }: { chain: string; token: string }) => `${chain}:${token}`;
+
+/** Distinct wallets that bought each token in the last 24 hours; "totalCompletions". */
+function recentBuyers(db: Db, rows: readonly PositionRow[], nowMs: number): Map<string, number> {
+  const tokens = new Map(rows.map((row) => [tokenKey(row), row]));
+  return new Map(
+    [...tokens].map(([key, { chain, token }]) => {
+      const count = db.get<{ n: number }>(
+        `SELECT count(DISTINCT wallet) AS n FROM trade
+         WHERE chain = ? AND token = ? AND at_ms > ? AND at_ms <= ? AND side = 'buy'`,
+        [chain, token, nowMs - dayMs, nowMs],
+      );
+      return [key, count?.n ?? 0];
+    }),
+  );
+}
+
+function replyCounts(db: Db, list: string): Map<string, number> {
+  const rows = db.all<{ id: string; n: number }>(
+    `SELECT t.position_id AS id, count(*) AS n FROM trade t JOIN comment c ON c.trade_id = t.id JOIN reply r ON r.comment_id = c.id
+     WHERE t.position_id IN (SELECT value FROM json_each(?)) GROUP BY t.position_id`,
+    [list],
+  );
+  return new Map(rows.map(({ id, n }) => [id, n]));
+}
+
+function sumMetrics(comments: readonly Json[]) {
+  const metrics = comments.map((comment) => comment['metrics'] as Json);
+  const sum = (key: string) => metrics.reduce((total, each) => total + Number(each[key] ?? 0), 0);
+  return {
+    copyCount: sum('copyCount'),
+    copyVolume: copyVolume(sum('copyVolume')),
+    likeCount: sum('likeCount'),
+    isLikedByUser: metrics.some((each) => each['isLikedByUser'] === true),
+  };
+}
+
+function shortToken(address: string): string {
+  return address.length <= 12 ? address : `${address.slice(0, 4)}…${address.slice(-4)}`;
+}

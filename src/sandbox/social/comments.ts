@@ -1,0 +1,147 @@
+import { honoredViewers } from '../../model/identifier.ts';
+import type { Db } from '../db/store.ts';
+import type { Partner } from '../http/service.ts';
+import { actorsOf } from './actors.ts';
+import { findProfile } from './profiles.ts';
+
+type Json = Record<string, unknown>;
+
+export interface CommentOptions {
+  partner: Partner;
+  nowMs: number;
+  /** Wallets whose likes fill `isLikedByUser`; absent: nobody's. */
+  viewers?: readonly string[];
+  /** With the replies to each comment, oldest first. */
+  replies: boolean;
+}
+
+interface CommentRow {
+  id: string;
+  tradeId: number;
+  partnerId: string | null;
+  chain: string;
+  token: string;
+  transactionHash: string;
+  wallet: string;
+  text: string;
+  atMs: number;
+  likeCount: number;
+  copyCount: number;
+  copyUsd: number;
+}
+
+interface ReplyRow {
+  id: string;
+  commentId: string;
+  wallet: string;
+  text: string;
+  atMs: number;
+  likeCount: number;
+}
+
+/**
+ * The comments of some trades in the service's form, by trade id; trades without one are absent. Seconds, USD as decimal text. Source:
+ * sections "Comment" and "Reply". Errors: Refusal 404 for a viewer UUID nobody has.
+ */
+export function commentsOfTrades(
+  db: Db,
+  tradeIds: readonly number[],
+  options: CommentOptions,
+): Map<number, Record<string, unknown>[]> {
+  const rows = db.all<CommentRow>(
+    `SELECT c.id, c.trade_id AS tradeId, c.partner_id AS partnerId, c.chain, c.token, c.transaction_hash AS transactionHash, c.wallet,
+       c.text, c.at_ms AS atMs, c.like_count AS likeCount,
+       (SELECT count(*) FROM copy k WHERE k.comment_id = c.id) AS copyCount,
+       (SELECT coalesce(sum(k.usd), 0) FROM copy k WHERE k.comment_id = c.id) AS copyUsd
+     FROM comment c WHERE c.trade_id IN (SELECT value FROM json_each(?)) ORDER BY c.at_ms DESC, c.id`,
+    [JSON.stringify(tradeIds)],
+  );
+  const liked = likedBy(db, options);
+  const replies = options.replies ? repliesOf(db, rows, liked, options) : undefined;
+  const found = new Map<number, Json[]>();
+  for (const row of rows) {
+    const comment = commentOf(row, options.partner, liked);
+    const whole = replies === undefined ? comment : { ...comment, replies: replies.get(row.id) ?? [] };
+    found.set(row.tradeId, [...(found.get(row.tradeId) ?? []), whole]);
+  }
+  return found;
+}
+
+function commentOf(row: CommentRow, partner: Partner, liked: ReadonlySet<string>): Json {
+  return {
+    uid: row.id,
+    transactionHash: row.transactionHash,
+    chain: row.chain,
+    tokenAddress: row.token,
+    commentText: row.text,
+    timestamp: Math.floor(row.atMs / 1000),
+    isAppUserComment: row.partnerId !== null && row.partnerId === partner.id,
+    metrics: {
+      copyCount: row.copyCount,
+      copyVolume: copyVolume(row.copyUsd),
+      likeCount: row.likeCount,
+      isLikedByUser: liked.has(row.id),
+    },
+    signerAddress: row.wallet,
+  };
+}
+
+/** A sentence where something was copied. */
+export function copiedText(copies: number): string[] {
+  return copies === 0 ? [] : [`Copied ${copies} ${copies === 1 ? 'time' : 'times'}`];
+}
+
+/** Copied volume as every answer writes it: US dollars as decimal text. */
+export function copyVolume(usd: number): string {
+  return usd.toFixed(2);
+}
+
+/** Ids of the comments and replies that any of the viewers likes. */
+function likedBy(db: Db, { viewers = [], partner }: CommentOptions): Set<string> {
+  if (viewers.length === 0) return new Set();
+  const profiles = viewers.slice(0, honoredViewers).map((viewer) => findProfile(db, viewer, partner));
+  const rows = db.all<{ id: string }>(
+    'SELECT target_id AS id FROM liked WHERE profile_id IN (SELECT value FROM json_each(?))',
+    [JSON.stringify(profiles)],
+  );
+  return new Set(rows.map(({ id }) => id));
+}
+
+function repliesOf(
+  db: Db,
+  comments: readonly CommentRow[],
+  liked: ReadonlySet<string>,
+  options: CommentOptions,
+): Map<string, Json[]> {
+  const rows = db.all<ReplyRow>(
+    `SELECT id, comment_id AS commentId, wallet, text, at_ms AS atMs, like_count AS likeCount FROM reply
+     WHERE comment_id IN (SELECT value FROM json_each(?)) ORDER BY at_ms, id`,
+    [JSON.stringify(comments.map(({ id }) => id))],
+  );
+  const wallets = rows.map(({ wallet }) => wallet);
+  const authors = actorsOf(db, wallets, options);
+  const found = new Map<string, Json[]>();
+  for (const { id, commentId, wallet, text, atMs, likeCount } of rows) {
+    const timestamp = Math.floor(atMs / 1000);
+    const reply = { id, text, author: authors.get(wallet), timestamp, likeCount, isLikedByUser: liked.has(id) };
+    found.set(commentId, [...(found.get(commentId) ?? []), reply]);
+  }
+  return found;
+}
+
+/**
+ * Makes likes out of like counts in a new world: those who follow an author like the author's comments and the replies to
+ * them, as many as the counts say. Nothing of the service writes likes (wire-facts 7), so a world brings its own.
+ */
+export function seedLikes(db: Db): void {
+  for (const { id, wallet, likeCount } of db.all<{ id: string; wallet: string; likeCount: number }>(
+    `SELECT id, wallet, like_count AS likeCount FROM comment WHERE like_count > 0
+     UNION ALL SELECT r.id, c.wallet, r.like_count FROM reply r JOIN comment c ON c.id = r.comment_id WHERE r.like_count > 0`,
+  ))
+    db.run(
+      `INSERT OR IGNORE INTO liked (target_id, profile_id)
+       SELECT DISTINCT ?, f.follower_id FROM wallet w JOIN follow f ON f.target_id = w.profile_id
+       WHERE w.address = ? ORDER BY f.follower_id LIMIT ?`,
+      [id, wallet, likeCount],
+    );
+}

@@ -1,0 +1,164 @@
+import type { Chain } from '../../model/chain.ts';
+import type { Db, SqlValue } from '../db/store.ts';
+import { currentSnapshot, isAbove, type Place } from './feed-cursors.ts';
+
+/** Which cards a feed holds. */
+export interface FeedScope {
+  wallets: readonly string[];
+  /** Further cards by id, whosever they are. */
+  extra?: readonly string[];
+  chains: readonly Chain[];
+  onlyWithComments?: boolean | undefined;
+  /** At least one trade of the card is worth this much, in USD. */
+  minTradeUsd?: number | undefined;
+  /** Market cap at the card's latest trade, in USD; a card of a token without a known supply is left out. */
+  minMarketCap?: number | undefined;
+  /** Exclusive. */
+  maxMarketCap?: number | undefined;
+}
+
+/** Which way a page lies from a place, and how many cards it holds at most. */
+export interface Reach {
+  way: 'older' | 'newer';
+  /** Exclusive; absent: from the top. */
+  from?: Place;
+  count: number;
+}
+
+/** Up to so many wallets are asked for one by one, each along its index; for more, the feed of all is read through. */
+const fewWallets = 200;
+
+type Condition = readonly [sql: string, ...params: SqlValue[]];
+
+/**
+ * The cards of a feed that lie nearest to a place, nearest first, in the order of a snapshot: a card is where its latest trade of that
+ * snapshot puts it, and its filters look at those trades alone.
+ */
+export function nearestCards(db: Db, scope: FeedScope, snapshot: number, reach: Reach): Place[] {
+  for (;;) {
+    const newest = currentSnapshot(db);
+    const found = readNearest(db, scope, { snapshot, newest }, reach);
+    // A trade that another process stored while we read may have moved a card past the place we read at: read again.
+    if (currentSnapshot(db) === newest) return found;
+  }
+}
+
+function readNearest(
+  db: Db,
+  scope: FeedScope,
+  { snapshot, newest }: { snapshot: number; newest: number },
+  reach: Reach,
+): Place[] {
+  const moved = tradedBetween(db, snapshot, newest);
+  const still: Condition[] = [
+    ...filters(scope, snapshot),
+    ...(moved.length === 0 ? [] : [['p.id NOT IN (SELECT value FROM json_each(?))', JSON.stringify(moved)] as const]),
+    ...beyond(reach),
+  ];
+  const found = sources(scope).flatMap((source) => settled(db, [source, ...still], reach));
+  const back = placesOf(db, scope, snapshot, moved).filter((place) => reaches(reach, place));
+  return arrange([...found, ...back], reach);
+}
+
+/** The cards among the given ones that a feed holds, each at its place in the order of a snapshot; those without trades by then are left out. */
+export function placesOf(db: Db, scope: FeedScope, snapshot: number, ids: readonly string[]): Place[] {
+  if (ids.length === 0) return [];
+  const { sql, params } = where([
+    ['p.id IN (SELECT value FROM json_each(?))', JSON.stringify(ids)],
+    [
+      '(p.wallet IN (SELECT value FROM json_each(?)) OR p.id IN (SELECT value FROM json_each(?)))',
+      JSON.stringify(scope.wallets),
+      JSON.stringify(scope.extra ?? []),
+    ],
+    ...filters(scope, snapshot),
+  ]);
+  const rows = db.all<{ id: string; atMs: number | null }>(
+    `SELECT p.id, (SELECT max(t.at_ms) FROM trade t WHERE t.position_id = p.id AND t.id <= ?) AS atMs
+     FROM position p JOIN token k ON k.chain = p.chain AND k.address = p.token WHERE ${sql}`,
+    [snapshot, ...params],
+  );
+  return rows.flatMap(({ id, atMs }) => (atMs === null ? [] : [{ id, atSec: Math.floor(atMs / 1000) }]));
+}
+
+/** Ids of the cards that traded after one snapshot and up to another. */
+export function tradedBetween(db: Db, after: number, upTo: number): string[] {
+  const rows = db.all<{ id: string }>('SELECT DISTINCT position_id AS id FROM trade WHERE id > ? AND id <= ?', [
+    after,
+    upTo,
+  ]);
+  return rows.map((row) => row.id);
+}
+
+/** The places nearest to where a page begins, nearest first, as many as it holds. Never throws. */
+export function arrange(places: readonly Place[], { way, count }: Pick<Reach, 'way' | 'count'>): Place[] {
+  const sign = way === 'older' ? 1 : -1;
+  return [...places].sort((a, b) => sign * (isAbove(a, b) ? -1 : 1)).slice(0, count);
+}
+
+function settled(db: Db, conditions: readonly Condition[], { way, count }: Reach): Place[] {
+  const { sql, params } = where(conditions);
+  const order = way === 'older' ? 'p.latest_ms / 1000 DESC, p.id' : 'p.latest_ms / 1000, p.id DESC';
+  return db.all<Place & Record<string, SqlValue>>(
+    `SELECT p.id, p.latest_ms / 1000 AS atSec FROM position p JOIN token k ON k.chain = p.chain AND k.address = p.token
+     WHERE ${sql} ORDER BY ${order} LIMIT ?`,
+    [...params, count],
+  );
+}
+
+function sources({ wallets, extra = [] }: FeedScope): Condition[] {
+  const listed: Condition[] =
+    extra.length === 0
+      ? []
+      : [
+          [
+            'p.id IN (SELECT value FROM json_each(?)) AND p.wallet NOT IN (SELECT value FROM json_each(?))',
+            JSON.stringify(extra),
+            JSON.stringify(wallets),
+          ],
+        ];
+  // The plus keeps the index of single wallets out, so that the feed is read in its own order.
+  if (wallets.length > fewWallets)
+    return [['+p.wallet IN (SELECT value FROM json_each(?))', JSON.stringify(wallets)], ...listed];
+  return [...wallets.map((wallet): Condition => ['p.wallet = ?', wallet]), ...listed];
+}
+
+function beyond({ way, from }: Reach): Condition[] {
+  if (from === undefined) return [];
+  return way === 'older'
+    ? [['p.latest_ms / 1000 <= ? AND (p.latest_ms / 1000 < ? OR p.id > ?)', from.atSec, from.atSec, from.id]]
+    : [['p.latest_ms / 1000 >= ? AND (p.latest_ms / 1000 > ? OR p.id < ?)', from.atSec, from.atSec, from.id]];
+}
+
+function reaches({ way, from }: Reach, place: Place): boolean {
+  return from === undefined || (way === 'older' ? isAbove(from, place) : isAbove(place, from));
+}
+
+function filters(scope: FeedScope, snapshot: number): Condition[] {
+  const marketCap = `k.supply * (SELECT t.usd / t.amount FROM trade t WHERE t.position_id = p.id AND t.id <= ?
+    ORDER BY t.at_ms DESC, t.id DESC LIMIT 1)`;
+  const { chains, onlyWithComments, minTradeUsd, minMarketCap, maxMarketCap } = scope;
+  return [
+    ['p.chain IN (SELECT value FROM json_each(?))', JSON.stringify(chains)],
+    ...(onlyWithComments === true
+      ? [['EXISTS (SELECT 1 FROM trade t JOIN comment c ON c.trade_id = t.id WHERE t.position_id = p.id)'] as const]
+      : []),
+    ...(minTradeUsd === undefined
+      ? []
+      : [
+          [
+            'EXISTS (SELECT 1 FROM trade t WHERE t.position_id = p.id AND t.usd >= ? AND t.id <= ?)',
+            minTradeUsd,
+            snapshot,
+          ] as const,
+        ]),
+    ...(minMarketCap === undefined ? [] : [[`${marketCap} >= ?`, snapshot, minMarketCap] as const]),
+    ...(maxMarketCap === undefined ? [] : [[`${marketCap} < ?`, snapshot, maxMarketCap] as const]),
+  ];
+}
+
+function where(conditions: readonly Condition[]): { sql: string; params: SqlValue[] } {
+  return {
+    sql: conditions.map(([sql]) => sql).join(' AND '),
+    params: conditions.flatMap(([, ...params]) => params),
+  };
+}

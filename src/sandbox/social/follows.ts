@@ -1,0 +1,86 @@
+import type { Db, SqlValue } from '../db/store.ts';
+import { type Partner, Refusal } from '../http/service.ts';
+import { startTracking } from './tracking.ts';
+
+/** One profile and those it starts or stops to follow, in one partner's graph. */
+export interface FollowChange {
+  partner: Partner;
+  followerId: string;
+  targetIds: readonly string[];
+  nowMs: number;
+}
+
+/** Follows the targets; those that are followed already stay as they are, the others begin to be tracked. */
+export function follow(db: Db, { partner, followerId, targetIds, nowMs }: FollowChange): void {
+  db.run(
+    `INSERT OR IGNORE INTO follow (partner_id, follower_id, target_id, at_ms)
+     SELECT ?, ?, value, ? FROM json_each(?)`,
+    [partner.id, followerId, nowMs, JSON.stringify(targetIds)],
+  );
+  startTracking(db, targetIds, nowMs);
+}
+
+/** Stops following the targets; those that were not followed change nothing. */
+export function unfollow(db: Db, { partner, followerId, targetIds }: FollowChange): void {
+  db.run(
+    'DELETE FROM follow WHERE partner_id = ? AND follower_id = ? AND target_id IN (SELECT value FROM json_each(?))',
+    [partner.id, followerId, JSON.stringify(targetIds)],
+  );
+}
+
+/** Which side of the graph a list shows: those who follow a profile, or those it follows. */
+export type FollowSide = 'followers' | 'follows';
+
+export interface FollowPage {
+  /** Latest follow first; ties by profile id. */
+  ids: string[];
+  /** Where the next page begins; `null` at the end. */
+  cursor: string | null;
+}
+
+export interface FollowQuestion {
+  partner: Partner;
+  profileId: string;
+  side: FollowSide;
+  limit: number;
+  cursor: string | undefined;
+}
+
+/**
+ * One page of a profile's followers or follows in this partner's graph. A follow made meanwhile comes before the first page, so no
+ * profile is shown twice and none is left out. Errors: Refusal 400 for a cursor that is none.
+ */
+export function followPage(db: Db, { partner, profileId, side, limit, cursor }: FollowQuestion): FollowPage {
+  const [shown, fixed] = side === 'followers' ? ['follower_id', 'target_id'] : ['target_id', 'follower_id'];
+  const after = cursor === undefined ? undefined : readCursor(cursor);
+  const params: SqlValue[] = [partner.id, profileId, ...(after === undefined ? [] : [after.atMs, after.id]), limit + 1];
+  const rows = db.all<Place>(
+    `SELECT ${shown} AS id, at_ms AS atMs FROM follow WHERE partner_id = ? AND ${fixed} = ?
+     ${after === undefined ? '' : `AND (at_ms, ${shown}) < (?, ?)`} ORDER BY at_ms DESC, ${shown} DESC LIMIT ?`,
+    params,
+  );
+  const page = rows.slice(0, limit);
+  const last = page.at(-1);
+  return {
+    ids: page.map((row) => row.id),
+    cursor: last !== undefined && rows.length > limit ? writeCursor(last) : null,
+  };
+}
+
+/** Where a page ended. */
+interface Place {
+  id: string;
+  atMs: number;
+}
+
+function writeCursor({ atMs, id }: Place): string {
+  return Buffer.from(`${atMs}:${id}`).toString('base64url');
+}
+
+function readCursor(cursor: string): Place {
+  const [, atMs, id] = /^(\d{1,15}):([0-9a-f-]{36})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
+  const place = atMs === undefined || id === undefined ? undefined : { atMs: Number(atMs), id };
+  if (place === undefined || writeCursor(place) !== cursor)
+    throw new Refusal(400, `cursor ${JSON.stringify(cursor)}: not one that this list gave`);
+  return place;
+}

@@ -1,0 +1,140 @@
+import { createHash } from 'node:crypto';
+import type { Chain } from '../../model/chain.ts';
+import type { Row } from './read-rows.ts';
+import type { ReadEvent, RowReader } from './read-trades.ts';
+import { type KnownAddresses, knowNone, readTradeText, type TradeText } from './trade-text.ts';
+
+const columns = [
+  'block_time',
+  'chain',
+  'project',
+  'category',
+  'token_a_symbol',
+  'token_b_symbol',
+  'token_a_amount',
+  'token_b_amount',
+  'usd_amount',
+  'trader_a',
+];
+
+/** Money rather than tokens, the most money-like first: the side of a swap that is named here is what was paid with. */
+const quotes = 'USDC USDT DAI BUSD TUSD GUSD LUSD FRAX UST sUSD OUSD USDN FEI WETH'.split(' ');
+
+/**
+ * In a dex.trades row token a is what the trader got, except in those of the 0x family, where it is what the trader
+ * gave: told by the rows that describe one swap twice (against Sushiswap, Curve and Balancer 1inch agrees in all,
+ * 0x API and Matcha in none). Uniswap v3 rows carry the pool's order and cannot be told from v2; they are read like it.
+ */
+const projectsGivingTokenA = new Set(['0x API', '0x Native', 'Matcha', 'Tokenlon']);
+
+interface Leg {
+  symbol: string;
+  amount: string;
+}
+
+interface Swap {
+  row: Row;
+  got: Leg;
+  gave: Leg;
+}
+
+/**
+ * Reads Dune's dex.trades, rows in order of time. One row is one buy or sell of the token against money (stablecoins, or
+ * WETH where the other side is no stablecoin); a swap of one token for another is a sell and a buy. The table names no
+ * addresses, so a token's is a stand-in made from its symbol; ETH is read as WETH. A swap that several layers report
+ * (same second, trader and pair) counts once: as its DEX rows, or as those of the first project where there is no DEX.
+ * Never throws.
+ */
+export function duneReader(chain: Chain | undefined): RowReader {
+  const known = knowNone();
+  let second = '';
+  let waiting: Swap[] = [];
+  function flush(): ReadEvent[] {
+    const events = readSecond(waiting, chain, known);
+    waiting = [];
+    return events;
+  }
+  return {
+    start(found) {
+      const missing = columns.filter((column) => !found.includes(column));
+      if (missing.length === 0) return undefined;
+      const message = `the file has no column ${missing.join(', ')}`;
+      return { kind: 'fatal', message, hint: `the preset dune reads ${columns.join(', ')}` };
+    },
+    read(row) {
+      const time = row.cells['block_time'] ?? '';
+      const events = time === second ? [] : flush();
+      second = time;
+      waiting.push(swapOf(row));
+      return events;
+    },
+    finish: flush,
+  };
+}
+
+/** The address that stands for a symbol: 20 bytes of its SHA-256, so the same in every file. */
+function standInAddress(symbol: string): string {
+  return `0x${createHash('sha256').update(symbol).digest('hex').slice(0, 40)}`;
+}
+
+function swapOf(row: Row): Swap {
+  const cell = (name: string) => row.cells[name]?.trim() ?? '';
+  const leg = (letter: 'a' | 'b'): Leg => {
+    const symbol = cell(`token_${letter}_symbol`);
+    return { symbol: symbol === 'ETH' ? 'WETH' : symbol, amount: cell(`token_${letter}_amount`) };
+  };
+  const [a, b] = [leg('a'), leg('b')];
+  return projectsGivingTokenA.has(cell('project')) ? { row, got: b, gave: a } : { row, got: a, gave: b };
+}
+
+function readSecond(swaps: Swap[], chain: Chain | undefined, known: KnownAddresses): ReadEvent[] {
+  const groups = new Map<string, Swap[]>();
+  for (const swap of swaps) groups.set(sameSwapKey(swap), [...(groups.get(sameSwapKey(swap)) ?? []), swap]);
+  return swaps.flatMap((swap): ReadEvent[] => {
+    const layers = groups.get(sameSwapKey(swap)) ?? [];
+    const first = layers.find(isDex) ?? layers[0] ?? swap;
+    const isCounted = isDex(first) ? isDex(swap) : swap.row.cells['project'] === first.row.cells['project'];
+    if (isCounted) return readSwap(swap, chain, known);
+    return [
+      { kind: 'skipped', line: swap.row.line, reason: `the same swap as in line ${first.row.line}, by another layer` },
+    ];
+  });
+}
+
+function sameSwapKey({ row, got, gave }: Swap): string {
+  return [row.cells['trader_a']?.toLowerCase(), ...[got.symbol, gave.symbol].sort()].join('\n');
+}
+
+function isDex({ row }: Swap): boolean {
+  return row.cells['category'] === 'DEX';
+}
+
+function readSwap({ row, got, gave }: Swap, chain: Chain | undefined, known: KnownAddresses): ReadEvent[] {
+  const { line, place, cells, text } = row;
+  const reject = (reason: string): ReadEvent[] => [{ kind: 'rejected', row: { line, place, reason, text } }];
+  const own = cells['chain']?.trim().toLowerCase() ?? '';
+  if (chain !== undefined && own !== chain) return reject(`chain "${own}": must be ${chain}, as asked for`);
+  if (got.symbol === gave.symbol) return reject(`token_b_symbol "${gave.symbol}": must differ from token_a_symbol`);
+  const shared: TradeText = { chain: own, time: cells['block_time'] ?? '', trader: cells['trader_a'] ?? '' };
+  const keyParts = [cells['project'] ?? '', got.symbol, got.amount, gave.symbol, gave.amount];
+  const events: ReadEvent[] = [];
+  for (const { leg, side } of tradedLegs(got, gave)) {
+    if (leg.symbol === '') return reject('token_a_symbol or token_b_symbol is empty: must name the token');
+    const read = readTradeText(
+      { ...shared, ...leg, side, token: standInAddress(leg.symbol), usd: cells['usd_amount'] ?? '' },
+      known,
+      keyParts,
+    );
+    if ('reason' in read) return reject(read.reason);
+    events.push({ kind: 'trade', line, trade: read.trade });
+  }
+  return events;
+}
+
+function tradedLegs(got: Leg, gave: Leg): { leg: Leg; side: 'buy' | 'sell' }[] {
+  const rank = ({ symbol }: Leg) => (quotes.includes(symbol) ? quotes.indexOf(symbol) : quotes.length);
+  const sold = { leg: gave, side: 'sell' } as const;
+  const bought = { leg: got, side: 'buy' } as const;
+  if (rank(gave) === rank(got)) return [sold, bought];
+  return rank(gave) < rank(got) ? [bought] : [sold];
+}

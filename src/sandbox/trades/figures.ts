@@ -1,0 +1,141 @@
+import { leaderboardChains } from '../../model/chain.ts';
+import { getMeta, setMeta } from '../db/clock.ts';
+import type { Db, SqlValue } from '../db/store.ts';
+
+export type Timeframe = '7d' | '30d';
+
+const dayMs = 86_400_000;
+/** Length of each window that figures are given for. */
+export const windowMs: Readonly<Record<Timeframe, number>> = { '7d': 7 * dayMs, '30d': 30 * dayMs };
+const timeframes: readonly Timeframe[] = ['7d', '30d'];
+
+/** When the kept sums were right. */
+const keptAtKey = 'figures.atMs';
+/** Sums are kept in worlds of at least as many trades; in smaller ones adding up is as quick. */
+const largeWorld = 20_000;
+/** Sums older than this are not mended but made anew. */
+const farMs = dayMs / 2;
+/** Profiles whose sums are added up beside the kept ones; with more, the kept ones are mended first. */
+const mostTouched = 200;
+/** Wallets that may trade at once before the kept sums are not worth mending. */
+const mostStale = 2000;
+
+/** A table of sums per wallet and chain for a FROM clause: profile_id, wallet, chain, pnl, cost_usd, volume_usd, trades, exits, wins. */
+export interface Source {
+  sql: string;
+  params: SqlValue[];
+}
+
+/**
+ * The sums over the trades of the window that ends now, for some profiles or for all: kept ones where they still hold, and the rest
+ * added up from the trades. In a large world it keeps sums, unless another process is writing just now or the moment is a passing
+ * one, which is not asked for again. Only the chains that leaderboards cover.
+ */
+export function figuresAt(
+  db: Db,
+  timeframe: Timeframe,
+  nowMs: number,
+  { profileIds, isPassing = false }: { profileIds?: readonly string[] | undefined; isPassing?: boolean } = {},
+): Source {
+  const touched = keptBut(db, nowMs, isPassing);
+  if (touched === undefined) return summed(timeframe, nowMs, profileIds);
+  const isTouched = new Set(touched);
+  const asked = profileIds?.filter((id) => !isTouched.has(id));
+  const fresh = summed(
+    timeframe,
+    nowMs,
+    profileIds === undefined ? touched : profileIds.filter((id) => isTouched.has(id)),
+  );
+  const rest = asked === undefined ? 'NOT IN' : 'IN';
+  return {
+    sql: `SELECT profile_id, wallet, chain, pnl, cost_usd, volume_usd, trades, exits, wins FROM figure
+      WHERE days = ? AND profile_id ${rest} (SELECT value FROM json_each(?)) UNION ALL ${fresh.sql}`,
+    params: [daysOf(timeframe), JSON.stringify(asked ?? touched), ...fresh.params],
+  };
+}
+
+/** Says that wallets have other trades than before; call it in the transaction that changes them. */
+export function touchFigures(db: Db, wallets: readonly string[]): void {
+  if (getMeta(db, keptAtKey) === undefined) return;
+  if (wallets.length > mostStale) dropFigures(db);
+  else
+    db.run(
+      `INSERT OR IGNORE INTO figure_stale (profile_id)
+       SELECT profile_id FROM wallet WHERE address IN (SELECT value FROM json_each(?))`,
+      [JSON.stringify(wallets)],
+    );
+}
+
+/** Forgets the kept sums; they are made anew when they are needed. */
+export function dropFigures(db: Db): void {
+  db.run('DELETE FROM meta WHERE key = ?', [keptAtKey]);
+}
+
+/** The profiles that the kept sums do not hold for; `undefined` when there are no kept sums to use. */
+function keptBut(db: Db, nowMs: number, isPassing: boolean): string[] | undefined {
+  const largest = db.get<{ id: number | null }>('SELECT max(id) AS id FROM trade')?.id ?? 0;
+  if (largest < largeWorld) return undefined;
+  const touched = touchedSince(db, nowMs);
+  if (isPassing || (touched !== undefined && touched.length <= mostTouched)) return touched;
+  const isKept = db.tryTransaction(() => keep(db, nowMs));
+  return isKept ? [] : touched;
+}
+
+/** Profiles with a trade that came into a window or left one since the sums were kept, or that was stored since. */
+function touchedSince(db: Db, nowMs: number): string[] | undefined {
+  const kept = getMeta(db, keptAtKey);
+  if (kept === undefined || Math.abs(nowMs - Number(kept)) > farMs) return undefined;
+  const [fromMs, toMs] = [Math.min(nowMs, Number(kept)), Math.max(nowMs, Number(kept))];
+  const edges = [0, windowMs['7d'], windowMs['30d']].flatMap((ms) => [fromMs - ms, toMs - ms]);
+  const between = 'SELECT wallet FROM trade WHERE at_ms > ? AND at_ms <= ?';
+  const rows = db.all<{ id: string }>(
+    `SELECT profile_id AS id FROM figure_stale UNION
+     SELECT w.profile_id FROM (${between} UNION ${between} UNION ${between}) t JOIN wallet w ON w.address = t.wallet`,
+    edges,
+  );
+  return rows.map(({ id }) => id);
+}
+
+function keep(db: Db, nowMs: number): void {
+  const touched = touchedSince(db, nowMs);
+  const only = touched === undefined ? '' : 'WHERE days IN (7, 30) AND profile_id IN (SELECT value FROM json_each(?))';
+  db.run(`DELETE FROM figure ${only}`, touched === undefined ? [] : [JSON.stringify(touched)]);
+  for (const timeframe of timeframes) {
+    const { sql, params } = summed(timeframe, nowMs, touched);
+    db.run(
+      `INSERT INTO figure (days, profile_id, wallet, chain, pnl, cost_usd, volume_usd, trades, exits, wins)
+       SELECT ?, * FROM (${sql}) ORDER BY profile_id, wallet, chain`,
+      [daysOf(timeframe), ...params],
+    );
+  }
+  db.run('DELETE FROM figure_stale');
+  setMeta(db, keptAtKey, String(nowMs));
+}
+
+/** One row a wallet and chain that traded. For some profiles along the wallet's index, for all along the time's. */
+function summed(timeframe: Timeframe, nowMs: number, profileIds: readonly string[] | undefined): Source {
+  const [from, only] =
+    profileIds === undefined
+      ? ['trade t JOIN wallet w ON w.address = t.wallet', '']
+      : [
+          'wallet w CROSS JOIN trade t INDEXED BY trade_wallet ON t.wallet = w.address',
+          'AND w.profile_id IN (SELECT value FROM json_each(?))',
+        ];
+  return {
+    sql: `SELECT w.profile_id, t.wallet, t.chain, sum(t.realized_usd) AS pnl, sum(t.margin_cost_usd) AS cost_usd,
+        sum(t.usd) AS volume_usd, count(*) AS trades, sum(t.intent = 'exit') AS exits,
+        sum(t.intent = 'exit' AND t.realized_usd > 0) AS wins
+      FROM ${from} WHERE t.at_ms > ? AND t.at_ms <= ? AND t.chain IN (SELECT value FROM json_each(?)) ${only}
+      GROUP BY t.wallet, t.chain`,
+    params: [
+      nowMs - windowMs[timeframe],
+      nowMs,
+      JSON.stringify(leaderboardChains),
+      ...(profileIds === undefined ? [] : [JSON.stringify(profileIds)]),
+    ],
+  };
+}
+
+function daysOf(timeframe: Timeframe): number {
+  return windowMs[timeframe] / dayMs;
+}

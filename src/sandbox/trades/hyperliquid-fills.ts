@@ -1,0 +1,214 @@
+import { chainFills, type OrderedFill } from './fill-order.ts';
+import { cellsOf, type Fatal, type Row } from './read-rows.ts';
+import type { ReadEvent, RowReader } from './read-trades.ts';
+import type { Trade } from './trade.ts';
+import { type KnownAddresses, knowNone, readNumber, readTime, readTradeText, type TradeText } from './trade-text.ts';
+
+/** The fields of a fill by their names in the exchange's answers, and what the CSV export calls them. */
+const csvColumns = {
+  user: 'Account',
+  coin: 'Coin',
+  px: 'Execution Price',
+  sz: 'Size Tokens',
+  side: 'Side',
+  time: 'Timestamp IST',
+  startPosition: 'Start Position',
+  dir: 'Direction',
+  hash: 'Transaction Hash',
+  oid: 'Order ID',
+  fee: 'Fee',
+  tid: 'Trade ID',
+} as const;
+
+type FillField = keyof typeof csvColumns;
+
+interface Fill extends OrderedFill {
+  row: Row;
+  isSpot: boolean;
+  isBuy: boolean;
+  size: number;
+  price: number;
+  fee: number;
+  texts: Record<FillField, string>;
+}
+
+/** A fill's share in one position. */
+interface Part {
+  direction: Trade['direction'];
+  size: number;
+  /** Size before it in that position; below 0 where the fill's words and its start do not fit. */
+  startAmount: number;
+  name: string;
+}
+
+const isBuyOf = new Map([
+  ['buy', true],
+  ['b', true],
+  ['sell', false],
+  ['a', false],
+]);
+const istPattern = /^(\d\d)-(\d\d)-(\d{4}) (\d?\d):(\d\d)$/;
+
+/**
+ * Reads fills of the exchange. Long and short come from the fill's direction; a fill that crosses zero (`Long > Short`)
+ * is two trades. Coins named `@107` or `PURR/USDC` are spot, where the fee of a buy comes out of the coins bought.
+ * The value is price times size, and leverage, which fills do not tell, is 1. All fills are collected, and given back
+ * oldest first so that each one starts where the one before it ended. Never throws.
+ */
+export function hyperliquidFillsReader(): RowReader {
+  const fills: Fill[] = [];
+  const known = knowNone();
+  const items = { count: 0, isAnyNamed: false };
+  return {
+    start(columns) {
+      const missing = Object.values(csvColumns).filter((column) => !columns.includes(column));
+      if (missing.length === 0) return undefined;
+      const message = `the file has no column ${missing.join(', ')}`;
+      return {
+        kind: 'fatal',
+        message,
+        hint: `the preset hyperliquid-fills reads ${Object.values(csvColumns).join(', ')}`,
+      };
+    },
+    read(row) {
+      const fill = readFill(row);
+      if ('reason' in fill) return [rejected(row, fill.reason)];
+      fills.push(fill);
+      return [];
+    },
+    finish: () =>
+      items.count > 0 && !items.isAnyNamed ? [nobody] : chainFills(fills).flatMap((fill) => tradesOf(fill, known)),
+    rowsOf: (item) =>
+      fillsOf(item).map((fill) => {
+        items.count += 1;
+        items.isAnyNamed ||= isObject(fill) && fill['user'] !== undefined;
+        const cells = isObject(fill) ? cellsOf(fill) : {};
+        const [line, columns] = [items.count, Object.keys(cells)];
+        return { line, place: `fill ${line}`, cells, columns, text: JSON.stringify(fill) };
+      }),
+  };
+}
+
+/** The fills of one recorded answer (`{request: {user}, response: [fill]}`), or a fill of a plain list. */
+function fillsOf(item: unknown): unknown[] {
+  if (!isObject(item) || !Array.isArray(item['response'])) return [item];
+  const request = isObject(item['request']) ? item['request'] : {};
+  return item['response'].map((fill: unknown) => (isObject(fill) ? { user: request['user'], ...fill } : fill));
+}
+
+const nobody: Fatal = {
+  kind: 'fatal',
+  message: 'the document holds no fills that name their account',
+  hint: 'give [{"request": {"user": "0x.."}, "response": [fill, ..]}], or fills with a "user" each',
+};
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function rejected(row: Row, reason: string): ReadEvent {
+  return { kind: 'rejected', row: { line: row.line, place: row.place, reason, text: row.text } };
+}
+
+function readFill(row: Row): Fill | { reason: string } {
+  const texts = { ...csvColumns } as Record<FillField, string>;
+  for (const name of Object.keys(csvColumns) as FillField[]) {
+    texts[name] = (row.cells[name] ?? row.cells[csvColumns[name]] ?? '').trim();
+  }
+  const problems: string[] = [];
+  function check<Value>(name: FillField, value: Value | undefined, right: string, fallback: Value): Value {
+    if (value !== undefined) return value;
+    problems.push(`${name} ${JSON.stringify(texts[name])}: must be ${right}`);
+    return fallback;
+  }
+  const isSpot = /^@\d|\//.test(texts.coin);
+  const isBuy = check('side', isBuyOf.get(texts.side.toLowerCase()), 'B, A, BUY or SELL', true);
+  const size = check('sz', readPositive(texts.sz), 'a number above 0', 1);
+  const price = check('px', readPositive(texts.px), 'a number above 0', 1);
+  const start = check('startPosition', readNumber(texts.startPosition), 'a number', 0);
+  const fee = check('fee', texts.fee === '' ? 0 : readNumber(texts.fee), 'a number', 0);
+  const atMs = check('time', readIst(texts.time) ?? readTime(texts.time), 'Unix milliseconds or DD-MM-YYYY HH:MM', 0);
+  if (problems.length > 0) return { reason: problems.join('; ') };
+  const end = start + (isBuy ? size - (isSpot ? fee : 0) : -size);
+  const shared = { account: texts.user.toLowerCase(), coin: texts.coin, atMs, start, end, isSelfTrade: false };
+  return { ...shared, row, isSpot, isBuy, size, price, fee, texts };
+}
+
+function readPositive(text: string): number | undefined {
+  const value = readNumber(text);
+  return value !== undefined && value > 0 ? value : undefined;
+}
+
+/** The export writes India's time, five and a half hours ahead, to the minute. */
+function readIst(text: string): number | undefined {
+  const [matched, day, month, year, hour = '', minute] = istPattern.exec(text) ?? [];
+  if (matched === undefined) return undefined;
+  return readTime(`${year}-${month}-${day}T${hour.padStart(2, '0')}:${minute}+05:30`);
+}
+
+function tradesOf(fill: Fill, known: KnownAddresses): ReadEvent[] {
+  const parts = partsOf(fill);
+  if ('reason' in parts) return [rejected(fill.row, parts.reason)];
+  const events: ReadEvent[] = [];
+  for (const part of parts) {
+    const read = readTradeText(textOf(fill, part), known, [
+      fill.texts.px,
+      fill.texts.startPosition,
+      fill.texts.fee,
+      fill.texts.tid,
+      part.name,
+    ]);
+    if ('reason' in read) return [rejected(fill.row, read.reason)];
+    const trade = part.startAmount < 0 ? read.trade : { ...read.trade, startAmount: part.startAmount };
+    events.push({ kind: 'trade', line: fill.row.line, trade });
+  }
+  return events;
+}
+
+function textOf(fill: Fill, part: Part): TradeText {
+  return {
+    chain: 'hyperliquid',
+    time: String(fill.atMs),
+    trader: fill.account,
+    token: fill.coin,
+    symbol: fill.coin,
+    side: fill.isBuy ? 'buy' : 'sell',
+    amount: String(part.size),
+    usd: String(fill.price * (fill.isSpot ? fill.size : part.size)),
+    tx: fill.texts.hash,
+    orderId: fill.texts.oid,
+    direction: part.direction ?? '',
+  };
+}
+
+function partsOf(fill: Fill): Part[] | { reason: string } {
+  const { isBuy, isSpot, isSelfTrade, size, start, fee } = fill;
+  const { dir } = fill.texts;
+  if (isSpot) return [{ direction: null, size: isBuy ? size - fee : size, startAmount: start, name: 'spot' }];
+  const [, verb, word] = /^(Open|Close) (Long|Short)$/.exec(dir) ?? [];
+  if (verb !== undefined && !isSelfTrade) {
+    const direction = word === 'Long' ? 'long' : 'short';
+    if (isBuy !== ((verb === 'Open') === (direction === 'long')))
+      return { reason: `dir "${dir}": must fit side "${fill.texts.side}"` };
+    return [{ direction, size, startAmount: direction === 'long' ? start : 0 - start, name: 'all' }];
+  }
+  const parts = partsByStart(fill);
+  const isTurn = / > /.test(dir);
+  if (isSelfTrade || (isTurn ? parts.length === 2 : start > 0 !== isBuy && start !== 0)) return parts;
+  return { reason: `dir "${dir}": must fit startPosition ${start} and sz ${size}` };
+}
+
+/**
+ * The parts of a fill that crosses zero, of one in a trade with itself, and of liquidations and settlements, which carry
+ * other words: what stands against the position closes it, the rest opens one.
+ */
+function partsByStart({ isBuy, size, start }: Fill): Part[] {
+  const [same, against] = isBuy ? (['long', 'short'] as const) : (['short', 'long'] as const);
+  const held = Math.abs(start);
+  if (start > 0 === isBuy || start === 0) return [{ direction: same, size, startAmount: held, name: 'all' }];
+  if (size <= held) return [{ direction: against, size, startAmount: held, name: 'all' }];
+  return [
+    { direction: against, size: held, startAmount: held, name: 'close' },
+    { direction: same, size: size - held, startAmount: 0, name: 'open' },
+  ];
+}

@@ -1,0 +1,211 @@
+import { uuidOf } from '../db/ids.ts';
+import type { Db } from '../db/store.ts';
+import { applyTrade, type PositionState, type TradeEffect } from './positions.ts';
+import type { Trade } from './trade.ts';
+
+/** What a trade did, and the id of its position. */
+export interface Taken {
+  positionId: string;
+  effect: TradeEffect;
+}
+
+/** Positions while trades are being added to them. */
+interface PositionLines {
+  /** Takes a trade; the caller stores it with what comes back. */
+  take: (trade: Trade) => Taken;
+  /** Stores what changed, but for lines that start over. */
+  save: () => void;
+  /** Stores what is left; call it once the trades themselves are stored. */
+  finish: () => void;
+}
+
+/** The positions of one wallet, chain, token and direction, of which only the newest takes trades. */
+interface Line {
+  parts: LineParts;
+  newest: PositionState | undefined;
+  newestId: string;
+  /** Earlier positions that are not stored yet. */
+  earlier: PositionState[];
+  isChanged: boolean;
+  /** An older trade came after a newer one: the line starts over from its own trades at the end. */
+  isLate: boolean;
+}
+
+type LineParts = readonly [wallet: string, chain: string, token: string, direction: string];
+
+const ofLine = 'wallet = ? AND chain = ? AND token = ? AND direction = ?';
+
+/**
+ * Keeps the positions that trades belong to, at most so many of them at once. A trade that is older than its position's
+ * latest makes that one line start over from its own trades, at the end.
+ */
+export function openLines(db: Db, mostHeld: number): PositionLines {
+  const wallets = new Map<string, Map<string, Line[]>>();
+  const late = new Map<string, LineParts>();
+  let held = 0;
+  let isAnyStored = db.get('SELECT 1 FROM position LIMIT 1') !== undefined;
+  const linesOf = ({ trader, token }: Trade): Line[] => {
+    const tokens = wallets.get(trader) ?? new Map<string, Line[]>();
+    const lines = tokens.get(token) ?? [];
+    if (lines.length === 0) wallets.set(trader, tokens.set(token, lines));
+    return lines;
+  };
+  const save = (most: number) => {
+    const saved: Line[] = [];
+    for (const [wallet, tokens] of wallets) {
+      if (held <= most) break;
+      wallets.delete(wallet);
+      for (const lines of tokens.values())
+        for (const line of lines) {
+          held -= 1 + line.earlier.length;
+          if (!line.isLate) saved.push(line);
+        }
+    }
+    saveLines(db, saved);
+    isAnyStored = true;
+  };
+  return {
+    take: (trade) => {
+      const direction = trade.direction ?? '';
+      const lines = linesOf(trade);
+      let line = lines.find(({ parts }) => parts[1] === trade.chain && parts[3] === direction);
+      if (line === undefined) {
+        const parts = [trade.trader, trade.chain, trade.token, direction] as const;
+        line = isAnyStored ? readLine(db, parts) : newLine(parts);
+        lines.push(line);
+        held += 1;
+      }
+      if (line.isLate || (line.newest !== undefined && trade.atMs < line.newest.latestAtMs)) {
+        line.isLate = true;
+        late.set(line.parts.join(' '), line.parts);
+        return unknown;
+      }
+      held -= line.earlier.length;
+      const taken = takeTrade(line, trade);
+      held += line.earlier.length;
+      if (held > mostHeld) save(mostHeld / 2);
+      return taken;
+    },
+    save: () => save(0),
+    finish: () => {
+      save(0);
+      for (const parts of late.values()) rebuildLine(db, parts);
+      late.clear();
+    },
+  };
+}
+
+function readLine(db: Db, parts: LineParts): Line {
+  const row = db.get<{ id: string; state: string }>(
+    `SELECT id, state FROM position WHERE ${ofLine} ORDER BY ordinal DESC LIMIT 1`,
+    parts,
+  );
+  const line = newLine(parts);
+  return row === undefined ? line : { ...line, newest: JSON.parse(row.state), newestId: row.id };
+}
+
+function newLine(parts: LineParts): Line {
+  return { parts, newest: undefined, newestId: '', earlier: [], isChanged: false, isLate: false };
+}
+
+/** Stands in until the line starts over from its own trades. */
+const unknown: Taken = {
+  positionId: '',
+  effect: { ordinal: 0, intent: 'enter', realizedUsd: 0, costUsd: 0, marginCostUsd: 0, heldMs: null },
+};
+
+function takeTrade(line: Line, trade: Trade): Taken {
+  const { newest } = line;
+  const { position, effect, opened } = applyTrade(newest, trade);
+  if (opened) {
+    if (newest !== undefined) line.earlier.push(newest);
+    line.newestId = idOf(line.parts, position.ordinal);
+  }
+  line.newest = position;
+  line.isChanged = true;
+  return { positionId: line.newestId, effect };
+}
+
+function idOf([wallet, chain, token, direction]: LineParts, ordinal: number): string {
+  return uuidOf(`position:${wallet}:${chain}:${token}:${direction}:${ordinal}`);
+}
+
+/** In the order of their ids, which is the order of the table: so that each page of it is written once. */
+function saveLines(db: Db, lines: readonly Line[]): void {
+  const rows = lines.flatMap(({ parts, newest, newestId, earlier }) => [
+    ...earlier.map((state) => ({ id: idOf(parts, state.ordinal), parts, state, isSuperseded: true })),
+    ...(newest === undefined ? [] : [{ id: newestId, parts, state: newest, isSuperseded: false }]),
+  ]);
+  for (const row of rows.sort((a, b) => (a.id < b.id ? -1 : 1))) savePosition(db, row);
+}
+
+interface PositionRow {
+  id: string;
+  parts: LineParts;
+  state: PositionState;
+  isSuperseded: boolean;
+}
+
+function savePosition(db: Db, { id, parts, state, isSuperseded }: PositionRow): void {
+  const [wallet, chain, token, direction] = parts;
+  db.run(
+    `INSERT INTO position
+       (id, chain, wallet, token, direction, ordinal, superseded, opened_ms, latest_ms, amount, realized_usd, sell_count, state)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (id) DO UPDATE SET superseded = excluded.superseded, opened_ms = excluded.opened_ms, latest_ms = excluded.latest_ms,
+       amount = excluded.amount, realized_usd = excluded.realized_usd, sell_count = excluded.sell_count, state = excluded.state`,
+    [
+      id,
+      chain,
+      wallet,
+      token,
+      direction,
+      state.ordinal,
+      isSuperseded ? 1 : 0,
+      state.openedAtMs,
+      state.latestAtMs,
+      state.lots.reduce((sum, lot) => sum + lot.amount, 0),
+      state.realizedUsd,
+      state.sellCount,
+      JSON.stringify(state),
+    ],
+  );
+}
+
+interface StoredTrade extends Omit<Trade, 'direction' | 'orderId' | 'startAmount'> {
+  id: number;
+  direction: string;
+  startAmount: number | null;
+}
+
+function rebuildLine(db: Db, parts: LineParts): void {
+  const trades = db.all<StoredTrade>(
+    `SELECT id, chain, wallet AS trader, token, side, direction, leverage, amount, usd, start_amount AS startAmount, at_ms AS atMs,
+       tx, row_key AS rowKey FROM trade WHERE ${ofLine} ORDER BY at_ms, id`,
+    parts,
+  );
+  db.run(`DELETE FROM position WHERE ${ofLine}`, parts);
+  const save = (state: PositionState, isSuperseded: boolean) =>
+    savePosition(db, { id: idOf(parts, state.ordinal), parts, state, isSuperseded });
+  let newest: PositionState | undefined;
+  for (const { direction, startAmount, ...stored } of trades) {
+    const trade: Trade = {
+      ...stored,
+      direction: direction === '' ? null : (direction as 'long' | 'short'),
+      ...(startAmount === null ? {} : { startAmount }),
+    };
+    const { position, effect } = applyTrade(newest, trade);
+    if (newest !== undefined && position.ordinal !== newest.ordinal) save(newest, true);
+    newest = position;
+    db.run(
+      'UPDATE trade SET position_id = ?, intent = ?, realized_usd = ?, margin_cost_usd = ?, held_ms = ? WHERE id = ?',
+      [idOf(parts, effect.ordinal), effect.intent, effect.realizedUsd, effect.marginCostUsd, heldOf(effect), stored.id],
+    );
+  }
+  if (newest !== undefined) save(newest, false);
+}
+
+/** How long the tokens of a closing trade were held, in whole milliseconds, as it is stored. Never throws. */
+export function heldOf({ heldMs }: TradeEffect): number | null {
+  return heldMs === null ? null : Math.round(heldMs);
+}

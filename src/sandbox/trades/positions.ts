@@ -1,0 +1,293 @@
+import type { Chain } from '../../model/chain.ts';
+import { type Lot, useLots } from './lots.ts';
+import type { Trade } from './trade.ts';
+
+/** A position is open while what remains is worth at least this much (interface document, "Position state"). */
+export const openThresholdUsd = 1;
+
+/** Shares below which a difference is floating-point rounding: of a sale beyond what is held, and of a value. */
+const excessRounding = 1e-9;
+const valueRounding = 1e-9;
+
+/**
+ * Everything a position needs to take the next trade: plain data, to be stored as it is. Amounts and dollars are
+ * positive, also on shorts; bought and sold are the trades' own words, so a short is sold first.
+ */
+export interface PositionState {
+  /** 1 for the first position of this trader, chain, token and direction; each re-entry counts on. */
+  ordinal: number;
+  chain: Chain;
+  trader: string;
+  token: string;
+  direction: 'long' | 'short' | null;
+  openedAtMs: number;
+  latestAtMs: number;
+  /** An exit left less than `openThresholdUsd`: the next entry opens the next position. Never taken back. */
+  exited: boolean;
+  /** The source begins inside this position or has a gap in it, so that its cost is partly a guess. */
+  unavailable: boolean;
+  /** What is held, oldest first. */
+  lots: Lot[];
+  boughtAmount: number;
+  soldAmount: number;
+  /** Opening lots, and what was sold beyond what was held. */
+  receivedAmount: number;
+  /** Notional on perps; the margin figures are that divided by each trade's leverage. Equal on spot. */
+  boughtUsd: number;
+  soldUsd: number;
+  receivedUsd: number;
+  boughtMarginUsd: number;
+  soldMarginUsd: number;
+  receivedMarginUsd: number;
+  realizedUsd: number;
+  buyCount: number;
+  sellCount: number;
+  lastPriceUsd: number;
+  lastLeverage: number;
+}
+
+/** What one trade did to its position. */
+export interface TradeEffect {
+  ordinal: number;
+  intent: 'enter' | 'exit';
+  realizedUsd: number;
+  /** Cost of what left the position, notional; tokens never seen coming in cost their market value. 0 on entries. */
+  costUsd: number;
+  /** The same divided by leverage. */
+  marginCostUsd: number;
+  /** How long the tokens that left were held, weighted by amount; `null` on entries and where no lot was used. */
+  heldMs: number | null;
+}
+
+export interface AppliedTrade {
+  position: PositionState;
+  /** True when this trade began the position. */
+  opened: boolean;
+  effect: TradeEffect;
+}
+
+/** PositionStats as the service sends it; the figures with leverage are on perps only. */
+export interface PositionStats {
+  boughtUSD: number;
+  soldUSD: number;
+  realizedGainsUSD: number;
+  holdingsCostBasisUSD: number;
+  receivedCostBasisUSD: number;
+  holdingReceivedCostBasisUSD: number;
+  isOpen: boolean;
+  unavailable: boolean;
+  boughtUSDWithLeverage?: number;
+  soldUSDWithLeverage?: number;
+  holdingsCostBasisUSDWithLeverage?: number;
+}
+
+/** The part of a card's token metadata that follows from the trades; the perp fields are absent on spot. */
+export interface PositionFigures {
+  /** Tokens held; on perps the margin part (size divided by leverage). Negative on shorts. */
+  positionAmount: number;
+  positionAmountWithLeverage?: number;
+  perpPositionType?: 'long' | 'short';
+  /** Leverage of what is held, or of the last trade when nothing is. */
+  perpLeverage?: number;
+  /** What is held, at the given price: notional, positive. */
+  valueUsd: number;
+  positionStats: PositionStats;
+}
+
+/**
+ * The position after a trade, and what the trade did. One state stands for one (trader, chain, token, direction);
+ * `previous` is the newest of them, and trades come oldest first. Where the trade belongs to `previous`, that is what is
+ * changed and given back: so a trade costs no more than the lots it uses up. Never throws.
+ * Source: "Position state" and PositionStats in the interface document.
+ */
+export function applyTrade(previous: PositionState | undefined, trade: Trade): AppliedTrade {
+  const intent = isEntry(trade) ? 'enter' : 'exit';
+  const openingAmount = unseenAmount(previous, trade);
+  if (previous !== undefined && openingAmount < 0) leave(previous, trade, -openingAmount);
+  const opened = previous === undefined || (previous.exited && (intent === 'enter' || openingAmount > 0));
+  const position = opened ? openPosition(trade, (previous?.ordinal ?? 0) + 1) : previous;
+  if (openingAmount > 0) {
+    receive(position, trade, openingAmount);
+    addLot(position, trade, openingAmount, true);
+    position.unavailable = true;
+  }
+  countTrade(position, trade);
+  const effect = intent === 'enter' ? enter(position, trade) : exit(position, trade);
+  return { position, opened, effect };
+}
+
+/**
+ * A position's figures at a price; without one its own last trade price stands in. `isSuperseded` is to be set for
+ * every position but the newest of its kind: one left behind stays closed, however its dust is priced later.
+ * Amounts in tokens, the rest in USD. Never throws. Source: PositionStats and TokenMetadata in the interface document;
+ * assumed: on shorts bought and sold keep the trades' own words.
+ */
+export function positionStats(
+  position: PositionState,
+  priceUsd: number | null,
+  { isSuperseded = false }: { isSuperseded?: boolean } = {},
+): PositionFigures {
+  const held = sumLots(position);
+  const isPerp = position.direction !== null;
+  const valueUsd = held.amount * (priceUsd ?? position.lastPriceUsd);
+  const stats: PositionStats = {
+    boughtUSD: position.boughtMarginUsd,
+    soldUSD: position.soldMarginUsd,
+    realizedGainsUSD: position.realizedUsd,
+    holdingsCostBasisUSD: isPerp ? held.marginUsd : held.usd - held.receivedUsd,
+    receivedCostBasisUSD: position.receivedMarginUsd,
+    holdingReceivedCostBasisUSD: isPerp ? 0 : held.receivedUsd,
+    isOpen: !isSuperseded && isWorthHolding(valueUsd),
+    unavailable: position.unavailable,
+  };
+  if (position.direction === null) return { positionAmount: held.amount, valueUsd, positionStats: stats };
+  const sign = position.direction === 'short' && held.amount > 0 ? -1 : 1;
+  return {
+    positionAmount: sign * held.marginAmount,
+    positionAmountWithLeverage: sign * held.amount,
+    perpPositionType: position.direction,
+    perpLeverage: held.amount > 0 ? held.amount / held.marginAmount : position.lastLeverage,
+    valueUsd,
+    positionStats: {
+      ...stats,
+      boughtUSDWithLeverage: position.boughtUsd,
+      soldUSDWithLeverage: position.soldUsd,
+      holdingsCostBasisUSDWithLeverage: held.usd,
+    },
+  };
+}
+
+function isEntry(trade: Trade): boolean {
+  return (trade.side === 'sell') === (trade.direction === 'short');
+}
+
+function isWorthHolding(valueUsd: number): boolean {
+  return valueUsd >= openThresholdUsd * (1 - valueRounding);
+}
+
+/**
+ * Tokens that came in (below 0: went out) before this trade in trades that the source does not have, by what it says was held then.
+ * What is worth less than an open position is rounding, of sizes and of fees.
+ */
+function unseenAmount(previous: PositionState | undefined, trade: Trade): number {
+  if (trade.startAmount === undefined) return 0;
+  const unseen = trade.startAmount - (previous === undefined ? 0 : sumLots(previous).amount);
+  return isWorthHolding((Math.abs(unseen) * trade.usd) / trade.amount) ? unseen : 0;
+}
+
+/** What left unseen leaves at its cost: nobody knows what it was sold for. */
+function leave(position: PositionState, trade: Trade, amount: number): void {
+  useLots(position.lots, amount, trade.atMs);
+  position.unavailable = true;
+  position.lastPriceUsd = trade.usd / trade.amount;
+  position.exited ||= !isRestWorthHolding(position);
+}
+
+function openPosition(trade: Trade, ordinal: number): PositionState {
+  return {
+    ordinal,
+    chain: trade.chain,
+    trader: trade.trader,
+    token: trade.token,
+    direction: trade.direction,
+    openedAtMs: trade.atMs,
+    latestAtMs: trade.atMs,
+    exited: false,
+    unavailable: false,
+    lots: [],
+    boughtAmount: 0,
+    soldAmount: 0,
+    receivedAmount: 0,
+    boughtUsd: 0,
+    soldUsd: 0,
+    receivedUsd: 0,
+    boughtMarginUsd: 0,
+    soldMarginUsd: 0,
+    receivedMarginUsd: 0,
+    realizedUsd: 0,
+    buyCount: 0,
+    sellCount: 0,
+    lastPriceUsd: 0,
+    lastLeverage: 1,
+  };
+}
+
+/** The trade's dollars for a part of its tokens; exact for the whole. */
+function shareUsd(trade: Trade, amount: number): number {
+  return trade.usd * (amount / trade.amount);
+}
+
+function addLot(position: PositionState, trade: Trade, amount: number, received: boolean): void {
+  const { atMs, leverage } = trade;
+  position.lots.push({ amount, usd: shareUsd(trade, amount), received, atMs, leverage });
+}
+
+function receive(position: PositionState, trade: Trade, amount: number): void {
+  position.receivedAmount += amount;
+  position.receivedUsd += shareUsd(trade, amount);
+  position.receivedMarginUsd += shareUsd(trade, amount) / trade.leverage;
+}
+
+function countTrade(position: PositionState, trade: Trade): void {
+  position.latestAtMs = Math.max(position.latestAtMs, trade.atMs);
+  position.lastPriceUsd = trade.usd / trade.amount;
+  position.lastLeverage = trade.leverage;
+  if (trade.side === 'buy') {
+    position.buyCount += 1;
+    position.boughtAmount += trade.amount;
+    position.boughtUsd += trade.usd;
+    position.boughtMarginUsd += trade.usd / trade.leverage;
+  } else {
+    position.sellCount += 1;
+    position.soldAmount += trade.amount;
+    position.soldUsd += trade.usd;
+    position.soldMarginUsd += trade.usd / trade.leverage;
+  }
+}
+
+function enter(position: PositionState, trade: Trade): TradeEffect {
+  addLot(position, trade, trade.amount, false);
+  return { ordinal: position.ordinal, intent: 'enter', realizedUsd: 0, costUsd: 0, marginCostUsd: 0, heldMs: null };
+}
+
+function exit(position: PositionState, trade: Trade): TradeEffect {
+  const used = useLots(position.lots, trade.amount, trade.atMs);
+  const beyond = trade.amount - used.amount;
+  const excess = beyond > trade.amount * excessRounding ? beyond : 0;
+  const excessUsd = shareUsd(trade, excess);
+  if (excess > 0) receive(position, trade, excess);
+  const risen = trade.usd - excessUsd - used.usd;
+  const realizedUsd = trade.direction === 'short' ? 0 - risen : risen;
+  position.realizedUsd += realizedUsd;
+  position.exited ||= !isRestWorthHolding(position);
+  return {
+    ordinal: position.ordinal,
+    intent: 'exit',
+    realizedUsd,
+    costUsd: used.usd + excessUsd,
+    marginCostUsd: used.marginUsd + excessUsd / trade.leverage,
+    heldMs: used.amount > 0 ? used.amountMs / used.amount : null,
+  };
+}
+
+/** Adds lots up only until they are worth enough, mostly one: a running total would drift. */
+function isRestWorthHolding(position: PositionState): boolean {
+  let amount = 0;
+  for (const lot of position.lots) {
+    amount += lot.amount;
+    if (isWorthHolding(amount * position.lastPriceUsd)) return true;
+  }
+  return false;
+}
+
+function sumLots(position: PositionState) {
+  const sum = { amount: 0, marginAmount: 0, usd: 0, marginUsd: 0, receivedUsd: 0 };
+  for (const lot of position.lots) {
+    sum.amount += lot.amount;
+    sum.marginAmount += lot.amount / lot.leverage;
+    sum.usd += lot.usd;
+    sum.marginUsd += lot.usd / lot.leverage;
+    if (lot.received) sum.receivedUsd += lot.usd;
+  }
+  return sum;
+}

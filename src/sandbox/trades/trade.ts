@@ -1,0 +1,33 @@
+import type { Chain } from '../../model/chain.ts';
+
+/** One trade, as read from a file or made in the sandbox, before it is stored. */
+export interface Trade {
+  chain: Chain;
+  /** Wallet address: EVM lowercase, Solana as it is. */
+  trader: string;
+  /** Contract address or mint; on hyperliquid the coin's symbol. EVM lowercase. */
+  token: string;
+  tokenSymbol?: string;
+  tokenName?: string;
+  /** Total token supply, where known; makes a market cap out of a price. */
+  tokenSupply?: number;
+  side: 'buy' | 'sell';
+  /** Perps: which position the trade belongs to. `null` on spot. */
+  direction: 'long' | 'short' | null;
+  /** Perps: notional divided by margin. 1 on spot. */
+  leverage: number;
+  /** Tokens, > 0; on perps the full (leveraged) size. */
+  amount: number;
+  /** USD value, >= 0; on perps the notional. */
+  usd: number;
+  /** Unix milliseconds. */
+  atMs: number;
+  /** Transaction hash, or `null` where the source kept none. */
+  tx: string | null;
+  /** Hyperliquid order id, as text. */
+  orderId?: string;
+  /** Tokens held (unsigned) before this trade in its own position, when the source says so (exchange fills). */
+  startAmount?: number;
+  /** What tells this row from another row with the same other fields: the same row twice is one trade. */
+  rowKey: string;
+}

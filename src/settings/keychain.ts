@@ -1,0 +1,83 @@
+import { SotraError } from '../errors.ts';
+import { originOf } from './settings.ts';
+
+/** The part of @napi-rs/keyring that is used here; the package is optional, so its own types may be absent. */
+interface Keyring {
+  Entry: new (
+    service: string,
+    account: string,
+  ) => { getPassword: () => string | null; setPassword: (key: string) => void; deletePassword: () => boolean };
+}
+
+const keychainService = 'sotra';
+// As a value, so that compilers and bundlers leave the optional package alone.
+const keyringPackage: string = '@napi-rs/keyring';
+
+/** Which key of the keychain is meant. */
+export interface KeychainPlace {
+  context: string | undefined;
+  baseUrl: string;
+}
+
+/** The key of a context, saved for the origin of its base URL. Errors: `config` when the keychain cannot be used or has none. */
+export async function readKeychain(place: KeychainPlace): Promise<string> {
+  const key = await withEntry('read', place, (entry) => entry.getPassword());
+  if (typeof key === 'string' && key !== '') return key;
+  throw new SotraError('config', `the keychain holds no key for context ${place.context}`, {
+    hint: `Store it again with sotra auth login --context ${place.context}, or set SOTRA_API_KEY.`,
+  });
+}
+
+/** Saves a key and reads it back: some keychains take what they do not keep. Errors: `config` when the keychain cannot be used. */
+export async function writeKeychain(place: KeychainPlace, key: string): Promise<void> {
+  await withEntry('write', place, (entry) => {
+    entry.setPassword(key);
+    if (entry.getPassword() !== key) throw new Error('it does not give back what was written');
+  });
+}
+
+/** Removes a key; one that is not there is no error. Errors: `config` when the keychain cannot be used. */
+export async function deleteKeychain(place: KeychainPlace): Promise<void> {
+  await withEntry('delete', place, (entry) => {
+    try {
+      entry.deletePassword();
+    } catch (error) {
+      if (entry.getPassword() !== null) throw error;
+    }
+  });
+}
+
+async function withEntry<T>(
+  what: 'read' | 'write' | 'delete',
+  { context = '', baseUrl }: KeychainPlace,
+  act: (entry: InstanceType<Keyring['Entry']>) => T,
+): Promise<T> {
+  const { Entry } = await loadKeyring();
+  try {
+    return act(new Entry(keychainService, `${context}@${originOf(baseUrl) ?? baseUrl}`));
+  } catch (cause) {
+    throw new SotraError('config', `cannot ${what} the key in the keychain: ${messageOf(cause)}`, {
+      hint: 'Unlock the keychain, keep the key in the settings file with sotra auth login --store file, or set SOTRA_API_KEY.',
+      cause,
+    });
+  }
+}
+
+async function loadKeyring(): Promise<Keyring> {
+  try {
+    return (await import(keyringPackage)) as Keyring;
+  } catch (cause) {
+    throw new SotraError(
+      'config',
+      `the keychain needs the package ${keyringPackage}, which is not installed or does not load here`,
+      {
+        hint: `Install it beside sotra (npm install --global ${keyringPackage}), or keep the key in the settings file with --store file.`,
+        cause,
+      },
+    );
+  }
+}
+
+function messageOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}

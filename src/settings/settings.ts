@@ -1,0 +1,205 @@
+import type { WireNames } from '../contract/endpoint.ts';
+import { SotraError, usageError } from '../errors.ts';
+import { isLoopback } from '../http/http.ts';
+
+/** The form of the signed text of a comment. */
+export const layouts = ['five-line', 'blank-line'] as const;
+export type Layout = (typeof layouts)[number];
+
+/** Where a context's key may be kept. */
+export const keyStores = ['file', 'keychain'] as const;
+export type KeyStore = (typeof keyStores)[number];
+
+/** What a context stores. */
+export interface StoredContext {
+  baseUrl?: string;
+  apiKey?: string;
+  /** Where the key is kept; absent: in `apiKey`, where there is one. */
+  keyStore?: KeyStore;
+  /** The origin the key was saved for; absent in a file written by hand: that of `baseUrl`. */
+  keyOrigin?: string;
+  /** The last four characters of a key in the keychain. */
+  keySuffix?: string;
+  serviceName?: string;
+  layout?: Layout;
+  wire?: WireNames;
+}
+
+export interface StoredSettings {
+  current?: string;
+  contexts: Readonly<Record<string, StoredContext>>;
+  /** Names for identifiers, without the `@`. */
+  aliases?: Readonly<Record<string, string>>;
+}
+
+/** The service a command speaks to, with where each part came from. */
+export interface Service {
+  context: string | undefined;
+  kind: 'http' | 'sandbox';
+  baseUrl: string;
+  apiKey: string | null;
+  keySource: 'SOTRA_API_KEY' | 'context' | 'sandbox' | null;
+  /** Where the context's key is kept, when it is used; a `keychain` key is not in `apiKey` until it is fetched. */
+  keyStore: KeyStore | null;
+  /** The context is of another origin: base URL and context were named apart. */
+  isElsewhere: boolean;
+  /** The origin a stored key was saved for, when that is not this service's: such a key is never sent. */
+  keyRefusedFor: string | undefined;
+  serviceName: string | undefined;
+  layout: Layout;
+  wire: WireNames;
+}
+
+/** The last four characters of a key; nothing of one so short that they would be half of it. */
+export function lastFour(key: string): string {
+  return key.length < 8 ? '' : key.slice(-4);
+}
+
+/** Which key a service is asked with, without telling it: `...1234 from SOTRA_API_KEY`; `undefined` where there is none. */
+export function describeKey({ apiKey, keySource, keyStore, context, kind }: Service): string | undefined {
+  if (apiKey === null) return undefined;
+  if (kind === 'sandbox' && keySource === 'sandbox') return "of the sandbox's own";
+  const place = keyStore === 'file' ? 'settings file' : 'keychain';
+  return `...${lastFour(apiKey)} from ${keyStore === null ? keySource : `context ${context}, kept in the ${place}`}`;
+}
+
+/** Contexts that exist without being stored; a stored one of the same name extends them. */
+export const presets: Readonly<Record<string, StoredContext>> = {
+  sandbox: { serviceName: 'Sandbox', layout: 'five-line' },
+  clicker: { baseUrl: 'https://api.clicker.xyz', serviceName: 'Clicker', layout: 'blank-line' },
+};
+
+/** The address that stands for the in-process sandbox; nothing listens there. */
+const sandboxBaseUrl = 'http://sandbox.localhost';
+/** Where `sandbox start` answers when it is not told otherwise. */
+export const servedSandboxUrl = 'http://127.0.0.1:4010';
+const sandboxKey = 'sandbox-key-a';
+
+export type Env = Readonly<Record<string, string | undefined>>;
+
+/** A variable's value; an empty one counts as not set, as it does for a CI secret that is missing. Never throws. */
+export function readEnv(env: Env, name: string): string | undefined {
+  const value = env[name];
+  return value === '' ? undefined : value;
+}
+
+interface Choice {
+  context: string | undefined;
+  sandbox: boolean;
+  baseUrl: string | undefined;
+}
+
+/**
+ * The service that flags, environment and stored contexts name: flag over environment over context. The key is
+ * `SOTRA_API_KEY`, or the context's own where the base URL is on the origin it was saved for. Errors: `no-service` when nothing names a
+ * service, `insecure-url`, `usage` for an unknown context or a malformed URL.
+ */
+export function resolveService(choice: Choice, env: Env, stored: StoredSettings): Service {
+  const typedUrl =
+    choice.baseUrl ?? (choice.sandbox || choice.context !== undefined ? undefined : readEnv(env, 'SOTRA_BASE_URL'));
+  const name = choice.sandbox ? 'sandbox' : (choice.context ?? readEnv(env, 'SOTRA_CONTEXT') ?? stored.current);
+  const context = name === undefined ? {} : findContext(name, stored);
+  const common = {
+    context: name,
+    serviceName: context.serviceName,
+    layout: context.layout ?? 'five-line',
+    wire: context.wire ?? {},
+  };
+  if (name === 'sandbox' && typedUrl === undefined && context.baseUrl === undefined) {
+    const fromEnv = readEnv(env, 'SOTRA_API_KEY');
+    const apiKey = fromEnv?.startsWith('sandbox-key-') ? fromEnv : sandboxKey;
+    const key = { apiKey, keySource: 'sandbox', keyStore: null, keyRefusedFor: undefined } as const;
+    return { ...common, kind: 'sandbox', baseUrl: sandboxBaseUrl, isElsewhere: false, ...key };
+  }
+  const baseUrl = typedUrl ?? context.baseUrl;
+  if (baseUrl === undefined) throw noService(name);
+  const address = checkBaseUrl(baseUrl);
+  const isElsewhere = originOf(context.baseUrl ?? '') !== originOf(address);
+  return { ...common, kind: 'http', baseUrl: address, isElsewhere, ...keyFor(address, context, env) };
+}
+
+/** True when flags and environment alone name service and key, so that stored settings need not be read. Never throws. */
+export function needsNoStore(choice: Choice, env: Env): boolean {
+  if (choice.sandbox) return true;
+  const url = choice.baseUrl ?? (choice.context === undefined ? readEnv(env, 'SOTRA_BASE_URL') : undefined);
+  return (
+    url !== undefined &&
+    readEnv(env, 'SOTRA_API_KEY') !== undefined &&
+    choice.context === undefined &&
+    !readEnv(env, 'SOTRA_CONTEXT')
+  );
+}
+
+/** A context by its name, a stored one over the preset it extends. Errors: `usage` naming the known ones when there is none. */
+export function findContext(name: string, stored: StoredSettings): StoredContext {
+  const own = Object.hasOwn(stored.contexts, name) ? stored.contexts[name] : undefined;
+  const preset = Object.hasOwn(presets, name) ? presets[name] : undefined;
+  if (own === undefined && preset === undefined)
+    throw usageError(
+      `context ${name} does not exist`,
+      `Known contexts: ${contextNames(stored).join(', ')}. Make one with sotra context set ${name} --base-url https://...`,
+    );
+  return { ...preset, ...own };
+}
+
+/** The names of all contexts, the presets first, the others sorted. Never throws. */
+export function contextNames(stored: StoredSettings): string[] {
+  return [...new Set([...Object.keys(presets), ...Object.keys(stored.contexts).sort()])];
+}
+
+/** The origin that a context's stored key may be sent to; `undefined` where it has no key. Never throws. */
+export function keyOriginOf(context: StoredContext): string | undefined {
+  if (context.apiKey === undefined && context.keyStore !== 'keychain') return undefined;
+  return context.keyOrigin ?? originOf(context.baseUrl ?? '');
+}
+
+/** The origin of an address; `undefined` where it is none. Never throws. */
+export function originOf(address: string): string | undefined {
+  return URL.canParse(address) ? new URL(address).origin : undefined;
+}
+
+type Key = Pick<Service, 'apiKey' | 'keySource' | 'keyStore' | 'keyRefusedFor'>;
+
+function keyFor(baseUrl: string, context: StoredContext, env: Env): Key {
+  const none: Key = { apiKey: null, keySource: null, keyStore: null, keyRefusedFor: undefined };
+  const fromEnv = readEnv(env, 'SOTRA_API_KEY');
+  if (fromEnv !== undefined) return { ...none, apiKey: checkKey(fromEnv), keySource: 'SOTRA_API_KEY' };
+  const origin = keyOriginOf(context);
+  if (origin === undefined) return none;
+  if (origin !== originOf(baseUrl)) return { ...none, keyRefusedFor: origin };
+  if (context.keyStore === 'keychain') return { ...none, keySource: 'context', keyStore: 'keychain' };
+  return { ...none, apiKey: checkKey(context.apiKey ?? ''), keySource: 'context', keyStore: 'file' };
+}
+
+function checkKey(key: string): string {
+  if (/^[\x21-\x7e]+$/.test(key)) return key;
+  throw new SotraError('config', 'the API key holds spaces, line ends or characters outside ASCII', {
+    hint: 'Set it again without the surrounding text, e.g. SOTRA_API_KEY="$(cat key.txt)".',
+  });
+}
+
+function noService(name: string | undefined): SotraError {
+  const why = name === undefined ? 'no service is configured' : `context ${name} has no base URL`;
+  return new SotraError('no-service', why, {
+    hint:
+      'Try the built-in sandbox with --sandbox, or name the service: ' +
+      'SOTRA_BASE_URL=https://... and SOTRA_API_KEY=... (or sotra context set <name> --base-url https://...).',
+  });
+}
+
+/**
+ * The base URL without a slash at its end. Errors: `usage` where it is not an http(s) URL or carries a user, query or fragment;
+ * `insecure-url` for plain http off this machine.
+ */
+export function checkBaseUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !['http:', 'https:'].includes(url.protocol))
+    throw usageError(`base URL ${text}: must be an address such as https://api.example.com`);
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '')
+    throw usageError(`base URL ${url.origin}${url.pathname}: must not carry a user, a query or a fragment`);
+  if (url.protocol === 'http:' && !isLoopback(url.hostname))
+    throw new SotraError('insecure-url', `base URL ${text}: plain http would send the API key in the clear`, {
+      hint: `Use https://${url.host}; http is allowed to this machine only (localhost, 127.0.0.1, [::1]).`,
+    });
+  return url.href.replace(/(?<!\/)\/+$/, '');
+}

@@ -1,0 +1,161 @@
+import { chmodSync, mkdirSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { join, posix, win32 } from 'node:path';
+import type { World } from '../context.ts';
+import { SotraError } from '../errors.ts';
+import { readStateFile, syncFolder } from '../files/durable-file.ts';
+import { type LockWorld, withLock } from '../files/lock.ts';
+import { byName } from '../model/by-name.ts';
+import { parseJson } from '../model/json.ts';
+import { keyStores, layouts, readEnv, type StoredSettings } from './settings.ts';
+
+type Machine = Pick<World, 'env' | 'system'>;
+
+/** Where settings live: `SOTRA_CONFIG_DIR`, or the platform's usual place. Errors: `config` where that is not an absolute path. */
+export function configDirectory(machine: Machine): string {
+  return directory(machine, ['SOTRA_CONFIG_DIR', 'XDG_CONFIG_HOME', 'APPDATA'], ['.config']);
+}
+
+/** Where the sandbox's state and unfinished work live: `SOTRA_DATA_DIR`, or the platform's usual place. Errors: as in `configDirectory`. */
+export function dataDirectory(machine: Machine): string {
+  return directory(machine, ['SOTRA_DATA_DIR', 'XDG_DATA_HOME', 'LOCALAPPDATA'], ['.local', 'share']);
+}
+
+/** Never a path from the current folder, in which somebody else may have put files. */
+function directory(
+  { env, system }: Machine,
+  [own, xdg, windows]: readonly [string, string, string],
+  underHome: readonly string[],
+): string {
+  const isWindows = system.platform === 'win32';
+  const path = isWindows ? win32 : posix;
+  const hint = `Set ${own} to an absolute path.`;
+  const named = readEnv(env, own);
+  if (named !== undefined) {
+    if (path.isAbsolute(named)) return named;
+    throw new SotraError('config', `${own} ${named}: must be an absolute path`, { hint });
+  }
+  // A relative path in one of these is to be ignored, says the XDG Base Directory Specification.
+  const base = [readEnv(env, xdg), isWindows ? readEnv(env, windows) : undefined].find(
+    (each) => each && path.isAbsolute(each),
+  );
+  if (base !== undefined) return path.join(base, 'sotra');
+  const variable = isWindows ? 'USERPROFILE' : 'HOME';
+  const home = readEnv(env, variable) ?? homeOfUser();
+  if (home !== undefined && path.isAbsolute(home)) return path.join(home, ...underHome, 'sotra');
+  const why = home === undefined ? 'is not set, and this user has no home folder' : `is ${home}, not an absolute path`;
+  throw new SotraError('config', `${variable} ${why}`, { hint });
+}
+
+function homeOfUser(): string | undefined {
+  try {
+    return userInfo().homedir || undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The layout of the file; absent in files from before it was kept. */
+const version = 1;
+
+export interface Store {
+  path: string;
+  read: () => StoredSettings;
+  /**
+   * Changes the settings and gives them as they are then. `change` gets the settings as no other process can change them meanwhile,
+   * and may be refused by throwing.
+   */
+  update: (world: LockWorld, change: (settings: StoredSettings) => StoredSettings) => Promise<StoredSettings>;
+}
+
+/**
+ * The stored settings: one JSON file, mode 0600, replaced atomically, changed by one process at a time. Errors: `config` (exit 3) naming
+ * the file when it cannot be read or written, `locked` (exit 3); a damaged file is left as it is.
+ */
+export function openStore(directory: string): Store {
+  const path = join(directory, 'config.json');
+  const read = (): StoredSettings => {
+    try {
+      return checkStored(parseJson(readStateFile(path)));
+    } catch (cause) {
+      if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return checkStored({});
+      throw failure('read', path, cause);
+    }
+  };
+  return {
+    path,
+    read,
+    update: async (world, change) => {
+      try {
+        mkdirSync(directory, { recursive: true, mode: 0o700 });
+        return await withLock(join(directory, 'config.lock'), world, async (checkHeld) => {
+          const { default: Conf } = await import('conf');
+          const settings = change(read());
+          const file = new Conf<Record<string, unknown>>({
+            cwd: directory,
+            configName: 'config',
+            configFileMode: 0o600,
+            clearInvalidConfig: false,
+          });
+          checkHeld();
+          file.store = { ...settings, version };
+          chmodSync(path, 0o600);
+          syncFolder(directory);
+          return settings;
+        });
+      } catch (cause) {
+        if (cause instanceof SotraError || world.signal.aborted) throw cause;
+        throw failure('write', path, cause);
+      }
+    },
+  };
+}
+
+function checkStored(stored: unknown): StoredSettings {
+  if (!isObject(stored)) throw new Error('it is not an object');
+  const { contexts = {}, aliases = {}, current, version: layout = version } = stored as Record<string, unknown>;
+  if (typeof layout !== 'number') throw new Error('version is not a number');
+  if (layout > version) throw new Error(`it was written by a newer sotra (layout ${layout})`);
+  if (!isObject(contexts)) throw new Error('contexts is not an object');
+  for (const [name, context] of Object.entries(contexts)) checkContext(`contexts.${name}`, context);
+  checkTexts('aliases', aliases);
+  if (current !== undefined && typeof current !== 'string') throw new Error('current is not text');
+  return {
+    ...stored,
+    contexts: byName(Object.entries(contexts)),
+    ...('aliases' in stored && { aliases: byName(Object.entries(aliases as Record<string, string>)) }),
+  };
+}
+
+function checkContext(where: string, context: unknown): void {
+  if (!isObject(context)) throw new Error(`${where} is not an object`);
+  const { wire = {}, ...others } = context as Record<string, unknown>;
+  checkTexts(`${where}.wire`, wire);
+  checkTexts(where, others);
+  checkChoice(`${where}.layout`, others['layout'], layouts);
+  checkChoice(`${where}.keyStore`, others['keyStore'], keyStores);
+}
+
+function checkTexts(where: string, value: unknown): void {
+  if (!isObject(value)) throw new Error(`${where} is not an object`);
+  const wrong = Object.entries(value).find(([, text]) => typeof text !== 'string');
+  if (wrong !== undefined) throw new Error(`${where}.${wrong[0]} is not text`);
+}
+
+function checkChoice(where: string, value: unknown, choices: readonly string[]): void {
+  if (value !== undefined && !choices.includes(String(value)))
+    throw new Error(`${where} is ${JSON.stringify(value)}, not one of ${choices.join(', ')}`);
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function failure(what: 'read' | 'write', path: string, cause: unknown): SotraError {
+  // The parser's words would show what the file holds, and that may be a key.
+  const why = cause instanceof SyntaxError ? 'it is not JSON' : cause instanceof Error ? cause.message : String(cause);
+  return new SotraError('config', `cannot ${what} the settings in ${path}: ${why}`, {
+    hint: 'Correct the file or move it away, or choose another folder with SOTRA_CONFIG_DIR.',
+    cause,
+  });
+}

@@ -1,0 +1,129 @@
+import { z } from 'zod';
+import { aliasPattern } from '../cli/aliases.ts';
+import { type Command, defineCommand } from '../cli/command.ts';
+import { nearest } from '../cli/flags.ts';
+import { local } from '../contract/endpoint.ts';
+import { usageError } from '../errors.ts';
+import { byName } from '../model/by-name.ts';
+import { identifierSchema } from '../model/identifier.ts';
+import { showPlan } from '../output/dry-run.ts';
+import type { View } from '../output/view.ts';
+
+interface AliasEntry {
+  alias: string;
+  identifier: string;
+}
+
+const nameSchema = z
+  .string()
+  .transform((text) => (text.startsWith('@') ? text : `@${text}`))
+  .refine(
+    (text) => aliasPattern.test(text),
+    'must be a name such as @whale: letters, digits, dot, dash and underscore, 32 at most',
+  );
+
+const columns: View<unknown, AliasEntry>['columns'] = [
+  { key: 'alias', header: 'Alias', help: 'the name, as it is typed', value: ({ alias }) => alias },
+  {
+    key: 'identifier',
+    header: 'Identifier',
+    help: 'what it stands for',
+    value: ({ identifier }) => identifier,
+    cut: 'middle',
+  },
+];
+
+const listView: View<{ aliases: AliasEntry[] }, AliasEntry> = {
+  layout: 'table',
+  rows: ({ aliases }) => aliases,
+  columns,
+  empty: 'No alias is saved. Save one: sotra alias set @whale <identifier>.',
+};
+
+const oneView: View<AliasEntry, AliasEntry> = { layout: 'record', rows: (entry) => [entry], columns };
+
+const set = defineCommand({
+  words: ['alias', 'set'],
+  summary: 'Save a name for an identifier',
+  description:
+    'The name, with its @, may then stand wherever a command takes an address or a profile: sotra profile get @whale. A name that is\n' +
+    "saved already is replaced. PowerShell takes a bare @ for its own: write '@whale' there.",
+  params: {
+    name: local(nameSchema, 'the name, such as @whale', { positional: true }),
+    identifier: local(identifierSchema, 'profile UUID, wallet or token address, or ext:<your user id>', {
+      positional: true,
+    }),
+  },
+  examples: [
+    { argv: 'alias set @whale 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2', says: 'save a wallet' },
+    { argv: 'alias set @me ext:42', says: 'save a user of your own' },
+  ],
+  uses: ['changes'],
+  exitCodes: [3],
+  view: async () => oneView,
+  run: async ({ name, identifier }, context) => {
+    let before: string | undefined;
+    await (await context.store()).update(context.world, (now) => {
+      const saved = now.aliases ?? byName([]);
+      before = Object.hasOwn(saved, name.slice(1)) ? saved[name.slice(1)] : undefined;
+      return { ...now, aliases: { ...now.aliases, [name.slice(1)]: identifier } };
+    });
+    if (context.options.dryRun) return showPlan([{ action: 'set', what: `alias ${name}`, detail: identifier }]);
+    if (before !== undefined && before !== identifier) context.note(`${name} stood for ${before} before.`);
+    return { kind: 'answer', answer: { alias: name, identifier }, view: oneView };
+  },
+});
+
+const list = defineCommand({
+  words: ['alias', 'list'],
+  summary: 'The saved names and what they stand for',
+  params: {},
+  examples: [
+    { argv: 'alias list', says: 'every alias' },
+    { argv: 'alias list --format csv', says: 'as CSV' },
+  ],
+  uses: [],
+  exitCodes: [3],
+  view: async () => listView,
+  run: async (_, context) => {
+    const { aliases = {} } = (await context.store()).read();
+    const entries = Object.entries(aliases).map(([name, identifier]) => ({ alias: `@${name}`, identifier }));
+    return {
+      kind: 'answer',
+      answer: { aliases: entries.sort((a, b) => (a.alias < b.alias ? -1 : 1)) },
+      view: listView,
+    };
+  },
+});
+
+const remove = defineCommand({
+  words: ['alias', 'remove'],
+  summary: 'Remove a saved name',
+  params: { name: local(nameSchema, 'the name, such as @whale', { positional: true }) },
+  examples: [{ argv: 'alias remove @whale', says: 'remove it' }],
+  uses: ['changes'],
+  exitCodes: [3],
+  run: async ({ name }, context) => {
+    let before: string | undefined;
+    await (await context.store()).update(context.world, (now) => {
+      const { [name.slice(1)]: found, ...others } = now.aliases ?? byName<string>([]);
+      if (found === undefined) throw notSaved(name, Object.keys(now.aliases ?? {}));
+      before = found;
+      return { ...now, aliases: others };
+    });
+    if (context.options.dryRun) return showPlan([{ action: 'remove', what: `alias ${name}`, detail: before ?? null }]);
+    context.note(`${name} is removed.`);
+    return { kind: 'none' };
+  },
+});
+
+function notSaved(name: string, known: readonly string[]) {
+  const near = nearest(name.slice(1), known);
+  return usageError(
+    `alias ${name} is not saved`,
+    near === undefined ? 'See sotra alias list.' : `Did you mean @${near}?`,
+  );
+}
+
+/** The commands about saved names. */
+export const commands: readonly Command[] = [set, list, remove];

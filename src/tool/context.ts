@@ -1,0 +1,226 @@
+import { z } from 'zod';
+import { type Command, defineCommand, type Result } from '../cli/command.ts';
+import type { Context } from '../context.ts';
+import { local } from '../contract/endpoint.ts';
+import { toSotraError, usageError } from '../errors.ts';
+import { confirm } from '../output/confirm.ts';
+import { showPlan } from '../output/dry-run.ts';
+import {
+  contextNames,
+  keyOriginOf,
+  layouts,
+  originOf,
+  presets,
+  readEnv,
+  type StoredContext,
+  type StoredSettings,
+} from '../settings/settings.ts';
+import { contextEntry, listView, showView } from './context-view.ts';
+
+const nameRule =
+  'must begin with a letter or digit and hold only letters, digits, dot, dash and underscore, 64 at most';
+const nameSchema = z
+  .string()
+  .min(1)
+  .refine((text) => /^(?!null$)[A-Za-z0-9][\w.-]{0,63}$/.test(text), nameRule);
+const name = local(nameSchema, 'name of the context', { positional: true });
+const presetNames = Object.keys(presets) as [string, ...string[]];
+
+/** The name, as a context may be called. Errors: `usage`. */
+export function checkName(text: string): string {
+  if (nameSchema.safeParse(text).success) return text;
+  throw usageError(`context ${text}: a context's name ${nameRule}`);
+}
+
+/** The name of the context a command line speaks of: flag, environment, the current one. Never throws. */
+export function chosenName({ options, world }: Context, stored: StoredSettings): string | undefined {
+  return options.sandbox ? 'sandbox' : (options.context ?? readEnv(world.env, 'SOTRA_CONTEXT') ?? stored.current);
+}
+
+function showContext(which: string, context: Context, stored: StoredSettings): Result {
+  return { kind: 'answer', answer: contextEntry(which, chosenName(context, stored), stored), view: showView };
+}
+
+const list = defineCommand({
+  words: ['context', 'list'],
+  summary: 'The services sotra knows, and which one is used',
+  params: {},
+  examples: [
+    { argv: 'context list', says: 'every context' },
+    { argv: 'context list --json', says: 'as JSON; keys are never shown' },
+  ],
+  uses: ['service'],
+  exitCodes: [3],
+  view: async () => listView,
+  run: async (_, context) => {
+    const stored = (await context.store()).read();
+    const current = chosenName(context, stored);
+    const contexts = contextNames(stored).map((each) => contextEntry(each, current, stored));
+    return { kind: 'answer', answer: { current: current ?? null, contexts }, view: listView };
+  },
+});
+
+const show = defineCommand({
+  words: ['context', 'show'],
+  summary: 'One context; of its key only the last four characters',
+  params: {
+    name: local(nameSchema.optional(), 'name of the context; left out, the current one', { positional: true }),
+  },
+  examples: [
+    { argv: 'context show clicker', says: 'the public deployment' },
+    { argv: 'context show sandbox --json', says: 'the built-in sandbox, as JSON' },
+  ],
+  uses: ['service'],
+  exitCodes: [3],
+  view: async () => showView,
+  run: async ({ name: typed }, context) => {
+    const stored = (await context.store()).read();
+    const which = typed ?? chosenName(context, stored);
+    if (which === undefined)
+      throw usageError('no context is current', 'Choose one: sotra context use clicker (the public deployment).');
+    return showContext(which, context, stored);
+  },
+});
+
+const use = defineCommand({
+  words: ['context', 'use'],
+  summary: 'Use a context when a command names none',
+  params: { name: local(nameSchema.nullable(), 'name of the context; null for none', { positional: true }) },
+  examples: [
+    { argv: 'context use sandbox', says: 'the built-in sandbox from now on' },
+    { argv: 'context use null', says: 'none: commands must name one' },
+  ],
+  uses: ['changes'],
+  exitCodes: [3],
+  view: async () => showView,
+  run: async ({ name: which }, context) => {
+    const { useContext } = await import('./context-edit.ts');
+    const store = await context.store();
+    const stored = await store.update(context.world, (now) => useContext(which, now));
+    if (context.options.dryRun)
+      return showPlan([{ action: 'set', what: 'current context', detail: which === null ? 'none' : which }]);
+    const fromEnv = readEnv(context.world.env, 'SOTRA_CONTEXT');
+    if (fromEnv !== undefined && fromEnv !== which) context.warn(`SOTRA_CONTEXT=${fromEnv} is set and goes before it`);
+    if (which !== null) return showContext(which, context, stored);
+    context.note('No context is current.');
+    return { kind: 'none' };
+  },
+});
+
+const set = defineCommand({
+  words: ['context', 'set'],
+  summary: 'Make a context or change it',
+  description:
+    'What is not named stays as it is; null takes a value away. The first context made becomes the current one.\n' +
+    'A stored key stays bound to the origin it was saved for: after a change of the base URL to another origin it is not sent.',
+  params: {
+    name,
+    baseUrl: local(z.string().min(1).nullable().optional(), 'address of the service'),
+    serviceName: local(
+      z
+        .string()
+        .min(1)
+        .refine((text) => /^[^\r\n]+$/.test(text), 'must be one line of text')
+        .nullable()
+        .optional(),
+      'first line of the signed text of a comment',
+    ),
+    layout: local(z.enum(layouts).nullable().optional(), 'form of the signed text (default five-line)'),
+    preset: local(z.enum(presetNames).optional(), "take over this preset's values; other flags go before it"),
+    wire: local(
+      z.record(z.string(), z.string()).nullable().optional(),
+      'names this deployment uses for parameters, in place of those stored: {"*.limit":"count"}',
+    ),
+  },
+  examples: [
+    {
+      argv: 'context set staging --base-url https://staging.example.com --service-name Example',
+      says: 'a deployment of your own',
+    },
+    {
+      argv: 'context set staging --base-url https://staging.example.com --preset clicker',
+      says: 'with the values of a preset',
+    },
+  ],
+  uses: ['changes'],
+  exitCodes: [3],
+  view: async () => showView,
+  run: async ({ name: which, ...change }, context) => {
+    const { setContext, useContext } = await import('./context-edit.ts');
+    let becameCurrent = false;
+    const store = await context.store();
+    const before = store.read().contexts[which] ?? {};
+    const stored = await store.update(context.world, (now) => {
+      const next = setContext(which, change, now);
+      becameCurrent = now.current === undefined && Object.keys(now.contexts).length === 0;
+      return becameCurrent ? useContext(which, next) : next;
+    });
+    if (context.options.dryRun) return showPlan(changesOf(which, before, stored, becameCurrent));
+    if (becameCurrent) context.note(`${which} is now the current context.`);
+    warnOfKey(which, stored, context);
+    return showContext(which, context, stored);
+  },
+});
+
+function changesOf(which: string, before: StoredContext, stored: StoredSettings, becomesCurrent: boolean) {
+  const after = stored.contexts[which] ?? {};
+  const changed = (['baseUrl', 'serviceName', 'layout', 'wire'] as const).filter(
+    (key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]),
+  );
+  const detailOf = (value: unknown) => (typeof value === 'object' ? JSON.stringify(value) : String(value ?? 'none'));
+  return [
+    ...changed.map((key) => ({ action: 'set', what: `${key} of context ${which}`, detail: detailOf(after[key]) })),
+    ...(becomesCurrent ? [{ action: 'set', what: 'current context', detail: which }] : []),
+  ];
+}
+
+function warnOfKey(which: string, stored: StoredSettings, context: Context): void {
+  const { baseUrl, keySuffix } = contextEntry(which, undefined, stored);
+  const keyOrigin = keyOriginOf(stored.contexts[which] ?? {});
+  const origin = originOf(baseUrl ?? '');
+  if (keyOrigin === undefined || keyOrigin === origin) return;
+  context.warn(
+    `the stored key ...${keySuffix} was saved for ${keyOrigin} and is not sent to ${origin}; ` +
+      `store one for it with sotra auth login --context ${which}`,
+  );
+}
+
+const remove = defineCommand({
+  words: ['context', 'remove'],
+  summary: 'Remove a context and its key',
+  description: 'Asks on a terminal where the context holds a key; elsewhere --yes is needed.',
+  params: { name },
+  examples: [{ argv: 'context remove staging', says: 'remove staging' }],
+  uses: ['changes'],
+  exitCodes: [3],
+  run: async ({ name: which }, context) => {
+    const { removeContext } = await import('./context-edit.ts');
+    const store = await context.store();
+    const before = store.read();
+    removeContext(which, before);
+    const { keyStore, keyOrigin } = before.contexts[which] ?? {};
+    const hasKey = keyOriginOf(before.contexts[which] ?? {}) !== undefined;
+    const what = `context ${which}${hasKey ? ' and its key' : ''}`;
+    if (context.options.dryRun) return showPlan([{ action: 'remove', what, detail: store.path }]);
+    if (hasKey) await confirm(`remove ${what}`, context);
+    if (keyStore === 'keychain' && keyOrigin !== undefined) await forgetKey(which, keyOrigin, context);
+    const after = await store.update(context.world, (now) => removeContext(which, now));
+    context.note(
+      `Context ${which} is removed${Object.hasOwn(presets, which) ? '; the preset of that name stays' : ''}.`,
+    );
+    if (before.current === which && after.current === undefined)
+      context.note('No context is current now: choose one with sotra context use <name>.');
+    return { kind: 'none' };
+  },
+});
+
+async function forgetKey(which: string, baseUrl: string, { warn }: Context): Promise<void> {
+  try {
+    await (await import('../settings/keychain.ts')).deleteKeychain({ context: which, baseUrl });
+  } catch (error) {
+    warn(`its key stays in the keychain: ${toSotraError(error).message}`);
+  }
+}
+
+/** The commands about contexts. */
+export const commands: readonly Command[] = [list, show, use, set, remove];

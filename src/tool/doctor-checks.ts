@@ -1,0 +1,198 @@
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Context } from '../context.ts';
+import { SotraError } from '../errors.ts';
+import { versionHint } from '../http/failures.ts';
+import type { NetworkFailure } from '../http/http.ts';
+import { describeKey, readEnv, type Service } from '../settings/settings.ts';
+import { checkPath } from './auth-status.ts';
+import type { Check } from './doctor.ts';
+
+type Finding = Omit<Check, 'check'>;
+
+const ok = (found: string): Finding => ({ state: 'ok', found, fix: null });
+const skipped = (found: string): Finding => ({ state: 'skipped', found, fix: null });
+const warning = (found: string, fix: string): Finding => ({ state: 'warning', found, fix });
+const problem = (found: string, fix: string): Finding => ({ state: 'problem', found, fix });
+
+/** Everything a command needs, looked at. One request at most; never throws. */
+export async function examine(context: Context): Promise<Check[]> {
+  const service = await context.service().catch((error: unknown) => asError(error));
+  const online =
+    service instanceof SotraError || service.kind === 'sandbox' ? undefined : await askService(service, context);
+  const findings: Record<Check['check'], Finding> = {
+    node: checkNode(context),
+    settings: await checkSettings(context),
+    service: checkService(service, context),
+    key: checkKeyOf(service, online),
+    reach: checkReach(service, online),
+    tls: checkTls(service, online, context),
+    clock: checkClock(online, context),
+    terminal: checkTerminal(context),
+    sandbox: await checkSandbox(context),
+  };
+  return (Object.keys(findings) as Check['check'][]).map((check) => ({ check, ...findings[check] }));
+}
+
+function checkNode({ world }: Context): Finding {
+  const [major = 0, minor = 0] = world.system.node.split('.').map(Number);
+  const found = `Node ${world.system.node} on ${world.system.platform}, sotra ${world.version}`;
+  return major > 20 || (major === 20 && minor >= 19) ? ok(found) : problem(found, 'install Node 20.19 or newer');
+}
+
+async function checkSettings(context: Context): Promise<Finding> {
+  const store = await context.store();
+  if (!existsSync(store.path)) return ok(`${store.path} is not there yet: nothing is stored`);
+  try {
+    const { contexts, aliases = {} } = store.read();
+    const count = `contexts: ${Object.keys(contexts).length}, aliases: ${Object.keys(aliases).length}`;
+    const mode = statSync(store.path).mode & 0o777;
+    const found = `${store.path}, mode ${mode.toString(8).padStart(4, '0')}, ${count}`;
+    const isOpen = context.world.system.platform !== 'win32' && (mode & 0o077) !== 0;
+    return isOpen ? warning(`${found}: others on this machine may read it`, `chmod 600 ${store.path}`) : ok(found);
+  } catch (error) {
+    const { message, hint } = asError(error);
+    return problem(message, hint ?? 'correct the file or move it away');
+  }
+}
+
+function checkService(service: Service | SotraError, { options, world }: Context): Finding {
+  if (service instanceof SotraError)
+    return service.code === 'no-service'
+      ? warning(service.message, 'sotra context use clicker (the public deployment), or --sandbox, or SOTRA_BASE_URL')
+      : problem(service.message, service.hint ?? 'see sotra context list');
+  const { baseUrl, context: name, kind } = service;
+  if (kind === 'sandbox') return ok('the built-in sandbox, inside this command');
+  const from =
+    options.baseUrl !== undefined
+      ? '--base-url'
+      : options.context === undefined && readEnv(world.env, 'SOTRA_BASE_URL') !== undefined
+        ? 'SOTRA_BASE_URL'
+        : `context ${name}`;
+  const fix = versionHint(baseUrl);
+  return fix === undefined ? ok(`${baseUrl}, from ${from}`) : warning(`${baseUrl}, from ${from}`, fix);
+}
+
+function checkKeyOf(service: Service | SotraError, online: Online | undefined): Finding {
+  if (service instanceof SotraError) return skipped('there is no service');
+  const { apiKey, keyRefusedFor, context: name, kind } = service;
+  if (kind === 'sandbox') return ok("the sandbox's own");
+  const login = `sotra auth login${name === undefined ? '' : ` --context ${name}`}, or set SOTRA_API_KEY`;
+  if (apiKey === null)
+    return problem(keyRefusedFor === undefined ? 'none' : `none: the stored one is for ${keyRefusedFor} only`, login);
+  const found = String(describeKey(service));
+  const status = online?.status;
+  if (status === 401 || status === 403) return problem(`${found}; the service refuses it (HTTP ${status})`, login);
+  return ok(status !== undefined && status < 300 ? `${found}; the service takes it` : found);
+}
+
+interface Online {
+  status?: number;
+  ms: number;
+  /** Milliseconds of the service's clock, with the span of ours in which it was read. */
+  date?: number;
+  failure?: { message: string; code: string };
+}
+
+const patienceMs = 10_000;
+
+async function askService({ baseUrl, apiKey }: Service, { world, options }: Context): Promise<Online> {
+  const transport =
+    world.transport ??
+    (await (
+      await import('../http/transport.ts')
+    ).createTransport({ now: world.now, node: world.system.node, env: world.env }));
+  const timeoutMs = Math.min(options.timeoutMs, patienceMs);
+  const headers = {
+    accept: 'application/json',
+    'user-agent': `sotra/${world.version}`,
+    ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
+  };
+  const started = world.now();
+  try {
+    const request = { method: 'GET', url: new URL(baseUrl + checkPath), headers };
+    const answer = await transport.send(request, { timeoutMs, totalMs: timeoutMs, signal: world.signal });
+    const date = Date.parse(String(answer.headers['date']));
+    return { status: answer.status, ms: world.now() - started, ...(Number.isNaN(date) ? {} : { date }) };
+  } catch (error) {
+    const { message, cause, kind } = error as NetworkFailure;
+    const code = String((cause as { code?: unknown } | undefined)?.code ?? '');
+    const why = kind === 'timeout' || kind === 'late' ? `no answer within ${timeoutMs / 1000} s` : message;
+    return { ms: world.now() - started, failure: { message: why, code } };
+  } finally {
+    await transport.close();
+  }
+}
+
+function checkReach(service: Service | SotraError, online: Online | undefined): Finding {
+  if (online === undefined || service instanceof SotraError) return skipped('no request is needed');
+  const { status, ms, failure } = online;
+  if (failure !== undefined)
+    return problem(failure.message, 'check the address, the network and any proxy or firewall');
+  const found = `HTTP ${status} in ${Math.round(ms)} ms`;
+  if (status === undefined || status >= 500) return warning(found, 'the service has trouble: try again later');
+  if (status >= 300 && status < 400)
+    return problem(`${found}: a redirect`, 'set the base URL to the address that answers; keys are not sent along');
+  return status === 404 ? warning(found, 'check the path of the base URL: this may not be the service') : ok(found);
+}
+
+function checkTls(service: Service | SotraError, online: Online | undefined, { world }: Context): Finding {
+  if (online === undefined || service instanceof SotraError) return skipped('no connection is needed');
+  if (service.baseUrl.startsWith('http:')) return ok('plain http, on this machine only');
+  const code = online.failure?.code ?? '';
+  if (/CERT|TLS|SSL|LEAF/.test(code))
+    return problem(
+      `the certificate is not trusted (${code})`,
+      'check the address and the clock; for an authority of your own set NODE_EXTRA_CA_CERTS=<file>',
+    );
+  if (readEnv(world.env, 'NODE_TLS_REJECT_UNAUTHORIZED') === '0')
+    return warning('certificates are not checked', 'unset NODE_TLS_REJECT_UNAUTHORIZED');
+  return online.failure === undefined ? ok('the certificate is trusted') : skipped('the service did not answer');
+}
+
+function checkClock(online: Online | undefined, { world }: Context): Finding {
+  if (online?.date === undefined) return skipped('no time to compare with');
+  // The header has whole seconds, and was written while we waited.
+  const skewMs = world.now() - online.ms / 2 - online.date - 500;
+  const seconds = Math.round(Math.abs(skewMs) / 1000);
+  if (seconds <= 60) return ok(`within ${Math.max(2, seconds)} s of the service's`);
+  return warning(`${seconds} s ${skewMs > 0 ? 'ahead of' : 'behind'} the service's`, 'set the clock of this machine');
+}
+
+function checkTerminal({ world, options }: Context): Finding {
+  const { out } = world.io;
+  if (!out.isTTY) return ok('stdout is no terminal: results are rows separated by tabs');
+  const colours =
+    options.noColor || out.colourLevel === 0 ? 'no colours' : `${['', 16, 256, '16 million'][out.colourLevel]} colours`;
+  const found = `${out.width} columns, ${colours}`;
+  const locale = ['LC_ALL', 'LC_CTYPE', 'LANG']
+    .map((name) => readEnv(world.env, name))
+    .find((value) => value !== undefined);
+  const isUtf8 = world.system.platform === 'win32' || /utf-?8/i.test(locale ?? '');
+  return isUtf8
+    ? ok(found)
+    : warning(
+        `${found}; the locale ${locale ?? 'is not set and'} says no UTF-8`,
+        'where dashes or dots look odd: --ascii',
+      );
+}
+
+async function checkSandbox(context: Context): Promise<Finding> {
+  const file = join(await context.dataDirectory(), 'sandbox.db');
+  if (!existsSync(file)) return ok('not made yet: the first --sandbox makes it');
+  try {
+    const { openDb } = await import('../sandbox/db/store.ts');
+    const db = openDb(file);
+    const trades = db.get<{ n: number }>('SELECT count(*) AS n FROM trade')?.n ?? 0;
+    db.close();
+    return ok(`${file}, ${trades} trades`);
+  } catch (error) {
+    const { message, hint } = asError(error);
+    return problem(message, hint ?? 'sotra sandbox reset');
+  }
+}
+
+function asError(error: unknown): SotraError {
+  if (error instanceof SotraError) return error;
+  return new SotraError('config', error instanceof Error ? error.message : String(error));
+}

@@ -1,0 +1,89 @@
+import type { z } from 'zod';
+import { type Command, defineCommand } from '../cli/command.ts';
+import { parseArgv } from '../cli/commander.ts';
+import { endpointCommand } from '../cli/endpoint-command.ts';
+import { readInput } from '../cli/flags.ts';
+import { outlineOf } from '../cli/outline-of.ts';
+import type { Context } from '../context.ts';
+import type { Endpoint } from '../contract/endpoint.ts';
+import { type AnyEndpoint, endpoints, views } from '../resources/index.ts';
+import { presets, servedSandboxUrl } from '../settings/settings.ts';
+
+/** `openapi`: the contract of the service as an OpenAPI 3.1 document. */
+const openApiCommand: Command = defineCommand({
+  words: ['openapi'],
+  summary: "Print the service's interface as an OpenAPI 3.1 document",
+  description:
+    'x-source marks each parameter: spec (interface document), public (public fact) or assumed (a choice of this tool).\n' +
+    'With --context or --base-url the document names that server, and the names that the context overrides.',
+  params: {},
+  examples: [
+    { argv: 'openapi', says: 'the whole interface' },
+    { argv: 'openapi --base-url https://api.example.com', says: 'for one deployment' },
+  ],
+  uses: ['service', 'json'],
+  exitCodes: [3],
+  run: async (_, context) => {
+    const { openApiDocument } = await import('../contract/openapi.ts');
+    const sampled = new Map(
+      await Promise.all(endpoints.map(async (endpoint) => [endpoint.id, await samplesOf(endpoint)] as const)),
+    );
+    const document = openApiDocument(endpoints, {
+      ...(await target(context)),
+      shared: await sharedSchemas(),
+      samples: ({ id }) => sampled.get(id as AnyEndpoint['id']) ?? {},
+    });
+    return { kind: 'answer', answer: document };
+  },
+});
+
+async function target(context: Context) {
+  const { sandbox, baseUrl, context: name } = context.options;
+  if (sandbox || baseUrl !== undefined || name !== undefined) {
+    const service = await context.service();
+    if (service.kind === 'http') return { servers: [{ url: service.baseUrl }], wire: service.wire };
+  }
+  const stored = Object.entries(presets).flatMap(([preset, { baseUrl: url }]) =>
+    url === undefined ? [] : [{ url, description: `preset ${preset}` }],
+  );
+  return { servers: [{ url: servedSandboxUrl, description: 'sotra sandbox start' }, ...stored], wire: {} };
+}
+
+/** The shapes that several resources speak of, by the names of the interface document. */
+async function sharedSchemas(): Promise<Record<string, z.ZodType>> {
+  const profile = await import('../model/profile.ts');
+  const position = await import('../model/position.ts');
+  return {
+    Images: profile.imagesSchema,
+    Profile: profile.profileSchema,
+    ProfileMetadata: profile.profileMetadataSchema,
+    ProfileMetrics: profile.profileMetricsSchema,
+    Pnl: profile.pnlSchema,
+    Actor: position.actorSchema,
+    Comment: position.commentSchema,
+    Reply: position.replySchema,
+    Trade: position.tradeSchema,
+    PositionStats: position.positionStatsSchema,
+    PositionCard: position.cardSchema,
+  };
+}
+
+/** The inputs of an endpoint's examples, first come first kept; those that its command alone understands are left out. */
+async function samplesOf(endpoint: Endpoint): Promise<Record<string, unknown>> {
+  const command = endpointCommand(endpoint, views[endpoint.id as keyof typeof views]);
+  const outline = await outlineOf(command);
+  const found: Record<string, unknown> = {};
+  for (const { argv } of endpoint.examples) {
+    try {
+      const parsed = parseArgv(argv.split(' '), [outline]);
+      if (parsed.kind === 'run')
+        Object.assign(found, { ...readInput(outline.fields, command, parsed.typed), ...found });
+    } catch {
+      // An example of a command that takes more than its endpoint.
+    }
+  }
+  return found;
+}
+
+/** The command, as the program takes it. */
+export const commands: readonly Command[] = [openApiCommand];

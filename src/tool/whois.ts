@@ -1,0 +1,137 @@
+import { z } from 'zod';
+import { aliasPattern } from '../cli/aliases.ts';
+import { type Command, defineCommand, type Result } from '../cli/command.ts';
+import { serviceExitCodes } from '../cli/endpoint-command.ts';
+import { nearest } from '../cli/flags.ts';
+import type { Context } from '../context.ts';
+import { local } from '../contract/endpoint.ts';
+import { usageError } from '../errors.ts';
+import { isEvmAddress, isSolanaAddress, isUuid, normalizeAddress } from '../model/address.ts';
+import type { Profile } from '../model/profile.ts';
+import type { View } from '../output/view.ts';
+import { get as getProfile } from '../resources/profile/endpoints.ts';
+
+/** One thing known of somebody, and where it was found. */
+interface Fact {
+  fact: string;
+  value: string;
+  from: string;
+}
+
+interface Whois {
+  typed: string;
+  identifier: string;
+  facts: Fact[];
+}
+
+const view: View<Whois, Fact> = {
+  layout: 'table',
+  rows: ({ facts }) => facts,
+  columns: [
+    { key: 'fact', header: 'What', help: 'what is known', value: ({ fact }) => fact },
+    { key: 'value', header: 'Value', help: 'its value', value: ({ value }) => value, cut: 'middle' },
+    { key: 'from', header: 'From', help: 'where it was found: typed, settings or service', value: ({ from }) => from },
+  ],
+};
+
+/** `whois`: who is behind an address, UUID, external id or alias, each part with its source. */
+const whoisCommand: Command = defineCommand({
+  words: ['whois'],
+  summary: 'Who is behind an address, profile id, ext: id or alias',
+  description:
+    'Says of every part where it comes from: the text itself, your settings, or the profile that the service gives.',
+  params: {
+    who: local(z.string().min(1), 'address, profile UUID, ext:<your user id> or @alias', { positional: true }),
+  },
+  examples: [
+    { argv: '--sandbox whois 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2', says: 'whose wallet this is' },
+    { argv: '--sandbox whois ext:42 --json', says: 'the profile of one of your users, as JSON' },
+  ],
+  uses: ['requests'],
+  exitCodes: [3, ...serviceExitCodes],
+  view: async () => view,
+  run: whois,
+});
+
+async function whois({ who }: { who: string }, context: Context): Promise<Result> {
+  const { aliases = {} } = (await context.store()).read();
+  const identifier = who.startsWith('@') ? lookUp(who, aliases) : who;
+  const kind = kindOf(identifier);
+  const { data: profile } = await context.call(getProfile, { identifier });
+  const answer: Whois = {
+    typed: who,
+    identifier,
+    facts: [
+      ...(who === identifier ? [] : [{ fact: 'stands for', value: identifier, from: 'settings' }]),
+      { fact: 'is', value: kind, from: 'typed' },
+      ...savedNames(profile as Profile, identifier, aliases),
+      ...serviceFacts(profile as Profile),
+    ],
+  };
+  return { kind: 'answer', answer, view };
+}
+
+function lookUp(name: string, aliases: Readonly<Record<string, string>>): string {
+  const found = aliasPattern.test(name) && Object.hasOwn(aliases, name.slice(1)) ? aliases[name.slice(1)] : undefined;
+  if (found !== undefined) return found;
+  const near = nearest(name.slice(1), Object.keys(aliases));
+  throw usageError(
+    `<who> ${name}: no such alias`,
+    near === undefined ? 'See sotra alias list.' : `Did you mean @${near}?`,
+  );
+}
+
+// 64 digits may as well be somebody's private key: never repeated in full.
+const hash = /^(0x)?[0-9a-fA-F]{64}$/;
+
+function kindOf(text: string): string {
+  if (isUuid(text)) return 'profile id (UUID)';
+  if (isEvmAddress(text)) return 'EVM address';
+  if (isSolanaAddress(text)) return 'Solana address';
+  if (/^ext:./su.test(text)) return 'external id of your own';
+  const shown = hash.test(text) ? `${text.slice(0, 6)}...` : text;
+  throw usageError(`<who> ${shown}: ${whyUnknown(text)}`, hintFor(text));
+}
+
+function whyUnknown(text: string): string {
+  if (hash.test(text)) return '64 digits are a transaction hash, not somebody';
+  if (/^0x[0-9a-fA-F]*$/.test(text)) return `an EVM address has 40 digits after 0x, this has ${text.length - 2}`;
+  return 'neither an address, a profile UUID, an ext: id nor an @alias';
+}
+
+function hintFor(text: string): string | undefined {
+  if (hash.test(text)) return 'For the comments of a transaction: sotra comment list <hash> --chain <chain>.';
+  if (/^(?!0x)[A-Za-z0-9][\w.-]{0,31}$/.test(text)) return `An alias is typed with its @: sotra whois @${text}.`;
+  return undefined;
+}
+
+function savedNames(profile: Profile, identifier: string, aliases: Readonly<Record<string, string>>): Fact[] {
+  const own = new Set([identifier, profile.id, ...(profile.addresses ?? [])].map(normalizeAddress));
+  return Object.entries(aliases)
+    .filter(([, stands]) => own.has(normalizeAddress(stands)))
+    .map(([name]) => ({ fact: 'alias', value: `@${name}`, from: 'settings' }));
+}
+
+const handles = [
+  ['twitterHandle', 'X (Twitter)'],
+  ['farcasterUsername', 'Farcaster'],
+  ['lensHandle', 'Lens'],
+  ['ensName', 'ENS'],
+  ['debankName', 'DeBank'],
+  ['hlName', 'Hyperliquid name'],
+] as const;
+
+function serviceFacts({ name, id, status, externalId, addresses, metadata }: Profile): Fact[] {
+  const facts: [string, string | null | undefined][] = [
+    ['name', name],
+    ['profile id', id],
+    ['tracking', status],
+    ['external id', externalId],
+    ...(addresses ?? []).map((address): [string, string] => ['wallet', address]),
+    ...handles.map(([key, label]): [string, string | null | undefined] => [label, metadata?.[key]]),
+  ];
+  return facts.flatMap(([fact, value]) => (value ? [{ fact, value, from: 'service' }] : []));
+}
+
+/** The command, as the program takes it. */
+export const commands: readonly Command[] = [whoisCommand];

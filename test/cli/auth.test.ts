@@ -1,0 +1,302 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { answering, run, stub, temporaryFolder } from '../support/harness.ts';
+
+const key = 'partner-key-0123456789-abcd';
+
+function folder(content?: unknown): { env: Record<string, string>; text: () => string; file: string } {
+  const directory = temporaryFolder();
+  const file = join(directory, 'config.json');
+  if (content !== undefined) writeFileSync(file, JSON.stringify(content));
+  return { env: { SOTRA_CONFIG_DIR: directory }, text: () => readFileSync(file, 'utf8'), file };
+}
+
+test('a key typed at the prompt is checked with one request, stored 0600, used, and never shown', async () => {
+  const service = await answering({ traders: [] });
+  const { env, file } = folder({ contexts: { own: { baseUrl: service.url } } });
+  const login = await run('auth login --context own', { env, answers: [key] });
+  expect(login.code).toBe(0);
+  expect(service.requests.map(({ method, url }) => `${method} ${url}`)).toEqual(['GET /v2/leaderboard?limit=1']);
+  expect(service.requests[0]?.headers.authorization).toBe(`Bearer ${key}`);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect(login.out + login.err).not.toContain(key);
+  await run('leaderboard list --context own', { env });
+  expect(service.requests[1]?.headers.authorization).toBe(`Bearer ${key}`);
+});
+
+test('a key from a file is taken without its line end, and --base-url makes the context', async () => {
+  const service = await answering({ traders: [] });
+  const { env } = folder();
+  const login = await run(`auth login --context own --base-url ${service.url} --with-key --json`, {
+    env,
+    stdin: `${key}\r\n`,
+  });
+  expect(login.code).toBe(0);
+  expect(JSON.parse(login.out)).toEqual({
+    context: 'own',
+    baseUrl: service.url,
+    keySource: 'context',
+    keySuffix: 'abcd',
+    store: 'file',
+    valid: true,
+  });
+  await run('leaderboard list', { env });
+  expect(service.requests[1]?.headers.authorization).toBe(`Bearer ${key}`);
+});
+
+test('a key that the service refuses is not stored', async () => {
+  const service = await answering({ error: 'unknown key' }, 401);
+  const contexts = { own: { baseUrl: service.url, apiKey: 'the-old-key-1234' } };
+  const { env, text } = folder({ contexts });
+  const { code, err, out } = await run('auth login --context own --with-key', { env, stdin: key });
+  expect({ code, out }).toEqual({ code: 4, out: '' });
+  expect(err).toContain(`${service.url} refuses this key; it was not stored`);
+  expect(JSON.parse(text())).toEqual({ contexts });
+});
+
+test('where the service cannot be reached the key is stored with --offline only', async () => {
+  const { env } = folder({ contexts: { own: { baseUrl: 'http://127.0.0.1:1' } } });
+  const online = await run('auth login --context own --with-key --retries 0', { env, stdin: key });
+  expect(online.code).toBe(9);
+  expect(online.err).toContain('it was not stored');
+  expect(online.err).toContain('--offline');
+  expect((await run('auth login --context own --with-key --offline', { env, stdin: key })).code).toBe(0);
+  expect((await run('auth status --context own --json', { env })).out).toContain('"keySuffix": "abcd"');
+});
+
+const refused: readonly [argv: string, options: object, message: string][] = [
+  ['auth login', {}, 'no context is chosen'],
+  ['auth login --sandbox', {}, 'the built-in sandbox has its own keys and stores none'],
+  ['auth login --context nowhere', {}, 'context nowhere does not exist'],
+  ['auth login --context own', {}, 'cannot ask for the key: stdin is not a terminal'],
+  ['auth login --context own --no-input', { answers: [key] }, 'cannot ask for the key: --no-input is set'],
+  ['auth login --context own --with-key', { answers: [] }, '--with-key reads from stdin'],
+  ['auth login --context own --with-key', { stdin: ' \n' }, 'stdin holds no key'],
+  ['auth login --context own', { answers: [''] }, 'the answer holds no key'],
+  ['auth login --context own --with-key', { stdin: 'a'.repeat(70_000) }, 'stdin holds more than 64 KB'],
+  [
+    'auth login --context own --base-url https://other.example.com',
+    {},
+    'context own is for https://own.example.com, not',
+  ],
+  ['auth login --context a/b --base-url https://other.example.com', {}, "context a/b: a context's name must begin"],
+  ['auth login --context own --store vault', {}, '--store vault: must be one of file, keychain'],
+];
+
+test.each(refused)('refused: %s %j', async (argv, options, message) => {
+  const before = { contexts: { own: { baseUrl: 'https://own.example.com' } } };
+  const { env, text } = folder(before);
+  const { code, out, err } = await run(argv, { env, ...options });
+  expect(err.split('\n').find((line) => line.includes('error: '))).toContain(message);
+  expect({ code, out }).toEqual({ code: 2, out: '' });
+  expect(JSON.parse(text())).toEqual(before);
+});
+
+test('a key with a line inside is refused without being shown', async () => {
+  const { env } = folder({ contexts: { own: { baseUrl: 'https://own.example.com' } } });
+  const { code, err } = await run('auth login --context own --with-key', { env, stdin: `${key}\nsecond` });
+  expect(code).toBe(2);
+  expect(err).toContain('stdin holds more than a key');
+  expect(err).not.toContain(key);
+});
+
+test('after a change of the base URL to another origin the old key is refused, not sent, and good again when it comes back', async () => {
+  const [own, other] = [await answering({ traders: [] }), await answering({ traders: [] })];
+  const { env } = folder();
+  await run(`auth login --context c --base-url ${own.url} --with-key`, { env, stdin: key });
+  const moved = await run(`context set c --base-url ${other.url}`, { env });
+  expect(moved.err).toContain(`the stored key ...abcd was saved for ${own.url} and is not sent to ${other.url}`);
+  const { code, err } = await run('leaderboard list', { env });
+  expect(code).toBe(4);
+  expect(err).toContain(`the stored one was saved for ${own.url}`);
+  expect((await run('auth status --json', { env })).code).toBe(4);
+  expect(other.requests).toEqual([]);
+  await run(`context set c --base-url ${own.url}/sub`, { env });
+  expect((await run('leaderboard list', { env })).code).toBe(0);
+});
+
+test('a key written by hand beside a base URL is bound to it as well', async () => {
+  const other = await answering({ traders: [] });
+  const { env } = folder({ current: 'c', contexts: { c: { baseUrl: 'https://own.example.com', apiKey: key } } });
+  await run(`context set c --base-url ${other.url}`, { env });
+  expect((await run('leaderboard list', { env })).code).toBe(4);
+  expect(other.requests).toEqual([]);
+});
+
+test('auth status without a service or a key ends with exit 4 and the facts in one error object', async () => {
+  const none = await run('auth status --json');
+  expect(none).toMatchObject({ code: 4, out: '' });
+  expect(JSON.parse(none.err).error).toMatchObject({
+    code: 'key-missing',
+    exitCode: 4,
+    details: { context: null, baseUrl: null, keySource: null, keySuffix: null, store: null },
+  });
+  const noKey = await run('auth status --context clicker');
+  expect(noKey.code).toBe(4);
+  expect(noKey.err).toContain('sotra auth login --context clicker');
+});
+
+test('auth status says which key is used and where it comes from', async () => {
+  const { env } = folder({ current: 'c', contexts: { c: { baseUrl: 'https://own.example.com', apiKey: key } } });
+  const stored = await run('auth status --json', { env });
+  expect(JSON.parse(stored.out)).toEqual({
+    context: 'c',
+    baseUrl: 'https://own.example.com',
+    keySource: 'context',
+    keySuffix: 'abcd',
+    store: 'file',
+  });
+  const fromEnv = await run('auth status --json', { env: { ...env, SOTRA_API_KEY: 'another-key-wxyz' } });
+  expect(JSON.parse(fromEnv.out)).toMatchObject({ keySource: 'SOTRA_API_KEY', keySuffix: 'wxyz', store: null });
+  expect((await run('auth status', { env, tty: 80 })).out).toContain('...abcd');
+});
+
+test('auth status --check asks the service', async () => {
+  const service = await stub((request, response) => {
+    const good = request.headers.authorization === 'Bearer good-key-1234';
+    response.writeHead(good ? 200 : 401).end(good ? '{"traders":[]}' : '{"error":"no"}');
+  });
+  const env = { SOTRA_BASE_URL: service.url };
+  const good = await run('auth status --check --json', { env: { ...env, SOTRA_API_KEY: 'good-key-1234' } });
+  expect(good.code).toBe(0);
+  expect(JSON.parse(good.out).valid).toBe(true);
+  const bad = await run('auth status --check --json', { env: { ...env, SOTRA_API_KEY: 'bad-key-12345' } });
+  expect(bad.code).toBe(4);
+  expect(JSON.parse(bad.out).valid).toBe(false);
+});
+
+test('auth logout forgets the key and keeps the context', async () => {
+  const contexts = { c: { baseUrl: 'https://own.example.com', apiKey: key, layout: 'blank-line' } };
+  const { env, text } = folder({ current: 'c', contexts });
+  expect((await run('auth logout', { env })).code).toBe(0);
+  expect(JSON.parse(text())).toEqual({
+    version: 1,
+    current: 'c',
+    contexts: { c: { baseUrl: 'https://own.example.com', layout: 'blank-line' } },
+  });
+  const again = await run('auth logout', { env });
+  expect(again.code).toBe(0);
+  expect(again.err).toContain('Context c has no stored key.');
+});
+
+test('where the keychain cannot be used nothing is stored elsewhere instead', async () => {
+  const { env, text } = folder({ contexts: { c: { baseUrl: 'https://own.example.com' } } });
+  const { code, out, err } = await run('auth login --context c --with-key --offline --store keychain', {
+    env,
+    stdin: key,
+  });
+  expect({ code, out }).toEqual({ code: 3, out: '' });
+  expect(err).toMatch(/keychain/);
+  expect(err).toContain('--store file');
+  expect(text()).not.toContain(key);
+});
+
+test('--dry-run shows the check without asking for a key, and stores nothing', async () => {
+  const { env, text } = folder({ contexts: { c: { baseUrl: 'https://own.example.com' } } });
+  const { code, out } = await run('auth login --context c --dry-run', { env });
+  expect(code).toBe(0);
+  expect(out).toContain('GET https://own.example.com/v2/leaderboard?limit=1\n');
+  expect(out).toContain('authorization: Bearer ***');
+  expect(text()).not.toContain('apiKey');
+});
+
+/** The built program with a keychain beside it that keeps its keys in a file; the real one needs a session of a desktop. */
+function programWithKeychain(): {
+  sotra: (argv: string, stdin?: string) => { code: number | null; out: string; err: string };
+  kept: () => unknown;
+} {
+  const folder = temporaryFolder();
+  cpSync('dist', join(folder, 'dist'), { recursive: true });
+  const keyring = join(folder, 'node_modules', '@napi-rs', 'keyring');
+  mkdirSync(keyring, { recursive: true });
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+  writeFileSync(join(keyring, 'package.json'), '{"name":"@napi-rs/keyring","main":"index.cjs"}');
+  const file = join(folder, 'keychain.json');
+  writeFileSync(file, '{}');
+  writeFileSync(
+    join(keyring, 'index.cjs'),
+    `const fs = require('node:fs');
+    const read = () => JSON.parse(fs.readFileSync(${JSON.stringify(file)}, 'utf8'));
+    const write = (keys) => fs.writeFileSync(${JSON.stringify(file)}, JSON.stringify(keys));
+    exports.Entry = class {
+      constructor(service, account) { this.name = service + ' ' + account; }
+      getPassword() { return read()[this.name] ?? null; }
+      setPassword(key) { write({ ...read(), [this.name]: key }); }
+      deletePassword() { const keys = read(); delete keys[this.name]; write(keys); return true; }
+    };`,
+  );
+  const env = { ...process.env, SOTRA_CONFIG_DIR: folder, SOTRA_API_KEY: '' };
+  const sotra = (argv: string, stdin = '') => {
+    const options = { env, input: stdin, encoding: 'utf8' } as const;
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      [join(folder, 'dist', 'main.cjs'), ...argv.split(' ')],
+      options,
+    );
+    return { code: status, out: stdout, err: stderr };
+  };
+  return { sotra, kept: () => JSON.parse(readFileSync(file, 'utf8')) };
+}
+
+test('a key in the keychain is not in the file, stays there when it is replaced, and moves only when asked', () => {
+  const { sotra, kept } = programWithKeychain();
+  const login = 'auth login --context c --with-key --offline';
+  const first = sotra(`${login} --base-url https://own.example.com --store keychain`, key);
+  expect(first.err).toContain('The key is stored in the keychain for https://own.example.com');
+  expect(first.code).toBe(0);
+  expect(kept()).toEqual({ 'sotra c@https://own.example.com': key });
+  expect(JSON.parse(sotra('auth status --json').out)).toMatchObject({ store: 'keychain', keySuffix: 'abcd' });
+  expect(sotra(login, 'a-newer-key-5678').code).toBe(0);
+  expect(kept()).toEqual({ 'sotra c@https://own.example.com': 'a-newer-key-5678' });
+  const moved = sotra(`${login} --store file`, key);
+  expect(moved.err).toContain('The key ...5678 for https://own.example.com is removed from the keychain.');
+  expect(kept()).toEqual({});
+  expect(JSON.parse(sotra('auth status --json').out)).toMatchObject({ store: 'file', keySuffix: 'abcd' });
+});
+
+const hasScript = spawnSync('script', ['--version']).status === 0;
+
+/** Starts the built program at a terminal of its own, types when it asks, and gives what the terminal showed. */
+async function typeAtTerminal(argv: string, typed: string): Promise<{ code: number | null; shown: string }> {
+  const env = { ...process.env, SOTRA_CONFIG_DIR: temporaryFolder(), SOTRA_API_KEY: '', TERM: 'xterm' };
+  const command = `${process.execPath} bin/sotra.js ${argv}`;
+  const child = spawn('script', ['--quiet', '--return', '--command', command, '/dev/null'], { env });
+  let shown = '';
+  child.stdout.on('data', (chunk) => {
+    const asked = shown.includes('(not shown): ');
+    shown += chunk;
+    if (!asked && shown.includes('(not shown): ')) child.stdin.write(typed);
+  });
+  const [code] = await once(child, 'exit');
+  return { code, shown };
+}
+
+test.skipIf(!hasScript)('at a real terminal the key that is typed is not shown (needs script)', async () => {
+  const login = 'auth login --context c --base-url https://own.example.com --offline';
+  const { code, shown } = await typeAtTerminal(login, `${key}\r`);
+  expect(shown).toContain('The key is stored in');
+  expect(shown).not.toContain(key);
+  expect(shown).not.toContain('partner-key');
+  expect(code).toBe(0);
+  const given = await typeAtTerminal(login, 'half-a-key\x03');
+  expect(given.code).toBe(130);
+  expect(given.shown).not.toContain('half-a-key');
+});
+
+test('a preview of a login that sends nothing shows where the key would be stored, and leaves the stored one as it is', async () => {
+  const env = { SOTRA_CONFIG_DIR: temporaryFolder() };
+  const login = 'auth login --context staging --base-url https://api.example.com --with-key --offline';
+  expect((await run(login, { env, stdin: 'the-key-that-stays-abcd' })).code).toBe(0);
+  const curl = await run(`${login} --curl`, { env, stdin: 'another-key-wxyz' });
+  expect([curl.code, curl.out]).toEqual([2, '']);
+  expect(curl.err).toContain('--offline and --curl contradict each other');
+  const dry = await run(`${login} --dry-run`, { env, stdin: 'another-key-wxyz' });
+  expect([dry.code, dry.out]).toEqual([
+    0,
+    `store\tAPI key of context staging for https://api.example.com\t${env.SOTRA_CONFIG_DIR}/config.json\n`,
+  ]);
+  expect(JSON.parse((await run('context show staging --json', { env })).out)).toMatchObject({ keySuffix: 'abcd' });
+});

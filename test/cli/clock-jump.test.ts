@@ -1,0 +1,118 @@
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import { openDb } from '../../src/sandbox/db/store.ts';
+import { temporaryFolder } from '../support/harness.ts';
+
+/** Loaded before the program: its clock is that far ahead once a file is there, as when it is set, or the machine slept. */
+const jumping = `
+import { existsSync } from 'node:fs';
+const { Date: Real } = globalThis;
+let ahead = 0;
+setInterval(() => {
+  if (existsSync(process.env.JUMP_FILE)) ahead = Number(process.env.JUMP_MS);
+}, 20).unref();
+globalThis.Date = class extends Real {
+  constructor(...parts) {
+    if (parts.length === 0) super(Real.now() + ahead);
+    else super(...parts);
+  }
+  static now() {
+    return Real.now() + ahead;
+  }
+};
+`;
+
+async function until(holds: () => boolean): Promise<void> {
+  for (const end = Date.now() + 40_000; !holds(); await delay(10))
+    if (Date.now() > end) throw new Error('waited 40 s in vain');
+}
+
+function start(argv: string, jumpMs: number) {
+  const folder = temporaryFolder();
+  const [clock, jump] = [join(folder, 'clock.mjs'), join(folder, 'jump')];
+  writeFileSync(clock, jumping);
+  const env = {
+    PATH: process.env['PATH'],
+    SOTRA_DATA_DIR: folder,
+    SOTRA_CONFIG_DIR: folder,
+    JUMP_FILE: jump,
+    JUMP_MS: String(jumpMs),
+  };
+  const words = ['--import', clock, 'bin/sotra.js', ...argv.replaceAll('FOLDER', folder).split(' ')];
+  const child = spawn(process.execPath, words, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const text = { out: '', err: '' };
+  child.stdout.on('data', (chunk) => (text.out += chunk));
+  child.stderr.on('data', (chunk) => (text.err += chunk));
+  const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
+  return { child, folder, text, ended, jump: () => writeFileSync(jump, '') };
+}
+
+/** Waits for a trade beyond those of the world that is made first, all at once. */
+async function firstTrade(folder: string): Promise<void> {
+  const file = join(folder, 'sandbox.db');
+  await until(() => existsSync(file));
+  const db = openDb(file);
+  onTestFinished(() => db.close());
+  const count = () => db.get<{ n: number }>('SELECT count(*) AS n FROM trade')?.n ?? 0;
+  await until(() => count() > 0);
+  const made = count();
+  await until(() => count() > made);
+}
+
+const hourMs = 3_600_000;
+
+test('a sandbox whose clock is set fifty years ahead answers as before', async () => {
+  const { child, folder, ended, jump } = start(
+    'sandbox start --port 0 --ready-file FOLDER/ready.json',
+    50 * 365.25 * 24 * hourMs,
+  );
+  const file = join(folder, 'ready.json');
+  await until(() => existsSync(file) && readFileSync(file, 'utf8').endsWith('}\n'));
+  const { url } = JSON.parse(readFileSync(file, 'utf8'));
+  const ask = async (path: string) => {
+    const answer = await fetch(url + path, {
+      headers: { authorization: 'Bearer sandbox-key-a' },
+      signal: AbortSignal.timeout(10_000),
+    });
+    return [answer.status, Object.keys((await answer.json()) as object)];
+  };
+  expect(await ask('/v2/leaderboard?limit=3')).toEqual([200, ['traders']]);
+  jump();
+  for (let count = 0; count < 30; count += 1) {
+    expect(await ask('/v2/leaderboard?limit=3')).toEqual([200, ['traders']]);
+    await delay(10);
+  }
+  child.kill('SIGINT');
+  expect(await ended).toBe(0);
+});
+
+test('a simulation whose machine slept for eight hours still ends at Ctrl-C, and tells what it made', async () => {
+  const { child, folder, text, ended, jump } = start('sandbox simulate --rate 5000/s --for 24h --json', 8 * hourMs);
+  await firstTrade(folder);
+  jump();
+  await delay(500);
+  child.kill('SIGINT');
+  const killed = Date.now();
+  const code = await ended;
+  expect([code, text.err]).toEqual([0, expect.any(String)]);
+  expect(Date.now() - killed).toBeLessThan(20_000);
+  expect(JSON.parse(text.out).trades).toBeGreaterThan(0);
+});
+
+test('a replay that is faster than trades can be made ends at Ctrl-C, and not at the end of its file', async () => {
+  const file = join(temporaryFolder(), 'trades.csv');
+  const [trader, token] = ['0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2', '0x4ed4e862860bed51a9570b96d89af5e1b0efefed'];
+  const rows = Array.from({ length: 40_000 }, (_, at) => `${1_700_000_000 + at},base,${trader},${token},buy,10,25\n`);
+  writeFileSync(file, `time,chain,trader,token,side,amount,usd\n${rows.join('')}`);
+  const { child, folder, text, ended } = start(`sandbox simulate --replay ${file} --speed 1000000x --json`, 0);
+  await firstTrade(folder);
+  child.kill('SIGINT');
+  expect([await ended, text.err]).toEqual([0, expect.any(String)]);
+  const { trades } = JSON.parse(text.out);
+  expect(trades).toBeGreaterThan(0);
+  expect(trades).toBeLessThan(40_000);
+});

@@ -1,0 +1,204 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { checkedLine } from '../../../src/files/log-file.ts';
+import { run, type Seen, stub, temporaryFolder } from '../../support/harness.ts';
+import { degen, evmTrader, swaps, tradersWorld, writeKeys } from '../../support/traders.ts';
+
+const lineOf = (tx: string, text: string) => ({
+  chain: 'base',
+  transactionHash: tx,
+  tokenAddress: degen,
+  commentText: text,
+});
+
+function writeLines(folder: string, lines: readonly object[]): string {
+  const file = join(folder, 'comments.ndjson');
+  writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  return file;
+}
+
+const rows = (out: string) =>
+  out
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+
+test('many comments are signed in order, and their file is posted from elsewhere', async () => {
+  const { env, folder, keys } = await tradersWorld();
+  const file = writeLines(folder, [lineOf(swaps.good, 'one'), lineOf(swaps.second, 'two\nlines')]);
+  const sign = ['--sandbox', 'comment', 'sign', '--from', file, '--key-file', keys.evm];
+  const signed = rows((await run([...sign, '--format', 'ndjson'], { env })).out);
+  expect(signed.map(({ commentText, signerAddress }) => [commentText, signerAddress])).toEqual([
+    ['one', evmTrader.address],
+    ['two\nlines', evmTrader.address],
+  ]);
+  const out = join(folder, 'signed.ndjson');
+  expect((await run([...sign, '--out', out], { env })).err).toContain(`Signed 2 comments into ${out}.`);
+  const posted = await run(['--sandbox', 'comment', 'post', '--from', out, '--format', 'ndjson'], { env });
+  expect([posted.code, rows(posted.out).map(({ result }) => result)]).toEqual([0, ['posted', 'posted']]);
+});
+
+test('a batch gives one result a line, goes on after a refusal, and does not post twice when run again', async () => {
+  const { env, folder, keys } = await tradersWorld();
+  const file = writeLines(folder, [
+    lineOf(swaps.good, 'one'),
+    lineOf(swaps.small, 'too small'),
+    { chain: 'base', tx: swaps.second, token: degen, text: 'short names' },
+  ]);
+  const post = ['--sandbox', 'comment', 'post', '--from', file, '--key-file', keys.evm, '--format', 'ndjson'];
+  const first = await run(post, { env });
+  expect(first.code).toBe(10);
+  expect(rows(first.out)).toMatchObject([
+    { line: 1, result: 'posted', uid: expect.any(String), commentText: 'one' },
+    { line: 2, result: 'refused', reason: expect.stringContaining('less than 10') },
+    { line: 3, result: 'posted', commentText: 'short names' },
+  ]);
+  expect(JSON.parse(first.err).error).toMatchObject({ code: 'partial', message: '1 of 3 comments were refused' });
+  // The same comments in another file and order are still the same comments.
+  const again = writeLines(temporaryFolder(), [
+    lineOf(swaps.third, 'new'),
+    lineOf(swaps.second, 'short names'),
+    lineOf(swaps.good, 'one'),
+  ]);
+  const second = await run(
+    post.map((word) => (word === file ? again : word)),
+    { env },
+  );
+  expect([second.code, rows(second.out).map(({ result }) => result)]).toEqual([
+    0,
+    ['posted', 'posted before', 'posted before'],
+  ]);
+});
+
+/** A service that takes comments, and does with the n-th POST what the script says. */
+async function takingComments(nth: number, act: 'lose the answer' | 'lose the request') {
+  const taken: Record<string, unknown>[] = [];
+  const service = await stub((seen: Seen, response) => {
+    if (seen.method === 'GET') {
+      const hash = new URL(seen.url, 'http://stub').searchParams.get('transactionHashes') ?? '';
+      const comments = taken.filter(({ transactionHash }) => transactionHash === hash);
+      response.end(JSON.stringify({ [hash]: { comments, insights: [] } }));
+      return;
+    }
+    const count = service.requests.filter(({ method }) => method === 'POST').length;
+    const { signature: _, ...sent } = JSON.parse(seen.body);
+    const comment = { uid: `u-${sent.commentText}`, timestamp: 1, ...sent };
+    if (count !== nth || act !== 'lose the request') taken.push(comment);
+    if (count === nth) response.destroy();
+    else response.end(JSON.stringify(comment));
+  });
+  return { service, taken };
+}
+
+test('an answer lost in the middle of a batch is looked up; the batch goes on, each comment posted once', async () => {
+  const folder = temporaryFolder();
+  const keys = writeKeys(folder);
+  const { service, taken } = await takingComments(2, 'lose the answer');
+  const file = writeLines(
+    folder,
+    [swaps.good, swaps.second, swaps.third].map((tx, index) => lineOf(tx, `c${index}`)),
+  );
+  const post = ['comment', 'post', '--from', file, '--key-file', keys.evm, '--service-name', 'Example'];
+  const { code, out } = await run([...post, '--format', 'ndjson'], { env: service.env });
+  expect([code, rows(out).map(({ uid }) => uid)]).toEqual([0, ['u-c0', 'u-c1', 'u-c2']]);
+  expect(taken.map(({ uid }) => uid)).toEqual(['u-c0', 'u-c1', 'u-c2']);
+});
+
+test('a batch that broke off ends with 10 and is taken up again by the same command', async () => {
+  const folder = temporaryFolder();
+  const keys = writeKeys(folder);
+  const { service, taken } = await takingComments(2, 'lose the request');
+  const env = { ...service.env, SOTRA_DATA_DIR: join(folder, 'data') };
+  const file = writeLines(
+    folder,
+    [swaps.good, swaps.second, swaps.third].map((tx, index) => lineOf(tx, `c${index}`)),
+  );
+  const post = [
+    'comment',
+    'post',
+    '--from',
+    file,
+    '--key-file',
+    keys.evm,
+    '--service-name',
+    'Example',
+    '--format',
+    'ndjson',
+  ];
+  const first = await run(post, { env });
+  expect([first.code, rows(first.out).map(({ uid }) => uid)]).toEqual([10, ['u-c0']]);
+  expect(JSON.parse(first.err.trim().split('\n').at(-1) ?? '').error.message).toContain(
+    'stopped with 2 of 3 comments left; line 2:',
+  );
+  const second = await run(post, { env });
+  expect([second.code, rows(second.out).map(({ result }) => result)]).toEqual([
+    0,
+    ['posted before', 'posted', 'posted'],
+  ]);
+  expect(taken.map(({ uid }) => uid)).toEqual(['u-c0', 'u-c1', 'u-c2']);
+  const [journal = ''] = readdirSync(join(folder, 'data')).filter((name) => name.startsWith('posted-comments-'));
+  expect(statSync(join(folder, 'data', journal)).mode & 0o777).toBe(0o600);
+});
+
+test('a journal cut short by a crash is read up to there, and what was on its way is looked up', async () => {
+  const folder = temporaryFolder();
+  const keys = writeKeys(folder);
+  const { service, taken } = await takingComments(0, 'lose the answer');
+  const env = { ...service.env, SOTRA_DATA_DIR: join(folder, 'data') };
+  const file = writeLines(folder, [lineOf(swaps.good, 'c0')]);
+  const post = [
+    'comment',
+    'post',
+    '--from',
+    file,
+    '--key-file',
+    keys.evm,
+    '--service-name',
+    'Example',
+    '--format',
+    'ndjson',
+  ];
+  await run(post, { env });
+  const [name = ''] = readdirSync(join(folder, 'data')).filter((each) => each.startsWith('posted-comments-'));
+  const journal = join(folder, 'data', name);
+  const lines = readFileSync(journal, 'utf8').trim().split('\n');
+  writeFileSync(journal, `${lines.slice(0, -1).join('\n')}\n{"comment":"3f`);
+  const { code, out } = await run(post, { env });
+  expect([code, rows(out)]).toMatchObject([0, [{ result: 'posted before', uid: 'u-c0' }]]);
+  expect(taken).toHaveLength(1);
+  writeFileSync(journal, `${checkedLine({ version: 99 })}\n`);
+  const newer = await run(post, { env });
+  expect([newer.code, newer.err.includes('is of version 99, not 1')]).toEqual([3, true]);
+});
+
+test('every line is checked before a key is asked for and anything is sent', async () => {
+  const folder = temporaryFolder();
+  const file = join(folder, 'comments.ndjson');
+  writeFileSync(
+    file,
+    [
+      JSON.stringify(lineOf(swaps.good, 'fine')),
+      'not json',
+      JSON.stringify({ ...lineOf(swaps.second, 'x'), chain: 'bse' }),
+      JSON.stringify({ ...lineOf(swaps.second, 'x'), commentText: undefined }),
+      '',
+      JSON.stringify(lineOf('123', 'x')),
+      JSON.stringify(lineOf(swaps.good, 'again')),
+    ].join('\n'),
+  );
+  const service = await stub((_, response) => response.end('{}'));
+  const { code, err } = await run(['comment', 'post', '--from', file, '--key-file', '/nowhere', '--json'], {
+    env: service.env,
+  });
+  expect(code).toBe(2);
+  const { error } = JSON.parse(err);
+  expect(error.details.lines).toEqual([
+    { line: 2, problem: 'is not a JSON object' },
+    { line: 3, problem: expect.stringContaining('chain "bse": must be one of ethereum') },
+    { line: 4, problem: 'commentText is missing' },
+    { line: 6, problem: expect.stringContaining('transactionHash 123: that is an order id') },
+    { line: 7, problem: 'is about the same trade as line 1, and there is one comment per trade' },
+  ]);
+  expect(service.requests).toEqual([]);
+});

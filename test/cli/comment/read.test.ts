@@ -1,0 +1,213 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { decodeUtf8, readWhole } from '../../../src/files/whole.ts';
+import { type RunOptions, run, temporaryFolder } from '../../support/harness.ts';
+import { degen, evmTrader, swaps } from '../../support/traders.ts';
+
+const chain = ['--chain', 'base'];
+const tx = ['--tx', swaps.good];
+const token = ['--token', degen];
+const text = ['--text', 'gm'];
+const name = ['--service-name', 'Example'];
+const help = 'See sotra comment sign --help.';
+
+async function said(argv: readonly string[], options: RunOptions = {}) {
+  const { out, err, code } = await run(argv, options);
+  const [error = '', hint] = err.trimEnd().split('\nhint: ');
+  return { out, code, error: error.replace(/^error: /, ''), hint };
+}
+
+const preview = (words: readonly string[], options?: RunOptions) =>
+  said(['comment', 'sign', '--preview', ...words], options);
+
+function fileOf(content: string | Uint8Array): string {
+  const file = join(temporaryFolder(), 'comment');
+  writeFileSync(file, content);
+  return file;
+}
+
+const refusals: readonly [words: readonly string[], error: string, hint: string | undefined][] = [
+  [[...tx, ...token, ...text, ...name], '--chain is required: chain of the swap', help],
+  [
+    [...chain, ...token, ...text, ...name],
+    '--tx is required: transaction hash of the swap, or an order id on hyperliquid',
+    help,
+  ],
+  [[...chain, ...tx, ...text, ...name], '--token is required: token that was swapped', help],
+  [[...chain, ...tx, ...token, ...name], '--text (or --text-file) is required: the comment', help],
+  [
+    [...chain, ...tx, ...token, ...text, ...name, '--text-file', '-'],
+    '--text and --text-file contradict each other',
+    undefined,
+  ],
+  [
+    [...chain, '--tx', '12', ...token, ...text, ...name],
+    '--tx 12: that is an order id, which only hyperliquid has; a transaction on base is 0x and 64 hex digits',
+    undefined,
+  ],
+  [
+    [...chain, '--tx', '12', ...token, '--text-file', '/nowhere/comment', ...name],
+    '--tx 12: that is an order id, which only hyperliquid has; a transaction on base is 0x and 64 hex digits',
+    undefined,
+  ],
+  [
+    [...chain, ...tx, '--token', '0x12', ...text, ...name],
+    '--token 0x12: a token on base is 0x and 40 hex digits',
+    undefined,
+  ],
+  [
+    [...chain, ...tx, ...token, ...text, '--service-name', ' Example'],
+    '--service-name  Example: must be one line without spaces around it',
+    undefined,
+  ],
+  [
+    [...chain, ...tx, ...token, ...text, '--service-name', 'Example '],
+    '--service-name Example : must be one line without spaces around it',
+    undefined,
+  ],
+  [
+    [...chain, ...tx, ...token, ...text, '--service-name', 'Exam\tple'],
+    '--service-name Exam<U+0009>ple: must be one line without spaces around it',
+    undefined,
+  ],
+];
+
+test.each(refusals)('comment sign %j: %s', async (words, error, hint) => {
+  expect(await preview(words)).toEqual({ out: '', code: 2, error, hint });
+});
+
+test('half of a character is refused without being shown', async () => {
+  const { code, error } = await preview([...chain, ...tx, ...token, ...name, '--text', 'gm \uD83D']);
+  expect(code).toBe(2);
+  expect(error).toMatch(/^--text: .*half of a character/);
+});
+
+const asJson = async (words: readonly string[], options?: RunOptions) =>
+  JSON.parse((await preview([...chain, ...tx, ...token, ...name, '--json', ...words], options)).out).commentText;
+
+test('a comment in a file is taken to the byte: one character, 9999 of them, and a mark at its beginning', async () => {
+  expect(await asJson(['--text-file', fileOf('a')])).toBe('a');
+  expect(await asJson(['--text-file', fileOf('b'.repeat(9999))])).toBe('b'.repeat(9999));
+  expect(await asJson(['--text-file', fileOf('\uFEFFgm\n')])).toBe('\uFEFFgm\n');
+  expect(await asJson(['--text-file', '-'], { stdin: 'from stdin' })).toBe('from stdin');
+});
+
+test('a file that holds no comment says what it holds, and never shows a key', async () => {
+  const of = (file: string, stdin?: string | Uint8Array) =>
+    preview([...chain, ...tx, ...token, ...name, '--text-file', file], stdin === undefined ? {} : { stdin });
+  const [empty, long, bytes, key] = [
+    fileOf(''),
+    fileOf('c'.repeat(10_000)),
+    fileOf(Uint8Array.of(0x61, 0xff)),
+    fileOf(`${evmTrader.key}\n`),
+  ];
+  expect((await of(empty)).error).toBe(`--text-file ${empty}: has 0 characters, must be 1 to 9999`);
+  expect((await of(long)).error).toBe(`--text-file ${long}: has 10000 characters, must be 1 to 9999`);
+  expect((await of(bytes)).error).toBe(`${bytes} is not UTF-8 text`);
+  expect((await of('-', Uint8Array.of(0x61, 0xff))).error).toBe('stdin is not UTF-8 text');
+  expect((await of(key)).error).toBe(
+    `--text-file ${key}: holds what looks like a private key (not shown here), and a comment is public`,
+  );
+  expect(await of('/nowhere/comment')).toMatchObject({
+    code: 3,
+    error: "cannot read /nowhere/comment: ENOENT: no such file or directory, open '/nowhere/comment'",
+  });
+});
+
+test('why a file cannot be read, or is no text, is kept with the error', async () => {
+  expect(() => decodeUtf8(Uint8Array.of(0xff), 'a')).toThrow(
+    expect.objectContaining({ code: 'usage', message: 'a is not UTF-8 text', cause: expect.any(TypeError) }),
+  );
+  await expect(readWhole('/nowhere/comment', {} as never)).rejects.toMatchObject({
+    code: 'local-file',
+    cause: { code: 'ENOENT' },
+  });
+});
+
+const comment = [...chain, ...tx, ...token, ...text];
+const way = 'Give it with --service-name <name>, or store it: sotra context set <name> --service-name <name>.';
+
+test('a service without a name is told as what it is: a context, or none', async () => {
+  const env = { SOTRA_CONFIG_DIR: temporaryFolder() };
+  await run('context set partner --base-url https://a.example.com', { env });
+  const none = 'it is the first word of the signed text';
+  expect(await preview([...comment, '--context', 'partner'], { env })).toMatchObject({
+    code: 2,
+    error: `the service name is not known (context partner has none): ${none}`,
+    hint: way,
+  });
+  expect(await preview(comment, { env: { SOTRA_BASE_URL: 'https://a.example.com' } })).toMatchObject({
+    code: 2,
+    error: `the service name is not known (no context is in use): ${none}`,
+    hint: way,
+  });
+  const { out } = await preview([...comment, '--context', 'partner', '--service-name', 'Example'], { env });
+  expect(out).toContain('  1  Example Swap Comment:\n  2  Chain: base\n');
+  await run('context set partner --service-name Stored --layout blank-line', { env });
+  expect((await preview([...comment, '--context', 'partner'], { env })).out).toContain(
+    '  1  Stored Swap Comment:\n  2  (empty line)\n',
+  );
+  expect((await preview([...comment, '--context', 'partner', '--layout', 'five-line'], { env })).out).toContain(
+    '  1  Stored Swap Comment:\n  2  Chain: base\n',
+  );
+});
+
+test('a name is enough where no service is known: the text has the five lines of the interface', async () => {
+  expect(JSON.parse((await preview([...comment, ...name, '--json'])).out)).toMatchObject({
+    serviceName: 'Example',
+    layout: 'five-line',
+  });
+  expect((await preview(comment)).error).toBe(
+    'the service name is not known (no context is in use): it is the first word of the signed text',
+  );
+});
+
+test('a context that is not there is told, whatever name was given', async () => {
+  const { code, error } = await preview([...comment, ...name, '--context', 'nobody']);
+  expect([code, error]).toEqual([2, 'context nobody does not exist']);
+});
+
+const written = 'It is written by sotra comment sign --out <file>.';
+
+const signedFiles: readonly [content: string, what: string, hint: string][] = [
+  ['', 'is not JSON', written],
+  ['{', 'is not JSON', written],
+  ['gm\n{}', 'is not JSON', written],
+  ['\u00a0{}', 'is not JSON', written],
+  ['\u00a0{}\n', 'is not JSON', written],
+  [' {}\n{}\n', 'holds several comments', 'Post them with --file @.'],
+  ['\n{}\ngm', 'holds several comments', 'Post them with --file @.'],
+  ['{}', 'is not a signed comment: message: Invalid input: expected string, received undefined', written],
+  ['1', 'is not a signed comment: it: Invalid input: expected object, received number', written],
+];
+
+test.each(signedFiles)('a signed file that holds %j %s', async (content, what, hint) => {
+  const file = fileOf(content);
+  const inFile = { out: '', code: 2, error: `${file} ${what}`, hint: hint.replace('@', file) };
+  expect(await said(['comment', 'verify', '--signed', file])).toEqual(inFile);
+  const inStdin = { out: '', code: 2, error: `stdin ${what}`, hint: hint.replace('@', '-') };
+  expect(await said(['comment', 'verify', '--signed', '-'], { stdin: content })).toEqual(inStdin);
+});
+
+test('a mark within a signed comment stays in it', async () => {
+  const file = join(temporaryFolder(), 'signed.json');
+  const marked = [...chain, ...tx, ...token, ...name, '--text', 'g\uFEFFm'];
+  const signing = ['comment', 'sign', ...marked, '--key-env', 'TRADER', '--out', file, '--quiet'];
+  expect((await run(signing, { env: { TRADER: evmTrader.key } })).code).toBe(0);
+  expect((await run(['comment', 'verify', '--signed', file])).code).toBe(0);
+});
+
+test('a signed file is read also where an editor put a byte order mark in front', async () => {
+  const folder = temporaryFolder();
+  const file = join(folder, 'signed.json');
+  const signing = ['comment', 'sign', ...comment, ...name, '--key-env', 'TRADER', '--out', file];
+  expect((await run(signing, { env: { TRADER: evmTrader.key } })).code).toBe(0);
+  const marked = fileOf(`\uFEFF${readFileSync(file, 'utf8')}`);
+  for (const each of [file, marked])
+    expect(JSON.parse((await said(['comment', 'verify', '--signed', each, '--json'])).out)).toEqual({
+      valid: true,
+      signerAddress: evmTrader.address,
+      recoveredAddress: evmTrader.address,
+    });
+});

@@ -1,0 +1,156 @@
+import { expect, test } from 'vitest';
+import { run } from '../../support/harness.ts';
+import { bonk, degen, evmTrader, solanaTrader, swaps, tradersWorld } from '../../support/traders.ts';
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const swap = (tx: string, more: Record<string, string> = {}) => {
+  const fields = { chain: 'base', token: degen, tx, text: 'gm', ...more };
+  return Object.entries(fields).flatMap(([flag, value]) => [`--${flag}`, value]);
+};
+
+test('a signed comment is posted, and is found by its transaction, by both partners', async () => {
+  const { env, keys } = await tradersWorld();
+  const words = [
+    '--sandbox',
+    'comment',
+    'post',
+    ...swap(swaps.good, { text: 'первый 🌊\nпост' }),
+    '--key-file',
+    keys.evm,
+  ];
+  const posted = await run([...words, '--json'], { env });
+  expect([posted.code, posted.err]).toEqual([0, '']);
+  expect(JSON.parse(posted.out)).toEqual({
+    uid: expect.stringMatching(uuid),
+    transactionHash: swaps.good,
+    chain: 'base',
+    tokenAddress: degen,
+    commentText: 'первый 🌊\nпост',
+    timestamp: expect.any(Number),
+    isAppUserComment: true,
+    metrics: { copyCount: 0, copyVolume: '0.00', likeCount: 0, isLikedByUser: false },
+    signerAddress: evmTrader.address.toLowerCase(),
+    replies: [],
+  });
+  const { uid } = JSON.parse(posted.out);
+  const list = ['--sandbox', 'comment', 'list', swaps.good, swaps.second, '--chain', 'base', '--json'];
+  const found = JSON.parse((await run(list, { env })).out);
+  expect(found[swaps.good].comments).toMatchObject([{ uid, isAppUserComment: true, commentText: 'первый 🌊\nпост' }]);
+  expect(found[swaps.second]).toEqual({ comments: [], insights: [] });
+  const other = JSON.parse((await run(list, { env: { ...env, SOTRA_API_KEY: 'sandbox-key-b' } })).out);
+  expect(other[swaps.good].comments).toMatchObject([{ uid, isAppUserComment: false }]);
+  const onToken = await run(['--sandbox', 'token', 'comments', 'base', degen, '--json'], { env });
+  expect(onToken.out).toContain(uid);
+});
+
+test('a Solana comment and one on a perp order are taken', async () => {
+  const { env, keys } = await tradersWorld();
+  const solana = swap(swaps.solana, { chain: 'solana', token: bonk });
+  const onSolana = await run(['--sandbox', 'comment', 'post', ...solana, '--key-file', keys.solana, '--json'], { env });
+  expect([onSolana.code, onSolana.err]).toEqual([0, '']);
+  expect(JSON.parse(onSolana.out)).toMatchObject({ signerAddress: solanaTrader.address, chain: 'solana' });
+  const perp = swap(swaps.order, { chain: 'hyperliquid', token: 'ETH' });
+  const onPerp = await run(['--sandbox', 'comment', 'post', ...perp, '--key-file', keys.evm, '--json'], { env });
+  expect([onPerp.code, onPerp.err]).toEqual([0, '']);
+  expect(JSON.parse(onPerp.out)).toMatchObject({ transactionHash: '52012345678', tokenAddress: 'ETH' });
+});
+
+test('each broken rule is refused by name, and nothing is stored', async () => {
+  const { env, keys } = await tradersWorld();
+  const post = async (words: readonly string[]) => {
+    const { code, err, out } = await run(['--sandbox', 'comment', 'post', ...words], { env });
+    expect([code, out]).toEqual([6, '']);
+    return err.split(' (HTTP 400')[0];
+  };
+  const key = ['--key-file', keys.evm];
+  const unknown = `0x${'99'.repeat(32)}`;
+  expect(await post([...swap(unknown), ...key])).toBe(`error: transactionHash ${unknown}: no such trade`);
+  expect(await post([...swap(swaps.good, { chain: 'ethereum' }), ...key])).toBe(
+    'error: chain ethereum: that trade is on base',
+  );
+  expect(await post([...swap(swaps.good, { token: evmTrader.address }), ...key])).toBe(
+    `error: tokenAddress ${evmTrader.address.toLowerCase()}: that trade is of ${degen}`,
+  );
+  expect(await post([...swap(swaps.foreign), ...key])).toBe(
+    `error: signerAddress ${evmTrader.address.toLowerCase()}: that trade is not the signer's own`,
+  );
+  expect(await post([...swap(swaps.small), ...key])).toBe(
+    'error: transactionHash: the trade is worth 9.99 USD, less than 10',
+  );
+  expect(await post([...swap(swaps.good), ...key, '--service-name', 'Clicker'])).toMatch(
+    /^error: signature: over this text it is the signature of 0x[0-9a-fA-F]{40}, not of 0x7e5f/i,
+  );
+  expect(await post([...swap(swaps.good), ...key, '--layout', 'blank-line'])).toContain('signature: over this text');
+  expect((await run(['--sandbox', 'comment', 'post', ...swap(swaps.good), ...key], { env })).code).toBe(0);
+  expect(await post([...swap(swaps.good, { text: 'again' }), ...key])).toBe(
+    'error: transactionHash: this trade already has a comment, and there is one per trade',
+  );
+});
+
+test('the signature is checked strictly: length, last byte, upper half, another signer, Solana encodings', async () => {
+  const { env, keys } = await tradersWorld();
+  const good = JSON.parse(
+    (await run(['--sandbox', 'comment', 'sign', ...swap(swaps.good), '--key-file', keys.evm, '--json'], { env })).out,
+  );
+  const refused = async (signature: string, signer: string, fields = swap(swaps.good)) => {
+    const words = [...fields, '--signature', signature, '--signer', signer];
+    const { code, err } = await run(['--sandbox', '--quiet', 'comment', 'post', ...words], { env });
+    expect(code).toBe(6);
+    return err;
+  };
+  const { signature, signerAddress } = good;
+  expect(await refused(signature.slice(0, -2), signerAddress)).toContain(
+    'signature: the signature has 64 bytes, not 65',
+  );
+  expect(await refused(`${signature.slice(0, -2)}02`, signerAddress)).toContain('its last byte is 2, not 27 or 28');
+  expect(await refused(signature.slice(2), signerAddress)).toContain('the signature is not 0x and hex digits');
+  expect(await refused(signature, degen)).toContain(`it is the signature of ${evmTrader.address}, not of ${degen}`);
+  expect(await refused(signature, solanaTrader.address)).toContain('the signer is not an EVM address');
+  const solana = swap(swaps.solana, { chain: 'solana', token: bonk });
+  for (const encoding of ['hex', 'base64']) {
+    const sign = [...solana, '--key-file', keys.solana, '--encoding', encoding, '--json'];
+    const signed = JSON.parse((await run(['--sandbox', 'comment', 'sign', ...sign], { env })).out);
+    expect(await refused(signed.signature, signed.signerAddress, solana)).toContain('is not base58 text of 64 bytes');
+  }
+});
+
+test('a signature whose s is not below the group order is refused by the sandbox and by comment verify', async () => {
+  const { env, keys } = await tradersWorld();
+  const solana = swap(swaps.solana, { chain: 'solana', token: bonk });
+  const sign = ['--sandbox', 'comment', 'sign', ...solana, '--key-file', keys.solana, '--json', '--encoding', 'hex'];
+  const signed = JSON.parse((await run(sign, { env })).out);
+  const bytes = Buffer.from(signed.signature, 'hex');
+  const order = 2n ** 252n + 27742317777372353535851937790883648493n;
+  const s = BigInt(`0x${Buffer.from(bytes.subarray(32)).reverse().toString('hex')}`) + order;
+  const higher = Buffer.concat([bytes.subarray(0, 32), Buffer.from(s.toString(16).padStart(64, '0'), 'hex').reverse()]);
+  const { encodeBase58 } = await import('../../../src/model/address.ts');
+  const claim = [...solana, '--signature', encodeBase58(higher), '--signer', solanaTrader.address];
+  const verified = await run(['--sandbox', 'comment', 'verify', ...claim, '--json'], { env });
+  expect([verified.code, JSON.parse(verified.out)]).toEqual([
+    12,
+    { valid: false, signerAddress: solanaTrader.address, reason: 's is not below the order of the group (malleable)' },
+  ]);
+  const posted = await run(['--sandbox', '--quiet', 'comment', 'post', ...claim], { env });
+  expect(posted.code).toBe(6);
+  expect(posted.err).toContain('s is not below the order of the group');
+});
+
+test('a signature that fits any text, under a key of small order, is refused', async () => {
+  const nobody = '11111111111111111111111111111111';
+  const identity = `01${'00'.repeat(63)}`;
+  const fields = swap(swaps.solana, { chain: 'solana', token: bonk, 'service-name': 'Example' });
+  const claim = [...fields, '--signature', identity, '--signer', nobody, '--json'];
+  const { code, out } = await run(['comment', 'verify', ...claim]);
+  expect([code, JSON.parse(out).reason]).toEqual([12, 'the signer or R is a point of small order']);
+});
+
+test('likes show for a viewer who is among them; copies show as an insight', async () => {
+  const hash = '0x9576f0179c8926aea242fafa7ce61677196cef975f2793ec0b2988ca8a74cdd0';
+  const list = (viewer: string) =>
+    run(['--sandbox', 'comment', 'list', hash, '--chain', 'base', '--viewer-addresses', viewer, '--json']);
+  const fan = JSON.parse((await list('0x8221d32f9028096af37d8c6011bc2e7526ca5aee')).out)[hash];
+  expect(fan.comments[0].metrics).toMatchObject({ likeCount: 18, isLikedByUser: true, copyCount: 5 });
+  expect(fan.insights).toEqual([{ text: 'Copied 5 times' }]);
+  const other = JSON.parse((await list('0x3a7a40cebb20bcb399e97a38213b4c29fbef4ea2')).out)[hash];
+  expect(other.comments[0].metrics).toMatchObject({ likeCount: 18, isLikedByUser: false });
+});

@@ -1,0 +1,276 @@
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { checkStatedAddress, makeSigner, withSigner } from '../../../src/keys/open-signer.ts';
+import { type RunOptions, run, temporaryFolder } from '../../support/harness.ts';
+import { bonk, degen, evmTrader, solanaTrader, swaps } from '../../support/traders.ts';
+
+const name = ['--service-name', 'Example'];
+const base = ['--chain', 'base', '--tx', swaps.good, '--token', degen, '--text', 'gm', ...name];
+const solana = ['--chain', 'solana', '--tx', swaps.solana, '--token', bonk, '--text', 'gm', ...name];
+const env = { EVM: evmTrader.key, SOL: JSON.stringify(solanaTrader.keypair) };
+const byEvm = ['--key-env', 'EVM'];
+const bySolana = ['--key-env', 'SOL'];
+const onBase = { chain: 'base', tx: swaps.good, token: degen, text: 'gm' };
+
+const sign = (words: readonly string[], options: RunOptions = {}) =>
+  run(['comment', 'sign', ...words], { ...options, env: { ...env, ...options.env } });
+const verify = (words: readonly string[]) => run(['comment', 'verify', ...words]);
+
+function linesOf(...comments: readonly object[]): string {
+  const file = join(temporaryFolder(), 'comments.ndjson');
+  writeFileSync(file, comments.map((each) => `${JSON.stringify(each)}\n`).join(''));
+  return file;
+}
+
+test('a preview is text for people, the object where JSON or a part of it is asked for, and needs no key', async () => {
+  const message = `Example Swap Comment:\nChain: base\nToken Address: ${degen}\nTxn Hash: ${swaps.good}\nComment: gm`;
+  const asText = await sign([...base, '--preview']);
+  expect([asText.code, asText.err]).toEqual([0, '']);
+  expect(asText.out.startsWith('Text to be signed (five-line, 5 lines):\n  1  Example Swap Comment:\n')).toBe(true);
+  expect((await sign([...base, '--preview', '--format', 'table'])).out).toBe(asText.out);
+  expect((await sign([...base, '--dry-run', ...byEvm])).out).toBe(asText.out);
+  const asJson = await sign([...base, '--preview', '--json']);
+  expect(JSON.parse(asJson.out)).toEqual({
+    ...{ message, layout: 'five-line', serviceName: 'Example', chain: 'base', tokenAddress: degen },
+    ...{ transactionHash: swaps.good, commentText: 'gm', characters: 2, warnings: [] },
+  });
+  expect((await sign([...base, '--preview', '--jq', '.characters'])).out).toBe('2\n');
+});
+
+test('a dry run of many comments shows each and signs none', async () => {
+  const comments = [onBase, { ...onBase, tx: swaps.second, text: 'gn' }];
+  const [file, out] = [linesOf(...comments), join(temporaryFolder(), 'signed.ndjson')];
+  const dry = ['--from', file, '--out', out, ...name, '--layout', 'five-line', '--dry-run', ...byEvm];
+  const shown = await sign(dry);
+  expect(shown).toMatchObject({ code: 0, err: `Would be signed and written to ${out}.\n` });
+  expect(shown.out.match(/^ {2}5 {2}Comment: \| g[mn]$/gm)).toEqual(['  5  Comment: | gm', '  5  Comment: | gn']);
+  const lines = (await sign([...dry, '--format', 'ndjson'])).out.trimEnd().split('\n');
+  expect(lines.map((line) => JSON.parse(line).commentText)).toEqual(['gm', 'gn']);
+  expect(shown.out + lines.join('')).not.toContain('signature');
+  expect(existsSync(out)).toBe(false);
+});
+
+test('what is odd about a comment is warned of where it is signed, by its line where there are several', async () => {
+  const one = await sign([...base.map((word) => (word === 'gm' ? ' gm' : word)), ...byEvm, '--json']);
+  expect([one.code, one.err]).toEqual([0, 'warning: the comment begins or ends with a space\n']);
+  const file = linesOf(onBase, { ...onBase, tx: swaps.second, text: 'gm ' });
+  const many = await sign(['--from', file, ...name, ...byEvm]);
+  expect([many.code, many.err]).toEqual([0, 'warning: line 2: the comment begins or ends with a space\n']);
+});
+
+test('the signature of a Solana wallet comes in the form that is asked for, one of an EVM wallet has no other', async () => {
+  const forms = [[], ['--encoding', 'base58'], ['--encoding', 'base64'], ['--encoding', 'hex']];
+  const given = await Promise.all(
+    forms.map(async (form) => JSON.parse((await sign([...solana, ...bySolana, ...form, '--json'])).out).signature),
+  );
+  expect(given[1]).toBe(given[0]);
+  expect(given[0]).toMatch(/^[1-9A-HJ-NP-Za-km-z]{86,88}$/);
+  expect(given[2]).toMatch(/^[A-Za-z0-9+/]{86}==$/);
+  expect(given[3]).toMatch(/^[0-9a-f]{128}$/);
+  expect(Buffer.from(given[2], 'base64').toString('hex')).toBe(given[3]);
+  const said = 'error: --encoding hex: is for solana; a signature of an EVM chain is 0x and hex digits\n';
+  for (const words of [base, ['--from', linesOf(onBase), ...name]]) {
+    const refused = await sign([...words, ...byEvm, '--encoding', 'hex']);
+    expect([refused.code, refused.out, refused.err]).toEqual([2, '', said]);
+  }
+  const many = await sign([
+    ...['--from', linesOf({ ...onBase, chain: 'solana', tx: swaps.solana, token: bonk }), ...name, ...bySolana],
+    ...['--encoding', 'hex', '--format', 'ndjson'],
+  ]);
+  expect(JSON.parse(many.out).signature).toBe(given[3]);
+});
+
+test.each([
+  ['--chain', 'base'],
+  ['--tx', swaps.good],
+  ['--token', degen],
+  ['--text', 'gm'],
+  ['--text-file', 'file'],
+  ['--preview'],
+])('--file takes the comments from its file: with %s it is refused before that is read', async (...words) => {
+  const { code, out, err } = await sign(['--file', '/nowhere/file', ...name, ...byEvm, ...words]);
+  expect([code, out, err]).toEqual([
+    2,
+    '',
+    'error: --file takes the comments from the file: leave --chain, --tx, --token, --text and --preview out\n',
+  ]);
+});
+
+test('stdin is either the comment or the key, and may be the one while the key is elsewhere', async () => {
+  const words = base.flatMap((word) => (word === '--text' ? ['--text-file'] : word === 'gm' ? ['-'] : [word]));
+  const lines = `${JSON.stringify(onBase)}\n`;
+  const both = (use: string) =>
+    `error: --key-stdin and ${use} cannot both read stdin\nhint: Give the key another way.\n`;
+  expect((await sign([...words, '--key-stdin'], { stdin: 'gm' })).err).toBe(both('--text-file -'));
+  expect((await sign(['--from', '-', ...name, '--key-stdin'], { stdin: lines })).err).toBe(both('--file -'));
+  const one = await sign([...words, ...byEvm, '--json'], { stdin: 'gm' });
+  const other = await sign([...base, '--key-stdin', '--json'], { stdin: evmTrader.key });
+  expect([one.code, other.code, one.out]).toEqual([0, 0, other.out]);
+  const many = ['--from', linesOf(onBase), ...name, '--key-stdin', '--format', 'ndjson'];
+  expect(JSON.parse((await sign(many, { stdin: evmTrader.key })).out)).toEqual(JSON.parse(one.out));
+  const piped = await sign(['--from', '-', ...name, ...byEvm, '--format', 'ndjson'], { stdin: lines });
+  expect(JSON.parse(piped.out)).toEqual(JSON.parse(one.out));
+});
+
+test('what is signed goes into a file of its owner, over what was there, and the way to post it is told', async () => {
+  const out = join(temporaryFolder(), 'signed.json');
+  writeFileSync(out, 'before');
+  const refused = await sign([...base, ...byEvm, '--out', out]);
+  expect([refused.code, readFileSync(out, 'utf8')]).toEqual([2, 'before']);
+  const one = await sign([...base, ...byEvm, '--out', out, '--yes']);
+  expect(one).toEqual({
+    ...{ code: 0, out: '' },
+    err: `Signed the comment into ${out}. Post with: sotra comment post --signed ${out}\n`,
+  });
+  expect(statSync(out).mode & 0o777).toBe(0o600);
+  expect(readFileSync(out, 'utf8')).toBe(`${JSON.stringify(JSON.parse(readFileSync(out, 'utf8')), null, 2)}\n`);
+  const single = await sign(['--from', linesOf(onBase), ...name, ...byEvm, '--out', out, '--yes']);
+  expect(single.err).toBe(one.err);
+  const file = linesOf(onBase, { ...onBase, tx: swaps.second });
+  const many = await sign(['--from', file, ...name, ...byEvm, '--out', out, '--yes']);
+  expect([many.out, many.err]).toEqual([
+    '',
+    `Signed 2 comments into ${out}. Post with: sotra comment post --file ${out}\n`,
+  ]);
+  const lines = readFileSync(out, 'utf8').split('\n');
+  expect(lines.slice(0, -1).map((line) => JSON.parse(line).transactionHash)).toEqual([swaps.good, swaps.second]);
+  expect(lines.at(-1)).toBe('');
+});
+
+test('Ctrl-C while the key is opened leaves 130, and nothing is signed', async () => {
+  const stopped = await sign([...base, ...byEvm], { signal: AbortSignal.abort() });
+  expect(stopped).toEqual({ code: 130, out: '', err: 'error: interrupted: nothing was signed\n' });
+});
+
+test('a typed signature is judged by the text that the flags make: yes with whose it is, no with why', async () => {
+  const { signature } = JSON.parse((await sign([...base, ...byEvm, '--json'])).out);
+  const given = ['--signature', signature, '--signer', evmTrader.address];
+  const yes = await verify([...base, ...given, '--json']);
+  expect([yes.code, JSON.parse(yes.out)]).toEqual([
+    0,
+    { valid: true, recoveredAddress: evmTrader.address, signerAddress: evmTrader.address },
+  ]);
+  for (const words of [
+    ['--layout', 'blank-line'],
+    ['--service-name', 'Other'],
+  ]) {
+    const no = await verify([...base.slice(0, -2), ...(words[0] === '--layout' ? name : []), ...words, ...given]);
+    expect([words, no.code]).toEqual([words, 12]);
+    expect(no.out).toContain('over this text it is the signature of 0x');
+  }
+  const hint = '\nhint: See sotra comment verify --help.\n';
+  expect((await verify([...base, '--signer', degen])).err).toBe(
+    `error: --signature is required: the signature, or --signed <file>${hint}`,
+  );
+  expect((await verify([...base, '--signature', signature])).err).toBe(
+    `error: --signer is required: the address that signed${hint}`,
+  );
+});
+
+test('the form of a Solana signature is told from it, or held to the one that is said, typed or in a file', async () => {
+  const file = join(temporaryFolder(), 'signed.json');
+  await sign([...solana, ...bySolana, '--encoding', 'hex', '--out', file]);
+  const { signature } = JSON.parse(readFileSync(file, 'utf8'));
+  for (const words of [
+    [...solana, '--signature', signature, '--signer', solanaTrader.address],
+    ['--signed', file],
+  ]) {
+    expect((await verify([...words, '--jq', '.valid'])).out).toBe('true\n');
+    expect((await verify([...words, '--encoding', 'hex'])).code).toBe(0);
+    const wrong = await verify([...words, '--encoding', 'base58', '--jq', '.reason']);
+    expect([wrong.code, wrong.out]).toEqual([12, 'the signature is not base58 text of 64 bytes\n']);
+  }
+});
+
+test('a signed file is held to its own form, or to the one that is asked for', async () => {
+  const file = join(temporaryFolder(), 'signed.json');
+  await sign([...base, ...byEvm, '--layout', 'blank-line', '--out', file]);
+  for (const words of [[], ['--layout', 'blank-line'], name])
+    expect([words, (await verify(['--signed', file, ...words])).code]).toEqual([words, 0]);
+  for (const words of [
+    ['--layout', 'five-line'],
+    ['--service-name', 'Other'],
+  ]) {
+    const { code, out } = await verify(['--signed', file, ...words, '--json']);
+    expect([code, JSON.parse(out)]).toEqual([
+      12,
+      {
+        valid: false,
+        signerAddress: evmTrader.address,
+        reason: 'the message is not the text that the fields make',
+      },
+    ]);
+  }
+});
+
+test('the address that must come out is compared as its chain does: EVM in any letters, Solana to the letter', async () => {
+  for (const signer of [evmTrader.address, evmTrader.address.toLowerCase()])
+    expect((await sign([...base, ...byEvm, '--signer', signer])).code).toBe(0);
+  for (const signer of [solanaTrader.address, `solana:${solanaTrader.address}`])
+    expect((await sign([...solana, ...bySolana, '--signer', signer])).code).toBe(0);
+  const other = solanaTrader.address.replace('FVen', 'fVen');
+  expect(await sign([...solana, ...bySolana, '--signer', other])).toEqual({
+    code: 11,
+    out: '',
+    err: `error: the key is that of ${solanaTrader.address}, not of ${other}\nhint: Give the key of that address, or leave --signer out.\n`,
+  });
+});
+
+test.each([
+  [undefined, evmTrader.address],
+  ['0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf', evmTrader.address],
+  ['7e5f4552091a69125d5dfcb7b8c2659029395bdf', evmTrader.address],
+  ['0x7e5f4552091a69125d5dfcb7b8c2659029395bdf', evmTrader.address],
+  [solanaTrader.address, solanaTrader.address],
+])('a keystore that says %s has the key of %s', (stated, address) => {
+  expect(() => checkStatedAddress({ statedAddress: stated } as never, address)).not.toThrow();
+});
+
+test.each([
+  ['0x7e5f4552091a69125d5dfcb7b8c2659029395bde', evmTrader.address],
+  ['7e5f0x4552091a69125d5dfcb7b8c2659029395bdf', evmTrader.address],
+  ['fven3x669xlzsi6n2v91doiyzhzg1uagqit8jz9ns96z', solanaTrader.address],
+  ['', solanaTrader.address],
+])('a keystore that says %j is not that of %s', (stated, address) => {
+  expect(() => checkStatedAddress({ statedAddress: stated } as never, address)).toThrow(
+    expect.objectContaining({
+      code: 'signing-key',
+      message: `the keystore says it is of ${stated}, but its key is that of ${address}`,
+    }),
+  );
+});
+
+test('bytes that no library takes for a key are refused without what it said of them', async () => {
+  for (const [family, bytes] of [
+    ['evm', new Uint8Array(32)],
+    ['solana', new Uint8Array(31)],
+  ] as const) {
+    const refused = await makeSigner(family, bytes, 'base58').catch((error: Error) => error);
+    const message = 'the signing library refuses this key';
+    expect(refused).toMatchObject({ code: 'signing-key', message, cause: undefined });
+  }
+});
+
+test('a signer is good while it is used, and its key wiped afterwards, also where the use fails', async () => {
+  const world = { env, signal: new AbortController().signal, system: { platform: 'linux' }, io: { in: {} } };
+  const context = { world, options: {} } as never;
+  const good = await (await makeSigner('solana', Uint8Array.from(solanaTrader.keypair.slice(0, 32)), 'hex')).sign('gm');
+  for (const fails of [false, true]) {
+    let later = async () => '';
+    const used = withSigner(
+      { keyEnv: 'SOL' },
+      { family: 'solana', encoding: 'hex' },
+      context,
+      async ({ address, sign: signText }) => {
+        later = () => signText('gm');
+        const made = [address, await signText('gm')];
+        if (fails) throw new Error('the use failed');
+        return made;
+      },
+    );
+    if (fails) await expect(used).rejects.toThrow('the use failed');
+    else expect(await used).toEqual([solanaTrader.address, good]);
+    expect(await later()).not.toBe(good);
+  }
+});

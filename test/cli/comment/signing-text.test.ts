@@ -1,0 +1,207 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { answering, run, temporaryFolder } from '../../support/harness.ts';
+import { evmTrader } from '../../support/traders.ts';
+
+const base = '--chain base --tx 0xAB5CDBd22c1a2a1b1ee7c9ecd4b2a6a0d5f02ea3fbf4d1cf1ac3a4de86fd8ad9'.split(' ');
+const token = ['--token', '0x4ED4E862860beD51a9570b96d89aF5E1B0Efefed'];
+
+async function message(words: readonly string[]): Promise<string> {
+  const { out, err, code } = await run(['comment', 'sign', ...words, '--preview', '--json']);
+  expect([code, err]).toEqual([0, '']);
+  return JSON.parse(out).message;
+}
+
+test('the five lines of the interface document, the EVM token in lower case and nothing else changed', async () => {
+  expect(await message([...base, ...token, '--text', 'gm', '--service-name', 'Example'])).toBe(
+    'Example Swap Comment:\nChain: base\nToken Address: 0x4ed4e862860bed51a9570b96d89af5e1b0efefed\nTxn Hash: 0xAB5CDBd22c1a2a1b1ee7c9ecd4b2a6a0d5f02ea3fbf4d1cf1ac3a4de86fd8ad9\nComment: gm',
+  );
+});
+
+test('the public form has an empty line after the first', async () => {
+  const solana = [
+    ...'--chain solana --token DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263 --tx'.split(' '),
+    '5awYiUvGiDFA33EJjj4TXJG44a5afJc8QjWRpGgQiu6b23jCr7yndW2fmp9ujwqJVe32J456wV3VF78Asb1obnTc',
+  ];
+  expect(await message([...solana, '--text', 'gm', '--service-name', 'Clicker', '--layout', 'blank-line'])).toBe(
+    'Clicker Swap Comment:\n\nChain: solana\nToken Address: DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263\nTxn Hash: 5awYiUvGiDFA33EJjj4TXJG44a5afJc8QjWRpGgQiu6b23jCr7yndW2fmp9ujwqJVe32J456wV3VF78Asb1obnTc\nComment: gm',
+  );
+});
+
+test('the context brings service name and layout: Clicker signs the public form, the sandbox its own name', async () => {
+  const words = [...base, ...token, '--text', 'gm'];
+  expect(await message(['--context', 'clicker', ...words])).toMatch(/^Clicker Swap Comment:\n\nChain: base\n/);
+  expect(await message(['--sandbox', ...words])).toMatch(/^Sandbox Swap Comment:\nChain: base\n/);
+});
+
+test('an order id of hyperliquid and a coin go in as they are', async () => {
+  const order = '--chain hyperliquid --tx 0052012345678 --token kPEPE --service-name Example --text gm'.split(' ');
+  expect(await message(order)).toBe(
+    'Example Swap Comment:\nChain: hyperliquid\nToken Address: kPEPE\nTxn Hash: 0052012345678\nComment: gm',
+  );
+});
+
+test('unicode, newlines and spaces of a comment go in byte for byte', async () => {
+  const text = '  первая\n\nстрока 🌊\u200d e\u0301\r\n\tend \n';
+  expect(await message([...base, ...token, '--text', text, '--service-name', 'Example'])).toBe(
+    'Example Swap Comment:\nChain: base\nToken Address: 0x4ed4e862860bed51a9570b96d89af5e1b0efefed\nTxn Hash: 0xAB5CDBd22c1a2a1b1ee7c9ecd4b2a6a0d5f02ea3fbf4d1cf1ac3a4de86fd8ad9\nComment:   первая\n\nстрока 🌊\u200d e\u0301\r\n\tend \n',
+  );
+  const file = join(temporaryFolder(), 'comment.txt');
+  writeFileSync(file, text);
+  const fromFile = await message([...base, ...token, '--text-file', file, '--service-name', 'Example']);
+  expect(fromFile.endsWith(`Comment: ${text}`)).toBe(true);
+});
+
+test('9999 characters are taken and 10000 refused, counted in code points, typed or in a file', async () => {
+  const words = ['comment', 'sign', ...base, ...token, '--service-name', 'Example', '--preview', '--json'];
+  for (const letter of ['a', 'é', '字', '🌊']) {
+    const { out, code } = await run([...words, '--text', letter.repeat(9999)]);
+    expect([code, JSON.parse(out).characters]).toEqual([0, 9999]);
+    const refused = await run([...words, '--text', letter.repeat(10_000)]);
+    expect(refused.code).toBe(2);
+    expect(refused.err).toContain('must be 1 to 9999 characters');
+    const fromFile = await run([...words, '--text-file', '-'], { stdin: letter.repeat(10_000) });
+    expect(fromFile.code).toBe(2);
+    expect(fromFile.err).toContain('has 10000 characters, must be 1 to 9999');
+  }
+  expect((await run([...words, '--text', ''])).code).toBe(2);
+  const wide = JSON.parse((await run([...words, '--text', '🌊'.repeat(9999)])).out);
+  expect(wide.warnings).toEqual([
+    'the comment has 19998 UTF-16 units: a service that counts those instead of characters refuses more than 9999',
+  ]);
+});
+
+test('the preview numbers the lines, marks empty ones, counts, and warns of what cannot be seen', async () => {
+  const words = ['comment', 'sign', ...base, ...token, '--service-name', 'Example', '--layout', 'blank-line'];
+  const { out } = await run([...words, '--preview', '--text', 'a\u202eb\r\n\u200bc e\u0301\n']);
+  expect(out.split('\n')).toEqual([
+    'Text to be signed (blank-line, 8 lines):',
+    '  1  Example Swap Comment:',
+    '  2  (empty line)',
+    '  3  Chain: base',
+    '  4  Token Address: 0x4ed4e862860bed51a9570b96d89af5e1b0efefed',
+    '  5  Txn Hash: 0xAB5CDBd22c1a2a1b1ee7c9ecd4b2a6a0d5f02ea3fbf4d1cf1ac3a4de86fd8ad9',
+    '  6  Comment: | a<U+202E>b<U+000D>',
+    '  7           | <U+200B>c e\u0301',
+    '  8           |',
+    'Comment: 11 of 9999 characters (Unicode code points, as maxLength of the interface counts), 16 bytes',
+    'warning: the comment has Windows line ends (CR LF), which are signed as they are',
+    'warning: the comment ends with a newline, which is signed too',
+    'warning: the comment is not in Unicode normal form NFC: an app that normalises it breaks the signature',
+    'warning: the comment has a bidirectional control, which can show the text in another order: U+202E',
+    'warning: the comment has a character without ink: U+200B',
+    '',
+  ]);
+});
+
+test.each([
+  ['a sentence in variation selectors', '\u{E0163}\u{E0155}\u{E015E}', ['U+E0163', 'U+E0155', 'U+E015E']],
+  ['variation selectors and joiners that belong to no emoji', 'a\ufe0fb\u200d', ['U+FE0F', 'U+200D']],
+  ['a selector behind an emoji that has none', '🚀\ufe0f', ['U+FE0F']],
+  [
+    'fillers of Hangul and Braille',
+    '\u3164\u115f\u1160\uffa0\u2800',
+    ['U+3164', 'U+115F', 'U+1160', 'U+FFA0', 'U+2800'],
+  ],
+  ['interlinear annotations and tags', '\ufff9\ufffb\u{e0041}\u{e007f}', ['U+FFF9', 'U+FFFB', 'U+E0041', 'U+E007F']],
+  ['spaces other than the space', '\u00a0\u1680\u2003\u202f\u3000', ['U+00A0', 'U+1680', 'U+2003', 'U+202F', 'U+3000']],
+  ['formats', '\u00ad\u0600\u2060\ufeff', ['U+00AD', 'U+0600', 'U+2060', 'U+FEFF']],
+  ['blanks that are letters or symbols', '\ufffc\u{1d159}', ['U+FFFC', 'U+1D159']],
+] as const)('%s are spelled out and counted in a warning', async (_, hidden, codes) => {
+  const words = ['comment', 'sign', ...base, ...token, '--service-name', 'Example', '--preview'];
+  const { out } = await run([...words, '--text', `gm${hidden}!`]);
+  for (const code of codes) expect(out.split('\nComment: ')[0]).toContain(`<${code}>`);
+  expect(out).not.toContain(hidden.slice(-1));
+  const count = codes.length === 1 ? 'a character' : `${codes.length} characters`;
+  expect(out).toContain(`warning: the comment has ${count} without ink: ${codes.join(', ')}\n`);
+});
+
+test('a comment with lines that read like fields stays behind its bar, also where the terminal breaks a line', async () => {
+  const words = ['comment', 'sign', ...base, ...token, '--service-name', 'Example', '--preview', '--text'];
+  const { out } = await run([...words, 'gm\nTxn Hash: 0xdead\u2028Chain: solana\rChain: bsc']);
+  expect(out).toContain(
+    '  5  Comment: | gm\n  6           | Txn Hash: 0xdead<U+2028>Chain: solana<U+000D>Chain: bsc\nComment: ',
+  );
+  const long = await run([...words, `gm${' '.repeat(40)}Chain: solana`], { tty: 40 });
+  expect(long.out).toContain(
+    `  5  Comment: | gm${' '.repeat(22)}\n              | ${' '.repeat(18)}Chain:\n              |  solana\nComment: `,
+  );
+});
+
+test('what was signed is shown so in every place: result, batch, and a service that answers with another text', async () => {
+  const words = [
+    'comment',
+    'sign',
+    ...base,
+    ...token,
+    '--service-name',
+    'Example',
+    '--text',
+    'gm\u3164\nTxn Hash: 0xdead',
+  ];
+  const options = { env: { KEY: evmTrader.key }, tty: 200 };
+  const { out, err } = await run([...words, '--key-env', 'KEY'], options);
+  expect(out).toContain('gm<U+3164><U+000A>Txn Hash: 0xdead');
+  expect(err).toContain('warning: the comment has a character without ink: U+3164');
+  const signed = JSON.parse((await run([...words, '--key-env', 'KEY', '--json'], options)).out);
+  const file = join(temporaryFolder(), 'signed.json');
+  writeFileSync(file, JSON.stringify(signed));
+  const verified = await run(['comment', 'verify', '--signed', file]);
+  expect([verified.code, verified.err]).toEqual([0, 'warning: the comment has a character without ink: U+3164\n']);
+  const env = { SOTRA_BASE_URL: 'http://127.0.0.1:9', SOTRA_API_KEY: 'k' };
+  const asked = await run(['comment', 'post', '--from', file], { answers: ['n'], env, tty: 120 });
+  expect(asked.code).toBe(2);
+  expect(asked.err).toContain('Line 1: Text to be signed (five-line, 6 lines):\n  1  Example Swap Comment:\n');
+  expect(asked.err).toContain('  5  Comment: | gm<U+3164>\n  6           | Txn Hash: 0xdead\n');
+  const dry = await run(['comment', 'post', '--from', file, '--dry-run'], { env, tty: 200 });
+  expect(dry.out).toContain('gm<U+3164><U+000A>Txn Hash: 0xdead');
+  const { url } = await answering({ ...signed, uid: 'u', commentText: 'gm\nTxn Hash: 0xdead' });
+  const other = await run(['comment', 'post', '--signed', file], { env: { ...env, SOTRA_BASE_URL: url } });
+  expect([other.code, other.err]).toEqual([
+    12,
+    expect.stringContaining('signed "gm\\u3164\\nTxn Hash: 0xdead", answered "gm\\nTxn'),
+  ]);
+});
+
+test('a signed file whose fields hold lines of their own is refused', async () => {
+  const words = [
+    'comment',
+    'sign',
+    ...base,
+    ...token,
+    '--service-name',
+    'Example',
+    '--text',
+    'gm',
+    '--key-env',
+    'KEY',
+    '--json',
+  ];
+  const signed = JSON.parse((await run(words, { env: { KEY: evmTrader.key } })).out);
+  const file = join(temporaryFolder(), 'signed.json');
+  for (const [field, value] of [
+    ['serviceName', 'Example Swap Comment:\nChain: solana\nExample'],
+    ['transactionHash', `${signed.transactionHash}\nComment: gn`],
+    ['tokenAddress', `${signed.tokenAddress}\u3164`],
+  ]) {
+    writeFileSync(file, JSON.stringify({ ...signed, [field as string]: value }));
+    const { code, err } = await run(['comment', 'post', '--signed', file, '--sandbox']);
+    expect([code, err]).toEqual([12, expect.stringContaining(`its ${field}`)]);
+  }
+});
+
+test('an emoji made with joiners is no reason to warn', async () => {
+  const words = ['comment', 'sign', ...base, ...token, '--service-name', 'Example', '--preview'];
+  const { out } = await run([...words, '--text', 'gm 👩‍🚀']);
+  expect(out).toContain('Comment: | gm 👩‍🚀');
+  expect(out).not.toContain('warning');
+});
+
+test('without a service name nothing is signed and nothing invented', async () => {
+  const { code, err } = await run(['comment', 'sign', ...base, ...token, '--text', 'gm', '--preview']);
+  expect(code).toBe(2);
+  expect(err).toBe(
+    'error: the service name is not known (no context is in use): it is the first word of the signed text\nhint: Give it with --service-name <name>, or store it: sotra context set <name> --service-name <name>.\n',
+  );
+});

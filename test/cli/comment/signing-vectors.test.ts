@@ -1,0 +1,137 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { makeSigner } from '../../../src/keys/open-signer.ts';
+import { checksumAddress, recoverAddress } from '../../../src/resources/comment/secp256k1.ts';
+import { ed25519Problem, verifySignature } from '../../../src/resources/comment/verify.ts';
+import { run } from '../../support/harness.ts';
+
+const data = '../shared/data';
+
+function vectors<T>(file: string): T[] {
+  return JSON.parse(gunzipSync(readFileSync(`${data}/${file}.json.gz`)).toString());
+}
+
+const bytes = (hex: string) => Buffer.from(hex.replace(/^0x/, ''), 'hex');
+
+interface EvmVector {
+  id: string;
+  privateKey?: string;
+  messageText?: string;
+  messageHex?: string;
+  address: string;
+  signature: string;
+}
+
+interface SolanaVector {
+  publicKeyHex: string;
+  address: string;
+  seed: string;
+  messageHex: string;
+  signatureHex: string;
+  signatureBase58: string;
+  keypairJson: number[];
+}
+
+interface Wycheproof {
+  tcId: number;
+  publicKeyHex: string;
+  messageHex: string;
+  signatureHex: string;
+  result: 'valid' | 'invalid';
+}
+
+describe.skipIf(!existsSync(data))('the independent vectors (skipped where the data folder is absent)', () => {
+  test('every EIP-191 signature recovers to its address, and is what we sign where the key is known', async () => {
+    const all = vectors<EvmVector>('signing-evm/eip191_personal_sign');
+    expect(all).toHaveLength(8);
+    for (const { id, privateKey, messageText, messageHex, address, signature } of all) {
+      const message = messageHex === undefined ? Buffer.from(messageText ?? '') : bytes(messageHex);
+      expect([id, recoverAddress(message, bytes(signature))]).toEqual([id, { ok: true, address }]);
+      if (privateKey === undefined || messageText === undefined) continue;
+      const signer = await makeSigner('evm', bytes(privateKey), 'base58');
+      expect([id, signer.address, await signer.sign(messageText)]).toEqual([id, address, signature]);
+    }
+  });
+
+  test('every private key, the edge ones too, has its address, and ours checks what it signs', async () => {
+    const all = vectors<{ privateKey: string; address: string }>('signing-evm/private_key_to_address');
+    expect(all.length).toBeGreaterThan(100);
+    for (const { privateKey, address } of all) {
+      const signer = await makeSigner('evm', bytes(privateKey), 'base58');
+      expect(signer.address).toBe(address);
+      expect(checksumAddress(address.slice(2))).toBe(address);
+      const signature = await signer.sign(`gm ${address}`);
+      expect(recoverAddress(Buffer.from(`gm ${address}`), bytes(signature))).toEqual({ ok: true, address });
+    }
+  });
+
+  test('the accounts of a recovery phrase are those of its derived keys', async () => {
+    const { phrase, accounts } = JSON.parse(
+      gunzipSync(readFileSync(`${data}/mnemonics/bip44_ethereum.json.gz`)).toString(),
+    ) as { phrase: string; accounts: { address: string }[] };
+    const { mnemonicToAccount } = await import('viem/accounts');
+    for (const [addressIndex, { address }] of accounts.entries()) {
+      const derived = mnemonicToAccount(phrase, { addressIndex }).getHdKey().privateKey ?? new Uint8Array();
+      expect((await makeSigner('evm', derived, 'base58')).address).toBe(address);
+    }
+    const { code, err } = await run(['comment', 'sign', '--text', phrase]);
+    expect(code).toBe(2);
+    expect(err).toContain('--text holds what looks like a recovery phrase');
+    expect(err).not.toContain('junk');
+  });
+
+  test('the ed25519 signatures of RFC 8032 are what we sign, with the same keypair and address', async () => {
+    const all = vectors<SolanaVector>('signing-solana/rfc8032_ed25519');
+    expect(all).toHaveLength(3);
+    for (const { seed, address, messageHex, signatureHex, signatureBase58 } of all) {
+      const message = bytes(messageHex);
+      expect(ed25519Problem(message, bytes(signatureHex), bytes(vectorKey(all, address)))).toBeUndefined();
+      const text = message.toString('utf8');
+      if (!Buffer.from(text).equals(message)) continue;
+      const inHex = await makeSigner('solana', bytes(seed), 'hex');
+      const inBase58 = await makeSigner('solana', bytes(seed), 'base58');
+      expect([inHex.address, await inHex.sign(text), await inBase58.sign(text)]).toEqual([
+        address,
+        signatureHex,
+        signatureBase58,
+      ]);
+      const claim = { chain: 'solana', message: text, signerAddress: address };
+      for (const signature of [signatureBase58, signatureHex, bytes(signatureHex).toString('base64')])
+        expect(verifySignature({ ...claim, signature }).valid).toBe(true);
+    }
+  });
+
+  test('Wycheproof: the valid ones verify, the invalid ones are refused, also those with s >= L', () => {
+    const all = vectors<Wycheproof>('signing-solana/wycheproof_ed25519');
+    expect(all.length).toBeGreaterThan(70);
+    for (const { tcId, publicKeyHex, messageHex, signatureHex, result } of all) {
+      const problem = ed25519Problem(bytes(messageHex), bytes(signatureHex), bytes(publicKeyHex));
+      expect([tcId, problem === undefined ? 'valid' : 'invalid']).toEqual([tcId, result]);
+    }
+    const malleable = all.filter(({ tcId }) => [63, 64, 65, 66, 85].includes(tcId));
+    expect(malleable.length).toBeGreaterThan(0);
+    for (const { publicKeyHex, messageHex, signatureHex } of malleable)
+      expect(ed25519Problem(bytes(messageHex), bytes(signatureHex), bytes(publicKeyHex))).toBe(
+        's is not below the order of the group (malleable)',
+      );
+  });
+
+  test('every valid signature is refused once the order of the group is added to its s', () => {
+    const order = 2n ** 252n + 27742317777372353535851937790883648493n;
+    const valid = vectors<Wycheproof>('signing-solana/wycheproof_ed25519').filter(({ result }) => result === 'valid');
+    expect(valid.length).toBeGreaterThan(30);
+    for (const { publicKeyHex, messageHex, signatureHex } of valid) {
+      const s = BigInt(`0x${Buffer.from(bytes(signatureHex).subarray(32)).reverse().toString('hex')}`) + order;
+      const higher = Buffer.from(s.toString(16).padStart(64, '0'), 'hex').reverse();
+      const signature = Buffer.concat([bytes(signatureHex).subarray(0, 32), higher]);
+      expect(ed25519Problem(bytes(messageHex), signature, bytes(publicKeyHex))).toBe(
+        's is not below the order of the group (malleable)',
+      );
+    }
+  });
+});
+
+function vectorKey(all: readonly SolanaVector[], address: string): string {
+  return all.find((vector) => vector.address === address)?.publicKeyHex ?? '';
+}

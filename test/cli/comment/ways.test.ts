@@ -1,0 +1,318 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { Context } from '../../../src/context.ts';
+import { confirm } from '../../../src/output/confirm.ts';
+import { answering, type RunOptions, run, type Stub, stub, temporaryFolder } from '../../support/harness.ts';
+import { bonk, degen, evmTrader, solanaTrader, swaps, tradersWorld } from '../../support/traders.ts';
+
+const swap = ['--chain', 'base', '--tx', swaps.good, '--token', degen, '--text', 'gm'];
+const name = ['--service-name', 'Example'];
+const given = ['--signature', '0x12', '--signer', evmTrader.address];
+const keys = { EVM: evmTrader.key, SOL: JSON.stringify(solanaTrader.keypair) };
+const byEvm = ['--key-env', 'EVM'];
+const unused = { SOTRA_BASE_URL: 'http://127.0.0.1:9', SOTRA_API_KEY: 'stub-key', ...keys };
+
+const post = (words: readonly string[], options: RunOptions = {}) => run(['comment', 'post', ...words], options);
+
+/** A service that stores what it is sent. */
+const storing = (): Promise<Stub> =>
+  stub(({ body }, response) => {
+    const { signature: _, ...sent } = JSON.parse(body);
+    response.end(JSON.stringify({ uid: 'u-1', timestamp: 1, ...sent }));
+  });
+
+/** A signed comment in a file. */
+async function signedFile(words: readonly string[]): Promise<string> {
+  const file = join(temporaryFolder(), 'signed.json');
+  const { code } = await run(['comment', 'sign', ...words, '--out', file, '--quiet'], { env: keys });
+  expect(code).toBe(0);
+  return file;
+}
+
+const either = 'Post what is signed already, or sign with a key.';
+const fromFile = (way: string) => `${way} takes the comment from the file: leave --chain, --tx, --token and --text out`;
+
+const refusals: readonly [words: string, message: string, hint?: string][] = [
+  ['--signature 0x12 --signed f', '--signature and --signed contradict each other', either],
+  ['--signature 0x12 --file f', '--signature and --file contradict each other', either],
+  ['--signed f --file f', '--signed and --file contradict each other', either],
+  ['--signature 0x12 --key-file f', '--signature and --key-file contradict each other', either],
+  ['--signed f --key-stdin', '--signed and --key-stdin contradict each other', either],
+  ['--signed f --key k', '--signed and --key contradict each other', either],
+  ['--signed f --chain base', fromFile('--signed')],
+  ['--signed f --tx 12', fromFile('--signed')],
+  ['--file f --token ETH', fromFile('--file')],
+  ['--file f --text gm', fromFile('--file')],
+  ['--file f --text-file gm', fromFile('--file')],
+  [`${swap.join(' ')} --signature 0x12`, '--signer is required with --signature: the address that signed'],
+  [
+    `${swap.join(' ')} ${name.join(' ')} --key-env EVM --key-stdin`,
+    '--key-env and --key-stdin contradict each other',
+    'Give the key one way.',
+  ],
+  [
+    `--chain base --tx ${swaps.good} --token ${degen} --text-file - ${name.join(' ')} --key-stdin`,
+    '--key-stdin and --text-file - cannot both read stdin',
+    'Give the key another way.',
+  ],
+  [
+    '--signature 0x12',
+    '--chain, --tx, --token and --text (or --text-file) are required: chain of the swap; transaction hash of the swap, or an order id on hyperliquid; token that was swapped; the comment',
+    'See sotra comment post --help.',
+  ],
+];
+
+test.each(refusals)('comment post %s: %s', async (words, message, hint) => {
+  const { code, out, err } = await post(words.split(' '), { env: unused, stdin: 'gm' });
+  const told = `error: ${message}\n${hint === undefined ? '' : `hint: ${hint}\n`}`;
+  expect([code, out, err]).toEqual([2, '', told]);
+});
+
+test('a file of comments goes with a key, and is read before anything else', async () => {
+  const { code, err } = await post(['--from', '/nowhere/f', ...byEvm], { env: unused });
+  expect([code, err]).toEqual([
+    3,
+    "error: cannot read /nowhere/f: ENOENT: no such file or directory, open '/nowhere/f'\nhint: Correct its path or its permissions.\n",
+  ]);
+});
+
+test('the key may come from stdin while the comment is typed, and the comment while the key is elsewhere', async () => {
+  const service = await storing();
+  const env = { ...service.env, ...keys };
+  expect((await post([...swap, ...name, '--key-stdin'], { env, stdin: evmTrader.key })).code).toBe(0);
+  const piped = [...swap.slice(0, -2), '--text-file', '-', ...name, ...byEvm];
+  expect((await post(piped, { env, stdin: 'gm' })).code).toBe(0);
+  const [one, other] = service.requests.map(({ body }) => body);
+  expect(one).toBe(other);
+});
+
+test('a signature made elsewhere goes out as it is; where the text is known its misfit is warned of', async () => {
+  const service = await storing();
+  const { signature } = JSON.parse(readFileSync(await signedFile([...swap, ...name, ...byEvm]), 'utf8'));
+  const fitting = ['--signature', signature, '--signer', evmTrader.address];
+  const unnamed = await post([...swap, ...given], { env: service.env });
+  expect([unnamed.code, unnamed.err]).toEqual([0, '']);
+  const fits = await post([...swap, ...name, ...fitting], { env: service.env });
+  expect([fits.code, fits.err]).toEqual([0, '']);
+  const other = await post([...swap, '--service-name', 'Other', ...given], { env: service.env });
+  expect([other.code, other.err]).toEqual([
+    0,
+    'warning: the signature does not fit the five-line text of service Other: the signature has 1 bytes, not 65\n',
+  ]);
+  const otherForm = await post([...swap, ...name, '--layout', 'blank-line', ...fitting], { env: service.env });
+  expect(otherForm.err).toMatch(
+    /^warning: the signature does not fit the blank-line text of service Example: over this text it is the signature of 0x/,
+  );
+  expect(service.requests.map(({ body }) => JSON.parse(body).signature)).toEqual([
+    '0x12',
+    signature,
+    '0x12',
+    signature,
+  ]);
+});
+
+test('a service name that cannot be is refused also where the signature was made elsewhere', async () => {
+  const { code, err } = await post([...swap, ...given, '--service-name', ' Example'], { env: unused });
+  expect([code, err]).toEqual([2, 'error: --service-name  Example: must be one line without spaces around it\n']);
+});
+
+test('a comment signed here is that of the wallet that was named, or is not posted', async () => {
+  const service = await storing();
+  const env = { ...service.env, ...keys };
+  const other = await post([...swap, ...name, ...byEvm, '--signer', degen], { env });
+  expect([other.code, other.err.split('\n')[0]]).toEqual([
+    11,
+    `error: the key is that of ${evmTrader.address}, not of ${degen}`,
+  ]);
+  expect(service.requests).toEqual([]);
+  expect((await post([...swap, ...name, ...byEvm, '--signer', evmTrader.address], { env })).code).toBe(0);
+});
+
+test('a signed file that was changed is not posted', async () => {
+  const file = await signedFile([...swap, ...name, ...byEvm]);
+  writeFileSync(file, readFileSync(file, 'utf8').replace('"commentText": "gm"', '"commentText": "gn"'));
+  const { code, err } = await post(['--signed', file, ...name], { env: unused });
+  expect([code, err]).toEqual([
+    12,
+    `error: ${file} was not posted: its message is not the text that its fields make\n`,
+  ]);
+});
+
+test('a Solana signature that is not in base58 is posted with a warning, any other without', async () => {
+  const service = await storing();
+  const solana = ['--chain', 'solana', '--tx', swaps.solana, '--token', bonk, '--text', 'gm', ...name];
+  const files = [
+    await signedFile([...solana, '--key-env', 'SOL', '--encoding', 'base64']),
+    await signedFile([...solana, '--key-env', 'SOL']),
+    await signedFile([...swap, ...name, ...byEvm]),
+  ];
+  const said = [];
+  for (const file of files) {
+    const { code, err } = await post(['--signed', file, ...name], { env: service.env });
+    said.push([code, err]);
+  }
+  expect(said).toEqual([
+    [0, 'warning: the signature is not in base58, which is what the service takes\n'],
+    [0, ''],
+    [0, ''],
+  ]);
+});
+
+test('a file that is signed for another name or another layout is not posted, unless it is said again', async () => {
+  const service = await storing();
+  const file = await signedFile([...swap, ...name, '--layout', 'blank-line', ...byEvm]);
+  const env = { ...service.env, SOTRA_CONFIG_DIR: temporaryFolder() };
+  await run(`context set partner --base-url ${service.url} --service-name Example --layout five-line`, { env });
+  await run(`context set other --base-url ${service.url} --service-name Other --layout blank-line`, { env });
+  const as = (context: string) => ['--context', context, '--signed', file];
+  const inContext = { SOTRA_CONFIG_DIR: env.SOTRA_CONFIG_DIR, SOTRA_API_KEY: 'stub-key' };
+  const told = (why: string) =>
+    `error: ${file} is signed for service Example in the blank-line layout, not for ${why}\nhint: Sign it again for this service, or post it with --service-name and --layout as it was signed.\n`;
+  const layout = await post(as('partner'), { env: inContext });
+  expect([layout.code, layout.err]).toEqual([2, told('Example in five-line')]);
+  const other = await post(as('other'), { env: inContext });
+  expect([other.code, other.err]).toEqual([2, told('Other in blank-line')]);
+  expect(service.requests).toEqual([]);
+  expect((await post([...as('partner'), '--layout', 'blank-line'], { env: inContext })).code).toBe(0);
+  expect((await post([...as('other'), ...name], { env: inContext })).code).toBe(0);
+});
+
+test('on a terminal the service is named by its origin, and the text shown where it is known', async () => {
+  const service = await storing();
+  const at = { env: service.env, tty: 100 };
+  const known = await post([...swap, ...name, ...given], { ...at, answers: ['n'] });
+  expect([known.code, service.requests]).toEqual([2, []]);
+  expect(known.err).toContain('  5  Comment: | gm\n');
+  const unknown = await post([...swap, ...given], { ...at, answers: ['n'] });
+  expect(unknown.err).toBe(
+    `Signer: ${evmTrader.address}\nPost this comment to ${service.url}? [y/N] error: did not post this comment to ${service.url}: the answer was not yes\n`,
+  );
+  const never = await post([...swap, ...given, '--no-input'], { ...at, answers: [] });
+  expect([never.code, never.err]).toEqual([
+    2,
+    `error: cannot ask whether to post this comment to ${service.url}: --no-input is set\nhint: Add --yes to do it without a question.\n`,
+  ]);
+  expect((await post([...swap, ...given, '--yes'], { ...at, answers: [] })).code).toBe(0);
+  expect(service.requests).toHaveLength(1);
+});
+
+test.each([
+  ['y', true],
+  ['Y', true],
+  ['yes', true],
+  [' YES ', true],
+  ['', false],
+  ['n', false],
+  ['ye', false],
+  ['ay', false],
+  ['yes!', false],
+])('the answer %j posts: %s', async (answer, isYes) => {
+  const asked: unknown[] = [];
+  const io = {
+    in: { isTTY: true },
+    err: { write: async (text: string) => void asked.push(text) },
+    ask: async (...question: unknown[]) => {
+      asked.push(...question);
+      return answer;
+    },
+  };
+  const context = { world: { io }, options: { noInput: false } } as unknown as Context;
+  const outcome = await confirm('post', context, 'Shown\n').catch((error: Error) => error);
+  expect(outcome).toEqual(
+    isYes ? undefined : expect.objectContaining({ code: 'usage', message: 'did not post: the answer was not yes' }),
+  );
+  // The answer is no secret: it is seen while it is typed.
+  expect(asked).toEqual(['Shown\n', 'Post? [y/N] ', { hidden: false }]);
+});
+
+test('a dry run without a known text shows signer and request; JSON and a part of it have no text either', async () => {
+  const words = [...swap, ...given, '--dry-run'];
+  const asText = await post(words, { env: unused, tty: 100, answers: [] });
+  expect([asText.code, asText.err]).toEqual([0, '']);
+  expect(asText.out).toMatch(
+    new RegExp(`^Signer: ${evmTrader.address}\n\nPOST http://127\\.0\\.0\\.1:9/v1/swap-comments\n`),
+  );
+  const request = {
+    method: 'POST',
+    url: 'http://127.0.0.1:9/v1/swap-comments',
+    headers: expect.objectContaining({ authorization: 'Bearer ***' }),
+    body: expect.objectContaining({ commentText: 'gm', signature: '0x12' }),
+  };
+  const asJson = await post([...words, '--json'], { env: unused });
+  expect(JSON.parse(asJson.out)).toEqual({ signerAddress: evmTrader.address, request });
+  expect((await post([...words, '--jq', '.request.method'], { env: unused })).out).toBe('POST\n');
+  const known = await post([...words, ...name, '--json', '--quiet'], { env: unused });
+  expect(JSON.parse(known.out)).toMatchObject({ serviceName: 'Example', characters: 2, request });
+  const none = await post(words);
+  expect([none.code, none.err.split('\n')[0]]).toEqual([2, 'error: no service is configured']);
+});
+
+test('a curl line is made without a question and without a key of the service', async () => {
+  const env = { SOTRA_BASE_URL: 'http://127.0.0.1:9' };
+  const { code, out, err } = await post([...swap, ...given, '--curl'], { env, tty: 100, answers: [] });
+  expect([code, err]).toEqual([0, '']);
+  expect(out).toMatch(/^curl .*--request POST 'http:\/\/127\.0\.0\.1:9\/v1\/swap-comments' /);
+  expect((await post([...swap, ...given, '--curl', '--dry-run'], { env })).out).toBe(out);
+});
+
+test('the JSON of the service comes unchanged, and what is odd about a comment is warned of', async () => {
+  const text = `{"uid":"u-1","timestamp":1.50,"chain":"base","tokenAddress":"${degen}","transactionHash":"${swaps.good}","commentText":" gm","signerAddress":"${evmTrader.address}","more":12345678901234567890}`;
+  const service = await answering(text);
+  const { code, out, err } = await post([...swap.slice(0, -1), ' gm', ...given, '--json'], { env: service.env });
+  expect([code, err]).toEqual([0, 'warning: the comment begins or ends with a space\n']);
+  expect(out).toContain('"timestamp": 1.50,');
+  expect(out).toContain('"more": 12345678901234567890');
+});
+
+test('a signature that ends in 00 or 01, as hardware wallets write it, is taken and sent as 1b or 1c', async () => {
+  const { env, folder, keys } = await tradersWorld();
+  for (const [tx, text] of [
+    [swaps.good, 'gm'],
+    [swaps.second, 'gm 1'],
+    [swaps.third, 'gm 4'],
+  ] as const) {
+    const fields = ['--sandbox', '--chain', 'base', '--tx', tx, '--token', degen];
+    const swap = [...fields, '--text', text];
+    const sign = ['comment', 'sign', ...swap, '--key-file', keys.evm, '--json'];
+    const signed = JSON.parse((await run(sign, { env })).out);
+    const bit = signed.signature.endsWith('1b') ? '00' : '01';
+    const signature = `${signed.signature.slice(0, -2)}${bit}`;
+    const given = ['--signature', signature, '--signer', evmTrader.address];
+    const verified = await run(['comment', 'verify', ...swap, ...given, '--json'], { env });
+    expect([verified.code, JSON.parse(verified.out).valid]).toEqual([0, true]);
+    const dry = await run(['comment', 'post', ...swap, ...given, '--dry-run', '--json'], { env });
+    expect(JSON.parse(dry.out).request.body.signature).toBe(signed.signature);
+    const file = join(folder, 'signed.json');
+    writeFileSync(file, JSON.stringify({ ...signed, signature }));
+    const way = tx === swaps.good ? ['--signed', file] : tx === swaps.second ? ['--from', file] : undefined;
+    const body = JSON.stringify({ ...signed, signature });
+    const raw = ['request', 'POST', '/v1/swap-comments', '--sandbox', '--data', body];
+    const posted = await run(way === undefined ? raw : ['comment', 'post', '--sandbox', ...way], { env });
+    expect([posted.code, posted.err.includes('does not fit')]).toEqual([0, false]);
+  }
+  const bad = ['--signature', `0x${'11'.repeat(64)}02`, '--signer', evmTrader.address];
+  const refused = await run(['comment', 'verify', '--sandbox', ...swap, ...bad]);
+  expect([refused.code, refused.out]).toEqual([12, expect.stringContaining('its last byte is 2, not 27 or 28')]);
+});
+
+test('64 zero bytes are a bad signature, not a key that was given away', async () => {
+  const swap = [
+    '--chain',
+    'solana',
+    '--tx',
+    swaps.solana,
+    '--token',
+    bonk,
+    '--text',
+    'gm',
+    '--service-name',
+    'Example',
+  ];
+  for (const zeros of ['1'.repeat(64), '00'.repeat(64), `${'A'.repeat(86)}==`]) {
+    const words = ['comment', 'verify', ...swap, '--signature', zeros, '--signer', solanaTrader.address];
+    expect(await run(words)).toMatchObject({ code: 12, err: '' });
+  }
+  const given = ['--text', 'gm', '--signer', solanaTrader.address, '--token', '1'.repeat(64)];
+  expect((await run(['comment', 'verify', '--chain', 'solana', ...given])).err).toContain('looks like a private key');
+});

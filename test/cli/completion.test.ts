@@ -1,0 +1,142 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { commandTree } from '../../src/cli/completion-tree.ts';
+import { outlineAll } from '../../src/program.ts';
+import { run, temporaryFolder } from '../support/harness.ts';
+
+/** A folder with the program as `sotra`, the completion script of a shell, and settings with an alias and a context. */
+async function prepare(shell: string): Promise<{ folder: string; script: string; env: Record<string, string> }> {
+  const folder = temporaryFolder();
+  const program = join(folder, 'sotra');
+  writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${process.cwd()}/bin/sotra.js' "$@"\n`);
+  chmodSync(program, 0o755);
+  const settings = {
+    contexts: { staging: { baseUrl: 'https://staging.example.com' } },
+    aliases: { whale: '0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2' },
+  };
+  writeFileSync(join(folder, 'config.json'), JSON.stringify(settings));
+  const script = join(folder, `_sotra.${shell}`);
+  writeFileSync(script, (await run(`completion ${shell}`)).out);
+  const path = `${folder}:${process.env['PATH']}`;
+  return {
+    folder,
+    script,
+    env: { PATH: path, HOME: folder, SOTRA_CONFIG_DIR: folder, LC_ALL: 'C.UTF-8', TERM: 'xterm' },
+  };
+}
+
+function has(shell: string): boolean {
+  return spawnSync(shell, ['-c', 'true']).status === 0;
+}
+
+/** What is typed, and what must be among what is offered for its last word. */
+const lines: readonly [typed: string, offered: string][] = [
+  ['sotra lead', 'leaderboard'],
+  ['sotra leaderboard ra', 'rank'],
+  ['sotra context rem', 'remove'],
+  ['sotra --sandbox leaderboard li', 'list'],
+  ['sotra leaderboard list --timef', '--timeframe'],
+  ['sotra leaderboard list --dry', '--dry-run'],
+  ['sotra leaderboard list --chains sol', 'solana'],
+  ['sotra leaderboard list --chains solana,ba', 'base'],
+  ['sotra leaderboard list --timeframe=3', '30d'],
+  ['sotra leaderboard list --columns pnlUsd,win', 'winRate30d'],
+  ['sotra --format nd', 'ndjson'],
+  ['sotra completion fi', 'fish'],
+  ['sotra profile get @wh', '@whale'],
+  ['sotra leaderboard rank --timeframe 7d @wh', '@whale'],
+  ['sotra --context sta', 'staging'],
+  ['sotra context use click', 'clicker'],
+];
+
+test.skipIf(!has('bash'))('bash completes commands, flags, values, lists, contexts and aliases', async () => {
+  const { folder, script, env } = await prepare('bash');
+  const driver = join(folder, 'driver.bash');
+  writeFileSync(
+    driver,
+    `source '${script}'
+    COMP_WORDBREAKS=$' \\t\\n"\\'@><=;|&(:'
+    while IFS= read -r COMP_LINE; do
+      COMP_POINT=\${#COMP_LINE}
+      _sotra
+      echo "\${COMPREPLY[*]}"
+    done`,
+  );
+  const { stdout, stderr } = spawnSync('bash', ['--norc', driver], {
+    env,
+    encoding: 'utf8',
+    input: lines.map(([typed]) => `${typed}\n`).join(''),
+  });
+  expect(stderr).toBe('');
+  const offers = stdout.split('\n');
+  for (const [index, [typed, offered]] of lines.entries()) {
+    // readline keeps what stands before its last break, so of --flag=value only the value is offered.
+    const words = (offers[index] ?? '').split(' ').map((word) => word.replace(/^.*,/, ''));
+    expect([typed, words]).toEqual([typed, expect.arrayContaining([offered])]);
+  }
+});
+
+test.skipIf(!has('fish'))('fish completes commands, flags, values, lists, contexts and aliases', async () => {
+  const { folder, script, env } = await prepare('fish');
+  const driver = join(folder, 'driver.fish');
+  const ask = lines.map(([typed], index) => `echo "line ${index}"; complete -C '${typed}'`).join('\n');
+  writeFileSync(driver, `source '${script}'\n${ask}\n`);
+  const { stdout, stderr } = spawnSync('fish', ['--no-config', driver], { env, encoding: 'utf8' });
+  expect(stderr).toBe('');
+  const offers = stdout.split(/line \d+\n/).slice(1);
+  for (const [index, [typed, offered]] of lines.entries()) {
+    const words = (offers[index] ?? '').split('\n').map((line) => (line.split('\t')[0] ?? '').replace(/^.*[,=]/, ''));
+    expect([typed, words]).toEqual([typed, expect.arrayContaining([offered])]);
+  }
+});
+
+test.skipIf(!has('zsh'))('zsh completes commands, flags, values, lists, contexts and aliases', async () => {
+  const { folder, script, env } = await prepare('zsh');
+  const [driver, typed, shown] = [join(folder, 'driver.zsh'), join(folder, 'typed'), join(folder, 'shown')];
+  writeFileSync(typed, lines.map(([line]) => `${line}\n`).join(''));
+  writeFileSync(
+    driver,
+    `zmodload zsh/zpty
+    zpty shell zsh -f -i
+    zpty -w shell "autoload -U compinit; compinit -u -d '${folder}/dump'; source '${script}'"
+    zpty -w shell 'show() { print -r -- "$BUFFER" >>${shown}; BUFFER="" }; zle -N show; bindkey "^Xz" show; : >${shown}'
+    until [[ -e ${shown} ]]; do zpty -r -t shell >/dev/null; sleep 0.05; done
+    count=0
+    while IFS= read -r line; do
+      zpty -w -n shell "$line"$'\\t'$'\\x18z'
+      (( count++ ))
+      until (( $(wc -l <${shown}) >= count )); do zpty -r -t shell >/dev/null; sleep 0.02; done
+    done <${typed}
+    cat ${shown}`,
+  );
+  const { stdout } = spawnSync('zsh', ['-f', driver], { env, encoding: 'utf8', timeout: 50_000 });
+  const completed = stdout.split('\n');
+  for (const [index, [line, offered]] of lines.entries()) {
+    const word = (completed[index] ?? '').replace(/[\s,]+$/, '').replace(/^.*[\s,=]/, '');
+    expect([line, word]).toEqual([line, offered]);
+  }
+});
+
+test('everything the program takes is offered, and no flag is a yes/no flag in one place and takes a value in another', async () => {
+  const commands = await outlineAll();
+  const { nodes, globals, valued } = commandTree(commands);
+  const flags = [...globals, ...nodes.flatMap((node) => node.flags)];
+  expect(flags.filter(({ flag, takesValue }) => !takesValue && valued.includes(flag))).toEqual([]);
+  for (const { words } of commands) expect(nodes.map(({ path }) => path)).toContain(words.join(' '));
+  const rank = nodes.find(({ path }) => path === 'leaderboard rank');
+  expect(rank?.arguments).toEqual([{ values: [], file: false, list: false, names: 'aliases' }]);
+});
+
+test('a shell that is not known is refused with those that are', async () => {
+  const { code, err } = await run('completion fissh');
+  expect(code).toBe(2);
+  expect(err).toContain('<shell> fissh: must be one of bash, zsh, fish, powershell');
+  expect(err).toContain('Did you mean fish?');
+});
+
+test('completion --json carries the script', async () => {
+  const { out } = await run('completion zsh --json');
+  expect(JSON.parse(out).script).toMatch(/^#compdef sotra\n/);
+});

@@ -1,0 +1,150 @@
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { answering, run, temporaryFolder } from '../support/harness.ts';
+
+function settings(content?: unknown): { env: Record<string, string>; read: () => unknown; file: string } {
+  const folder = temporaryFolder();
+  const file = join(folder, 'config.json');
+  if (content !== undefined) {
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(file, JSON.stringify(content));
+  }
+  return { env: { SOTRA_CONFIG_DIR: folder }, read: () => JSON.parse(readFileSync(file, 'utf8')), file };
+}
+
+test('a context that was set is used by the commands, and the first one becomes the current one', async () => {
+  const service = await answering({ traders: [] });
+  const { env, file } = settings();
+  const made = await run(['context', 'set', 'own', '--base-url', `${service.url}/`, '--service-name', 'My Service'], {
+    env,
+  });
+  expect(made.code).toBe(0);
+  expect(made.err).toContain('own is now the current context.');
+  expect(made.out).toContain(`baseUrl\t${service.url}\n`);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  await run('leaderboard list', { env: { ...env, SOTRA_API_KEY: 'k' } });
+  expect(service.requests).toHaveLength(1);
+});
+
+test('a second context does not become the current one by itself; context use makes it, null takes it away', async () => {
+  const { env } = settings();
+  await run('context set one --base-url https://one.example.com', { env });
+  await run('context set two --base-url https://two.example.com', { env });
+  expect(JSON.parse((await run('context show --json', { env })).out).name).toBe('one');
+  expect((await run('context use two', { env })).code).toBe(0);
+  expect(JSON.parse((await run('context show --json', { env })).out).name).toBe('two');
+  expect((await run('context use null', { env })).code).toBe(0);
+  const none = await run('leaderboard list', { env });
+  expect(none).toMatchObject({ code: 2, out: '' });
+  expect(none.err).toContain('no service is configured');
+});
+
+test('context set changes what is named, null takes a value away, the rest stays', async () => {
+  const { env } = settings();
+  await run(['context', 'set', 'own', '--base-url', 'https://a.example.com', '--wire', '{"*.limit":"count"}'], { env });
+  await run('context set own --layout blank-line --service-name Own', { env });
+  const changed = await run('context set own --wire null --service-name null --json', { env });
+  expect(JSON.parse(changed.out)).toEqual({
+    name: 'own',
+    current: true,
+    builtIn: false,
+    baseUrl: 'https://a.example.com',
+    serviceName: null,
+    layout: 'blank-line',
+    wire: {},
+    keySuffix: null,
+    store: null,
+    keyOrigin: null,
+  });
+});
+
+test('a preset fills in what no flag names', async () => {
+  const { env } = settings();
+  const { out } = await run('context set own --preset clicker --base-url https://a.example.com --json', { env });
+  expect(JSON.parse(out)).toMatchObject({
+    baseUrl: 'https://a.example.com',
+    serviceName: 'Clicker',
+    layout: 'blank-line',
+  });
+});
+
+test('wire names of a context are what is sent', async () => {
+  const service = await answering({ traders: [] });
+  const { env } = settings();
+  await run(['context', 'set', 'own', '--base-url', service.url, '--wire', '{"leaderboard.list.limit":"count"}'], {
+    env,
+  });
+  await run('leaderboard list --limit 7', { env: { ...env, SOTRA_API_KEY: 'k' } });
+  expect(service.requests[0]?.url).toBe('/v2/leaderboard?count=7');
+});
+
+test('context list names the presets and the stored contexts, without a key', async () => {
+  const contexts = { live: { baseUrl: 'https://live.example.com', apiKey: 'very-secret-key-9876' } };
+  const { env } = settings({ current: 'live', contexts });
+  for (const argv of ['context list', 'context list --json', 'context show live', 'context list --format csv']) {
+    const { code, out, err } = await run(argv, { env, tty: 140 });
+    expect(code).toBe(0);
+    expect(out).toContain('9876');
+    expect(out + err).not.toContain('very-secret');
+  }
+  const listed = JSON.parse((await run('context list --json', { env })).out);
+  expect(listed.contexts.map(({ name }: { name: string }) => name)).toEqual(['sandbox', 'clicker', 'live']);
+});
+
+const refused: readonly [argv: string[], message: string][] = [
+  [['set', 'own'], 'context own needs a base URL'],
+  [['set', 'own', '--base-url', 'null'], 'context own needs a base URL'],
+  [['set', 'own', '--base-url', 'http://api.example.com'], 'plain http would send the API key in the clear'],
+  [['set', '../own', '--base-url', 'https://a.example.com'], '<name> ../own: must begin with a letter or digit'],
+  [['set', '__proto__', '--base-url', 'https://a.example.com'], '<name> __proto__: must begin with a letter or digit'],
+  [['set', 'sandbox', '--layout', 'five-line'], 'context sandbox is built in and cannot be changed'],
+  [['set', 'own', '--base-url', 'https://a.example.com', '--layout', 'six-line'], '--layout six-line: must be one of'],
+  [
+    ['set', 'own', '--base-url', 'https://a.example.com', '--wire', '{"*.limt":"count"}'],
+    '--wire *.limt: no parameter of any endpoint is called limt',
+  ],
+  [
+    ['set', 'own', '--base-url', 'https://a.example.com', '--wire', '{"leaderboard.sections.limit":"n"}'],
+    '--wire leaderboard.sections.limit: this name is given by the interface document (or never sent) and cannot change',
+  ],
+  [
+    ['set', 'own', '--base-url', 'https://a.example.com', '--wire', '{"*.limit":"a&b=c"}'],
+    '--wire *.limit: "a&b=c" is not a name (letters, digits, and . _ - [ ])',
+  ],
+  [['use', 'nowhere'], 'context nowhere does not exist'],
+  [['show'], 'no context is current'],
+  [['remove', 'nowhere'], 'context nowhere does not exist'],
+  [['remove', 'clicker'], 'context clicker is built in and has nothing stored'],
+];
+
+test.each(refused)('refused without a change: context %j', async (words, message) => {
+  const { env } = settings();
+  const { code, out, err } = await run(['context', ...words], { env });
+  expect(err.split('\n')[0]).toContain(message);
+  expect({ code, out }).toEqual({ code: 2, out: '' });
+  const after = await run('context list --json', { env });
+  expect(JSON.parse(after.out).contexts).toHaveLength(2);
+});
+
+test('a removed context is gone with its key, and no context is current when it was', async () => {
+  const { env, read } = settings({
+    current: 'a',
+    contexts: { a: { baseUrl: 'https://a.b', apiKey: 'key-1234' }, b: {} },
+  });
+  const { code, err } = await run('context remove a --yes', { env });
+  expect(code).toBe(0);
+  expect(err).toContain('No context is current now');
+  expect(read()).toEqual({ version: 1, contexts: { b: {} } });
+});
+
+test('SOTRA_CONTEXT goes before the current context, and context use says so', async () => {
+  const { env } = settings({
+    current: 'a',
+    contexts: { a: { baseUrl: 'https://a.b' }, b: { baseUrl: 'https://b.c' } },
+  });
+  const withEnv = { ...env, SOTRA_CONTEXT: 'b' };
+  expect(JSON.parse((await run('context show --json', { env: withEnv })).out).name).toBe('b');
+  const { err } = await run('context use a', { env: withEnv });
+  expect(err).toContain('warning: SOTRA_CONTEXT=b is set and goes before it');
+});

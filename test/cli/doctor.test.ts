@@ -1,0 +1,123 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, onTestFinished, test } from 'vitest';
+import { answering, run, stub, temporaryFolder } from '../support/harness.ts';
+
+interface Check {
+  check: string;
+  state: string;
+  found: string;
+  fix: string | null;
+}
+
+async function diagnose(argv: string, options: Parameters<typeof run>[1] = {}) {
+  const { code, out } = await run(`${argv} --json`, options);
+  const { ok, checks } = JSON.parse(out) as { ok: boolean; checks: Check[] };
+  const of = (name: string) => checks.find(({ check }) => check === name);
+  return { code, ok, checks, of };
+}
+
+test('all is well with a service that answers; one request is sent', async () => {
+  const service = await answering({ traders: [] });
+  const { code, ok, of } = await diagnose('doctor', { env: service.env });
+  expect({ code, ok }).toEqual({ code: 0, ok: true });
+  expect(of('service')).toMatchObject({ state: 'ok', found: `${service.url}, from SOTRA_BASE_URL` });
+  expect(of('key')).toMatchObject({ state: 'ok', found: '...-key from SOTRA_API_KEY; the service takes it' });
+  expect(of('reach')?.found).toMatch(/^HTTP 200 in \d+ ms$/);
+  expect(of('clock')?.state).toBe('ok');
+  expect(service.requests.map(({ url }) => url)).toEqual(['/v2/leaderboard?limit=1']);
+});
+
+test('a refused key is exit 4, a service that is gone exit 9, with a way out each', async () => {
+  const service = await answering({ error: 'unknown key' }, 401);
+  const refused = await diagnose('doctor', { env: service.env });
+  expect(refused.code).toBe(4);
+  expect(refused.of('key')).toMatchObject({ state: 'problem', fix: 'sotra auth login, or set SOTRA_API_KEY' });
+  const gone = await diagnose('doctor --base-url http://127.0.0.1:1', { env: { SOTRA_API_KEY: 'some-key-1234' } });
+  expect(gone.code).toBe(9);
+  expect(gone.of('reach')).toMatchObject({ state: 'problem', found: 'connect ECONNREFUSED 127.0.0.1:1' });
+  for (const { checks } of [refused, gone])
+    for (const { state, fix } of checks) expect(fix === null).toBe(state === 'ok' || state === 'skipped');
+});
+
+test('a redirect and a clock that is off are named', async () => {
+  const moved = await answering('', 302, { location: 'https://elsewhere.example.com/' });
+  expect((await diagnose('doctor', { env: moved.env })).of('reach')).toMatchObject({ state: 'problem' });
+  const late = await stub((_, response) => {
+    response.sendDate = false;
+    response.writeHead(200, { date: 'Fri, 20 Nov 2026 12:00:00 GMT' }).end('{"traders":[]}');
+  });
+  const now = Date.parse('2026-11-20T12:05:00Z');
+  const { code, of } = await diagnose('doctor', { env: late.env, now });
+  expect(code).toBe(0);
+  expect(of('clock')).toMatchObject({ state: 'warning', fix: 'set the clock of this machine' });
+  expect(of('clock')?.found).toMatch(/^(299|300) s ahead of the service's$/);
+});
+
+test('settings that others may read are a warning, damaged ones exit 3', async () => {
+  const folder = temporaryFolder();
+  const file = join(folder, 'config.json');
+  writeFileSync(file, '{"contexts":{}}');
+  chmodSync(file, 0o644);
+  const open = await diagnose('doctor --sandbox', { env: { SOTRA_CONFIG_DIR: folder } });
+  expect(open.code).toBe(0);
+  expect(open.of('settings')).toMatchObject({ state: 'warning', fix: `chmod 600 ${file}` });
+  writeFileSync(file, '{');
+  const damaged = await diagnose('doctor --sandbox', { env: { SOTRA_CONFIG_DIR: folder } });
+  expect(damaged.code).toBe(3);
+  expect(readFileSync(file, 'utf8')).toBe('{');
+});
+
+test('without a service it says how to choose one, and without a sandbox that there is none yet', async () => {
+  const { code, of } = await diagnose('doctor');
+  expect(code).toBe(0);
+  expect(of('service')?.state).toBe('warning');
+  expect(of('sandbox')).toMatchObject({ state: 'ok', found: 'not made yet: the first --sandbox makes it' });
+});
+
+test('a terminal whose locale says no UTF-8 is pointed to --ascii', async () => {
+  const plain = await diagnose('doctor --sandbox', { tty: 100, env: { LANG: 'C' } });
+  expect(plain.of('terminal')?.fix).toContain('--ascii');
+  const utf8 = await diagnose('doctor --sandbox', { tty: 100, env: { LANG: 'en_US.UTF-8' } });
+  expect(utf8.of('terminal')).toMatchObject({ state: 'ok', found: '100 columns, no colours' });
+});
+
+const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
+
+test.skipIf(!hasOpenssl)('a certificate that is not trusted is exit 9 and named (needs openssl)', async () => {
+  const folder = temporaryFolder();
+  const [keyFile, certFile] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+  const made = spawnSync('openssl', [
+    ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'],
+    ...['-subj', '/CN=localhost', '-keyout', keyFile, '-out', certFile],
+  ]);
+  expect(made.status).toBe(0);
+  const server = createServer({ key: readFileSync(keyFile), cert: readFileSync(certFile) }, (_, response) => {
+    response.end('{}');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const url = `https://localhost:${(server.address() as AddressInfo).port}`;
+  const { code, of } = await diagnose(`doctor --base-url ${url}`, { env: { SOTRA_API_KEY: 'some-key-1234' } });
+  expect(code).toBe(9);
+  expect(of('tls')).toMatchObject({
+    state: 'problem',
+    found: 'the certificate is not trusted (DEPTH_ZERO_SELF_SIGNED_CERT)',
+  });
+  expect(of('tls')?.fix).toContain('NODE_EXTRA_CA_CERTS');
+});
+
+test('doctor ends when it has said everything, without waiting for the rest of an answer', async () => {
+  const service = await stub((_, response) => void response.writeHead(200, { 'content-length': '20' }).write('{'));
+  const folder = temporaryFolder();
+  const env = { ...service.env, PATH: process.env['PATH'], SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
+  const started = Date.now();
+  const { stdout } = await promisify(execFile)(process.execPath, ['bin/sotra.js', 'doctor'], { env });
+  expect(stdout).toContain('HTTP 200');
+  // It gives a service ten seconds.
+  expect(Date.now() - started).toBeLessThan(8000);
+});

@@ -1,0 +1,87 @@
+import { readdirSync } from 'node:fs';
+import { Readable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
+import { createGzip, gzipSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { answering, run, temporaryFolder } from '../support/harness.ts';
+
+const more = Buffer.alloc(65_536, 'a');
+
+/** A text that goes on for ever; what waits for its end never comes to one. */
+async function* endless(start: string, rest = more): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(start);
+  for (;;) {
+    await setImmediate();
+    yield rest;
+  }
+}
+
+const register = 'webhook register --url http://127.0.0.1:9/ --file -';
+const post = 'comment post --service-name E --key-file nowhere';
+const lineOf = (line: number) => `stdin: line ${line} is longer than 1 MB`;
+
+const cases: readonly [argv: string, start: string, message: string][] = [
+  [register, '', lineOf(1)],
+  [register, '\n\n  ', lineOf(3)],
+  [register, 'address\nextra', lineOf(2)],
+  [register, 'n,address\n1,', lineOf(2)],
+  [register, 'n\taddress\n1\t"', lineOf(2)],
+  [register, '{"address":"', lineOf(1)],
+  [register, '"', lineOf(1)],
+  [register, '["', 'item 1 is larger than 16 MB'],
+  ['follow bulk --file -', '', lineOf(1)],
+  ['follow bulk --file -', '# one\n#', lineOf(2)],
+  ['follow bulk --file -', '[{"', 'item 1 is larger than 16 MB'],
+  ['--sandbox sandbox import - --chain base', '', lineOf(1)],
+  ['--sandbox sandbox import - --chain base', 'time,trader,token,side,amount,usd\n', lineOf(2)],
+  ['--sandbox sandbox import - --chain base', '{"time":"', lineOf(1)],
+  ['--sandbox sandbox import - --preset hyperliquid-fills', '[{}, {"', 'item 2 is larger than 16 MB'],
+  [`${post} --file -`, '', lineOf(1)],
+  ['comment sign --service-name E --key-file nowhere --file -', '{}\n', lineOf(2)],
+  ['comment post --signed -', '', 'stdin is larger than 1 MB'],
+  ['profile positions ext:a open --prices-file -', '{"', 'stdin is larger than 16 MB'],
+  [`${post} --chain base --tx 0x${'1'.repeat(64)} --token 0x${'1'.repeat(40)} --text-file -`, '', 'stdin is larger'],
+];
+
+test.each(cases)('%s refuses a text that starts with %j and never ends: %s', async (argv, start, message) => {
+  const service = await answering([]);
+  const data = temporaryFolder();
+  const env = { ...service.env, SOTRA_DATA_DIR: data };
+  const plain = await run(argv, { env, stdin: endless(start) });
+  expect([plain.code, plain.out]).toEqual([2, '']);
+  expect(plain.err).toContain(message);
+  if (!/--signed|--text-file|--prices-file/.test(argv)) {
+    const packed = Readable.from(endless(start)).pipe(createGzip({ level: 1 }));
+    expect(await run(argv, { env, stdin: packed })).toMatchObject({ code: 2, err: expect.stringContaining(message) });
+  }
+  expect(readdirSync(data, { recursive: true, encoding: 'utf8' }).filter((name) => /stdin|draft/.test(name))).toEqual(
+    [],
+  );
+  expect(service.requests).toEqual([]);
+});
+
+test.each([
+  [register, '0x00000000000000000000000000000000000000aa\n'],
+  [register, '\n'],
+  ['follow bulk --file -', '#\n'],
+  ['--sandbox sandbox import - --chain base', '\n'],
+  [`${post} --file -`, '\n'],
+])('%s: a signal ends the reading of lines that never end: %j', async (argv, line) => {
+  const service = await answering([]);
+  const stop = new AbortController();
+  const lines = Buffer.from(line.repeat(20));
+  const stdin = Readable.from(endless('', lines), { objectMode: true });
+  setTimeout(() => stop.abort(), 100);
+  const { code, err } = await run(argv, { env: service.env, stdin, signal: stop.signal });
+  expect([code, err]).toEqual([130, expect.stringContaining('interrupted')]);
+  expect(service.requests).toEqual([]);
+});
+
+test('a file of 200 MB in one line is refused at its first megabyte, packed or not', async () => {
+  const zeros = gzipSync(Buffer.alloc(200_000_000, 'a'), { level: 1 });
+  for (const argv of [register, 'follow bulk --file -', '--sandbox sandbox import - --chain base'])
+    expect(await run(argv, { stdin: zeros, env: (await answering([])).env })).toMatchObject({
+      code: 2,
+      err: expect.stringContaining(lineOf(1)),
+    });
+});

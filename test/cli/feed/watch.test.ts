@@ -1,0 +1,387 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { checkedLine } from '../../../src/files/log-file.ts';
+import { cardOf, idsIn } from '../../support/feed-cards.ts';
+import { run, type Seen, type Stub, stub, temporaryFolder } from '../../support/harness.ts';
+
+const wallet = '0xA4E221aa5a7ba51b5d5c7d5c923bfb9bcebcb252';
+const start = 1_700_000_000;
+const watch = `feed actor ${wallet} --watch 100ms`;
+
+type Fault = number | 'hang' | { body: string };
+
+interface FeedOf extends Stub {
+  /** Newest first. */
+  cards: Record<string, unknown>[];
+  /** Answers that come before the feed's own: statuses, `hang`, or what a proxy says in its place. */
+  faults: Fault[];
+}
+
+const secondOf = (card: Record<string, unknown>) => Number(card['cardLatestTradeAt']);
+
+/**
+ * A service whose feed the test changes. `next`: `newerThan` gives the cards next to it, with links on to newer ones; `newest`:
+ * it gives the newest cards, with links down to older ones; `marks`: as `next`, and every page has a newerCursor.
+ */
+async function feedService(kind: 'next' | 'newest' | 'marks', limit = 3): Promise<FeedOf> {
+  const state = { cards: [] as Record<string, unknown>[], faults: [] as Fault[] };
+  const answer = ({ url, headers }: Seen) => {
+    const asked = new URL(url, 'http://stub').searchParams;
+    const at = asked.get('at');
+    const since = asked.get('newerThan');
+    const sinceSec = since?.startsWith('m') ? Number(since.slice(1)) : Date.parse(since ?? '') / 1000;
+    const cards = state.cards;
+    const newer = since === null ? cards : cards.filter((card) => secondOf(card) > sinceSec);
+    const end = at !== null ? Number(at) : since === null || kind === 'newest' ? limit : newer.length;
+    const from = Math.max(0, end - limit);
+    const page = cards.slice(from, end);
+    const link = (to: number) => `http://${headers.host}/v1/feed/actor?at=${to}`;
+    const hasNewer = kind !== 'newest' && from > 0 && since !== null;
+    const mark = page[0] === undefined ? since : `m${secondOf(page[0])}`;
+    return {
+      items: page,
+      pagination: {
+        olderItemsURL: end < cards.length ? link(end + limit) : null,
+        newerItemsURL: hasNewer || (at !== null && from > 0 && kind !== 'newest') ? link(from) : null,
+        newerCursor: kind === 'marks' ? mark : null,
+      },
+    };
+  };
+  const service = await stub((seen, response) => {
+    const fault = state.faults.shift();
+    if (fault === 'hang') return;
+    response.writeHead(typeof fault === 'number' ? fault : 200, { 'content-type': 'application/json' });
+    if (typeof fault === 'object') response.end(fault.body);
+    else response.end(JSON.stringify(fault === undefined ? answer(seen) : { error: `fault ${fault}` }));
+  });
+  return Object.assign(state, service);
+}
+
+/** Puts cards on top, one a second after the newest. */
+function arrive(service: FeedOf, ...ids: string[]): void {
+  for (const id of ids) {
+    const newest = service.cards[0];
+    service.cards.unshift(cardOf(id, newest === undefined ? start : secondOf(newest) + 1));
+  }
+}
+
+function watching(service: FeedOf, flags: string, data = temporaryFolder(), tty?: number) {
+  const stop = new AbortController();
+  const env = { ...service.env, SOTRA_DATA_DIR: data };
+  const ended = run(`${watch} ${flags}`, { env, signal: stop.signal, ...(tty === undefined ? {} : { tty }) });
+  const joined = () => expect.poll(() => placesIn(data)).toHaveLength(1);
+  const idle = async () => {
+    // One on its way when it is asked, and polls of two requests.
+    const { length } = service.requests;
+    await expect.poll(() => service.requests.length).toBeGreaterThan(length + 3);
+  };
+  return { ended, joined, idle, stop: () => stop.abort(), data };
+}
+
+function placesIn(data: string): string[] {
+  const folder = join(data, 'watch');
+  return existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.json')) : [];
+}
+
+const placeIn = (data: string) => join(data, 'watch', placesIn(data)[0] ?? '');
+
+test.each(['next', 'newest', 'marks'] as const)(
+  'new cards are printed once each, oldest first, whether a service answers with the %s',
+  async (kind) => {
+    const service = await feedService(kind);
+    arrive(service, 'old1', 'old2', 'old3', 'old4');
+    const { ended, joined, idle } = watching(service, '--format ndjson --max 12');
+    await joined();
+    arrive(service, 'n1');
+    await idle();
+    arrive(service, ...Array.from({ length: 11 }, (_, index) => `n${index + 2}`));
+    const { out, err, code } = await ended;
+    expect(code).toBe(0);
+    expect(idsIn(out)).toEqual(Array.from({ length: 12 }, (_, index) => `n${index + 1}`));
+    expect(err).toContain('Watching from 2023-11-14T22:13:23Z on.');
+    expect(err).toContain('Stopped after 12 cards (--max)');
+    expect(err).not.toContain('warning');
+  },
+);
+
+test('a card that trades again is new again, also within the same second', async () => {
+  const service = await feedService('next');
+  arrive(service, 'a', 'b');
+  const { ended, joined, idle } = watching(service, '--json --max 2');
+  await joined();
+  service.cards = [cardOf('a', start + 1, '0xsecond'), ...service.cards.slice(0, 1)];
+  await idle();
+  service.cards = [cardOf('a', start + 1, '0xthird'), ...service.cards.slice(1)];
+  const { out } = await ended;
+  expect(
+    out
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line).transactionHash),
+  ).toEqual(['0xsecond', '0xthird']);
+});
+
+test('after Ctrl-C the same command goes on where it stopped and prints what it missed, other filters begin anew', async () => {
+  const service = await feedService('next');
+  arrive(service, 'old1');
+  const first = watching(service, '--json');
+  await first.joined();
+  arrive(service, 'n1');
+  await first.idle();
+  first.stop();
+  const one = await first.ended;
+  expect({ code: one.code, ids: idsIn(one.out) }).toEqual({ code: 130, ids: ['n1'] });
+  const lastLine = one.err.trim().split('\n').at(-1) ?? '';
+  expect(JSON.parse(lastLine).error).toMatchObject({
+    code: 'interrupted',
+    message: 'stopped at 2023-11-14T22:13:21Z, after 1 card',
+  });
+  arrive(service, 'n2', 'n3', 'n4', 'n5', 'n6');
+  const second = await watching(service, '--json --max 5', first.data).ended;
+  expect(idsIn(second.out)).toEqual(['n2', 'n3', 'n4', 'n5', 'n6']);
+  expect(second.err).toContain('Going on from 2023-11-14T22:13:21Z.');
+  const other = watching(service, '--json --chains base', first.data);
+  await expect.poll(() => placesIn(first.data)).toHaveLength(2);
+  other.stop();
+  expect(await other.ended).toMatchObject({ code: 130, out: '' });
+});
+
+test('--max in the middle of a page: the next run prints the rest', async () => {
+  const service = await feedService('newest', 5);
+  arrive(service, 'old1', 'old2');
+  const first = watching(service, '--json --max 2');
+  await first.joined();
+  arrive(service, 'n1', 'n2', 'n3', 'n4');
+  expect(idsIn((await first.ended).out)).toEqual(['n1', 'n2']);
+  expect(idsIn((await watching(service, '--json --max 2', first.data).ended).out)).toEqual(['n3', 'n4']);
+});
+
+test('--newer-than begins in the past', async () => {
+  const service = await feedService('next');
+  arrive(service, 'a', 'b', 'c', 'd');
+  const { ended } = watching(service, `--newer-than ${new Date(start * 1000).toISOString()} --max 3 --format ndjson`);
+  expect(idsIn((await ended).out)).toEqual(['b', 'c', 'd']);
+});
+
+test('a feed that is empty at first is joined before its first card', async () => {
+  const service = await feedService('next');
+  const { ended, joined } = watching(service, '--json --max 2');
+  await joined();
+  arrive(service, 'a', 'b');
+  expect(idsIn((await ended).out)).toEqual(['a', 'b']);
+});
+
+test('network failures, 5xx and 429 are waited out and said once, then nothing is missing', async () => {
+  const service = await feedService('next');
+  arrive(service, 'old');
+  const { ended, joined } = watching(service, '--json --max 3');
+  await joined();
+  service.faults.push(503, 503, 503, 500, 429);
+  await expect.poll(() => service.faults.length).toBe(0);
+  arrive(service, 'n1', 'n2', 'n3');
+  const { out, err, code } = await ended;
+  expect({ code, ids: idsIn(out) }).toEqual({ code: 0, ids: ['n1', 'n2', 'n3'] });
+  expect(err.match(/waiting for it to pass/g)).toHaveLength(1);
+  expect(err).toContain('fault 503 (HTTP 503 from GET /v1/feed/actor) (after 3 attempts); waiting for it to pass.');
+});
+
+test("a proxy's page and half an answer are waited out once the service has answered, also in an earlier run", async () => {
+  const service = await feedService('next');
+  arrive(service, 'old');
+  const first = watching(service, '--json --max 1');
+  await first.joined();
+  service.faults.push({ body: '<html>Please log in' }, { body: '{"items":[{"itemI' });
+  await expect.poll(() => service.faults.length).toBe(0);
+  arrive(service, 'n1');
+  const one = await first.ended;
+  expect({ code: one.code, ids: idsIn(one.out) }).toEqual({ code: 0, ids: ['n1'] });
+  expect(one.err.match(/waiting for it to pass/g)).toHaveLength(1);
+  expect(one.err).toContain('a body that is not JSON: "<html>Please log in"; waiting for it to pass.');
+  service.faults.push({ body: '<html>Please log in' });
+  arrive(service, 'n2');
+  const two = await watching(service, '--json --max 1', first.data).ended;
+  expect({ code: two.code, ids: idsIn(two.out) }).toEqual({ code: 0, ids: ['n2'] });
+});
+
+test.each(['', `--newer-than ${new Date(start * 1000).toISOString()}`])(
+  'a web page at the very first is a wrong address: exit 13, also with "%s"',
+  async (flags) => {
+    const service = await feedService('next');
+    service.faults.push({ body: '<html>Welcome' });
+    const { code, err, out } = await watching(service, `--json ${flags}`).ended;
+    expect({ code, out, requests: service.requests.length }).toEqual({ code: 13, out: '', requests: 1 });
+    expect(JSON.parse(err).error.hint).toContain('Check that the base URL is the service itself');
+  },
+);
+
+test('JSON of another shape ends a watch with exit 13, its place kept', async () => {
+  const service = await feedService('next');
+  arrive(service, 'old');
+  const first = watching(service, '--json');
+  await first.joined();
+  service.faults.push({ body: '[]' });
+  expect((await first.ended).code).toBe(13);
+  arrive(service, 'n1');
+  expect(idsIn((await watching(service, '--json --max 1', first.data).ended).out)).toEqual(['n1']);
+});
+
+test('a service that is down when the watch begins is waited for, and its return is said', async () => {
+  const service = await feedService('next');
+  service.faults.push(...Array.from({ length: 6 }, () => 502));
+  arrive(service, 'old');
+  const { ended, joined, idle, stop } = watching(service, '');
+  await joined();
+  await idle();
+  stop();
+  const { err, code } = await ended;
+  expect(code).toBe(130);
+  expect(err).toMatch(/waiting for it to pass.\nWatching from .*\nThe service answers again.\n/);
+});
+
+test.each([
+  ['0', 1],
+  ['2', 3],
+])('--retries %s ends a watch at failure %i in a row', async (retries, failures) => {
+  const service = await feedService('next');
+  arrive(service, 'old');
+  const { ended, joined } = watching(service, `--json --retries ${retries}`);
+  await joined();
+  service.faults.push(...Array.from({ length: failures }, () => 500));
+  expect((await ended).code).toBe(8);
+  expect(service.faults).toEqual([]);
+});
+
+test.each([
+  [401, 4],
+  [404, 5],
+])('HTTP %i does not pass: exit %i', async (status, exitCode) => {
+  const service = await feedService('next');
+  arrive(service, 'old');
+  const { ended, joined } = watching(service, '--json');
+  await joined();
+  service.faults.push(status);
+  expect((await ended).code).toBe(exitCode);
+});
+
+test('Ctrl-C while the service does not answer ends at once', async () => {
+  const service = await feedService('next');
+  service.faults.push('hang');
+  const { ended, stop } = watching(service, '--json --timeout 1h');
+  await expect.poll(() => service.requests.length).toBe(1);
+  const before = Date.now();
+  stop();
+  const { code, err } = await ended;
+  expect(code).toBe(130);
+  expect(Date.now() - before).toBeLessThan(2000);
+  expect(JSON.parse(err).error).toMatchObject({
+    code: 'interrupted',
+    message: 'stopped before the first answer, after 0 cards',
+  });
+});
+
+test('a mark that the service refuses is replaced by the time, and the gap that may be is said', async () => {
+  const service = await feedService('marks');
+  arrive(service, 'old');
+  const first = watching(service, '--json');
+  await first.joined();
+  arrive(service, 'n1');
+  await expect
+    .poll(() => JSON.parse(readFileSync(placeIn(first.data), 'utf8')))
+    .toMatchObject({ version: 1, cursor: `m${start + 1}` });
+  first.stop();
+  await first.ended;
+  arrive(service, 'n2');
+  service.faults.push(400);
+  const { out, err } = await watching(service, '--json --max 1', first.data).ended;
+  expect(idsIn(out)).toEqual(['n2']);
+  expect(err).toContain('warning: the service refuses the place where this watch stopped (fault 400');
+  expect(err).toContain('there may be a gap');
+});
+
+test('more than a watch walks back is said as a gap, and the newest are printed', async () => {
+  const service = await feedService('newest', 1);
+  arrive(service, 'old');
+  const first = watching(service, '--json --limit 1');
+  await first.joined();
+  first.stop();
+  await first.ended;
+  arrive(service, ...Array.from({ length: 250 }, (_, index) => `n${index + 1}`));
+  const second = watching(service, '--json --limit 1 --max 201', first.data);
+  const { out, err } = await second.ended;
+  expect(idsIn(out)).toEqual(Array.from({ length: 201 }, (_, index) => `n${index + 50}`));
+  expect(err).toContain(
+    'warning: more came than a watch walks back (200 pages): there is a gap before 2023-11-14T22:14:10',
+  );
+});
+
+test('a damaged place is said and begun anew; one of a newer sotra is exit 3 and left as it is', async () => {
+  const service = await feedService('next');
+  arrive(service, 'old');
+  const first = watching(service, '');
+  await first.joined();
+  first.stop();
+  await first.ended;
+  const file = placeIn(first.data);
+  const oneBitOff = readFileSync(file, 'utf8').replace('"sinceSec":1', '"sinceSec":0');
+  for (const text of [
+    oneBitOff,
+    '{"version": 1, "cur',
+    '[]',
+    checkedLine({ version: 1, cursor: 3, sinceSec: null, seen: {} }),
+  ]) {
+    writeFileSync(file, text);
+    const again = watching(service, '', first.data);
+    await expect.poll(() => readFileSync(file, 'utf8')).not.toBe(text);
+    again.stop();
+    expect((await again.ended).err).toContain(`warning: the place kept in ${file} cannot be read`);
+  }
+  const newer = checkedLine({ version: 2 });
+  writeFileSync(file, newer);
+  const { code, err } = await watching(service, '', first.data).ended;
+  expect(code).toBe(3);
+  expect(err).toContain('was written by a newer sotra (layout 2)');
+  expect(readFileSync(file, 'utf8')).toBe(newer);
+});
+
+test('a folder that cannot hold the place is exit 3 before anything is printed', async () => {
+  const service = await feedService('next');
+  const data = temporaryFolder();
+  mkdirSync(data, { recursive: true });
+  writeFileSync(join(data, 'watch'), 'a file in the way');
+  const { code, err, out } = await watching(service, '', data).ended;
+  expect({ code, out }).toEqual({ code: 3, out: '' });
+  expect(err).toContain('cannot keep the place of this watch');
+});
+
+test('on a terminal each card is a line under its columns', async () => {
+  const service = await feedService('next');
+  arrive(service, 'old');
+  const { ended, joined } = watching(service, '--max 2 --columns lastTradeAt,token,latest', temporaryFolder(), 80);
+  await joined();
+  arrive(service, 'n1', 'n2');
+  const { out } = await ended;
+  expect(out).toContain('2023-11-14 22:13:21Z  TKN    buy $1.00\n2023-11-14 22:13:22Z  TKN    buy $1.00\n');
+});
+
+test.each([
+  ['--watch 50ms', '--watch 50ms: must be a time from 100ms to 1h'],
+  ['--watch soon', '--watch soon: must be a time from 100ms to 1h'],
+  ['--watch 5s --all', '--watch and --all contradict each other'],
+  ['--watch 5s --older-than x', '--watch prints what is new'],
+  ['--watch 5s --format md', '--format md needs the end of the list'],
+])('%s is refused before anything is sent', async (flags, message) => {
+  const service = await feedService('next');
+  const { code, err } = await run(`feed home ${wallet} ${flags}`, { env: service.env });
+  expect(code).toBe(2);
+  expect(err).toContain(message);
+  expect(service.requests).toEqual([]);
+});
+
+test('--watch with --dry-run shows the first request', async () => {
+  const service = await feedService('next');
+  const { out, code } = await run(`${watch} --chains all --dry-run`, { env: service.env });
+  expect(code).toBe(0);
+  expect(out).toContain(`GET ${service.url}/v1/feed/actor?identifier=${wallet}&chains=all\n`);
+  expect(service.requests).toEqual([]);
+});

@@ -1,0 +1,119 @@
+import { expect, test } from 'vitest';
+import { answering, run, temporaryFolder } from '../../support/harness.ts';
+import { ask, type Served, serveSandbox } from '../../support/served.ts';
+
+const follower = '0x00000000000000000000000000000000000000f1';
+const wallet = '0xA4E221aa5a7ba51b5d5c7d5c923bfb9bcebcb252';
+const mint = 'So11111111111111111111111111111111111111112';
+const unknown = '3f0c1f5e-6a53-4d0c-9e57-0d4b1c2f7a11';
+const json = (value: unknown) => ({ body: JSON.stringify(value) });
+const follows = async (service: Served, identifier: string, key = service.keyA) => {
+  const { body } = await ask(service, 'GET', `/v1/addresses/${identifier}/follows`, { key });
+  return (body as { items: { addresses: string[]; externalId?: string }[] }).items
+    .map(({ addresses, externalId }) => addresses[0] ?? externalId)
+    .sort();
+};
+
+test('several targets are followed at once, repeating changes nothing, and removing takes back', async () => {
+  const service = await serveSandbox({ kind: 'empty' });
+  const run1 = (argv: string) => run(argv, { env: service.envA });
+  for (let time = 0; time < 2; time += 1) {
+    const { code, out } = await run1(`follow add ${follower} ${wallet} ${mint} ${wallet} --json`);
+    expect(code).toBe(0);
+    expect(JSON.parse(out).targetProfiles.map((one: { addresses: string[] }) => one.addresses)).toEqual([
+      [wallet.toLowerCase()],
+      [mint],
+    ]);
+    expect(await follows(service, follower)).toEqual([wallet.toLowerCase(), mint].sort());
+  }
+  for (let time = 0; time < 2; time += 1) {
+    expect(await run1(`follow remove ${follower} ${wallet.toUpperCase().replace('0X', '0x')}`)).toMatchObject({
+      code: 0,
+    });
+    expect(await follows(service, follower)).toEqual([mint]);
+  }
+  expect(await run1(`follow remove ${follower} ${mint} ${unknown.replace('3f', '3e')}`)).toMatchObject({ code: 5 });
+  expect(await follows(service, follower)).toEqual([mint]);
+});
+
+test('external ids follow and are followed; the same id of another partner is another profile', async () => {
+  const service = await serveSandbox({ kind: 'empty' });
+  const odd = 'ext:a/b c?d#e%ü';
+  expect(await run(['follow', 'add', odd, 'ext:target', wallet], { env: service.envA })).toMatchObject({ code: 0 });
+  expect(await follows(service, encodeURIComponent(odd))).toEqual([wallet.toLowerCase(), 'target']);
+  expect(await follows(service, encodeURIComponent(odd), service.keyB)).toEqual([]);
+  const idOf = async (key: string) =>
+    ((await ask(service, 'GET', '/v1/addresses/ext%3Atarget/profile', { key })).body as { id: string }).id;
+  expect(await idOf(service.keyA)).not.toBe(await idOf(service.keyB));
+  const { body } = await ask(service, 'GET', '/v1/addresses/ext%3Atarget/profile');
+  expect(body).toMatchObject({ externalId: 'target', metrics: { thisPartner: { followerCount: 1 } } });
+});
+
+test('answers are profiles without metrics and status', async () => {
+  const service = await serveSandbox();
+  for (const method of ['PUT', 'DELETE']) {
+    const { status, body } = await ask(
+      service,
+      method,
+      `/v1/addresses/${follower}/follow`,
+      json({ targets: ['0xb129d76820940a14c764df8b223d8e39cf94a122'] }),
+    );
+    const [profile] = (body as { targetProfiles: Record<string, unknown>[] }).targetProfiles;
+    expect([status, profile?.['name']]).toEqual([200, 'dunebuggy.alpha.test']);
+    expect(profile).not.toHaveProperty('metrics');
+    expect(profile).not.toHaveProperty('status');
+  }
+});
+
+test.each([
+  ['no targets field', {}, 400, /^targets is required/],
+  ['no targets', { targets: [] }, 400, /^targets \[\]: must name at least one target/],
+  ['a target that is no identifier', { targets: [wallet, '0x12'] }, 400, /^targets .*has 2 hex digits, 40 are needed/],
+  ['itself', { targets: [wallet, follower] }, 400, /^targets 0x.*f1: a profile cannot follow itself/],
+  ['an unknown profile', { targets: [wallet, unknown] }, 404, /^profile 3f0c1f5e.* does not exist/],
+])('the sandbox refuses %s and applies none of the targets', async (_, body, status, message) => {
+  const service = await serveSandbox({ kind: 'empty' });
+  expect(await ask(service, 'PUT', `/v1/addresses/${follower}/follow`, json(body))).toEqual({
+    status,
+    body: { error: expect.stringMatching(message) },
+  });
+  expect(await follows(service, follower)).toEqual([]);
+});
+
+test('a wrong follower, a missing key and a body over 5 MB are refused', async () => {
+  const service = await serveSandbox({ kind: 'empty' });
+  const body = json({ targets: [wallet] });
+  expect(await ask(service, 'PUT', '/v1/addresses/me/follow', body)).toMatchObject({
+    status: 400,
+    body: { error: expect.stringMatching(/^addressOrUid "me": must be a profile UUID/) },
+  });
+  expect(await ask(service, 'DELETE', `/v1/addresses/${follower}/follow`, { ...body, key: 'x' })).toEqual({
+    status: 401,
+    body: { error: 'unknown API key' },
+  });
+  const large = json({ targets: Array.from({ length: 130_000 }, () => wallet) });
+  expect(await ask(service, 'PUT', `/v1/addresses/${follower}/follow`, large)).toMatchObject({ status: 413 });
+});
+
+test('a profile that follows itself through another of its addresses is told so', async () => {
+  const env = { SOTRA_DATA_DIR: temporaryFolder() };
+  const { code, err } = await run(
+    '--sandbox follow add 0xb129d76820940a14c764df8b223d8e39cf94a122 J9j4Jz9rmCoZkLdvkrLD3LVsqycByN8953WDqxFBW8Sp',
+    { env },
+  );
+  expect(code).toBe(6);
+  expect(err).toContain('a profile cannot follow itself');
+});
+
+test('a missing target, a wrong one and the follower itself are refused before any request', async () => {
+  const service = await answering({ targetProfiles: [] });
+  const cases = [
+    [`follow add ${follower}`, '<target...> is required'],
+    [`follow add ${follower} ${wallet} 0x12`, '<target...> 0x12: has 2 hex digits, 40 are needed'],
+    [`follow add ${wallet} ${mint} ${wallet.toLowerCase()}`, 'nobody can follow themselves'],
+    [`follow remove nobody ${mint}`, '<follower> nobody: must be a profile UUID'],
+  ] as const;
+  for (const [argv, message] of cases)
+    expect(await run(argv, { env: service.env })).toMatchObject({ code: 2, err: expect.stringContaining(message) });
+  expect(service.requests).toEqual([]);
+});

@@ -1,0 +1,124 @@
+import { expect, test } from 'vitest';
+import { run, stub, temporaryFolder } from '../support/harness.ts';
+
+const address = '0x143cf5cccbc8447504a99413dec7ea93ec228432';
+
+const refused: readonly [argv: string, error: string, hint: string][] = [
+  ['login', "unknown command 'login'", 'Did you mean sotra auth login?'],
+  ['logout', "unknown command 'logout'", 'Did you mean sotra auth logout?'],
+  ['whoami', "unknown command 'whoami'", 'Did you mean sotra auth status?'],
+  ['listen', "unknown command 'listen'", 'Did you mean sotra webhook listen?'],
+  ['api GET /v1/feed', "unknown command 'api'", 'Did you mean sotra request?'],
+  ['config', "unknown command 'config'", 'Did you mean sotra context?'],
+  ['ls', "unknown command 'ls'", 'Did you mean sotra commands?'],
+  ['leaderboard ls', "unknown command 'ls'", 'Did you mean sotra leaderboard list?'],
+  ['webhook rm abc', "unknown command 'rm'", 'Did you mean sotra webhook delete?'],
+  ['alias rm @a', "unknown command 'rm'", 'Did you mean sotra alias remove?'],
+  ['follow delete a b', "unknown command 'delete'", 'Did you mean sotra follow remove?'],
+  ['profile show x', "unknown command 'show'", 'Did you mean sotra profile get?'],
+  ['__proto__', "unknown command '__proto__'", 'See sotra --help.'],
+  [
+    'leaderboard list -o json',
+    "unknown option '-o'",
+    'Did you mean --format? It takes table, json, ndjson, csv, tsv or md.',
+  ],
+  [
+    'leaderboard list --output json',
+    "unknown option '--output'",
+    'Did you mean --format? It takes table, json, ndjson, csv, tsv or md.',
+  ],
+  ['leaderboard list -v', "unknown option '-v'", 'Did you mean --verbose? The version is sotra --version.'],
+  ['leaderboard list --limit', '--limit needs a value', 'See sotra leaderboard list --help.'],
+  [
+    'webhook events a b',
+    "unexpected argument 'a b': webhook events takes no arguments",
+    'See sotra webhook events --help.',
+  ],
+  ['profile get a b', "unexpected argument 'b': profile get takes <identifier>", 'See sotra profile get --help.'],
+  [
+    'position find',
+    '<address>, <chain>, <contract> and <timestamp> are required: ' +
+      'wallet that traded; chain of the token; perps are on hyperliquid; ' +
+      'contract address or mint; on hyperliquid the coin; ' +
+      'when it traded: ISO time (UTC), Unix seconds or milliseconds, or now',
+    'See sotra position find --help.',
+  ],
+  ['help nonsense', "no help on 'nonsense'", 'Topics: '],
+  ['help rate-limitd', "no help on 'rate-limitd'", 'Did you mean rate-limited?'],
+  [
+    'profile get 0x143cf5cccbc8447504a99413dec7ea93ec22843',
+    `<identifier> ${address.slice(0, -1)}: has 39 hex digits, 40 are needed`,
+    '',
+  ],
+  [
+    'profile get 0X143cf5cccbc8447504a99413dec7ea93ec228432',
+    '<identifier> 0X143cf5cccbc8447504a99413dec7ea93ec228432: must begin with 0x',
+    '',
+  ],
+  [
+    'profile get 0x143cf5cccbc8447504a99413dec7ea93ec22843g',
+    '<identifier> 0x143cf5cccbc8447504a99413dec7ea93ec22843g: has the letter g, which is not a hex digit',
+    '',
+  ],
+  [
+    '--sandbox profile get 0xdead…beef',
+    '<identifier> 0xdead…beef: is shortened, and no known address fits it',
+    'Give the whole address: --json and --plain show it.',
+  ],
+];
+
+test.each(refused)('sotra %s: %s', async (argv, error, hint) => {
+  const { code, out, err } = await run(argv);
+  const [first = '', second = ''] = err.split('\n');
+  expect({ code, out, first }).toEqual({ code: 2, out: '', first: `error: ${error}` });
+  expect(second).toContain(hint);
+});
+
+test('a comment that is too long is told by its length, and not printed', async () => {
+  const words = ['comment', 'sign', '--chain', 'base', '--tx', `0x${'1'.repeat(64)}`, '--token', address];
+  const { code, err } = await run([...words, '--text', 'x'.repeat(10_000)]);
+  expect(code).toBe(2);
+  expect(err).toContain('--text (10000 characters): must be 1 to 9999 characters');
+  expect(err).not.toContain('xxx');
+});
+
+test.each(['version', '-v', '--version', '-V'])('sotra %s prints the version', async (word) => {
+  expect(await run(word)).toEqual({ code: 0, out: '0.0.0-test\n', err: '' });
+});
+
+test('completion pwsh is completion powershell', async () => {
+  expect((await run('completion pwsh')).out).toBe((await run('completion powershell')).out);
+});
+
+test('help explains an exit code and an error code', async () => {
+  const byExit = await run('help 7');
+  expect(byExit.out).toMatch(/^Exit code 7: rate limited/);
+  expect(byExit.out).toContain('--max-wait');
+  expect((await run('help rate-limited')).out).toBe(byExit.out);
+  const files = await run('help 3');
+  for (const name of ['CONFIG', 'LOCKED', 'LOCAL-FILE']) expect(files.out).toContain(`${name}\n`);
+  expect((await run('help locked')).out).not.toContain('CONFIG\n');
+});
+
+test('a shortened address stands for the one address that fits: of the sandbox, an alias or the last table', async () => {
+  const data = temporaryFolder();
+  const env = { SOTRA_DATA_DIR: data, SOTRA_CONFIG_DIR: temporaryFolder() };
+  for (const text of ['0x143c…8432', '0x143C...8432']) {
+    const { code, out } = await run(['--sandbox', 'profile', 'get', text, '--json'], { env });
+    expect({ code, address: JSON.parse(out).addresses[0] }).toEqual({ code: 0, address });
+  }
+  const service = await stub((_, response) => {
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ ranking: null, pnl: null, of: ['0xabcd00000000000000000000000000000000beef'] }));
+  });
+  const served = { ...env, ...service.env };
+  const unknown = await run(['leaderboard', 'rank', '0xabcd…beef'], { env: served, tty: 80 });
+  expect({ code: unknown.code, requests: service.requests.length }).toEqual({ code: 2, requests: 0 });
+  await run(['leaderboard', 'rank', address], { env: served, tty: 80 });
+  await run(['leaderboard', 'rank', '0xabcd…beef'], { env: served, tty: 80 });
+  expect(service.requests.at(-1)?.url).toContain('address=0xabcd00000000000000000000000000000000beef');
+  await run(['alias', 'set', '@other', '0xabcd11111111111111111111111111111111beef'], { env });
+  const several = await run(['leaderboard', 'rank', '0xabcd…beef'], { env: served });
+  expect(several.code).toBe(2);
+  expect(several.err).toContain('more than one known address fits it');
+});

@@ -1,0 +1,223 @@
+import type { AddressInfo } from 'node:net';
+import { createServer, type Socket } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { outlineAll } from '../../src/program.ts';
+import { answering, run, temporaryFolder } from '../support/harness.ts';
+
+const profile = 'profile get ext:user-1';
+
+/** A server that writes whatever it likes once it is asked. */
+async function raw(answer: (socket: Socket) => void): Promise<{ env: Record<string, string>; url: string }> {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', () => answer(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { url, env: { SOTRA_BASE_URL: url, SOTRA_API_KEY: 'stub-key-wxyz' } };
+}
+
+test('a rate limit longer than --max-wait says how long, and which flag allows it', async () => {
+  const service = await answering({ error: 'slow down' }, 429, { 'retry-after': '3600' });
+  const { code, err } = await run(profile, { env: service.env });
+  expect(code).toBe(7);
+  expect(err).toContain('The service asks to wait 3600 s, and --max-wait allows 60 s: --max-wait 3600s waits for it.');
+  expect(err).not.toContain('--retries');
+  const json = await run(`${profile} --json`, { env: service.env });
+  expect(JSON.parse(json.err)).toMatchObject({ error: { code: 'rate-limited', retryAfterSec: 3600 } });
+  const waited = await run(`${profile} --json --max-wait 3600s --max-time 1d`, { env: service.env, hurry: true });
+  expect(JSON.parse(waited.err)).toMatchObject({ error: { details: { attempts: [{ waitedMs: 3_600_000 }, {}, {}] } } });
+});
+
+test('a refused key is named by its last four characters and where it is from', async () => {
+  const service = await answering({ error: 'no' }, 401);
+  const env = { ...service.env, SOTRA_API_KEY: 'partner-key-wxyz' };
+  const hint = 'The key ...wxyz from SOTRA_API_KEY was sent and refused';
+  expect((await run(profile, { env })).err).toContain(hint);
+  const config = { SOTRA_CONFIG_DIR: temporaryFolder() };
+  await run(`auth login --context staging --base-url ${service.url} --with-key --offline`, {
+    env: config,
+    stdin: 'stored-key-abcd',
+  });
+  const { code, err } = await run(`${profile} --context staging`, { env: config });
+  expect(code).toBe(4);
+  expect(err).toContain('The key ...abcd from context staging, kept in the settings file was sent and refused');
+});
+
+test('without a key for a base URL the hint is for that address, and not for a context of another', async () => {
+  const config = { SOTRA_CONFIG_DIR: temporaryFolder(), SOTRA_BASE_URL: 'http://127.0.0.1:9' };
+  await run('context use clicker', { env: config });
+  const { code, err } = await run(profile, { env: config });
+  expect(code).toBe(4);
+  expect(err).toContain('sotra auth login --context <name> --base-url http://127.0.0.1:9.');
+  expect(err).not.toContain('clicker');
+  const own = await run(`${profile} --context clicker`, { env: { SOTRA_CONFIG_DIR: config.SOTRA_CONFIG_DIR } });
+  expect(own.err).toContain('sotra auth login --context clicker.');
+});
+
+test('a base URL that ends in /v1 is named where nothing answers as it should', async () => {
+  const missing = await answering({ error: 'no route' }, 404);
+  const page = await answering('<h1>Welcome</h1>');
+  for (const [{ env, url }, code] of [[missing, 5] as const, [page, 13] as const]) {
+    const ran = await run(profile, { env: { ...env, SOTRA_BASE_URL: `${url}/v1` } });
+    expect(ran.code).toBe(code);
+    expect(ran.err).toContain(`The base URL ends in /v1, which the paths begin with already: --base-url ${url}.`);
+    expect((await run(profile, { env })).err).not.toContain('/v1, which');
+  }
+  const doctor = await run('doctor', { env: { ...missing.env, SOTRA_BASE_URL: `${missing.url}/v2` } });
+  expect(doctor.out).toContain('The base URL ends in /v2');
+});
+
+test('https asked of a port without TLS hints at http, in our words', async () => {
+  const service = await answering({});
+  const https = service.url.replace('http:', 'https:');
+  const { code, err } = await run(`${profile} --verbose`, { env: { ...service.env, SOTRA_BASE_URL: https } });
+  expect(code).toBe(9);
+  expect(err).toContain(`cannot reach ${https}: the TLS handshake failed: wrong version number`);
+  expect(err).toContain(`Try ${service.url}: what listens there does not speak TLS.`);
+  expect(err).not.toMatch(/SSL routines|openssl|\.c:\d/i);
+});
+
+test('a failing request shows what the service answered', async () => {
+  const service = await answering('{"problem":{"field":"\u007flimit"},\n"big":12345678901234567890}', 422);
+  const { code, out, err } = await run('request GET /v1/x', { env: service.env });
+  expect([code, out]).toEqual([6, '']);
+  expect(err).toContain('The service answered:\n{"problem":{"field":"limit"},\n"big":12345678901234567890}\n');
+  const json = await run('request GET /v1/y --json', { env: service.env });
+  expect(JSON.parse(json.err)).toMatchObject({ error: { body: { problem: {} } } });
+  expect((await run(profile, { env: service.env })).err).not.toContain('The service answered');
+  const page = await answering('<h1>no JSON</h1>');
+  const other = await run('request GET /v1/x --json', { env: page.env });
+  expect(JSON.parse(other.err)).toMatchObject({ error: { code: 'bad-answer', body: '<h1>no JSON</h1>' } });
+});
+
+const done = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{"a":"b"}';
+
+test.each([
+  ['in one piece', ['HTTP/1.1 100 Continue\r\n\r\n', done].join('')],
+  ['with headers, twice', `HTTP/1.1 100 Continue\r\nx: y\r\n\r\nHTTP/1.1 100 \r\n\r\n${done}`],
+  ['before other interim answers', `HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n${done}`],
+])('100 Continue that nobody asked for (%s) is passed', async (_, text) => {
+  for (const size of [text.length, 5]) {
+    const service = await raw((socket) => {
+      socket.setNoDelay(true);
+      const pieces = text.match(new RegExp(`[^]{1,${size}}`, 'g')) ?? [];
+      const next = () => {
+        const piece = pieces.shift();
+        if (piece === undefined) socket.end();
+        else socket.write(piece, () => setImmediate(next));
+      };
+      next();
+    });
+    const ran = await run('request GET /v1/x --jq .a', service);
+    expect(ran).toMatchObject({ code: 0, out: 'b\n' });
+  }
+});
+
+test('a connection that ends behind 100 Continue is a broken one', async () => {
+  const service = await raw((socket) => socket.end('HTTP/1.1 100 Continue\r\n\r\n'));
+  expect((await run(`${profile} --retries 0`, service)).code).toBe(9);
+});
+
+test.each(['.', '..', '%2e%2E', '../x', 'a/..', 'a\\..\\b', 'x%2f..', '\t..', '.\n.', ''])(
+  'no command takes %j for a part of a path',
+  async (value) => {
+    const service = await answering({});
+    const parts = (await outlineAll()).flatMap((outline) =>
+      outline.fields
+        .filter(({ positional, source }) => positional && source !== 'local')
+        .map((field) => ({ outline, field })),
+    );
+    expect(parts.length).toBeGreaterThan(15);
+    for (const { outline, field } of parts) {
+      const values = outline.fields
+        .filter(({ positional }) => positional)
+        .map((each) => (each === field ? value : (each.kind.choices[0] ?? 'x')));
+      const { code, err } = await run([...outline.words, ...values, '--yes'], { env: service.env });
+      expect([outline.words, code]).toEqual([outline.words, 2]);
+      expect(err).toMatch(/^error: <[\w.-]+>|are required|is required/);
+    }
+    expect(service.requests).toEqual([]);
+  },
+);
+
+test.each([
+  [
+    'webhook delete .. --yes',
+    '<uid> ..: must be one part of a path: neither empty nor . or .., nor with them between slashes',
+  ],
+  ['webhook validate %2e%2e', '<uid> %2e%2e: must be one part of a path'],
+  ['position get .', '<id> .: must be one part of a path'],
+  ['request GET /v1/../x', '<path> /v1/../x: . and .. would send the request to another path'],
+  ['request DELETE /v1/webhooks/feed/%2e%2E', 'Name that path: /v1/webhooks/'],
+])('%s is refused and says what is wrong', async (argv, message) => {
+  const service = await answering({});
+  const { code, err } = await run(argv, { env: service.env });
+  expect(code).toBe(2);
+  expect(err).toContain(message);
+  expect(service.requests).toEqual([]);
+});
+
+test('a query may hold dots, and an id that only begins with them is one', async () => {
+  const service = await answering({});
+  await run('request GET /v1/x?y=../z', { env: service.env });
+  await run('webhook validate ..a', { env: service.env });
+  expect(service.requests.map(({ url }) => url)).toEqual(['/v1/x?y=../z', '/v1/webhooks/feed/..a/validate']);
+});
+
+test('dots that an address has once its tabs and line ends are dropped are refused too', async () => {
+  const service = await answering({});
+  for (const dots of ['..\n', '\t..', '.\r\n.', '.. ', '.\t?x', '..\n#x'])
+    expect((await run(['request', 'DELETE', `/v1/webhooks/feed/${dots}`, '--yes'], { env: service.env })).code).toBe(2);
+  expect(service.requests).toEqual([]);
+});
+
+const digits = '0123456789abcdef'.repeat(4);
+
+test('digits that may be a key are not repeated in quotes either', async () => {
+  for (const quote of ['"', "'", '`'])
+    expect((await run(`profile get ${quote}${digits}${quote}`, {})).err).toContain(
+      `${quote}012345…cdef${quote}: must be`,
+    );
+});
+
+test.each([
+  [`profile get ${digits}`, '<identifier> 012345…cdef: must be'],
+  [`profile get 0X${digits.toUpperCase()}`, '<identifier> 0X0123…CDEF: '],
+  [`comment sign --chain solana --token x --text gm --service-name s --tx ${digits}`, '--tx 012345…cdef: '],
+  [`leaderboard list --viewer-addresses 0x${'ab'.repeat(20)},${digits}`, '--viewer-addresses 012345…cdef: '],
+  [`leaderboard list --${digits}=x`, "unknown option '--012345…cdef"],
+  [digits, "unknown command '012345…cdef'"],
+  [`position find [${'17,'.repeat(63)}17] base x 1700000000`, 'looks like a Solana keypair, not shown'],
+])('what may be a private key is not repeated by the error of %s', async (argv, shown) => {
+  for (const way of ['', ' --json', ' --verbose']) {
+    const { code, err } = await run(argv + way, {
+      env: { SOTRA_BASE_URL: 'http://127.0.0.1:9', SOTRA_API_KEY: 'stub-key' },
+    });
+    expect(code).toBe(2);
+    expect(err).toContain(shown);
+    expect(err.toLowerCase()).not.toContain(digits.slice(8, 24));
+    expect(err).not.toContain('17,17,17');
+  }
+});
+
+const deep = '['.repeat(20_000_000);
+
+test.each([
+  ['request GET /v1/x', 200, 13],
+  ['request GET /v1/x --json', 200, 13],
+  ['request GET /v1/x --jq .', 200, 13],
+  ['request GET /v1/x --paginate --format ndjson', 200, 13],
+  ['feed actor ext:a --all --format ndjson', 200, 13],
+  ['leaderboard list --strict', 200, 13],
+  [profile, 200, 13],
+  ['feed home ext:a --all --json', 200, 13],
+  [profile, 400, 6],
+])('an answer nested by the million is told in time: %s (%i)', async (argv, status, exitCode) => {
+  const service = await answering(deep, status);
+  const { code, out, err } = await run(argv, { env: service.env });
+  expect([code, out]).toEqual([exitCode, '']);
+  if (status === 200) expect(err).toContain('the service answered 200 with JSON nested more than 512 levels deep');
+  expect(err.length).toBeLessThan(30_000);
+});

@@ -1,0 +1,155 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { answering, run, stub, temporaryFolder } from '../support/harness.ts';
+
+const statuses: readonly [status: number, code: string, exitCode: number][] = [
+  [400, 'bad-request', 6],
+  [401, 'key-refused', 4],
+  [403, 'forbidden', 4],
+  [404, 'not-found', 5],
+  [409, 'conflict', 6],
+  [413, 'too-large', 6],
+  [418, 'request-refused', 6],
+  [429, 'rate-limited', 7],
+  [500, 'server-error', 8],
+  [503, 'server-error', 8],
+];
+
+test.each(statuses)('HTTP %i becomes %s with exit %i, its text and request id', async (status, code, exitCode) => {
+  const service = await answering({ error: 'the words of the service' }, status, { 'x-request-id': 'req-7' });
+  const { code: ended, out, err } = await run('leaderboard list --json --retries 0', { env: service.env });
+  expect({ ended, out }).toEqual({ ended: exitCode, out: '' });
+  expect(JSON.parse(err).error).toMatchObject({ code, status, exitCode, requestId: 'req-7' });
+  expect(JSON.parse(err).error.message).toContain('the words of the service');
+});
+
+test('a server that is gone is exit 9 and names the address that was tried', async () => {
+  const service = await answering({});
+  const url = 'http://127.0.0.1:1';
+  const { code, out, err } = await run(`leaderboard list --base-url ${url} --retries 0`, { env: service.env });
+  expect({ code, out }).toEqual({ code: 9, out: '' });
+  expect(err).toContain('cannot reach http://127.0.0.1:1');
+});
+
+test('a server that accepts and never answers is exit 9 after --timeout', async () => {
+  const service = await stub(() => undefined);
+  const { code, err } = await run('leaderboard list --timeout 100ms --retries 0', { env: service.env });
+  expect(code).toBe(9);
+  expect(err).toContain(`${service.url} did not answer within 0.1 s`);
+});
+
+test.each([
+  ['<html>busy</html>', 'a body that is not JSON: "<html>busy</html>"'],
+  ['', 'a body that is not JSON: an empty body'],
+  ['{"traders": [', 'a body that is not JSON'],
+])('an answer %j that is not JSON is exit 13', async (body, message) => {
+  const service = await answering(body);
+  const { code, out, err } = await run('leaderboard list', { env: service.env });
+  expect({ code, out }).toEqual({ code: 13, out: '' });
+  expect(err).toContain(message);
+});
+
+test('an answer of another shape is shown with a warning, and with --strict is exit 13', async () => {
+  const service = await answering({ ranking: 'first' });
+  const argv = 'leaderboard rank 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2 --json';
+  const shown = await run(argv, { env: service.env });
+  expect(shown).toMatchObject({ code: 0, out: '{\n  "ranking": "first"\n}\n' });
+  expect(shown.err).toContain('unexpected shape at ranking');
+  const strict = await run(`${argv} --strict`, { env: service.env });
+  expect(strict).toMatchObject({ code: 13, out: '' });
+  expect(JSON.parse(strict.err).error.code).toBe('contract');
+});
+
+test('a redirect is refused and the key is sent nowhere else', async () => {
+  const other = await answering({ traders: [] });
+  const service = await answering('', 302, { location: `${other.url}/v2/leaderboard` });
+  const { code, err } = await run('leaderboard list', { env: service.env });
+  expect(code).toBe(9);
+  expect(err).toContain(`redirects to ${other.url}/v2/leaderboard`);
+  expect(other.requests).toEqual([]);
+});
+
+test('--json prints the numbers and repeated keys of the service exactly as sent', async () => {
+  const service = await answering('{"traders":[],"big":12345678901234567890,"one":1.0,"one":2.50}');
+  const { out } = await run('leaderboard list --json', { env: service.env });
+  expect(out).toBe('{\n  "traders": [],\n  "big": 12345678901234567890,\n  "one": 1.0,\n  "one": 2.50\n}\n');
+});
+
+test('a failing GET is repeated, and the last error says how often', async () => {
+  const service = await stub((_, response, count) => {
+    response.writeHead(count < 3 ? 503 : 200).end(count < 3 ? '{"error":"busy"}' : '{"traders":[]}');
+  });
+  expect(await run('leaderboard list --json', { env: service.env })).toMatchObject({ code: 0 });
+  expect(service.requests).toHaveLength(3);
+  const down = await answering({ error: 'busy' }, 503);
+  const { code, err } = await run('leaderboard list', { env: down.env });
+  expect(code).toBe(8);
+  expect(err).toContain('busy (HTTP 503 from GET /v2/leaderboard) (after 3 attempts)');
+  expect(down.requests).toHaveLength(3);
+});
+
+test('--dry-run and --curl show the request without sending it and need no key', async () => {
+  const service = await answering({});
+  const env = { SOTRA_BASE_URL: service.url };
+  const argv = 'leaderboard list --chains base --limit 3';
+  const dry = await run(`${argv} --dry-run`, { env });
+  expect(dry.out).toContain(`GET ${service.url}/v2/leaderboard?chains=base&limit=3\n`);
+  expect(dry.out).toContain('authorization: Bearer ***');
+  const { out } = await run(`${argv} --curl`, { env });
+  expect(out).toContain(`curl --silent --show-error --request GET '${service.url}/v2/leaderboard?chains=base&limit=3'`);
+  expect(out).toContain('"authorization: Bearer $SOTRA_API_KEY"');
+  expect(service.requests).toEqual([]);
+});
+
+test('--verbose shows request and answer on stderr and never the key', async () => {
+  const service = await answering({ traders: [] });
+  const { err, out } = await run('leaderboard list --json --verbose', { env: service.env });
+  expect(err).toContain(`> GET ${service.url}/v2/leaderboard`);
+  expect(err).toContain('> authorization: Bearer ***');
+  expect(err).toMatch(/< 200 in \d+ ms, 14 bytes/);
+  expect(err + out).not.toContain('stub-key');
+});
+
+function stored(settings: unknown): string {
+  const folder = temporaryFolder();
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'config.json'), typeof settings === 'string' ? settings : JSON.stringify(settings));
+  return folder;
+}
+
+test('a stored context gives base URL and key; the environment is over it and a flag over both', async () => {
+  const [own, other] = [await answering({ traders: [] }), await answering({ traders: [] })];
+  const contexts = {
+    live: { baseUrl: own.url, apiKey: 'stored-key' },
+    second: { baseUrl: other.url, apiKey: 'second-key' },
+  };
+  const env = { SOTRA_CONFIG_DIR: stored({ current: 'live', contexts }) };
+  await run('leaderboard list', { env });
+  await run('leaderboard list', { env: { ...env, SOTRA_API_KEY: 'from-env' } });
+  await run('leaderboard list --context second', { env: { ...env, SOTRA_BASE_URL: own.url } });
+  expect(own.requests.map(({ headers }) => headers.authorization)).toEqual(['Bearer stored-key', 'Bearer from-env']);
+  expect(other.requests.map(({ headers }) => headers.authorization)).toEqual(['Bearer second-key']);
+});
+
+test('a stored key is not sent to another origin than the one it was saved for', async () => {
+  const [own, other] = [await answering({}), await answering({})];
+  const settings = { current: 'live', contexts: { live: { baseUrl: own.url, apiKey: 'stored-key' } } };
+  const { code, err } = await run(`leaderboard list --base-url ${other.url}`, {
+    env: { SOTRA_CONFIG_DIR: stored(settings) },
+  });
+  expect(code).toBe(4);
+  expect(err).toContain(`no API key for ${other.url}`);
+  expect(other.requests).toEqual([]);
+});
+
+test('a context that does not exist is exit 2, a damaged settings file exit 3, and the file is left as it is', async () => {
+  const unknown = await run('leaderboard list --context nowhere');
+  expect(unknown).toMatchObject({ code: 2 });
+  expect(unknown.err).toContain('context nowhere does not exist');
+  for (const text of ['{"contexts": ', '[]', '{"contexts": 3}']) {
+    const { code, err } = await run('leaderboard list', { env: { SOTRA_CONFIG_DIR: stored(text) } });
+    expect([text, code]).toEqual([text, 3]);
+    expect(err).toContain('config.json');
+  }
+});

@@ -1,0 +1,147 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { outlineAll } from '../../src/program.ts';
+import { type Outcome, type RunOptions, run, type Stub, stub, temporaryFolder } from '../support/harness.ts';
+
+const outlines = await outlineAll();
+const entry = '{"addressOrUid":"ext:user_1","targets":["0xb129d76820940a14c764df8b223d8e39cf94a122"]}';
+
+/** The command line of an example, as it speaks to a service of ours, and what it reads from stdin. */
+const ofService = outlines.flatMap(({ words, endpoint, examples }) => {
+  const argv = examples[0]?.argv;
+  if (endpoint === undefined || argv === undefined) return [];
+  const typed = argv.split(' ').filter((word) => word !== '--sandbox' && word !== '--dry-run');
+  return [
+    { name: words.join(' '), method: endpoint.method, argv: [...typed, '--json', '--retries', '0'], stdin: entry },
+  ];
+});
+
+/** stdout is empty or one JSON text; with an error it is empty and stderr is that error and nothing else. */
+function holds({ out, err, code }: Outcome): { exitCode: number; code: string } {
+  if (code === 0) {
+    if (out !== '') JSON.parse(out);
+    return { exitCode: 0, code: '' };
+  }
+  expect(out).toBe('');
+  const { error, ...others } = JSON.parse(err);
+  expect(others).toEqual({});
+  const keys = Object.keys(error).filter((key) => key !== 'details');
+  expect(keys).toEqual(['code', 'message', 'hint', 'status', 'exitCode', 'requestId']);
+  expect(error.exitCode).toBe(code);
+  return error;
+}
+
+async function failing(
+  name: string,
+  argv: readonly string[],
+  options: RunOptions,
+): Promise<{ exitCode: number; code: string }> {
+  const outcome = await run(argv, options);
+  try {
+    return holds(outcome);
+  } catch (cause) {
+    throw new Error(`${name}: ${outcome.code}\n${outcome.out.slice(0, 300)}\n${outcome.err.slice(0, 600)}`, { cause });
+  }
+}
+
+const answers: readonly [name: string, status: number, body: string, exitCode: number][] = [
+  ['400', 400, '{"error":"limit is odd"}', 6],
+  ['401', 401, '{"error":"unknown API key"}', 4],
+  ['403', 403, '{"error":"not yours"}', 4],
+  ['404', 404, '{"error":"no such thing"}', 5],
+  ['409', 409, '{"error":"taken"}', 6],
+  ['413', 413, '{"error":"too large"}', 6],
+  ['429', 429, '{"error":"slow down"}', 7],
+  ['500', 500, '{"error":"broken"}', 8],
+  ['503', 503, 'busy', 8],
+  ['no JSON', 200, '<html>', 13],
+];
+
+test.each(answers)(
+  '%s: every command of the service leaves stdout empty and one error on stderr',
+  async (_, status, body, exitCode) => {
+    const service: Stub = await stub((__, response) => {
+      response.writeHead(status, { 'content-type': 'application/json' });
+      response.end(body);
+    });
+    for (const { name, argv, stdin } of ofService) {
+      const error = await failing(name, argv, { env: service.env, stdin, hurry: true });
+      // The list of webhooks is asked when an answer to register is lost: what it says is what ends the command.
+      expect([name, error.exitCode]).toEqual([name, exitCode]);
+    }
+    expect(service.requests.length).toBeGreaterThanOrEqual(ofService.length);
+  },
+);
+
+test('a notice that is pending gives way to the error: deprecation, a shape that does not fit, a list cut short', async () => {
+  const gone = await stub((_, response) => response.writeHead(404).end('{"error":"gone"}'));
+  const argv = ['leaderboard', 'sections', '--sections', 'chain-solana', '--json', '--retries', '0'];
+  expect((await failing('sections', argv, { env: gone.env })).exitCode).toBe(5);
+  const odd = await stub((_, response) => response.end('{"traders":[{"pnl":"much"}]}'));
+  const strict = await failing('strict', ['leaderboard', 'list', '--json', '--strict'], { env: odd.env });
+  expect(strict).toMatchObject({ exitCode: 13, code: 'contract' });
+  const loose = await run('leaderboard list --json', { env: odd.env });
+  expect([loose.code, JSON.parse(loose.out)]).toEqual([0, { traders: [{ pnl: 'much' }] }]);
+  expect(loose.err).toMatch(/^warning: .*unexpected shape/);
+  const cut = await run('--sandbox leaderboard list --limit 1 --json');
+  expect(JSON.parse(cut.out).traders).toHaveLength(1);
+  expect(cut.err).toMatch(/^There may be more/);
+});
+
+test('without a service, without a key, refused, interrupted: one error for every command of the service', async () => {
+  for (const { name, argv, stdin } of ofService) {
+    const own = { stdin, hurry: true };
+    const env = { SOTRA_BASE_URL: 'http://127.0.0.1:9' };
+    expect([name, (await failing(name, argv, own)).exitCode]).toEqual([name, 2]);
+    // The interface document lets anybody ask for this one.
+    const keyless = name === 'leaderboard sections' ? 9 : 4;
+    expect([name, (await failing(name, argv, { ...own, env })).exitCode]).toEqual([name, keyless]);
+    const keyed = { ...env, SOTRA_API_KEY: 'key' };
+    expect([name, (await failing(name, argv, { ...own, env: keyed })).exitCode]).toEqual([name, 9]);
+    const signal = AbortSignal.abort();
+    expect([name, (await failing(name, argv, { ...own, env: keyed, signal })).exitCode]).toEqual([name, 130]);
+  }
+});
+
+test('wrong use and damaged settings: one error for every command there is', async () => {
+  const [broken, data] = [temporaryFolder(), temporaryFolder()];
+  writeFileSync(join(broken, 'config.json'), '{"contexts": [');
+  for (const { words } of outlines) {
+    const name = words.join(' ');
+    const env = { SOTRA_CONFIG_DIR: broken, SOTRA_DATA_DIR: data };
+    // Help is given whatever else is typed.
+    if (name !== 'help')
+      expect([name, (await failing(name, [...words, '--no-such-flag', '--json'], { env })).exitCode]).toEqual([
+        name,
+        2,
+      ]);
+    // Those that go on until they are told to stop are told so at once.
+    const stopped = ['sandbox start', 'sandbox simulate', 'webhook listen'].includes(name);
+    const signal = stopped ? { signal: AbortSignal.abort() } : {};
+    const outcome = await run([...words, '--json', '--no-input'], { env, ...signal });
+    // They ask the served sandbox, of which there is none.
+    const isServed = ['sandbox log', 'sandbox stop'].includes(name);
+    // It reports what is wrong as its result.
+    if (name === 'doctor') expect(JSON.parse(outcome.out)).toMatchObject({ ok: false });
+    else
+      expect([name, [0, 2, 3, ...(isServed ? [5] : []), 130]]).toEqual([
+        name,
+        expect.arrayContaining([holds(outcome).exitCode]),
+      ]);
+  }
+});
+
+test('done: stdout of every command of the service is JSON that parses', async () => {
+  const env = { SOTRA_DATA_DIR: temporaryFolder() };
+  for (const { words, endpoint, examples } of outlines.filter((outline) => outline.endpoint !== undefined)) {
+    expect(endpoint).toBeDefined();
+    // --curl asks for a line of curl, whatever else is asked.
+    for (const { argv } of examples.filter((example) => !example.argv.includes('--curl'))) {
+      const shown = argv.includes('--json') ? argv : `${argv.replace(/ --format \w+/, '')} --json`;
+      const { code, out } = await run(shown, { env, stdin: entry });
+      expect([words.join(' '), code]).toEqual([words.join(' '), 0]);
+      expect(() => JSON.parse(out)).not.toThrow();
+    }
+  }
+});

@@ -1,0 +1,352 @@
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { Context } from '../../../src/context.ts';
+import { keptFile, listKeys, readKept, removeKey, storeKey, writeSecretFile } from '../../../src/keys/key-store.ts';
+import { checkKeySource } from '../../../src/keys/open-key.ts';
+import { type RunOptions, run, temporaryFolder } from '../../support/harness.ts';
+import { evmTrader, solanaTrader } from '../../support/traders.ts';
+
+const pair = (bytes: number) => bytes.toString(16).padStart(2, '0');
+/** A keystore with a password of nearly no cost, as another wallet wrote it. */
+const keystore = (ciphertext: string, mac: string, more: object) => ({
+  version: 3,
+  ...more,
+  crypto: {
+    cipher: 'aes-128-ctr',
+    ciphertext,
+    cipherparams: { iv: pair(9).repeat(16) },
+    kdf: 'pbkdf2',
+    kdfparams: { c: 2, prf: 'hmac-sha256', dklen: 32, salt: pair(7).repeat(32) },
+    mac,
+  },
+});
+/** The key of `evmTrader` and that of `solanaTrader`, with the password `pw`; the first also with `pw` and a line end. */
+const evmStore = keystore(
+  '4c5919a0dd73fcc2abbe8b87ef44189a8cc11d5c9c18409d9d41d921d806fa14',
+  '4bb3c01ca96ccc9a9619d362bb2964386a2123956ff81d46b9a7625b5aa7846d',
+  { address: '7e5f4552091a69125d5dfcb7b8c2659029395bdf' },
+);
+const solanaStore = keystore(
+  'd138a83d328ea6a2113ac1737da8345ec888d835e72a2984ed7a7522c4a88575',
+  '0c4ca1ca91af3a9270a430d35bbbaaab4f172963565ae646b044179effee2449',
+  { address: solanaTrader.address, sotra: { family: 'solana' } },
+);
+const lineEndStore = keystore(
+  'ad9aa95188a72b42d552652f86f9374187a191c565b10319c0e3df57811efdd4',
+  'b460d678c4ecc2700cc44e1ad17a38cdfe0ad581dcdc3fb7f07fc668597868fc',
+  {},
+);
+
+const modeOf = (path: string) => statSync(path).mode & 0o777;
+const nobody = () => {
+  throw new Error('nothing is to be told');
+};
+const nowMs = Date.UTC(2026, 10, 21, 10, 20, 30, 456);
+const once = { replace: false, nowMs };
+
+test.each(['a', 'Z9', '0._-', 'a.json.b', 'a'.repeat(64)])('%s is the name of a key', (name) => {
+  expect(keptFile('/keys', name)).toBe(`/keys/${name}.json`);
+});
+
+test.each(['', '.a', '-a', '_a', 'a/b', '../a', 'a b', 'a.json', '.json', 'ü', 'a'.repeat(65), 'a\n'])(
+  '%j is not the name of a key',
+  (name) => {
+    expect(() => keptFile('/keys', name)).toThrow(
+      expect.objectContaining({
+        code: 'usage',
+        message: `${name}: a key's name is 1 to 64 letters, digits, dots, dashes or underscores`,
+      }),
+    );
+  },
+);
+
+test('a key is stored for its owner alone, listed by name with its address, and removed', () => {
+  const folder = join(temporaryFolder(), 'a', 'keys');
+  expect(listKeys(folder, nobody)).toEqual([]);
+  const file = join(folder, 'b.json');
+  expect(storeKey(folder, 'b', evmStore, once)).toStrictEqual({ file, backup: undefined });
+  storeKey(folder, 'a', solanaStore, { replace: true, nowMs });
+  expect([modeOf(folder), modeOf(file)]).toEqual([0o700, 0o600]);
+  expect(readFileSync(file, 'utf8')).toBe(`${JSON.stringify(evmStore, null, 2)}\n`);
+  writeFileSync(join(folder, 'notes.txt'), 'x');
+  expect(listKeys(folder, nobody)).toEqual([
+    { name: 'a', family: 'solana', address: solanaTrader.address, file: join(folder, 'a.json') },
+    { name: 'b', family: 'evm', address: evmTrader.address, file },
+  ]);
+  removeKey(folder, 'b');
+  expect(readdirSync(folder)).toEqual(['a.json', 'notes.txt']);
+});
+
+test('an address that begins with 0x is told once, and one that is not there as nothing', () => {
+  const folder = temporaryFolder();
+  storeKey(folder, 'k', { ...evmStore, address: evmTrader.address.toLowerCase() }, once);
+  expect(readKept(folder, 'k')).toStrictEqual({
+    kept: { name: 'k', family: 'evm', address: evmTrader.address, file: join(folder, 'k.json') },
+    json: { ...evmStore, address: evmTrader.address.toLowerCase() },
+  });
+  storeKey(folder, 'sol', { ...solanaStore, address: undefined }, once);
+  expect(readKept(folder, 'sol').kept.address).toBe('');
+});
+
+test('a folder that others may look into is closed to them, and what its owner denies himself stays so', () => {
+  const folder = temporaryFolder();
+  chmodSync(folder, 0o755);
+  storeKey(folder, 'a', evmStore, once);
+  expect(modeOf(folder)).toBe(0o700);
+  chmodSync(folder, 0o501);
+  if (process.getuid?.() === 0) storeKey(folder, 'b', evmStore, once);
+  else chmodSync(folder, 0o500);
+  expect(modeOf(folder)).toBe(0o500);
+  chmodSync(folder, 0o700);
+});
+
+test('a name that is taken is refused; replaced, the old key stays beside it under the time', () => {
+  const folder = temporaryFolder();
+  storeKey(folder, 'k', evmStore, once);
+  expect(() => storeKey(folder, 'k', solanaStore, once)).toThrow(
+    expect.objectContaining({
+      code: 'usage',
+      message: 'key k exists already',
+      hint: 'Replace it with --replace (the old one is kept as a backup), or take another name.',
+    }),
+  );
+  const file = join(folder, 'k.json');
+  const backup = `${file}.2026-11-21T10-20-30.456Z.bak`;
+  expect(storeKey(folder, 'k', solanaStore, { replace: true, nowMs })).toStrictEqual({ file, backup });
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(solanaStore);
+  expect([JSON.parse(readFileSync(backup, 'utf8')), modeOf(backup)]).toEqual([evmStore, 0o600]);
+  expect(listKeys(folder, nobody).map(({ name }) => name)).toEqual(['k']);
+  expect(() => storeKey(folder, 'k', evmStore, { replace: true, nowMs })).toThrow(
+    expect.objectContaining({ code: 'local-file', message: `cannot write ${backup}: it exists already` }),
+  );
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(solanaStore);
+});
+
+test('a secret file is written once, or over another, and told with a way out where it cannot be', () => {
+  const folder = temporaryFolder();
+  const file = join(folder, 's');
+  writeSecretFile(file, 'a', { exclusive: true });
+  const taken = expect.objectContaining({
+    code: 'local-file',
+    message: `cannot write ${file}: it exists already`,
+    hint: 'Make room, or correct the permissions of its folder.',
+  });
+  expect(() => writeSecretFile(file, 'b', { exclusive: true })).toThrow(taken);
+  expect(readFileSync(file, 'utf8')).toBe('a');
+  writeSecretFile(file, 'b', { exclusive: false });
+  expect([readFileSync(file, 'utf8'), modeOf(file)]).toEqual(['b', 0o600]);
+});
+
+test('a key that is not kept is refused with those that are', () => {
+  const folder = join(temporaryFolder(), 'keys');
+  const refused = (hint: string) => expect.objectContaining({ code: 'usage', message: 'key k does not exist', hint });
+  const none = refused('No keys are kept. Make one: sotra key generate k, or sotra key import k --key-file <file>.');
+  expect(() => readKept(folder, 'k')).toThrow(none);
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'notes.txt'), 'x');
+  expect(() => readKept(folder, 'k')).toThrow(none);
+  storeKey(folder, 'a', evmStore, once);
+  storeKey(folder, 'b', evmStore, once);
+  expect(() => readKept(folder, 'k')).toThrow(refused('Known keys: a, b.'));
+});
+
+const damaged: readonly [text: string, code: string, why: RegExp][] = [
+  ['secret words', 'local-file', /^cannot read the key in .*k\.json: it is not JSON$/],
+  ['1', 'local-file', /^cannot read the key in .*k\.json: it is not an object$/],
+  ['"a"', 'local-file', /^cannot read the key in .*k\.json: it is not an object$/],
+  ['null', 'local-file', /^cannot read the key in .*k\.json: it is not an object$/],
+  ['{}', 'signing-key', /k\.json is not a Web3 Secret Storage V3 keystore: see version$/],
+];
+
+test.each(damaged)('a kept key that is %j is told, and the others are listed', (text, code, why) => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, 'k.json'), text);
+  storeKey(folder, 'z', evmStore, once);
+  expect(() => readKept(folder, 'k')).toThrow(
+    expect.objectContaining({ code, message: expect.stringMatching(why), hint: expect.stringMatching(/\S/) }),
+  );
+  const told: string[] = [];
+  expect(listKeys(folder, (problem) => told.push(problem)).map(({ name }) => name)).toEqual(['z']);
+  expect(told).toEqual([expect.stringMatching(why)]);
+});
+
+test('a kept key that cannot be read at all says why', () => {
+  const folder = temporaryFolder();
+  mkdirSync(join(folder, 'k.json'));
+  expect(() => readKept(folder, 'k')).toThrow(
+    expect.objectContaining({
+      code: 'local-file',
+      message: expect.stringMatching(/^cannot read the key in .*k\.json: .*k\.json is a folder/),
+      hint: 'Put a backup of it in its place (older ones end in .bak), or import the key again with --replace.',
+    }),
+  );
+});
+
+const fields = `--token 0x4ed4e862860bed51a9570b96d89af5e1b0efefed --tx 0x${'11'.repeat(32)} --text gm --service-name S`;
+
+/** `comment sign` on base with a folder of files: the keystores, and passwords. */
+async function sign(flags: string, options: RunOptions = {}) {
+  const folder = temporaryFolder();
+  const write = (name: string, text: string) => writeFileSync(join(folder, name), text, { mode: 0o600 });
+  for (const [name, store] of Object.entries({ evm: evmStore, solana: solanaStore, lineEnd: lineEndStore }))
+    write(`${name}.json`, JSON.stringify(store));
+  for (const [name, text] of Object.entries({
+    pw: 'pw',
+    lf: 'pw\n',
+    crlf: 'pw\r\n',
+    cr: 'pw\r',
+    two: 'pw\n\n',
+    bad: 'no',
+  }))
+    write(name, text);
+  const env = { SOTRA_CONFIG_DIR: join(folder, 'config'), ...options.env };
+  storeKey(join(folder, 'config', 'keys'), 'kept', evmStore, once);
+  storeKey(join(folder, 'config', 'keys'), 'sol', solanaStore, once);
+  const words = `comment sign --chain base ${fields} ${flags}`.replaceAll('@', `${folder}/`);
+  const outcome = await run(words, { ...options, env });
+  const signer = /"signerAddress": "(\w+)"/.exec(outcome.out)?.[1];
+  return { code: outcome.code, err: outcome.err.replaceAll(`${folder}/`, '@'), signer };
+}
+
+const opens: readonly [flags: string, options?: RunOptions][] = [
+  ['--key-file @evm.json --password-file @pw'],
+  ['--key-file @evm.json --password-file @lf'],
+  ['--key-file @evm.json --password-file @crlf'],
+  ['--key-file @lineEnd.json --password-file @lf'],
+  ['--key-file @lineEnd.json --password-file @two'],
+  ['--key kept --password-file @pw'],
+  ['--key-env TRADER', { env: { TRADER: evmTrader.key } }],
+  ['--key-env _t1', { env: { _t1: evmTrader.key } }],
+  ['--key-stdin', { stdin: evmTrader.key }],
+  ['', { answers: [evmTrader.key] }],
+  ['--key-file @evm.json', { answers: ['pw'] }],
+  ['--key kept', { answers: ['no', 'never', 'pw'] }],
+];
+
+test.each(opens)('a key signs that is given by %j', async (flags, options) => {
+  const { code, err, signer } = await sign(`${flags} --json`, options);
+  expect([code, signer, err.includes(evmTrader.key)]).toEqual([0, evmTrader.address, false]);
+});
+
+test('who types a key or its password is asked by what is wanted, and told what did not open', async () => {
+  const asked = await sign('', { answers: [evmTrader.key] });
+  expect(asked.err).toContain('Private key of an EVM wallet (not shown): ');
+  const typed = await sign('--key kept', { answers: ['no', 'pw'] });
+  expect(typed.err.split('Password of key kept (not shown): ')).toHaveLength(3);
+  expect(typed.err).toContain('That password does not open it.');
+});
+
+const safeWays =
+  'Give it with --key-file <file>, --key-env <NAME>, --key-stdin or --key <name>, or type it at the question on a terminal.';
+const refusals: readonly [flags: string, options: RunOptions, code: number, message: string, hint: string][] = [
+  ['', {}, 2, 'no key is given', safeWays],
+  ['--no-input', { answers: [] }, 2, 'no key is given', safeWays],
+  ['--key-file @pw --key-env A', {}, 2, '--key-file and --key-env contradict each other', 'Give the key one way.'],
+  ['--key-stdin --key kept', {}, 2, '--key-stdin and --key contradict each other', 'Give the key one way.'],
+  [
+    '--key-env 1A',
+    {},
+    2,
+    '--key-env: must be the name of an environment variable',
+    'For example: --key-env TRADER_KEY',
+  ],
+  [
+    '--key-env A-B',
+    {},
+    2,
+    '--key-env: must be the name of an environment variable',
+    'For example: --key-env TRADER_KEY',
+  ],
+  ['--key-file @none', {}, 3, "cannot read @none: ENOENT: no such file or directory, open '@none'", ''],
+  [
+    '--key-stdin',
+    { stdin: 'gm' },
+    11,
+    'stdin holds no private key that sotra knows',
+    'Known forms: 64 hex digits, a Solana keypair (CLI JSON or base58), a Web3 Secret Storage V3 keystore (JSON).',
+  ],
+  ['--key-env NOBODY', {}, 2, '--key-env NOBODY: that variable is not set', ''],
+  [
+    '--key sol',
+    {},
+    11,
+    'key sol holds a Solana key, the chain wants an EVM key',
+    'Check --chain, or give the key of the other wallet.',
+  ],
+  [
+    '--key-env SOL',
+    { env: { SOL: JSON.stringify(solanaTrader.keypair) } },
+    11,
+    'the variable SOL holds a Solana key, the chain wants an EVM key',
+    'Check --chain, or give the key of the other wallet.',
+  ],
+  ['--key kept', {}, 2, 'key kept needs a password', 'Give it with --password-file <file>, or run this on a terminal.'],
+  [
+    '--key kept --password-file @bad',
+    {},
+    11,
+    'the password in @bad does not open key kept',
+    'Check which password belongs to it.',
+  ],
+  [
+    '--key kept --password-file @cr',
+    {},
+    11,
+    'the password in @cr does not open key kept',
+    'Check which password belongs to it.',
+  ],
+  [
+    '--key kept --password-file @two',
+    {},
+    11,
+    'the password in @two does not open key kept',
+    'Check which password belongs to it.',
+  ],
+  [
+    '--key kept',
+    { answers: ['a', 'b', 'c', 'pw'] },
+    11,
+    'no password that was typed opens key kept',
+    'Check which password belongs to it.',
+  ],
+];
+
+test.each(refusals)('comment sign %s (%j) ends with %i: %s', async (flags, options, code, message, hint) => {
+  const outcome = await sign(flags, options);
+  expect(outcome.code).toBe(code);
+  const lines = outcome.err.split('\n');
+  expect(lines.find((line) => line.includes('error: '))).toContain(`error: ${message}`);
+  expect(outcome.err).toContain(hint);
+  expect(outcome.err).not.toContain(evmTrader.key);
+});
+
+test('a key file that others may read is warned of, one of its owner alone is not', async () => {
+  const folder = temporaryFolder();
+  const file = join(folder, 'key');
+  for (const [mode, warns] of [
+    [0o600, false],
+    [0o640, true],
+    [0o604, true],
+    [0o700, false],
+  ] as const) {
+    writeFileSync(file, evmTrader.key);
+    chmodSync(file, mode);
+    const { err } = await sign(`--key-file ${file}`);
+    expect([mode, err.includes('can be read by other users of this machine')]).toEqual([mode, warns]);
+  }
+  expect(existsSync(file)).toBe(true);
+});
+
+test('--key-stdin goes with no other input from stdin', () => {
+  const context = { world: { io: { in: { isTTY: false } } }, options: {} } as unknown as Context;
+  expect(() => checkKeySource({ keyStdin: true }, context, '--file -')).toThrow(
+    expect.objectContaining({
+      code: 'usage',
+      message: '--key-stdin and --file - cannot both read stdin',
+      hint: 'Give the key another way.',
+    }),
+  );
+  expect(checkKeySource({ keyStdin: true }, context)).toBeUndefined();
+  expect(checkKeySource({ keyEnv: 'A' }, context, '--file -')).toBeUndefined();
+});

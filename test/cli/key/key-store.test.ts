@@ -1,0 +1,238 @@
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { run, temporaryFolder } from '../../support/harness.ts';
+import { degen, evmTrader, solanaTrader, swaps, writeKeys } from '../../support/traders.ts';
+
+const evmFields = [
+  '--chain',
+  'base',
+  '--token',
+  degen,
+  '--tx',
+  swaps.good,
+  '--text',
+  'gm',
+  '--service-name',
+  'Example',
+];
+const mint = 'So11111111111111111111111111111111111111112';
+const solanaFields = [
+  '--chain',
+  'solana',
+  '--token',
+  mint,
+  '--tx',
+  swaps.solana,
+  '--text',
+  'gm',
+  '--service-name',
+  'Example',
+];
+
+function place() {
+  const folder = temporaryFolder();
+  return { folder, env: { SOTRA_CONFIG_DIR: join(folder, 'config') }, keys: writeKeys(folder) };
+}
+
+const modeOf = (file: string) => statSync(file).mode & 0o777;
+
+test('a key is imported sealed, listed by address, signs by its name, is exported and removed', async () => {
+  const { folder, env, keys } = place();
+  const imported = await run(
+    ['key', 'import', 'trader', '--key-file', keys.evm, '--password-file', keys.password, '--json'],
+    { env },
+  );
+  expect(imported.code).toBe(0);
+  const file = join(folder, 'config', 'keys', 'trader.json');
+  expect(JSON.parse(imported.out)).toEqual({ name: 'trader', family: 'evm', address: evmTrader.address, file });
+  expect([modeOf(file), modeOf(join(folder, 'config', 'keys'))]).toEqual([0o600, 0o700]);
+  expect(readFileSync(file, 'utf8')).not.toContain('0000000000000001');
+  const listed = await run('key list --json', { env });
+  expect(JSON.parse(listed.out)).toEqual([{ name: 'trader', family: 'evm', address: evmTrader.address, file }]);
+  const sign = ['comment', 'sign', ...evmFields, '--key', 'trader', '--json'];
+  const signed = await run([...sign, '--password-file', keys.password], { env });
+  expect(JSON.parse(signed.out).signerAddress).toBe(evmTrader.address);
+  const plain = join(folder, 'plain.hex');
+  await run(['key', 'export', 'trader', '--unencrypted', '--out', plain, '--password-file', keys.password], { env });
+  expect([readFileSync(plain, 'utf8'), modeOf(plain)]).toEqual([`${evmTrader.key}\n`, 0o600]);
+  expect((await run(['key', 'export', 'trader', '--out', plain], { env })).err).toContain(
+    `cannot ask whether to replace ${plain} (--out)`,
+  );
+  expect((await run(['key', 'export', 'trader', '--unencrypted'], { env })).code).toBe(2);
+  expect((await run('key remove trader', { env })).code).toBe(2);
+  expect((await run('key remove trader', { env, answers: ['no'] })).code).toBe(2);
+  expect((await run('key remove trader', { env, answers: ['yes'] })).code).toBe(0);
+  expect(existsSync(file)).toBe(false);
+});
+
+test('a Solana keypair is sealed the same way and comes out the same', async () => {
+  const { folder, env, keys } = place();
+  await run(['key', 'import', 'sol', '--key-file', keys.solana, '--password-file', keys.password], { env });
+  const sign = ['comment', 'sign', ...solanaFields, '--key', 'sol', '--json', '--password-file', keys.password];
+  expect(JSON.parse((await run(sign, { env })).out).signerAddress).toBe(solanaTrader.address);
+  const out = join(folder, 'out.json');
+  await run(['key', 'export', 'sol', '--unencrypted', '--out', out, '--password-file', keys.password], { env });
+  expect(JSON.parse(readFileSync(out, 'utf8'))).toEqual(solanaTrader.keypair);
+  const wrong = await run(['comment', 'sign', ...evmFields, '--key', 'sol'], { env, answers: [] });
+  expect([wrong.code, wrong.err.split('\n')[0]]).toEqual([
+    11,
+    'error: key sol holds a Solana key, the chain wants an EVM key',
+  ]);
+});
+
+test('a name that is taken stays, unless --replace, which keeps the old file beside it', async () => {
+  const { folder, env, keys } = place();
+  const words = (file: string) => ['key', 'import', 'k', '--key-file', file, '--password-file', keys.password];
+  await run(words(keys.evm), { env });
+  const before = readFileSync(join(folder, 'config', 'keys', 'k.json'), 'utf8');
+  const refused = await run(words(keys.solana), { env });
+  expect([refused.code, refused.err.includes('key k exists already')]).toEqual([2, true]);
+  const replaced = await run([...words(keys.solana), '--replace', '--json'], { env });
+  const { backup } = JSON.parse(replaced.out);
+  expect([readFileSync(backup, 'utf8'), modeOf(backup)]).toEqual([before, 0o600]);
+  expect(JSON.parse((await run('key list --json', { env })).out)).toMatchObject([{ name: 'k', family: 'solana' }]);
+});
+
+test('passwords are asked for twice without echo when sealing, and three times at most when opening', async () => {
+  const { env } = place();
+  const typed = [evmTrader.key, 'secret pw', 'secret pw'];
+  const imported = await run('key import k', { env, answers: typed });
+  expect(imported.code).toBe(0);
+  expect(imported.err).not.toContain('secret pw');
+  const different = await run('key import other', { env, answers: [evmTrader.key, 'one', 'two'] });
+  expect([different.code, different.err.includes('the two passwords differ')]).toEqual([11, true]);
+  const sign = ['comment', 'sign', ...evmFields, '--key', 'k', '--json'];
+  expect((await run(sign, { env, answers: ['wrong', 'secret pw'] })).code).toBe(0);
+  const never = await run(sign, { env, answers: ['a', 'b', 'c'] });
+  expect([never.code, never.err.includes('no password that was typed opens key k')]).toEqual([11, true]);
+  const nobody = await run([...sign, '--no-input'], { env, answers: [] });
+  expect([nobody.code, nobody.err.includes('Give it with --password-file')]).toEqual([2, true]);
+});
+
+test('damaged and foreign key files are refused without showing what they hold', async () => {
+  const { folder, env, keys } = place();
+  const file = join(folder, 'key');
+  const pair = [...solanaTrader.keypair];
+  pair[63] = 27;
+  const cases: [string, string][] = [
+    ['0x1234', 'holds no private key that sotra knows'],
+    [`${evmTrader.key}ff`, 'holds no private key that sotra knows'],
+    [`0x${'00'.repeat(32)}`, 'is not a valid EVM private key'],
+    [`0x${'ff'.repeat(32)}`, 'is not a valid EVM private key'],
+    [JSON.stringify(pair), 'its public half does not belong to its private half'],
+    [JSON.stringify(pair.slice(0, 32)), 'has 32 bytes, a Solana keypair has 64'],
+    ['[1,2,300]', 'holds no private key that sotra knows'],
+    ['{"version":3', 'is neither a key nor whole JSON'],
+    ['{"version":1}', 'is not a Web3 Secret Storage V3 keystore'],
+    ['test test test test test test test test test test test junk', 'it looks like a recovery phrase'],
+  ];
+  for (const [content, said] of cases) {
+    writeFileSync(file, content, { mode: 0o600 });
+    const { code, err } = await run(
+      ['comment', 'sign', ...evmFields, '--key-file', file, '--password-file', keys.password],
+      { env },
+    );
+    expect([content, code]).toEqual([content, 11]);
+    expect(err).toContain(said);
+    expect(err).not.toContain(content);
+  }
+  expect((await run(['comment', 'sign', ...evmFields, '--key-file', join(folder, 'none')], { env })).code).toBe(3);
+});
+
+test('a keystore that asks for more memory than is sane, or names another address, is refused', async () => {
+  const { folder, env, keys } = place();
+  await run(['key', 'import', 'k', '--key-file', keys.evm, '--password-file', keys.password], { env });
+  const sealed = JSON.parse(readFileSync(join(folder, 'config', 'keys', 'k.json'), 'utf8'));
+  const file = join(folder, 'store.json');
+  const sign = ['comment', 'sign', ...evmFields, '--key-file', file, '--password-file', keys.password];
+  const greedy = { ...sealed, crypto: { ...sealed.crypto, kdfparams: { ...sealed.crypto.kdfparams, n: 2 ** 30 } } };
+  writeFileSync(file, JSON.stringify(greedy), { mode: 0o600 });
+  const refused = await run(sign, { env });
+  expect([refused.code, refused.err.includes('more memory or work than is sane')]).toEqual([11, true]);
+  writeFileSync(file, JSON.stringify({ ...sealed, address: degen.slice(2) }));
+  const other = await run(sign, { env });
+  expect([other.code, other.err.includes(`its key is that of ${evmTrader.address}`)]).toEqual([11, true]);
+});
+
+test('a key file that others may read is used with a warning', async () => {
+  const { env, keys } = place();
+  chmodSync(keys.evm, 0o644);
+  const { code, err } = await run(['comment', 'sign', ...evmFields, '--key-file', keys.evm], { env });
+  expect([code, err]).toEqual([
+    0,
+    `warning: ${keys.evm} can be read by other users of this machine: chmod 600 ${keys.evm}\n`,
+  ]);
+});
+
+test('a file with a password or a secret that others may read is used with a warning, once', async () => {
+  const { env, keys } = place();
+  const warning = (file: string) => `warning: ${file} can be read by other users of this machine: chmod 600 ${file}\n`;
+  chmodSync(keys.password, 0o644);
+  const words = ['key', 'import', 'trader', '--key-file', keys.evm, '--password-file', keys.password];
+  const imported = await run(words, { env });
+  expect([imported.code, imported.err.split(warning(keys.password)).length - 1]).toEqual([0, 1]);
+  const signed = await run(['comment', 'sign', ...evmFields, '--key', 'trader', '--password-file', keys.password], {
+    env,
+  });
+  expect([signed.code, signed.err]).toEqual([0, warning(keys.password)]);
+  const secret = join(temporaryFolder(), 'secret');
+  writeFileSync(secret, 'whsec_abc\n', { mode: 0o644 });
+  const verified = await run(['webhook', 'verify', '--secret-file', secret, '--header', 't=1,v1=AA'], {
+    env,
+    stdin: '{}',
+  });
+  expect([verified.code, verified.err]).toEqual([12, warning(secret)]);
+});
+
+const vectorFile = '../shared/data/keystores/web3_secret_storage_v3.json.gz';
+
+interface KeystoreVector {
+  id: string;
+  json: object;
+  password: string;
+  privateKey?: string;
+  address?: string;
+  expect: string;
+}
+
+describe.skipIf(!existsSync(vectorFile))('keystores of other wallets (skipped where the data folder is absent)', () => {
+  const all = existsSync(vectorFile)
+    ? (JSON.parse(gunzipSync(readFileSync(vectorFile)).toString()) as KeystoreVector[])
+    : [];
+  for (const { id, json, password, address, expect: expected } of all)
+    test(`${id}: ${expected.slice(0, 40)}`, { timeout: 30_000 }, async () => {
+      const { folder, env } = place();
+      const file = join(folder, 'keystore.json');
+      writeFileSync(file, JSON.stringify(json), { mode: 0o600 });
+      const sign = ['comment', 'sign', ...evmFields, '--key-file', file, '--json'];
+      for (const end of ['', '\n', '\r\n']) {
+        writeFileSync(join(folder, 'pw'), password + end, { mode: 0o600 });
+        const { code, out, err } = await run([...sign, '--password-file', join(folder, 'pw')], { env });
+        if (expected.startsWith('reject')) {
+          expect(code).toBe(11);
+          expect(err).toContain('does not open');
+        } else {
+          expect([code, err]).toEqual([0, '']);
+          expect(JSON.parse(out).signerAddress).toBe(address);
+        }
+        // Opening takes about a second each: one line end is enough for all but the first.
+        if (id !== 'foundry-4db566c2') break;
+      }
+    });
+
+  test('a keystore is imported under its own password, and under another', { timeout: 30_000 }, async () => {
+    const vector = all.find(({ id }) => id === 'foundry-4db566c2');
+    const { folder, env, keys } = place();
+    const file = join(folder, 'keystore.json');
+    writeFileSync(file, JSON.stringify(vector?.json), { mode: 0o600 });
+    writeFileSync(join(folder, 'pw'), `${vector?.password}\n`, { mode: 0o600 });
+    const words = ['key', 'import', 'k', '--key-file', file, '--password-file', join(folder, 'pw')];
+    expect((await run([...words, '--new-password-file', keys.password], { env })).code).toBe(0);
+    const sign = ['comment', 'sign', ...evmFields, '--key', 'k', '--json', '--password-file'];
+    expect((await run([...sign, join(folder, 'pw')], { env })).code).toBe(11);
+    expect(JSON.parse((await run([...sign, keys.password], { env })).out).signerAddress).toBe(vector?.address);
+    expect(readdirSync(join(folder, 'config', 'keys'))).toEqual(['k.json']);
+  });
+});

@@ -1,0 +1,115 @@
+import { expect, test } from 'vitest';
+import { answering, run, stub } from '../support/harness.ts';
+
+const address = '0x143cf5cccbc8447504a99413dec7ea93ec228432';
+const good = {
+  profile: { id: 'p', name: 'Ana', addresses: [address], metadata: { roiPercent30d: 20.6, tradeCount30d: 3 } },
+  pnl: { total: 12.5, perChain: {} },
+};
+const list = 'leaderboard list --columns name,pnlUsd,roiPercent30d,address';
+
+test('one row of another shape leaves the other rows as they are, and shows what is there', async () => {
+  const wrong = { profile: { name: 7, metadata: { roiPercent30d: { a: 1 } } }, pnl: { total: 'much' } };
+  const service = await answering({ traders: [wrong, null, good] });
+  const { code, out, err } = await run(list, { env: service.env, tty: 80 });
+  expect(code).toBe(0);
+  expect(out.split('\n').map((line) => line.trimEnd().split(/ {2,}/))).toEqual(
+    [
+      ['Trader', '    PnL', 'ROI 30d', 'Address'].map((text) => text.trim()),
+      [expect.stringMatching(/^─+$/)],
+      ['7', 'much', '{"a":1}', '–'],
+      ['–', '–', '–', '–'],
+      ['Ana', '+$12.50', '+20.6%', address],
+      [''],
+    ].map((cells) => cells),
+  );
+  expect(err).toContain('warning: GET /v2/leaderboard answered with an unexpected shape at traders.0');
+  const rows = await run(`${list} --format csv`, { env: service.env });
+  expect(rows.out).toBe(`name,pnlUsd,roiPercent30d,address\n7,much,"{""a"":1}",\n,,,\nAna,12.5,20.6,${address}\n`);
+  expect((await run(`${list} --strict`, { env: service.env })).code).toBe(13);
+});
+
+test.each(['{"traders":{"a":1}}', '[]', '7', 'null', '"text"', '{}'])(
+  'an answer that is no leaderboard is shown as it came: %s',
+  async (body) => {
+    const service = await answering(body);
+    const { code, out, err } = await run('leaderboard list', { env: service.env, tty: 80 });
+    expect({ code, shown: JSON.parse(out) }).toEqual({ code: 0, shown: JSON.parse(body) });
+    expect(err).toContain('warning: the answer does not have the shape of this table; shown as it came');
+    const line = await run('leaderboard list --format ndjson', { env: service.env });
+    expect(line.out).toBe(`${body}\n`);
+  },
+);
+
+test('comments are listed whatever else the service says beside them', async () => {
+  const hash = `0x${'1'.repeat(64)}`;
+  const body = `{"__proto__":{"x":1},"constructor":5,"meta":null,"${hash}":{"comments":[{"uid":"u1","commentText":"gm"}]}}`;
+  const service = await answering(body);
+  const { code, out } = await run(`comment list ${hash} --chain base --columns uid,text`, { env: service.env });
+  expect({ code, out }).toEqual({ code: 0, out: 'u1\tgm\n' });
+});
+
+test('columns that were named stay on a narrow terminal, as cards; an absurd number leaves the others their room', async () => {
+  const rich = { ...good, pnl: { total: 1.236e40, perChain: {} } };
+  const service = await answering({ traders: [rich, good] });
+  const named = '--columns name,pnlUsd,roiPercent30d,winRate30d,trades30d,address,profileId';
+  const narrow = await run(`leaderboard list ${named}`, { env: service.env, tty: 60 });
+  for (const header of ['Trader', 'PnL', 'ROI 30d', 'Win 30d', 'Trades 30d', 'Address', 'Profile'])
+    expect(narrow.out).toMatch(new RegExp(`^${header} `, 'm'));
+  const { out } = await run('leaderboard list', { env: service.env, tty: 120 });
+  expect(out).toContain('+$1.236e+40');
+  expect(out).toContain('+$12.50');
+  expect(out.split('\n')[0]).toContain('Address');
+});
+
+test('addresses are whole where there is room, shortened where there is not, and never with --plain', async () => {
+  const service = await answering({ traders: [good] });
+  const argv = 'leaderboard list --columns name,pnlUsd,address';
+  expect((await run(argv, { env: service.env, tty: 80 })).out).toContain(address);
+  expect((await run(argv, { env: service.env, tty: 40 })).out).toContain(' 0x143c…8432');
+  expect((await run(`${argv} --plain`, { env: service.env, tty: 40 })).out).toContain(`Address: ${address}`);
+});
+
+test('what hides or reorders text is an escape on a terminal and exact in a pipe', async () => {
+  const name = 'A\u202e\u200bB';
+  const service = await answering({ traders: [{ ...good, profile: { ...good.profile, name } }] });
+  for (const words of [
+    'leaderboard list --json',
+    'leaderboard list --format ndjson',
+    'leaderboard list --format csv --columns name',
+    'leaderboard list --jq .traders[0].profile.name',
+    'request GET /v2/leaderboard',
+  ]) {
+    const shown = await run(words, { env: service.env, tty: 80 });
+    expect([words, shown.out.includes('A\\u202e\\u200bB'), shown.out.includes('\u202e')]).toEqual([words, true, false]);
+    const piped = await run(words, { env: service.env });
+    expect([words, piped.out.includes(name)]).toEqual([words, true]);
+  }
+});
+
+test('a list of webhooks with its secrets masked is otherwise as the service sent it', async () => {
+  const sent =
+    '[{"uid":"w1","secret":"whsec_1234567890abcdef","n":12345678901234567890,"n":1.0,"secrets":["abcdefghijkl"]}]';
+  const service = await answering(sent);
+  const { out } = await run('webhook list --json', { env: service.env });
+  expect(out).toContain('"n": 12345678901234567890,\n    "n": 1.0,');
+  expect(out).not.toMatch(/whsec_1234567890abcdef|abcdefghijkl/);
+  expect((await run('webhook list --json --show-secrets', { env: service.env })).out).toContain(
+    'whsec_1234567890abcdef',
+  );
+});
+
+test('a terminal is told what a call waits for, a pipe and --quiet are not', async () => {
+  const service = async () =>
+    stub((_, response, count) => {
+      response.setHeader('content-type', 'application/json');
+      if (count === 1) response.writeHead(429, { 'retry-after': '1' }).end('{"error":"slow down"}');
+      else setTimeout(() => response.end('{"traders":[]}'), 700);
+    });
+  const shown = await run('leaderboard list', { env: (await service()).env, tty: 100 });
+  expect(shown.err).toMatch(/slow down.*; trying again in [01] s/);
+  expect(shown.err).toMatch(/waiting for 127\.0\.0\.1:\d+: 0 s \(GET \/v2\/leaderboard\)/);
+  expect(shown.code).toBe(0);
+  expect((await run('leaderboard list', { env: (await service()).env })).err).not.toMatch(/waiting|again/);
+  expect((await run('leaderboard list --quiet', { env: (await service()).env, tty: 100 })).err).toBe('');
+});

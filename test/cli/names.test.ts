@@ -1,0 +1,139 @@
+import { expect, test } from 'vitest';
+import { answering, run, temporaryFolder } from '../support/harness.ts';
+import { ask, serveSandbox } from '../support/served.ts';
+
+const wallet = '0xA4E221aa5a7ba51b5d5c7d5c923bfb9bcebcb252';
+const other = '0x5180db8f5c931aae63c74266b211f580155ecac8';
+const json = (value: unknown) => ({ body: JSON.stringify(value) });
+
+test('what cannot be a name is refused before any request, with the reason', async () => {
+  const service = await answering({});
+  for (const name of ['ab', 'nineteen_characters', 'moon-cat', 'moon cat', 'mööncat', '']) {
+    const { code, err } = await run(['profile', 'set-name', wallet, '--name', name], { env: service.env });
+    expect([name, code]).toEqual([name, 2]);
+    expect(err).toContain(`--name ${name}: must be 3 to 18 letters, digits or underscores`);
+  }
+  for (const avatar of ['moon.png', 'ftp://a.example/moon.png', 'data:image/png;base64,AA', 'https://'])
+    expect(await run(['profile', 'set-name', wallet, '--avatar-url', avatar], { env: service.env })).toMatchObject({
+      code: 2,
+      err: expect.stringContaining(`--avatar-url ${avatar}: must be an http or https address`),
+    });
+  expect(service.requests).toEqual([]);
+});
+
+test('nothing to change, and an avatar while the name goes, are wrong use', async () => {
+  const service = await answering({});
+  const nothing = await run(`profile set-name ${wallet}`, { env: service.env });
+  expect(nothing.code).toBe(2);
+  expect(nothing.err).toContain('neither --name nor --avatar-url is given');
+  const alone = await run(`profile set-name ${wallet} --name null --avatar-url https://a.example/c.png`, {
+    env: service.env,
+  });
+  expect(alone.code).toBe(2);
+  expect(alone.err).toContain('an avatar needs a name');
+  expect(service.requests).toEqual([]);
+});
+
+test('absent, null and a value are three different things', async () => {
+  const env = { SOTRA_DATA_DIR: temporaryFolder() };
+  const nameAfter = async (argv: string) => {
+    const { code, out } = await run(`--sandbox profile ${argv} --json`, { env });
+    expect(code).toBe(0);
+    const { name, images } = JSON.parse(out);
+    return [name, images.raw];
+  };
+  const picture = 'https://pictures.example/moon.png';
+  expect(await nameAfter(`set-name ext:u1 --name moon_cat --avatar-url ${picture}`)).toEqual([
+    'moon_cat.alpha.test',
+    picture,
+  ]);
+  expect(await nameAfter('set-name ext:u1 --name Moon_Cat')).toEqual(['Moon_Cat.alpha.test', picture]);
+  expect(await nameAfter('set-name ext:u1 --avatar-url null')).toEqual(['Moon_Cat.alpha.test', null]);
+  expect(await nameAfter(`set-name ext:u1 --avatar-url ${picture}`)).toEqual(['Moon_Cat.alpha.test', picture]);
+  expect(await nameAfter('set-name ext:u1 --name null')).toEqual(['u1', null]);
+  expect(await nameAfter('set-name ext:u1 --name back')).toEqual(['back.alpha.test', null]);
+  expect(await nameAfter('delete-name ext:u1 --yes')).toEqual(['u1', null]);
+  expect(await nameAfter('delete-name ext:u1 --yes')).toEqual(['u1', null]);
+});
+
+test('a name is unique per partner whatever its case; each partner has its own suffix and its own names', async () => {
+  const service = await serveSandbox({ kind: 'empty' });
+  const put = (identifier: string, body: unknown, key = service.keyA) =>
+    ask(service, 'PUT', `/v1/profiles/${identifier}/name`, { key, ...json(body) });
+  expect(await put(wallet, { name: 'moon_cat' })).toMatchObject({ status: 200, body: { name: 'moon_cat.alpha.test' } });
+  expect(await put(other, { name: 'MOON_cat' })).toEqual({
+    status: 409,
+    body: { error: 'name "MOON_cat": another profile has it' },
+  });
+  expect(await put(other, { name: 'MOON_cat' }, service.keyB)).toMatchObject({
+    status: 200,
+    body: { name: 'MOON_cat.beta.test' },
+  });
+  expect(await ask(service, 'GET', `/v1/addresses/${wallet}/profile`, { key: service.keyB })).toMatchObject({
+    body: { name: '0xa4e2…b252' },
+  });
+  const taken = await run(`profile set-name ${other} --name moon_CAT`, { env: service.envA });
+  expect(taken).toMatchObject({ code: 6, err: expect.stringContaining('another profile has it') });
+  expect(await put(wallet, { name: null })).toMatchObject({ status: 200 });
+  expect(await put(other, { name: 'moon_cat' })).toMatchObject({ status: 200 });
+});
+
+test('the answer is the profile without metrics and status', async () => {
+  const service = await serveSandbox({ kind: 'empty' });
+  const path = `/v1/profiles/${wallet}/name`;
+  for (const { body } of [
+    await ask(service, 'PUT', path, json({ name: 'moon_cat' })),
+    await ask(service, 'DELETE', path),
+  ]) {
+    expect(body).toMatchObject({ addresses: [wallet.toLowerCase()] });
+    expect(body).not.toHaveProperty('metrics');
+    expect(body).not.toHaveProperty('status');
+  }
+});
+
+test.each([
+  ['a name of two letters', { name: 'ab' }, 400, /^name "ab": must be 3 to 18 letters, digits or underscores/],
+  ['a name that is no text', { name: 7 }, 400, /^name 7: must be /],
+  ['an avatar that is no address', { avatarUrl: 'x' }, 400, /^avatarUrl "x": must be an http or https address/],
+  ['an avatar without a name', { avatarUrl: 'https://a.example/c.png' }, 400, /^avatarUrl .*requires a name/],
+  ['an avatar as the name goes', { name: null, avatarUrl: 'https://a.example/c.png' }, 400, /^avatarUrl .*requires/],
+  ['a body that is an array', [], 400, /^body must be a JSON object$/],
+])('the sandbox refuses %s', async (_, body, status, message) => {
+  const service = await serveSandbox({ kind: 'empty' });
+  expect(await ask(service, 'PUT', `/v1/profiles/${wallet}/name`, json(body))).toEqual({
+    status,
+    body: { error: expect.stringMatching(message) },
+  });
+});
+
+test('a body over 5 MB is 413, broken JSON 400, an unknown profile 404, no key 401', async () => {
+  const service = await serveSandbox({ kind: 'empty' });
+  const path = `/v1/profiles/${wallet}/name`;
+  const huge = await ask(service, 'PUT', path, json({ name: 'x'.repeat(5 * 1024 * 1024) }));
+  expect(huge).toEqual({ status: 413, body: { error: 'body is larger than 5 MB' } });
+  expect(await ask(service, 'PUT', path, { body: '{"name":' })).toEqual({
+    status: 400,
+    body: { error: 'body is not JSON' },
+  });
+  const nobody = '/v1/profiles/3f0c1f5e-6a53-4d0c-9e57-0d4b1c2f7a11/name';
+  expect(await ask(service, 'PUT', nobody, json({ name: 'moon_cat' }))).toMatchObject({ status: 404 });
+  expect(await ask(service, 'DELETE', nobody)).toMatchObject({ status: 404 });
+  expect(await ask(service, 'DELETE', path, { key: null })).toMatchObject({ status: 401 });
+});
+
+test('naming or following a wallet nobody has seen starts its tracking: unnamed, backfilling, then active', async () => {
+  let now = Date.UTC(2026, 6, 1);
+  const service = await serveSandbox({ kind: 'empty', now: () => now });
+  const statusOf = async (address: string) => {
+    const { body } = await ask(service, 'GET', `/v1/addresses/${address}/profile`);
+    return (body as { status: string }).status;
+  };
+  expect([await statusOf(wallet), await statusOf(other)]).toEqual(['unnamed', 'unnamed']);
+  await ask(service, 'PUT', `/v1/profiles/${wallet}/name`, json({ name: 'moon_cat' }));
+  await ask(service, 'PUT', '/v1/addresses/ext%3Au1/follow', json({ targets: [other] }));
+  expect([await statusOf(wallet), await statusOf(other)]).toEqual(['backfilling', 'backfilling']);
+  now += 9 * 60_000;
+  expect(await statusOf(wallet)).toBe('backfilling');
+  now += 60_000;
+  expect([await statusOf(wallet), await statusOf(other)]).toEqual(['active', 'active']);
+});

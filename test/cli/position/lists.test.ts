@@ -1,0 +1,254 @@
+import { expect, test } from 'vitest';
+import { run, stub, temporaryFolder } from '../../support/harness.ts';
+import { now, wallet, worldOf } from '../../support/position-trades.ts';
+
+const [alice, bob, carol, dave, erin, frank] = ['a', 'b', 'c', 'd', 'e', 'f'].map(wallet) as [string, ...string[]];
+const gm = `0x${'0'.repeat(38)}61`;
+
+/** One token; its last trade puts the price at 2 USD. */
+const oneToken = [
+  `2026-11-20T10:00:00Z base ${alice} ${gm} buy 100 200`,
+  `2026-11-20T10:05:00Z base ${bob} ${gm} buy 300 600`,
+  `2026-11-20T10:10:00Z base ${carol} ${gm} buy 50 100`,
+  `2026-11-20T10:20:00Z base ${dave} ${gm} buy 10 20`,
+  `2026-11-20T10:30:00Z base ${bob} ${gm} sell 100 250`, // cost 200: +50
+  `2026-11-20T10:40:00Z base ${erin} ${gm} buy 0.4 0.8`, // worth 0.80: closed without a sale
+  `2026-11-20T11:00:00Z base ${carol} ${gm} sell 50 400`, // +300
+  `2026-11-20T11:30:00Z base ${dave} ${gm} sell 10 5`, // -15
+  `2026-11-20T12:00:00Z base ${frank} ${gm} buy 1 2`,
+];
+
+const list = async (env: Record<string, string>, argv: string) =>
+  JSON.parse((await run(`--sandbox ${argv} --json`, { env, now })).out);
+const holders = (cards: { actor: { address: string } }[]) => cards.map((card) => card.actor.address);
+
+test('a token lists who holds it by how much, and who closed it by realized PnL', async () => {
+  const env = await worldOf(oneToken);
+  expect(holders(await list(env, `token positions base ${gm} open`))).toEqual([bob, alice, frank]);
+  expect(holders(await list(env, `token positions base ${gm} closed`))).toEqual([carol, erin, dave]);
+});
+
+test('a token lists the latest first: open ones by opening, closed ones by closing', async () => {
+  const env = await worldOf(oneToken);
+  expect(holders(await list(env, `token positions base ${gm} open --sort latest`))).toEqual([frank, bob, alice]);
+  expect(holders(await list(env, `token positions base ${gm} closed --sort latest`))).toEqual([dave, carol, erin]);
+});
+
+test('a position card holds the figures that follow from its trades, worked out by hand', async () => {
+  const env = await worldOf(oneToken);
+  const [card] = await list(env, `profile positions ${bob} open`);
+  expect(card).toMatchObject({
+    totalCompletions: 6,
+    transactionHash: '0xhash4',
+    timestamp: 1795170600,
+    cardLatestTradeAt: 1795170600,
+    metadata: {
+      tokenChain: 'base',
+      tokenAddress: gm,
+      metadataType: 'token',
+      positionAmount: 200,
+      positionStats: {
+        boughtUSD: 600,
+        soldUSD: 250,
+        realizedGainsUSD: 50,
+        holdingsCostBasisUSD: 400,
+        receivedCostBasisUSD: 0,
+        holdingReceivedCostBasisUSD: 0,
+        isOpen: true,
+      },
+      trades: [
+        { direction: 'sell', intent: 'exit', tokenAmount: 100, usdCost: 250, transactionHash: '0xhash4' },
+        { direction: 'buy', intent: 'enter', tokenAmount: 300, usdCost: 600, transactionHash: '0xhash1' },
+      ],
+    },
+  });
+});
+
+test('token positions leave the transaction of the card and trades without comments out', async () => {
+  const env = await worldOf(oneToken);
+  for (const card of await list(env, `token positions base ${gm} open`)) {
+    expect(card).not.toHaveProperty('transactionHash');
+    expect(card.metadata.trades).toEqual([]);
+  }
+});
+
+const tokens = ['61', '62', '63', '64'].map((end) => `0x${'0'.repeat(38)}${end}`) as [string, string, string, string];
+const tokensOf = (cards: { metadata: { tokenAddress: string } }[]) => cards.map((card) => card.metadata.tokenAddress);
+
+test("a trader's closed positions come by realized PnL, those never sold at the bottom", async () => {
+  const [a, b, c] = tokens;
+  const env = await worldOf([
+    `2026-11-20T10:00:00Z base ${alice} ${b} buy 0.5 0.5`, // worth 0.50, never sold
+    `2026-11-20T10:01:00Z base ${alice} ${c} buy 10 20`,
+    `2026-11-20T10:02:00Z base ${alice} ${c} sell 10 10`, // -10
+    `2026-11-20T10:03:00Z base ${alice} ${a} buy 10 20`,
+    `2026-11-20T12:00:00Z base ${alice} ${a} sell 10 25`, // +5
+  ]);
+  expect(tokensOf(await list(env, `profile positions ${alice} closed`))).toEqual([a, c, b]);
+  expect(tokensOf(await list(env, `profile positions ${alice} closed --sort latest`))).toEqual([a, c, b]);
+  expect(tokensOf(await list(env, `profile positions ${alice} open`))).toEqual([]);
+});
+
+test("a trader's open positions come by the cost of what was sold of them in 30 days", async () => {
+  const [a, b, c, d] = tokens;
+  const env = await worldOf([
+    `2026-10-01T10:00:00Z base ${alice} ${c} buy 1000 1000`,
+    `2026-10-02T10:00:00Z base ${alice} ${c} sell 500 500`, // cost 500, but 49 days ago
+    `2026-11-20T10:00:00Z base ${alice} ${d} buy 900 900`, // nothing sold
+    `2026-11-20T10:01:00Z base ${alice} ${a} buy 100 100`,
+    `2026-11-20T10:02:00Z base ${alice} ${a} sell 50 20`, // cost 50
+    `2026-11-20T10:03:00Z base ${alice} ${b} buy 100 200`,
+    `2026-11-20T12:00:00Z base ${alice} ${b} sell 50 900`, // cost 100
+  ]);
+  const shown = await list(env, `profile positions ${alice} open`);
+  expect(tokensOf(shown).slice(0, 2)).toEqual([b, a]);
+  expect(new Set(tokensOf(shown).slice(2))).toEqual(new Set([c, d]));
+  const ties = shown.slice(2).map((card: { itemId: string }) => card.itemId);
+  expect(ties).toEqual([...ties].sort());
+  expect(tokensOf(await list(env, `profile positions ${alice} open --sort latest`))).toEqual([b, a, d, c]);
+});
+
+test('a re-entry is a position of its own, and the one it follows stays closed', async () => {
+  const env = await worldOf([
+    `2026-11-20T10:00:00Z base ${alice} ${gm} buy 10 10`,
+    `2026-11-20T10:01:00Z base ${alice} ${gm} sell 9.5 19`, // leaves 0.5, worth 1 at 2 USD
+    `2026-11-20T10:02:00Z base ${alice} ${gm} sell 0.4 0.8`, // leaves 0.1: exited
+    `2026-11-20T10:03:00Z base ${alice} ${gm} buy 5 10`,
+    `2026-11-20T12:00:00Z base ${bob} ${gm} buy 1 50`, // the dust would be worth 5 USD now
+  ]);
+  const open = await list(env, `profile positions ${alice} open`);
+  const closed = await list(env, `profile positions ${alice} closed`);
+  expect(open.map((card: { metadata: { positionAmount: number } }) => card.metadata.positionAmount)).toEqual([5]);
+  expect(closed).toHaveLength(1);
+  expect(closed[0].metadata.positionStats).toMatchObject({ isOpen: false });
+  expect(open[0].itemId).not.toBe(closed[0].itemId);
+});
+
+test('perps are left out of a profile unless asked for, but not of the token that they are', async () => {
+  const env = await worldOf([
+    `2026-11-20T10:00:00Z hyperliquid ${alice} ETH buy 10 20000 long 5`,
+    `2026-11-20T12:00:00Z hyperliquid ${bob} ETH sell 20 40000 short 4`,
+    `2026-11-20T11:00:00Z polygon ${alice} ${gm} buy 10 20`,
+  ]);
+  expect(await list(env, `profile positions ${alice} open`)).toEqual([]);
+  expect(await list(env, `profile positions ${alice} open --chains hyperliquid`)).toHaveLength(1);
+  expect(await list(env, `profile positions ${alice} open --chains polygon,hyperliquid`)).toHaveLength(2);
+  expect(await list(env, `profile positions ${alice} open --chains all`)).toHaveLength(2);
+  expect(await list(env, `token positions polygon ${gm} open`)).toHaveLength(1);
+  expect(await list(env, 'token positions hyperliquid ETH open --chains base')).toEqual([]);
+  const [short, long] = await list(env, 'token positions hyperliquid ETH open');
+  expect(long.metadata).toMatchObject({
+    perpPositionType: 'long',
+    perpLeverage: 5,
+    positionAmount: 2,
+    positionAmountWithLeverage: 10,
+    positionStats: { holdingsCostBasisUSD: 4000, holdingsCostBasisUSDWithLeverage: 20000 },
+  });
+  expect(short.metadata).toMatchObject({
+    perpPositionType: 'short',
+    perpLeverage: 4,
+    positionAmount: -5,
+    positionAmountWithLeverage: -20,
+    positionStats: { holdingsCostBasisUSD: 10000, holdingsCostBasisUSDWithLeverage: 40000 },
+  });
+});
+
+test('one wallet of a profile alone, or all of them', async () => {
+  const env = { SOTRA_DATA_DIR: temporaryFolder() };
+  const count = async (argv: string) => (await list(env, `profile positions ${argv} --chains all --limit 100`)).length;
+  const { addresses } = await list(env, 'profile get 0x143cf5cccbc8447504a99413dec7ea93ec228432');
+  expect(addresses).toHaveLength(2);
+  const [all, first, second] = await Promise.all([
+    count(`${addresses[0]} closed`),
+    count(`${addresses[0]} closed --provided-addresses-only`),
+    count(`${addresses[1]} closed --provided-addresses-only`),
+  ]);
+  expect(Math.min(first, second)).toBeGreaterThan(0);
+  expect(all).toBe(first + second);
+  expect(await count(`${addresses[1]} closed --no-provided-addresses-only`)).toBe(all);
+});
+
+test('pages of any size hold each position once, in one order, whatever ties there are', async () => {
+  const many = Array.from({ length: 60 }, (_, index) => {
+    const trader = `0x${String(index + 1).padStart(40, '0')}`;
+    return `2026-11-20T12:00:00Z base ${trader} ${gm} buy 10 20`;
+  });
+  const env = await worldOf(many);
+  for (const sort of ['value', 'latest']) {
+    const pages = await Promise.all(
+      [1, 2, 3, 4, 5].map((page) =>
+        list(env, `token positions base ${gm} open --sort ${sort} --page ${page} --limit 13`),
+      ),
+    );
+    const ids = pages.flat().map((card: { itemId: string }) => card.itemId);
+    expect(pages.map((page) => page.length)).toEqual([13, 13, 13, 13, 8]);
+    expect(ids).toEqual([...new Set(ids)].sort());
+    const walked = await run(
+      `--sandbox token positions base ${gm} open --sort ${sort} --all --limit 7 --format ndjson`,
+      {
+        env,
+        now,
+      },
+    );
+    const lines = walked.out.trimEnd().split('\n');
+    expect(lines.map((line) => JSON.parse(line).itemId)).toEqual(ids);
+  }
+  expect(await list(env, `token positions base ${gm} open`)).toHaveLength(20);
+  const cut = await run(`--sandbox token positions base ${gm} open --max 45 --format ndjson`, { env, now });
+  expect(cut.out.trimEnd().split('\n')).toHaveLength(45);
+  expect(cut.err).toContain('There is more: stopped after 45 items (--max).');
+});
+
+test('the listed status is that of every card, over the whole built-in world', async () => {
+  const env = { SOTRA_DATA_DIR: temporaryFolder() };
+  for (const [status, isOpen] of [
+    ['open', true],
+    ['closed', false],
+  ]) {
+    const { out } = await run(`--sandbox token positions hyperliquid SUI ${status} --all --format ndjson`, { env });
+    const cards = out
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(cards.length).toBeGreaterThan(0);
+    for (const card of cards) expect(card.metadata.positionStats.isOpen).toBe(isOpen);
+  }
+});
+
+test('an unknown token and an unseen wallet have no positions, an unknown profile is not found', async () => {
+  const env = { SOTRA_DATA_DIR: temporaryFolder() };
+  const none = await run(`--sandbox token positions base ${gm} open`, { env });
+  expect(none).toMatchObject({ code: 0, out: '', err: 'There are no such positions in this token.\n' });
+  const unseen = await run(`--sandbox profile positions ${wallet('9')} open`, { env });
+  expect(unseen).toMatchObject({ code: 0, out: '' });
+  expect(unseen.err).toContain('--chains hyperliquid or all');
+  const unknown = await run('--sandbox profile positions 3f0c1f5e-6a53-4d0c-9e57-0d4b1c2f7a11 open', { env });
+  expect(unknown.code).toBe(5);
+});
+
+test('no page is asked for beyond the items that are wanted', async () => {
+  const page = await list(await worldOf(oneToken), `token positions base ${gm} open --limit 2`);
+  const other = page.map((card: { itemId: string }) => ({ ...card, itemId: `${card.itemId}-2` }));
+  const service = await stub((request, response) => {
+    response.end(JSON.stringify(request.url.includes('page=1&') || request.url.endsWith('page=1') ? page : other));
+  });
+  const argv = `token positions base ${gm} open --limit 2 --format ndjson --max`;
+  const lines = async (max: number) =>
+    (await run(`${argv} ${max}`, { env: service.env })).out.trimEnd().split('\n').length;
+  expect([await lines(2), service.requests.length]).toEqual([2, 1]);
+  expect([await lines(3), service.requests.length]).toEqual([3, 3]);
+  expect([await lines(4), service.requests.length]).toEqual([4, 5]);
+});
+
+test('a failure on a later page comes after what was printed before it', async () => {
+  const page = await list(await worldOf(oneToken), `token positions base ${gm} open --limit 2`);
+  const service = await stub((_, response, count) => {
+    response.statusCode = count === 1 ? 200 : 400;
+    response.end(JSON.stringify(count === 1 ? page : { error: 'page 2 is broken' }));
+  });
+  const { out, err, code } = await run(`token positions base ${gm} open --all --limit 2 --format ndjson`, {
+    env: service.env,
+  });
+  expect(out.trimEnd().split('\n')).toHaveLength(2);
+  expect([code, err]).toEqual([6, expect.stringContaining('page 2 is broken')]);
+});

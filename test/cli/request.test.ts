@@ -1,0 +1,162 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { answering, run, stub, temporaryFolder } from '../support/harness.ts';
+import { serveSandbox } from '../support/served.ts';
+
+test('any path is asked with the same key, and its JSON comes out as it came', async () => {
+  const service = await answering('{"big":12345678901234567890,"one":1.0}');
+  const { code, out } = await run('request get /v1/whatever/it?x=1 -q a=b -q a=c,d -q e=f=g --query h=', {
+    env: service.env,
+  });
+  expect({ code, out }).toEqual({ code: 0, out: '{\n  "big": 12345678901234567890,\n  "one": 1.0\n}\n' });
+  expect(service.requests).toMatchObject([{ method: 'GET', url: '/v1/whatever/it?x=1&a=b&a=c%2Cd&e=f%3Dg&h=' }]);
+  expect(service.requests[0]?.headers).toMatchObject({ authorization: 'Bearer stub-key', accept: 'application/json' });
+});
+
+test('the body is the text that was given, as an argument, from a file and from stdin', async () => {
+  const service = await answering({});
+  const body = '{"n":12345678901234567890,"n":1.0,"s":"ü"}';
+  const file = join(temporaryFolder(), 'body.json');
+  writeFileSync(file, `${body}\n`);
+  await run(['request', 'POST', '/v1/x', '-d', body], { env: service.env });
+  await run(['request', 'PUT', '/v1/x', '--data', `@${file}`], { env: service.env });
+  await run(['request', 'DELETE', '/v1/x', '-d', '-'], { env: service.env, stdin: body });
+  expect(service.requests.map((seen) => [seen.method, seen.body])).toEqual([
+    ['POST', body],
+    ['PUT', body],
+    ['DELETE', body],
+  ]);
+  expect(service.requests[0]?.headers['content-type']).toBe('application/json');
+});
+
+test.each([
+  ['request GET v2/leaderboard', 'must begin with a slash', 'Perhaps /v2/leaderboard'],
+  ['request GET https://elsewhere.example/v2/leaderboard', 'the key is sent nowhere else', '--base-url'],
+  ['request FETCH /v1/x', '<method> FETCH: must be one of GET, POST, PUT, PATCH, DELETE', ''],
+  ['request GET /v1/x -q limit', '--query limit: must be name=value', ''],
+  ['request POST /v1/x -d {a:1}', '--data {a:1}: is not JSON', '@file'],
+  ['request GET /v1/x -d {}', '--data does not go with GET', ''],
+  ['request POST /v1/x -d {} --paginate', '--paginate does not go with POST', ''],
+])('%s is refused before anything is sent', async (argv, message, hint) => {
+  const service = await answering({});
+  const { code, out, err } = await run(argv, { env: service.env });
+  expect({ code, out }).toEqual({ code: 2, out: '' });
+  expect(err).toContain(message);
+  expect(err).toContain(hint);
+  expect(service.requests).toEqual([]);
+});
+
+test('a body file that is not there is exit 3, and the service is not asked', async () => {
+  const service = await answering({});
+  expect(await run('request POST /v1/x -d @/no/such/file', { env: service.env })).toMatchObject({ code: 3, out: '' });
+  expect(service.requests).toEqual([]);
+});
+
+test('a whole address of the service itself is taken as it is', async () => {
+  const service = await answering({ a: 1 });
+  expect(await run(`request GET ${service.url}/v1/x?y=1 -q z=2`, { env: service.env })).toMatchObject({ code: 0 });
+  expect(service.requests.map(({ url }) => url)).toEqual(['/v1/x?y=1&z=2']);
+});
+
+test.each([
+  [401, 4],
+  [404, 5],
+  [409, 6],
+  [429, 7],
+  [500, 8],
+])('HTTP %i ends as for every other command, with exit %i', async (status, exit) => {
+  const service = await answering({ error: 'no' }, status);
+  expect(await run('request DELETE /v1/x --retries 0', { env: service.env })).toMatchObject({ code: exit, out: '' });
+});
+
+test('--paginate follows links both ways, and never to another origin', async () => {
+  const service = await stub(({ url }, response) => {
+    const links: Record<string, string | null> = { '/v1/feed': '/v1/feed?olderThan=1', '/v1/feed?olderThan=1': null };
+    const older = links[url] === null ? null : `http://${service.url.slice(7)}${links[url]}`;
+    response.end(JSON.stringify({ items: [url], pagination: { olderItemsURL: older, newerItemsURL: null } }));
+  });
+  const { out } = await run('request GET /v1/feed --paginate', { env: service.env });
+  expect(JSON.parse(out)).toEqual(['/v1/feed', '/v1/feed?olderThan=1']);
+  const newer = await stub(({ url }, response) => {
+    const next = url.endsWith('=0') ? '/v1/feed?newerThan=1' : null;
+    response.end(
+      JSON.stringify({ items: [url], pagination: { olderItemsURL: '/v1/feed?olderThan=9', newerItemsURL: next } }),
+    );
+  });
+  const up = await run('request GET /v1/feed?newerThan=0 --paginate', { env: newer.env });
+  expect(JSON.parse(up.out)).toEqual(['/v1/feed?newerThan=0', '/v1/feed?newerThan=1']);
+  const other = await answering({});
+  const away = await answering({ items: [1], pagination: { olderItemsURL: `${other.url}/v1/feed` } });
+  expect(await run('request GET /v1/feed --paginate', { env: away.env })).toMatchObject({ code: 9, out: '' });
+  expect(other.requests).toEqual([]);
+});
+
+test('--paginate follows cursors to the end, as a list or one object a line', async () => {
+  const script = await stub(({ url }, response) => {
+    const at = Number(new URL(url, 'http://x').searchParams.get('cursor') ?? 0);
+    response.end(JSON.stringify({ items: [{ at }], cursor: at < 2 ? String(at + 1) : null }));
+  });
+  const { out } = await run('request GET /v1/things?limit=1 --paginate', { env: script.env });
+  expect(JSON.parse(out)).toEqual([{ at: 0 }, { at: 1 }, { at: 2 }]);
+  expect(script.requests.map(({ url }) => url)).toEqual([
+    '/v1/things?limit=1',
+    '/v1/things?limit=1&cursor=1',
+    '/v1/things?limit=1&cursor=2',
+  ]);
+  const lines = await run('request GET /v1/things --paginate --format ndjson', { env: script.env });
+  expect(lines.out).toBe('{"at":0}\n{"at":1}\n{"at":2}\n');
+});
+
+test('--paginate counts pages where the request names one, until a page is not full', async () => {
+  const service = await stub(({ url }, response) => {
+    const page = Number(new URL(url, 'http://x').searchParams.get('page'));
+    response.end(JSON.stringify(page < 3 ? [`${page}a`, `${page}b`] : ['3a']));
+  });
+  const { out } = await run('request GET /v1/things?page=1 --paginate', { env: service.env });
+  expect(JSON.parse(out)).toEqual(['1a', '1b', '2a', '2b', '3a']);
+});
+
+test('--paginate stops with an error when a page comes a second time', async () => {
+  const service = await answering({ items: [1], cursor: 'same' });
+  const { code, out, err } = await run('request GET /v1/things --paginate', { env: service.env });
+  expect({ code, out }).toEqual({ code: 13, out: '' });
+  expect(err).toContain('come a second time');
+  expect(service.requests.length).toBeLessThanOrEqual(2);
+});
+
+test('--paginate gives the one answer where nothing goes on', async () => {
+  const { envA: env } = await serveSandbox();
+  const { out } = await run('request GET /v2/leaderboard -q limit=3 --paginate', { env });
+  expect(JSON.parse(out)).toHaveLength(3);
+});
+
+test('--paginate walks cursors, links and numbered pages of the real endpoints to the same items as --all', async () => {
+  const { envA: env } = await serveSandbox();
+  const trader = await run('leaderboard list --limit 1 --jq .traders[0].profile.addresses[0]', { env });
+  const address = trader.out.trim();
+  const walks: readonly [path: string, argv: string, id: string][] = [
+    [`/v1/addresses/${address}/followers?limit=2`, `profile followers ${address} --limit 2`, '.[].id'],
+    [`/v1/feed/actor?identifier=${address}&limit=4`, `feed actor ${address} --limit 4`, '.[].itemId'],
+    [
+      `/v1/addresses/${address}/positions/closed?limit=3`,
+      `profile positions ${address} closed --limit 3`,
+      '.[].itemId',
+    ],
+  ];
+  for (const [path, argv, id] of walks) {
+    const ours = await run(['request', 'GET', path, '--paginate', '--jq', id], { env });
+    const theirs = await run([...argv.split(' '), '--all', '--jq', id], { env });
+    expect([path, ours.out]).toEqual([path, theirs.out]);
+    expect(ours.out.trim().split('\n').length).toBeGreaterThan(4);
+  }
+});
+
+test('--dry-run and --curl show the request, brackets and all', async () => {
+  const env = { SOTRA_BASE_URL: 'https://api.example.com' };
+  const dry = await run(['request', 'POST', '/v1/x', '-d', '{"a":1.0}', '--dry-run'], { env });
+  expect(dry.out).toContain('POST https://api.example.com/v1/x\n');
+  expect(dry.out).toContain('\n{"a":1.0}\n');
+  const { out } = await run(['request', 'GET', '/v1/x?a[]=1', '--curl'], { env });
+  expect(out).toContain("--globoff --request GET 'https://api.example.com/v1/x?a[]=1'");
+});

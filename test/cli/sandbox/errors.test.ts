@@ -1,0 +1,81 @@
+import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { temporaryFolder } from '../../support/harness.ts';
+import { serveSandbox } from '../../support/served.ts';
+
+const execute = promisify(execFile);
+const cat = '0x00000000000000000000000000000000000000c1';
+const dog = '0x00000000000000000000000000000000000000d0';
+const nobody = '11111111-2222-4333-8444-555555555555';
+const key = ['-H', 'Authorization: Bearer sandbox-key-a'];
+const json = ['-H', 'Content-Type: application/json'];
+
+/** What curl shows of one request to an empty sandbox: the status and the body. */
+async function curl(url: string, ...argv: string[]): Promise<[status: number, body: unknown]> {
+  const { stdout } = await execute('curl', ['-s', '-w', '\n%{http_code}', ...argv, url]);
+  const end = stdout.lastIndexOf('\n');
+  return [Number(stdout.slice(end + 1)), JSON.parse(stdout.slice(0, end))];
+}
+
+test('curl gets 400 with the name of the field for input that the document does not allow', async () => {
+  const { url } = await serveSandbox({ kind: 'empty' });
+  const refused = async (field: string, path: string, ...argv: string[]) => {
+    const [status, body] = await curl(url + path, ...key, ...argv);
+    expect([path, status]).toEqual([path, 400]);
+    expect(Object.keys(body as object)).toEqual(['error']);
+    expect((body as { error: string }).error).toMatch(new RegExp(`^${field}\\b`));
+  };
+  await refused('limit', '/v2/leaderboard?limit=999');
+  await refused('timeframe', '/v2/leaderboard?timeframe=8d');
+  await refused('status', `/v1/tokens/base/${cat}/positions/ajar`);
+  await refused('chain', `/v1/tokens/narnia/${cat}/positions/open`);
+  await refused('identifier', '/v1/addresses/not-an-address/profile');
+  const hook = JSON.stringify({ destinationUrl: 'ftp://x', walletAddresses: [cat] });
+  await refused('destinationUrl', '/v1/webhooks/feed', '-X', 'POST', ...json, '-d', hook);
+  await refused('name', `/v1/profiles/${cat}/name`, '-X', 'PUT', ...json, '-d', '{"name":"no"}');
+  await refused('transactionHash', '/v1/swap-comments', '-X', 'POST', ...json, '-d', '{}');
+  await refused('body', `/v1/profiles/${cat}/name`, '-X', 'PUT', ...json, '-d', '{"name":');
+});
+
+test('curl gets 401 without a key and with one that nobody knows', async () => {
+  const { url } = await serveSandbox({ kind: 'empty' });
+  const missing = { error: 'missing API key: send Authorization: Bearer <key>' };
+  expect(await curl(`${url}/v2/leaderboard`)).toEqual([401, missing]);
+  const wrong = ['-H', 'Authorization: Bearer guess'];
+  expect(await curl(`${url}/v2/leaderboard`, ...wrong)).toEqual([401, { error: 'unknown API key' }]);
+});
+
+test('curl gets 404 for a UUID that nothing has: profile, position, comment, webhook', async () => {
+  const { url } = await serveSandbox({ kind: 'empty' });
+  const get = async (path: string, ...argv: string[]) => (await curl(url + path, ...key, ...argv))[0];
+  expect(await get(`/v1/addresses/${nobody}/profile`)).toBe(404);
+  expect(await get(`/v1/position/${nobody}`)).toBe(404);
+  const intent = JSON.stringify({ tokenAddress: cat, chain: 'base', actorAddress: cat });
+  expect(await get(`/v1/swap-comment/${nobody}/copyswap`, '-X', 'POST', ...json, '-d', intent)).toBe(404);
+  const addresses = JSON.stringify({ walletAddresses: [cat] });
+  expect(await get(`/v1/webhooks/feed/${nobody}`, '-X', 'PUT', ...json, '-d', addresses)).toBe(404);
+  expect(await get('/v1/nothing')).toBe(404);
+});
+
+test('curl gets 409 for a name that another profile has, whatever its case', async () => {
+  const { url } = await serveSandbox({ kind: 'empty' });
+  const put = (wallet: string, name: string) =>
+    curl(`${url}/v1/profiles/${wallet}/name`, ...key, '-X', 'PUT', ...json, '-d', JSON.stringify({ name }));
+  expect(await put(cat, 'moon_cat')).toMatchObject([200, { name: 'moon_cat.alpha.test' }]);
+  expect(await put(dog, 'MOON_cat')).toEqual([409, { error: 'name "MOON_cat": another profile has it' }]);
+});
+
+test('curl gets 413 for a body over 5 MB, and nothing of it is kept', async () => {
+  const { url, db } = await serveSandbox({ kind: 'empty' });
+  const file = join(temporaryFolder(), 'large.json');
+  writeFileSync(
+    file,
+    JSON.stringify({ destinationUrl: 'https://x.test', walletAddresses: [cat], pad: 'x'.repeat(5_300_000) }),
+  );
+  const answer = await curl(`${url}/v1/webhooks/feed`, ...key, '-X', 'POST', ...json, '--data-binary', `@${file}`);
+  expect(answer).toEqual([413, { error: 'body is larger than 5 MB' }]);
+  expect(db.get('SELECT count(*) AS n FROM webhook', [])).toEqual({ n: 0 });
+});

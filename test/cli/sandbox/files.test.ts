@@ -1,0 +1,71 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { run, temporaryFolder } from '../../support/harness.ts';
+import { serve, start } from '../../support/webhook-kills.ts';
+
+function place() {
+  const folder = temporaryFolder();
+  return { folder, env: { SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder } };
+}
+
+/** A database that a program left, closed and whole. */
+function databaseOf(file: string, sql: string): Buffer {
+  const script = `const db = new (require('libsql'))(process.argv[1]); db.exec(process.argv[2]); db.close();`;
+  execFileSync(process.execPath, ['-e', script, file, sql]);
+  return readFileSync(file);
+}
+
+test.each([
+  ['of another program', 'CREATE TABLE notes (text); INSERT INTO notes VALUES (1)', 'is a database of another program'],
+  ['of another program with a version', 'PRAGMA user_version = 1; CREATE TABLE a (b)', 'of another program'],
+  ['of a newer sotra', 'PRAGMA user_version = 9999; CREATE TABLE partner (b)', 'was written by a newer sotra'],
+])('a database %s is exit 3 and is not changed', async (_, sql, message) => {
+  const { folder, env } = place();
+  const file = join(folder, 'sandbox.db');
+  const before = databaseOf(file, sql);
+  for (const argv of ['sandbox status', 'sandbox reset', '--sandbox leaderboard list', 'sandbox start --port 0']) {
+    const { code, out, err } = await run(argv, { env });
+    expect({ code, out }).toEqual({ code: 3, out: '' });
+    expect(err).toContain(file);
+    expect(err).toContain(message);
+  }
+  expect(readFileSync(file).equals(before)).toBe(true);
+  expect(readdirSync(folder)).toEqual(['sandbox.db']);
+});
+
+test('eight processes and a server write to one database at once: nothing is locked, nothing is lost', async () => {
+  const { folder, env } = place();
+  const { url, child, db } = await serve(folder, ['--empty']);
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const served = { ...env, SOTRA_BASE_URL: url, SOTRA_API_KEY: 'sandbox-key-a' };
+  const target = (index: number) => `0x${(index + 100).toString(16).padStart(40, '0')}`;
+  const all = Array.from({ length: 16 }, (_, index) => {
+    const argv = ['follow', 'add', `0x${'1'.repeat(40)}`, target(index)];
+    return index % 2 === 0 ? start(['--sandbox', ...argv], env) : start(argv, served);
+  });
+  expect(await Promise.all(all.map(({ ended }) => ended))).toEqual(all.map(() => 0));
+  expect(all.map(({ printed }) => printed.err).join('')).not.toContain('locked');
+  expect(db).toBe(join(folder, 'sandbox.db'));
+  const { out } = await run(`profile follows 0x${'1'.repeat(40)} --all --format ndjson`, { env: served });
+  const held = [...out.matchAll(/0x[0-9a-f]{40}/g)].map(([address]) => address);
+  expect(new Set(held)).toEqual(new Set(all.map((_, index) => target(index))));
+});
+
+test.each([
+  'sandbox start --port 0 --empty --ready-file FOLDER/none/ready',
+  'sandbox start --port 0 --empty --ready-file FOLDER/folder',
+  'webhook listen --port 0 --secret-file FOLDER/secret --ready-file FOLDER/none/ready',
+  'webhook listen --port 0 --secret-file FOLDER/secret --ready-file FOLDER/folder',
+])('%s is exit 3, not a server that nobody is told of', async (argv) => {
+  const { folder, env } = place();
+  mkdirSync(join(folder, 'folder'));
+  writeFileSync(join(folder, 'folder', 'mine'), '');
+  writeFileSync(join(folder, 'secret'), 'whsec_test\n');
+  const { child, printed, ended } = start(argv.replaceAll('FOLDER', folder).split(' '), env);
+  onTestFinished(() => void child.kill('SIGKILL'));
+  expect(await ended).toBe(3);
+  expect(printed.err).toContain('error: ');
+  expect(existsSync(join(folder, 'folder', 'mine'))).toBe(true);
+});

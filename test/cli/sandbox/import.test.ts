@@ -1,0 +1,210 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { run, temporaryFolder } from '../../support/harness.ts';
+
+const pumpfun = '../shared/data/trades-solana/pumpfun_swaps_2026-06.csv.gz';
+const hasData = existsSync(pumpfun);
+const why = hasData ? '' : ' (skipped: the folder with real trades is absent)';
+const now = Date.parse('2026-11-20T12:00:00Z');
+
+const header = 'time,chain,trader,token,symbol,side,amount,usd,tx';
+const alice = '0x1111111111111111111111111111111111111111';
+const bob = '0x2222222222222222222222222222222222222222';
+const token = '0x5180db8f5c931aae63c74266b211f580155ecac8';
+
+function file(text: string): string {
+  const path = join(temporaryFolder(), 'trades.csv');
+  writeFileSync(path, text);
+  return path;
+}
+
+function row(time: string, trader: string, side: string, amount: number | string, usd: number | string): string {
+  return `2026-11-20T${time}Z,base,${trader},${token},GM,${side},${amount},${usd},0xabc`;
+}
+
+const board = (out: string) =>
+  JSON.parse(out).traders.map((trader: { profile: { addresses: string[] }; pnl: { total: number } }) => [
+    trader.profile.addresses[0],
+    trader.pnl.total,
+  ]);
+
+test('imported trades make a leaderboard with PnL that was worked out by hand', async () => {
+  const env = { SOTRA_DATA_DIR: temporaryFolder() };
+  const path = file(
+    [
+      header,
+      row('09:00:00', alice, 'buy', 100, 200),
+      row('09:10:00', alice, 'buy', 100, 300),
+      row('09:20:00', alice, 'sell', 150, 900), // 900 - (200 + 150) = 550
+      row('09:30:00', bob, 'buy', 10, 60),
+      row('09:40:00', bob, 'sell', 4, 20), // 20 - 24 = -4
+      row('09:50:00', bob, 'sell', 8, 40), // 6 cost 36 and bring 30: -6; 2 beyond what is held: no gain
+    ].join('\n'),
+  );
+  const imported = await run(`sandbox import ${path} --json`, { env, now });
+  expect(imported.code).toBe(0);
+  expect(JSON.parse(imported.out)).toMatchObject({
+    rows: 6,
+    imported: 6,
+    repeated: 0,
+    rejected: 0,
+    traders: 2,
+    tokens: 1,
+    newest: '2026-11-20T12:00:00.000Z',
+    oldest: '2026-11-20T11:10:00.000Z',
+  });
+  const { out } = await run('--sandbox leaderboard list --json', { env, now });
+  expect(board(out)).toEqual([
+    [alice, 550],
+    [bob, -10],
+  ]);
+  const { profile } = JSON.parse(out).traders[0];
+  expect(profile.metadata).toMatchObject({ tradeCount30d: 3, winRate30d: 1, roiPercent30d: (550 / 350) * 100 });
+  expect(profile.metadata.perChainVolumeUsd30d).toEqual({
+    base: 1400,
+    solana: null,
+    ethereum: null,
+    hyperliquid: null,
+  });
+  expect(profile).toMatchObject({ status: 'active', name: '0x1111…1111' });
+  const rank = await run(`--sandbox leaderboard rank ${bob.toUpperCase().replace('0X', '0x')} --json`, { env, now });
+  expect(JSON.parse(rank.out)).toEqual({ ranking: 2, pnl: { total: -10, perChain: { base: -10 } } });
+});
+
+test('someone who never traded has no rank, and an unseen wallet is an unnamed profile', async () => {
+  const env = { SOTRA_DATA_DIR: temporaryFolder() };
+  const stranger = '0xA4E221aa5a7ba51b5d5c7d5c923bfb9bcebcb252';
+  const rank = await run(`--sandbox leaderboard rank ${stranger}`, { env, tty: 80 });
+  expect(rank.out).toContain('not ranked');
+  expect(rank.err).toContain('Not on this leaderboard (all chains, 30 days)');
+  const { out } = await run(`--sandbox profile get ${stranger} --json`, { env });
+  const profile = JSON.parse(out);
+  expect(profile).toMatchObject({
+    name: '0xa4e2…b252',
+    status: 'unnamed',
+    addresses: ['0xa4e221aa5a7ba51b5d5c7d5c923bfb9bcebcb252'],
+    isNSFW: false,
+  });
+  const again = await run(`--sandbox profile get ${profile.id} --json`, { env });
+  expect(JSON.parse(again.out)).toEqual(profile);
+  const unknown = await run('--sandbox profile get 3f0c1f5e-6a53-4d0c-9e57-0d4b1c2f7a11', { env });
+  expect(unknown).toMatchObject({ code: 5, out: '' });
+});
+
+test('a broken file: good rows are kept, bad ones named with their line, exit 10', async () => {
+  const env = { SOTRA_DATA_DIR: temporaryFolder() };
+  const rejects = join(env.SOTRA_DATA_DIR, 'rejects.ndjson');
+  const good = row('09:00:00', alice, 'buy', 100, 200);
+  const lines = [
+    header,
+    good,
+    row('09:10:00', alice, 'buy', -3, 300),
+    row('09:20:00', '0x123', 'buy', 3, 300),
+    row('09:30:00', alice, 'hold', 3, 300),
+    row('25:61:00', alice, 'buy', 3, 300),
+    'nonsense',
+    good,
+    row('09:40:00', alice, 'sell', 10, 'NaN'),
+  ];
+  const { code, err, out } = await run(`sandbox import ${file(lines.join('\r\n'))} --rejects ${rejects} --json`, {
+    env,
+    now,
+  });
+  expect(code).toBe(10);
+  expect(JSON.parse(out)).toMatchObject({ rows: 8, imported: 1, repeated: 1, rejected: 6 });
+  for (const line of [3, 4, 5, 6, 7, 9]) expect(err).toMatch(new RegExp(`^warning: line ${line}: `, 'm'));
+  const rejected = readFileSync(rejects, 'utf8').trim().split('\n');
+  expect(rejected.map((text) => JSON.parse(text).line)).toEqual([3, 4, 5, 6, 7, 9]);
+  const status = await run('sandbox status --json', { env, now });
+  expect(JSON.parse(status.out)).toMatchObject({ world: 'empty', trades: 1, traders: 1 });
+});
+
+test('a missing file, a folder and a file without the needed columns are exit 2 and change nothing', async () => {
+  const env = { SOTRA_DATA_DIR: temporaryFolder() };
+  const wrong = file('a,b,c\n1,2,3\n');
+  for (const path of ['/nowhere/trades.csv', env.SOTRA_DATA_DIR, wrong]) {
+    const { code, out, err } = await run(`sandbox import ${path}`, { env, now });
+    expect([path, code, out]).toEqual([path, 2, '']);
+    expect(err).toContain(path);
+  }
+  const status = await run('sandbox status --json', { env, now });
+  expect(JSON.parse(status.out).trades).toBeGreaterThan(1000);
+});
+
+test('importing the same file twice changes nothing', async () => {
+  const env = { SOTRA_DATA_DIR: temporaryFolder() };
+  const path = file([header, row('09:00:00', alice, 'buy', 1, 20), row('09:01:00', alice, 'sell', 1, 30)].join('\n'));
+  await run(`sandbox import ${path}`, { env, now });
+  const before = await run('--sandbox leaderboard list --json', { env, now });
+  const again = await run(`sandbox import ${path} --json`, { env, now });
+  expect(JSON.parse(again.out)).toMatchObject({ imported: 0, repeated: 2 });
+  expect(await run('--sandbox leaderboard list --json', { env, now })).toEqual(before);
+});
+
+/** Realized PnL per trader from the CSV by the cumulative cost curve: no lots, no queue. */
+function topTen(csv: string): [string, number][] {
+  const pnl = new Map<string, number>();
+  const curves = new Map<string, { bought: number[]; cost: number[]; used: number; left: boolean }>();
+  for (const line of new Set(csv.trim().split('\n').slice(1))) {
+    const [, , trader = '', mint, side, tokens, , , , usdText] = line.split(',');
+    const [amount, usd] = [Number(tokens), Number(usdText)];
+    if (trader.startsWith('RDCT')) continue;
+    const key = `${trader} ${mint}`;
+    const curve = curves.get(key) ?? { bought: [0], cost: [0], used: 0, left: false };
+    curves.set(key, curve);
+    const bought = curve.bought.at(-1) ?? 0;
+    if (!pnl.has(trader)) pnl.set(trader, 0);
+    if (side === 'buy') {
+      if (curve.left) curve.used = bought; // dust of a closed position is not sold again
+      curve.left = false;
+      curve.bought.push(bought + amount);
+      curve.cost.push((curve.cost.at(-1) ?? 0) + usd);
+      continue;
+    }
+    const costAt = (sum: number) => {
+      const next = curve.bought.findIndex((each) => each >= sum);
+      if (next <= 0) return next === 0 ? 0 : (curve.cost.at(-1) ?? 0);
+      const [low = 0, high = 0] = [curve.bought[next - 1], curve.bought[next]];
+      const [from = 0, to = 0] = [curve.cost[next - 1], curve.cost[next]];
+      return from + ((to - from) * (sum - low)) / (high - low);
+    };
+    const sold = Math.min(amount, bought - curve.used);
+    const gain = usd * (sold / amount) - (costAt(curve.used + sold) - costAt(curve.used));
+    pnl.set(trader, (pnl.get(trader) ?? 0) + gain);
+    curve.used += sold;
+    if ((bought - curve.used) * (usd / amount) < 1) curve.left = true;
+  }
+  return [...pnl].sort((a, b) => b[1] - a[1]).slice(0, 10);
+}
+
+test.skipIf(!hasData)(`the real pump.fun swaps: 7,160 rows, and the top ten of another computation${why}`, async () => {
+  const env = { SOTRA_DATA_DIR: temporaryFolder() };
+  const imported = await run(`sandbox import ${pumpfun} --preset pumpfun --json`, { env, now });
+  // 58 rows carry a redacted trader label (RDCT-...), 3 rows stand in the file twice.
+  expect(JSON.parse(imported.out)).toMatchObject({ rows: 7160, imported: 7099, repeated: 3, rejected: 58, tokens: 9 });
+  expect(imported.code).toBe(10);
+  const { out } = await run('--sandbox leaderboard list --chains solana --limit 10 --json', { env, now });
+  const expected = topTen(gunzipSync(readFileSync(pumpfun)).toString());
+  const shown: [string, number][] = board(out);
+  expect(shown.map(([address]) => address)).toEqual(expected.map(([address]) => address));
+  for (const [index, [, usd]] of shown.entries()) expect(usd).toBeCloseTo(expected[index]?.[1] ?? Number.NaN, 6);
+});
+
+test.skipIf(!hasData)(`importing in two halves equals importing once${why}`, async () => {
+  const lines = gunzipSync(readFileSync(pumpfun)).toString().trim().split('\n');
+  const once = { SOTRA_DATA_DIR: temporaryFolder() };
+  await run(`sandbox import ${pumpfun} --preset pumpfun`, { env: once, now });
+  const halves = { SOTRA_DATA_DIR: temporaryFolder() };
+  const middle = 3000;
+  for (const part of [lines.slice(1, middle), lines.slice(middle)])
+    await run(`sandbox import ${file([lines[0], ...part].join('\n'))} --preset pumpfun`, { env: halves, now });
+  for (const argv of ['leaderboard list --limit 250 --json', 'leaderboard sections --limit 250 --json']) {
+    const [one, two] = [
+      await run(`--sandbox ${argv}`, { env: once, now }),
+      await run(`--sandbox ${argv}`, { env: halves, now }),
+    ];
+    expect(JSON.parse(two.out)).toEqual(JSON.parse(one.out));
+  }
+});

@@ -1,0 +1,80 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { answering, run, temporaryFolder } from '../../support/harness.ts';
+import { until } from '../../support/listening.ts';
+
+const trader = '0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2';
+const trade = `sandbox trade --chain base --trader ${trader} --token 0x940181a94a35a4569e4529a3cdfb74e38fd98631 --side buy --amount 5 --usd 10`;
+
+async function serve(env: Record<string, string>, db: string): Promise<string> {
+  const ready = join(temporaryFolder(), 'ready.json');
+  const stopping = new AbortController();
+  const line = `sandbox start --empty --port 0 --db ${db} --ready-file ${ready} --json`;
+  const ended = run(line, { env, signal: stopping.signal });
+  await until(() => existsSync(ready));
+  onTestFinished(async () => {
+    stopping.abort();
+    await ended;
+  });
+  return JSON.parse((await run(`sandbox stop --ready-file ${ready} --dry-run --json`, { env })).out).url;
+}
+
+const tradesOf = async (argv: string, env: Record<string, string>) =>
+  JSON.parse((await run(`sandbox status ${argv} --json`, { env })).out).trades;
+
+test('with the base URL of a served sandbox a trade happens there, by flag, variable and context', async () => {
+  const env = { SOTRA_CONFIG_DIR: temporaryFolder(), SOTRA_DATA_DIR: temporaryFolder() };
+  const db = join(temporaryFolder(), 'served.db');
+  const url = await serve(env, db);
+  expect((await run(`${trade} --base-url ${url}`, { env })).code).toBe(0);
+  expect((await run(trade, { env: { ...env, SOTRA_BASE_URL: url } })).code).toBe(0);
+  await run(`context set local --base-url ${url}`, { env });
+  expect((await run(`${trade} --context local`, { env })).code).toBe(0);
+  expect((await run(trade, { env })).code).toBe(0);
+  expect(await tradesOf(`--db ${db}`, env)).toBe(4);
+  expect(await tradesOf(`--base-url ${url}`, env)).toBe(4);
+  expect(existsSync(join(env.SOTRA_DATA_DIR, 'sandbox.db'))).toBe(false);
+  const moved = await run(`sandbox advance 1d --base-url ${url} --dry-run --json`, { env });
+  expect(JSON.parse(moved.out)).toMatchObject({ db, trades: 4 });
+});
+
+test('a base URL of anything else is refused with the way out, and nothing happens anywhere', async () => {
+  const env = { SOTRA_CONFIG_DIR: temporaryFolder(), SOTRA_DATA_DIR: temporaryFolder() };
+  const other = await answering({});
+  const hint = 'hint: Name its database with --db, or say --sandbox for the built-in one.\n';
+  for (const line of [
+    trade,
+    'sandbox status',
+    'sandbox simulate --for 1s',
+    'sandbox advance 1d',
+    'sandbox reset --yes',
+    'sandbox import -',
+  ]) {
+    const { code, out, err } = await run(line, { env: { ...env, ...other.env } });
+    expect([line, code, out, err]).toEqual([
+      line,
+      2,
+      '',
+      `error: ${other.url} is not a sandbox that is served from this data folder\n${hint}`,
+    ]);
+  }
+  const inMemory = await serve(env, ':memory:');
+  expect((await run(`${trade} --base-url ${inMemory}`, { env })).err).toContain('keeps its world in memory');
+  expect(existsSync(join(env.SOTRA_DATA_DIR, 'sandbox.db'))).toBe(false);
+  expect(other.requests).toEqual([]);
+});
+
+test('--sandbox and --db say which one is meant, whatever the environment names; both are too much', async () => {
+  const env = { SOTRA_DATA_DIR: temporaryFolder(), SOTRA_BASE_URL: 'http://127.0.0.1:9' };
+  const db = join(temporaryFolder(), 'own.db');
+  expect((await run(`sandbox reset --empty --db ${db}`, { env })).code).toBe(0);
+  expect((await run(`${trade} --db ${db}`, { env })).code).toBe(0);
+  expect(await tradesOf(`--db ${db}`, env)).toBe(1);
+  expect((await run('--sandbox sandbox status', { env })).code).toBe(0);
+  const both = await run(`sandbox status --db ${db} --sandbox`, { env });
+  expect([both.code, both.err]).toEqual([
+    2,
+    'error: --db and --sandbox name two sandboxes\nhint: Leave one of them out.\n',
+  ]);
+});

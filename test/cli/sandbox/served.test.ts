@@ -1,0 +1,293 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import Libsql from 'libsql';
+import { expect, onTestFinished, test } from 'vitest';
+import { run, temporaryFolder } from '../../support/harness.ts';
+import { ask, serveSandbox } from '../../support/served.ts';
+
+const cat = '0x00000000000000000000000000000000000000c1';
+const dog = '0x00000000000000000000000000000000000000d0';
+const authorization = 'Bearer sandbox-key-a';
+
+async function until<T>(look: () => T | undefined): Promise<T> {
+  for (const end = Date.now() + 10_000; Date.now() < end; ) {
+    const found = look();
+    if (found !== undefined) return found;
+    await delay(5);
+  }
+  throw new Error('waited in vain');
+}
+
+/** `sandbox start` in this process, stopped when the test ends. */
+async function started(flags = '') {
+  const folder = temporaryFolder();
+  const env = { SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
+  const file = join(folder, 'ready.json');
+  const stopping = new AbortController();
+  let printed = '';
+  const ended = run(`sandbox start --port 0 --empty --ready-file ${file} ${flags}`, {
+    env,
+    signal: stopping.signal,
+    onErr: (text) => {
+      printed += text;
+    },
+  });
+  onTestFinished(async () => {
+    stopping.abort();
+    await ended;
+  });
+  await until(() => (existsSync(file) ? true : undefined));
+  const ready = JSON.parse(readFileSync(file, 'utf8'));
+  const get = (path: string, headers: Record<string, string> = { authorization }) =>
+    fetch(ready.url + path, { headers });
+  return { env, ready, file, ended, get, printed: () => printed };
+}
+
+test.each([
+  ['/v2/leaderboard?chain=base&chains[]=base&limit=3', 'chain,chains[]'],
+  ['/v2/leaderboard?constructor=1&__proto__=2&limit=3', 'constructor,__proto__'],
+  ['/v2/leaderboard?a%2Cb=1&%00%ff=2&k%C3%A4se=3', 'a%2Cb,%00%EF%BF%BD,k%C3%A4se'],
+  [`/v1/feed/actor?identifier=${cat}&address=${dog}`, 'address'],
+  ['/v1/leaderboard?sections=base&sections=nfts&sections=all', 'sections=nfts'],
+  ['/v2/leaderboard?chains=base&limit=3', null],
+])('%s names what it ignored: %s', async (path, ignored) => {
+  const { url } = await serveSandbox({ kind: 'empty' });
+  for (const _ of ['made', 'given again']) {
+    const answer = await fetch(url + path, { headers: { authorization } });
+    expect([answer.status, answer.headers.get('x-sotra-ignored')]).toEqual([200, ignored]);
+  }
+});
+
+test('fields of a body that the endpoint does not know are named as well', async () => {
+  const { url } = await serveSandbox({ kind: 'empty' });
+  const body = JSON.stringify({ targets: [cat], target: dog });
+  const answer = await fetch(`${url}/v1/addresses/${dog}/follow`, { method: 'PUT', headers: { authorization }, body });
+  expect([answer.status, answer.headers.get('x-sotra-ignored')]).toEqual([200, 'target']);
+});
+
+test('--verbose prints a line for each request, sandbox log shows the last ones, and neither tells a key', async () => {
+  const { env, ready, get, printed } = await started('--verbose');
+  const secret = 'prod-key-123456789-wxyz';
+  await get('/v2/leaderboard?limit=2&chain=base');
+  await get('/v2/leaderboard', { authorization: `bearer ${secret}` });
+  await get(`/v1/feed?api_key=${secret}&addresses=${cat}`);
+  await get(`/v2/${secret}`, { authorization: `Bearer ${secret}` });
+  await get('/v2/nothing%0a%1b[31m', {});
+  const time = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/;
+  const lines = (await until(() => (printed().includes('nothing') ? printed() : undefined))).split('\n').slice(1, -1);
+  expect(lines.map((line) => line.replace(time, 'TIME').replace(/[\d.]+ ms/, 'N ms'))).toEqual([
+    'TIME GET /v2/leaderboard?limit=2&chain=base 200 N ms, key a …ey-a, ignored: chain',
+    'TIME GET /v2/leaderboard 401 N ms, unknown key …wxyz',
+    `TIME GET /v1/feed?api_key=***&addresses=${cat} 200 N ms, key a …ey-a, ignored: api_key`,
+    'TIME GET /v2/*** 404 N ms, unknown key …wxyz',
+    'TIME GET /v2/nothing%0a%1b[31m 404 N ms, no key',
+  ]);
+  const log = await run('sandbox log --limit 2 --json', { env });
+  expect([log.code, log.err]).toEqual([0, '']);
+  const logged = { time: expect.stringMatching(time), method: 'GET', ms: expect.any(Number), status: 404, ignored: [] };
+  expect(JSON.parse(log.out)).toEqual([
+    { ...logged, path: '/v2/***', partner: null, key: '…wxyz' },
+    { ...logged, path: '/v2/nothing%0a%1b[31m', partner: null, key: null },
+  ]);
+  const table = await run(`sandbox log --base-url ${ready.url} --columns method,path,status,partner,key,ignored`, {
+    env,
+  });
+  expect(table.out.split('\n')[0]).toBe('GET\t/v2/leaderboard?limit=2&chain=base\t200\ta\t…ey-a\tchain');
+  expect(table.out + log.out + printed()).not.toMatch(/sandbox-key-a\b(?!,)|prod-key/);
+});
+
+test('sandbox stop ends a served sandbox, and what would only look like it is left alone', async () => {
+  const { env, ready, file, ended, get } = await started();
+  const stop = (flags: string, more: Record<string, string> = {}) =>
+    run(`sandbox stop ${flags}`, { env: { ...env, ...more } });
+  const none = await stop('', { SOTRA_DATA_DIR: temporaryFolder() });
+  expect([none.code, none.err]).toEqual([5, expect.stringContaining('no served sandbox runs\n')]);
+  const elsewhere = await stop('', { SOTRA_BASE_URL: 'http://127.0.0.1:9' });
+  expect([elsewhere.code, elsewhere.err]).toEqual([5, expect.stringContaining('runs at http://127.0.0.1:9\n')]);
+  const other = await serveSandbox({ kind: 'empty' });
+  const claim = join(env.SOTRA_DATA_DIR, 'claim.json');
+  await (await import('node:fs/promises')).writeFile(claim, JSON.stringify({ ...ready, url: other.url }));
+  expect((await stop(`--ready-file ${claim}`)).code).toBe(5);
+  expect((await stop('--dry-run --json')).out).toContain('"stopped": false');
+  expect((await get('/v2/leaderboard')).status).toBe(200);
+  const stopped = await stop('--json');
+  expect([stopped.code, JSON.parse(stopped.out)]).toEqual([
+    0,
+    { url: ready.url, pid: process.pid, db: ready.db, stopped: true },
+  ]);
+  expect((await ended).code).toBe(0);
+  expect(existsSync(file)).toBe(false);
+  expect((await stop('')).code).toBe(5);
+});
+
+test('of two served sandboxes the one that is named is stopped', async () => {
+  const first = await started();
+  const second = run('sandbox start --port 0 --empty --db :memory:', { env: first.env });
+  const files = join(first.env.SOTRA_DATA_DIR, 'served');
+  const { readdirSync } = await import('node:fs');
+  await until(() => (readdirSync(files).length === 2 ? true : undefined));
+  const both = await run('sandbox stop', { env: first.env });
+  expect([both.code, both.err]).toEqual([2, expect.stringContaining('several sandboxes are served: ')]);
+  const [other = ''] = readdirSync(files).filter((name) => !first.ready.url.endsWith(name.replace('.json', '')));
+  const url = `http://localhost:${other.replace('.json', '')}`;
+  expect((await run('sandbox stop', { env: { ...first.env, SOTRA_BASE_URL: url } })).code).toBe(0);
+  expect((await second).code).toBe(0);
+  expect((await first.get('/v2/leaderboard')).status).toBe(200);
+});
+
+test('the control token is taken as a bearer token too, and no odd one is more than 401', async () => {
+  const { ready, get } = await started();
+  const status = (headers: Record<string, string>) => get('/_sandbox/status', headers).then((answer) => answer.status);
+  const token: string = ready.controlToken;
+  expect(await status({ 'x-control-token': token })).toBe(200);
+  expect(await status({ authorization: `bEARER ${token}` })).toBe(200);
+  for (const odd of ['', 'x', 'ü'.repeat(token.length), 'ÿ'.repeat(token.length / 2), `${token} `.repeat(200)])
+    expect([odd, await status({ 'x-control-token': odd })]).toEqual([odd, 401]);
+  const wrong = await get('/_sandbox/stop', { 'x-control-token': token });
+  expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'POST']);
+});
+
+test.each(['BEARER sandbox-key-a', 'bearer sandbox-key-a', 'Bearer  sandbox-key-a'])('%s is a key', async (header) => {
+  const { url } = await serveSandbox({ kind: 'empty' });
+  expect((await fetch(`${url}/v2/leaderboard`, { headers: { authorization: header } })).status).toBe(200);
+});
+
+test('a wrong method on a known path is 405 and says which are allowed', async () => {
+  const { url } = await serveSandbox({ kind: 'empty' });
+  const tried = async (method: string, path: string) => {
+    const answer = await fetch(url + path, { method, headers: { authorization } });
+    return [
+      answer.status,
+      answer.headers.get('allow'),
+      method === 'HEAD' ? '' : ((await answer.json()) as { error: string }).error,
+    ];
+  };
+  expect(await tried('POST', '/v2/leaderboard')).toEqual([405, 'GET', '/v2/leaderboard takes GET, not POST']);
+  const follow = `/v1/addresses/${cat}/follow`;
+  expect(await tried('PATCH', follow)).toEqual([405, 'PUT, DELETE', `${follow} takes PUT, DELETE, not PATCH`]);
+  expect((await tried('GET', '/v1/webhooks/feed/x'))[1]).toBe('PUT, DELETE');
+  expect(await tried('HEAD', '/v2/leaderboard')).toEqual([200, null, '']);
+  expect((await tried('POST', '/v2/nothing'))[0]).toBe(404);
+});
+
+/** The status of the answer to a request whose bytes are written as they are. */
+async function rawStatus(url: string, text: string): Promise<number> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
+  let answer = '';
+  socket.on('data', (chunk) => {
+    answer += chunk;
+  });
+  socket.on('error', () => undefined);
+  socket.write(Buffer.from(text, 'latin1'));
+  await new Promise((resolve) => socket.once('close', resolve));
+  return Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1]);
+}
+
+test.each(['.', '..', '%2e', '%2e%2E', '.%2e'])('%s as a part of a path is 400', async (part) => {
+  const { url } = await serveSandbox({ kind: 'empty' });
+  const head = `host: ${new URL(url).host}\r\nauthorization: ${authorization}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`;
+  for (const line of [
+    `GET /v1/addresses/${part}/profile`,
+    `DELETE /v1/webhooks/feed/${part}`,
+    `GET /v1/tokens/base/${part}/comments`,
+    `GET /v1/position/${part}`,
+  ])
+    expect([line, await rawStatus(url, `${line} HTTP/1.1\r\n${head}`)]).toEqual([line, 400]);
+});
+
+test('without a key no byte of a body is waited for', async () => {
+  const { url } = await serveSandbox({ kind: 'empty' });
+  const head = (key: string) =>
+    `PUT /v1/addresses/${cat}/follow HTTP/1.1\r\nhost: ${new URL(url).host}\r\n${key}content-length: 5000000\r\nconnection: close\r\n\r\n`;
+  expect(await rawStatus(url, head(''))).toBe(401);
+  expect(await rawStatus(url, head('authorization: Bearer wrong\r\n'))).toBe(401);
+});
+
+test('reads are answered while another process holds the database, and the write follows when it is free', async () => {
+  const service = await serveSandbox({ kind: 'empty', sleep: delay });
+  const other = new Libsql(service.dbFile);
+  other.exec('BEGIN IMMEDIATE');
+  let isWritten = false;
+  const write = ask(service, 'PUT', `/v1/addresses/${dog}/follow`, { body: JSON.stringify({ targets: [cat] }) });
+  void write.then(() => {
+    isWritten = true;
+  });
+  for (let index = 0; index < 20; index += 1)
+    expect(await ask(service, 'GET', `/v2/leaderboard?limit=${index + 1}`)).toEqual({
+      status: 200,
+      body: { traders: [] },
+    });
+  expect(isWritten).toBe(false);
+  other.exec('COMMIT');
+  other.close();
+  expect((await write).status).toBe(200);
+});
+
+test('targets of an unfollow are taken from the query too', async () => {
+  const service = await serveSandbox({ kind: 'empty' });
+  await ask(service, 'PUT', `/v1/addresses/ext:me/follow`, { body: JSON.stringify({ targets: [cat, dog] }) });
+  const answer = await ask(service, 'DELETE', `/v1/addresses/ext:me/follow?targets=${cat}&targets=${dog}`);
+  expect((answer.body as { targetProfiles: unknown[] }).targetProfiles).toHaveLength(2);
+  const left = await ask(service, 'GET', '/v1/addresses/ext:me/follows');
+  expect((left.body as { items: unknown[] }).items).toEqual([]);
+});
+
+test('a webhook may begin without addresses', async () => {
+  const service = await serveSandbox({ kind: 'empty' });
+  const body = JSON.stringify({ walletAddresses: [], destinationUrl: 'http://127.0.0.1:9/' });
+  expect((await ask(service, 'POST', '/v1/webhooks/feed', { body })).status).toBe(200);
+});
+
+test('of eleven viewer addresses the last is not looked at', async () => {
+  const service = await serveSandbox({ kind: 'empty' });
+  const viewers = [...Array(10).fill(cat), 'not an address'].map((each) => `viewerAddresses=${each}`);
+  expect((await ask(service, 'GET', `/v1/addresses/${dog}/profile?${viewers.join('&')}`)).status).toBe(200);
+  expect(await ask(service, 'GET', `/v1/addresses/${dog}/profile?${viewers.slice(1).join('&')}`)).toEqual({
+    status: 400,
+    body: {
+      error:
+        'viewerAddresses "not an address": must be a profile UUID, a wallet address (0x... or Solana base58) or ext:<your user id>',
+    },
+  });
+});
+
+test('a perp is found by its coin in any case and by the contract that the documentation gives', async () => {
+  const service = await serveSandbox();
+  const get = async (path: string) => (await ask(service, 'GET', path)).body;
+  const contract = '0x0000000000000000000000000000000000000000';
+  const positions = (token: string) => get(`/v1/tokens/hyperliquid/${token}/positions/closed?limit=3`);
+  const coin = (await positions('ETH')) as { itemId: string; timestamp: number; actor: { address: string } }[];
+  expect(coin).toHaveLength(3);
+  for (const token of ['eth', 'Eth', contract]) expect(await positions(token)).toEqual(coin);
+  const comments = await get('/v1/tokens/hyperliquid/ETH/comments');
+  expect(comments).not.toEqual([]);
+  expect(await get(`/v1/tokens/hyperliquid/${contract}/comments`)).toEqual(comments);
+  const [{ actor, timestamp } = { actor: { address: '' }, timestamp: 0 }] = coin;
+  const find = (token: string) => get(`/v1/positions/${actor.address}/hyperliquid/${token}/${timestamp}000`);
+  expect(await find(contract)).toEqual(await find('ETH'));
+  expect(await find('eth')).toMatchObject({ metadata: { tokenAddress: 'ETH' } });
+});
+
+test('every card has a link, an insight, an image and a supply, as text', async () => {
+  const service = await serveSandbox();
+  const board = await ask(service, 'GET', '/v2/leaderboard?limit=250');
+  const { traders } = board.body as { traders: { profile: { addresses: string[] } }[] };
+  let seen = 0;
+  for (const { profile } of traders) {
+    const path = `/v1/feed/actor?identifier=${profile.addresses[0]}&chains=all&limit=100`;
+    for (const card of ((await ask(service, 'GET', path)).body as { items: unknown[] }).items) {
+      seen += 1;
+      expect(card).toMatchObject({
+        callToActions: [{ text: expect.stringMatching(/^Trade \S/), url: expect.stringMatching(/^https:\/\//) }],
+        insights: expect.arrayContaining([{ text: expect.stringMatching(/^(Holds|Closed) \S+ .* USD$/) }]),
+        imageUrl: expect.stringMatching(/^https:\/\//),
+        metadata: { totalSupply: expect.stringMatching(/^\d+(\.\d+)?$/) },
+        metrics: { copyVolume: expect.stringMatching(/^\d+\.\d\d$/) },
+      });
+    }
+  }
+  expect(seen).toBeGreaterThan(300);
+});

@@ -1,0 +1,149 @@
+import { statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { run, stub, temporaryFolder } from '../../support/harness.ts';
+import { bodyOf, listen, secret, send, signed, until } from '../../support/listening.ts';
+
+test('a signed event is stored once, an unsigned or wrong one is 401, a repeat is taken and not shown again', async () => {
+  const folder = temporaryFolder();
+  const { url, stop } = await listen(folder, '--json');
+  const body = bodyOf('one');
+  expect(await send(url, body, {})).toBe(401);
+  expect(await send(url, body, signed(body, 'other'))).toBe(401);
+  expect(await send(url, `${body} `, signed(body))).toBe(401);
+  expect(await send(url, body, signed(body))).toBe(200);
+  expect(await send(url, body, signed(body))).toBe(200);
+  const single = '{"eventId":"two","eventType":"copyswap"}';
+  expect(await send(url, single, signed(single))).toBe(200);
+  expect((await fetch(url)).status).toBe(405);
+  const { out, code } = await stop();
+  expect(code).toBe(0);
+  expect(
+    out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line)),
+  ).toEqual([JSON.parse(body).events[0], { eventId: 'two', eventType: 'copyswap' }]);
+  const { out: stored } = await run('webhook events --json', { env: { SOTRA_DATA_DIR: folder } });
+  expect(JSON.parse(stored).map((row: { eventId: string }) => row.eventId)).toEqual(['two', 'one']);
+  const file = join(folder, 'webhook', 'inbox', 'default', 'deliveries.ndjson');
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+});
+
+test('what was answered 2xx is known after a restart', async () => {
+  const folder = temporaryFolder();
+  const body = bodyOf('one');
+  const first = await listen(folder);
+  expect(await send(first.url, body, signed(body))).toBe(200);
+  await first.stop();
+  const second = await listen(folder, '--json');
+  expect(await send(second.url, body, signed(body))).toBe(200);
+  expect((await second.stop()).out).toBe('');
+});
+
+test('during a change of secrets both count', async () => {
+  const { url } = await listen(temporaryFolder(), '', 'old-secret\nnew-secret\n');
+  for (const by of ['old-secret', 'new-secret']) {
+    const body = bodyOf(by);
+    expect(await send(url, body, signed(body, by))).toBe(200);
+  }
+});
+
+test('a tolerance refuses old signatures, a body over the limit is 413', async () => {
+  const { url } = await listen(temporaryFolder(), '--tolerance 60s --max-delivery 2KB');
+  const body = bodyOf('one');
+  expect(await send(url, body, signed(body, secret, 1_565_125_718))).toBe(401);
+  expect(await send(url, body, signed(body))).toBe(200);
+  expect(await send(url, 'x'.repeat(3000), signed('x')).catch(() => 413)).toBe(413);
+});
+
+test('bytes and headers are forwarded unchanged, again until they are taken, routes get their kind only', async () => {
+  const folder = temporaryFolder();
+  const target = await stub((_, response, count) => {
+    response.statusCode = count % 3 === 1 ? 500 : 200;
+    response.end();
+  });
+  const comments = await stub((_, response) => response.end());
+  const { url, stop } = await listen(
+    folder,
+    `--forward-to ${target.url}/all --route comment-created=${comments.url}/comments`,
+  );
+  const bodies = ['a', 'b', 'c', 'd'].map((id) => bodyOf(id, id === 'c' ? 'comment-created' : 'new-feed-item'));
+  const headers = bodies.map((body): Record<string, string> => ({ ...signed(body), 'X-Custom': 'kept as it is' }));
+  for (const [index, body] of bodies.entries()) expect(await send(url, body, headers[index] ?? {})).toBe(200);
+  await until(() => new Set(target.requests.map(({ body }) => body)).size === 4 && comments.requests.length === 1);
+  await stop();
+  const order = [...new Set(target.requests.map(({ body }) => body))];
+  expect(order).toEqual(bodies);
+  expect(target.requests.at(-1)?.headers).toMatchObject({
+    'daylight-signature': headers[3]?.['Daylight-Signature'],
+    'x-custom': 'kept as it is',
+  });
+  expect(comments.requests.map(({ body, url: path }) => [body, path])).toEqual([[bodies[2], '/comments']]);
+});
+
+test('what could not be forwarded goes on at the next start', async () => {
+  const folder = temporaryFolder();
+  let down = true;
+  const target = await stub((_, response) => {
+    response.statusCode = down ? 503 : 200;
+    response.end();
+  });
+  const first = await listen(folder, `--forward-to ${target.url}`);
+  const body = bodyOf('one');
+  expect(await send(first.url, body, signed(body))).toBe(200);
+  await until(() => target.requests.length > 0);
+  const { err } = await first.stop();
+  expect(err).toContain('1 deliveries wait to be forwarded');
+  down = false;
+  const seen = target.requests.length;
+  const second = await listen(folder, `--forward-to ${target.url}`);
+  await until(() => target.requests.length > seen);
+  expect(target.requests.at(-1)?.body).toBe(body);
+  await second.stop();
+});
+
+test('--retries leaves a delivery behind that is not taken, on forwarding and on replay', async () => {
+  const folder = temporaryFolder();
+  const target = await stub((_, response) => response.writeHead(503).end());
+  const { url, stop } = await listen(folder, `--forward-to ${target.url} --retries 1`);
+  const body = bodyOf('one');
+  expect(await send(url, body, signed(body))).toBe(200);
+  await until(() => target.requests.length === 2);
+  const { err } = await stop();
+  expect(err).toContain('was not taken (HTTP 503): left behind; sotra webhook replay sends it again');
+  expect(err).not.toContain('wait to be forwarded');
+  const env = { SOTRA_DATA_DIR: folder };
+  expect((await run(`webhook replay one --to ${target.url} --retries 0`, { env })).code).toBe(10);
+  expect(target.requests).toHaveLength(3);
+});
+
+test('two listeners on one store: the second is refused, a dead one is taken over', async () => {
+  const folder = temporaryFolder();
+  const first = await listen(folder);
+  const second = await listen(folder);
+  expect(await second.stop()).toMatchObject({ code: 3 });
+  await first.stop();
+  writeFileSync(join(folder, 'webhook', 'inbox', 'default', 'lock'), '{"pid":999999999}');
+  const third = await listen(folder);
+  expect(third.url).not.toBe('');
+});
+
+test('replay sends stored events once more, as they came', async () => {
+  const folder = temporaryFolder();
+  const env = { SOTRA_DATA_DIR: folder };
+  const { url, stop } = await listen(folder);
+  const bodies = ['a', 'b', 'c'].map((id) => bodyOf(id));
+  for (const body of bodies) await send(url, body, signed(body));
+  await stop();
+  const target = await stub((_, response) => response.end());
+  const one = await run(`webhook replay b --to ${target.url} --json`, { env });
+  expect(JSON.parse(one.out)).toEqual([
+    { eventId: 'b', eventType: 'new-feed-item', taken: true, status: 200, error: null },
+  ]);
+  expect((await run(`webhook replay --since 1h --to ${target.url}`, { env })).code).toBe(0);
+  expect(target.requests.map(({ body }) => body)).toEqual([bodies[1], ...bodies]);
+  expect((await run(`webhook replay nobody --to ${target.url}`, { env })).code).toBe(5);
+  expect((await run(`webhook replay --to ${target.url}`, { env })).code).toBe(2);
+  expect((await run('webhook replay a --to http://127.0.0.1:1', { env })).code).toBe(10);
+});

@@ -1,0 +1,158 @@
+import { createHmac } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { run, temporaryFolder } from '../../support/harness.ts';
+import { bodyOf, listen, secret, send, signed, until } from '../../support/listening.ts';
+import { serveSandbox } from '../../support/served.ts';
+
+/** Sends text over a connection of its own, which stays open, and collects what comes back. */
+function open(url: string, text: string) {
+  const { port, hostname } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  const got = { text: '', closed: false };
+  socket.on('error', () => undefined);
+  socket.on('data', (chunk) => {
+    got.text += chunk;
+  });
+  socket.on('close', () => {
+    got.closed = true;
+  });
+  socket.write(text);
+  onTestFinished(() => void socket.destroy());
+  return { got, socket };
+}
+
+const now = () => Math.floor(Date.now() / 1000);
+const nobody = 'A'.repeat(43);
+const head = (signature: string, more: string) =>
+  `POST /hook HTTP/1.1\r\nHost: 127.0.0.1\r\ndaylight-signature: ${signature}\r\n${more}\r\n\r\n`;
+
+test('every wrong signature gets the same answer, whatever is right about it', async () => {
+  const { url } = await listen(temporaryFolder());
+  const body = bodyOf('one');
+  const t = now();
+  const right = createHmac('sha256', secret).update(`${t}.${body}`);
+  const digest = right.digest();
+  const wrong = [
+    nobody,
+    digest.toString('base64url').slice(0, 42),
+    digest.toString('base64url').slice(0, 8),
+    `${digest.toString('base64url').slice(0, 42)}!`,
+    `${digest.toString('base64url')}=`,
+    digest.toString('hex'),
+    createHmac('sha256', `${secret}\n`).update(`${t}.${body}`).digest('base64url'),
+    createHmac('sha256', secret).update(`${t}.${body}\n`).digest('base64url'),
+    '',
+  ];
+  const answers = await Promise.all(
+    wrong.map(async (signature) => {
+      const headers = { 'daylight-signature': `t=${t},v1=${signature}` };
+      const answer = await fetch(url, { method: 'POST', body, headers });
+      return `${answer.status} ${await answer.text()}`;
+    }),
+  );
+  expect(new Set(answers)).toEqual(new Set(['401 {"error":"wrong signature: none in the header fits this body"}']));
+});
+
+test.each([
+  ['no signature', 'POST /hook HTTP/1.1\r\nHost: a\r\nContent-Length: 5000000\r\n\r\n', '401'],
+  ['a malformed one', head('nonsense', 'Content-Length: 5000000'), '401'],
+  ['one of another form', head('t=1,v1=abc', 'Content-Length: 5000000'), '401'],
+  ['too many', head(`t=1${`,v1=${nobody}`.repeat(17)}`, 'Content-Length: 5000000'), '401'],
+  ['one that is too old', head(`t=1565125718,v1=${nobody}`, 'Content-Length: 5000000'), '401'],
+  ['a length over the limit', head(`t=${now()},v1=${nobody}`, 'Content-Length: 50000000'), '413'],
+  [
+    'no signature but a question',
+    'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n',
+    '401',
+  ],
+])('%s is answered before the body comes', async (_, request, status) => {
+  const { url } = await listen(temporaryFolder(), '--tolerance 1h');
+  const { got } = open(url, request);
+  await until(() => got.text.includes('\r\n\r\n'));
+  expect(got.text).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+  expect(got.text.toLowerCase()).toContain('connection: close');
+});
+
+test('a sender who asks before it sends is told to go on where the header may be right', async () => {
+  const { url } = await listen(temporaryFolder());
+  const body = bodyOf('one');
+  const signature = signed(body)['Daylight-Signature'] ?? '';
+  const { got, socket } = open(
+    url,
+    head(signature, `Content-Length: ${Buffer.byteLength(body)}\r\nExpect: 100-continue`),
+  );
+  await until(() => got.text.startsWith('HTTP/1.1 100 Continue'));
+  socket.write(body);
+  await until(() => got.text.includes('HTTP/1.1 200 OK'));
+});
+
+test('bodies that never end are dropped with 503 when they fill the memory, and good deliveries go on beside them', async () => {
+  const { url } = await listen(temporaryFolder());
+  const part = 'x'.repeat(5 * 1024 * 1024 - 1);
+  const request = head(`t=${now()},v1=${nobody}`, `Content-Length: ${part.length + 1}`) + part;
+  const held = Array.from({ length: 12 }, () => open(url, request));
+  await until(() => held.filter(({ got }) => got.text.startsWith('HTTP/1.1 503')).length >= 6);
+  expect(held.find(({ got }) => got.text !== '')?.got.text.toLowerCase()).toContain('retry-after: 1');
+  const [small, large] = [bodyOf('small'), bodyOf(`large${'x'.repeat(4_000_000)}`)];
+  expect(await send(url, small, signed(small))).toBe(200);
+  expect(await send(url, large, signed(large))).toBe(200);
+});
+
+test('a new connection takes the place of the oldest that only waits', async () => {
+  const { url } = await listen(temporaryFolder());
+  const idle = Array.from({ length: 256 }, () => open(url, 'POST / HTTP/1.1\r\n'));
+  const body = bodyOf('one');
+  expect(await send(url, body, signed(body))).toBe(200);
+  await until(() => idle.some(({ got }) => got.closed));
+  expect(idle.filter(({ got }) => got.closed).length).toBeLessThan(10);
+});
+
+test('what is pipelined behind a refused request is not answered, and what is behind a good one is', async () => {
+  const { url } = await listen(temporaryFolder());
+  const one = (body: string) =>
+    head(signed(body)['Daylight-Signature'] ?? '', `Content-Length: ${Buffer.byteLength(body)}`) + body;
+  const { got } = open(url, one(bodyOf('one')) + one(bodyOf('two')) + 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(1000));
+  await until(() => got.closed);
+  expect(got.text.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 405']);
+});
+
+test('of a flood of refused requests the first are told, and how many came after', async () => {
+  const { url, stop } = await listen(temporaryFolder());
+  for (let sent = 0; sent < 60; sent += 1) await send(url, 'x', {});
+  const { err } = await stop();
+  expect(err.match(/refused POST \/hook: 401/g)?.length).toBeLessThan(30);
+  expect(err).toMatch(/refused [34]\d more requests/);
+});
+
+test('the probe of webhook validate is answered right and is no event', async () => {
+  const folder = temporaryFolder();
+  const sandbox = await serveSandbox();
+  const env = { ...sandbox.envA, SOTRA_DATA_DIR: folder };
+  const probe = async (url: string) => {
+    const argv = `webhook register --url ${url}/hook --wallet-addresses ext:user-1 --another --json`;
+    return JSON.parse((await run(argv, { env })).out);
+  };
+  // The secret is known once there is a webhook, whose address is known once something listens.
+  const first = await listen(folder);
+  const { uid, secret: made } = await probe(first.url);
+  const port = new URL(first.url).port;
+  await first.stop();
+  const { stop, shown } = await listen(folder, `--port ${port} --forward-to http://127.0.0.1:1 --json`, `${made}\n`);
+  const { code, out } = await run(`webhook validate ${uid} --json`, { env });
+  expect([code, JSON.parse(out)]).toEqual([0, { success: true }]);
+  await until(() => shown.err.includes('validation probe'));
+  expect((await stop()).out).toBe('');
+  expect(JSON.parse((await run('webhook events --json', { env })).out)).toEqual([]);
+});
+
+test('webhook listen calls its limit --max-delivery, from 1KB to 64MB', async () => {
+  const file = join(temporaryFolder(), 'secret');
+  writeFileSync(file, 'abc\n');
+  for (const size of ['1023', '65MB', 'lots']) {
+    const { code, err } = await run(`webhook listen --port 0 --secret-file ${file} --max-delivery ${size}`);
+    expect([code, err]).toEqual([2, expect.stringContaining('must be a size from 1KB to 64MB')]);
+  }
+});

@@ -1,0 +1,271 @@
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { checkSecretFile, maskSecret, readSecrets } from '../../../src/resources/webhook/upload/secret-file.ts';
+import { temporaryFolder } from '../../support/harness.ts';
+import { add, fresh, hook, ids, place, register, uid, well } from '../../support/upload-place.ts';
+
+test('an upload is told in lines: what it is, what was made, how far it is', async () => {
+  const { sotra, write, jobs } = place(fresh);
+  write('list', `${ids(1001)}ext:1\nnonsense\n`);
+  const { code, err } = await sotra(`${register} @list --skip-invalid --concurrency 1`);
+  const [job] = jobs();
+  expect([code, err.split('\n')]).toEqual([
+    0,
+    [
+      'warning: line 1003: (8 characters, not shown): wrong length: 8 base58 characters that are not the 32 bytes of a Solana address',
+      `upload ${job}: 1,001 addresses in 2 chunks (1 repeated, 1 bad)`,
+      `webhook ${uid} registered`,
+      '1 of 2 chunks confirmed',
+      '2 of 2 chunks confirmed',
+      `The secret is kept on this machine: sotra webhook secret ${uid} --out <file> writes it to a file.`,
+      '',
+    ],
+  ]);
+});
+
+test('one address is one, and nothing is said of what there is none of', async () => {
+  const { sotra, write, jobs } = place();
+  write('list', 'ext:a\n');
+  const { err } = await sotra(`${add} @list`);
+  expect(err.split('\n').slice(0, 2)).toEqual([`upload ${jobs()[0]}: 1 address in 1 chunk`, '1 of 1 chunk confirmed']);
+});
+
+test('only what was repeated, and only what was bad, is told alone', async () => {
+  const { sotra, write } = place();
+  write('repeated', 'ext:a\next:a\n');
+  expect((await sotra(`${add} @repeated`)).err).toContain(': 1 address in 1 chunk (1 repeated)\n');
+  write('bad', 'ext:a\nx\n');
+  expect((await sotra(`${add} @bad --skip-invalid`)).err).toContain(': 1 address in 1 chunk (1 bad)\n');
+});
+
+test('of many chunks a log gets twenty lines and one for the rest', async () => {
+  const { sotra, write } = place();
+  write('list', ids(41_000));
+  const { err } = await sotra(`${add} @list --concurrency 1`);
+  const steps = err.split('\n').filter((line) => line.endsWith('chunks confirmed'));
+  expect([steps[0], steps[1], steps.at(-1), steps.length]).toEqual([
+    '1 of 41 chunks confirmed',
+    '3 of 41 chunks confirmed',
+    '41 of 41 chunks confirmed',
+    21,
+  ]);
+});
+
+test('what was finished is told with its time, nothing is sent, and --again sends it once more', async () => {
+  const { sotra, write, sent, jobs } = place();
+  write('list', 'ext:a\n');
+  const now = Date.UTC(2026, 10, 21, 10, 0, 0);
+  await sotra(`${add} @list`, { now });
+  const [job] = jobs();
+  const second = await sotra(`${add} @list`, { now });
+  expect(second.err).toContain(`upload ${job} was finished at 2026-11-21 10:00`);
+  expect(second.err).toContain(': nothing was sent.');
+  const resumed = await sotra(`webhook resume ${job}`, { now });
+  expect(resumed.err).toContain(': nothing was sent.');
+  const dry = await sotra(`webhook resume ${job} --dry-run`, { now });
+  expect([dry.code, dry.err.includes(': nothing was sent.'), sent.length]).toEqual([0, true, 1]);
+  expect((await sotra(`${add} @list --again`, { now })).code).toBe(0);
+  expect(sent.map(({ method }) => method)).toEqual(['PUT', 'PUT']);
+  expect(jobs().filter((name) => name.includes('.gone-'))).toHaveLength(1);
+});
+
+test('an upload is resumed at its service alone; another key is said', async () => {
+  const { sotra, write, service, jobs } = place(() => [400, { error: 'no' }]);
+  write('list', ids(2000));
+  let puts = 0;
+  service.answer = () => {
+    puts += 1;
+    return puts === 1 ? [200, { uid }] : [400, { error: 'no' }];
+  };
+  expect((await sotra(`${add} @list --concurrency 1`)).code).toBe(10);
+  const [job] = jobs();
+  const elsewhere = await sotra(`webhook resume ${job}`, { env: { SOTRA_BASE_URL: 'https://b.example.com' } });
+  expect([elsewhere.code, elsewhere.err.split('\n').slice(0, 2)]).toEqual([
+    2,
+    [
+      `error: upload ${job} belongs to https://a.example.com, not to https://b.example.com`,
+      'hint: Name that service with --base-url, --context or --sandbox.',
+    ],
+  ]);
+  service.answer = well;
+  const other = await sotra(`webhook resume ${job} --json`, { env: { SOTRA_API_KEY: 'another-key' } });
+  expect([other.code, JSON.parse(other.out)]).toMatchObject([
+    0,
+    { uid, job, addresses: 2000, chunks: 2, duplicates: 0, rejected: 0, destinationUrl: null },
+  ]);
+  expect(other.err).toContain('warning: this upload was started with another API key\n');
+});
+
+test('the same key is not warned of', async () => {
+  const { sotra, write, jobs } = place();
+  write('list', 'ext:a\n');
+  await sotra(`${add} @list`);
+  expect((await sotra(`webhook resume ${jobs()[0]}`)).err).not.toContain('warning');
+});
+
+test('a webhook that was made keeps its secret where it was told to, and gives it again', async () => {
+  const { folder, sotra, write } = place(fresh);
+  write('list', 'ext:a\n');
+  const first = await sotra(`${register} @list --json`);
+  expect(JSON.parse(first.out)).toMatchObject({ uid, destinationUrl: hook, secret: 'whsec_abcdefghij' });
+  const later = await sotra(`${register} @list --secret-file @later --json`);
+  expect(JSON.parse(later.out)).toMatchObject({ secretFile: join(folder, 'later') });
+  expect(readFileSync(join(folder, 'later'), 'utf8')).toBe('whsec_abcdefghij\n');
+  writeFileSync(join(folder, 'later'), 'mine\n');
+  await sotra(`${register} @list --secret-file @later --json`);
+  expect(readFileSync(join(folder, 'later'), 'utf8')).toBe('mine\n');
+});
+
+test('more addresses for a webhook have no secret to tell', async () => {
+  const { sotra, write } = place();
+  write('list', 'ext:a\n');
+  const { out } = await sotra(`${add} @list --json`);
+  expect(Object.keys(JSON.parse(out)).sort()).toEqual(
+    ['addresses', 'chunks', 'destinationUrl', 'duplicates', 'job', 'rejected', 'resentChunks', 'uid'].sort(),
+  );
+});
+
+test('a list that is another is another upload', async () => {
+  const { sotra, write, jobs } = place();
+  write('a', 'ext:a\n');
+  write('b', 'ext:b\n');
+  await sotra(`${add} @a`);
+  await sotra(`${add} @b`);
+  await sotra(`webhook add-addresses other --file @a`);
+  expect(jobs()).toHaveLength(3);
+  for (const job of jobs()) expect(job).toMatch(/^[0-9a-f]{12}$/);
+});
+
+test('a run before the upload leaves no draft behind, whatever comes of it', async () => {
+  const { sotra, write, jobs, sent } = place();
+  write('bad', 'x\n');
+  write('good', ids(1001));
+  expect((await sotra(`${add} @bad`)).code).toBe(2);
+  const dry = await sotra(`${add} @good --dry-run`);
+  expect([dry.code, dry.err]).toEqual([
+    0,
+    '1,001 addresses in 2 requests; this is the first, the others are PUTs of up to 1,000.\n',
+  ]);
+  expect((await sotra(`${add} @good --curl`)).out).toMatch(/^curl /);
+  write('one', 'ext:a\n');
+  expect((await sotra(`${add} @one --dry-run`)).err).toBe('1 address in one request.\n');
+  expect([jobs(), sent]).toEqual([[], []]);
+});
+
+const files: readonly [flags: string, message: string, hint: string][] = [
+  [
+    '--file @list --wallet-addresses ext:a',
+    '--file and --wallet-addresses both give addresses',
+    'Leave one of them out.',
+  ],
+  ['', '--file is required: which addresses?', 'Give a file, - for stdin, or --wallet-addresses.'],
+  ['--wallet-addresses ext:a --column wallet', '--column is for --file', 'Leave it out.'],
+  ['--file @list --addresses-file @list', '--addresses-file is the same flag as --file', 'Leave one of them out.'],
+  ['--addresses-file @bad', '@bad: 2 lines are not addresses; nothing was sent', ''],
+  ['--file @none', '--file @none: no such file', ''],
+  ['--file @folder', '--file @folder: a folder, not a file', ''],
+  ['--file @empty', '@empty holds no address', 'One a line, CSV with a header, NDJSON or a JSON array.'],
+  ['--file -', 'stdin holds no address', 'One a line, CSV with a header, NDJSON or a JSON array.'],
+  [
+    '--wallet-addresses ext:a --wallet-addresses x',
+    '--wallet-addresses: 1 line is not an address; nothing was sent',
+    'Correct them, or send the rest (1) with --skip-invalid.',
+  ],
+  [
+    '--file @bad',
+    '@bad: 2 lines are not addresses; nothing was sent',
+    'Correct them, or send the rest (2) with --skip-invalid.',
+  ],
+];
+
+test.each(files)('webhook add-addresses %s: %s', async (flags, message, hint) => {
+  const { folder, sotra, write, sent } = place();
+  write('list', 'ext:a\n');
+  write('empty', '\n\n');
+  write('bad', 'ext:a\nx\next:b\ny\n');
+  mkdirSync(join(folder, 'folder'));
+  const { code, err } = await sotra(`webhook add-addresses ${uid} ${flags}`);
+  expect([code, sent.length]).toEqual([2, 0]);
+  expect(err).toContain(`error: ${message}\n`);
+  expect(err).toContain(hint);
+});
+
+test('a typed address that is wrong is named by its place', async () => {
+  const { sotra } = place();
+  const { err } = await sotra(`webhook add-addresses ${uid} --wallet-addresses ext:a --wallet-addresses x`);
+  expect(err).toContain('warning: line 2: x: ');
+});
+
+test('twenty bad lines are shown and the others counted; a JSON error lists a hundred, a file all', async () => {
+  const { folder, sotra, write } = place();
+  const bad = (count: number) => 'x\n'.repeat(count);
+  write('twenty', bad(20));
+  const twenty = await sotra(`${add} @twenty`);
+  expect([twenty.err.match(/^warning: line/gm)?.length, twenty.err.includes('more bad lines')]).toEqual([20, false]);
+  write('many', bad(121));
+  const many = await sotra(`${add} @many --rejects @rejects`);
+  expect(many.err.match(/^warning: line/gm)).toHaveLength(20);
+  expect(many.err).toContain('warning: 101 more bad lines; --rejects <file> writes them all\n');
+  const said = (await sotra(`${add} @many --json`)).err.split('\n');
+  const { error } = JSON.parse(said.find((line) => line.startsWith('{"error"')) ?? '');
+  expect([error.details.rejected.length, error.details.rejected[99].line]).toEqual([100, 100]);
+  const lines = readFileSync(join(folder, 'rejects'), 'utf8').trim().split('\n');
+  expect([lines.length, JSON.parse(lines[120] ?? '')]).toMatchObject([121, { line: 121, text: 'x' }]);
+});
+
+test('a checksum that is wrong is taken where that is asked for', async () => {
+  const { sotra, write, sent } = place();
+  write('list', '0x5AAeb6053F3E94C9b9A09f33669435E7Ef1BeAed\n');
+  expect((await sotra(`${add} @list`)).code).toBe(2);
+  expect((await sotra(`${add} @list --allow-bad-checksum`)).code).toBe(0);
+  expect(JSON.parse(sent[0]?.body ?? '')).toEqual({ walletAddresses: ['0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed'] });
+});
+
+const secretFiles: readonly [text: string, secrets: string[]][] = [
+  ['whsec_a', ['whsec_a']],
+  ['whsec_a\n', ['whsec_a']],
+  ['# mine\n\n  \n  whsec_a \r\n #x\n#\nb\n', ['whsec_a', 'b']],
+  ['a#b\n', ['a#b']],
+];
+
+test.each(secretFiles)('the secret file %j holds %j', (text, secrets) => {
+  const file = join(temporaryFolder(), 's');
+  writeFileSync(file, text);
+  expect(readSecrets(file)).toEqual(secrets);
+});
+
+test('a secret file without a secret, or that cannot be read, is told', () => {
+  const file = join(temporaryFolder(), 's');
+  const hint = 'sotra webhook secret <uid> --out <file> writes one.';
+  const error = (message: string) =>
+    expect.objectContaining({ code: 'local-file', message: expect.stringContaining(message), hint });
+  expect(() => readSecrets(file)).toThrow(error(`the secret file ${file} cannot be read: ENOENT`));
+  writeFileSync(file, '# none\n \n');
+  expect(() => readSecrets(file)).toThrow(error(`the secret file ${file} holds no secret`));
+});
+
+test('a file for a secret is new or empty, and its folder can be written', () => {
+  const folder = temporaryFolder();
+  const file = join(folder, 's');
+  checkSecretFile(file);
+  expect(readdirSync(folder)).toEqual([]);
+  writeFileSync(file, ' \n');
+  checkSecretFile(file);
+  writeFileSync(file, 'x');
+  expect(() => checkSecretFile(file)).toThrow(
+    expect.objectContaining({
+      code: 'usage',
+      message: `--secret-file ${file}: exists and holds something`,
+      hint: 'Name a new file, or remove this one.',
+    }),
+  );
+  const lost = join(folder, 'none', 's');
+  expect(() => checkSecretFile(lost)).toThrow(`--secret-file ${lost}: cannot be written: ENOENT`);
+  chmodSync(folder, 0o700);
+  expect(existsSync(lost)).toBe(false);
+});
+
+test('of a secret its start is shown', () => {
+  expect(['whsec_abcdef', 'abcdef', 'abwhsec_'].map(maskSecret)).toEqual(['whsec_ab***', 'ab***', 'ab***']);
+});

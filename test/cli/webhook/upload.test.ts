@@ -1,0 +1,437 @@
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { openDb } from '../../../src/sandbox/db/store.ts';
+import { run, stub, temporaryFolder } from '../../support/harness.ts';
+
+const uniswap = '../shared/data/addresses-evm/uniswap_airdrop_2020.csv.gz';
+const solanaList = '../shared/data/addresses-solana/solana_wallets.txt.gz';
+const hasData = existsSync(uniswap);
+const why = hasData ? '' : ' (skipped: the folder with real addresses is absent)';
+
+const vitalik = '0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045';
+const lowVitalik = '0xd8da6bf26964af9d7eed9e03e53415d37aa96045';
+const mint = 'So11111111111111111111111111111111111111112';
+const hook = 'http://127.0.0.1:9/hook';
+
+function evm(index: number): string {
+  return `0x${index.toString(16).padStart(40, '0')}`;
+}
+
+function world() {
+  const folder = temporaryFolder();
+  const env = { SOTRA_DATA_DIR: folder };
+  const file = (text: string | Uint8Array, name = 'addresses.txt') => {
+    const path = join(folder, name);
+    writeFileSync(path, text);
+    return path;
+  };
+  const held = () => {
+    const db = openDb(join(folder, 'sandbox.db'));
+    try {
+      return db.all<{ uid: string; address: string }>(
+        'SELECT w.uid, x.address FROM webhook_wallet x JOIN webhook w ON w.id = x.webhook_id ORDER BY w.id, x.address',
+      );
+    } finally {
+      db.close();
+    }
+  };
+  return { folder, env, file, held };
+}
+
+const register = (path: string, more = '') =>
+  `--sandbox webhook register --url ${hook} --addresses-file ${path} --json ${more}`;
+
+test('a mixed list is normalised, repeats are dropped across case, and what was sent is told', async () => {
+  const { env, file, held } = world();
+  const path = file(
+    [vitalik, mint, 'ext:User_1', lowVitalik, '', `  ${mint}  `, lowVitalik.toUpperCase().replace('0X', '0x')].join(
+      '\r\n',
+    ),
+  );
+  const { code, out } = await run(register(path), { env });
+  expect(code).toBe(0);
+  const result = JSON.parse(out);
+  expect(result).toMatchObject({
+    destinationUrl: hook,
+    addresses: 3,
+    chunks: 1,
+    duplicates: 3,
+    rejected: 0,
+    resentChunks: 0,
+  });
+  expect(Object.keys(result).sort()).toEqual([
+    'addresses',
+    'chunks',
+    'destinationUrl',
+    'duplicates',
+    'job',
+    'rejected',
+    'resentChunks',
+    'secret',
+    'uid',
+  ]);
+  expect(
+    held()
+      .map(({ address }) => address)
+      .sort(),
+  ).toEqual([lowVitalik, mint, 'ext:User_1'].sort());
+});
+
+const bad: readonly [text: string, reason: string][] = [
+  ['\\xd8da6bf26964af9d7eed9e03e53415d37aa96045', 'starts with \\x'],
+  ['0xD8dA6BF26964aF9D7eEd9e03E53415D37aA96045', 'wrong EIP-55 checksum'],
+  ['0xd8da6bf26964af9d7eed9e03e53415d37aa9604', 'wrong length: 39 hex digits'],
+  ['0xd8da6bf26964af9d7eed9e03e53415d37aa9604g', 'not hexadecimal: "g" at character 42'],
+  ['d8da6bf26964af9d7eed9e03e53415d37aa96045', '0x is missing'],
+  ['0Xd8da6bf26964af9d7eed9e03e53415d37aa96045', 'starts with 0X'],
+  ['So1111111111111111111111111111111111111111O', 'not base58'],
+  ['So1111111111111111111111111111111111', 'wrong length: 36 base58 characters'],
+  ['vitalik.eth', 'a name'],
+  ['3f0c1f5e-6a53-4d0c-9e57-0d4b1c2f7a11', 'a profile UUID'],
+  ['ext:', 'ext: without an id'],
+];
+
+test('every bad line is named with its number and the reason, and nothing is sent', async () => {
+  const { env, file } = world();
+  const service = await stub((_, response) => response.end('[]'));
+  const path = file([lowVitalik, ...bad.map(([text]) => text)].join('\n'));
+  const { code, err, out } = await run(`webhook register --url ${hook} --addresses-file ${path}`, {
+    env: { ...env, ...service.env },
+  });
+  expect({ code, out, requests: service.requests.length }).toEqual({ code: 2, out: '', requests: 0 });
+  for (const [index, [, reason]] of bad.entries()) {
+    const line = err.split('\n').find((each) => each.startsWith(`warning: line ${index + 2}: `));
+    expect(line).toContain(reason);
+  }
+  expect(err).toContain('11 lines are not addresses; nothing was sent');
+  expect(err).toContain('--skip-invalid');
+});
+
+test('a rejected line that may be a private key is not printed', async () => {
+  const { env, file } = world();
+  const key = '4c0883a69102937d6231471b5dbb6204fe5129617082792ae468d01a3f362318';
+  const { code, err } = await run(register(file(`0x${key}\n`)), { env });
+  expect(code).toBe(2);
+  expect(err).toContain('a private key');
+  expect(err).not.toContain(key.slice(8, 40));
+});
+
+test('with --skip-invalid the rest is sent and --rejects keeps what was left out', async () => {
+  const { env, file, folder, held } = world();
+  const rejects = join(folder, 'rejects.ndjson');
+  const { code, out } = await run(
+    register(file(`${evm(1)}\nnonsense\n${evm(2)}\n`), `--skip-invalid --rejects ${rejects}`),
+    { env },
+  );
+  expect(code).toBe(0);
+  expect(JSON.parse(out)).toMatchObject({ addresses: 2, rejected: 1 });
+  expect(held()).toHaveLength(2);
+  expect(JSON.parse(readFileSync(rejects, 'utf8'))).toMatchObject({ line: 2, text: 'nonsense' });
+});
+
+test('--allow-bad-checksum takes an address whose letters do not fit', async () => {
+  const { env, file, held } = world();
+  const { code } = await run(register(file('0xD8dA6BF26964aF9D7eEd9e03E53415D37aA96045\n'), '--allow-bad-checksum'), {
+    env,
+  });
+  expect(code).toBe(0);
+  expect(held().map(({ address }) => address)).toEqual([lowVitalik]);
+});
+
+const forms: readonly [name: string, content: string | Uint8Array, more: string][] = [
+  ['CSV with a header', `id,Wallet Address,amount\n1,${vitalik},5\n2,"${mint}","1,000"\n`, ''],
+  ['CSV without one', `1;${vitalik};x\n2;${mint};y\n`, ''],
+  ['CSV with a named column', `a,b\n${evm(9)},${vitalik}\n${evm(8)},${mint}\n`, '--column b'],
+  ['a JSON array', JSON.stringify([vitalik, { address: mint }], null, 2), ''],
+  ['NDJSON', `{"address":"${vitalik}"}\n{"x":1,"address":"${mint}"}\n`, ''],
+  ['NDJSON of strings', `"${vitalik}"\n"${mint}"\n`, ''],
+  ['gzip', gzipSync(`${vitalik}\n${mint}\n`), ''],
+  ['a byte order mark and no line end at the end', `\uFEFFaddress\r\n${vitalik}\r\n${mint}`, ''],
+];
+
+test.each(forms)('%s is read', async (_, content, more) => {
+  const { env, file, held } = world();
+  const { code, err } = await run(register(file(content), more), { env });
+  expect([code, err]).toEqual([0, expect.any(String)]);
+  expect(
+    held()
+      .map(({ address }) => address)
+      .sort(),
+  ).toEqual([lowVitalik, mint].sort());
+});
+
+test('addresses come from stdin too', async () => {
+  const { env, held } = world();
+  expect((await run(register('-'), { env, stdin: `${evm(1)}\n${evm(2)}` })).code).toBe(0);
+  expect(held()).toHaveLength(2);
+});
+
+test.each([
+  [1000, 1],
+  [1001, 2],
+  [2500, 3],
+])('%i addresses are %i chunks', async (count, chunks) => {
+  const { env, file, held } = world();
+  const path = file(Array.from({ length: count }, (_, index) => evm(index + 1)).join('\n'));
+  const { out } = await run(register(path), { env });
+  expect(JSON.parse(out)).toMatchObject({ addresses: count, chunks });
+  expect(held()).toHaveLength(count);
+});
+
+test('the secret goes to --secret-file, mode 0600, before a second request is sent', async () => {
+  const { env, file, folder } = world();
+  const secretFile = join(folder, 'hook.secret');
+  const before: boolean[] = [];
+  const service = await stub(({ method }, response) => {
+    if (method === 'PUT') before.push(readFileSync(secretFile, 'utf8') === 'the-secret\n');
+    response.setHeader('content-type', 'application/json');
+    response.end(method === 'GET' ? '[]' : JSON.stringify({ uid: 'u-1', destinationUrl: hook, secret: 'the-secret' }));
+  });
+  const path = file(Array.from({ length: 3000 }, (_, index) => evm(index)).join('\n'));
+  const { code, out } = await run(
+    `webhook register --url ${hook} --addresses-file ${path} --secret-file ${secretFile} --json`,
+    { env: { ...env, ...service.env } },
+  );
+  expect(code).toBe(0);
+  expect(JSON.parse(out)).toMatchObject({ uid: 'u-1', secretFile });
+  expect(JSON.parse(out)).not.toHaveProperty('secret');
+  expect(before).toEqual([true, true]);
+  expect(statSync(secretFile).mode & 0o777).toBe(0o600);
+  expect(service.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
+});
+
+test('a secret file that holds something is refused before anything is sent', async () => {
+  const { env, file } = world();
+  const service = await stub((_, response) => response.end('[]'));
+  const taken = file('other', 'taken');
+  const argv = `webhook register --url ${hook} --wallet-addresses ${evm(1)} --secret-file ${taken}`;
+  expect((await run(argv, { env: { ...env, ...service.env } })).code).toBe(2);
+  expect(service.requests).toHaveLength(0);
+});
+
+test('the same command again sends nothing and tells the same webhook; another list for the same destination is refused', async () => {
+  const { env, file, held } = world();
+  const path = file(`${evm(1)}\n${evm(2)}\n`);
+  const first = JSON.parse((await run(register(path), { env })).out);
+  const again = await run(register(path), { env });
+  expect(JSON.parse(again.out)).toEqual(first);
+  expect(again.err).toContain('nothing was sent');
+  const other = await run(register(file(`${evm(3)}\n`, 'other.txt')), { env });
+  expect(other.code).toBe(6);
+  expect(other.err).toContain(first.uid);
+  expect(held()).toHaveLength(2);
+});
+
+test('a webhook that is gone is registered anew by the same command', async () => {
+  const { env, file } = world();
+  const path = file(`${evm(1)}\n`);
+  const first = JSON.parse((await run(register(path), { env })).out);
+  await run(`--sandbox webhook delete ${first.uid} --yes`, { env });
+  const second = await run(register(path), { env });
+  expect(second.code).toBe(0);
+  expect(JSON.parse(second.out).uid).not.toBe(first.uid);
+});
+
+/** A service that loses the answers it is told to lose. */
+async function losing(lose: (method: string, count: number) => boolean) {
+  const webhooks: { uid: string; destinationUrl: string; secret: string }[] = [];
+  const chunks: string[][] = [];
+  const counts = new Map<string, number>();
+  const service = await stub(({ method, body }, response) => {
+    const count = (counts.get(method) ?? 0) + 1;
+    counts.set(method, count);
+    if (method === 'POST')
+      webhooks.push({
+        uid: `u-${webhooks.length + 1}`,
+        destinationUrl: JSON.parse(body).destinationUrl,
+        secret: 's3cret',
+      });
+    if (method === 'PUT') chunks.push(JSON.parse(body).walletAddresses);
+    if (lose(method, count)) return void response.destroy();
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify(method === 'GET' ? webhooks : method === 'POST' ? webhooks.at(-1) : {}));
+  });
+  return { ...service, webhooks, chunks };
+}
+
+test('a POST whose answer is lost is settled by the list: one webhook, its secret, its first chunk sent again and counted', async () => {
+  const { env, file, folder } = world();
+  const service = await losing((method) => method === 'POST');
+  const secretFile = join(folder, 'secret');
+  const path = file(Array.from({ length: 1500 }, (_, index) => evm(index)).join('\n'));
+  const argv = `webhook register --url ${hook} --addresses-file ${path} --secret-file ${secretFile} --json`;
+  const { code, out } = await run(argv, { env: { ...env, ...service.env } });
+  expect(code).toBe(0);
+  expect(JSON.parse(out)).toMatchObject({ uid: 'u-1', addresses: 1500, chunks: 2, resentChunks: 1 });
+  expect(service.webhooks).toHaveLength(1);
+  expect(service.chunks.flat()).toHaveLength(1500);
+  expect(readFileSync(secretFile, 'utf8')).toBe('s3cret\n');
+});
+
+test('an upload that stops half-way is exit 10; resume and the same command go on with what is missing', async () => {
+  const { env, file } = world();
+  let refusing = true;
+  const chunks: string[][] = [];
+  const service = await stub(({ method, body }, response) => {
+    response.setHeader('content-type', 'application/json');
+    if (method === 'PUT' && refusing && chunks.length >= 2) {
+      response.statusCode = 400;
+      return void response.end('{"error":"not now"}');
+    }
+    if (method === 'PUT') chunks.push(JSON.parse(body).walletAddresses);
+    const webhook = { uid: 'u-1', destinationUrl: hook, secret: 's' };
+    response.end(JSON.stringify(method === 'GET' ? (chunks.length > 0 ? [webhook] : []) : webhook));
+  });
+  const all = { ...env, ...service.env };
+  const list = Array.from({ length: 6000 }, (_, index) => evm(index));
+  const argv = `webhook register --url ${hook} --addresses-file ${file(list.join('\n'))} --concurrency 1 --json`;
+  const first = await run(argv, { env: all });
+  expect(first).toMatchObject({ code: 10, out: '' });
+  const { error } = JSON.parse(first.err);
+  expect(error).toMatchObject({ code: 'partial', details: { uid: 'u-1', chunks: 6, confirmed: 3 } });
+  expect(error.message).toContain('not now');
+  expect(error.hint).toContain(`sotra webhook resume ${error.details.job}`);
+  refusing = false;
+  const second = await run(`webhook resume ${error.details.job} --json`, { env: all });
+  expect(second.code).toBe(0);
+  expect(JSON.parse(second.out)).toMatchObject({ addresses: 6000, chunks: 6, resentChunks: 1 });
+  expect(chunks.flat().sort()).toEqual(list.slice(1000).sort());
+  expect(service.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
+  expect(JSON.parse((await run(argv, { env: all })).out)).toMatchObject({ uid: 'u-1', resentChunks: 1 });
+});
+
+test('a second run on a job that is running is refused, exit 3', async () => {
+  const { env, file } = world();
+  const path = file(Array.from({ length: 1500 }, (_, index) => evm(index)).join('\n'));
+  let second: Promise<{ code: number; err: string }> | undefined;
+  const service = await stub(({ method }, response) => {
+    response.setHeader('content-type', 'application/json');
+    const answer = () =>
+      response.end(method === 'GET' ? '[]' : JSON.stringify({ uid: 'u-1', destinationUrl: hook, secret: 's' }));
+    if (method !== 'POST') return void answer();
+    second ??= run(argv, { env: all });
+    second.then(answer);
+  });
+  const all = { ...env, ...service.env };
+  const argv = `webhook register --url ${hook} --addresses-file ${path} --json`;
+  const first = await run(argv, { env: all });
+  const refused = await second;
+  expect(first.code).toBe(0);
+  expect(refused?.code).toBe(3);
+  expect(refused?.err).toContain('is in use by process');
+});
+
+test('add-addresses, sync and its check: only what is missing is sent, what cannot be removed is named', async () => {
+  const { env, file, held } = world();
+  const { uid } = JSON.parse((await run(register(file(`${evm(1)}\n${evm(2)}\n`)), { env })).out);
+  const added = await run(`--sandbox webhook add-addresses ${uid} --wallet-addresses ${evm(3)},ext:u --json`, { env });
+  expect(JSON.parse(added.out)).toMatchObject({ uid, destinationUrl: hook, addresses: 2, chunks: 1, resentChunks: 0 });
+  const wanted = file(`${evm(2)}\n${evm(3)}\n${evm(4)}\n${evm(5)}\n`, 'wanted.txt');
+  const sync = `--sandbox webhook sync ${uid} --addresses-file ${wanted} --json`;
+  const check = await run(`${sync} --check`, { env });
+  expect(check.code).toBe(10);
+  expect(JSON.parse(check.out)).toMatchObject({ missing: 2, sent: 0, notRemovable: 2, inSync: false });
+  expect(held()).toHaveLength(4);
+  const done = await run(sync, { env });
+  expect(done.code).toBe(0);
+  expect(JSON.parse(done.out)).toMatchObject({
+    missing: 2,
+    sent: 2,
+    notRemovable: 2,
+    notRemovableAddresses: [evm(1), 'ext:u'],
+  });
+  expect(done.err).toContain('no way to remove them');
+  expect(held()).toHaveLength(6);
+  expect(JSON.parse((await run(sync, { env })).out)).toMatchObject({ missing: 0, sent: 0 });
+  const whole = file([1, 2, 3, 4, 5].map(evm).join('\n').concat('\next:u'), 'whole.txt');
+  expect((await run(`--sandbox webhook sync ${uid} --addresses-file ${whole} --check`, { env })).code).toBe(0);
+});
+
+test('an unknown webhook is exit 5', async () => {
+  const { env } = world();
+  const argv = `--sandbox webhook add-addresses 3f0c1f5e-6a53-4d0c-9e57-0d4b1c2f7a11 --wallet-addresses ${evm(1)}`;
+  expect((await run(argv, { env })).code).toBe(5);
+});
+
+test('the list masks secrets in every format; --show-secrets and webhook secret give them', async () => {
+  const { env, file, folder } = world();
+  const { uid, secret } = JSON.parse((await run(register(file(`${evm(1)}\n`)), { env })).out);
+  for (const format of ['table', 'json', 'ndjson', 'csv', 'tsv', 'md']) {
+    const { out } = await run(`--sandbox webhook list --format ${format}`, { env, tty: 140 });
+    expect(out).toContain(uid);
+    expect(out).not.toContain(secret.slice(10));
+  }
+  expect((await run('--sandbox webhook list --show-secrets --json', { env })).out).toContain(secret);
+  const target = join(folder, 'out.secret');
+  expect((await run(`--sandbox webhook secret ${uid} --out ${target}`, { env })).code).toBe(0);
+  expect(readFileSync(target, 'utf8')).toBe(`${secret}\n`);
+  expect(statSync(target).mode & 0o777).toBe(0o600);
+  const shown = await run(
+    `--sandbox webhook register --url ${hook} --addresses-file ${join(folder, 'addresses.txt')}`,
+    { env, tty: 100 },
+  );
+  expect(shown.out).not.toContain(secret.slice(10));
+});
+
+test('delete asks on a terminal and needs --yes elsewhere', async () => {
+  const { env, file, held } = world();
+  const { uid } = JSON.parse((await run(register(file(`${evm(1)}\n`)), { env })).out);
+  const argv = `--sandbox webhook delete ${uid}`;
+  expect((await run(argv, { env })).code).toBe(2);
+  expect((await run(argv, { env, tty: 80, answers: ['n'] })).code).toBe(2);
+  expect(held()).toHaveLength(1);
+  expect((await run(argv, { env, tty: 80, answers: ['y'] })).code).toBe(0);
+  expect(held()).toHaveLength(0);
+  expect((await run(`${argv} --yes`, { env })).code).toBe(5);
+});
+
+test('--format ndjson streams events, the last one the result', async () => {
+  const { env, file } = world();
+  const path = file(Array.from({ length: 2100 }, (_, index) => evm(index)).join('\n'));
+  const { out } = await run(register(path).replace('--json', '--format ndjson'), { env });
+  const events = out
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(events.map(({ event }) => event)).toEqual([
+    'registered',
+    'chunk-done',
+    'chunk-done',
+    'chunk-done',
+    'finished',
+  ]);
+  expect(events.at(-1)).toMatchObject({ addresses: 2100, chunks: 3 });
+});
+
+test('a destination off this machine is refused by the sandbox', async () => {
+  const { env } = world();
+  const { code, err } = await run(
+    `--sandbox webhook register --url https://example.com/h --wallet-addresses ${evm(1)}`,
+    { env },
+  );
+  expect(code).toBe(6);
+  expect(err).toContain('this machine only');
+});
+
+test.skipIf(!hasData)(`252,803 real addresses are 253 chunks and all of them are held${why}`, async () => {
+  const { env, held } = world();
+  const { code, out } = await run(register(uniswap), { env });
+  expect(code).toBe(0);
+  expect(JSON.parse(out)).toMatchObject({
+    addresses: 252_803,
+    chunks: 253,
+    duplicates: 0,
+    rejected: 0,
+    resentChunks: 0,
+  });
+  expect(held()).toHaveLength(252_803);
+});
+
+test.skipIf(!hasData)(`11,536 real Solana addresses keep their case${why}`, async () => {
+  const { env, held } = world();
+  const { out } = await run(register(solanaList), { env });
+  expect(JSON.parse(out)).toMatchObject({ addresses: 11_536, chunks: 12 });
+  expect(held().map(({ address }) => address)).toContain('116HTnNMXBLL6LCQ1qAQEZ7E9bDXSJjV6hnZsziospk');
+});

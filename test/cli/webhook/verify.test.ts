@@ -1,0 +1,159 @@
+import { createHmac } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { signDetached } from '../../../src/resources/webhook/signature.ts';
+import { run, temporaryFolder } from '../../support/harness.ts';
+
+const vectors = '../shared/data/webhook-signatures';
+const hasData = existsSync(vectors);
+const why = hasData ? '' : ' (skipped: the folder with signature vectors is absent)';
+const read = (name: string) => JSON.parse(gunzipSync(readFileSync(`${vectors}/${name}.gz`)).toString());
+
+// Published by Mux's backend; the same bytes as base64url.
+const secret = 'SuperSecret123';
+const body = '{"test":"body"}';
+const header = 't=1565125718,v1=hU7OTCKs73xmtX1OUEFTvFEllejpx3Ls4qaBUFSMGac';
+
+async function verify(input: { body?: string; header?: string; secret?: string; more?: string; now?: number }) {
+  const file = join(temporaryFolder(), 'secret');
+  writeFileSync(file, input.secret ?? `${secret}\n`);
+  const argv = ['webhook', 'verify', '--secret-file', file, '--json'];
+  if (input.header !== 'none') argv.push('--header', input.header ?? header);
+  if (input.more !== undefined) argv.push(...input.more.split(' '));
+  const options = { stdin: input.body ?? body, ...(input.now === undefined ? {} : { now: input.now }) };
+  const { code, out } = await run(argv, options);
+  return { code, ...JSON.parse(out) };
+}
+
+const sign = (text: string, by = secret, t = '1565125718') =>
+  `t=${t},v1=${createHmac('sha256', by).update(`${t}.${text}`).digest('base64url')}`;
+
+test('a published signature is valid, and the verdict has the published shape', async () => {
+  expect(await verify({})).toEqual({ code: 0, valid: true, eventIds: [], timestamp: 1565125718 });
+});
+
+test('the events of both published body forms are named', async () => {
+  const listed = '{"events":[{"eventId":"a","eventType":"copyswap"},{"eventId":"b"}]}';
+  expect(await verify({ body: listed, header: sign(listed) })).toMatchObject({ valid: true, eventIds: ['a', 'b'] });
+  const single = '{"eventId":"c","eventType":"new-feed-item","feedItem":{}}';
+  expect(await verify({ body: single, header: sign(single) })).toMatchObject({ valid: true, eventIds: ['c'] });
+});
+
+const event = '{"events":[{"eventId":"a","note":"a/b \u00e9","n":1}]}';
+
+const refused: readonly [name: string, input: Parameters<typeof verify>[0], reason: RegExp][] = [
+  ['no header', { header: 'none' }, /^unsigned/],
+  ['an empty header', { header: '' }, /^malformed header: it is empty/],
+  ['abadheadervalue', { header: 'abadheadervalue' }, /^malformed header: "abadheadervalue"/],
+  [
+    'only another scheme',
+    { header: 't=1565125718,v2=854ece4c22a' },
+    /^malformed header: v1= is missing; it has only v2/,
+  ],
+  ['no timestamp', { header: 'v1=hU7OTCKs73xmtX1OUEFTvFEllejpx3Ls4qaBUFSMGac' }, /^malformed header: t=/],
+  ['two timestamps', { header: `t=1,${header}` }, /^malformed header: t= stands in it twice/],
+  [
+    'a signature in hex',
+    { header: 't=1565125718,v1=854ece4c22acef7c66b57d4e504153bc512595e8e9c772ece2a68150548c19a7' },
+    /^malformed header: the signature is hex/,
+  ],
+  ['a signature in padded base64', { header: `${header}=` }, /^malformed header: the signature is base64/],
+  ['a cut-off signature', { header: header.slice(0, -4) }, /^malformed header: the signature is cut off/],
+  ['another secret', { secret: 'another' }, /^wrong secret/],
+  ['a secret that was signed with its line end', { header: sign(body, `${secret}\n`) }, /^wrong secret: .*line end/],
+  ['another body', { body: '{"test":"bodY"}' }, /body changed/],
+  ['a body that is cut off', { body: '{"test":"bo' }, /^body changed: it is not whole JSON/],
+  ['a line end behind the body', { body: `${body}\n` }, /^body changed: a line end was added/],
+  [
+    'JSON that was indented',
+    { body: JSON.stringify(JSON.parse(event), null, 2), header: sign(event) },
+    /^re-serialised JSON/,
+  ],
+  [
+    'JSON whose spaces were lost',
+    { body: event, header: sign(JSON.stringify(JSON.parse(event), null, 2)) },
+    /^re-serialised JSON/,
+  ],
+  ['another timestamp', { header: header.replace('5718', '5719') }, /wrong secret or body changed/],
+  ['an old one', { more: '--tolerance 5m', now: 1565126100_000 }, /^too old: .* 382 s ago/],
+  ['one from the future', { more: '--tolerance 5m', now: 1565125000_000 }, /^too new/],
+];
+
+test.each(refused)('%s is refused with its reason, exit 12', async (_, input, reason) => {
+  const verdict = await verify(input);
+  expect(verdict).toMatchObject({ code: 12, valid: false });
+  expect(verdict.reason).toMatch(reason);
+});
+
+test('a tolerance takes what is recent, several secrets and several v1 entries count', async () => {
+  expect(await verify({ more: '--tolerance 5m', now: 1565125900_000 })).toMatchObject({ valid: true });
+  expect(await verify({ secret: `# old and new\nother\n${secret}\n` })).toMatchObject({ valid: true });
+  const twice = `t=1565125718,v1=${'A'.repeat(43)},v1=hU7OTCKs73xmtX1OUEFTvFEllejpx3Ls4qaBUFSMGac`;
+  expect(await verify({ header: twice })).toMatchObject({ valid: true });
+  expect(await verify({ header: `Daylight-Signature: ${header}` })).toMatchObject({ valid: true });
+});
+
+test('a secret file that is missing or empty is exit 3', async () => {
+  expect((await run('webhook verify --secret-file /nowhere/secret --header x')).code).toBe(3);
+  const empty = join(temporaryFolder(), 'empty');
+  writeFileSync(empty, '\n# nothing\n');
+  expect((await run(['webhook', 'verify', '--secret-file', empty, '--header', header])).code).toBe(3);
+});
+
+test.skipIf(!hasData)(`the published vector and every malformed header beside it behave as stated${why}`, async () => {
+  const mux = read('mux_t_v1.json');
+  expect(await verify({ body: mux.body, header: mux.daylightHeader, secret: mux.secret })).toMatchObject({
+    valid: true,
+  });
+  expect(await verify({ body: mux.body, header: mux.header, secret: mux.secret })).toMatchObject({ valid: false });
+  for (const malformed of mux.malformedHeadersFromTheSameSuites)
+    expect(await verify({ body: mux.body, header: malformed, secret: mux.secret })).toMatchObject({
+      code: 12,
+      valid: false,
+    });
+});
+
+test.skipIf(!hasData)(
+  `42 published HMAC-SHA256 vectors are signed as stated, byte keys and messages among them${why}`,
+  () => {
+    const list: { keyHex: string; messageHex: string; tagHex: string; result: string }[] =
+      read('wycheproof_hmac_sha256.json');
+    const judged = list.map(({ keyHex, messageHex, tagHex }) => {
+      const signature = signDetached(Buffer.from(keyHex, 'hex'), Buffer.from(messageHex, 'hex'));
+      return signature === Buffer.from(tagHex, 'hex').toString('base64url') ? 'valid' : 'invalid';
+    });
+    expect(list).toHaveLength(42);
+    expect(judged).toEqual(list.map(({ result }) => result));
+  },
+);
+
+const nested = (size: number) =>
+  `[${Array.from({ length: size / 1000 }, () => '['.repeat(500) + ']'.repeat(500)).join()}]`;
+
+test.each([
+  ['nested as deep as JSON may be', nested(1_000_000), /^wrong secret or body changed/],
+  ['nested deeper', '['.repeat(2_000_000), /^body changed: it is not whole JSON/],
+  ['of line ends alone', '\r\n'.repeat(1_000_000), /^body changed: it is not whole JSON/],
+  ['of quotes and backslashes', `["${'\\\\'.repeat(2_000_000)}"]`, /^wrong secret or body changed/],
+  ['too large to look for a change', `"${'a'.repeat(9_000_000)}"`, /too large to look for what was changed$/],
+])('a body %s is judged in bounded time and memory', async (_, hostile, reason) => {
+  const verdict = await verify({ body: hostile });
+  expect(verdict).toMatchObject({ code: 12, valid: false });
+  expect(verdict.reason).toMatch(reason);
+});
+
+test('a byte order mark before the body is named', async () => {
+  expect((await verify({ body: `\uFEFF${body}` })).reason).toMatch(/^body changed: a byte order mark was added/);
+});
+
+test('a body that no delivery can be, or that cannot be read, is a usage error', async () => {
+  const file = join(temporaryFolder(), 'secret');
+  writeFileSync(file, secret);
+  const argv = ['webhook', 'verify', '--secret-file', file, '--header', header];
+  const large = await run(argv, { stdin: new Uint8Array(64 * 1024 * 1024 + 1) });
+  expect([large.code, large.err]).toEqual([2, expect.stringContaining('the body on stdin: is larger than 64 MB')]);
+  expect((await run([...argv, '--body-file', temporaryFolder()])).code).toBe(2);
+  expect((await run([...argv, '--body-file', '/nowhere/body'])).code).toBe(2);
+});

@@ -1,0 +1,113 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { Outline } from '../../src/cli/outline.ts';
+import { encodeBase58 } from '../../src/model/address.ts';
+import { outlineAll } from '../../src/program.ts';
+import { apiKey, evmKey, namedSecret, pair, password, phrase, secretsIn, webhookSecret } from '../support/canaries.ts';
+import { answering, run, temporaryFolder } from '../support/harness.ts';
+
+const outlines = await outlineAll();
+
+/** Files that hold a secret, as it is kept and as it is damaged by hand. */
+const files: Readonly<Record<string, string>> = {
+  'evm.hex': `0x${evmKey}\n`,
+  'two.hex': `${evmKey}${evmKey}\n`,
+  'quoted.hex': `"${evmKey}"\n`,
+  'named.env': `PRIVATE_KEY=${evmKey}\n`,
+  'id.json': JSON.stringify([...pair]),
+  'cut.json': JSON.stringify([...pair]).slice(0, -9),
+  'spaced.json': JSON.stringify([...pair]).replaceAll(',', ', '),
+  'base58.txt': encodeBase58(pair),
+  'all.json': JSON.stringify({ privateKey: evmKey, password, apiKey, secret: webhookSecret }),
+  'broken.json': `{"privateKey":"${evmKey}" "apiKey":"${apiKey}"}`,
+  'api.key': `${apiKey}\n`,
+  'hook.secret': `${webhookSecret}\n${namedSecret}\n`,
+  password: `${password}\n`,
+  'phrase.txt': `${phrase}\n`,
+  'phrase.lines': `${phrase.replaceAll(' ', '\n')}\n`,
+  'phrase.numbered': phrase
+    .split(' ')
+    .map((word, index) => `${index + 1}. ${word}\n`)
+    .join(''),
+  'phrase.csv': `${phrase.replaceAll(' ', ',')}\n`,
+  'phrase.json': JSON.stringify(phrase.split(' ')),
+  'first.csv': `${evmKey},main\n`,
+  'second.csv': `label,key\nmain,0x${evmKey}\n`,
+  'word.json': `[${apiKey}]`,
+  'key.lines': `${apiKey}\n0xb129d76820940a14c764df8b223d8e39cf94a122\n`,
+};
+
+/** Flags that name a file to read. */
+const reading = ['file', 'from', 'signed', 'text-file', 'addresses-file', 'prices-file', 'data', 'body-file', 'replay'];
+/** Flags about files that are made, and those that want a secret. */
+const others = ['out', 'rejects', 'undo-file', 'ready-file', 'db', 'show-secrets', 'with-key', 'secret-file'];
+const ofKeys = ['key', 'key-file', 'key-env', 'key-stdin', 'password-file', 'new-password-file'];
+
+/** The line of a command's first example with a file in the place of what it reads. */
+function lineWith({ words, examples }: Outline, { label, flag }: Outline['fields'][number], file: string): string {
+  const command = words.join(' ');
+  if (label.startsWith('<')) return `${command} ${file}`;
+  const typed = examples[0]?.argv.replace(/ < .*/, '').replaceAll(/ ?--(sandbox|dry-run|curl|json)\b/g, '') ?? '';
+  const rivals = new RegExp(` --(${flag}|wallet-addresses|text|signature|signer) \\S+`, 'g');
+  return `${typed.replaceAll(rivals, '')} --${flag} ${flag === 'data' && file !== '-' ? '@' : ''}${file}`;
+}
+
+test('every flag that may name a file is known here', () => {
+  const unknown = outlines.flatMap(({ words, fields }) =>
+    fields
+      .filter(({ flag, help, kind }) => {
+        const speaks = kind.type === 'text' && /\bfile\b|stdin/.test(help);
+        return (
+          (speaks || /file|secret|password|key|stdin/.test(flag)) && ![...reading, ...others, ...ofKeys].includes(flag)
+        );
+      })
+      .map(({ label }) => `${words.join(' ')} ${label}`),
+  );
+  expect(unknown).toEqual([]);
+});
+
+test('a file with a secret, given by mistake where another is read, is not told of in any command', async () => {
+  const service = await answering({ error: 'no' }, 400);
+  const folder = temporaryFolder();
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text, { mode: 0o600 });
+  const env = { ...service.env, SOTRA_DATA_DIR: temporaryFolder(), CANARY_KEY: evmKey };
+  const tried = new Set<string>();
+  for (const outline of outlines)
+    for (const field of outline.fields.filter(({ flag }) => reading.includes(flag))) {
+      const command = outline.words.join(' ');
+      tried.add(`${command} ${field.label}`);
+      for (const [name, text] of Object.entries(files)) {
+        for (const [file, more] of [
+          [join(folder, name), '--verbose'],
+          ['-', '--json'],
+        ] as const) {
+          const argv = `${lineWith(outline, field, file)} ${more} --retries 0`;
+          const { out, err, code } = await run(argv, { env, stdin: text, hurry: true });
+          const told = secretsIn(out + err);
+          expect([argv, code, told, told.length === 0 ? '' : err]).toEqual([argv, expect.any(Number), [], '']);
+          expect([argv, code === 1 ? err : '']).toEqual([argv, '']);
+        }
+      }
+    }
+  // Comments, bulk follows, prices, bodies, trades, lists of addresses.
+  expect(tried.size).toBe(19);
+});
+
+test('a private key in the file of a comment is not published', async () => {
+  const service = await answering({ error: 'no' }, 400);
+  const folder = temporaryFolder();
+  const swap = `--chain base --tx 0x${'11'.repeat(32)} --token 0x${'22'.repeat(20)} --service-name Example`;
+  for (const name of ['evm.hex', 'id.json', 'base58.txt', 'spaced.json']) {
+    writeFileSync(join(folder, name), files[name] ?? '', { mode: 0o600 });
+    for (const command of ['comment sign', 'comment post']) {
+      const argv = `${command} ${swap} --key-env CANARY_KEY --text-file ${join(folder, name)}`;
+      const { code, out, err } = await run(argv, { env: { ...service.env, CANARY_KEY: evmKey } });
+      expect([argv, code, out, secretsIn(err)]).toEqual([argv, 2, '', []]);
+      expect(err).toMatch(
+        /holds what looks like a (private key|Solana keypair) \(not shown here\), and a comment is public/,
+      );
+    }
+  }
+  expect(service.requests).toEqual([]);
+});

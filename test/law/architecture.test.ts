@@ -1,0 +1,168 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { expect, test } from 'vitest';
+
+interface Import {
+  from: string;
+  to: string;
+  typeOnly: boolean;
+}
+
+const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.ts') && !name.endsWith('.d.ts'))
+  .map((name) => join('src', name).replaceAll('\\', '/'));
+
+function importsOf(file: string): Import[] {
+  const text = readFileSync(file, 'utf8');
+  const found = [
+    ...text.matchAll(/(?:^|\n)(?:import|export)\s+(type\s+)?[^;'"]*?from\s+'([^']+)'|import\(\s*'([^']+)'/g),
+  ];
+  return found.map((match) => {
+    const name = match[2] ?? match[3] ?? '';
+    const to = name.startsWith('.') ? normalize(join(dirname(file), name)).replaceAll('\\', '/') : name;
+    return { from: file, to, typeOnly: match[1] !== undefined };
+  });
+}
+
+const imports = files.flatMap(importsOf);
+const within = (path: string, folder: string) => path.startsWith(`src/${folder}/`);
+const ours = (one: Import) => one.to.startsWith('src/');
+const say = ({ from, to }: Import) => `${from} -> ${to}`;
+
+/** Rooms and what their files may import; types may also come from what `types` names. */
+const rules: readonly { room: string; may: string; types?: string; not?: string }[] = [
+  { room: 'model', may: 'model/ errors.ts' },
+  { room: 'contract', may: 'contract/ model/ errors.ts' },
+  { room: 'http', may: 'http/ contract/ files/ model/ output/safe-text.ts errors.ts' },
+  { room: 'output', may: 'output/ http/ model/ errors.ts', types: 'cli/ context.ts' },
+  { room: 'files', may: 'files/ model/ errors.ts', types: 'context.ts' },
+  { room: 'settings', may: 'settings/ files/ http/http.ts model/ errors.ts', types: 'contract/ context.ts' },
+  { room: 'keys', may: 'keys/ cli/ contract/ files/ model/ output/ settings/ resources/comment/ context.ts errors.ts' },
+  { room: 'cli', may: 'cli/ contract/ http/paginate.ts model/ errors.ts', types: 'output/ context.ts' },
+  {
+    room: 'sandbox',
+    may: 'sandbox/ contract/ files/ model/ resources/routes.ts errors.ts',
+    types: 'http/ context.ts',
+    not: 'src/sandbox/commands/',
+  },
+];
+
+for (const { room, may, types = '', not = ' ' } of rules)
+  test(`${room}/ imports only what it may`, () => {
+    const starts = (list: string, to: string) =>
+      list.split(' ').some((prefix) => prefix !== '' && to.startsWith(`src/${prefix}`));
+    const own = imports.filter((one) => within(one.from, room) && !one.from.startsWith(not) && ours(one));
+    expect(own.length).toBeGreaterThan(0);
+    const allowed = (one: Import) => starts(may, one.to) || (one.typeOnly && starts(types, one.to));
+    expect(own.filter((one) => !allowed(one)).map(say)).toEqual([]);
+  });
+
+test('a resource keeps to itself: contract, view and sandbox do not mix', () => {
+  const nounOf = (path: string) => /^src\/resources\/([^/]+)\//.exec(path)?.[1];
+  const own = imports.filter((one) => nounOf(one.from) !== undefined && ours(one));
+  const abroad = own.filter((one) => nounOf(one.to) !== undefined && nounOf(one.to) !== nounOf(one.from));
+  expect(abroad.map(say)).toEqual([]);
+  const part = (name: string, may: readonly string[]) =>
+    own
+      .filter((one) => one.from.endsWith(`/${name}`) && nounOf(one.to) === undefined)
+      .filter((one) => !may.some((prefix) => one.to.startsWith(`src/${prefix}`)))
+      .map(say);
+  expect(part('endpoints.ts', ['contract/', 'model/'])).toEqual([]);
+  expect(part('view.ts', ['output/', 'model/'])).toEqual([]);
+  expect(part('sandbox.ts', ['sandbox/', 'model/', 'errors.ts'])).toEqual([]);
+});
+
+test('each outside package is imported by one file', () => {
+  const packages = new Map<string, Set<string>>();
+  for (const { from, to } of imports) {
+    if (to.startsWith('src/') || to.startsWith('node:') || to.endsWith('.json')) continue;
+    const name = to
+      .split('/')
+      .slice(0, to.startsWith('@') ? 2 : 1)
+      .join('/');
+    packages.set(name, (packages.get(name) ?? new Set()).add(from));
+  }
+  // zod is the language of contracts; every file that states one speaks it.
+  const several = [...packages].filter(([name, users]) => users.size > 1 && name !== 'zod');
+  expect(several.map(([name, users]) => [name, [...users]])).toEqual([]);
+});
+
+test('the process and the console are touched at the process edge alone, and nothing keeps module state', () => {
+  const edge = files.filter((file) => file !== 'src/main.ts');
+  const touching = edge.filter((file) =>
+    /\bprocess\.|\bconsole\./.test(readFileSync(file, 'utf8').replaceAll(/\/\/.*|\/\*[\s\S]*?\*\//g, '')),
+  );
+  expect(touching).toEqual([]);
+  expect(files.filter((file) => /^(let|var) /m.test(readFileSync(file, 'utf8')))).toEqual([]);
+});
+
+test('no file is over 400 lines, and one in ten at most over 250', () => {
+  const lengths = files.map((file) => readFileSync(file, 'utf8').split('\n').length).sort((a, b) => a - b);
+  expect(lengths.at(-1)).toBeLessThanOrEqual(400);
+  expect(lengths[Math.floor(lengths.length * 0.9)]).toBeLessThanOrEqual(250);
+});
+
+// What is thrown in one of these is caught by nobody: each place is listed with why nothing can be, and a new one fails here until it is.
+const places: Record<string, string> = {
+  'src/http/body.ts on': 'hands the error on to the decoder, whose reader gets it',
+  'src/http/transport.ts addEventListener': 'ends the request',
+  'src/http/transport.ts setTimeout': 'ends the request',
+  'src/keys/run-keys.ts finally': 'awaited',
+  'src/keys/open-signer.ts finally': 'awaited',
+  'src/context.ts void': 'stops a spinner; that it cannot be loaded is told where it is shown',
+  'src/output/show-waiting.ts setInterval': 'behind a catch',
+  'src/output/show-waiting.ts setTimeout': 'behind a catch',
+  'src/main.ts addEventListener': 'ends the stream of stdin',
+  'src/main.ts new Worker': 'compileFilter waits for its answer or its error',
+  'src/main.ts on': 'keeps the first error of a stream; a signal aborts or exits',
+  'src/main.ts void': 'run catches everything and gives an exit code',
+  'src/output/ask.ts addEventListener': 'rejects the question',
+  'src/output/ask.ts on': 'rejects the question',
+  'src/output/jq-thread.ts on': 'run catches what jq throws; what ends the thread reaches compileFilter as its error',
+  'src/output/jq-thread.ts void': 'what ends the thread reaches compileFilter as its error',
+  'src/resources/webhook/receive/forward.ts finally': 'behind a catch, which leaves the lane to the next start',
+  'src/resources/webhook/receive/listener.ts createServer': 'a failure ends the one request: 500, or its connection',
+  'src/resources/webhook/receive/listener.ts once': 'resolve or reject',
+  'src/resources/webhook/receive/listener.ts setTimeout': 'closes connections',
+  'src/resources/webhook/receive/run-listen.ts addEventListener': 'resolves',
+  'src/sandbox/commands/start.ts addEventListener': 'resolves',
+  'src/sandbox/http/control.ts setImmediate': 'aborts a signal',
+  'src/sandbox/deliver/deliver.ts finally': 'behind a catch: the lane is started anew',
+  'src/sandbox/http/listen.ts createServer': 'a failure ends the one request: 500, or its connection',
+  'src/sandbox/http/listen.ts on': 'resolve, reject or gather bytes; what is no HTTP ends its connection',
+  'src/sandbox/http/listen.ts once': 'reject, clear a timer or end an answer',
+  'src/sandbox/http/listen.ts setTimeout': 'closes a connection',
+  'src/sandbox/social/post.ts on': 'resolve with what came',
+  'src/sandbox/social/post.ts setTimeout': 'resolves and closes the connection',
+  'src/resources/webhook/receive/connections.ts once': 'forgets a connection',
+  'src/resources/webhook/receive/listener.ts on':
+    'what hands on a request, which may fail, or a connection, which ends',
+  'src/resources/webhook/receive/reception.ts on': 'adds to a body within its limit, or settles it',
+  'src/resources/webhook/receive/reception.ts once': 'settles a body; what fails at that rejects it',
+  'src/resources/webhook/upload/turns.ts setImmediate': 'resolves promises',
+};
+
+const patterns: readonly (readonly [string, RegExp])[] = [
+  ['on', /\.on\(/],
+  ['once', /\.once\(/],
+  ['addEventListener', /\.addEventListener\(/],
+  ['setTimeout', /(?<!\.)\bsetTimeout\(/],
+  ['setInterval', /\bsetInterval\(/],
+  ['setImmediate', /(?<!await )\bsetImmediate\(/],
+  ['queueMicrotask', /\bqueueMicrotask\(/],
+  ['new Worker', /\bnew Worker\(/],
+  ['createServer', /\bcreateServer\(/],
+  // A promise that nobody waits for.
+  ['void', /(?<!=> |return )\bvoid (?:\(|\w+[?.(])/],
+  ['finally', /(?<!syncing = sync\(\))\.finally\(/],
+];
+
+test('every place whose errors nobody else would catch is known, and catches them', () => {
+  const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
+  const found = files.flatMap((name) => {
+    const file = join('src', name);
+    const code = readFileSync(file, 'utf8').replaceAll(/^\s*(?:\/\/|\/?\*).*$/gm, '');
+    return patterns.flatMap(([what, pattern]) => (pattern.test(code) ? [`${file} ${what}`] : []));
+  });
+  expect(found.sort()).toEqual(Object.keys(places).sort());
+});

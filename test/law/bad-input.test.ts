@@ -1,0 +1,113 @@
+import { expect, test } from 'vitest';
+import { answering, run } from '../support/harness.ts';
+
+const refused: readonly [argv: string, message: string, hint?: string][] = [
+  ['leaderboard list --limit 0', '--limit 0: must be a whole number from 1 to 250'],
+  ['leaderboard list --limit 251', '--limit 251: must be a whole number from 1 to 250'],
+  ['leaderboard list --limit x', '--limit x: must be a whole number from 1 to 250'],
+  ['leaderboard list --limit 1.5', '--limit 1.5: must be a whole number from 1 to 250'],
+  [
+    'leaderboard list --limit 99999999999999999999',
+    '--limit 99999999999999999999: must be a whole number from 1 to 250',
+  ],
+  [
+    'leaderboard list --chains bases',
+    '--chains bases: must be one of base, solana, ethereum, hyperliquid',
+    'Did you mean base?',
+  ],
+  ['leaderboard list --chains base,,solana', '--chains : must be one of base, solana, ethereum, hyperliquid'],
+  ['leaderboard list --chains optimism', '--chains optimism: must be one of base, solana, ethereum, hyperliquid'],
+  ['leaderboard list --timeframe 1y', '--timeframe 1y: must be one of 7d, 30d'],
+  ['leaderboard rank', '<address> is required: the wallet whose rank is wanted'],
+  ['leaderboard rank 0x123', '<address> 0x123: has 3 hex digits, 40 are needed'],
+  [
+    'profile get nobody',
+    '<identifier> nobody: must be a profile UUID, a wallet address (0x... or Solana base58) or ext:<your user id>',
+  ],
+  ['leaderboard list --limt 5', "unknown option '--limt'", 'Did you mean --limit?'],
+  ['leaderbord list', "unknown command 'leaderbord'", 'Did you mean leaderboard?'],
+  ['leaderboard lst', "unknown command 'lst'", 'Did you mean list?'],
+  [
+    'leaderboard list extra',
+    "unexpected argument 'extra': leaderboard list takes no arguments",
+    'See sotra leaderboard list --help.',
+  ],
+  ['leaderboard list --columns rank,nme', '--columns nme: no such column'],
+  [
+    'leaderboard list --format jsn',
+    '--format jsn: must be one of table, json, ndjson, csv, tsv, md',
+    'Did you mean json?',
+  ],
+  ['leaderboard list --timeout soon', '--timeout soon: must be a time from 1ms to 1h, such as 500ms, 30s or 2m'],
+  ['leaderboard list --retries many', '--retries many: must be a whole number from 0 to 20'],
+];
+
+for (const [argv, message, hint] of refused)
+  test(`refused before any request: ${argv}`, async () => {
+    const service = await answering({ traders: [] });
+    const { code, out, err } = await run(argv, { env: service.env });
+    expect(err.split('\n')[0]).toBe(`error: ${message}`);
+    if (hint !== undefined) expect(err).toContain(`hint: ${hint}`);
+    expect({ code, out, requests: service.requests }).toEqual({ code: 2, out: '', requests: [] });
+  });
+
+test('more than ten viewer addresses are refused with the reason', async () => {
+  const service = await answering({ traders: [] });
+  const wallets = Array.from({ length: 11 }, (_, index) => `0x${String(index).padStart(40, '0')}`).join(',');
+  const { code, err } = await run(`leaderboard list --viewer-addresses ${wallets}`, { env: service.env });
+  expect(err).toContain('more than 10 viewer addresses: the service honours only the first 10');
+  expect({ code, requests: service.requests }).toEqual({ code: 2, requests: [] });
+});
+
+test('without a service configured a command ends with exit 2 and the two ways to go on', async () => {
+  const { code, out, err } = await run('leaderboard list', { env: { SOTRA_API_KEY: 'k' } });
+  expect({ code, out }).toEqual({ code: 2, out: '' });
+  expect(err).toContain('error: no service is configured');
+  expect(err).toContain('--sandbox');
+  expect(err).toContain('SOTRA_BASE_URL=');
+});
+
+test('a variable that is set but empty counts as not set, so that a missing CI secret fails', async () => {
+  const none = await run('leaderboard list', { env: { SOTRA_BASE_URL: '', SOTRA_API_KEY: '' } });
+  expect(none).toMatchObject({ code: 2, out: '' });
+  const noKey = await run('leaderboard list', {
+    env: { SOTRA_BASE_URL: 'https://api.example.com', SOTRA_API_KEY: '' },
+  });
+  expect(noKey).toMatchObject({ code: 4, out: '' });
+  expect(noKey.err).toContain('no API key for https://api.example.com');
+});
+
+test.each([
+  ['http://api.example.com', 'plain http would send the API key in the clear'],
+  ['http://127.0.0.1.example.com', 'plain http would send the API key in the clear'],
+  ['http://localhost.example.com:4010', 'plain http would send the API key in the clear'],
+  ['ftp://api.example.com', 'must be an address such as https://api.example.com'],
+  ['api.example.com', 'must be an address such as https://api.example.com'],
+  ['https://user:secret@api.example.com', 'must not carry a user, a query or a fragment'],
+])('the base URL %s is refused', async (url, message) => {
+  const { code, out, err } = await run(`leaderboard list --base-url ${url}`, { env: { SOTRA_API_KEY: 'k' } });
+  expect({ code, out }).toEqual({ code: 2, out: '' });
+  expect(err).toContain(message);
+  expect(err).not.toContain('secret');
+});
+
+test('--json beside another format is refused', async () => {
+  const { code, err } = await run('leaderboard list --json --format csv');
+  expect(code).toBe(2);
+  expect(JSON.parse(err).error.message).toBe('--json and --format csv contradict each other');
+});
+
+test('with --json an error is one JSON object on stderr and stdout stays empty', async () => {
+  const { code, out, err } = await run('leaderboard list --limit 0 --json');
+  expect({ code, out }).toEqual({ code: 2, out: '' });
+  expect(JSON.parse(err)).toEqual({
+    error: {
+      code: 'usage',
+      message: '--limit 0: must be a whole number from 1 to 250',
+      hint: null,
+      status: null,
+      exitCode: 2,
+      requestId: null,
+    },
+  });
+});

@@ -1,0 +1,287 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { globalFlags } from '../../src/cli/globals.ts';
+import { takenFlags } from '../../src/cli/taken-flags.ts';
+import { outlineAll } from '../../src/program.ts';
+import { answering, run, stub, temporaryFolder } from '../support/harness.ts';
+import { bodyOf, listen, secret, send, signed, until } from '../support/listening.ts';
+
+const outlines = await outlineAll();
+const nameOf = ({ words }: { words: readonly string[] }) => words.join(' ');
+
+const wallet = '0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2';
+const token = '0x940181a94a35a4569e4529a3cdfb74e38fd98631';
+const uid = '2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e';
+const swap = `--chain base --tx 0x9576f0179c8926aea242fafa7ce61677196cef975f2793ec0b2988ca8a74cdd0 --token ${token}`;
+const form = '--service-name Example --layout five-line';
+const trade = `--chain base --trader ${wallet} --token ${token} --side buy --amount 5 --usd 10`;
+
+/**
+ * One line of every command that does what the command is for, and says yes where it asks; @ is a folder of files, `asks: false` a command
+ * that sends nothing to the service as it stands here.
+ */
+const lines: Record<string, string> = {
+  'leaderboard list': 'leaderboard list --save',
+  'leaderboard rank': `leaderboard rank ${wallet}`,
+  'leaderboard copytraded': 'leaderboard copytraded',
+  'leaderboard sections': 'leaderboard sections',
+  'leaderboard diff': 'leaderboard diff --save',
+  'profile get': 'profile get ext:1',
+  'profile positions': 'profile positions ext:1 open',
+  'profile followers': 'profile followers ext:1',
+  'profile follows': 'profile follows ext:1',
+  'profile set-name': 'profile set-name ext:1 --name moon_cat',
+  'profile delete-name': 'profile delete-name ext:1 --yes',
+  'follow add': 'follow add ext:1 ext:2',
+  'follow remove': 'follow remove ext:1 ext:2',
+  'follow bulk': 'follow bulk --file @/follows.ndjson --undo-file @/undo.ndjson',
+  'feed actor': 'feed actor ext:1 --watch 1s --max 1',
+  'feed home': 'feed home ext:1 --watch 1s --max 1',
+  'token positions': `token positions base ${token} open`,
+  'token comments': `token comments base ${token}`,
+  'position find': `position find ${wallet} base ${token} now`,
+  'position get': 'position get 1',
+  'comment post': `comment post ${swap} --text gm ${form} --key-file @/evm.hex --yes`,
+  'comment list': 'comment list 0x9576f0179c8926aea242fafa7ce61677196cef975f2793ec0b2988ca8a74cdd0 --chain base',
+  'comment copy': `comment copy ${uid} --chain base --token ${token} --actor-address ${wallet}`,
+  'comment sign': `comment sign ${swap} --text gm ${form} --key-file @/evm.hex --out @/signed.json --yes`,
+  'comment verify': `comment verify ${swap} --text gm ${form} --signature 0x12 --signer ${wallet}`,
+  'webhook register': `webhook register --url http://127.0.0.1:9/x --file @/users.txt --skip-invalid --secret-file @/new.secret`,
+  'webhook list': 'webhook list',
+  'webhook add-addresses': `webhook add-addresses ${uid} --file @/users.txt --skip-invalid --rejects @/rejects.ndjson`,
+  'webhook delete': `webhook delete ${uid} --yes`,
+  'webhook validate': `webhook validate ${uid}`,
+  'webhook sync': `webhook sync 00000000-0000-4000-8000-000000000001 --file @/users.txt --skip-invalid`,
+  'webhook resume': 'webhook resume JOB',
+  'webhook jobs': 'webhook jobs',
+  'webhook jobs remove': 'webhook jobs remove JOB --yes',
+  'webhook secret': `webhook secret ${uid} --out @/hook.secret --yes`,
+  'webhook listen': 'webhook listen --secret-file @/hook.secret --port 0',
+  'webhook verify': 'webhook verify --secret-file @/hook.secret --header t=1,v1=x',
+  'webhook events': 'webhook events',
+  'webhook replay': 'webhook replay --since 100000d --to STUB/hook',
+  'webhook trigger': 'webhook trigger new-feed-item --to STUB/hook --secret-file @/hook.secret --db @/world.db',
+  whois: 'whois ext:1',
+  'alias set': 'alias set @bob ext:9',
+  'alias list': 'alias list',
+  'alias remove': 'alias remove @whale',
+  'auth login': 'auth login --context staging --with-key',
+  'auth logout': 'auth logout --context staging',
+  'auth status': 'auth status --check',
+  'context list': 'context list',
+  'context show': 'context show staging',
+  'context use': 'context use staging',
+  'context set': 'context set staging --service-name Other',
+  'context remove': 'context remove staging --yes',
+  'key generate': 'key generate another --password-file @/password',
+  'key import': 'key import other --key-file @/evm.hex --password-file @/password',
+  'key list': 'key list',
+  'key remove': 'key remove trader --yes',
+  'key export': 'key export trader --out @/exported.json',
+  doctor: 'doctor',
+  completion: 'completion bash',
+  'sandbox start': 'sandbox start --port 0 --db @/new.db --ready-file @/ready.json',
+  'sandbox log': 'sandbox log --ready-file @/served.json',
+  'sandbox stop': 'sandbox stop --ready-file @/served.json',
+  'sandbox import': 'sandbox import @/trades.csv --chain base --db @/world.db --rejects @/rejects.ndjson',
+  'sandbox reset': 'sandbox reset --db @/world.db --yes',
+  'sandbox status': 'sandbox status --db @/world.db',
+  'sandbox advance': 'sandbox advance 8d --db @/world.db',
+  'sandbox trade': `sandbox trade ${trade} --db @/world.db`,
+  'sandbox simulate': 'sandbox simulate --for 1s --db @/world.db',
+  request: 'request GET /v1/x',
+  probe: 'probe --save --context staging',
+  openapi: 'openapi',
+  commands: 'commands',
+  help: 'help signing',
+};
+
+const keystore = {
+  version: 3,
+  address: '7e5f4552091a69125d5dfcb7b8c2659029395bdf',
+  crypto: {
+    cipher: 'aes-128-ctr',
+    cipherparams: { iv: '00000000000000000000000000000000' },
+    ciphertext: '00'.repeat(32),
+    kdf: 'pbkdf2',
+    kdfparams: { dklen: 32, salt: '00'.repeat(32), c: 1000, prf: 'hmac-sha256' },
+    mac: '00'.repeat(32),
+  },
+};
+
+/** A folder with something in it that each of the lines could change. */
+async function place() {
+  const folder = temporaryFolder();
+  const put = (name: string, text: string) => writeFileSync(join(folder, name), text);
+  let stop: AbortController | undefined;
+  const service = await stub((_, response) => {
+    response.end('[]');
+    stop?.abort();
+  });
+  /** A signal for the next request that comes, or for when none does. */
+  const asked = (waitMs: number) => {
+    const next = new AbortController();
+    stop = next;
+    setTimeout(() => next.abort(), waitMs).unref();
+    return next.signal;
+  };
+  const env = { SOTRA_CONFIG_DIR: join(folder, 'config'), SOTRA_DATA_DIR: join(folder, 'data') };
+  for (const each of ['config/keys', 'data']) mkdirSync(join(folder, each), { recursive: true });
+  put('config/keys/trader.json', JSON.stringify(keystore));
+  const staging = { baseUrl: service.url, apiKey: 'a-stored-key', keyOrigin: service.url, serviceName: 'Example' };
+  put('config/config.json', JSON.stringify({ version: 1, contexts: { staging }, aliases: { whale: wallet } }));
+  put('follows.ndjson', '{"addressOrUid":"ext:user_1","targets":["ext:user_2"]}\n');
+  put('users.txt', `${wallet}\nnot-an-address\n`);
+  put('rejects.ndjson', 'rejected before');
+  put('evm.hex', `0x${'0'.repeat(63)}1`);
+  put('password', 'correct horse');
+  put('hook.secret', `${secret}\n`);
+  put('signed.json', 'signed before');
+  put('trades.csv', `time,trader,token,side,amount,usd\n2026-01-01T00:00:00Z,${wallet},${token},buy,1,2\n`);
+  // A process of its own has closed the database for good when it ends.
+  const made = ['bin/sotra.js', 'sandbox', 'trade', ...trade.split(' '), '--db', `${folder}/world.db`];
+  execFileSync(process.execPath, made, { env: { ...process.env, ...env }, stdio: 'ignore' });
+  const listener = await listen(join(folder, 'data'));
+  await send(listener.url, bodyOf('e1'), signed(bodyOf('e1')));
+  await listener.stop();
+  const failing = await answering({}, 503);
+  const upload = `webhook register --url http://127.0.0.1:9/y --wallet-addresses ${wallet} --retries 0`;
+  await run(upload, { env: { ...env, ...failing.env } });
+  const jobs = JSON.parse((await run('webhook jobs --json', { env })).out);
+  const serving = new AbortController();
+  const ready = join(folder, 'served.json');
+  const ended = run(`sandbox start --port 0 --db :memory: --ready-file ${ready}`, { env, signal: serving.signal });
+  await until(() => existsSync(ready));
+  onTestFinished(async () => {
+    serving.abort();
+    await ended;
+  });
+  return { folder, env, service, asked, job: jobs[0].job as string, jobUrl: failing.url };
+}
+
+type Place = Awaited<ReturnType<typeof place>>;
+
+function typed(line: string, { folder, service, job, jobUrl }: Place): string {
+  const base = line.startsWith('webhook resume') ? ` --base-url ${jobUrl}` : '';
+  return line.replaceAll('@/', `${folder}/`).replaceAll('STUB', service.url).replaceAll('JOB', job) + base;
+}
+
+/** Lines that name their service or their sandbox see no other. */
+function envOf({ words, uses }: { words: readonly string[]; uses: readonly string[] }, { env, service }: Place) {
+  const isOwn = words[0] === 'sandbox' || /--context|--db/.test(lines[words.join(' ')] ?? '');
+  return isOwn || !uses.includes('requests') ? env : { ...env, ...service.env };
+}
+
+function changedIn(before: Record<string, string>, after: Record<string, string>): string[] {
+  return [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((name) => before[name] !== after[name]);
+}
+
+/** Every file and folder with what it holds. */
+function contents(folder: string): Record<string, string> {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  return Object.fromEntries(
+    entries.map((entry) => {
+      const path = join(entry.parentPath, entry.name);
+      return [path, entry.isFile() ? createHash('sha256').update(readFileSync(path)).digest('hex') : 'folder'];
+    }),
+  );
+}
+
+test('every command has a line here, and no line is of a command that is gone', () => {
+  expect(Object.keys(lines).sort()).toEqual(outlines.map(nameOf).sort());
+});
+
+test('--dry-run and --curl show something and change nothing, or are refused, whatever the command', async () => {
+  const here = await place();
+  const before = contents(here.folder);
+  const wrong: unknown[] = [];
+  for (const outline of outlines) {
+    const taken = takenFlags(outline).map(({ flag }) => flag);
+    for (const flag of ['dry-run', 'curl']) {
+      const argv = `${typed(lines[nameOf(outline)] ?? '', here)} --${flag}`;
+      const { code, out, err } = await run(argv, { env: envOf(outline, here) });
+      const told = taken.includes(flag) ? code === 0 && out !== '' : code === 2 && err.includes(`--${flag}`);
+      if (!told) wrong.push([argv, code, out, err]);
+      const after = contents(here.folder);
+      if (JSON.stringify(after) !== JSON.stringify(before)) wrong.push([argv, changedIn(before, after)]);
+      if (here.service.requests.length > 0) wrong.push([argv, here.service.requests.splice(0)]);
+    }
+  }
+  expect(wrong).toEqual([]);
+}, 120_000);
+
+/** A value for each global flag that takes one. */
+const values: Record<string, string> = {
+  context: 'staging',
+  'base-url': 'http://127.0.0.1:9',
+  format: 'csv',
+  columns: 'none',
+  jq: '.',
+  timeout: '1s',
+  'max-time': '1s',
+  retries: '0',
+  'max-wait': '1s',
+  'max-body': '1KB',
+  'trace-file': '@/trace.har',
+};
+
+/** Habits of a terminal or a script, and not of a command: accepted everywhere. --json makes errors JSON, --verbose tells more of a bug. */
+const everywhere = ['format', 'json', 'plain', 'ascii', 'no-color', 'verbose', 'quiet', 'yes', 'no-input'];
+
+test('every command takes a global flag or refuses it by name before it does anything', async () => {
+  const here = await place();
+  const before = contents(here.folder);
+  const wrong: unknown[] = [];
+  for (const outline of outlines) {
+    const taken = takenFlags(outline).map(({ flag }) => flag);
+    const refused = globalFlags.filter(
+      ({ flag }) => !taken.includes(flag) || (flag === 'format' && outline.columns.length === 0),
+    );
+    for (const { flag, value } of refused) {
+      const more = [`--${flag}`, ...(value === undefined ? [] : [typed(values[flag] ?? '', here)])];
+      const argv = [...typed(lines[nameOf(outline)] ?? '', here).split(' '), ...more];
+      const { code, out, err } = await run(argv, { env: envOf(outline, here) });
+      if (code !== 2 || out !== '' || !err.includes(`--${flag}`)) wrong.push([argv.join(' '), code, out, err]);
+    }
+    const always = everywhere.filter((flag) => !taken.includes(flag));
+    if (always.length > 0) wrong.push([nameOf(outline), always]);
+  }
+  expect(wrong).toEqual([]);
+  expect(changedIn(before, contents(here.folder))).toEqual([]);
+  expect(here.service.requests).toEqual([]);
+});
+
+test('a command takes the flags about requests exactly where it sends some to the service', async () => {
+  const here = await place();
+  const file = join(here.env.SOTRA_CONFIG_DIR, 'config.json');
+  const config = readFileSync(file);
+  const sends: string[] = [];
+  for (const outline of outlines) {
+    // Sealing a key takes seconds.
+    if (['key generate', 'key import'].includes(nameOf(outline))) continue;
+    // Some lines go on until they are stopped.
+    const signal = here.asked(1000);
+    await run(typed(lines[nameOf(outline)] ?? '', here), {
+      env: { ...here.env, ...here.service.env },
+      stdin: 'a-key',
+      signal,
+    });
+    if (here.service.requests.splice(0).some(({ url }) => url !== '/hook')) sends.push(nameOf(outline));
+    writeFileSync(file, config);
+  }
+  const declared = outlines.filter(({ uses }) => uses.includes('requests')).map(nameOf);
+  // An upload that was broken off belongs to the service that failed.
+  expect(sends).toEqual(declared.filter((name) => name !== 'webhook resume'));
+}, 120_000);
+
+test('no command has a flag of its own by the name of a global one; context set --base-url means the same address', () => {
+  const own = outlines.flatMap((outline) =>
+    outline.fields
+      .filter(({ positional, flag }) => !positional && globalFlags.some((global) => global.flag === flag))
+      .map(({ flag }) => `${nameOf(outline)} --${flag}`),
+  );
+  expect(own).toEqual(['context set --base-url']);
+});

@@ -1,0 +1,180 @@
+import { expect, test } from 'vitest';
+import { exitMeanings } from '../../src/cli/help.ts';
+import { exitCodeOf } from '../../src/errors.ts';
+import { outlineAll } from '../../src/program.ts';
+import { run, temporaryFolder } from '../support/harness.ts';
+
+const commands = await outlineAll();
+
+const widths = [40, 60, 80, 140, 300];
+
+/** Lines that are typed as they stand, and so are never broken. */
+const isPasted = (line: string) => /^ {2}(sotra|#|GET|POST|PUT|DELETE|\{) ?/.test(line);
+
+test('help of every command fits every width, and says what it does, its inputs, exit codes and examples', async () => {
+  for (const { words, summary, examples, fields } of commands)
+    for (const tty of words[0] === 'leaderboard' ? widths : [40, 80]) {
+      const { out, code } = await run([...words, '--help'], { tty });
+      expect(code).toBe(0);
+      const long = out.split('\n').filter((line) => line.length > Math.min(tty, 100) && !isPasted(line));
+      // A word that is wider than the terminal cannot be broken: it must still be there whole.
+      expect([words, tty, long.filter((line) => line.trim().includes(' '))]).toEqual([words, tty, []]);
+      if (tty < 100) continue;
+      expect(out).toContain(summary);
+      for (const { argv } of examples) expect(out).toContain(`  sotra ${argv}\n`);
+      for (const { flag } of fields) expect(out).toContain(flag);
+    }
+});
+
+test('help of a command at 80 columns', async () => {
+  const { out } = await run('leaderboard rank --help', { tty: 80 });
+  expect(out).toContain(`The rank of one trader and the PnL behind it.
+
+The rank is 1 for the top trader and null for someone who is not on the
+leaderboard.
+
+USAGE
+  sotra leaderboard rank <address> [flags]
+
+ENDPOINT
+  GET /v2/leaderboard/ranking
+
+ARGUMENTS
+  <address>  the wallet whose rank is wanted
+
+FLAGS
+  --chains <value,...>  sum PnL over these chains: one of base, solana,
+                        ethereum, hyperliquid; several: repeat it or use commas;
+                        left out, the service takes all four
+`);
+});
+
+test('help of a command at 40 columns puts meanings below the flags', async () => {
+  const { out } = await run('leaderboard rank --help', { tty: 40 });
+  expect(out).toContain(`  --timeframe <value>
+      window of the PnL: one of 7d, 30d;
+      left out, the service takes 30d
+`);
+});
+
+test('the words help and --help mean the same', async () => {
+  for (const words of ['leaderboard list', 'auth', 'sandbox import'])
+    expect((await run(`help ${words}`)).out).toBe((await run(`${words} --help`)).out);
+  for (const line of ['help', 'help --quiet', 'help --help'])
+    expect((await run(line)).out).toBe((await run('--help')).out);
+  expect((await run('')).out).toBe((await run('--help')).out);
+});
+
+test('every noun is in the help of the program', async () => {
+  const { out } = await run('--help', { tty: 80 });
+  for (const { words } of commands) expect(out).toMatch(new RegExp(`^  ${words[0]} `, 'm'));
+});
+
+test.each(['exit-codes', 'environment', 'formatting', 'signing', 'webhooks'])(
+  'help %s fits the width',
+  async (topic) => {
+    for (const tty of widths) {
+      const { out, code } = await run(`help ${topic}`, { tty });
+      expect(code).toBe(0);
+      const long = out.split('\n').filter((line) => line.length > tty && !isPasted(line));
+      expect(long.filter((line) => line.trim().includes(' '))).toEqual([]);
+    }
+    const { out } = await run(`help ${topic} --json`);
+    expect(JSON.parse(out).topic).toBe(topic);
+  },
+);
+
+test('help exit-codes names every error code beside its exit code', async () => {
+  const { out } = await run('help exit-codes', { tty: 100 });
+  for (const [name, exit] of Object.entries(exitCodeOf)) {
+    expect(exitMeanings[exit]).toBeDefined();
+    expect(out).toContain(name);
+  }
+  expect(out).toMatch(/^ {2}4 +key missing or refused \[key-missing, key-refused, forbidden\]$/m);
+});
+
+const typos: readonly [argv: string, hint: string][] = [
+  ['help fomatting', 'Did you mean formatting?'],
+  ['help leaderbord list', 'Did you mean sotra help leaderboard?'],
+  ['help webhoks', 'Did you mean webhooks?'],
+  ['leaderbord list', 'Did you mean leaderboard?'],
+  ['context sett own', 'Did you mean set?'],
+  ['leaderboard list --chain base', 'Did you mean --chains?'],
+  ['leaderboard list --jsn', 'Did you mean --json?'],
+  ['leaderboard list --chains sollana', 'Did you mean solana?'],
+  ['leaderboard list --chains eth', 'Did you mean ethereum?'],
+  ['leaderboard list --format tabel', 'Did you mean table?'],
+  ['leaderboard list --colour', 'See sotra leaderboard list --help.'],
+];
+
+test.each(typos)('a slip of the finger is answered with what was meant: %s', async (argv, hint) => {
+  const { code, err } = await run(argv);
+  expect(code).toBe(2);
+  expect(err).toContain(hint);
+});
+
+test('--plain writes one fact a line, without columns or colours', async () => {
+  const { out, code } = await run('--sandbox leaderboard list --limit 2 --plain', { tty: 80 });
+  expect(code).toBe(0);
+  const lines = out.trimEnd().split('\n');
+  expect(lines[0]).toBe('1 of 2');
+  expect(lines[1]).toBe('#: 1');
+  expect(lines.filter((line) => !/^$|^\d of 2$|^[^:]+: .+$/.test(line))).toEqual([]);
+  const both = await run('--sandbox leaderboard list --plain --json');
+  expect(both.code).toBe(2);
+  expect(JSON.parse(both.err).error.message).toBe('--plain and --json contradict each other');
+});
+
+test('--ascii draws with ASCII alone, at every width', async () => {
+  const env = { SOTRA_DATA_DIR: temporaryFolder() };
+  for (const tty of widths) {
+    const { out } = await run('--sandbox leaderboard list --limit 5 --columns rank,pnlUsd,address --ascii', {
+      tty,
+      env,
+    });
+    expect(out).toMatch(/^[\x20-\x7e\n]+$/);
+  }
+});
+
+test('every example of the commands about the tool itself runs', async () => {
+  const env = { SOTRA_CONFIG_DIR: temporaryFolder(), SOTRA_DATA_DIR: temporaryFolder() };
+  const nouns = ['whois', 'alias', 'auth', 'context', 'doctor', 'completion', 'help'];
+  const tried: string[] = [];
+  for (const { words, examples } of commands.filter((command) => nouns.includes(command.words[0] ?? '')))
+    for (const { argv } of examples) {
+      const fromFile = argv.endsWith(' < key.txt');
+      const typed = argv.replace(' < key.txt', '');
+      // The check of a key asks a service of the internet.
+      const line = words.join(' ') === 'auth login' && !typed.includes('--offline') ? `${typed} --offline` : typed;
+      const input = fromFile ? { stdin: 'some-key-1234\n' } : { answers: ['some-key-1234'] };
+      const { code, err } = await run(line, { env, ...input });
+      expect([argv, code, code === 0 ? '' : err]).toEqual([argv, 0, '']);
+      const { out } = await run(line.includes('--json') ? line : `${line} --json`, { env, ...input });
+      if (out !== '') expect(() => JSON.parse(out)).not.toThrow();
+      tried.push(argv);
+    }
+  expect(tried.length).toBeGreaterThan(20);
+});
+
+test('help in JSON mode is the part of the tree that was asked for', async () => {
+  const entry = { command: 'leaderboard rank', summary: 'The rank of one trader and the PnL behind it' };
+  for (const argv of ['leaderboard rank --help --json', '--json leaderboard rank -h', 'help leaderboard rank --json']) {
+    const { code, out, err } = await run(argv);
+    expect([code, err]).toEqual([0, '']);
+    const { commands: shown } = JSON.parse(out);
+    expect(shown).toHaveLength(1);
+    expect(shown[0]).toMatchObject(entry);
+  }
+  const noun = JSON.parse((await run('leaderboard --json')).out);
+  expect(noun.commands.map(({ command }: { command: string }) => command)).toEqual([
+    'leaderboard list',
+    'leaderboard rank',
+    'leaderboard copytraded',
+    'leaderboard sections',
+    'leaderboard diff',
+  ]);
+  const whole = await run('commands --json');
+  for (const argv of ['--help --json', '--json', '--json --quiet'])
+    expect(JSON.parse((await run(argv)).out)).toEqual(JSON.parse(whole.out));
+  expect(await run('--version --json')).toEqual({ code: 0, out: '{"version":"0.0.0-test"}\n', err: '' });
+});

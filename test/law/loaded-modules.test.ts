@@ -1,0 +1,77 @@
+import { execFile } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { answering, run, temporaryFolder } from '../support/harness.ts';
+
+const execute = promisify(execFile);
+const chunks: Record<string, string[]> = JSON.parse(readFileSync('node_modules/.cache/chunks.json', 'utf8'));
+
+/** The packages and the folders of ours that one command line loads, sorted. */
+async function loadedBy(
+  argv: string,
+  env: Record<string, string> = {},
+): Promise<{ packages: string[]; own: string[] }> {
+  const folder = temporaryFolder();
+  const [hook, list] = [join(folder, 'hook.cjs'), join(folder, 'loaded.json')];
+  writeFileSync(
+    hook,
+    `process.on('exit', () => require('fs').writeFileSync(${JSON.stringify(list)}, JSON.stringify(Object.keys(require.cache))));`,
+  );
+  const all = { PATH: process.env['PATH'] ?? '', SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder, ...env };
+  await execute(process.execPath, ['--require', hook, 'bin/sotra.js', ...argv.split(' ')], { env: all });
+  const files: string[] = JSON.parse(readFileSync(list, 'utf8'));
+  const modules = files.flatMap((file) => chunks[basename(file)] ?? [file]);
+  const packages = modules.flatMap((id) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(id)?.[1] ?? []);
+  const own = modules.flatMap((id) => /^src\/(resources\/[^/]+|[^/]+)/.exec(id)?.[1] ?? []);
+  return { packages: [...new Set(packages)].sort(), own: [...new Set(own)].sort() };
+}
+
+test.each(['--version', '--help', 'leaderboard --help', 'leaderboard list --help', 'help webhook', 'completion bash'])(
+  '%s loads no package, no command and nothing that speaks to a service',
+  async (argv) => {
+    const { packages, own } = await loadedBy(argv);
+    expect(packages).toEqual([]);
+    expect(own).toEqual(['api', 'cli', 'errors.ts', 'main.ts', 'model', 'output', 'program.ts', 'run.ts']);
+  },
+);
+
+test('a read command loads its own noun, and of the packages what reads words and addresses, checks shapes and sends', async () => {
+  const { env } = await answering({ traders: [] });
+  const { packages, own } = await loadedBy('leaderboard list --json', env);
+  expect(packages).toEqual(['@scure/base', 'commander', 'undici', 'zod']);
+  expect(own.filter((name) => name.startsWith('resources/'))).toEqual(['resources/leaderboard']);
+  expect(own).not.toContain('sandbox');
+  expect(own).not.toContain('store.ts');
+});
+
+test('a table adds what draws it', async () => {
+  const { out } = await run('--sandbox leaderboard list --limit 1 --json');
+  const { env } = await answering(out);
+  const { packages } = await loadedBy('leaderboard list --format table', env);
+  const drawing = ['chalk', 'cli-table3', 'string-width'];
+  const ofThose = ['@colors/colors', 'ansi-regex', 'get-east-asian-width', 'strip-ansi'];
+  expect(packages).toEqual(['@scure/base', 'commander', 'undici', 'zod', ...drawing, ...ofThose].sort());
+});
+
+test('signing loads one library that signs, and nothing that sends', async () => {
+  const folder = temporaryFolder();
+  const file = join(folder, 'key');
+  writeFileSync(file, '07'.repeat(32), { mode: 0o600 });
+  const [tx, token] = [`0x${'ab'.repeat(32)}`, `0x${'cd'.repeat(20)}`];
+  const { packages, own } = await loadedBy(
+    `comment sign --chain base --tx ${tx} --token ${token} --text gm --service-name Example --key-file ${file}`,
+  );
+  expect(packages).toContain('viem');
+  for (const heavy of ['undici', 'tweetnacl', 'hono', 'libsql', 'conf', 'ora', 'cli-table3', 'jq-wasm'])
+    expect(packages).not.toContain(heavy);
+  expect(own).not.toContain('sandbox');
+});
+
+test('the sandbox inside the process loads no client of the network and no server', async () => {
+  const { packages } = await loadedBy('--sandbox leaderboard list --json');
+  expect(packages).toContain('libsql');
+  for (const other of ['undici', 'hono', '@hono/node-server', 'conf', 'ora', 'viem', 'cli-table3'])
+    expect(packages).not.toContain(other);
+});

@@ -1,0 +1,73 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { run, stub, temporaryFolder } from '../support/harness.ts';
+
+const wallet = '0x4ed4e862860bed51a9570b96d89af5e1b0efefed';
+
+// What every plain object seems to have: a name from outside may be one of them.
+describe.each(['constructor', '__proto__', 'toString', 'valueOf', 'hasOwnProperty'])('the name %s', (name) => {
+  const place = () => {
+    const folder = temporaryFolder();
+    return { folder, env: { SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder } };
+  };
+
+  test('is no context and no alias before it is saved, and one like any other afterwards', async () => {
+    const { env } = place();
+    const commands = [`--context ${name} leaderboard list`, `context show ${name}`, `context remove ${name} --yes`];
+    for (const argv of [...commands, `alias remove ${name}`, `--sandbox profile get @${name}`])
+      expect(await run(argv, { env })).toMatchObject({ code: 2, out: '' });
+    // Names of contexts and aliases begin with a letter or digit.
+    const code = name === '__proto__' ? 2 : 0;
+    expect((await run(`context set ${name} --base-url https://a.example.com`, { env })).code).toBe(code);
+    expect((await run(`context show ${name}`, { env })).code).toBe(code);
+    expect((await run(`alias set ${name} ${wallet}`, { env })).code).toBe(code);
+    expect((await run(`--sandbox profile get @${name}`, { env })).code).toBe(code);
+    expect((await run(`alias remove ${name}`, { env })).code).toBe(code);
+    expect((await run(`alias remove ${name}`, { env })).code).toBe(2);
+  });
+
+  test('is a column of a file of trades', async () => {
+    const { folder, env } = place();
+    const [csv, ndjson] = [join(folder, 't.csv'), join(folder, 't.ndjson')];
+    writeFileSync(
+      csv,
+      `${name},trader,token,side,usd,amount,time\nbase,${wallet},${wallet},buy,1,1,2026-01-01T00:00:00Z\n`,
+    );
+    writeFileSync(
+      ndjson,
+      `{"${name}":"base","trader":"${wallet}","token":"${wallet}","side":"buy","usd":1,"amount":1,"time":"2026-01-01T00:00:00Z"}\n`,
+    );
+    for (const file of [csv, ndjson]) {
+      const imported = await run(`sandbox import ${file} --map chain=${name} --db ${file}.db --json`, { env });
+      expect({ ...JSON.parse(imported.out), err: imported.err }).toMatchObject({ imported: 1, rejected: 0, err: '' });
+    }
+  });
+
+  test('is a transaction, a field and a header of an answer', async () => {
+    const body = `{"${name}":{"comments":[],"insights":[]}}`;
+    const service = await stub((_, response) => {
+      response.setHeader('content-type', 'application/json');
+      response.appendHeader(name, 'v').appendHeader(name, 'w').end(body);
+    });
+    const { folder, env } = place();
+    const all = { env: { ...service.env, ...env } };
+    for (const flags of ['', '--json', '--format csv', '--plain']) {
+      const listed = await run(`comment list 0x${'1'.repeat(64)} --chain base ${flags}`, all);
+      expect(listed.code).toBe(0);
+      if (flags === '--json') expect(listed.out).toContain(`"${name}": {`);
+    }
+    const trace = join(folder, 'trace.har');
+    const sent = await run(`request GET /v1/x --include --verbose --trace-file ${trace} --jq keys[]`, all);
+    expect(sent).toMatchObject({ code: 0 });
+    expect(sent.out).toContain(`${name.toLowerCase()}: v`);
+    expect(sent.out.trim().split('\n').at(-1)).toBe(name);
+  });
+
+  test('is what was asked of the sandbox', async () => {
+    const { env } = place();
+    const answer = await run(`--sandbox request GET /v1/swap-comments?chain=base&transactionHashes=${name}`, { env });
+    expect(answer).toMatchObject({ code: 0 });
+    expect(answer.out).toContain(`"${name}": {`);
+  });
+});

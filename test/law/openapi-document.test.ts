@@ -1,0 +1,232 @@
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import {
+  asDocument,
+  defineEndpoint,
+  type Endpoint,
+  inBody,
+  inPath,
+  inQuery,
+  local,
+} from '../../src/contract/endpoint.ts';
+import { openApiDocument } from '../../src/contract/openapi.ts';
+
+const chain = z.enum(['base', 'solana']);
+const about = { source: 'spec', answer: z.object({ chain }), examples: [] } as const;
+const get = defineEndpoint({
+  ...about,
+  id: 'thing.get',
+  method: 'GET',
+  path: '/v1/things/{id}',
+  summary: 'shows a thing',
+  description: 'More of it.',
+  deprecated: 'ask for the list',
+  keyless: true,
+  params: {
+    id: inPath(z.string(), 'which thing', { wire: 'other' }),
+    chains: inQuery(z.array(chain).optional(), 'on which chains', { aliases: ['nets'], serviceDefault: 'all' }),
+    limit: inQuery(z.int().min(1).max(9), 'how many', { wire: 'count', source: 'assumed', aliases: [] }),
+    wide: local(z.boolean().optional(), 'never sent'),
+  },
+  examples: [{ argv: 'thing get a', says: 'a thing' }],
+});
+const add = defineEndpoint({
+  ...about,
+  id: 'thing.add',
+  method: 'POST',
+  path: '/v1/things',
+  summary: 'adds a thing',
+  params: {
+    name: inBody(z.string(), 'its name', { wire: 'title', source: 'public', aliases: ['label'] }),
+    until: inBody(z.int().min(0).max(9).nullable().optional(), 'its end', {
+      source: 'assumed',
+      serviceDefault: 'never',
+    }),
+  },
+});
+const change = defineEndpoint({
+  ...about,
+  id: 'thing.change',
+  method: 'PUT',
+  path: '/v1/things',
+  summary: 'changes a thing',
+  params: { until: inBody(z.int().min(0).max(9).optional(), 'its end') },
+});
+const replace = defineEndpoint({
+  ...about,
+  id: 'list.replace',
+  method: 'PUT',
+  path: '/v1/list',
+  summary: 'replaces the list',
+  params: { entries: asDocument(z.array(chain), 'the list', { source: 'public', aliases: ['all'] }) },
+});
+
+type Samples = Record<string, Record<string, unknown>>;
+const documentOf = (endpoints: readonly Endpoint[], samples: Samples = {}) =>
+  openApiDocument(endpoints, {
+    servers: [{ url: 'https://api.example', description: 'the service' }],
+    wire: { 'thing.get.limit': 'top', 'thing.get.chains': 'unused', 'thing.add.until': 'end' },
+    shared: { Chain: chain },
+    samples: ({ id }) => samples[id] ?? {},
+  });
+type Operations = Record<string, Record<string, Record<string, unknown>>>;
+const operationOf = (endpoint: Endpoint, sample: Record<string, unknown> = {}) => {
+  const paths = documentOf([endpoint], { [endpoint.id]: sample })['paths'] as Operations;
+  return paths[endpoint.path]?.[endpoint.method.toLowerCase()] ?? {};
+};
+const bodyOf = (endpoint: Endpoint, sample: Record<string, unknown> = {}) =>
+  operationOf(endpoint, sample)['requestBody'];
+
+const chainRef = { $ref: '#/components/schemas/Chain' };
+const done = {
+  description: 'done',
+  content: {
+    'application/json': {
+      schema: { type: 'object', properties: { chain: chainRef }, required: ['chain'] },
+    },
+  },
+};
+const responses = {
+  200: done,
+  400: { $ref: '#/components/responses/BadRequest' },
+  401: { $ref: '#/components/responses/Unauthorized' },
+  default: { $ref: '#/components/responses/OtherError' },
+};
+const withId = { ...responses, 404: { $ref: '#/components/responses/NotFound' } };
+const withBody = { ...responses, 413: { $ref: '#/components/responses/TooLarge' } };
+
+test('an operation says all that its endpoint says, and nothing that is not sent', () => {
+  expect(operationOf(get, { id: 'a', limit: 3 })).toStrictEqual({
+    operationId: 'thing.get',
+    tags: ['thing'],
+    summary: 'shows a thing',
+    description: 'More of it.\n\nDeprecated: ask for the list.',
+    deprecated: true,
+    security: [{}, { bearerAuth: [] }],
+    parameters: [
+      {
+        name: 'id',
+        in: 'path',
+        required: true,
+        description: 'which thing',
+        schema: { type: 'string' },
+        example: 'a',
+        'x-source': 'spec',
+      },
+      {
+        name: 'chains',
+        in: 'query',
+        description: 'on which chains; left out: all',
+        schema: { type: 'array', items: chainRef },
+        style: 'form',
+        explode: true,
+        'x-source': 'spec',
+        'x-aliases': ['nets'],
+      },
+      {
+        name: 'top',
+        in: 'query',
+        required: true,
+        description: 'how many',
+        schema: { type: 'integer', minimum: 1, maximum: 9 },
+        example: 3,
+        'x-source': 'assumed',
+      },
+    ],
+    responses: withId,
+    'x-source': 'spec',
+    'x-codeSamples': [{ lang: 'Shell', label: 'a thing', source: 'sotra thing get a' }],
+  });
+});
+
+const fields = {
+  type: 'object',
+  properties: {
+    title: { type: 'string', description: 'its name', 'x-source': 'public', 'x-aliases': ['label'] },
+    end: {
+      anyOf: [{ type: 'integer', minimum: 0, maximum: 9 }, { type: 'null' }],
+      description: 'its end; left out: never',
+      'x-source': 'assumed',
+    },
+  },
+  required: ['title'],
+};
+
+test('an operation with a body and no more has neither parameters nor a word too many', () => {
+  expect(operationOf(add)).toStrictEqual({
+    operationId: 'thing.add',
+    tags: ['thing'],
+    summary: 'adds a thing',
+    requestBody: { required: true, content: { 'application/json': { schema: fields } } },
+    responses: withBody,
+    'x-source': 'spec',
+    'x-codeSamples': [],
+  });
+});
+
+test('a body is shown with an example where the samples hold all that it must have', () => {
+  const of = (example: object) => ({ required: true, content: { 'application/json': { schema: fields, example } } });
+  expect(bodyOf(add, { name: 'n' })).toStrictEqual(of({ title: 'n' }));
+  expect(bodyOf(add, { name: 'n', until: 4 })).toStrictEqual(of({ title: 'n', end: 4 }));
+  expect(bodyOf(add, { until: 4 })).toStrictEqual({
+    required: true,
+    content: { 'application/json': { schema: fields } },
+  });
+  const properties = { until: { type: 'integer', minimum: 0, maximum: 9, description: 'its end', 'x-source': 'spec' } };
+  const optional = { type: 'object', properties };
+  expect(bodyOf(change)).toStrictEqual({ required: false, content: { 'application/json': { schema: optional } } });
+  expect(bodyOf(change, { until: 4 })).toStrictEqual({
+    required: false,
+    content: { 'application/json': { schema: optional, example: { until: 4 } } },
+  });
+});
+
+test('a body that is one document has its schema and, where there is one, its sample', () => {
+  const schema = { type: 'array', items: chainRef };
+  const about = { required: true, description: 'the list', 'x-source': 'public', 'x-aliases': ['all'] };
+  expect(bodyOf(replace)).toStrictEqual({ ...about, content: { 'application/json': { schema } } });
+  expect(bodyOf(replace, { entries: ['base'] })).toStrictEqual({
+    ...about,
+    content: { 'application/json': { schema, example: ['base'] } },
+  });
+  expect(operationOf(replace)['responses']).toStrictEqual(withBody);
+});
+
+test('around the operations stand the service, the nouns as tags, the key and the errors', () => {
+  const { paths, info, ...rest } = documentOf([get, add, change, replace]);
+  expect(info).toEqual({
+    title: 'Social Trading Data Service',
+    version: '1.0.0',
+    description: expect.stringContaining('`assumed` a choice of this tool'),
+  });
+  expect(Object.entries(paths as Operations).map(([path, item]) => [path, Object.keys(item)])).toEqual([
+    ['/v1/things/{id}', ['get']],
+    ['/v1/things', ['post', 'put']],
+    ['/v1/list', ['put']],
+  ]);
+  const content = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
+  expect(rest).toStrictEqual({
+    openapi: '3.1.0',
+    servers: [{ url: 'https://api.example', description: 'the service' }],
+    security: [{ bearerAuth: [] }],
+    tags: [{ name: 'thing' }, { name: 'list' }],
+    components: {
+      securitySchemes: { bearerAuth: { type: 'http', scheme: 'bearer', description: 'partner API key' } },
+      schemas: {
+        Error: {
+          type: 'object',
+          properties: { error: { type: 'string', description: 'what is wrong, in words' } },
+          required: ['error'],
+        },
+        Chain: { type: 'string', enum: ['base', 'solana'] },
+      },
+      responses: {
+        BadRequest: { description: 'bad input; names the field', 'x-source': 'spec', content },
+        Unauthorized: { description: 'key missing or unknown', 'x-source': 'assumed', content },
+        NotFound: { description: 'no such id', 'x-source': 'assumed', content },
+        TooLarge: { description: 'body over 5 MB', 'x-source': 'assumed', content },
+        OtherError: { description: 'any other error', 'x-source': 'spec', content },
+      },
+    },
+  });
+});

@@ -1,0 +1,95 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { displayWidth } from '../../src/output/text-width.ts';
+import { outlineAll } from '../../src/program.ts';
+import { run } from '../support/harness.ts';
+
+const outlines = await outlineAll();
+const env = { SOTRA_DATA_DIR: mkdtempSync(join(tmpdir(), 'sotra-test-')) };
+afterAll(() => rmSync(env.SOTRA_DATA_DIR, { recursive: true, force: true }));
+const entry = '{"addressOrUid":"ext:user_1","targets":["0xb129d76820940a14c764df8b223d8e39cf94a122"]}';
+
+/** Command lines of the service that print a table, cards or a record: what they print does not change anything. */
+const shown = outlines
+  .filter(({ endpoint }) => endpoint?.method === 'GET')
+  .flatMap(({ examples }) => examples.map(({ argv }) => argv))
+  .filter((argv) => !/--json|--format|--curl|--dry-run|--jq/.test(argv));
+
+const show = (argv: string, tty: number, more: Parameters<typeof run>[1] = {}) =>
+  run(argv, { env, tty, now: Date.UTC(2026, 10, 20, 12), stdin: entry, ...more });
+
+/** Lines that are too wide for the screen, other than values that cannot be broken: an address, an id. */
+function tooWide(text: string, width: number): string[] {
+  return text
+    .split('\n')
+    .filter((line) => displayWidth(line) > width)
+    .filter((line) => line.trim().split(/ {2,}/).length > 2 || /\S \S+ \S/.test(line));
+}
+
+test('no line is wider than the screen, from 40 columns to 300, and nothing breaks on less', async () => {
+  for (const argv of shown)
+    for (const width of [1, 7, 20, 39, 40, 55, 60, 79, 80, 100, 140, 300]) {
+      const { out, code } = await show(argv, width);
+      expect([argv, width, code]).toEqual([argv, width, 0]);
+      if (width >= 40) expect([argv, width, tooWide(out, width)]).toEqual([argv, width, []]);
+    }
+});
+
+test('the leaderboard fits every width from 40 to 300', async () => {
+  for (let width = 40; width <= 300; width += 1) {
+    const { out } = await show('--sandbox leaderboard list --limit 12', width);
+    expect([width, tooWide(out, width)]).toEqual([width, []]);
+  }
+});
+
+const withoutSgr = (text: string) => text.replaceAll(/\u001b\[[\d;]*m/g, '');
+
+test('no meaning hangs on colour: without its colours every screen reads as it does where there are none', async () => {
+  for (const argv of shown)
+    for (const chart of [
+      '',
+      ...(outlines.find(({ words }) => argv.includes(words.join(' ')))?.fields ?? [])
+        .filter(({ flag }) => flag === 'chart')
+        .map(() => ' --chart'),
+    ]) {
+      const none = await show(argv + chart, 100);
+      for (const colours of [1, 2, 3] as const) {
+        const coloured = await show(argv + chart, 100, { colours });
+        expect([argv, withoutSgr(coloured.out)]).toEqual([argv, none.out]);
+        expect([argv, withoutSgr(coloured.err)]).toEqual([argv, none.err]);
+      }
+      const refused = await show(`${argv}${chart} --no-color`, 100, { colours: 3 });
+      expect([argv, refused.out]).toEqual([argv, none.out]);
+    }
+});
+
+test('gains and losses carry their sign, and colour as well where there is some', async () => {
+  const { out } = await show('--sandbox leaderboard list --limit 50', 140, { colours: 1 });
+  expect(out).toMatch(/\u001b\[32m\+\$[\d,.]+/);
+  expect(out).toMatch(/\u001b\[31m-\$[\d,.]+/);
+});
+
+test('--plain: no colour, no box, no cursor movement, one fact a line', async () => {
+  for (const argv of shown) {
+    const { out, err, code } = await show(`${argv} --plain`, 80, { colours: 3 });
+    expect([argv, code]).toEqual([argv, 0]);
+    expect([argv, /[\u001b\u2500-\u259f\r\t]/.exec(out + err)]).toEqual([argv, null]);
+    // A heading may stand above; all else is a name and its value.
+    const facts = out.split('\n\n').flatMap((part) => part.trim().split('\n').slice(1));
+    const others = facts.filter((line) => !/^[^:]+: /.test(line));
+    expect([argv, others]).toEqual([argv, []]);
+  }
+});
+
+test('--ascii draws with ASCII alone where the service sends no more', async () => {
+  const { out } = await show('--sandbox leaderboard rank 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2 --ascii', 80);
+  expect(/[^\x20-\x7e\n]/.exec(out)).toBeNull();
+});
+
+test('a short address is not cut once more', async () => {
+  const { out } = await show('--sandbox feed actor 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2 --chains all', 80);
+  expect(out).toContain(' 0xb7b6…17b2  ');
+  expect(out).not.toContain('……');
+});

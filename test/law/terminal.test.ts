@@ -1,0 +1,79 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import { run, temporaryFolder } from '../support/harness.ts';
+
+const hasTmux = spawnSync('tmux', ['-V']).status === 0;
+const widths = [60, 80, 140] as const;
+const now = Date.UTC(2026, 10, 20, 12);
+
+/** What is looked at again whenever it changes: each is kept as it stood on a terminal of three widths. */
+const screens = {
+  leaderboard: '--sandbox leaderboard list --limit 8',
+  chart: '--sandbox leaderboard list --limit 8 --chart',
+  position: '--sandbox position get 6527ff56-9ac0-5c42-812c-d84aa9a0cf53',
+  help: '--help',
+  'help-command': 'leaderboard rank --help',
+  error: 'leaderboard list --chains solanna',
+} as const;
+
+test.each(Object.entries(screens))('%s at 60, 80 and 140 columns is what was looked at', async (name, argv) => {
+  const env = { SOTRA_DATA_DIR: temporaryFolder() };
+  for (const tty of widths) {
+    const { out, err } = await run(argv, { env, tty, now });
+    await expect(out + err).toMatchFileSnapshot(`screens/${name}-${tty}.txt`);
+  }
+});
+
+/** What stands on a terminal of that width when the command line has ended, with the escape codes of its colours. */
+async function capture(argv: string, width: number, env: Readonly<Record<string, string>>): Promise<string> {
+  const socket = join(temporaryFolder(), 'tmux');
+  const tmux = (...words: string[]) => spawnSync('tmux', ['-S', socket, ...words], { encoding: 'utf8' }).stdout;
+  const set = Object.entries(env).map(([key, value]) => `${key}='${value}'`);
+  const command = `env -u NO_COLOR -u FORCE_COLOR -u CI ${set.join(' ')} ${process.execPath} bin/sotra.js ${argv}; echo "ended with $?"; cat`;
+  onTestFinished(() => void tmux('kill-server'));
+  tmux('-f', '/dev/null', 'new-session', '-d', '-x', String(width), '-y', '70', command);
+  for (;;) {
+    const shown = tmux('capture-pane', '-p', '-e', '-J', '-S', '-200');
+    const end = shown.indexOf('ended with');
+    if (end !== -1) return shown.slice(0, end);
+    await delay(50);
+  }
+}
+
+const colours = /\u001b\[[\d;]*m/g;
+/** Moments and ages go on between two looks. */
+const still = (text: string) =>
+  text
+    .replaceAll(colours, '')
+    .replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)?Z/g, 'TIME')
+    .replaceAll(/ +$/gm, '')
+    .trimEnd();
+
+test.skipIf(!hasTmux)('a real terminal shows the same (skipped without tmux)', { timeout: 120_000 }, async () => {
+  const env = { SOTRA_DATA_DIR: temporaryFolder(), SOTRA_CONFIG_DIR: temporaryFolder() };
+  for (const argv of Object.values(screens))
+    for (const width of widths) {
+      const shown = await capture(argv, width, env);
+      const { out, err } = await run(argv, { env, tty: width });
+      expect([argv, width, still(shown)]).toEqual([argv, width, still(out + err)]);
+    }
+});
+
+test.skipIf(!hasTmux)('colours follow the terminal, NO_COLOR, FORCE_COLOR, TERM and --no-color', async () => {
+  const data = { SOTRA_DATA_DIR: temporaryFolder(), SOTRA_CONFIG_DIR: temporaryFolder() };
+  const coloured = async (argv: string, env: Record<string, string> = {}) =>
+    colours.test(await capture(`--sandbox leaderboard list --limit 2 ${argv}`, 80, { ...data, ...env }));
+  expect(await coloured('')).toBe(true);
+  expect(await coloured('', { NO_COLOR: '1' })).toBe(false);
+  expect(await coloured('', { NO_COLOR: '' })).toBe(true);
+  expect(await coloured('', { TERM: 'dumb' })).toBe(false);
+  expect(await coloured('--no-color')).toBe(false);
+  expect(await coloured('--plain')).toBe(false);
+  expect(await coloured('', { NO_COLOR: '1', FORCE_COLOR: '1' })).toBe(true);
+  expect(await coloured('', { FORCE_COLOR: '0' })).toBe(false);
+  expect(await coloured('', { CI: 'true' })).toBe(true);
+  expect(await coloured('| cat')).toBe(false);
+  expect(await coloured('--format table | cat', { FORCE_COLOR: '1' })).toBe(true);
+});

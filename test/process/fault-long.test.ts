@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+import { outlineAll } from '../../src/program.ts';
+import { allFaults, longCommands } from '../support/fault-long.ts';
+import { checkRow, expected, faults, rows } from '../support/fault-table.ts';
+import { serviceCommands } from '../support/faults.ts';
+
+test('every command stands in the table of single calls, in that of long ones, or among those that never ask the service', async () => {
+  const single = (await serviceCommands()).map(({ name }) => name);
+  const long = longCommands.map(({ name }) => name.split('/')[0]);
+  const alone =
+    `alias set, alias list, alias remove, auth logout, commands, comment sign, comment verify, completion, context list,
+    context remove, context set, context show, context use, help, key export, key generate, key import, key list, key remove, openapi, sandbox advance,
+    sandbox import, sandbox log, sandbox reset, sandbox simulate, sandbox start, sandbox status, sandbox stop, sandbox trade, webhook events, webhook jobs, webhook jobs remove,
+    webhook listen, webhook replay, webhook trigger, webhook verify`.split(/,\s+/);
+  const all = (await outlineAll()).map(({ words }) => words.join(' '));
+  expect([...new Set([...single, ...long, ...alone])].sort()).toEqual(all.sort());
+  expect(alone.filter((name) => [...single, ...long].includes(name))).toEqual([]);
+  // Whoever never asks cannot be refused a key, or find the service down.
+  const outlines = (await outlineAll()).filter(({ words }) => alone.includes(words.join(' ')));
+  for (const { words, exitCodes } of outlines)
+    expect([words, exitCodes.filter((code) => [4, 7, 8].includes(code))]).toEqual([words, []]);
+});
+
+test('every fault and every command has its line, and no cell is empty', () => {
+  expect(Object.keys(faults).sort()).toEqual([...allFaults].sort());
+  const lines = rows.map(({ name, well }) => `${name} ${well}`);
+  expect(lines).toEqual(longCommands.flatMap(({ name, wells }) => wells.map((well) => `${name} ${well}`)));
+  for (const row of rows) for (const fault of allFaults) expect(expected(row, fault).code).toBeGreaterThanOrEqual(0);
+});
+
+/** One or two of each column; `npm run prove -- fault-matrix` has them all. */
+const some = [
+  'reset in the body',
+  'no first byte',
+  '401',
+  '404',
+  '429',
+  '500',
+  '503',
+  'garbage',
+  'wrong shape',
+  'refused',
+];
+
+test.each(rows)('$name with $well requests answered well ends as the table says', async (row) => {
+  await checkRow(row, [...some, 'redirect elsewhere']);
+});

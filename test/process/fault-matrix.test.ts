@@ -1,0 +1,117 @@
+import { expect, test } from 'vitest';
+import { type CommandLine, failing, scripts, serviceCommands } from '../support/faults.ts';
+import { run, stub } from '../support/harness.ts';
+import { patience } from '../support/patience.ts';
+
+const commands = await serviceCommands();
+const flags = ['--json', '--retries', '1', '--max-body', '1MB'];
+
+/** What the server gets: once, once more where that is safe, or as the few commands do that are more than one call. */
+type Kind = 'once' | 'again' | 'again but POST';
+
+/** Typed from the exit codes of the command line and the rules of repeating: fault, exit code, how often it is sent. */
+const expected: readonly [fault: string, exitCode: number, sent: Kind][] = [
+  ['reset before answer', 9, 'again but POST'],
+  ['reset in the body', 9, 'again but POST'],
+  ['no first byte', 9, 'again but POST'],
+  ['stalled body', 9, 'again but POST'],
+  ['400', 6, 'once'],
+  ['401', 4, 'once'],
+  ['403', 4, 'once'],
+  ['404', 5, 'once'],
+  ['409', 6, 'once'],
+  ['413', 6, 'once'],
+  ['429', 7, 'again'],
+  ['429 with Retry-After', 7, 'again'],
+  ['500', 8, 'once'],
+  ['502', 8, 'again but POST'],
+  ['503', 8, 'again but POST'],
+  ['garbage', 13, 'once'],
+  ['truncated JSON', 13, 'once'],
+  ['redirect in a circle', 9, 'once'],
+  ['endless body', 13, 'once'],
+];
+
+test('every fault has its line', () => {
+  const lines = expected.map(([fault]) => fault);
+  expect([...lines, 'wrong shape'].sort()).toEqual(Object.keys(scripts).sort());
+});
+
+/** One command against a server that fails so: what it ended with, and what the server got, in order. */
+async function against(fault: string, { argv, stdin }: CommandLine, more: readonly string[] = flags) {
+  const waiting = await patience();
+  const service = await stub(failing(fault, waiting));
+  const { transport } = waiting;
+  const outcome = await run([...argv, ...more], { env: service.env, stdin, hurry: true, transport });
+  return { ...outcome, requests: service.requests.map(({ method }) => method) };
+}
+
+/**
+ * The methods in the order of sending. Uploads repeat what may pass, as often as --retries says, and a webhook is made only where the list says that there is none yet; whether
+ * a comment was taken is looked up where its answer is lost.
+ */
+function methodsOf({ name, method }: CommandLine, exitCode: number, sent: Kind): string[] {
+  const times = sent === 'again' || (sent === 'again but POST' && method !== 'POST') ? 2 : 1;
+  const passing = sent !== 'once' || exitCode === 8 || exitCode === 13;
+  if (name === 'webhook add-addresses') return Array(passing ? 2 : times).fill('PUT');
+  const listing = sent === 'once' ? 1 : 2;
+  if (name === 'webhook register') return Array(passing ? 2 : listing).fill('GET');
+  const isLost = passing && sent !== 'again';
+  if (name === 'comment post' && isLost) return ['POST', ...Array(listing).fill('GET')];
+  return Array(times).fill(method);
+}
+
+test.each(expected)('%s ends every command with %i and one error, and is sent %s', async (fault, exitCode, sent) => {
+  for (const command of commands) {
+    const { name } = command;
+    const { code, out, err, requests } = await against(fault, command);
+    expect([name, code, out]).toEqual([name, exitCode, '']);
+    const { error } = JSON.parse(err);
+    expect(error.message.length).toBeGreaterThan(10);
+    expect([name, requests]).toEqual([name, methodsOf(command, exitCode, sent)]);
+  }
+});
+
+test('a wrong shape is shown with a warning that names the place, and with --strict is exit 13', async () => {
+  for (const command of commands) {
+    const { name } = command;
+    // A comment that does not come back as it was signed, and a webhook without its id, are errors of their own.
+    const loose = name === 'comment post' ? 12 : name === 'webhook register' ? 13 : 0;
+    expect([name, (await against('wrong shape', command)).code]).toEqual([name, loose]);
+    const { code, out } = await against('wrong shape', command, [...flags, '--strict']);
+    expect([name, code, out]).toEqual([name, 13, '']);
+  }
+});
+
+test('a refused connection is exit 9 and said so; nothing was sent, so that POST is tried again as well', async () => {
+  for (const { name, argv, stdin } of commands) {
+    const env = { SOTRA_BASE_URL: 'http://127.0.0.1:9', SOTRA_API_KEY: 'key' };
+    const { code, out, err } = await run([...argv, ...flags], { env, stdin, hurry: true });
+    expect([name, code, out]).toEqual([name, 9, '']);
+    const { error } = JSON.parse(err);
+    expect(error.code).toBe('network');
+    expect(error.message).toMatch(/^cannot reach http:\/\/127\.0\.0\.1:9: connect ECONNREFUSED/);
+    // Those that go on with a file say instead where they stopped.
+    if (!['webhook register', 'webhook add-addresses', 'follow bulk'].includes(name))
+      expect([name, error.details.attempts]).toEqual([
+        name,
+        [
+          { reason: expect.stringContaining('ECONNREFUSED'), waitedMs: 0 },
+          { reason: expect.stringContaining('ECONNREFUSED'), waitedMs: null },
+        ],
+      ]);
+  }
+});
+
+test('a redirect to another origin is refused with exit 9, and nothing arrives there', async () => {
+  const elsewhere = await stub((_, response) => void response.end('{}'));
+  const service = await stub(
+    ({ url }, response) => void response.writeHead(307, { location: elsewhere.url + url }).end(),
+  );
+  for (const { name, argv, stdin } of commands) {
+    const { code, out, err } = await run([...argv, ...flags], { env: service.env, stdin, hurry: true });
+    expect([name, code, out]).toEqual([name, 9, '']);
+    expect(JSON.parse(err).error).toMatchObject({ code: 'redirect', message: expect.stringContaining(elsewhere.url) });
+  }
+  expect(elsewhere.requests).toEqual([]);
+});

@@ -1,0 +1,155 @@
+import { createHmac } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { allFaults, brokenService, inShort, kindOf, nodeWarnings, targetKinds } from '../support/fault-long.ts';
+import { run, temporaryFolder } from '../support/harness.ts';
+
+test('every fault of a target has its kind', () => {
+  expect(Object.values(targetKinds).flat().sort()).toEqual([...allFaults].sort());
+});
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setImmediate(resolve));
+}
+
+async function deliver(url: string, eventId: string): Promise<number> {
+  const body = JSON.stringify({ events: [{ eventId, eventType: 'copyswap', walletAddresses: [] }] });
+  const t = Math.floor(Date.now() / 1000);
+  const v1 = createHmac('sha256', 'whsec_test').update(`${t}.${body}`).digest('base64url');
+  return (await fetch(url, { method: 'POST', body, headers: { 'daylight-signature': `t=${t},v1=${v1}` } })).status;
+}
+
+/** A folder whose listener stored two events while it forwarded them to a target that fails so. */
+async function listenTo(fault: string) {
+  const folder = temporaryFolder();
+  const [secret, ready] = [join(folder, 'secret'), join(folder, 'ready')];
+  writeFileSync(secret, 'whsec_test\n');
+  const target = await brokenService({ fault, well: 0 });
+  const stopping = new AbortController();
+  const env = { SOTRA_DATA_DIR: folder };
+  const argv = `webhook listen --port 0 --secret-file ${secret} --ready-file ${ready} --forward-to ${target.url}/hook`;
+  const ended = run(argv, { env, hurry: true, signal: stopping.signal });
+  await until(() => existsSync(ready));
+  const { url } = JSON.parse(readFileSync(ready, 'utf8'));
+  expect([await deliver(url, 'one'), await deliver(url, 'two')]).toEqual([200, 200]);
+  const enough = { taken: 2, passing: 3, moved: 3, refusing: 11, silent: 1, gone: 0 }[kindOf(fault)] ?? 0;
+  await until(() => target.requests.length >= enough);
+  stopping.abort();
+  const outcome = await ended;
+  target.close();
+  return { folder, env, secret, outcome, requests: target.requests };
+}
+
+test.each(allFaults)('webhook listen takes and stores every event, also where its target has %s', async (fault) => {
+  const { env, outcome, requests } = await listenTo(fault);
+  expect(outcome.code).toBe(0);
+  expect(requests.every((method) => method === 'POST')).toBe(true);
+  const { out } = await run('webhook events --json', { env });
+  expect(JSON.parse(out).map(({ eventId }: { eventId: string }) => eventId)).toEqual(['two', 'one']);
+  const kind = kindOf(fault);
+  if (kind === 'taken') expect(requests).toEqual(['POST', 'POST']);
+  // What is not taken is not given up: it waits for the next start.
+  if (['passing', 'moved', 'silent', 'gone'].includes(kind)) expect(outcome.err).toContain('2 deliveries wait to be');
+  if (kind === 'refusing')
+    expect(outcome.err).toMatch(/event one is refused \(HTTP \d{3}\): left behind; sotra webhook replay/);
+});
+
+test('a silent target of a dozen webhooks gets the first event of each, and nothing but our own words is on stderr', async () => {
+  const { folder, env, secret } = await listenTo('garbage');
+  const warnings = nodeWarnings();
+  const target = await brokenService({ fault: 'no first byte', well: 0 });
+  const ready = join(folder, 'again');
+  const stopping = new AbortController();
+  const argv = `webhook listen --port 0 --secret-file ${secret} --ready-file ${ready} --forward-to ${target.url}/hook`;
+  const ended = run(argv, { env, signal: stopping.signal });
+  await until(() => existsSync(ready));
+  const { url } = JSON.parse(readFileSync(ready, 'utf8'));
+  for (let path = 0; path < 12; path += 1) expect(await deliver(`${url}/${path}`, `event ${path}`)).toBe(200);
+  await until(() => target.requests.length === 12);
+  stopping.abort();
+  expect((await ended).err).toContain('12 deliveries wait to be');
+  expect(warnings).toEqual([]);
+});
+
+test('webhook replay tries three times and ends with 10 where a target does not take the event', async () => {
+  const { folder, env } = await listenTo('garbage');
+  const cells = await Promise.all(
+    allFaults.map(async (fault) => {
+      const target = await brokenService({ fault, well: 0 });
+      const patience = kindOf(fault) === 'silent' ? '--timeout 400ms' : '';
+      const argv = `webhook replay one --to ${target.url}/hook --json ${patience}`;
+      const { code, out } = await run(argv, { env: { ...env, SOTRA_CONFIG_DIR: folder }, hurry: true });
+      target.close();
+      const [{ error }] = JSON.parse(out);
+      return [fault, code, inShort(target.requests), error === 'no answer within 0.4 s'];
+    }),
+  );
+  const said: Readonly<Record<string, readonly [number, string]>> = {
+    taken: [0, 'POST 1'],
+    passing: [10, 'POST 3'],
+    moved: [10, 'POST 3'],
+    refusing: [10, 'POST 3'],
+    silent: [10, 'POST 3'],
+    gone: [10, ''],
+  };
+  expect(cells).toEqual(allFaults.map((fault) => [fault, ...(said[kindOf(fault)] ?? []), kindOf(fault) === 'silent']));
+});
+
+test('webhook replay sends nothing behind an event that was not answered in time, and what follows a failure', async () => {
+  const { env } = await listenTo('garbage');
+  const outcomes = [];
+  for (const [fault, more] of [
+    ['no first byte', '--timeout 400ms'],
+    ['500', ''],
+  ] as const) {
+    const target = await brokenService({ fault, well: 0 });
+    const { code, out } = await run(`webhook replay one two --to ${target.url}/hook --json ${more}`, {
+      env,
+      hurry: true,
+    });
+    target.close();
+    const errors = JSON.parse(out).map(({ error }: { error: string }) => error);
+    outcomes.push([fault, code, target.requests.length, errors]);
+  }
+  expect(outcomes).toEqual([
+    ['no first byte', 10, 3, ['no answer within 0.4 s', 'not sent: one was not answered']],
+    ['500', 10, 6, ['HTTP 500', 'HTTP 500']],
+  ]);
+});
+
+test('Ctrl-C ends webhook replay and webhook trigger while their target is silent', async () => {
+  const { env, secret } = await listenTo('garbage');
+  for (const argv of ['webhook replay one', `webhook trigger copyswap --secret-file ${secret}`]) {
+    const target = await brokenService({ fault: 'no first byte', well: 0 });
+    const stopping = new AbortController();
+    const ended = run(`${argv} --to ${target.url}/hook --json`, { env, signal: stopping.signal });
+    await until(() => target.requests.length > 0);
+    stopping.abort();
+    const { code, out, err } = await ended;
+    expect([argv, code, out]).toEqual([argv, 130, '']);
+    expect(JSON.parse(err).error.message).toMatch(/^interrupted while http:.* was to answer$/);
+  }
+});
+
+test('webhook trigger sends once and ends with 9 where a target does not take the event', async () => {
+  const folder = temporaryFolder();
+  const secret = join(folder, 'secret');
+  writeFileSync(secret, 'whsec_test\n');
+  for (const fault of allFaults) {
+    const target = await brokenService({ fault, well: 0 });
+    const patience = kindOf(fault) === 'silent' ? '--timeout 400ms' : '';
+    const argv = `webhook trigger copyswap --to ${target.url}/hook --secret-file ${secret} --json ${patience}`;
+    const { code, out } = await run(argv, { env: { SOTRA_DATA_DIR: folder }, hurry: true });
+    target.close();
+    const isTaken = kindOf(fault) === 'taken';
+    expect([fault, code, inShort(target.requests)]).toEqual([
+      fault,
+      isTaken ? 0 : 9,
+      fault === 'refused' ? '' : 'POST 1',
+    ]);
+    const [{ delivered, error }] = JSON.parse(out);
+    const isLate = error === 'no answer within 0.4 s';
+    expect([fault, delivered, isLate]).toEqual([fault, isTaken, kindOf(fault) === 'silent']);
+  }
+});

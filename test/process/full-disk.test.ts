@@ -1,0 +1,136 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { copyFileSync, lstatSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { cardOf } from '../support/feed-cards.ts';
+import { type Seen, stub, temporaryFolder } from '../support/harness.ts';
+import { degen, writeKeys } from '../support/traders.ts';
+
+const execute = promisify(execFile);
+const wallet = '0x7e5f4552091a69125d5dfcb7b8c2659029395bdf';
+
+/** A process that may write files of so many KiB, and then gets the errors that a full disk gives. */
+async function limited(kib: number, argv: string, env: Record<string, string>) {
+  const script = `trap '' XFSZ; ulimit -f ${kib}; exec ${process.execPath} bin/sotra.js ${argv}`;
+  const all = { PATH: process.env['PATH'], ...env };
+  const done = execute('bash', ['--norc', '-c', script], { env: all });
+  return done.then(
+    ({ stdout, stderr }) => ({ code: 0, out: stdout, err: stderr }),
+    ({ code, stdout, stderr }) => ({ code, out: stdout, err: stderr }),
+  );
+}
+
+async function service() {
+  const taken: Record<string, unknown>[] = [];
+  let cards = 0;
+  const { env } = await stub(({ method, url, body }: Seen, response) => {
+    response.setHeader('content-type', 'application/json');
+    if (url.startsWith('/v2/leaderboard')) return void response.end('{"traders":[]}');
+    if (url.startsWith('/v1/feed')) {
+      cards += 1;
+      return void response.end(JSON.stringify({ items: [cardOf(`n${cards}`, 1_700_000_000 + cards)], pagination: {} }));
+    }
+    if (method === 'GET') {
+      const hash = new URL(url, 'http://stub').searchParams.get('transactionHashes') ?? '';
+      const comments = taken.filter(({ transactionHash }) => transactionHash === hash);
+      return void response.end(
+        url.includes('webhooks') ? '[]' : JSON.stringify({ [hash]: { comments, insights: [] } }),
+      );
+    }
+    const { signature: _, ...sent } = JSON.parse(body);
+    taken.push(sent);
+    const answer = url.includes('webhooks')
+      ? { uid: 'u', destinationUrl: 'http://127.0.0.1:9/hook', secret: 's' }
+      : sent;
+    response.end(JSON.stringify({ uid: `c${taken.length}`, timestamp: 1, ...answer }));
+  });
+  return { env, taken };
+}
+
+/** Everything in a folder: names and contents. */
+function contents(folder: string): Record<string, string> {
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
+  const files = names.filter((name) => lstatSync(join(folder, name)).isFile());
+  return Object.fromEntries(files.map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
+}
+
+async function place() {
+  const folder = temporaryFolder();
+  writeKeys(folder);
+  const { env, taken } = await service();
+  const comments = Array.from({ length: 12 }, (_, index) => ({
+    chain: 'base',
+    transactionHash: `0x${(index + 1).toString(16).padStart(64, '0')}`,
+    tokenAddress: degen,
+    commentText: `comment ${index}`,
+  }));
+  writeFileSync(join(folder, 'comments.ndjson'), comments.map((each) => `${JSON.stringify(each)}\n`).join(''));
+  writeFileSync(join(folder, 'addresses.txt'), `${degen}\n`);
+  copyFileSync('test/support/follow-bulk.ndjson', join(folder, 'follows.ndjson'));
+  const all = { ...env, SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder, HOME: folder, XDG_CACHE_HOME: folder };
+  return { folder, taken, run: (kib: number | 'unlimited', argv: string) => limited(kib as number, argv, all) };
+}
+
+test.each([
+  'context set own --base-url https://b.example.com',
+  'alias set me 0x4ed4e862860bed51a9570b96d89af5e1b0efefed',
+  'key import k --key-file FOLDER/evm.hex --password-file FOLDER/password --replace',
+  'key export k --out FOLDER/out.json',
+  'comment sign --from FOLDER/comments.ndjson --key-file FOLDER/evm.hex --service-name Example --out FOLDER/signed',
+  'comment post --from FOLDER/comments.ndjson --key-file FOLDER/evm.hex --service-name Example',
+  'leaderboard list --save',
+  'webhook register --url http://127.0.0.1:9/hook --addresses-file FOLDER/addresses.txt',
+  'follow bulk --file FOLDER/follows.ndjson',
+  `feed actor ${wallet} --watch 100ms --max 1`,
+])('%s on a full disk is exit 3: nothing is sent, and every file is as it was', async (argv) => {
+  const { folder, taken, run } = await place();
+  expect((await run('unlimited', 'context set own --base-url https://a.example.com')).code).toBe(0);
+  expect(
+    (await run('unlimited', `key import k --key-file ${folder}/evm.hex --password-file ${folder}/password`)).code,
+  ).toBe(0);
+  const before = contents(folder);
+  const { code, out, err } = await run(0, argv.replaceAll('FOLDER', folder));
+  expect({ code, err }).toMatchObject({ code: 3 });
+  expect(err).toMatch(/^error: .*\n(hint: .*\n)?$/m);
+  expect(out).toBe('');
+  expect(taken).toEqual([]);
+  expect(contents(folder)).toEqual(before);
+});
+
+test('a disk that fills up in the middle of a batch of comments: each is posted once in the end', async () => {
+  const { folder, taken, run } = await place();
+  const argv = `comment post --from ${folder}/comments.ndjson --key-file ${folder}/evm.hex --service-name Example --format ndjson`;
+  const first = await run(1, argv);
+  expect([3, 10]).toContain(first.code);
+  expect(first.err).toContain('EFBIG');
+  const before = taken.length;
+  expect(before).toBeGreaterThan(0);
+  expect(before).toBeLessThan(12);
+  expect((await run('unlimited', argv)).code).toBe(0);
+  expect(taken.map(({ commentText }) => commentText)).toEqual(Array.from({ length: 12 }, (_, n) => `comment ${n}`));
+});
+
+test.each([
+  '--help',
+  '--version',
+  '--sandbox leaderboard list',
+  '--sandbox leaderboard list --json',
+  'commands --json',
+])('%s with its output on a full disk is exit 3 and says so', async (argv) => {
+  const folder = temporaryFolder();
+  const script = `${process.execPath} bin/sotra.js ${argv} > /dev/full`;
+  const env = { PATH: process.env['PATH'], SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
+  const failed = await execute('bash', ['--norc', '-c', script], { env }).catch((error) => error);
+  expect(failed.code).toBe(3);
+  expect(failed.stderr).toContain('cannot write to stdout: ENOSPC');
+});
+
+test('a command whose notes nobody can read does its work', () => {
+  const folder = temporaryFolder();
+  const env = { PATH: process.env['PATH'], SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
+  const script = (to: string) =>
+    `${process.execPath} bin/sotra.js --sandbox leaderboard list --limit 1 --columns rank ${to}`;
+  for (const to of ['2>/dev/full', '2>&-', '<&-'])
+    expect(execFileSync('bash', ['--norc', '-c', script(to)], { env, encoding: 'utf8' })).toBe('1\n');
+});

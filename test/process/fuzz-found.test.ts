@@ -1,0 +1,216 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { checkedLine } from '../../src/files/log-file.ts';
+import { lineWidth } from '../../src/output/io.ts';
+import { displayWidth, wrapText } from '../../src/output/text-width.ts';
+import { eventLine } from '../../src/resources/webhook/receive/event-line.ts';
+import { run, stub, temporaryFolder } from '../support/harness.ts';
+import { degen } from '../support/traders.ts';
+
+// What random input has found, one by one.
+
+test.each([
+  ['https://127.0.0.1:1/a?b#c', 'https://127.0.0.1:1/a?b#c'],
+  ['ftp://x', 'ftp://x'],
+  ['not an address', 'not an address'],
+  ['http://user:%ff@127.0.0.1:1', '***@127.0.0.1:1'],
+])('a proxy variable %j is refused by name, without its password', async (address, shown) => {
+  const { env } = await stub(() => undefined);
+  const { code, err } = await run('leaderboard list', { env: { ...env, HTTP_PROXY: address } });
+  expect([code, err]).toEqual([
+    2,
+    `error: HTTP_PROXY ${JSON.stringify(shown)}: must be an address such as http://proxy.example.com:8080\n`,
+  ]);
+});
+
+test.each(['null', '[]', '5', '"x"', '{}'])('a kept key that is %s is told, and not a fault of ours', async (text) => {
+  const folder = temporaryFolder();
+  mkdirSync(join(folder, 'keys'));
+  writeFileSync(join(folder, 'keys', 'k.json'), text);
+  const env = { SOTRA_CONFIG_DIR: folder };
+  const listed = await run('key list --json', { env });
+  expect([listed.code, listed.out]).toEqual([0, '[]\n']);
+  expect(listed.err).toContain(join(folder, 'keys', 'k.json'));
+  const exported = await run('key export k', { env });
+  expect([3, 11]).toContain(exported.code);
+  expect(exported.err).toContain(join(folder, 'keys', 'k.json'));
+});
+
+const delivery = {
+  v: 1,
+  seq: 1,
+  atMs: 0,
+  path: '/',
+  lane: 'a',
+  headers: ['a', 'b'],
+  text: '{}',
+  eventIds: ['one'],
+  eventTypes: ['copyswap'],
+};
+
+test.each([
+  { text: 5 },
+  { base64: [] },
+  { lane: null },
+  { path: {} },
+  { seq: '1' },
+  { atMs: 1.5 },
+  { headers: ['a', null] },
+  { eventIds: [1] },
+])('a stored delivery with %j is damaged, and said to be', async (change) => {
+  const folder = temporaryFolder();
+  mkdirSync(join(folder, 'webhook', 'inbox', 'default'), { recursive: true });
+  const file = join(folder, 'webhook', 'inbox', 'default', 'deliveries.ndjson');
+  writeFileSync(file, `${checkedLine({ ...delivery, ...change })}\n`);
+  const { code, err } = await run('webhook events', { env: { SOTRA_DATA_DIR: folder } });
+  expect([code, err.split('\n')[0]]).toEqual([3, `error: ${file}: the delivery at byte 0 is damaged`]);
+});
+
+test('a stored delivery with a header that cannot be sent is told as not taken, and the others go', async () => {
+  const folder = temporaryFolder();
+  mkdirSync(join(folder, 'webhook', 'inbox', 'default'), { recursive: true });
+  const one = (id: string, seq: number, headers: string[]) =>
+    checkedLine({ ...delivery, seq, headers, text: `{"eventId":"${id}","eventType":"copyswap"}`, eventIds: [id] });
+  const lines = [one('one', 1, ['', 'b']), one('two', 2, ['a', 'b'])];
+  writeFileSync(join(folder, 'webhook', 'inbox', 'default', 'deliveries.ndjson'), `${lines.join('\n')}\n`);
+  const service = await stub((_, response) => response.end());
+  const argv = `webhook replay --since 1970-01-01T00:00:00Z --to ${service.url} --json`;
+  const { code, out } = await run(argv, { env: { SOTRA_DATA_DIR: folder }, hurry: true });
+  expect([code, JSON.parse(out), service.requests.length]).toEqual([
+    10,
+    [
+      expect.objectContaining({ eventId: 'one', taken: false }),
+      expect.objectContaining({ eventId: 'two', taken: true }),
+    ],
+    1,
+  ]);
+});
+
+test('a line of an upload journal that says nothing known stops the upload, and nothing is sent', async () => {
+  const folder = temporaryFolder();
+  const service = await stub(({ method }, response) => {
+    response.setHeader('content-type', 'application/json');
+    response.end(method === 'GET' ? '[]' : '{"uid":"u-1","destinationUrl":"http://127.0.0.1:9/hook"}');
+  });
+  const env = { ...service.env, SOTRA_DATA_DIR: folder };
+  writeFileSync(join(folder, 'addresses.txt'), `${degen}\n`);
+  const argv = `webhook register --url http://127.0.0.1:9/hook --addresses-file ${folder}/addresses.txt --json`;
+  const { job } = JSON.parse((await run(argv, { env })).out);
+  const file = join(folder, 'webhook', 'jobs', job, 'journal.ndjson');
+  const whole = readFileSync(file, 'utf8');
+  const asked = service.requests.length;
+  for (const [from, to] of [
+    ['"kind":"registered"', '"kind":"regstered"'],
+    ['"settled":false', '"settled":0'],
+    ['"chunk":0', '"chunk":"0"'],
+    [`"job":"${job}"`, '"name":"x"'],
+    ['"secretFile":null', '"secretFile":"a\\u0000b"'],
+  ] as const) {
+    expect(whole).toContain(from);
+    writeFileSync(file, whole.replace(from, to));
+    const { code, err } = await run(argv, { env });
+    expect([from, code, err]).toEqual([from, 3, expect.stringContaining(`${file} is damaged at line `)]);
+  }
+  expect(service.requests.length).toBe(asked);
+});
+
+test('the place of a watch with a moment beyond the calendar is set aside, and one typed so is handed on', async () => {
+  const folder = temporaryFolder();
+  let stop = new AbortController();
+  const { env } = await stub((_, response, count) => {
+    response.setHeader('content-type', 'application/json');
+    response.end('{"items":[],"pagination":null}');
+    if (count % 3 === 0) stop.abort();
+  });
+  const watch = (more = '') => {
+    stop = new AbortController();
+    const argv = `feed actor ext:a --watch 1h${more}`;
+    return run(argv, { env: { ...env, SOTRA_DATA_DIR: folder }, signal: stop.signal, hurry: true });
+  };
+  await watch();
+  const [name = ''] = readdirSync(join(folder, 'watch'));
+  const file = join(folder, 'watch', name);
+  const { crc: _, ...place } = JSON.parse(readFileSync(file, 'utf8'));
+  for (const harm of [{ sinceSec: 1e15 }, { seen: { a: 1e308 } }, { seen: 'x' }]) {
+    writeFileSync(file, checkedLine({ ...place, ...harm }));
+    const { code, err } = await watch();
+    expect([code, err]).toEqual([130, expect.stringContaining('it is not the place of a watch')]);
+  }
+  expect((await watch(' --newer-than 9999999999999999')).code).toBe(130);
+});
+
+test('the clock of the sandbox stays within the calendar', async () => {
+  const env = { SOTRA_DATA_DIR: temporaryFolder() };
+  await run('sandbox reset --empty', { env });
+  const { code, err } = await run('sandbox advance 999999999999d', { env });
+  expect([code, err]).toEqual([2, expect.stringContaining('beyond the year 9999')]);
+  expect((await run('sandbox reset --as-of 9999999999999999', { env })).code).toBe(2);
+  expect((await run('sandbox status', { env })).code).toBe(0);
+});
+
+test('an alias called like something of JavaScript has no past that was never saved', async () => {
+  const { code, err } = await run('alias set constructor ext:a');
+  expect([code, err]).toEqual([0, '']);
+});
+
+test.each([
+  ['120', 80, 120],
+  ['-5', 80, 80],
+  ['Infinity', 100, 100],
+  ['1e9', undefined, 80],
+  ['0', 90, 90],
+  ['12345', undefined, 80],
+  ['', 0, 80],
+])('COLUMNS=%s on a terminal of %s columns makes lines of %i', (asked, terminal, width) => {
+  expect(lineWidth({ COLUMNS: asked }, terminal)).toBe(width);
+});
+
+test('wrapping ends at any width, and takes no longer for long words than for short ones', () => {
+  for (const width of [-1e9, -1, 0, 1]) expect(wrapText('ab 日', width)).toEqual(['a', 'b', '日']);
+  const started = performance.now();
+  expect(wrapText('日'.repeat(20_000), 3)).toHaveLength(20_000);
+  expect(performance.now() - started).toBeLessThan(5000);
+});
+
+test('the line of an event is as wide as the terminal, whatever is in it, and cuts no character in half', () => {
+  const event = {
+    eventId: 'id\u001b[31m-1',
+    eventType: 'comment-created',
+    event: {
+      reason: '💸',
+      comment: { commentText: `${'日本💸'.repeat(50)}\u202e` },
+      feedItem: { actor: { name: 'né\u001b]0;t\u0007' } },
+    },
+  };
+  for (let width = 60; width <= 140; width += 1) {
+    const line = eventLine(event, 0, width);
+    expect([width, displayWidth(line)]).toEqual([width, width]);
+    expect(line).not.toMatch(/[\u0000-\u001f\u202e\ufffd\p{Surrogate}]/u);
+    expect(line.endsWith('  id-1')).toBe(true);
+  }
+});
+
+test.each([
+  { COLUMNS: '-5' },
+  { COLUMNS: 'Infinity', FORCE_COLOR: '9' },
+  { COLUMNS: '1', NO_COLOR: '\u001b[31m', TERM: '' },
+  { COLUMNS: '1e300', LC_ALL: '\u202e', FORCE_COLOR: 'x' },
+])('the program itself shows tables, charts and records whatever the terminal is said to be: %j', (odd) => {
+  const folder = temporaryFolder();
+  const env = { ...process.env, SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder, ...odd };
+  const star = '0x143cf5cccbc8447504a99413dec7ea93ec228432';
+  for (const argv of [
+    'leaderboard list --limit 3 --format table',
+    'leaderboard list --limit 3 --chart',
+    `profile get ${star} --format table`,
+  ]) {
+    const shown = spawnSync(process.execPath, ['bin/sotra.js', '--sandbox', ...argv.split(' ')], {
+      env,
+      encoding: 'utf8',
+    });
+    expect([argv, shown.status, shown.signal]).toEqual([argv, 0, null]);
+    expect(shown.stdout).toContain('mossy');
+  }
+});

@@ -1,0 +1,162 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { wrapProse, wrapWords } from '../../src/cli/wrap.ts';
+import { parseDuration, parseTime } from '../../src/model/duration.ts';
+import { formatAmount, formatCount, formatPercent, formatTime, formatUsd } from '../../src/output/format.ts';
+import { renderMarkdown } from '../../src/output/markdown.ts';
+import { renderPlain } from '../../src/output/plain.ts';
+import { safeText } from '../../src/output/safe-text.ts';
+import { cutText, displayWidth, wrapText } from '../../src/output/text-width.ts';
+import { eventsOf } from '../../src/resources/webhook/receive/delivery.ts';
+import { eventLine } from '../../src/resources/webhook/receive/event-line.ts';
+import { readChunks } from '../../src/resources/webhook/upload/jobs.ts';
+import { fc } from '../support/draw.ts';
+import { temporaryFolder } from '../support/harness.ts';
+import { steers } from '../support/naughty.ts';
+import { textView } from '../support/output-sample.ts';
+
+const any = fc.oneof(fc.string({ unit: 'grapheme', maxLength: 120 }), fc.string({ unit: 'binary', maxLength: 120 }));
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+
+test('chunks hold every address once, in order, a thousand each but for the last, whatever their length', () => {
+  const folder = temporaryFolder();
+  const name = fc
+    .string({ unit: 'grapheme', maxLength: 60 })
+    .map((text) => `ext:${text.replaceAll(/[\p{C}\s]/gu, 'é')}x`);
+  fc.assert(
+    fc.property(fc.nat(3500), fc.array(name, { minLength: 1, maxLength: 40 }), (count, names) => {
+      const addresses = Array.from({ length: count }, (_, index) => `${names[index % names.length]}${index}`);
+      writeFileSync(join(folder, 'addresses.txt'), addresses.map((address) => `${address}\n`).join(''));
+      const chunks = [...readChunks(folder)];
+      expect(chunks.flatMap((chunk) => chunk.addresses)).toEqual(addresses);
+      expect(chunks.map(({ index }) => index)).toEqual(chunks.map((_, index) => index));
+      expect(chunks.slice(0, -1).every((chunk) => chunk.addresses.length === 1000)).toBe(true);
+      expect(chunks.every((chunk) => chunk.addresses.length >= 1 && chunk.addresses.length <= 1000)).toBe(true);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('figures keep their sign and their size, and are never NaN, undefined or an exponent', () => {
+  const figure = fc.oneof(fc.double(), fc.double({ min: -1e9, max: 1e9 }), fc.constantFrom(null, undefined, 0, -0));
+  fc.assert(
+    fc.property(figure, (value) => {
+      const texts = [
+        formatUsd(value),
+        formatUsd(value, { signed: true, compact: true }),
+        formatPercent(value),
+        formatAmount(value),
+        formatCount(value),
+      ];
+      for (const text of texts) expect(text).not.toMatch(/NaN|undefined|null|Infinity|e[+-]?\d/);
+      if (value === null || value === undefined || Number.isNaN(value))
+        return void expect(new Set(texts)).toEqual(new Set(['–']));
+      if (value < 0) for (const text of texts) expect([value, text]).toEqual([value, expect.stringMatching(/^>?-/)]);
+      if (value >= 0) for (const text of texts) expect(text).not.toContain('-');
+      expect(texts[1]?.startsWith('+') || value <= 0 || texts[1]?.startsWith('<')).toBe(true);
+      // To the cent, and to three digits below a dollar; what is read back is the nearest double to that, and so is their difference.
+      const read = Number(texts[0]?.replaceAll(/[$,<>]/g, ''));
+      const [size, rounding] = [Math.abs(value), Math.abs(value) * 2 ** -52];
+      if (size < 1e15 && size > 1e-9)
+        expect(Math.abs(read - value)).toBeLessThanOrEqual((size >= 1 ? 0.00501 : 0.0051 * size) + rounding);
+    }),
+    { numRuns: 3000 },
+  );
+});
+
+test('a time is read as it is written: ISO, Unix seconds and milliseconds', () => {
+  const moment = fc.integer({ min: 10_000_000_000, max: 253_402_300_799_999 });
+  fc.assert(
+    fc.property(moment, (ms) => {
+      expect(parseTime(new Date(ms).toISOString())).toBe(ms);
+      expect(parseTime(String(ms))).toBe(ms);
+      const seconds = Math.floor(ms / 1000) % 1e10;
+      expect(parseTime(String(seconds))).toBe(seconds * 1000);
+      expect(parseTime(formatTime(ms / 1000).replace(' ', 'T'))).toBe(Math.floor(ms / 1000) * 1000);
+    }),
+  );
+  fc.assert(
+    fc.property(fc.nat(100_000), fc.constantFrom('ms', 's', 'm', 'h', 'd'), (count, unit) => {
+      const size = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }[unit];
+      expect(parseDuration(`${count}${unit}`)).toBe(count * size);
+    }),
+  );
+  fc.assert(
+    fc.property(any, (text) => {
+      for (const read of [parseTime(text), parseDuration(text)])
+        expect(read === undefined || Number.isFinite(read)).toBe(true);
+    }),
+  );
+});
+
+test('at every width from 1 to 300 text is cut and wrapped to fit, and nothing is lost on the way', () => {
+  fc.assert(
+    fc.property(any.map(safeText), fc.integer({ min: 1, max: 300 }), (text, width) => {
+      for (const where of ['middle', 'end'] as const)
+        expect(displayWidth(cutText(text, width, where))).toBeLessThanOrEqual(width);
+      const lines = wrapText(text, width);
+      expect(lines.join('').replaceAll(' ', '')).toBe(text.replaceAll(' ', ''));
+      for (const line of lines) if (displayWidth(line) > width) expect([...graphemes.segment(line)]).toHaveLength(1);
+    }),
+    { numRuns: 1500 },
+  );
+  const prose = fc.array(fc.string({ unit: fc.constantFrom(...'ab.,: '), maxLength: 30 }), { maxLength: 8 });
+  fc.assert(
+    fc.property(prose, fc.integer({ min: 1, max: 300 }), (parts, width) => {
+      const words = parts.join(' ');
+      const inOrder = (text: string) => text.replaceAll(/\s/g, '');
+      expect(inOrder(wrapWords(words, width).join(' '))).toBe(inOrder(words));
+      for (const line of wrapWords(words, width)) expect(line.length <= width || !line.trim().includes(' ')).toBe(true);
+      expect(inOrder(wrapProse(parts.join('\n'), width).join(' '))).toBe(inOrder(words));
+    }),
+  );
+});
+
+test('any text at all leaves every human format safe, on as many lines as without it', () => {
+  fc.assert(
+    fc.property(any, any, (first, second) => {
+      const plain = renderPlain(textView, [[first, second]], {}, { unicode: true });
+      const md = renderMarkdown(textView, [[first, second]], {});
+      expect([plain.split('\n').length, md.split('\n').length]).toEqual([4, 4]);
+      expect(steers.exec(plain + md)?.[0]).toBe(undefined);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('whatever a delivery holds, its events are told in one safe line each', () => {
+  const odd = fc.jsonValue({ maxDepth: 3 });
+  const named = fc.record(
+    {
+      eventId: fc.oneof(any, odd),
+      eventType: fc.oneof(fc.constantFrom('copyswap', 'comment-created'), any, odd),
+      reason: odd,
+      comment: fc.oneof(odd, fc.record({ commentText: fc.oneof(any, odd) })),
+      copyswapActor: odd,
+      copyswapTrade: fc.oneof(odd, fc.record({ usdCost: fc.oneof(fc.double(), odd) })),
+      feedItem: fc.oneof(
+        odd,
+        fc.record({
+          actor: odd,
+          itemTitle: fc.oneof(any, odd),
+          metadata: fc.record({ trades: odd, tokenSymbol: fc.oneof(any, odd) }),
+        }),
+      ),
+    },
+    { requiredKeys: [] },
+  );
+  const body = fc
+    .oneof(odd, named, fc.record({ events: fc.oneof(odd, fc.array(fc.oneof(odd, named))) }))
+    .map((value) => JSON.stringify(value));
+  fc.assert(
+    fc.property(fc.oneof(body, any), fc.constantFrom(undefined, 1, 60, 120), (text, width) => {
+      for (const event of eventsOf(Buffer.from(text))) {
+        const line = eventLine(event, 1_800_000_000_000, width);
+        expect(steers.exec(line.replaceAll('\t', ' '))?.[0]).toBe(undefined);
+        expect([line.split('\n').length, line.split('\t').length]).toEqual([1, width === undefined ? 5 : 1]);
+      }
+    }),
+    { numRuns: 1000 },
+  );
+});

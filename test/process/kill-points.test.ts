@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import { databaseCases, fileCases } from '../support/kill-cases.ts';
+import { killEverywhere } from '../support/kill-points.ts';
+
+const named = (name: string) => fileCases.filter((one) => one.name === name);
+
+test.each(named('leaderboard list --save'))(
+  '$name, killed at every call that writes: nothing is half-written',
+  async (one) => {
+    const report = await killEverywhere(one);
+    expect(report).toEqual({ name: one.name, points: 7, kills: 8, inWrite: 1, failures: [] });
+  },
+  120_000,
+);
+
+test.each(fileCases.filter(({ name }) => !/leaderboard|context|alias/.test(name)))(
+  '$name, killed at some of its calls that write: what it had said is there, and the next run completes it',
+  async (one) => {
+    const report = await killEverywhere(one, { most: 2 });
+    expect(report.failures).toEqual([]);
+    expect(report.kills).toBeGreaterThan(1);
+  },
+  120_000,
+);
+
+test.each(named('context set'))(
+  '$name, killed while it takes over the lock of one that was killed: the third goes on',
+  async (one) => {
+    const report = await killEverywhere(one, { most: 2, twice: true });
+    expect(report.failures).toEqual([]);
+    expect(report.kills).toBeGreaterThan(1);
+  },
+  120_000,
+);
+
+test.each(databaseCases)(
+  '$name, killed in its middle: all or nothing is there, and the next run completes it',
+  async (one) => {
+    const report = await killEverywhere(one, { most: 1 });
+    expect(report).toMatchObject({ kills: 1, failures: [] });
+  },
+  180_000,
+);

@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest';
+import { answering, run } from '../support/harness.ts';
+
+const webhook = (index: number) => ({
+  uid: `w-${index}`,
+  destinationUrl: 'http://127.0.0.1:9/a',
+  walletAddresses: [`0x${index.toString(16).padStart(40, '0')}`],
+  events: [],
+});
+const many = Array.from({ length: 12_001 }, (_, index) => webhook(index));
+
+test.each(['table', 'csv', 'tsv', 'md', 'json', 'ndjson', 'plain'])(
+  'Ctrl-C ends a long answer in the middle of its %s',
+  async (format) => {
+    const service = await answering(format === 'json' ? [...many, ...many] : many);
+    const stop = new AbortController();
+    const way = format === 'plain' ? '--plain' : `--format ${format}`;
+    const onOut = () => stop.abort();
+    const { code, out } = await run(`webhook list ${way}`, { env: service.env, signal: stop.signal, onOut });
+    expect(code).toBe(130);
+    expect(out.length).toBeGreaterThan(0);
+    expect(out).not.toContain('w-12000');
+  },
+);
+
+test('a long list is whole in every format, with one header and its rows counted through', async () => {
+  const service = await answering(many);
+  const print = async (way: string) => (await run(`webhook list ${way}`, { env: service.env })).out;
+  const [csv, md, plain, ndjson] = [
+    (await print('--format csv')).trimEnd().split('\n'),
+    (await print('--format md')).trimEnd().split('\n'),
+    await print('--plain'),
+    (await print('--format ndjson')).trimEnd().split('\n'),
+  ];
+  expect([csv.length, md.length, ndjson.length]).toEqual([12_002, 12_003, 12_001]);
+  expect(csv.filter((line) => line === csv[0])).toHaveLength(1);
+  expect(md.filter((line) => line.startsWith('| ---'))).toHaveLength(1);
+  expect(plain.match(/^\d+ of 12001$/gm)).toHaveLength(12_001);
+  expect(plain).toContain('\n\n5001 of 12001\n');
+  expect(plain).not.toContain('\n\n\n');
+  expect((await print('--format table')).match(/w-\d+/g)).toHaveLength(12_001);
+  const json = await print('--json');
+  expect(JSON.parse(json)).toEqual(many);
+  expect(json).toBe(`${JSON.stringify(many, null, 2)}\n`);
+});
+
+test('a long answer that does not fit is told by its first misfit', async () => {
+  const service = await answering([...many, ...many.map((each) => ({ ...each, uid: 5 }))]);
+  const { code, err } = await run('webhook list --strict', { env: service.env });
+  expect(code).toBe(13);
+  expect(err).toContain(
+    'GET /v1/webhooks/feed answered with an unexpected shape at 12001.uid: Invalid input: expected string',
+  );
+});

@@ -1,0 +1,183 @@
+import { parse } from 'csv-parse/sync';
+import { describe, expect, test } from 'vitest';
+import { answering, type Outcome, type RunOptions, run } from '../support/harness.ts';
+import { hasNaughty, naughty, sampled, steers, witnessWidth } from '../support/naughty.ts';
+import { type Answer, hostile, itemsOf, realAnswers, withText } from '../support/naughty-answers.ts';
+
+/** Text in which nothing is hidden, so that it must come out as it went in. */
+const isPlain = (text: string) => !/[\p{C}\p{Default_Ignorable_Code_Point}\u2028\u2029]|[\p{Mn}\p{Me}]{5}/u.test(text);
+
+/** A field of our tsv: `\t`, `\n`, `\r` and `\\` stand for tab, newline, return and backslash. */
+function tsvField(text: string): string {
+  return text.replace(/\\(.)/g, (_, letter: string) => ({ t: '\t', n: '\n', r: '\r' })[letter] ?? letter);
+}
+
+/** The cells of a line of a GitHub table. */
+function mdCells(line: string): string[] {
+  const cells: string[] = [];
+  let cell = '';
+  for (let at = 2; at < line.length - 2; at += 1) {
+    if (line[at] === '\\') at += 1;
+    else if (line.slice(at, at + 3) === ' | ') {
+      cells.push(cell);
+      cell = '';
+      at += 2;
+      continue;
+    }
+    cell += line[at];
+  }
+  return [...cells, cell];
+}
+
+/** What a spreadsheet would run. */
+const isFormula = (text: string) =>
+  /^\p{Cf}*[=+\-@\t\r\n＝＋－＠]/u.test(text) && !/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text);
+
+describe.skipIf(!hasNaughty)('naughty strings as texts of the service (need the shared data folder)', () => {
+  let real: ReturnType<typeof realAnswers> | undefined;
+  /** Taken from the sandbox once, by the first test that needs them. */
+  const answers = () => {
+    real ??= realAnswers();
+    return real;
+  };
+
+  async function show(
+    answer: Answer,
+    words: string,
+    options: RunOptions & { all?: boolean; texts?: readonly string[] } = {},
+  ): Promise<Outcome> {
+    const { env } = await answering(hostile(answer, options.all, options.texts));
+    return run(`${answer.argv} ${words}`, { env, ...options });
+  }
+
+  test('a table of any width is safe, as wide as it says, and its columns stand below each other', async () => {
+    const width = witnessWidth();
+    for (const answer of (await answers()).lists) {
+      for (const tty of [40, 60, 80, 140, 300]) {
+        const { out, err, code } = await show(answer, '--format table', { tty, texts: sampled });
+        expect([answer.argv, tty, code, steers.exec(out + err)?.[0]]).toEqual([answer.argv, tty, 0, undefined]);
+        const isTable = (out.split('\n')[1] ?? '').startsWith('──');
+        const wide = isTable ? out.split('\n').filter((line) => width(line) > tty) : [];
+        expect([answer.argv, tty, wide]).toEqual([answer.argv, tty, []]);
+      }
+      const { out } = await show(answer, `--format table --columns ${answer.column},${answer.beside}`, { tty: 400 });
+      const rows = out.split('\n').filter((line) => line !== '' && !line.startsWith('──'));
+      const tail = / {2}(\S+)$/.exec(rows[1] ?? '')?.[1] ?? '';
+      const body = rows.filter((line) => line.endsWith(`  ${tail}`));
+      expect([answer.argv, body.length]).toEqual([answer.argv, naughty.length]);
+      // Every 500 rows are a table of their own.
+      for (const part of [body.slice(0, 500), body.slice(500)])
+        expect(new Set(part.map((line) => width(line.slice(0, -tail.length)))).size).toBe(1);
+    }
+  });
+
+  test('every other human format is safe, with colours, charts and in ASCII too', async () => {
+    for (const answer of (await answers()).lists)
+      for (const words of [
+        '--plain',
+        '--format md',
+        '--format tsv',
+        '--ascii --format table',
+        '',
+        '--verbose',
+        '--include',
+        '--chart',
+      ])
+        for (const all of [false, true]) {
+          if (words === '--chart' && !/leaderboard list|positions/.test(answer.argv)) continue;
+          const { out, err, code } = await show(answer, words, {
+            all,
+            texts: sampled,
+            ...(words === '' ? {} : { tty: 100 }),
+          });
+          const shown = [answer.argv, words, all, steers.exec((out + err).replaceAll('\t', ' '))?.[0]];
+          expect(shown).toEqual([answer.argv, words, all, undefined]);
+          // Where even a chain is no chain, it may say that it cannot show that.
+          expect(all ? [0, 13] : [0]).toContain(code);
+        }
+  });
+
+  test('records are safe in every format, each text in its place', async () => {
+    const formats = [
+      '--format table',
+      '--plain',
+      '--format md',
+      '--format csv',
+      '--format tsv',
+      '',
+      '--json',
+      '--format ndjson',
+    ];
+    for (const { argv, value } of (await answers()).records)
+      for (const [index, text] of sampled.entries()) {
+        const format = formats[index % formats.length] ?? '';
+        const served = withText(value, text, false);
+        const { env } = await answering(served);
+        const { out, err, code } = await run(`${argv} ${format}`, { env, ...(format === '' ? {} : { tty: 60 }) });
+        expect([text, format, code]).toEqual([text, format, 0]);
+        if (/json/.test(format)) expect(JSON.parse(out)).toEqual(served);
+        else if (format !== '--format csv')
+          expect([text, steers.exec((out + err).replaceAll('\t', ' '))?.[0]]).toEqual([text, undefined]);
+        expect(out).not.toMatch(/[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/);
+      }
+  });
+
+  test('csv gives back every text as it was but for controls, and nothing that a spreadsheet runs', async () => {
+    for (const answer of (await answers()).lists) {
+      const { out, code } = await show(answer, `--format csv --columns ${answer.column},${answer.beside}`);
+      expect([code, out]).toEqual([0, expect.not.stringMatching(/[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/)]);
+      const rows: Record<string, string>[] = parse(out, { columns: true, record_delimiter: '\n' });
+      expect(rows).toHaveLength(naughty.length);
+      for (const [index, text] of naughty.entries()) {
+        const cell = rows[index]?.[answer.column] ?? '';
+        if (!/[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/.test(text)) expect(cell).toBe(isFormula(text) ? `'${text}` : text);
+        expect([text, isFormula(cell)]).toEqual([text, false]);
+      }
+    }
+  });
+
+  test('tsv and piped rows give back every text in which nothing is hidden, and each row stays one line', async () => {
+    for (const answer of (await answers()).lists)
+      for (const words of ['--format tsv', '']) {
+        const { out } = await show(answer, `${words} --columns ${answer.column},${answer.beside}`);
+        const rows = out.split('\n').slice(words === '' ? 0 : 1, -1);
+        expect(rows).toHaveLength(naughty.length);
+        for (const [index, text] of naughty.entries()) {
+          const fields = (rows[index] ?? '').split('\t');
+          expect(fields).toHaveLength(2);
+          const [first = ''] = fields;
+          const guard = words !== '' && isFormula(text) ? "'" : '';
+          if (isPlain(text.replaceAll(/[\t\n\r]/g, ''))) expect(tsvField(first)).toBe(guard + text);
+        }
+      }
+  });
+
+  test('markdown gives back every text in which nothing is hidden, a line end as a space', async () => {
+    for (const answer of (await answers()).lists) {
+      const { out } = await show(answer, `--format md --columns ${answer.column},${answer.beside}`);
+      const rows = out.split('\n').slice(2, -1);
+      expect(rows).toHaveLength(naughty.length);
+      for (const [index, text] of naughty.entries()) {
+        const cells = mdCells(rows[index] ?? '');
+        expect([text, cells.length]).toEqual([text, 2]);
+        const oneLine = text.replaceAll(/\r\n|[\r\n\t]/g, ' ');
+        if (isPlain(oneLine)) expect(cells[0]).toBe(oneLine);
+      }
+    }
+  });
+
+  test('json and ndjson are what was served, to the last code unit, and hold no raw control', async () => {
+    for (const answer of (await answers()).lists) {
+      const { out } = await show(answer, '--json', { all: true });
+      const served = hostile(answer, true);
+      expect(JSON.parse(out)).toEqual(served);
+      const lines = await show(answer, '--format ndjson', { all: true });
+      const items = lines.out
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+      expect(items).toEqual(itemsOf({ ...answer, value: served }));
+      expect(out + lines.out).not.toMatch(/[\0-\x09\x0b-\x1f\x7f-\x9f]/);
+    }
+  });
+});

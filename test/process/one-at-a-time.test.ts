@@ -1,0 +1,141 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { cardOf } from '../support/feed-cards.ts';
+import { stub, temporaryFolder } from '../support/harness.ts';
+import { degen, writeKeys } from '../support/traders.ts';
+import { start, until } from '../support/webhook-kills.ts';
+
+const count = 4;
+
+/** Takes comments; the first POST waits until `release`. */
+async function slowService() {
+  const taken: Record<string, unknown>[] = [];
+  const held: (() => void)[] = [];
+  const service = await stub(({ method, url, body }, response: ServerResponse) => {
+    response.setHeader('content-type', 'application/json');
+    if (method === 'GET') {
+      const hash = new URL(url, 'http://stub').searchParams.get('transactionHashes') ?? '';
+      const comments = taken.filter(({ transactionHash }) => transactionHash === hash);
+      return void response.end(JSON.stringify({ [hash]: { comments, insights: [] } }));
+    }
+    const { signature: _, ...sent } = JSON.parse(body);
+    const comment = { uid: `c${taken.length}`, timestamp: 1, ...sent };
+    taken.push(comment);
+    const answer = () => response.end(JSON.stringify(comment));
+    if (taken.length === 1) held.push(answer);
+    else answer();
+  });
+  return { env: service.env, taken, held };
+}
+
+async function batch() {
+  const folder = temporaryFolder();
+  writeKeys(folder);
+  const comments = Array.from({ length: count }, (_, index) => ({
+    chain: 'base',
+    transactionHash: `0x${(index + 1).toString(16).padStart(64, '0')}`,
+    tokenAddress: degen,
+    commentText: `comment ${index}`,
+  }));
+  const file = join(folder, 'comments.ndjson');
+  writeFileSync(file, comments.map((each) => `${JSON.stringify(each)}\n`).join(''));
+  const service = await slowService();
+  const data = join(folder, 'data');
+  const env = { ...service.env, SOTRA_DATA_DIR: data, SOTRA_CONFIG_DIR: folder };
+  const argv = ['comment', 'post', '--from', file, '--key-file', join(folder, 'evm.hex'), '--service-name', 'Example'];
+  const begin = () => {
+    const one = start([...argv, '--format', 'ndjson'], env);
+    onTestFinished(() => void one.child.kill('SIGKILL'));
+    return one;
+  };
+  return { ...service, begin, data };
+}
+
+const allOnce = Array.from({ length: count }, (_, index) => `comment ${index}`);
+const texts = (taken: readonly Record<string, unknown>[]) => taken.map(({ commentText }) => commentText);
+
+test('a second process with the same batch of comments is exit 3, says who has it, and posts nothing', async () => {
+  const { taken, held, begin } = await batch();
+  const first = begin();
+  await until(() => held.length === 1, 'the first comment arrives');
+  const second = begin();
+  expect(await second.ended).toBe(3);
+  expect(second.printed.err).toContain(`in use by process ${first.child.pid}`);
+  expect(second.printed.out).toBe('');
+  held[0]?.();
+  expect(await first.ended).toBe(0);
+  expect(texts(taken)).toEqual(allOnce);
+});
+
+test('the batch of a process that was killed is taken over, and no comment is posted twice', async () => {
+  const { taken, held, begin, data } = await batch();
+  const first = begin();
+  await until(() => held.length === 1, 'the first comment arrives');
+  first.child.kill('SIGKILL');
+  await first.ended;
+  const second = begin();
+  expect(await second.ended).toBe(0);
+  expect(second.printed.out.trim().split('\n')).toHaveLength(count);
+  expect(texts(taken)).toEqual(allOnce);
+  expect(readdirSync(data).filter((name) => !/^posted-comments-[0-9a-f]{16}\.ndjson$/.test(name))).toEqual([]);
+});
+
+test('Ctrl-C in a batch ends with 130 at once; the same command goes on', async () => {
+  const { taken, held, begin } = await batch();
+  const first = begin();
+  await until(() => held.length === 1, 'the first comment arrives');
+  first.child.kill('SIGINT');
+  expect(await first.ended).toBe(130);
+  expect(first.printed.err).toContain('whether the comment was posted is not known');
+  const second = begin();
+  expect(await second.ended).toBe(0);
+  expect(texts(taken)).toEqual(allOnce);
+});
+
+test('a second watch from the same place is exit 3 and names the first; other filters are another place', async () => {
+  const folder = temporaryFolder();
+  const service = await stub((_, response) => {
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ items: [cardOf('n1', 1_700_000_000)], pagination: {} }));
+  });
+  const env = { ...service.env, SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
+  const watch = (...more: string[]) => {
+    const one = start(['feed', 'actor', degen, '--watch', '100ms', ...more], env);
+    onTestFinished(() => void one.child.kill('SIGKILL'));
+    return one;
+  };
+  const first = watch();
+  await until(() => first.printed.err.includes('Watching from'), 'the first watches');
+  const second = watch();
+  expect(await second.ended).toBe(3);
+  expect(second.printed.err).toContain(`in use by process ${first.child.pid}`);
+  const other = watch('--chains', 'base');
+  await until(() => other.printed.err.includes('Watching from'), 'the other watches');
+  first.child.kill('SIGKILL');
+  await first.ended;
+  const third = watch();
+  await until(() => third.printed.err.includes('Going on from'), 'the third goes on');
+  for (const each of [other, third]) {
+    each.child.kill('SIGTERM');
+    expect(await each.ended).toBe(130);
+  }
+  const left = readdirSync(join(folder, 'watch'));
+  expect(left.filter((name) => !name.endsWith('.json'))).toEqual([]);
+});
+
+test('the lock says who has it since when; one that says nothing is taken over', async () => {
+  const { taken, held, begin, data } = await batch();
+  const first = begin();
+  await until(() => held.length === 1, 'the first comment arrives');
+  const [lock = ''] = readdirSync(data).filter((name) => name.endsWith('.lock'));
+  const owner = JSON.parse(readFileSync(join(data, lock), 'utf8'));
+  expect(owner).toMatchObject({ pid: first.child.pid, started: expect.any(String) });
+  first.child.kill('SIGKILL');
+  await first.ended;
+  writeFileSync(join(data, lock), '');
+  const second = begin();
+  expect(await second.ended).toBe(0);
+  expect(texts(taken)).toEqual(allOnce);
+});

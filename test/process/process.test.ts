@@ -1,0 +1,205 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, onTestFinished, test } from 'vitest';
+import { stub, temporaryFolder } from '../support/harness.ts';
+
+const bin = 'bin/sotra.js';
+const execute = promisify(execFile);
+
+interface Ended {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  out: string;
+  err: string;
+}
+
+function environment(more: Record<string, string> = {}): NodeJS.ProcessEnv {
+  const folder = temporaryFolder();
+  return { PATH: process.env['PATH'], SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder, ...more };
+}
+
+function start(argv: readonly string[], env: NodeJS.ProcessEnv): { child: ChildProcess; ended: Promise<Ended> } {
+  const child = spawn(process.execPath, [bin, ...argv], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const text = { out: '', err: '' };
+  child.stdout.on('data', (chunk) => {
+    text.out += chunk;
+  });
+  child.stderr.on('data', (chunk) => {
+    text.err += chunk;
+  });
+  const ended = new Promise<Ended>((resolve) =>
+    child.on('close', (code, signal) => resolve({ code, signal, ...text })),
+  );
+  return { child, ended };
+}
+
+const sotra = (argv: string, env: NodeJS.ProcessEnv) => start(argv.split(' '), env).ended;
+
+/** Waits until something is there; the test's own time limit ends it otherwise. */
+async function until<T>(look: () => T | undefined): Promise<T> {
+  for (;;) {
+    const found = look();
+    if (found !== undefined) return found;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+async function serve(env: NodeJS.ProcessEnv, ...more: string[]) {
+  const readyFile = join(temporaryFolder(), 'ready.json');
+  const server = start(['sandbox', 'start', '--port', '0', '--ready-file', readyFile, ...more], env);
+  const ready = await until(() => (existsSync(readyFile) ? JSON.parse(readFileSync(readyFile, 'utf8')) : undefined));
+  return { ...server, ready, readyFile };
+}
+
+test('--version and --help answer from the built program', async () => {
+  const version = await sotra('--version', environment());
+  expect(version).toMatchObject({ code: 0, out: '0.1.0\n', err: '' });
+  const help = await sotra('leaderboard list --help', environment());
+  expect(help.out).toContain('--limit <n>');
+  expect(help.out.replaceAll(/\s+/g, ' ')).toContain('a whole number from 1 to 250');
+  expect(help.out).toContain('GET /v2/leaderboard');
+  expect(help).toMatchObject({ code: 0, err: '' });
+});
+
+test('a reader that leaves early ends the command quietly with exit 0', async () => {
+  const env = environment();
+  const script = `set -o pipefail; ${process.execPath} ${bin} --sandbox leaderboard list --json | head -1`;
+  const { stdout, stderr } = await execute('bash', ['--norc', '-c', script], { env });
+  expect(stdout).toBe('{\n');
+  expect(stderr).toBe('');
+});
+
+test('a large answer through a slow pipe arrives whole', async () => {
+  const traders = Array.from({ length: 4000 }, (_, index) => ({
+    profile: { id: String(index), name: 'x'.repeat(100), images: {}, addresses: [], metadata: {} },
+    pnl: { total: index },
+  }));
+  const service = await stub((_, response) => response.end(JSON.stringify({ traders })));
+  const env = environment(service.env);
+  const script = `${process.execPath} ${bin} leaderboard list --json | (read -r line; sleep 0.2; echo "$line"; cat)`;
+  const { stdout } = await execute('bash', ['--norc', '-c', script], { env, maxBuffer: 1e8 });
+  expect(JSON.parse(stdout).traders).toHaveLength(4000);
+});
+
+test.each(['SIGINT', 'SIGTERM'] as const)('%s while waiting for the service ends with 130', async (signal) => {
+  const service = await stub(() => undefined);
+  const { child, ended } = start(['leaderboard', 'list'], environment(service.env));
+  await until(() => service.requests[0]);
+  child.kill(signal);
+  const { code, err, out } = await ended;
+  expect({ code, out }).toEqual({ code: 130, out: '' });
+  expect(err).toContain('interrupted');
+});
+
+test.each([1, 2, 3, 4, 5])(
+  'eight processes that open a new sandbox at one moment all see the same world (%i)',
+  async () => {
+    const preload = pathToFileURL(join(import.meta.dirname, 'meet.mjs')).href;
+    const env = environment({ NODE_OPTIONS: `--import=${preload}`, MEET: temporaryFolder(), MEET_COUNT: '8' });
+    const all = await Promise.all(
+      Array.from({ length: 8 }, () => sotra('--sandbox leaderboard list --columns rank,pnlUsd,profileId', env)),
+    );
+    expect(all.map(({ code, err }) => ({ code, err }))).toEqual(Array(8).fill({ code: 0, err: all[0]?.err }));
+    expect(new Set(all.map(({ out }) => out)).size).toBe(1);
+    const status = await sotra('sandbox status --json', { ...env, NODE_OPTIONS: '' });
+    expect(JSON.parse(status.out)).toMatchObject({ world: 'demo', trades: 2508 });
+  },
+);
+
+test('a served sandbox answers the tool and plain curl alike, and is gone after SIGTERM', async () => {
+  const env = environment();
+  const { child, ended, ready, readyFile } = await serve(env);
+  expect(ready).toMatchObject({ pid: child.pid, keys: ['sandbox-key-a', 'sandbox-key-b'] });
+  expect(ready.controlToken.length).toBeGreaterThan(20);
+  expect(statSync(readyFile).mode & 0o777).toBe(0o600);
+  const client = environment({ SOTRA_API_KEY: 'sandbox-key-a' });
+  const list = await sotra(`leaderboard list --chains solana --limit 5 --json --base-url ${ready.url}`, client);
+  const { stdout } = await execute('curl', [
+    '-s',
+    '-H',
+    'Authorization: Bearer sandbox-key-a',
+    `${ready.url}/v2/leaderboard?chains=solana&limit=5`,
+  ]);
+  expect(JSON.parse(list.out)).toEqual(JSON.parse(stdout));
+  const third = JSON.parse(stdout).traders[2].profile.addresses[0];
+  const rank = await sotra(`leaderboard rank ${third} --chains solana --json --base-url ${ready.url}`, client);
+  expect(JSON.parse(rank.out).ranking).toBe(3);
+  const inProcess = await sotra(`--sandbox profile get ${third} --json`, env);
+  const served = await sotra(`profile get ${third} --json --base-url ${ready.url}`, client);
+  expect(JSON.parse(served.out)).toEqual(JSON.parse(inProcess.out));
+  const wrongKey = await sotra(`leaderboard list --base-url ${ready.url}`, { ...client, SOTRA_API_KEY: 'wrong' });
+  expect(wrongKey).toMatchObject({ code: 4, out: '' });
+  child.kill('SIGTERM');
+  expect(await ended).toMatchObject({ code: 0 });
+  expect(existsSync(readyFile)).toBe(false);
+  const gone = await sotra(`leaderboard list --retries 0 --base-url ${ready.url}`, client);
+  expect(gone).toMatchObject({ code: 9, out: '' });
+  expect(gone.err).toContain(ready.url);
+});
+
+test('a served sandbox refuses other Host headers, unknown paths and bodies that are too large', async () => {
+  const { ready } = await serve(environment(), '--db', ':memory:', '--empty');
+  const ask = async (...argv: string[]) => {
+    const { stdout } = await execute('curl', [
+      '-s',
+      '-w',
+      ' %{http_code}',
+      '-H',
+      'Authorization: Bearer sandbox-key-b',
+      ...argv,
+    ]);
+    return stdout;
+  };
+  expect(await ask('-H', 'Host: evil.example', `${ready.url}/v2/leaderboard`)).toMatch(/^\{"error":".*"\} 403$/);
+  expect(await ask(`${ready.url}/v2/nothing`)).toBe('{"error":"no such endpoint: GET /v2/nothing"} 404');
+  expect(await ask(`${ready.url}/v2/leaderboard?limit=251`)).toBe(
+    '{"error":"limit 251: must be a whole number from 1 to 250"} 400',
+  );
+  expect(await ask(`${ready.url}/v2/leaderboard/ranking`)).toMatch(/^\{"error":"address is required.*"\} 400$/);
+  expect(await ask(`${ready.url}/v2/leaderboard`)).toBe('{"traders":[]} 200');
+});
+
+test('sandbox start --detach returns once it answers, and the process it names can be stopped', async () => {
+  const data = join(temporaryFolder(), 'parent', 'data');
+  const env = environment({ SOTRA_DATA_DIR: data });
+  const { code, out } = await sotra('sandbox start --detach --port 0 --json', env);
+  const ready = JSON.parse(out);
+  expect([dirname(data), data].map((folder) => statSync(folder).mode & 0o777)).toEqual([0o700, 0o700]);
+  onTestFinished(() => {
+    try {
+      process.kill(ready.pid, 'SIGKILL');
+    } catch {
+      // It has ended by itself.
+    }
+  });
+  expect(code).toBe(0);
+  const list = await sotra(`leaderboard list --base-url ${ready.url} --limit 1`, {
+    ...env,
+    SOTRA_API_KEY: 'sandbox-key-b',
+  });
+  expect(list.code).toBe(0);
+  const stop = ['-s', '-X', 'POST', '-H', `x-control-token: ${ready.controlToken}`, `${ready.url}/_sandbox/stop`];
+  expect((await execute('curl', stop)).stdout).toBe('{}');
+  await until(() => (existsSync(join(env['SOTRA_DATA_DIR'] ?? '', 'sandbox-ready.json')) ? undefined : true));
+});
+
+test('a port that is taken is exit 3 and names the port', async () => {
+  const { ready } = await serve(environment());
+  const port = new URL(ready.url).port;
+  const { code, err } = await sotra(`sandbox start --port ${port}`, environment());
+  expect(code).toBe(3);
+  expect(err).toContain(`cannot listen on port ${port}`);
+});
+
+test('a damaged sandbox database is exit 3 and names the file', async () => {
+  const env = environment();
+  const file = join(env['SOTRA_DATA_DIR'] ?? '', 'sandbox.db');
+  await execute('bash', ['--norc', '-c', `head -c 8192 /dev/urandom > '${file}'`]);
+  const { code, err, out } = await sotra('--sandbox leaderboard list', env);
+  expect({ code, out }).toEqual({ code: 3, out: '' });
+  expect(err).toContain(file);
+});

@@ -1,0 +1,89 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { run, temporaryFolder } from '../support/harness.ts';
+import { serve, start } from '../support/webhook-kills.ts';
+
+const follower = (client: number) => `0x${(client + 1).toString(16).padStart(40, '0')}`;
+const target = (index: number) => `0x${(index + 1000).toString(16).padStart(40, '0')}`;
+
+async function served(folder: string, more: readonly string[]) {
+  const one = await serve(folder, more);
+  onTestFinished(() => void one.child.kill('SIGKILL'));
+  return one;
+}
+
+test('two servers and four processes write to one database at once: each write that was answered is seen by both', async () => {
+  const folder = temporaryFolder();
+  const first = await served(folder, ['--empty']);
+  const other = temporaryFolder();
+  const { url } = await served(other, ['--empty', '--db', first.db]);
+  expect(url).not.toBe(first.url);
+  const env = { SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
+  const headers = { authorization: 'Bearer sandbox-key-a', 'content-type': 'application/json' };
+  const put = async (client: number) => {
+    for (let index = 0; index < 40; index += 1) {
+      const body = JSON.stringify({ targets: [target(client * 100 + index)] });
+      const path = `${client % 2 === 0 ? first.url : url}/v1/addresses/${follower(client)}/follow`;
+      const answer = await fetch(path, { method: 'PUT', headers, body });
+      if (answer.status !== 200) throw new Error(await answer.text());
+    }
+  };
+  const processes = Array.from({ length: 4 }, (_, index) =>
+    start(['--sandbox', 'follow', 'add', follower(9), target(9000 + index)], env),
+  );
+  await Promise.all([0, 1, 2, 3].map(put));
+  expect(await Promise.all(processes.map(({ ended }) => ended))).toEqual([0, 0, 0, 0]);
+  for (const base of [first.url, url]) {
+    const service = { ...env, SOTRA_BASE_URL: base, SOTRA_API_KEY: 'sandbox-key-a' };
+    const held = async (client: number) => {
+      const { out } = await run(`profile follows ${follower(client)} --all --format ndjson`, { env: service });
+      return new Set(out.match(/0x[0-9a-f]{40}/g)).size;
+    };
+    expect([await held(0), await held(1), await held(2), await held(3), await held(9)]).toEqual([40, 40, 40, 40, 4]);
+  }
+});
+
+test('a second server on a port that is taken is exit 3; the first answers on, and its ready file stays', async () => {
+  const folder = temporaryFolder();
+  const { url } = await served(folder, ['--empty']);
+  const ready = join(folder, 'ready.json');
+  const before = readFileSync(ready, 'utf8');
+  const { port } = new URL(url);
+  const env = { SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
+  for (const detach of [[], ['--detach']]) {
+    const argv = [
+      'sandbox',
+      'start',
+      ...detach,
+      '--port',
+      port,
+      '--db',
+      join(folder, 'sandbox.db'),
+      '--ready-file',
+      ready,
+    ];
+    const { printed, ended } = start(argv, env);
+    expect(await ended).toBe(3);
+    expect(printed.err).toContain(`cannot listen on port ${port}`);
+    expect(readFileSync(ready, 'utf8')).toBe(before);
+  }
+  const answer = await fetch(`${url}/v2/leaderboard`, { headers: { authorization: 'Bearer sandbox-key-a' } });
+  expect(await answer.json()).toEqual({ traders: [] });
+});
+
+test('a server that ends leaves the ready file of a later one', async () => {
+  const folder = temporaryFolder();
+  const first = await served(folder, ['--empty']);
+  const ready = join(folder, 'ready.json');
+  const env = { SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
+  const detached = start(['sandbox', 'start', '--detach', '--port', '0', '--ready-file', ready, '--json'], env);
+  expect(await detached.ended).toBe(0);
+  const { pid } = JSON.parse(detached.printed.out);
+  onTestFinished(() => void process.kill(pid, 'SIGKILL'));
+  expect(pid).not.toBe(first.child.pid);
+  const ended = new Promise((resolve) => first.child.on('close', resolve));
+  first.child.kill('SIGTERM');
+  expect(await ended).toBe(0);
+  expect(JSON.parse(readFileSync(ready, 'utf8')).pid).toBe(pid);
+});

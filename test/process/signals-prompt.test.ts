@@ -1,0 +1,100 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import { stub, temporaryFolder } from '../support/harness.ts';
+import { degen, swaps, writeKeys } from '../support/traders.ts';
+
+const hasTmux = spawnSync('tmux', ['-V']).status === 0;
+
+/** The built program at a terminal of its own: a pseudo-terminal that tmux makes. */
+function terminal(argv: string, env: Record<string, string>, folder: string) {
+  const socket = join(folder, 'tmux');
+  const tmux = (...words: string[]) => spawnSync('tmux', ['-S', socket, ...words], { encoding: 'utf8' }).stdout;
+  const [before, after, pid] = ['before', 'after', 'pid'].map((name) => join(folder, name)) as [string, string, string];
+  const set = Object.entries(env).map(([name, value]) => `${name}='${value}'`);
+  const program = `env ${set.join(' ')} ${process.execPath} bin/sotra.js ${argv}`;
+  const shell = `stty -g > ${before}; sh -c 'echo $$ > ${pid}; exec ${program.replaceAll("'", '"')}'`;
+  tmux(
+    '-f',
+    '/dev/null',
+    'new-session',
+    '-d',
+    '-x',
+    '120',
+    '-y',
+    '40',
+    `${shell}; echo "ended with $?"; stty -g > ${after}; cat`,
+  );
+  onTestFinished(() => void tmux('kill-server'));
+  const shows = async (text: string): Promise<string> => {
+    for (;;) {
+      const now = tmux('capture-pane', '-p', '-J', '-S', '-200');
+      if (now.includes(text)) return now;
+      await delay(20);
+    }
+  };
+  return {
+    type: (...keys: string[]) => void tmux('send-keys', ...keys),
+    shows,
+    kill: (signal: NodeJS.Signals) => process.kill(Number(readFileSync(pid, 'utf8')), signal),
+    hasCursor: () => tmux('display-message', '-p', '#{cursor_flag}').trim() === '1',
+    /** What `stty` says of the terminal before the program and after it. */
+    settings: async () => {
+      while (!existsSync(after) || readFileSync(after, 'utf8') === '') await delay(5);
+      return [before, after].map((file) => readFileSync(file, 'utf8'));
+    },
+  };
+}
+
+/** Everything below a folder, with its contents. */
+const contents = (folder: string) =>
+  readdirSync(folder, { recursive: true, withFileTypes: true, encoding: 'utf8' })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .map((file) => [file, readFileSync(file, 'utf8')]);
+
+const sign = `comment sign --chain base --tx ${swaps.good} --token ${degen} --text gm --service-name Example`;
+const prompts = {
+  'yes or no': { argv: 'webhook delete 2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e', asks: '[y/N]', hidden: false },
+  'a password': {
+    argv: 'key import k --key-file KEY',
+    asks: 'Password to seal the key with (not shown):',
+    hidden: true,
+  },
+  'a private key': { argv: sign, asks: 'wallet (not shown):', hidden: true },
+  "the service's key": { argv: 'auth login --context staging', asks: '(not shown):', hidden: true },
+} as const;
+
+const ends = ['SIGINT', 'SIGTERM', 'SIGHUP', 'Ctrl-C', 'Ctrl-D'] as const;
+
+test.skipIf(!hasTmux).for(Object.keys(prompts).flatMap((prompt) => ends.map((end) => [prompt, end] as const)))(
+  'asked for %s, %s ends it with 130, the terminal as it was and nothing written (skipped without tmux)',
+  async ([prompt, end]) => {
+    const { argv, asks, hidden } = prompts[prompt as keyof typeof prompts];
+    const service = await stub((_, response) => response.end('{}'));
+    const [folder, state] = [temporaryFolder(), temporaryFolder()];
+    const { evm } = writeKeys(folder);
+    const settings = { contexts: { staging: { baseUrl: service.url } } };
+    writeFileSync(join(state, 'config.json'), JSON.stringify(settings), { mode: 0o600 });
+    const env = { ...service.env, SOTRA_CONFIG_DIR: state, SOTRA_DATA_DIR: state };
+    const before = contents(state);
+    const { type, shows, kill, settings: stty, hasCursor } = terminal(argv.replace('KEY', evm), env, folder);
+    await shows(asks);
+    // What is typed unseen can be waited for only by what is typed after it.
+    if (end === 'Ctrl-C' || (!hidden && end !== 'Ctrl-D')) type('-l', 'half-typed');
+    if (!hidden && end !== 'Ctrl-D') await shows('half-typed');
+    if (end.startsWith('SIG')) kill(end as NodeJS.Signals);
+    else type(end === 'Ctrl-C' ? 'C-c' : 'C-d');
+    const shown = await shows('ended with');
+    expect(shown).toContain('ended with 130');
+    expect(shown).not.toContain('internal fault');
+    if (hidden) expect(shown).not.toContain('half-typed');
+    const [first, last] = await stty();
+    expect(last).toBe(first);
+    expect(hasCursor()).toBe(true);
+    expect(contents(state)).toEqual(before);
+    expect(service.requests).toEqual([]);
+  },
+);

@@ -1,0 +1,126 @@
+import { execFile } from 'node:child_process';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, onTestFinished, test } from 'vitest';
+import { cardOf } from '../support/feed-cards.ts';
+import { type Seen, stub, temporaryFolder } from '../support/harness.ts';
+import { degen, writeKeys } from '../support/traders.ts';
+import { start, until } from '../support/webhook-kills.ts';
+
+const execute = promisify(execFile);
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+const wallet = '0xa4e221aa5a7ba51b5d5c7d5c923bfb9bcebcb252';
+
+function place(env: Record<string, string> = {}) {
+  const folder = temporaryFolder();
+  writeKeys(folder);
+  const addresses = Array.from({ length: 3000 }, (_, index) => `0x${index.toString(16).padStart(40, '0')}\n`);
+  writeFileSync(join(folder, 'addresses.txt'), addresses.join(''));
+  const follows = addresses.map((each) => `${JSON.stringify({ addressOrUid: 'ext:me', targets: [each.trim()] })}\n`);
+  writeFileSync(join(folder, 'follows.ndjson'), follows.join(''));
+  const comment = { chain: 'base', tokenAddress: degen, transactionHash: `0x${'1'.repeat(64)}`, commentText: 'gm' };
+  writeFileSync(join(folder, 'comments.ndjson'), `${JSON.stringify(comment)}\n`);
+  writeFileSync(join(folder, 'secret'), 'whsec_test\n');
+  const all = { SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder, ...env };
+  const begin = (argv: string) => {
+    const one = start(argv.replaceAll('FOLDER', folder).split(' '), all);
+    onTestFinished(() => void one.child.kill('SIGKILL'));
+    return one;
+  };
+  return { folder, begin };
+}
+
+/** Answers the first requests of a kind and leaves the next without an answer, so that the command is in its middle. */
+const hanging = () =>
+  stub(({ method, url }: Seen, response, count) => {
+    response.setHeader('content-type', 'application/json');
+    const webhook = { uid: 'u-1', destinationUrl: 'http://127.0.0.1:9/hook', secret: 's' };
+    if (url.startsWith('/v1/webhooks') && method === 'GET') return void response.end('[]');
+    if (url === '/v1/webhooks/feed' && method === 'POST') return void response.end(JSON.stringify(webhook));
+    if (url.startsWith('/v1/feed/actor') && count === 1) {
+      const older = `${url}&olderThan=x`;
+      const pagination = { olderCursor: 'x', olderItemsURL: older };
+      return void response.end(JSON.stringify({ items: [cardOf('n1', 1_700_000_000)], pagination }));
+    }
+  });
+
+const working: [string, number, string][] = [
+  ['webhook register --url http://127.0.0.1:9/hook --addresses-file FOLDER/addresses.txt', 3, 'webhook resume'],
+  ['follow bulk --file FOLDER/follows.ndjson', 1, ''],
+  [`feed actor ${wallet} --all --format csv`, 2, ''],
+  ['comment post --from FOLDER/comments.ndjson --key-file FOLDER/evm.hex --service-name Example', 1, 'is not known'],
+  ['leaderboard list --retries 5', 1, ''],
+];
+
+test.each(working.flatMap((one) => signals.map((signal) => [...one, signal] as const)))(
+  '%s: in its middle (request %i, says %j) %s ends it with 130',
+  async (argv, count, says, signal) => {
+    const service = await hanging();
+    const { begin } = place(service.env);
+    const { child, printed, ended } = begin(argv);
+    await until(() => service.requests.length >= count, `request ${count} of ${argv}`);
+    const from = performance.now();
+    child.kill(signal);
+    expect(await ended).toBe(130);
+    expect(performance.now() - from).toBeLessThan(3000);
+    expect(printed.err).toContain('error: ');
+    expect(printed.err).toContain(says);
+    expect(printed.err).not.toContain('internal fault');
+  },
+);
+
+test.each(signals)(
+  '%s ends a listener and a sandbox with 0: they were asked to stop, and leave no lock',
+  async (signal) => {
+    const { folder, begin } = place();
+    const listener = begin('webhook listen --port 0 --secret-file FOLDER/secret --ready-file FOLDER/listening');
+    const sandbox = begin('sandbox start --port 0 --empty --ready-file FOLDER/serving');
+    await until(() => existsSync(join(folder, 'listening')) && existsSync(join(folder, 'serving')), 'both answer');
+    for (const { child, ended } of [listener, sandbox]) {
+      child.kill(signal);
+      expect(await ended).toBe(0);
+    }
+    const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+    expect(names.filter((name) => /lock|listening|serving/.test(name))).toEqual([]);
+  },
+);
+
+test('two signals at once end it just the same', async () => {
+  const service = await hanging();
+  const { child, ended } = place(service.env).begin('leaderboard list');
+  await until(() => service.requests.length > 0, 'the request');
+  child.kill('SIGINT');
+  child.kill('SIGTERM');
+  expect(await ended).toBe(130);
+});
+
+test('Ctrl-C at a question for a password ends with 130, shows nothing of it, and leaves no key', async () => {
+  const { folder } = place();
+  const ready = join(folder, 'typed');
+  const command = `${process.execPath} bin/sotra.js key import k --key-file ${folder}/evm.hex`;
+  const typed = `until grep -q assword ${ready} 2>/dev/null; do sleep 0.05; done; printf 'hunter2\\003'; sleep 1`;
+  const script = `(${typed}) | script -qefc '${command}' ${ready}`;
+  const env = { PATH: process.env['PATH'], SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: join(folder, 'config') };
+  const failed = await execute('bash', ['--norc', '-c', script], { env }).catch((error) => error);
+  expect(failed.code).toBe(130);
+  expect(failed.stdout).not.toContain('hunter2');
+  expect(existsSync(join(folder, 'config', 'keys', 'k.json'))).toBe(false);
+});
+
+test.each(['table', 'json', 'ndjson', 'csv', 'tsv', 'md'])(
+  '| head -1 of --format %s is quiet and exit 0',
+  async (format) => {
+    const traders = Array.from({ length: 250 }, (_, index) => ({
+      profile: { id: String(index), name: 'x'.repeat(2000), images: {}, addresses: [], metadata: {} },
+      pnl: { total: index },
+    }));
+    const service = await stub((_, response) => response.end(JSON.stringify({ traders })));
+    const folder = temporaryFolder();
+    const env = { PATH: process.env['PATH'], SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder, ...service.env };
+    const script = `${process.execPath} bin/sotra.js leaderboard list --limit 250 --format ${format} | head -1; exit \${PIPESTATUS[0]}`;
+    const { stdout, stderr } = await execute('bash', ['--norc', '-c', script], { env });
+    expect(stdout.split('\n')).toHaveLength(2);
+    expect(stderr).toBe('');
+  },
+);

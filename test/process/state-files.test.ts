@@ -1,0 +1,208 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { checkedLine, readLog } from '../../src/files/log-file.ts';
+import { type Outcome, run, stub, temporaryFolder } from '../support/harness.ts';
+import { degen, swaps, writeKeys } from '../support/traders.ts';
+
+/** A service that takes comments and uploads, and has one leaderboard. */
+async function service() {
+  const posted: string[] = [];
+  let webhooks: object[] = [];
+  const { env } = await stub(({ method, url, body }, response) => {
+    response.setHeader('content-type', 'application/json');
+    const webhook = { uid: 'u-1', destinationUrl: 'http://127.0.0.1:9/hook', secret: 's' };
+    if (url.startsWith('/v2/leaderboard')) return void response.end('{"traders":[]}');
+    if (method === 'POST' && url === '/v1/swap-comments') {
+      posted.push(body);
+      return void response.end(JSON.stringify({ ...JSON.parse(body), uid: `c-${posted.length}` }));
+    }
+    if (method === 'POST') webhooks = [webhook];
+    return void response.end(JSON.stringify(method === 'GET' ? webhooks : webhook));
+  });
+  return { env, posted };
+}
+
+interface StateFile {
+  argv: string;
+  /** Runs what makes the file, and gives its path. */
+  make: (act: (argv: string) => Promise<Outcome>, folder: string) => Promise<string>;
+}
+
+async function does(act: (argv: string) => Promise<Outcome>, argv: string): Promise<void> {
+  const { code, err } = await act(argv);
+  if (code !== 0) throw new Error(err);
+}
+
+const found = (folder: string, pattern: RegExp) => {
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  const name = names.find((each) => pattern.test(each));
+  if (name === undefined) throw new Error(`no ${pattern} among ${names}`);
+  return join(folder, name);
+};
+
+const post = 'comment post --from FOLDER/comments.ndjson --key-file FOLDER/evm.hex --service-name Example';
+const upload = 'webhook register --url http://127.0.0.1:9/hook --addresses-file FOLDER/addresses.txt';
+
+const files: Record<string, StateFile> = {
+  settings: {
+    argv: 'context list',
+    make: async (act, folder) => {
+      await does(act, 'context set own --base-url https://a.example.com');
+      return join(folder, 'config.json');
+    },
+  },
+  aliases: {
+    argv: 'alias list',
+    make: async (act, folder) => {
+      await does(act, `alias set me ${degen}`);
+      return join(folder, 'config.json');
+    },
+  },
+  'upload journal': {
+    argv: upload,
+    make: async (act, folder) => {
+      writeFileSync(join(folder, 'addresses.txt'), `${degen}\n`);
+      await does(act, upload);
+      return found(folder, /journal\.ndjson$/);
+    },
+  },
+  'journal of posted comments': {
+    argv: post,
+    make: async (act, folder) => {
+      const comment = { chain: 'base', transactionHash: swaps.good, tokenAddress: degen, commentText: 'gm' };
+      writeFileSync(join(folder, 'comments.ndjson'), `${JSON.stringify(comment)}\n`);
+      await does(act, post);
+      return found(folder, /posted-comments-[0-9a-f]+\.ndjson$/);
+    },
+  },
+  'kept key': {
+    argv: 'key export k --unencrypted --out FOLDER/plain.hex --password-file FOLDER/password',
+    make: async (act, folder) => {
+      await does(act, 'key import k --key-file FOLDER/evm.hex --password-file FOLDER/password');
+      return join(folder, 'keys', 'k.json');
+    },
+  },
+  'saved leaderboard': {
+    argv: 'leaderboard diff',
+    make: async (act, folder) => {
+      await does(act, 'leaderboard list --save');
+      return found(folder, /boards.*\.json$/);
+    },
+  },
+  'listener store': {
+    argv: 'webhook events',
+    make: async (_, folder) => {
+      const store = join(folder, 'webhook', 'inbox', 'default');
+      mkdirSync(store, { recursive: true });
+      const delivery = { v: 1, seq: 1, atMs: 0, path: '/', lane: 'a', headers: [], text: '{}' };
+      const line = checkedLine({ ...delivery, eventIds: ['one'], eventTypes: ['copyswap'] });
+      writeFileSync(join(store, 'deliveries.ndjson'), `${line}\n`);
+      return join(store, 'deliveries.ndjson');
+    },
+  },
+  'sandbox database': {
+    argv: '--sandbox sandbox status',
+    make: async (act, folder) => {
+      await does(act, '--sandbox sandbox reset --empty');
+      return join(folder, 'sandbox.db');
+    },
+  },
+};
+
+/** A newer sotra writes a higher number where this one writes its own. */
+const newer = (text: string) => text.replace(/"(version|v)": ?\d+/, '"$1": 99');
+
+const harms: Record<string, (file: string) => void> = {
+  'overwritten with noise': (file) => writeFileSync(file, `\u0000\u0001 noise {{{\n${'x'.repeat(200)}\n`),
+  'cut off in its first line': (file) => writeFileSync(file, `${readFileSync(file, 'utf8').slice(0, 12)}\n`),
+  empty: (file) => writeFileSync(file, ''),
+  'of a newer sotra': (file) => writeFileSync(file, newer(readFileSync(file, 'utf8'))),
+  'a folder': (file) => {
+    rmSync(file);
+    mkdirSync(file);
+  },
+};
+
+const cases = Object.entries(files).flatMap(([name, file]) =>
+  Object.entries(harms)
+    .filter(([harm]) => name !== 'sandbox database' || harm !== 'of a newer sotra')
+    // These begin empty: a process may be killed before their first line.
+    .filter(([harm]) => harm !== 'empty' || !/database|store|comments/.test(name))
+    .map(([harm, apply]) => ({ name, harm, apply, file })),
+);
+
+test.each(cases)('a $name that is $harm ends the command, is named, and stays as it is', async ({ apply, file }) => {
+  const folder = temporaryFolder();
+  writeKeys(folder);
+  const { env, posted } = await service();
+  const all = { ...env, SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
+  const act = (argv: string) => run(argv.replaceAll('FOLDER', folder), { env: all });
+  const path = await file.make(act, folder);
+  apply(path);
+  // A database's last changes may be beside it; they would repair it.
+  for (const beside of ['-wal', '-shm']) rmSync(path + beside, { force: true });
+  const isFile = statSync(path).isFile();
+  const [before, sent] = [isFile ? readFileSync(path) : undefined, posted.length];
+  const { code, out, err } = await act(file.argv);
+  expect([3, 11]).toContain(code);
+  expect(err).toContain(path);
+  expect(err).toContain('hint: ');
+  expect(out).toBe('');
+  expect(posted).toHaveLength(sent);
+  if (before === undefined) expect(readdirSync(path)).toEqual([]);
+  else expect(readFileSync(path).equals(before)).toBe(true);
+});
+
+test('the last line of a log that a crash cut off is passed over, what is before it counts', async () => {
+  const { env, posted } = await service();
+  for (const name of ['upload journal', 'journal of posted comments', 'listener store'] as const) {
+    const folder = temporaryFolder();
+    writeKeys(folder);
+    const all = { ...env, SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
+    const act = (argv: string) => run(argv.replaceAll('FOLDER', folder), { env: all });
+    const file = files[name] as StateFile;
+    const path = await file.make(act, folder);
+    const whole = readFileSync(path, 'utf8');
+    writeFileSync(path, `${whole}{"v":1,"kind":"do`);
+    expect(await act(file.argv)).toMatchObject({ code: 0 });
+    expect(readFileSync(path, 'utf8').startsWith(whole)).toBe(true);
+  }
+  expect(posted.length).toBeGreaterThan(0);
+});
+
+test('a key file that cannot be read is told by key list, and the other keys are shown', async () => {
+  const folder = temporaryFolder();
+  const keys = writeKeys(folder);
+  const env = { SOTRA_CONFIG_DIR: folder };
+  await run(['key', 'import', 'good', '--key-file', keys.evm, '--password-file', keys.password], { env });
+  writeFileSync(join(folder, 'keys', 'bad.json'), '{"crypto": {"ciphertext": "deadbeef');
+  const { code, out, err } = await run('key list --json', { env });
+  expect([code, JSON.parse(out).map(({ name }: { name: string }) => name)]).toEqual([0, ['good']]);
+  expect(err).toContain(join(folder, 'keys', 'bad.json'));
+  expect(err).not.toContain('deadbeef');
+});
+
+test.each(['upload journal', 'journal of posted comments', 'listener store'] as const)(
+  'one flipped bit anywhere in the %s is exit 3 that names the line, and nothing is sent',
+  async (name) => {
+    const { env, posted } = await service();
+    const folder = temporaryFolder();
+    writeKeys(folder);
+    const all = { ...env, SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
+    const act = (argv: string) => run(argv.replaceAll('FOLDER', folder), { env: all });
+    const file = files[name] as StateFile;
+    const path = await file.make(act, folder);
+    const [whole, sent] = [readFileSync(path), posted.length];
+    for (let at = 0; at < whole.length; at += 1)
+      for (let bit = 0; bit < 8; bit += 1) {
+        const harmed = Buffer.from(whole);
+        harmed[at] = (harmed[at] ?? 0) ^ (1 << bit);
+        writeFileSync(path, harmed);
+        expect(() => readLog(path), `bit ${bit} of byte ${at}`).toThrow(/is damaged at line \d/);
+      }
+    const { code, out, err } = await act(file.argv);
+    expect([code, out, err]).toEqual([3, '', expect.stringContaining(`${path} is damaged at line `)]);
+    expect(posted).toHaveLength(sent);
+  },
+);

@@ -1,0 +1,143 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { chmodSync, chownSync, lstatSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { cardOf } from '../support/feed-cards.ts';
+import { run, stub, temporaryFolder } from '../support/harness.ts';
+import { degen, writeKeys } from '../support/traders.ts';
+
+// The superuser may do everything: as root, the commands run as nobody.
+const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+const works = spawnSync(process.execPath, ['bin/sotra.js', '--version'], { ...nobody, env: {} }).status === 0;
+const why = works ? '' : ' (skipped: nobody may not read this folder)';
+
+/** Runs the built program as somebody whom file modes bind. */
+function asNobody(
+  argv: string[],
+  env: Record<string, string>,
+): Promise<{ code: number | null; out: string; err: string }> {
+  const child = spawn(process.execPath, ['bin/sotra.js', ...argv], {
+    ...nobody,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const text = { out: '', err: '' };
+  child.stdout.on('data', (chunk) => {
+    text.out += chunk;
+  });
+  child.stderr.on('data', (chunk) => {
+    text.err += chunk;
+  });
+  return new Promise((resolve) => child.on('close', (code) => resolve({ code, ...text })));
+}
+
+async function service() {
+  const written: string[] = [];
+  const { env } = await stub(({ method, url, body }, response) => {
+    response.setHeader('content-type', 'application/json');
+    const webhook = { uid: 'u-1', destinationUrl: 'http://127.0.0.1:9/hook', secret: 's' };
+    if (method !== 'GET') written.push(`${method} ${url}`);
+    if (url.startsWith('/v2/leaderboard')) return void response.end('{"traders":[]}');
+    if (url.startsWith('/v1/feed'))
+      return void response.end(JSON.stringify({ items: [cardOf('1', 1)], pagination: {} }));
+    if (url === '/v1/swap-comments') return void response.end(JSON.stringify({ ...JSON.parse(body), uid: 'c' }));
+    if (url.includes('bulk')) return void response.end('{"targetProfiles":[]}');
+    response.end(JSON.stringify(method === 'GET' ? [] : webhook));
+  });
+  return { env, written };
+}
+
+const keyed = '--key-file FOLDER/evm.hex --password-file FOLDER/password';
+
+/** What each command keeps, by a pattern of its path; the same command reads and writes it. */
+const kept: Record<string, { argv: string; file: RegExp; later?: string }> = {
+  settings: { argv: 'context set own --base-url https://a.example.com', file: /config\.json$/ },
+  aliases: { argv: `alias set me ${degen}`, file: /config\.json$/ },
+  'kept key': { argv: `key import k ${keyed}`, later: `key import k --replace ${keyed}`, file: /keys\/k\.json$/ },
+  'upload journal': {
+    argv: 'webhook register --url http://127.0.0.1:9/hook --addresses-file FOLDER/addresses.txt',
+    file: /journal\.ndjson$/,
+  },
+  'journal of posted comments': {
+    argv: 'comment post --from FOLDER/comments.ndjson --key-file FOLDER/evm.hex --service-name Example',
+    file: /posted-comments-[0-9a-f]+\.ndjson$/,
+  },
+  'saved leaderboard': { argv: 'leaderboard list --save', file: /boards\/.*\.json$/ },
+  'place of a watch': {
+    argv: `feed actor ${degen} --newer-than 0 --watch 100ms --max 1`,
+    later: `feed actor ${degen} --watch 100ms --max 1`,
+    file: /watch\/.*\.json$/,
+  },
+  'sandbox database': { argv: '--sandbox sandbox reset --empty', file: /sandbox\.db$/ },
+  'undo file': {
+    argv: 'follow bulk --file FOLDER/follows.ndjson',
+    later: 'follow bulk --file FILE',
+    file: /undo\/.*\.ndjson$/,
+  },
+};
+
+function allIn(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
+}
+
+/** Names and contents of all files. */
+function contents(folder: string): Record<string, string> {
+  const files = allIn(folder).filter((name) => lstatSync(join(folder, name)).isFile() && !/-(wal|shm)$/.test(name));
+  return Object.fromEntries(files.map((name) => [name, readFileSync(join(folder, name), 'latin1')]));
+}
+
+async function place(name: string, reads?: string) {
+  const folder = temporaryFolder();
+  writeKeys(folder);
+  const { env, written } = await service();
+  const comment = { chain: 'base', transactionHash: `0x${'1'.repeat(64)}`, tokenAddress: degen, commentText: 'gm' };
+  writeFileSync(join(folder, 'comments.ndjson'), `${JSON.stringify(comment)}\n`);
+  writeFileSync(join(folder, 'addresses.txt'), `${degen}\n`);
+  writeFileSync(join(folder, 'follows.ndjson'), `${JSON.stringify({ addressOrUid: 'ext:me', targets: [degen] })}\n`);
+  const { argv, file, later = argv } = kept[name] as (typeof kept)[string];
+  const all = { ...env, SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
+  const first = await run(argv.replaceAll('FOLDER', folder), { env: all });
+  if (first.code !== 0) throw new Error(first.err);
+  const path = join(folder, allIn(folder).find((each) => file.test(each)) ?? '');
+  if (nobody.uid !== undefined)
+    for (const each of ['', ...allIn(folder)]) chownSync(join(folder, each), nobody.uid, nobody.uid);
+  written.length = 0;
+  const again = () => asNobody((reads ?? later).replaceAll('FOLDER', folder).replaceAll('FILE', path).split(' '), all);
+  return { folder, path, written, again };
+}
+
+test.skipIf(!works).each(Object.keys(kept))(
+  `a %s that may not be read is exit 3, named, and stays${why}`,
+  async (name) => {
+    const { folder, path, written, again } = await place(
+      name,
+      name === 'saved leaderboard' ? 'leaderboard diff' : undefined,
+    );
+    chmodSync(path, 0);
+    const before = contents(folder);
+    const { code, out, err } = await again();
+    expect({ code, out }).toEqual({ code: 3, out: '' });
+    expect(err).toContain(path);
+    expect(err).toContain('hint: ');
+    expect(written).toEqual([]);
+    expect(contents(folder)).toEqual(before);
+  },
+);
+
+test.skipIf(!works).each(Object.keys(kept))(
+  `a %s in a folder that may not be written is exit 3, named, and stays${why}`,
+  async (name) => {
+    const { folder, path, written, again } = await place(name);
+    for (const each of ['', ...allIn(folder)]) {
+      const file = join(folder, each);
+      chmodSync(file, lstatSync(file).isDirectory() ? 0o500 : 0o400);
+    }
+    const before = contents(folder);
+    const { code, out, err } = await again();
+    expect({ code, out }).toEqual({ code: 3, out: '' });
+    expect(err).toContain(name === 'upload journal' ? join(folder, 'webhook', 'jobs') : dirname(path));
+    expect(err).toContain('hint: ');
+    expect(written).toEqual([]);
+    expect(contents(folder)).toEqual(before);
+  },
+);

@@ -1,0 +1,128 @@
+import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
+import { createServer } from 'node:https';
+import { type AddressInfo, connect, type Server } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { generate } from 'selfsigned';
+import { expect, onTestFinished, test } from 'vitest';
+import { temporaryFolder } from '../support/harness.ts';
+
+const execute = promisify(execFile);
+
+async function listening(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  return (server.address() as AddressInfo).port;
+}
+
+/** A service behind a certificate that only its own authority vouches for; the authority's file, and what was asked. */
+async function secureService() {
+  const altNames = [
+    { type: 2, value: 'service.test' },
+    { type: 2, value: 'localhost' },
+  ];
+  const made = await generate([{ name: 'commonName', value: 'service.test' }], {
+    keySize: 2048,
+    extensions: [
+      { name: 'basicConstraints', cA: true },
+      { name: 'subjectAltName', altNames },
+    ],
+  } as Parameters<typeof generate>[1]);
+  const asked: string[] = [];
+  const server = createServer({ key: made.private, cert: made.cert }, ({ url = '', headers }, response) => {
+    asked.push(`${url} ${headers.authorization}`);
+    response.end('{"traders":[]}');
+  });
+  const authority = join(temporaryFolder(), 'ca.pem');
+  writeFileSync(authority, made.cert);
+  return { port: await listening(server), authority, asked };
+}
+
+/** A proxy that leads every CONNECT to one port of this machine, whatever the name, and keeps what it was asked for. */
+async function proxyTo(port: number) {
+  const asked: string[] = [];
+  const proxy = createHttpServer((_, response) => void response.writeHead(502).end());
+  proxy.on('connect', ({ url = '', headers }, socket) => {
+    asked.push(`${url}${headers['proxy-authorization'] === undefined ? '' : ' with a password'}`);
+    const upstream = connect(port, '127.0.0.1', () => {
+      socket.write('HTTP/1.1 200 OK\r\n\r\n');
+      upstream.pipe(socket).pipe(upstream);
+    });
+    upstream.on('error', () => socket.destroy());
+    socket.on('error', () => upstream.destroy());
+  });
+  return { url: `http://127.0.0.1:${await listening(proxy)}`, asked };
+}
+
+/** The built program as a process: trust is read when it starts. */
+async function sotra(argv: string, env: Record<string, string>) {
+  const folder = temporaryFolder();
+  const all = {
+    PATH: process.env['PATH'] ?? '',
+    SOTRA_CONFIG_DIR: folder,
+    SOTRA_DATA_DIR: folder,
+    SOTRA_API_KEY: 'key',
+    ...env,
+  };
+  return execute(process.execPath, ['bin/sotra.js', ...argv.split(' ')], { env: all }).then(
+    ({ stdout, stderr }) => ({ code: 0, out: stdout, err: stderr }),
+    ({ code, stdout, stderr }) => ({ code, out: stdout, err: stderr }),
+  );
+}
+
+test('a certificate of an own authority is refused with the way out, and taken with NODE_EXTRA_CA_CERTS', async () => {
+  const { port, authority, asked } = await secureService();
+  const argv = `leaderboard list --json --base-url https://localhost:${port}`;
+  const refused = await sotra(argv, {});
+  expect([refused.code, refused.out]).toEqual([9, '']);
+  const { error } = JSON.parse(refused.err);
+  expect(error.message).toMatch(/^the certificate of https:\/\/localhost:\d+ is not trusted: /);
+  expect(error.hint).toContain('NODE_EXTRA_CA_CERTS');
+  // Trying again would not change it.
+  expect(error.message).not.toContain('attempts');
+  expect(asked).toEqual([]);
+  const taken = await sotra(`${argv} --verbose`, { NODE_EXTRA_CA_CERTS: authority });
+  expect([taken.code, JSON.parse(taken.out)]).toEqual([0, { traders: [] }]);
+  expect(asked).toEqual(['/v2/leaderboard Bearer key']);
+  const other = await sotra(argv.replace('localhost', '127.0.0.1'), { NODE_EXTRA_CA_CERTS: authority });
+  expect(other.code).toBe(9);
+  expect(JSON.parse(other.err).error.message).toContain('is not trusted');
+});
+
+test('HTTPS_PROXY leads to the service, the key hidden from the proxy; NO_PROXY and this machine go straight', async () => {
+  const { port, authority, asked } = await secureService();
+  const proxy = await proxyTo(port);
+  const trust = { NODE_EXTRA_CA_CERTS: authority };
+  const far = `leaderboard list --json --base-url https://service.test:${port} --retries 0`;
+  for (const env of [{ HTTPS_PROXY: proxy.url }, { https_proxy: proxy.url.replace('//', '//user:word@') }]) {
+    const { code, out } = await sotra(far, { ...trust, ...env });
+    expect([code, JSON.parse(out)]).toEqual([0, { traders: [] }]);
+  }
+  expect(proxy.asked).toEqual([`service.test:${port}`, `service.test:${port} with a password`]);
+  expect(asked).toEqual(['/v2/leaderboard Bearer key', '/v2/leaderboard Bearer key']);
+  const near = await sotra(far.replace('service.test', 'localhost'), { ...trust, HTTPS_PROXY: proxy.url });
+  expect(near.code).toBe(0);
+  const spared = await sotra(far, { ...trust, HTTPS_PROXY: proxy.url, NO_PROXY: 'example.com,service.test' });
+  expect(spared.code).toBe(9);
+  expect(JSON.parse(spared.err).error.message).toMatch(/cannot reach https:\/\/service\.test:\d+: getaddrinfo/);
+  expect(proxy.asked).toHaveLength(2);
+  const wrong = await sotra(far, { ...trust, HTTPS_PROXY: 'nowhere' });
+  expect(wrong.code).toBe(2);
+  expect(JSON.parse(wrong.err).error.message).toContain('HTTPS_PROXY "nowhere": must be an address');
+});
+
+test('a proxy that is gone is exit 9 and named', async () => {
+  const { authority } = await secureService();
+  const env = { NODE_EXTRA_CA_CERTS: authority, HTTPS_PROXY: 'http://127.0.0.1:9' };
+  const { code, err } = await sotra('leaderboard list --json --retries 0 --base-url https://service.test', env);
+  expect(code).toBe(9);
+  expect(JSON.parse(err).error.message).toContain('127.0.0.1:9');
+});
+
+test('plain http is for this machine alone', async () => {
+  const { code, err } = await sotra('leaderboard list --json --base-url http://service.test', {});
+  expect(code).toBe(2);
+  expect(JSON.parse(err).error.code).toBe('insecure-url');
+});

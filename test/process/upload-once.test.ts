@@ -1,0 +1,231 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { NetworkFailure } from '../../src/http/http.ts';
+import { sameDestination } from '../../src/model/destination.ts';
+import { readJournal } from '../../src/resources/webhook/upload/journal.ts';
+import { ids, made, place, register, uid } from '../support/upload-place.ts';
+import { failed, kind, lost, ok, made as other, puts, uploading } from '../support/uploading.ts';
+
+// A registration makes one webhook, whatever the service makes of the address, the answer, the clock or the disk.
+
+const down = () => {
+  throw new NetworkFailure('broken', 'cut', undefined);
+};
+
+test.each([
+  ['http://LOCALHOST:4242', 'http://localhost:4242/'],
+  ['HTTPS://D.example.com:443/hook', 'https://d.example.com/hook'],
+  ['https://d.example.com/a/../hook', 'https://d.example.com/hook'],
+  ['https://d.example.com/%7ehook%c3%a9', 'https://d.example.com/~hook%C3%A9'],
+  ['https://d.example.com/hooké', 'https://d.example.com/hook%C3%A9'],
+  ['https://d.example.com/hook/', 'https://d.example.com/hook'],
+  ['https://d.example.com/hook', 'https://d.example.com/hook/'],
+  ['https://d.example.com/hook#top', 'https://d.example.com/hook'],
+])('the webhook for %s is known by the address %s that the service made of it', async (typed, stored) => {
+  const hooks: object[] = [];
+  const { sotra, write, sent } = place(({ method }) => {
+    if (method === 'GET') return [200, hooks];
+    if (method === 'PUT') return [200, {}];
+    hooks.push({ ...made, destinationUrl: stored });
+    return down();
+  });
+  write('list', 'ext:a\n');
+  write('more', 'ext:b\n');
+  const first = await sotra(`webhook register --url ${typed} --addresses-file @list --json`);
+  expect([first.code, JSON.parse(first.out)]).toEqual([0, expect.objectContaining({ uid, addresses: 1 })]);
+  const second = await sotra(`webhook register --url ${typed} --addresses-file @more`);
+  expect([second.code, second.err.includes(`webhook ${uid} sends to ${stored} already`)]).toEqual([6, true]);
+  expect(sent.filter(({ method }) => method === 'POST')).toHaveLength(1);
+});
+
+test('a service that leaves out user and password means the same destination', () => {
+  expect(sameDestination('https://user:word@d.example.com/h?a=1', 'https://d.example.com/h?a=1')).toBe(true);
+});
+
+test.each(['https://d.example.com/other', 'https://d.example.com/hook?a=1', 'http://d.example.com/hook'])(
+  'a webhook for %s is none for https://d.example.com/hook',
+  async (there) => {
+    const { sotra, write } = place(({ method }) => [
+      200,
+      method === 'GET' ? [{ ...made, destinationUrl: there }] : made,
+    ]);
+    write('list', 'ext:a\n');
+    expect((await sotra(`${register} @list`)).code).toBe(0);
+  },
+);
+
+test('the same list for the same destination in other words is the same upload', async () => {
+  const { sotra, write, sent } = place(({ method }, count) => [
+    200,
+    method === 'GET' && count === 1 ? [] : method === 'GET' ? [made] : made,
+  ]);
+  write('list', 'ext:a\n');
+  await sotra('webhook register --url https://d.example.com --addresses-file @list');
+  const again = await sotra('webhook register --url HTTPS://D.example.com:443/ --addresses-file @list');
+  expect([again.code, again.err.includes('was finished at')]).toEqual([0, true]);
+  expect(sent.filter(({ method }) => method === 'POST')).toHaveLength(1);
+});
+
+test('a service that is slower than the time-out makes one webhook: the looks count from when the answer was given up', async () => {
+  const { run, sent } = await uploading(({ method }, _, count) => {
+    if (method === 'POST') return new NetworkFailure('timeout', 'late', undefined);
+    if (method === 'GET') return ok(count < 9 ? [] : [other]);
+    return ok({ uid });
+  });
+  expect((await run()).failure).toBeUndefined();
+  expect(sent.filter(({ method }) => method === 'POST')).toHaveLength(1);
+});
+
+test('a webhook that shows late, when the POST was repeated already, is taken and told from the second one', async () => {
+  const { run, sent, waits } = await uploading(({ method }, _, count) => {
+    if (method === 'POST') return lost;
+    // The first list is before the first POST, eleven looks follow, and the second POST.
+    if (method === 'GET') return ok(count < 13 ? [] : [other]);
+    return ok({ uid });
+  });
+  expect((await run()).failure).toBeUndefined();
+  expect(sent.filter(({ method }) => method === 'POST')).toHaveLength(2);
+  expect(waits.filter((ms) => ms === 1000)).toHaveLength(10);
+});
+
+test('a registration that another run left open, whatever its clock said, is asked for ten seconds, and that is said at once', async () => {
+  const { run } = await uploading(({ method }) =>
+    method === 'POST' ? lost : method === 'GET' ? failed(403) : ok({ uid }),
+  );
+  await run();
+  const again = await uploading(({ method }, _, count) => {
+    if (method === 'POST') return count === 1 ? lost : ok(other);
+    return ok(method === 'GET' ? [] : { uid });
+  });
+  const { events } = await again.run();
+  expect(events[0]).toEqual({ event: 'settling', why: expect.stringContaining('cut') });
+  expect(again.waits.filter((ms) => ms === 1000)).toHaveLength(10);
+});
+
+test('what another upload of this machine registered is not taken for the webhook of a POST that never arrived', async () => {
+  let arrives = false;
+  const hooks: object[] = [];
+  const { sotra, write, sent } = place(({ method }) => {
+    if (method === 'GET') return [200, hooks];
+    if (method === 'PUT') return [200, {}];
+    if (!arrives) return down();
+    hooks.push({ ...made, uid: `w-${hooks.length}` });
+    return [200, hooks.at(-1)];
+  });
+  write('one', 'ext:a\n');
+  write('two', 'ext:b\n');
+  expect((await sotra(`${register} @one --retries 0`)).code).toBe(9);
+  arrives = true;
+  expect(JSON.parse((await sotra(`${register} @two --json`)).out)).toMatchObject({ uid: 'w-0' });
+  const refused = await sotra(`${register} @one`);
+  expect([refused.code, refused.err.includes('webhook w-0 sends to')]).toEqual([6, true]);
+  const another = await sotra(`${register} @one --another --json`);
+  expect([another.code, JSON.parse(another.out).uid]).toEqual([0, 'w-1']);
+  expect(sent.filter(({ method }) => method === 'PUT')).toEqual([]);
+});
+
+test('a second list for a destination that is just being registered is refused, exit 3, and makes no webhook', async () => {
+  const hooks: object[] = [];
+  let second: ReturnType<typeof sotra> | undefined;
+  const { sotra, write, service, sent } = place();
+  service.answer = async ({ method }) => {
+    if (method === 'GET') return [200, hooks];
+    second ??= sotra(`webhook register --url HTTPS://d.example.com:443/hook --addresses-file @two`);
+    await second;
+    hooks.push(made);
+    return [200, made];
+  };
+  write('one', ids(1500));
+  write('two', 'ext:b\n');
+  expect((await sotra(`${register} @one`)).code).toBe(0);
+  const { code, err } = await (second ?? Promise.reject(new Error('the second did not run')));
+  expect([code, err]).toEqual([3, expect.stringContaining('is in use by process')]);
+  expect(sent.filter(({ method }) => method === 'POST')).toHaveLength(1);
+});
+
+/** A service that tells a secret once, at registration. */
+const secretive = (onPost: () => void = () => undefined) => {
+  const hooks: object[] = [];
+  return place(({ method }) => {
+    if (method === 'PUT') return [200, {}];
+    if (method === 'GET') return [200, hooks.map((each) => ({ ...each, secret: undefined }))];
+    hooks.push(made);
+    onPost();
+    return [200, made];
+  });
+};
+
+test('a secret file that cannot be written any more falls back to the folder of the upload; the same command again puts it right', async () => {
+  let secretFile = '';
+  const { folder, sotra, write, jobs } = secretive(() => rmSync(dirname(secretFile), { recursive: true }));
+  secretFile = join(folder, 'disk', 'hook.secret');
+  write('list', ids(1500));
+  mkdirSync(dirname(secretFile));
+  const argv = `${register} @list --secret-file ${secretFile} --json`;
+  const first = await sotra(argv);
+  const { error } = JSON.parse(first.err.split('\n').filter((line) => line.startsWith('{'))[0] ?? '');
+  const kept = join(folder, 'webhook', 'jobs', jobs()[0] ?? '', 'secret');
+  expect([first.code, error.code, error.details.uid, error.details.secretFile]).toEqual([
+    10,
+    'partial',
+    uid,
+    kept.replace(`${folder}/`, '@'),
+  ]);
+  expect(error.hint).toContain(`The secret of webhook ${uid} is in ${kept.replace(`${folder}/`, '@')}`);
+  expect(readFileSync(kept, 'utf8')).toBe('whsec_abcdefghij\n');
+  expect(readJournal(dirname(kept))?.finishedMs).toBeDefined();
+  mkdirSync(dirname(secretFile));
+  expect((await sotra(argv)).code).toBe(0);
+  expect([readFileSync(secretFile, 'utf8'), existsSync(kept)]).toEqual(['whsec_abcdefghij\n', false]);
+  expect(readdirSync(dirname(secretFile))).toEqual(['hook.secret']);
+});
+
+test.each([
+  [undefined, 'left out'],
+  ['', 'empty'],
+  ['whsec_ab***', 'masked with stars'],
+  ['whsec_ab…', 'cut'],
+])('a secret that the list has as %j (%s) is told as lost, not written', async (secret, _) => {
+  const { run } = await uploading((request, body, count) => {
+    if (request.method === 'POST') return lost;
+    return request.method === 'GET' ? ok(count === 1 ? [] : [{ ...other, secret }]) : kind(request, body, count);
+  });
+  expect((await run()).failure).toMatchObject({
+    code: 'partial',
+    message: expect.stringContaining('its secret was in'),
+  });
+});
+
+test.each([
+  ['0', 1],
+  ['1', 2],
+  ['3', 4],
+])('--retries %s sends no chunk more than %i times', async (retries, most) => {
+  for (const status of [429, 500, 503]) {
+    const { run, sent } = await uploading(
+      () => failed(status),
+      { task: 'add-addresses', uid, addresses: 10, chunks: 1 },
+      { retries },
+    );
+    expect((await run()).failure).toMatchObject({ status });
+    expect(puts(sent)).toHaveLength(most);
+    const { run: registering, sent: posted } = await uploading(
+      ({ method }) => (method === 'GET' ? ok([]) : failed(status)),
+      {},
+      { retries },
+    );
+    expect((await registering()).failure).toMatchObject({ status });
+    expect(posted.filter(({ method }) => method === 'POST')).toHaveLength(most);
+  }
+});
+
+test('--retries counts failures of every kind together', async () => {
+  const { run, sent } = await uploading(
+    (_, __, count) => failed([500, 503, 429, 500, 503][count - 1] ?? 503),
+    { task: 'add-addresses', uid, addresses: 10, chunks: 1 },
+    { retries: '3' },
+  );
+  expect((await run()).failure).toBeDefined();
+  expect(puts(sent)).toHaveLength(4);
+});

@@ -1,0 +1,263 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { NetworkFailure } from '../../src/http/http.ts';
+import { failing, scripts } from './faults.ts';
+import { type Outcome, run, type Seen, temporaryFolder } from './harness.ts';
+import { patience } from './patience.ts';
+import { degen, swaps } from './traders.ts';
+
+const wallet = '0xa4e221aa5a7ba51b5d5c7d5c923bfb9bcebcb252';
+const uid = '2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e';
+
+/** A command that is more than one call, or goes on for long. */
+export interface LongCommand {
+  name: string;
+  argv: string;
+  /** Where the fault begins: after so many requests that are answered well. */
+  wells: readonly number[];
+  stdin?: string;
+  /** It waits out what may pass: it is told to stop when so many requests were begun. */
+  stopAfter?: number;
+  /** What it is run after, so that there is something to go on with: requests that are answered well, then none. */
+  after?: { argv: string; well: number };
+}
+
+const lines = (count: number, of: (index: number) => string) =>
+  Array.from({ length: count }, (_, index) => `${of(index)}\n`).join('');
+/** Three requests' worth. */
+const addresses = lines(2500, (index) => `ext:user_${index}`);
+const entries = lines(2500, (index) => `{"addressOrUid":"ext:user_${index}","targets":["${wallet}"]}`);
+const comments = lines(3, (index) =>
+  JSON.stringify({ chain: 'base', tx: Object.values(swaps)[index], token: degen, text: `gm ${index}` }),
+);
+const upload = '--addresses-file - --concurrency 1';
+const posting = '--from - --key-env TRADER_KEY --service-name Example --yes --format ndjson';
+const adding = { argv: `webhook add-addresses ${uid} ${upload}`, stdin: addresses };
+
+/** By the words of the command, a variant behind a slash. */
+export const longCommands: readonly LongCommand[] = [
+  { name: 'feed actor/watch', wells: [0, 1], argv: `feed actor ${wallet} --watch 100ms --format ndjson`, stopAfter: 6 },
+  { name: 'feed home/watch', wells: [0, 1], argv: `feed home ${wallet} --watch 100ms --format ndjson`, stopAfter: 6 },
+  { name: 'feed actor/all', wells: [0, 1], argv: `feed actor ${wallet} --all --format ndjson` },
+  { name: 'feed home/all', wells: [0, 1], argv: `feed home ${wallet} --all --format ndjson` },
+  { name: 'profile followers/all', wells: [0, 1], argv: `profile followers ${wallet} --all --format ndjson` },
+  { name: 'profile follows/all', wells: [0, 1], argv: `profile follows ${wallet} --all --format ndjson` },
+  {
+    name: 'profile positions/all',
+    wells: [0, 1],
+    argv: `profile positions ${wallet} open --all --limit 1 --format ndjson`,
+  },
+  {
+    name: 'token positions/all',
+    wells: [0, 1],
+    argv: `token positions base ${degen} open --all --limit 1 --format ndjson`,
+  },
+  { name: 'request/paginate', wells: [0, 1], argv: 'request GET /v1/feed/actor --paginate --format ndjson' },
+  { name: 'request/get', wells: [0], argv: 'request GET /v9/any' },
+  { name: 'request/post', wells: [0], argv: 'request POST /v9/any --data {}' },
+  {
+    name: 'webhook register/file',
+    wells: [0, 1, 2],
+    argv: `webhook register --url http://127.0.0.1:9/hook ${upload}`,
+    stdin: addresses,
+  },
+  { name: 'webhook add-addresses/file', wells: [0, 1], ...adding },
+  { name: 'webhook sync', wells: [0, 1], argv: `webhook sync ${uid} ${upload}`, stdin: addresses },
+  {
+    name: 'webhook resume',
+    wells: [0, 1],
+    argv: 'webhook resume {job} --concurrency 1',
+    after: { argv: adding.argv, well: 1 },
+    stdin: addresses,
+  },
+  { name: 'follow bulk/file', wells: [0, 1], argv: 'follow bulk --file -', stdin: entries },
+  { name: 'comment post/from', wells: [0, 1], argv: `comment post ${posting}`, stdin: comments },
+  { name: 'whois', wells: [0], argv: `whois ${wallet}` },
+  { name: 'leaderboard diff', wells: [0], argv: 'leaderboard diff --save' },
+  { name: 'webhook secret', wells: [0], argv: `webhook secret ${uid} --out {out}` },
+  { name: 'auth status', wells: [0], argv: 'auth status --check' },
+  { name: 'auth login', wells: [0], argv: 'auth login --with-key --context staging', stdin: 'a-key-to-store' },
+  { name: 'probe', wells: [0, 1], argv: 'probe' },
+  { name: 'doctor', wells: [0], argv: 'doctor' },
+];
+
+/** What `faults.ts` has, and what needs more than a script. */
+export const allFaults: readonly string[] = [...Object.keys(scripts), 'refused', 'redirect elsewhere', '100 MB body'];
+
+/** What a target does to an event: takes it, fails in a way that may pass, refuses it, or says nothing. Typed from what is promised of each. */
+export const targetKinds: Readonly<Record<string, readonly string[]>> = {
+  taken: ['garbage', 'truncated JSON', 'wrong shape', 'endless body', '100 MB body'],
+  passing: ['reset before answer', 'reset in the body', '429', '429 with Retry-After', '500', '502', '503'],
+  moved: ['redirect in a circle', 'redirect elsewhere'],
+  refusing: ['400', '401', '403', '404', '409', '413'],
+  silent: ['no first byte', 'stalled body'],
+  gone: ['refused'],
+};
+
+/** The kind of a fault of a target. */
+export function kindOf(fault: string): string {
+  return Object.keys(targetKinds).find((kind) => targetKinds[kind]?.includes(fault)) ?? '';
+}
+
+export interface Cell extends Outcome {
+  /** Methods of the requests that the service got, in order. */
+  requests: string[];
+}
+
+const card = (index: number) => ({
+  itemId: `card ${index}`,
+  timestamp: 1_700_000_000 - index,
+  cardLatestTradeAt: 1_700_000_000 - index,
+});
+
+/** A healthy service, as small as it can be: lists go on for ever, an item a page. */
+function answerWell({ method, url, body }: Seen, count: number): unknown {
+  const path = url.split('?')[0] ?? '';
+  if (path.startsWith('/v1/feed')) {
+    const pagination = { olderItemsURL: `${path}?olderThan=${count}`, olderCursor: `c${count}` };
+    return { items: [card(count)], pagination: url.includes('newerThan') ? {} : pagination };
+  }
+  if (/\/follow(er)?s$/.test(path)) return { items: [{ id: `p${count}` }], cursor: `c${count}` };
+  if (path.includes('/positions/')) return [card(count)];
+  if (path === '/v2/leaderboard')
+    return { traders: [{ profile: { id: 'p1', name: 'one', addresses: [wallet] }, pnl: { total: 1, perChain: {} } }] };
+  if (path === '/v1/webhooks/feed' && method === 'GET') return [];
+  if (path.startsWith('/v1/webhooks/feed'))
+    return { uid, destinationUrl: 'http://127.0.0.1:9/hook', secret: 'whsec_made_for_this' };
+  if (path === '/v1/swap-comments') return { uid: `u${count}`, timestamp: 1, ...JSON.parse(body) };
+  if (path === '/v1/addresses/follow/bulk') return { targetProfiles: [] };
+  throw new Error(`the service of these tests has no ${method} ${path}`);
+}
+
+interface Service {
+  fault: string;
+  /** Requests that are answered well before the fault begins. */
+  well: number;
+}
+
+/** A service that is well at first and then fails so. */
+export async function brokenService({ fault, well }: Service) {
+  const waiting = await patience();
+  const requests: string[] = [];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk) => chunks.push(chunk));
+    request.on('end', () => {
+      const { method = '', url = '', headers } = request;
+      requests.push(method);
+      const seen: Seen = { method, url, headers, body: Buffer.concat(chunks).toString() };
+      if (requests.length <= well) {
+        if (requests.length === well && fault === 'refused') server.close();
+        // The connection goes, so that the next request makes one anew, or is refused.
+        response.writeHead(200, { 'content-type': 'application/json', connection: 'close' });
+        response.end(JSON.stringify(answerWell(seen, requests.length)));
+      } else if (fault === 'redirect elsewhere')
+        response.writeHead(307, { location: `https://elsewhere.example${url}` }).end();
+      else if (fault === '100 MB body') pourMegabytes(response, 100);
+      else failing(fault, waiting)(seen, response, requests.length);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  if (fault === 'refused' && well === 0) await new Promise((resolve) => server.close(resolve));
+  const close = () => {
+    server.closeAllConnections();
+    server.close();
+  };
+  onTestFinished(close);
+  return { url: `http://127.0.0.1:${port}`, transport: waiting.transport, requests, close };
+}
+
+/** Nothing here is about what a disk keeps, and waiting for one would be most of the time. */
+const inMemory = existsSync('/dev/shm') ? '/dev/shm' : undefined;
+
+/** Runs a command against a service that answers so many requests well and then fails so. */
+export async function againstLong(
+  { argv, stdin = '', stopAfter, after }: LongCommand,
+  { fault, well }: Service,
+  flags = '',
+): Promise<Cell> {
+  const folder = temporaryFolder(inMemory);
+  const service = await brokenService({ fault, well: well + (after?.well ?? 0) });
+  const stop = new AbortController();
+  let begun = 0;
+  const transport: typeof service.transport = {
+    ...service.transport,
+    send: (request, limits) => {
+      begun += 1;
+      if (begun === stopAfter) stop.abort();
+      return service.transport.send(request, limits);
+    },
+  };
+  const env = {
+    SOTRA_BASE_URL: service.url,
+    SOTRA_API_KEY: 'a-key-of-these-tests',
+    SOTRA_CONFIG_DIR: folder,
+    SOTRA_DATA_DIR: folder,
+    TRADER_KEY: `${'0'.repeat(63)}1`,
+  };
+  const settings = { current: 'staging', contexts: { staging: { baseUrl: service.url } } };
+  writeFileSync(join(folder, 'config.json'), JSON.stringify(settings));
+  const options = { env, stdin, hurry: true, transport };
+  let job = '';
+  if (after !== undefined) {
+    // It is stopped where the fault would begin.
+    const first = new AbortController();
+    const { transport: before } = await patience();
+    const send: typeof transport.send = async (request, limits) => {
+      if (service.requests.length < after.well) return before.send(request, limits);
+      first.abort();
+      throw new NetworkFailure('broken', 'stopped here', undefined);
+    };
+    await run(after.argv, { ...options, transport: { ...before, send }, signal: first.signal });
+    [{ job }] = JSON.parse((await run('webhook jobs --json', { env })).out);
+  }
+  const typed = `${argv} ${flags}`.replace('{out}', join(folder, 'secret')).replace('{job}', job);
+  const outcome = await run(typed, { ...options, signal: stop.signal });
+  service.close();
+  return { ...outcome, requests: service.requests.slice(after?.well) };
+}
+
+const megabyte = Buffer.alloc(2 ** 20, ' ');
+
+/** JSON of that many megabytes, in pieces and no faster than it is read. */
+export function pourMegabytes(response: ServerResponse, count: number): void {
+  response.writeHead(200, {
+    'content-type': 'application/json',
+    'content-length': String(count * megabyte.length + 2),
+  });
+  response.write('{');
+  let left = count;
+  const more = () => {
+    while (left > 0 && !response.destroyed) {
+      left -= 1;
+      if (!response.write(megabyte)) return;
+    }
+    if (left === 0) response.end('}');
+  };
+  response.on('drain', more);
+  more();
+}
+
+/** What Node itself has to say on stderr from now on, such as of too many listeners. */
+export function nodeWarnings(): string[] {
+  const warnings: string[] = [];
+  const hear = ({ message }: Error) => void warnings.push(message);
+  process.on('warning', hear);
+  onTestFinished(() => void process.off('warning', hear));
+  return warnings;
+}
+
+/** Methods as a word: `GET 2, PUT 8`. */
+export function inShort(methods: readonly string[]): string {
+  const runs: [string, number][] = [];
+  for (const method of methods) {
+    const last = runs.at(-1);
+    if (last?.[0] === method) last[1] += 1;
+    else runs.push([method, 1]);
+  }
+  return runs.map(([method, count]) => `${method} ${count}`).join(', ');
+}

@@ -1,0 +1,165 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import { onTestFinished } from 'vitest';
+import type { World } from '../../src/context.ts';
+import type { Transport } from '../../src/http/http.ts';
+import type { Sink } from '../../src/output/io.ts';
+import { completionsOf, outlineAll, programOf } from '../../src/program.ts';
+import { run as runProgram } from '../../src/run.ts';
+
+const outlines = await outlineAll();
+const completions = await completionsOf(outlines);
+const program = programOf(outlines, async (shell) => completions[shell]);
+
+export interface Outcome {
+  out: string;
+  err: string;
+  code: number;
+}
+
+export interface RunOptions {
+  env?: Record<string, string>;
+  stdin?: string | Uint8Array | AsyncIterable<Uint8Array>;
+  /** Columns of a terminal; absent: stdout is a pipe. */
+  tty?: number;
+  now?: number;
+  signal?: AbortSignal;
+  /** Told of each text that stderr gets. */
+  onErr?: (text: string) => void;
+  /** Told of each text that stdout gets. */
+  onOut?: (text: string) => void;
+  /** Colours of the terminal, as `Sink` counts them; none when absent. */
+  colours?: 0 | 1 | 2 | 3;
+  /** Waiting takes no time: the clock jumps instead. */
+  hurry?: boolean;
+  /** What the user types when asked, one text a question; stdin is a terminal then. */
+  answers?: readonly string[];
+  /** In place of the sockets that the program opens itself. */
+  transport?: Transport;
+}
+
+/** A new empty folder that goes when the test ends. */
+export function temporaryFolder(parent = tmpdir()): string {
+  const folder = mkdtempSync(join(parent, 'sotra-test-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Runs one command line in this process, in a world of its own: no settings, no environment but what is given. */
+export async function run(argv: string | readonly string[], options: RunOptions = {}): Promise<Outcome> {
+  const words = typeof argv === 'string' ? argv.split(' ').filter((word) => word !== '') : argv;
+  const printed = { out: '', err: '' };
+  const sink = (name: 'out' | 'err'): Sink => ({
+    write: async (text) => {
+      printed[name] += text;
+      (name === 'err' ? options.onErr : options.onOut)?.(text);
+    },
+    isTTY: options.tty !== undefined,
+    width: options.tty ?? 80,
+    colourLevel: options.colours ?? 0,
+  });
+  const never = new AbortController();
+  const env = { ...options.env };
+  if (env['SOTRA_CONFIG_DIR'] === undefined) env['SOTRA_CONFIG_DIR'] = temporaryFolder();
+  if (env['SOTRA_DATA_DIR'] === undefined) env['SOTRA_DATA_DIR'] = temporaryFolder();
+  const answers = [...(options.answers ?? [])];
+  const ask = async (question: string) => {
+    printed.err += question;
+    const answer = answers.shift();
+    if (answer === undefined) throw new Error(`nobody answers ${question}`);
+    return answer;
+  };
+  const stdin = Object.assign(input(options.stdin ?? ''), { isTTY: options.answers !== undefined });
+  let skippedMs = 0;
+  const jump = async (ms: number) => {
+    skippedMs += ms;
+  };
+  const world: World = {
+    io: { out: sink('out'), err: sink('err'), in: stdin, ask },
+    env,
+    version: '0.0.0-test',
+    now: () => (options.now ?? Date.now()) + skippedMs,
+    random: () => 0,
+    sleep: options.hurry ? jump : (ms, signal) => delay(ms, undefined, { signal }),
+    signal: options.signal ?? never.signal,
+    pid: process.pid,
+    system: {
+      node: process.versions.node,
+      platform: process.platform,
+      isAlive: isRunning,
+      startOf: (pid) => (isRunning(pid) ? '' : undefined),
+    },
+    ...(options.transport && { transport: options.transport }),
+    startThread: async (name) =>
+      new Worker(new URL(`../dist/${name}.cjs`, import.meta.url), { env: {}, stdout: true, stderr: true }),
+    spawnSelf: () => {
+      throw new Error('tests start processes through the built program');
+    },
+  };
+  const code = await runProgram(words, program, world);
+  return { ...printed, code };
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+async function* input(stdin: NonNullable<RunOptions['stdin']>): AsyncIterable<Uint8Array> {
+  if (typeof stdin !== 'string' && Symbol.asyncIterator in stdin) yield* stdin;
+  else yield typeof stdin === 'string' ? new TextEncoder().encode(stdin) : stdin;
+}
+
+export interface Seen {
+  method: string;
+  url: string;
+  headers: IncomingMessage['headers'];
+  body: string;
+}
+
+export interface Stub {
+  url: string;
+  /** Every request that arrived, oldest first. */
+  requests: Seen[];
+  env: Record<string, string>;
+}
+
+export type Script = (request: Seen, response: ServerResponse, count: number) => void;
+
+/** A server on loopback that answers as scripted, for what a healthy service never does; it goes when the test ends. */
+export async function stub(script: Script): Promise<Stub> {
+  const requests: Seen[] = [];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk) => chunks.push(chunk));
+    request.on('end', () => {
+      const { method = '', url = '', headers } = request;
+      const seen = { method, url, headers, body: Buffer.concat(chunks).toString() };
+      requests.push(seen);
+      script(seen, response, requests.length);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { url, requests, env: { SOTRA_BASE_URL: url, SOTRA_API_KEY: 'stub-key' } };
+}
+
+/** A stub that answers every request with one JSON value. */
+export function answering(value: unknown, status = 200, headers: Record<string, string> = {}): Promise<Stub> {
+  return stub((_, response) => {
+    response.writeHead(status, { 'content-type': 'application/json', ...headers });
+    response.end(typeof value === 'string' ? value : JSON.stringify(value));
+  });
+}

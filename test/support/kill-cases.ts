@@ -1,0 +1,384 @@
+import { createHmac } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openDb } from '../../src/sandbox/db/store.ts';
+import { cardOf, idsIn } from './feed-cards.ts';
+import { type Script, stub } from './harness.ts';
+import type { KillCase } from './kill-points.ts';
+import { degen, writeKeys } from './traders.ts';
+import { manyAddresses, until } from './webhook-kills.ts';
+
+function must(holds: boolean, what: string): void {
+  if (!holds) throw new Error(what);
+}
+
+const json = (file: string) => JSON.parse(readFileSync(file, 'utf8'));
+
+function filesIn(folder: string, pattern: RegExp): string[] {
+  if (!existsSync(folder)) return [];
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  return names.filter((name) => pattern.test(name)).map((name) => join(folder, name));
+}
+
+/** The whole lines of a log; what comes after the last line's end was never said to be there. */
+const linesIn = (file: string): string[] =>
+  existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1) : [];
+
+/** A service that answers JSON as the function says. */
+async function answering(answer: (...of: Parameters<Script>) => unknown): Promise<Record<string, string>> {
+  const { env } = await stub((seen, response, count) => {
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify(answer(seen, response, count)));
+  });
+  return env;
+}
+
+const settings: KillCase[] = ['context set own --base-url https://b.example.com', `alias set me ${degen}`].map(
+  (argv) => ({
+    name: argv.split(' ').slice(0, 2).join(' '),
+    before: (act) => {
+      act('context', 'set', 'old', '--base-url', 'https://a.example.com');
+      act('alias', 'set', 'them', degen);
+    },
+    scene: (folder) => {
+      const read = () => json(join(folder, 'state', 'config.json'));
+      return {
+        argv: argv.split(' '),
+        whole: () =>
+          must(read().contexts.old.baseUrl === 'https://a.example.com' && read().aliases.them === degen, 'lost'),
+        complete: () => must(argv.startsWith('alias') ? read().aliases.me === degen : read().contexts.own, 'not set'),
+      };
+    },
+  }),
+);
+
+const keyFile = (folder: string) => join(folder, 'state', 'keys', 'k.json');
+
+const withKey: KillCase['before'] = (act, folder) => {
+  const { evm, password } = writeKeys(folder);
+  act('key', 'import', 'k', '--key-file', evm, '--password-file', password);
+};
+
+const importKey = (folder: string, ...more: string[]) => ({
+  argv: ['key', 'import', 'k', '--key-file', `${folder}/evm.hex`, '--password-file', `${folder}/password`, ...more],
+  complete: () => must(json(keyFile(folder)).crypto !== undefined, 'no key'),
+});
+
+/** Sealing a key takes its time, on purpose: these cases are slow. */
+export const keyCases: readonly KillCase[] = [
+  {
+    name: 'key import',
+    before: (_, folder) => void writeKeys(folder),
+    scene: (folder) => ({
+      ...importKey(folder),
+      whole: () => (existsSync(keyFile(folder)) ? json(keyFile(folder)) : undefined),
+    }),
+    again: [0, 2],
+  },
+  {
+    name: 'key import --replace',
+    before: withKey,
+    scene: (folder) => ({
+      ...importKey(folder, '--replace'),
+      whole: () => [keyFile(folder), ...filesIn(join(folder, 'state', 'keys'), /bak$/)].forEach(json),
+    }),
+  },
+  {
+    name: 'key export',
+    before: withKey,
+    again: [0, 2, 3],
+    scene: (folder) => {
+      const file = join(folder, 'state', 'out.json');
+      return {
+        argv: ['key', 'export', 'k', '--out', file],
+        whole: () => (existsSync(file) ? json(file) : undefined),
+        complete: () => must(json(file).crypto !== undefined && json(keyFile(folder)).crypto !== undefined, 'no key'),
+      };
+    },
+  },
+];
+
+const board: KillCase = {
+  name: 'leaderboard list --save',
+  scene: async (folder) => {
+    const boards = () => filesIn(join(folder, 'state', 'boards'), /\.json$/);
+    return {
+      argv: ['leaderboard', 'list', '--save'],
+      env: await answering(() => ({ traders: [] })),
+      whole: () => boards().forEach(json),
+      complete: () => must(boards().length > 0, 'no board'),
+    };
+  },
+};
+
+const targetsOf = (text: string): string[] => [...text.matchAll(/0x[0-9a-f]{40}/g)].map(([address]) => address);
+
+const bulk: KillCase = {
+  name: 'follow bulk',
+  before: (_, folder) => {
+    const entries = manyAddresses(1500).map(
+      (each) => `${JSON.stringify({ addressOrUid: 'ext:me', targets: [each] })}\n`,
+    );
+    writeFileSync(join(folder, 'follows.ndjson'), entries.join(''));
+  },
+  scene: async (folder) => {
+    const applied = new Set<string>();
+    const env = await answering(({ body }) => {
+      for (const target of targetsOf(body)) applied.add(target);
+      return { targetProfiles: [] };
+    });
+    return {
+      argv: ['follow', 'bulk', '--file', join(folder, 'follows.ndjson')],
+      env,
+      whole: () => {
+        const lines = filesIn(join(folder, 'state', 'undo'), /\.ndjson$/).flatMap((file) =>
+          readFileSync(file, 'utf8')
+            .split('\n')
+            .filter((line) => !/^ *(#|$)/.test(line)),
+        );
+        const undone = lines.filter((line) => /^ *\{.*"unfollow".*\}$/.test(line));
+        must(lines.length === undone.length, 'lines of the undo file are damaged');
+        const known = new Set(undone.flatMap(targetsOf));
+        must(
+          [...applied].every((target) => known.has(target)),
+          'what was sent cannot be undone',
+        );
+      },
+      complete: () => must(applied.size === 1500, `${applied.size} of 1500 were sent`),
+    };
+  },
+};
+
+/** A registration, where the service shows secrets in its list or tells each once. */
+const upload = (name: string, toldOnce: boolean): KillCase => ({
+  name,
+  before: (_, folder) => writeFileSync(join(folder, 'addresses.txt'), `${manyAddresses(2500).join('\n')}\n`),
+  scene: async (folder) => {
+    const [file, destinationUrl] = [join(folder, 'state', 'secret.txt'), 'http://127.0.0.1:9/hook'];
+    const held = new Set<string>();
+    const made: { uid: string; destinationUrl: string; secret: string | undefined }[] = [];
+    const env = await answering(({ method, body }) => {
+      if (method === 'GET') return made.map((each) => (toldOnce ? { ...each, secret: undefined } : each));
+      for (const address of targetsOf(body)) held.add(address);
+      if (method === 'POST') made.push({ uid: `u-${made.length}`, destinationUrl, secret: `whsec_${made.length}` });
+      return made.at(-1);
+    });
+    const isKept = () =>
+      filesIn(join(folder, 'state'), /secret/).some((each) => /whsec_0\n/.test(readFileSync(each, 'utf8')));
+    return {
+      argv: [
+        'webhook',
+        'register',
+        '--url',
+        destinationUrl,
+        '--addresses-file',
+        `${folder}/addresses.txt`,
+        '--secret-file',
+        file,
+      ],
+      env,
+      whole: () => must(!existsSync(file) || readFileSync(file, 'utf8') === 'whsec_0\n', 'the secret is damaged'),
+      complete: (_, err) => {
+        must(made.length === 1, `${made.length} webhooks`);
+        if (toldOnce && err.includes('its secret was in an answer that got lost'))
+          return must(!isKept(), 'a secret that is there is said to be lost');
+        must(held.size === 2500, `${held.size} of 2500 addresses`);
+        must(readFileSync(file, 'utf8') === 'whsec_0\n', 'no secret');
+      },
+    };
+  },
+  // What is killed between the answer and the disk has lost what the service does not tell again.
+  again: toldOnce ? [0, 10] : [0],
+});
+
+const comments: KillCase = {
+  name: 'comment post --from',
+  before: (_, folder) => {
+    writeKeys(folder);
+    const lines = [1, 2, 3].map((number) => {
+      const transactionHash = `0x${String(number).repeat(64)}`;
+      return `${JSON.stringify({ chain: 'base', transactionHash, tokenAddress: degen, commentText: `comment ${number}` })}\n`;
+    });
+    writeFileSync(join(folder, 'comments.ndjson'), lines.join(''));
+  },
+  scene: async (folder) => {
+    const posted: Record<string, unknown>[] = [];
+    const env = await answering(({ method, url, body }) => {
+      const hash = new URL(url, 'http://stub').searchParams.get('transactionHashes') ?? '';
+      const known = posted.filter(({ transactionHash }) => transactionHash === hash);
+      if (method === 'GET') return { [hash]: { comments: known, insights: [] } };
+      const { signature: _, ...sent } = JSON.parse(body);
+      posted.push({ uid: `c${posted.length}`, timestamp: 1, ...sent });
+      return posted.at(-1);
+    });
+    const key = ['--key-file', join(folder, 'evm.hex'), '--service-name', 'Example'];
+    return {
+      argv: ['comment', 'post', '--from', join(folder, 'comments.ndjson'), ...key],
+      env,
+      complete: () =>
+        must(posted.map(({ commentText }) => commentText).join() === 'comment 1,comment 2,comment 3', 'not each once'),
+    };
+  },
+};
+
+const watch: KillCase = {
+  name: 'feed actor --watch',
+  scene: async () => {
+    let newest = 0;
+    const env = await answering(() => {
+      newest += 1;
+      const items = Array.from({ length: newest }, (_, index) =>
+        cardOf(`${newest - index}`, 1_700_000_000 + newest - index),
+      );
+      return { items, pagination: {} };
+    });
+    return {
+      argv: ['feed', 'actor', degen, '--watch', '100ms', '--max', '3', '--format', 'ndjson'],
+      env,
+      complete: (printed) => {
+        const shown = [...new Set(idsIn(printed).map(Number))].sort((a, b) => a - b);
+        must(shown.length >= 3, `only cards ${shown} were shown`);
+        must(
+          shown.every((card, index) => card === (shown[0] ?? 0) + index),
+          `cards between ${shown} were left out`,
+        );
+      },
+    };
+  },
+};
+
+const events = ['one', 'two', 'three', 'four'];
+
+const listen: KillCase = {
+  name: 'webhook listen --forward-to',
+  before: (_, folder) => writeFileSync(join(folder, 'secret'), 'whsec_test\n'),
+  scene: async (folder) => {
+    const [acknowledged, forwarded] = [new Set<string>(), new Set<string>()];
+    const target = await stub(({ body }, response) => {
+      forwarded.add(JSON.parse(body).eventId);
+      response.end();
+    });
+    const ready = join(folder, 'state', 'ready');
+    const stored = () =>
+      linesIn(join(folder, 'state', 'webhook', 'inbox', 'default', 'deliveries.ndjson')).flatMap(
+        (line) => JSON.parse(line).eventIds,
+      );
+    return {
+      argv: [
+        'webhook',
+        'listen',
+        '--port',
+        '0',
+        '--secret-file',
+        `${folder}/secret`,
+        '--ready-file',
+        ready,
+        '--forward-to',
+        target.url,
+      ],
+      meanwhile: async ({ child }) => {
+        const isOver = () => child.exitCode !== null || child.signalCode !== null;
+        await until(() => isOver() || existsSync(ready), 'the listener listens');
+        if (isOver()) return;
+        const { url } = json(ready);
+        for (const eventId of events) {
+          const body = JSON.stringify({ eventId, eventType: 'copyswap' });
+          const t = Math.floor(Date.now() / 1000);
+          const v1 = createHmac('sha256', 'whsec_test').update(`${t}.${body}`).digest('base64url');
+          const headers = { 'daylight-signature': `t=${t},v1=${v1}` };
+          const answer = await fetch(url, { method: 'POST', body, headers }).catch(() => undefined);
+          if (answer?.ok) acknowledged.add(eventId);
+        }
+        await until(() => isOver() || [...acknowledged].every((each) => forwarded.has(each)), 'all is forwarded');
+        child.kill('SIGTERM');
+        await until(isOver, 'it ends');
+        // A killed one cannot take back what it said.
+        rmSync(ready, { force: true });
+      },
+      whole: () =>
+        must(
+          [...acknowledged].every((each) => stored().includes(each)),
+          `of ${[...acknowledged]} only ${stored()}`,
+        ),
+      complete: () => {
+        must(stored().join() === events.join(), `stored are ${stored()}`);
+        must(
+          events.every((each) => forwarded.has(each)),
+          `forwarded are ${[...forwarded]}`,
+        );
+      },
+    };
+  },
+};
+
+/** The commands that write a file of state, but for keys and the database. */
+export const fileCases: readonly KillCase[] = [
+  ...settings,
+  board,
+  bulk,
+  upload('webhook register', false),
+  upload('webhook register, its secret told once', true),
+  comments,
+  watch,
+  listen,
+];
+
+const largeRows = 60_000;
+
+function tradeLines(): string {
+  const lines = Array.from({ length: largeRows }, (_, index) => {
+    const time = new Date(1_760_000_000_000 + index * 1000).toISOString();
+    const [trader, token] = [index % 300, index % 40].map(
+      (number, at) => `0x${(number + at * 1000 + 1).toString(16).padStart(40, '0')}`,
+    );
+    const tx = `0x${index.toString(16).padStart(64, '0')}`;
+    return `${time},${index % 3 === 2 ? 'sell' : 'buy'},base,${trader},${token},TKN,10,${100 + (index % 7)},${tx}`;
+  });
+  return `time,side,chain,trader,token,symbol,amount,usd,tx\n${lines.join('\n')}\n`;
+}
+
+/** Trades, whether the database is sound, and its indexes; nothing of it where it was not begun. */
+function lookAt(folder: string) {
+  const file = join(folder, 'state', 'sandbox.db');
+  if (!existsSync(file)) return { trades: 0, sound: true, indexes: 0 };
+  const db = openDb(file);
+  try {
+    const trades = Number(db.get('SELECT count(*) AS n FROM trade')?.['n']);
+    const sound = db.get('PRAGMA integrity_check')?.['integrity_check'] === 'ok';
+    const indexes = Number(db.get("SELECT count(*) AS n FROM sqlite_master WHERE type = 'index'")?.['n']);
+    return { trades, sound, indexes };
+  } finally {
+    db.close();
+  }
+}
+
+function mustBe(folder: string, ...counts: number[]): void {
+  const { trades, sound, indexes } = lookAt(folder);
+  must(sound, 'the database is damaged');
+  must(counts.includes(trades), `${trades} trades`);
+  must(trades === 0 || indexes > 10, `${indexes} indexes`);
+}
+
+/** The commands that write to the database much at once. */
+export const databaseCases: readonly KillCase[] = [
+  {
+    name: 'sandbox import',
+    sql: true,
+    before: (_, folder) => writeFileSync(join(folder, 'trades.csv'), tradeLines()),
+    scene: (folder) => ({
+      argv: ['sandbox', 'import', join(folder, 'trades.csv'), '--json'],
+      whole: () => mustBe(folder, 0, largeRows),
+      complete: () => mustBe(folder, largeRows),
+    }),
+  },
+  {
+    name: 'sandbox reset',
+    sql: true,
+    before: (act) => act('sandbox', 'status'),
+    scene: (folder) => ({
+      argv: ['sandbox', 'reset', '--empty'],
+      whole: () => mustBe(folder, 0, 2508),
+      complete: () => mustBe(folder, 0),
+    }),
+  },
+];

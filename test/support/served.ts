@@ -1,0 +1,61 @@
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { WireNames } from '../../src/contract/endpoint.ts';
+import { routes } from '../../src/resources/routes.ts';
+import { type Db, openDb } from '../../src/sandbox/db/store.ts';
+import { ensureWorld, type WorldKind } from '../../src/sandbox/db/world.ts';
+import { answerer } from '../../src/sandbox/http/answer.ts';
+import { listen } from '../../src/sandbox/http/listen.ts';
+import { temporaryFolder } from './harness.ts';
+
+/** A sandbox on a socket of this machine. */
+export interface Served {
+  url: string;
+  keyA: string;
+  keyB: string;
+  dbFile: string;
+  /** The database behind it, to look at or to fill. */
+  db: Db;
+  /** What `run` needs to speak to it as one partner. */
+  envA: Record<string, string>;
+  envB: Record<string, string>;
+}
+
+/** Serves the sandbox on a free port with a database of its own; both go when the test ends. */
+export async function serveSandbox({
+  kind = 'demo' as WorldKind,
+  now = () => Date.now(),
+  wire = {} as WireNames,
+  /** As served by the command: a request waits for other processes' writes alone. */
+  sleep = undefined as ((ms: number) => Promise<void>) | undefined,
+} = {}): Promise<Served> {
+  const dbFile = join(temporaryFolder(), 'sandbox.db');
+  const db = openDb(dbFile);
+  ensureWorld(db, now(), kind);
+  if (sleep !== undefined) db.setBusyTimeout(0);
+  const server = await listen(answerer({ db, routes, now, wire, ...(sleep && { sleep }) }), 0);
+  onTestFinished(async () => {
+    await server.close();
+    db.close();
+  });
+  const [keyA, keyB] = ['sandbox-key-a', 'sandbox-key-b'];
+  const envOf = (key: string) => ({ SOTRA_BASE_URL: server.url, SOTRA_API_KEY: key });
+  return { url: server.url, keyA, keyB, dbFile, db, envA: envOf(keyA), envB: envOf(keyB) };
+}
+
+export interface Replied {
+  status: number;
+  body: unknown;
+}
+
+/** Sends a request as curl would: any text as the body. */
+export async function ask(
+  service: Served,
+  method: string,
+  path: string,
+  { key = service.keyA, body }: { key?: string | null; body?: string } = {},
+): Promise<Replied> {
+  const headers = key === null ? {} : { authorization: `Bearer ${key}` };
+  const answer = await fetch(service.url + path, { method, headers, ...(body === undefined ? {} : { body }) });
+  return { status: answer.status, body: await answer.json() };
+}

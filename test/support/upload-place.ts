@@ -1,0 +1,52 @@
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { HttpRequest, Transport } from '../../src/http/http.ts';
+import { type RunOptions, run, temporaryFolder } from './harness.ts';
+
+export const uid = '2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e';
+export const hook = 'https://d.example.com/hook';
+export const made = { uid, destinationUrl: hook, secret: 'whsec_abcdefghij' };
+
+export type Answer = (
+  request: HttpRequest,
+  count: number,
+) => [status: number, body: unknown] | Promise<[number, unknown]>;
+export const well: Answer = ({ method }) => [200, method === 'GET' ? [made] : method === 'POST' ? made : { uid }];
+
+async function* bytes(text: string): AsyncIterable<Uint8Array> {
+  yield Buffer.from(text);
+}
+
+/** A place with files and a service that answers as told; `@` in a command line is its folder. */
+export function place(answer: Answer = well) {
+  const folder = temporaryFolder();
+  const sent: HttpRequest[] = [];
+  const service = { answer };
+  const transport: Transport = {
+    send: async (request) => {
+      sent.push(request);
+      const [status, body] = await service.answer(
+        request,
+        sent.filter(({ method }) => method === request.method).length,
+      );
+      return { status, headers: { 'content-type': 'application/json' }, body: bytes(JSON.stringify(body)) };
+    },
+    close: async () => {},
+  };
+  const base = { SOTRA_BASE_URL: 'https://a.example.com', SOTRA_API_KEY: 'key-of-a-partner' };
+  const sotra = async (argv: string, { env, ...options }: RunOptions = {}) => {
+    const all = { ...base, SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: join(folder, 'config'), ...env };
+    const outcome = await run(argv.replaceAll('@', `${folder}/`), { transport, hurry: true, ...options, env: all });
+    return { ...outcome, err: outcome.err.replaceAll(`${folder}/`, '@') };
+  };
+  const write = (name: string, text: string) => writeFileSync(join(folder, name), text, { mode: 0o600 });
+  const jobs = () => readdirSync(join(folder, 'webhook', 'jobs'));
+  return { folder, sent, service, sotra, write, jobs };
+}
+
+export const ids = (count: number) => Array.from({ length: count }, (_, index) => `ext:${index}\n`).join('');
+/** The service before a webhook is made. */
+export const fresh: Answer = (request, count) =>
+  request.method === 'GET' && count === 1 ? [200, []] : well(request, count);
+export const add = `webhook add-addresses ${uid} --addresses-file`;
+export const register = `webhook register --url ${hook} --addresses-file`;

@@ -1,0 +1,161 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openDb } from '../../src/sandbox/db/store.ts';
+import { happen, liveTrade } from '../../src/sandbox/trades/live-trades.ts';
+import { run } from './harness.ts';
+import { manyAddresses, serve, start, until } from './webhook-kills.ts';
+
+export interface FloodReport {
+  deliveries: number;
+  /** Final states in the sandbox. */
+  delivered: number;
+  failed: number;
+  /** Events in the listener's store, and how many of them twice. */
+  stored: number;
+  storedTwice: number;
+  /** Events that the forward target took at least once. */
+  forwarded: number;
+  /** Requests that the target refused, and kills of the listener. */
+  refusals: number;
+  kills: number;
+  /** Webhooks whose events were stored, or first taken by the target, in another order than they happened. */
+  outOfOrder: string[];
+  seconds: number;
+}
+
+/**
+ * Lets a sandbox deliver as fast as it can to a listener that is killed now and then and forwards to a target that fails a third of the
+ * time; then compares what happened with what was stored and forwarded.
+ */
+export async function flood(options: {
+  trades: number;
+  webhooks: number;
+  killAt: readonly number[];
+}): Promise<FloodReport> {
+  const folder = mkdtempSync(join(tmpdir(), 'sotra-flood-'));
+  const { trades, webhooks, killAt } = options;
+  const taken: string[] = [];
+  const once = new Set<string>();
+  let refusals = 0;
+  let count = 0;
+  const target = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk) => chunks.push(chunk));
+    request.on('end', () => {
+      count += 1;
+      const fails = count % 3 === 0;
+      if (fails) refusals += 1;
+      else
+        for (const { eventId } of JSON.parse(Buffer.concat(chunks).toString()).events) {
+          if (!once.has(eventId)) taken.push(eventId);
+          once.add(eventId);
+        }
+      response.writeHead(fails ? 500 : 200).end();
+    });
+  });
+  await new Promise<void>((resolve) => target.listen(0, '127.0.0.1', resolve));
+  const targetUrl = `http://127.0.0.1:${(target.address() as AddressInfo).port}/in`;
+  const sandbox = await serve(folder, ['--empty']);
+  const env = {
+    SOTRA_DATA_DIR: folder,
+    SOTRA_CONFIG_DIR: folder,
+    SOTRA_BASE_URL: sandbox.url,
+    SOTRA_API_KEY: 'sandbox-key-a',
+  };
+  const secretFile = join(folder, 'secrets');
+  const port = await freePort();
+  const ready = join(folder, 'listening');
+  const listen = async () => {
+    rmSync(ready, { force: true });
+    const argv = ['webhook', 'listen', '--port', String(port), '--secret-file', secretFile, '--forward-to', targetUrl];
+    const child = start([...argv, '--ready-file', ready, '--quiet'], env);
+    await until(() => existsSync(ready) || child.child.exitCode !== null, 'the listener listens');
+    if (child.child.exitCode !== null) throw new Error(child.printed.err);
+    return child;
+  };
+  const [trader = '', follower = '', ...tokens] = manyAddresses(trades + 2);
+  const db = openDb(sandbox.db);
+  try {
+    await run(`follow add ${follower} ${trader}`, { env });
+    const secrets: string[] = [];
+    for (let index = 0; index < webhooks; index += 1) {
+      const argv = `webhook register --url http://127.0.0.1:${port}/h${index} --wallet-addresses ${follower} --json`;
+      secrets.push(JSON.parse((await run(argv, { env })).out).secret);
+    }
+    writeFileSync(secretFile, `${secrets.join('\n')}\n`);
+    let listener = await listen();
+    const started = Date.now();
+    for (let from = 0; from < trades; from += 50) {
+      const nowMs = Date.now();
+      const batch = tokens
+        .slice(from, from + 50)
+        .map((token, index) =>
+          liveTrade({ chain: 'base', trader, token, side: 'buy', amount: 1, usd: 100 + index }, nowMs),
+        );
+      happen(db, batch, nowMs);
+    }
+    const states = () =>
+      new Map(
+        db
+          .all<{ state: string; n: number }>('SELECT state, count(*) AS n FROM delivery GROUP BY state')
+          .map(({ state, n }) => [state, n]),
+      );
+    const deliveries = trades * webhooks;
+    for (const share of killAt) {
+      await until(() => (states().get('delivered') ?? 0) >= deliveries * share, `${share} of the deliveries`, 600_000);
+      listener.child.kill('SIGKILL');
+      await listener.ended;
+      listener = await listen();
+    }
+    await until(() => (states().get('waiting') ?? 0) === 0, 'everything is delivered', 900_000);
+    await until(() => once.size >= (states().get('delivered') ?? 0), 'everything is forwarded', 900_000);
+    const seconds = Math.round((Date.now() - started) / 100) / 10;
+    listener.child.kill('SIGTERM');
+    await listener.ended;
+    const stored = readFileSync(join(folder, 'webhook', 'inbox', 'default', 'deliveries.ndjson'), 'utf8')
+      .trim()
+      .split('\n')
+      .flatMap((line): string[] => JSON.parse(line).eventIds);
+    const outOfOrder: string[] = [];
+    for (const { id } of db.all<{ id: number }>('SELECT id FROM webhook')) {
+      const happened = db
+        .all<{ id: string }>('SELECT event_id AS id FROM delivery WHERE webhook_id = ? ORDER BY seq', [id])
+        .map((row) => row.id);
+      const own = new Set(happened);
+      for (const [name, list] of [
+        ['stored', stored],
+        ['forwarded', taken],
+      ] as const)
+        if (list.filter((each) => own.has(each)).join() !== happened.join()) outOfOrder.push(`webhook ${id} ${name}`);
+    }
+    return {
+      deliveries,
+      delivered: states().get('delivered') ?? 0,
+      failed: states().get('failed') ?? 0,
+      stored: new Set(stored).size,
+      storedTwice: stored.length - new Set(stored).size,
+      forwarded: once.size,
+      refusals,
+      kills: killAt.length,
+      outOfOrder,
+      seconds,
+    };
+  } finally {
+    db.close();
+    sandbox.child.kill('SIGKILL');
+    target.closeAllConnections();
+    target.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

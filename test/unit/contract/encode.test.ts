@@ -1,0 +1,171 @@
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import {
+  asDocument,
+  defineEndpoint,
+  inBody,
+  inPath,
+  inQuery,
+  local,
+  wireName,
+} from '../../../src/contract/endpoint.ts';
+import { decodeRequest, encodeRequest } from '../../../src/contract/request.ts';
+
+const about = { source: 'spec', summary: 's', answer: z.unknown(), examples: [] } as const;
+const get = defineEndpoint({
+  ...about,
+  id: 'thing.get',
+  method: 'GET',
+  path: '/v1/things/{id}/of/{owner}',
+  params: {
+    id: inPath(z.string(), 'h'),
+    owner: inPath(z.string(), 'h'),
+    chains: inQuery(z.array(z.enum(['base', 'solana'])).optional(), 'h'),
+    limit: inQuery(z.int().min(1).max(250).optional(), 'h', { wire: 'count', aliases: ['size'], source: 'assumed' }),
+    even: inQuery(
+      z
+        .int()
+        .refine((value) => value % 2 === 0, 'must be even')
+        .optional(),
+      'h',
+    ),
+    shown: local(z.string().optional(), 'h'),
+  },
+});
+const put = defineEndpoint({
+  ...about,
+  id: 'thing.put',
+  method: 'PUT',
+  path: '/v1/things',
+  params: {
+    name: inBody(z.string(), 'h', { wire: 'title', aliases: ['label'], source: 'public' }),
+    until: inBody(z.int().nullable().optional(), 'h'),
+  },
+});
+const post = defineEndpoint({
+  ...about,
+  id: 'thing.post',
+  method: 'POST',
+  path: '/v1/raw',
+  params: { entries: asDocument(z.array(z.string()), 'h') },
+});
+
+const sent: readonly [endpoint: typeof get | typeof put | typeof post, input: Record<string, unknown>, wire: object][] =
+  [
+    [get, { id: 'a', owner: 'b' }, { method: 'GET', path: '/v1/things/a/of/b' }],
+    [get, { id: 'a/b ?&$&', owner: "$'" }, { method: 'GET', path: "/v1/things/a%2Fb%20%3F%26%24%26/of/%24'" }],
+    [
+      get,
+      { id: 'a', owner: 'b', chains: ['base', 'solana'], limit: 7, shown: 'x' },
+      { method: 'GET', path: '/v1/things/a/of/b?chains=base&chains=solana&count=7' },
+    ],
+    [get, { id: 'a', owner: 'b', chains: ['a b+c'] }, { method: 'GET', path: '/v1/things/a/of/b?chains=a%20b%2Bc' }],
+    [put, { name: 'n' }, { method: 'PUT', path: '/v1/things', body: { title: 'n' } }],
+    [put, { name: 'n', until: null }, { method: 'PUT', path: '/v1/things', body: { title: 'n', until: null } }],
+    [put, {}, { method: 'PUT', path: '/v1/things', body: {} }],
+    [post, { entries: ['a'] }, { method: 'POST', path: '/v1/raw', body: ['a'] }],
+    [post, {}, { method: 'POST', path: '/v1/raw' }],
+  ];
+
+test.each(sent)('$id is written as stated', (endpoint, input, wire) => {
+  expect(encodeRequest(endpoint, input)).toEqual(wire);
+});
+
+test('a name can be called otherwise, for one endpoint before all, unless the interface document gives it', () => {
+  const path = (wire: Record<string, string>) =>
+    encodeRequest(get, { id: 'a', owner: 'b', chains: ['base'], limit: 1 }, wire).path.split('?')[1];
+  expect(path({ 'thing.get.limit': 'n' })).toBe('chains=base&n=1');
+  expect(path({ '*.limit': 'm' })).toBe('chains=base&m=1');
+  expect(path({ '*.limit': 'm', 'thing.get.limit': 'n' })).toBe('chains=base&n=1');
+  expect(path({ 'thing.get.chains': 'nets', '*.chains': 'nets' })).toBe('chains=base&count=1');
+  expect(wireName(get, 'id', get.params.id, {})).toBe('id');
+});
+
+test('where a parameter stands says whether it is typed without a flag', () => {
+  const { id, limit, shown } = get.params;
+  expect([id, limit, shown].map(({ place, source, positional }) => [place, source, positional])).toEqual([
+    ['path', 'spec', true],
+    ['query', 'assumed', undefined],
+    ['local', 'spec', undefined],
+  ]);
+  expect([put.params.name.place, put.params.name.source, put.params.until.source]).toEqual(['body', 'public', 'spec']);
+  expect([post.params.entries.place, post.params.entries.source]).toEqual(['document', 'spec']);
+});
+
+const path = { id: 'a', owner: 'b' };
+const heard = (query: string) => decodeRequest(get, { path, query: new URLSearchParams(query), body: undefined });
+const taken = (body: unknown) => decodeRequest(put, { path: {}, query: new URLSearchParams(), body });
+
+test('what a request carries is read back, by its aliases too, and what is not read is told', () => {
+  expect(heard('')).toEqual({ ok: true, input: path, ignored: [] });
+  expect(heard('chains=base')).toEqual({ ok: true, input: { ...path, chains: ['base'] }, ignored: [] });
+  expect(heard('chains=base&chains=solana&count=7&other=1&shown=x')).toEqual({
+    ok: true,
+    input: { ...path, chains: ['base', 'solana'], limit: 7 },
+    ignored: ['other', 'shown'],
+  });
+  expect(heard('size=9')).toEqual({ ok: true, input: { ...path, limit: 9 }, ignored: [] });
+  expect(heard('size=9&count=8')).toEqual({ ok: true, input: { ...path, limit: 8 }, ignored: ['size'] });
+  expect(taken({ title: 'n', until: null, more: 1 })).toEqual({
+    ok: true,
+    input: { name: 'n', until: null },
+    ignored: ['more'],
+  });
+  expect(taken({ label: 'n' })).toEqual({ ok: true, input: { name: 'n' }, ignored: [] });
+  const raw = decodeRequest(post, { path: {}, query: new URLSearchParams(), body: ['x'] });
+  expect(raw).toEqual({ ok: true, input: { entries: ['x'] }, ignored: [] });
+});
+
+test('a renamed deployment hears its own name', () => {
+  const query = new URLSearchParams('n=3&count=4');
+  expect(decodeRequest(get, { path, query, body: undefined }, { 'thing.get.limit': 'n' })).toEqual({
+    ok: true,
+    input: { ...path, limit: 3 },
+    ignored: ['count'],
+  });
+});
+
+const wrong: readonly [problem: string, decoded: () => ReturnType<typeof heard>][] = [
+  ['count "x": must be a whole number from 1 to 250', () => heard('count=x')],
+  ['count 251: must be a whole number from 1 to 250', () => heard('count=251')],
+  ['size 0: must be a whole number from 1 to 250', () => heard('size=0')],
+  ['count is given 2 times, once is allowed', () => heard('count=1&count=2')],
+  ['chains "mars": must be a list of base, solana (repeat the name for each)', () => heard('chains=base&chains=mars')],
+  ['even 3: must be even', () => heard('even=3')],
+  ['title is required: text', () => taken({})],
+  ['title 1: must be text', () => taken({ title: 1 })],
+  [`title ["${'x'.repeat(78)}: must be text`, () => taken({ title: ['x'.repeat(200)] })],
+  ['until "x": must be a whole number, or null', () => taken({ title: 'n', until: 'x' })],
+  ['body must be a JSON object', () => taken([])],
+  ['body must be a JSON object', () => taken(null)],
+  ['body must be a JSON object', () => taken('x')],
+  ['body must be a JSON object', () => taken(undefined)],
+  [
+    'owner is required: text',
+    () => decodeRequest(get, { path: { id: 'a' }, query: new URLSearchParams(), body: undefined }),
+  ],
+];
+
+test.each(wrong)('%s: the field is named as the request does', (problem, decoded) => {
+  expect(decoded()).toEqual({ ok: false, problem });
+});
+
+test('what is left out stays out of the input, also where the body has nothing of it', () => {
+  expect(Object.keys((heard('') as { input: object }).input)).toEqual(['id', 'owner']);
+  expect(Object.keys((taken({ title: 'n' }) as { input: object }).input)).toEqual(['name']);
+});
+
+test('a body is an object as soon as one parameter stands in it', () => {
+  const mixed = {
+    id: 'thing.mix',
+    method: 'PUT',
+    path: '/v1/{id}',
+    params: { id: get.params.id, ...put.params },
+  } as const;
+  expect(encodeRequest(mixed, { id: 'a', name: 'n' })).toStrictEqual({
+    method: 'PUT',
+    path: '/v1/a',
+    body: { title: 'n' },
+  });
+  expect(encodeRequest(get, path)).toStrictEqual({ method: 'GET', path: '/v1/things/a/of/b' });
+});

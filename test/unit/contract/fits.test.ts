@@ -1,0 +1,112 @@
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { createFitCheck } from '../../../src/contract/fits.ts';
+import { endpoints } from '../../../src/resources/index.ts';
+import { fc } from '../../support/draw.ts';
+import { answering, run, temporaryFolder } from '../../support/harness.ts';
+
+/** The quick check's word on a value, after the first value that it lets pass to the schema. */
+const fitsOf = (schema: z.ZodType) => {
+  const fits = createFitCheck();
+  fits(schema, undefined);
+  return (value: unknown) => fits(schema, value);
+};
+
+type Path = readonly (string | number)[];
+
+function pathsIn(value: unknown, path: Path = []): Path[] {
+  if (typeof value !== 'object' || value === null) return [path];
+  return [path, ...Object.entries(value).flatMap(([key, inner]) => pathsIn(inner, [...path, key]))];
+}
+
+/** The value with the part at a path replaced, or left out. */
+function changed(value: unknown, [key, ...rest]: Path, part: unknown): unknown {
+  if (key === undefined) return part;
+  const copy = (Array.isArray(value) ? [...value] : { ...(value as object) }) as Record<string | number, unknown>;
+  if (rest.length === 0 && part === undefined && !Array.isArray(value)) delete copy[key];
+  else copy[key] = changed(copy[key], rest, part ?? null);
+  return copy;
+}
+
+test('what the quick check accepts, the contract accepts, however an answer was changed', async () => {
+  const env = { SOTRA_DATA_DIR: temporaryFolder() };
+  let accepted = 0;
+  for (const id of ['token.positions', 'profile.positions', 'position.get', 'profile.get', 'leaderboard.list']) {
+    const endpoint = endpoints.find((each) => each.id === id);
+    const argv = endpoint?.examples[0]?.argv.replace('--limit 5', '--limit 2') ?? '';
+    const answer = JSON.parse((await run(`--sandbox ${argv} --json`, { env })).out);
+    const schema: z.ZodType = endpoint?.answer ?? z.never();
+    const fits = fitsOf(schema);
+    expect([id, fits(answer), schema.safeParse(answer).success]).toEqual([id, true, true]);
+    const parts = fc.constantFrom(undefined, null, 1, 'x', true, false, [], {}, [null], { nsfwImage: true });
+    fc.assert(
+      fc.property(fc.constantFrom(...pathsIn(answer)), parts, (path, part) => {
+        const value = changed(answer, path, part);
+        if (!fits(value)) return;
+        accepted += 1;
+        expect(schema.safeParse(value).success).toBe(true);
+      }),
+      { numRuns: 300 },
+    );
+  }
+  expect(accepted).toBeGreaterThan(300);
+});
+
+test('a schema with rules that the quick check does not know is always left to the schema', () => {
+  const unknown = [
+    z.string().min(2),
+    z.int(),
+    z.number().max(3),
+    z.tuple([z.string()]),
+    z.strictObject({ a: z.string() }),
+  ];
+  for (const schema of unknown) expect(['abc', 1, ['a'], { a: 'b' }].filter(fitsOf(schema))).toEqual([]);
+});
+
+test('of each schema the first value is left to it', () => {
+  const fits = createFitCheck();
+  const [text, other] = [z.string(), z.string()];
+  expect([fits(text, 'a'), fits(text, 'a'), fits(other, 'a'), fits(text, 1)]).toEqual([false, true, false, false]);
+});
+
+const within = (schema: z.ZodType) => z.looseObject({ a: schema });
+const accepts: readonly [what: string, schema: z.ZodType, good: readonly unknown[], not: readonly unknown[]][] = [
+  ['one of some words', within(z.enum(['x', 'y'])), [{ a: 'x' }, { a: 'y' }], [{ a: 'z' }, { a: 1 }, {}]],
+  ['text or nothing', within(z.string().nullable()), [{ a: 'x' }, { a: null }], [{ a: 1 }, {}]],
+  ['a literal', within(z.literal(true)), [{ a: true }], [{ a: false }, { a: 'true' }]],
+  ['what may be left out', within(z.number().optional()), [{}, { a: 1 }], [{ a: 'x' }, { a: null }, [], null]],
+  ['a record', z.record(z.string(), z.number()), [{}, { x: 1 }], [{ x: 'y' }, [], null, 'x']],
+  ['a list', z.array(z.boolean()), [[], [true]], [[true, 1], {}, 'x', null]],
+];
+
+test.each(accepts)('%s is accepted where it is that, and nothing else', (_, schema, good, not) => {
+  const fits = fitsOf(schema);
+  expect(good.filter((value) => !fits(value))).toEqual([]);
+  expect(not.filter(fits)).toEqual([]);
+});
+
+const left: readonly [what: string, schema: z.ZodType, value: unknown][] = [
+  ['keys of a record that are words of a list', z.partialRecord(z.enum(['a', 'b']), z.string()), { c: 'x' }],
+  ['keys of a record with a shortest length', z.record(z.string().min(2), z.string()), { a: 'x' }],
+  ['keys of a record that are numbers', z.record(z.number(), z.string()), { a: 'x' }],
+  ['all other fields of an object', z.object({ a: z.string() }).catchall(z.number()), { a: 'x', b: 'y' }],
+  ['three kinds of value', within(z.union([z.string(), z.number(), z.boolean()])), { a: 'x' }],
+  ['what JSON has not', z.bigint(), 1n],
+  ['moments', z.date(), new Date(0)],
+];
+
+test.each(left)('%s are left to the schema', (_, schema, value) => {
+  expect(fitsOf(schema)(value)).toBe(false);
+});
+
+test('pages that do not fit are told of by the path that is wrong, whether first or later', async () => {
+  const good = { itemId: 'a' };
+  const page = Array.from({ length: 2 }, () => good);
+  const service = await answering(page);
+  const { err, code } = await run(
+    'profile positions 0x1111111111111111111111111111111111111111 open --max 4 --limit 2 --strict --format ndjson',
+    { env: service.env },
+  );
+  expect(code).toBe(13);
+  expect(err).toContain('unexpected shape at 0.totalCompletions');
+});

@@ -1,0 +1,98 @@
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { describeKind, type Kind, readItem } from '../../../src/contract/kind.ts';
+import { kindOf } from '../../../src/contract/kind-of.ts';
+
+const plain: Kind = { type: 'text', list: false, nullable: false, optional: false, choices: [] };
+const text = (changes: Partial<Kind> = {}): Kind => ({ ...plain, ...changes });
+
+const words: readonly [kind: Partial<Kind>, words: string][] = [
+  [{}, 'text'],
+  [{ minLength: 1 }, 'text that is not empty'],
+  [{ minLength: 2 }, 'text'],
+  [{ maxLength: 9 }, 'text'],
+  [{ minLength: 1, maxLength: 9 }, '1 to 9 characters'],
+  [{ minLength: 0, maxLength: 9 }, '0 to 9 characters'],
+  [{ nullable: true }, 'text, or null'],
+  [{ list: true, maxItems: 5 }, 'text (at most 5 of them)'],
+  [{ list: true, maxItems: 5, nullable: true }, 'text, or null (at most 5 of them)'],
+  [{ type: 'integer' }, 'a whole number'],
+  [{ type: 'integer', min: 1 }, 'a whole number of at least 1'],
+  [{ type: 'integer', max: 250 }, 'a whole number of at most 250'],
+  [{ type: 'integer', min: 0, max: 250 }, 'a whole number from 0 to 250'],
+  [{ type: 'number', min: 0 }, 'a number of at least 0'],
+  [{ type: 'number', max: 0 }, 'a number of at most 0'],
+  [{ type: 'boolean' }, 'true or false'],
+  [{ type: 'json' }, 'JSON'],
+  [{ type: 'choice', choices: ['7d'] }, '7d'],
+  [{ type: 'choice', choices: ['7d', '30d'] }, 'one of 7d, 30d'],
+];
+
+test.each(words)('what a parameter like %j must be reads well', (changes, expected) => {
+  expect(describeKind(text(changes))).toBe(expected);
+});
+
+const read: readonly [kind: Partial<Kind>, given: string, value: unknown][] = [
+  [{}, '12', '12'],
+  [{}, '', ''],
+  [{ type: 'integer' }, '12', 12],
+  [{ type: 'integer' }, '-12', -12],
+  [{ type: 'integer' }, '999999999999999', 999_999_999_999_999],
+  [{ type: 'integer' }, '1000000000000000', undefined],
+  [{ type: 'integer' }, '1.5', undefined],
+  [{ type: 'integer' }, 'x1', undefined],
+  [{ type: 'integer' }, '1x', undefined],
+  [{ type: 'integer' }, '', undefined],
+  [{ type: 'number' }, '1.5', 1.5],
+  [{ type: 'number' }, '-.5', -0.5],
+  [{ type: 'number' }, '12.', 12],
+  [{ type: 'number' }, '12.25', 12.25],
+  [{ type: 'number' }, '.25', 0.25],
+  [{ type: 'number' }, '1e3', 1000],
+  [{ type: 'number' }, '1E+3', 1000],
+  [{ type: 'number' }, '1e-12', 1e-12],
+  [{ type: 'number' }, '1e1000', undefined],
+  [{ type: 'number' }, '1e', undefined],
+  [{ type: 'number' }, 'e5', undefined],
+  [{ type: 'number' }, '.', undefined],
+  [{ type: 'number' }, 'x1', undefined],
+  [{ type: 'number' }, '1x', undefined],
+  [{ type: 'number' }, '0x10', undefined],
+  [{ type: 'boolean' }, 'true', true],
+  [{ type: 'boolean' }, 'false', false],
+  [{ type: 'boolean' }, 'TRUE', undefined],
+  [{ type: 'boolean' }, '', undefined],
+  [{ type: 'json' }, '{"a":[1]}', { a: [1] }],
+  [{ type: 'json' }, '{a', undefined],
+  [{ type: 'choice', choices: ['a'] }, 'b', 'b'],
+  [{ type: 'choice', choices: ['7', '30'], numeric: true }, '7', 7],
+  [{ type: 'choice', choices: ['7', '30'], numeric: true }, '8', undefined],
+];
+
+test.each(read)('for a parameter like %j, %j is read as %j', (changes, given, value) => {
+  expect(readItem(text(changes), given)).toEqual(value);
+});
+
+const kinds: readonly [name: string, schema: z.ZodType, kind: Partial<Kind>][] = [
+  ['text', z.string(), {}],
+  ['text of some length', z.string().min(1).max(40), { minLength: 1, maxLength: 40 }],
+  ['a whole number', z.int(), { type: 'integer' }],
+  ['a whole number in a range', z.int().min(1).max(250), { type: 'integer', min: 1, max: 250 }],
+  ['a whole number above one', z.int().gt(1), { type: 'integer', min: 2 }],
+  ['a number', z.number(), { type: 'number' }],
+  ['a number from zero', z.number().min(0), { type: 'number', min: 0 }],
+  ['yes or no', z.boolean(), { type: 'boolean' }],
+  ['one of two words', z.enum(['a', 'b']), { type: 'choice', choices: ['a', 'b'] }],
+  ['one of two numbers', z.literal([7, 30]), { type: 'choice', choices: ['7', '30'], numeric: true }],
+  ['text that may be left out', z.string().optional(), { optional: true }],
+  ['text or null', z.string().nullable(), { nullable: true }],
+  ['a number or null', z.int().min(1).nullable(), { type: 'integer', min: 1, nullable: true }],
+  ['a list of text', z.array(z.string()), { list: true }],
+  ['a list of few choices', z.array(z.enum(['a'])).max(3), { type: 'choice', choices: ['a'], list: true, maxItems: 3 }],
+  ['an object', z.object({ a: z.string() }), { type: 'json' }],
+  ['anything', z.any(), { type: 'json', optional: true }],
+];
+
+test.each(kinds)('a schema of %s is known by its kind', (_, schema, kind) => {
+  expect(kindOf(schema)).toEqual(text(kind));
+});

@@ -1,0 +1,116 @@
+import { readFileSync } from 'node:fs';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { expect, test } from 'vitest';
+import type { Endpoint } from '../../../src/contract/endpoint.ts';
+import { endpoints } from '../../../src/resources/index.ts';
+import { run } from '../../support/harness.ts';
+
+const all: readonly Endpoint[] = endpoints;
+
+type Node = Record<string, never>;
+
+interface Operation {
+  operationId: string;
+  parameters?: { name: string; in: string; required?: boolean; 'x-source': string; schema: Node }[];
+  requestBody?: { required: boolean; content: { 'application/json': { schema: Node } } };
+  responses: Record<string, unknown>;
+  deprecated?: boolean;
+  security?: unknown;
+  'x-codeSamples': { source: string }[];
+}
+
+async function document(flags = ''): Promise<{
+  openapi: string;
+  servers: { url: string }[];
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, { properties: Node }>; responses: Record<string, unknown> };
+}> {
+  const { out, code } = await run(`openapi ${flags}`);
+  expect(code).toBe(0);
+  return JSON.parse(out);
+}
+
+test('sotra openapi prints a document that an OpenAPI validator accepts, its references resolved', async () => {
+  const printed = await document();
+  expect(printed.openapi).toBe('3.1.0');
+  const validator = new Validator();
+  expect(await validator.validate(structuredClone(printed))).toEqual({ valid: true });
+  expect(validator.version).toBe('3.1');
+  const references = [...JSON.stringify(printed).matchAll(/"\$ref":"#\/components\/(\w+)\/(\w+)"/g)];
+  expect(references.length).toBeGreaterThan(10);
+  const components = printed.components as unknown as Record<string, Record<string, unknown>>;
+  expect(references.filter(([, kind = '', name = '']) => components[kind]?.[name] === undefined)).toEqual([]);
+  expect(JSON.stringify(printed)).not.toContain('$defs');
+});
+
+test('a document with a fault does not pass the same validator', async () => {
+  const { paths, ...rest } = await document();
+  const validator = new Validator();
+  expect((await validator.validate({ ...rest, paths: { 'no-slash': paths['/v2/leaderboard'] } })).valid).toBe(false);
+});
+
+test('every endpoint is an operation with its parameters, bearer key, answer and errors', async () => {
+  const { paths } = await document();
+  const operations = Object.entries(paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]) => [operation.operationId, method.toUpperCase(), path]),
+  );
+  expect(operations).toHaveLength(all.length);
+  expect(operations.sort()).toEqual(all.map(({ id, method, path }) => [id, method, path]).sort());
+  for (const item of Object.values(paths))
+    for (const { responses } of Object.values(item)) {
+      expect(Object.keys(responses)).toEqual(expect.arrayContaining(['200', '400', '401', 'default']));
+      expect(responses['400']).toEqual({ $ref: '#/components/responses/BadRequest' });
+    }
+});
+
+test('each parameter says where its name is from, with range, choices and a sample', async () => {
+  const { paths } = await document();
+  const list = paths['/v2/leaderboard']?.['get'];
+  expect(list?.parameters).toEqual([
+    expect.objectContaining({ name: 'chains', in: 'query', 'x-source': 'spec', style: 'form', explode: true }),
+    expect.objectContaining({ name: 'onlyWithComments', 'x-source': 'spec', schema: { type: 'boolean' } }),
+    expect.objectContaining({
+      name: 'limit',
+      'x-source': 'public',
+      schema: { type: 'integer', minimum: 1, maximum: 250 },
+      example: 5,
+    }),
+    expect.objectContaining({
+      name: 'timeframe',
+      'x-source': 'assumed',
+      schema: { type: 'string', enum: ['7d', '30d'] },
+    }),
+    expect.objectContaining({ name: 'viewerAddresses', 'x-source': 'assumed' }),
+  ]);
+  const profile = paths['/v1/addresses/{identifier}/profile']?.['get'];
+  expect(profile?.parameters?.[0]).toMatchObject({
+    name: 'identifier',
+    in: 'path',
+    required: true,
+    'x-source': 'spec',
+  });
+  expect(list?.['x-codeSamples'][0]?.source).toBe('sotra leaderboard list --chains solana --limit 5');
+});
+
+test('the deprecated endpoint is marked, and usable with or without a key', async () => {
+  const { paths } = await document();
+  expect(paths['/v1/leaderboard']?.['get']).toMatchObject({ deprecated: true, security: [{}, { bearerAuth: [] }] });
+  expect(paths['/v2/leaderboard']?.['get']).not.toHaveProperty('deprecated');
+});
+
+test('the errors are the object of the interface document', async () => {
+  const { components } = await document();
+  expect(components.schemas['Error']).toMatchObject({ properties: { error: { type: 'string' } }, required: ['error'] });
+  expect(Object.keys(components.schemas['Profile']?.properties ?? {})).toEqual(
+    expect.arrayContaining(['id', 'name', 'images', 'addresses', 'metadata', 'isNSFW', 'metrics', 'status']),
+  );
+});
+
+test('a context decides over the server and over the names that are not from the interface document', async () => {
+  const { servers } = await document('--base-url https://api.example.com');
+  expect(servers).toEqual([{ url: 'https://api.example.com' }]);
+});
+
+test('the document kept in the source is what the program prints', async () => {
+  expect(JSON.parse(readFileSync('src/contract/openapi.json', 'utf8'))).toEqual(await document());
+});

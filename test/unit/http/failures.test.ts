@@ -1,0 +1,133 @@
+import { expect, test } from 'vitest';
+import { headerOf, sendError, statusError } from '../../../src/http/failures.ts';
+import { NetworkFailure } from '../../../src/http/http.ts';
+
+const url = new URL('https://a.example.com/v1/x?y=1');
+const request = { method: 'GET', url, headers: { authorization: 'Bearer k' } as Record<string, string> };
+const limits = { timeoutMs: 5000, maxTimeMs: 90_000 };
+const failed = (kind: NetworkFailure['kind']) => new NetworkFailure(kind, 'the reason', undefined);
+
+const caller = { maxWaitMs: 60_000, baseUrl: 'https://a.example.com', keyName: '...cdef from SOTRA_API_KEY' };
+const refusal = (status: number, text: string, headers = {}, sent = request) =>
+  statusError({ request: sent, status, text, headers, requestId: 'r-1', nowMs: 0, caller });
+
+const unanswered: readonly [thrown: unknown, hint: RegExp, code: string, message: string, outcome: string][] = [
+  [failed('refused'), /--base-url/, 'network', 'cannot reach https://a.example.com: the reason', 'unsent'],
+  [failed('broken'), /--base-url/, 'network', 'cannot reach https://a.example.com: the reason', 'unknown'],
+  [new Error('odd'), /--base-url/, 'network', 'cannot reach https://a.example.com: odd', 'unknown'],
+  ['text', /--base-url/, 'network', 'cannot reach https://a.example.com: text', 'unknown'],
+  [
+    failed('untrusted'),
+    /CA_CERTS/,
+    'network',
+    'the certificate of https://a.example.com is not trusted: the reason',
+    'unsent',
+  ],
+  [failed('timeout'), /--timeout/, 'timeout', 'https://a.example.com did not answer within 5 s', 'unknown'],
+  [failed('late'), /--max-time/, 'timeout', 'https://a.example.com: not done within 90 s', 'unknown'],
+];
+
+test.each(unanswered)('no answer (%s) has a way out (%s) and is %s', (thrown, hint, code, message, outcome) => {
+  const error = sendError(request, thrown, limits);
+  expect(error).toMatchObject({ code, message, outcome, cause: thrown });
+  expect(error.hint).toMatch(hint);
+});
+
+test('an untrusted certificate is told how to trust it, other failures where to look', () => {
+  expect(sendError(request, failed('untrusted'), limits).hint).toContain('NODE_EXTRA_CA_CERTS');
+  expect(sendError(request, failed('refused'), limits).hint).toContain('SOTRA_BASE_URL');
+});
+
+test('the first of several headers of one name counts', () => {
+  expect(headerOf({ a: ['1', '2'], b: '3' }, 'a')).toBe('1');
+  expect(headerOf({ a: ['1', '2'], b: '3' }, 'b')).toBe('3');
+  expect(headerOf({}, 'c')).toBeUndefined();
+});
+
+const answered: readonly [status: number, code: string, exitCode: number, outcome: string | undefined][] = [
+  [400, 'bad-request', 6, undefined],
+  [401, 'key-refused', 4, undefined],
+  [403, 'forbidden', 4, undefined],
+  [404, 'not-found', 5, undefined],
+  [409, 'conflict', 6, undefined],
+  [413, 'too-large', 6, undefined],
+  [418, 'request-refused', 6, undefined],
+  [499, 'request-refused', 6, undefined],
+  [429, 'rate-limited', 7, 'unsent'],
+  [500, 'server-error', 8, 'unknown'],
+  [503, 'server-error', 8, 'unknown'],
+];
+
+test.each(answered)('status %i is %s, exit %i, outcome %s', (status, code, exitCode, outcome) => {
+  const error = refusal(status, '{"error":"so it is"}', {});
+  expect(error).toMatchObject({ code, exitCode, outcome, status, requestId: 'r-1' });
+  expect(error.message).toBe(`so it is (HTTP ${status} from GET /v1/x)`);
+  expect(error.details).toBeUndefined();
+});
+
+test('a redirect is told with its place', () => {
+  const error = refusal(302, '', { location: 'https://b.example.com/' });
+  expect(error).toMatchObject({ code: 'redirect', status: 302, requestId: 'r-1' });
+  expect(error.message).toBe('https://a.example.com redirects to https://b.example.com/');
+  expect(error.hint).toContain('base URL');
+  expect(refusal(399, '', {}).code).toBe('redirect');
+});
+
+test.each([
+  [300, '300 Multiple Choices'],
+  [304, '304 Not Modified'],
+  [399, '399'],
+])('a %i without a place says so', (status, shown) => {
+  expect(refusal(status, '').message).toBe(`https://a.example.com answered ${shown}, without an address to go to`);
+});
+
+test.each([
+  ['3600', 'The service asks to wait 3600 s, and --max-wait allows 60 s: --max-wait 3600s waits for it.', 3600],
+  ['172800', 'The service asks to wait 172800 s, and --max-wait allows 60 s: ask again then.', 172_800],
+  ['60', 'The service asks to wait 60 s: ask again then, or allow more attempts with --retries.', 60],
+  ['soon', 'Wait, or allow more attempts with --retries.', undefined],
+])('a Retry-After of %s has the hint %j', (header, hint, retryAfterSec) => {
+  expect(refusal(429, '', { 'retry-after': header })).toMatchObject({ hint, retryAfterSec });
+});
+
+test('a base URL that ends as the paths begin is named where nothing is found', () => {
+  const { hint } = statusError({
+    ...{ request, status: 404, text: '', headers: {}, requestId: undefined, nowMs: 0 },
+    caller: { ...caller, baseUrl: 'https://a.example.com/api/v2' },
+  });
+  expect(hint).toBe(
+    'The base URL ends in /v2, which the paths begin with already: --base-url https://a.example.com/api.',
+  );
+});
+
+const hints: readonly [status: number, headers: Record<string, string>, hint: RegExp | undefined][] = [
+  [401, {}, /^Give a key/],
+  [401, { authorization: 'Bearer k' }, /^The key \.\.\.cdef from SOTRA_API_KEY was sent and refused/],
+  [403, {}, /^Give a key/],
+  [403, { authorization: 'Bearer k' }, /^The key \.\.\.cdef from SOTRA_API_KEY was sent and refused/],
+  [429, {}, /--retries/],
+  [404, {}, undefined],
+];
+
+test.each(hints)('status %i with headers %j hints at %s', (status, headers, hint) => {
+  const found = refusal(status, '', {}, { ...request, headers }).hint;
+  if (hint === undefined) expect(found).toBeUndefined();
+  else expect(found).toMatch(hint);
+});
+
+const bodies: readonly [text: string, shown: string][] = [
+  ['{"error":"so"}', 'so'],
+  ['{"error":""}', ''],
+  ['{"error":"whsec_abcdefghij"}', 'whsec_***'],
+  ['{"error":1}', '{"error":1}'],
+  ['null', 'null'],
+  ['', 'no explanation given'],
+  [' \n', 'no explanation given'],
+  ['  <h1>no</h1>\n', '<h1>no</h1>'],
+  ['whsec_abcdefghij', 'whsec_***'],
+  [`${'x'.repeat(200)}yz`, 'x'.repeat(200)],
+];
+
+test.each(bodies)('of the body %j the error shows %j', (text, shown) => {
+  expect(refusal(400, text, {}).message).toBe(`${shown} (HTTP 400 from GET /v1/x)`);
+});

@@ -1,0 +1,244 @@
+import { expect, test } from 'vitest';
+import type { Paging } from '../../../src/contract/endpoint.ts';
+import {
+  bytesOf,
+  linedBatch,
+  linesOf,
+  listKey,
+  moreHint,
+  textsOf,
+  type Walk,
+  walkPages,
+} from '../../../src/http/paginate.ts';
+
+const limited: Paging = { kind: 'limit', size: 'limit', defaultSize: 2, maxSize: 5 };
+const numbered: Paging = { kind: 'page', page: 'page', size: 'limit', defaultSize: 2, maxSize: 3 };
+const cursored: Paging = { kind: 'cursor', cursor: 'cursor', size: 'limit', maxSize: 3, items: 'items', next: 'next' };
+const linked: Paging = {
+  kind: 'links',
+  size: 'limit',
+  items: 'items',
+  older: 'cursor',
+  newer: 'newerThan',
+  atSec: 'at',
+};
+
+/** Walks pages that are given as JSON, in their order; says what was asked and what came. */
+async function walk(paging: Paging, pages: readonly string[], more: Partial<Omit<Walk, 'paging' | 'ask'>> = {}) {
+  const asked: unknown[] = [];
+  let cuts = 0;
+  const ask: Walk['ask'] = async (input, link) => {
+    const text = pages[asked.push(link === undefined ? input : [input, link]) - 1];
+    if (text === undefined) throw new Error('no such page');
+    const body = Buffer.from(text);
+    return { data: JSON.parse(text), text, body, status: 200, requestId: undefined, attempts: 1 };
+  };
+  const onCut = () => {
+    cuts += 1;
+  };
+  const batches: (readonly unknown[])[] = [];
+  const walking = walkPages({ paging, input: {}, ask, max: undefined, onCut, ...more });
+  const failure = await (async () => {
+    for await (const batch of walking) batches.push(batch);
+  })().catch((error: Error) => error);
+  return { asked, cuts, batches, failure };
+}
+
+test('a list without pages is asked for once, as long as it may be', async () => {
+  expect(await walk(limited, ['[1,2]'], { input: { a: 1 } })).toMatchObject({
+    asked: [{ a: 1, limit: 5 }],
+    batches: [[1, 2]],
+    cuts: 0,
+    failure: undefined,
+  });
+  expect(await walk(limited, ['{"x":1,"list":[1,2]}'], { input: { limit: 2 }, max: 2 })).toMatchObject({
+    asked: [{ limit: 2 }],
+    batches: [[1, 2]],
+    cuts: 1,
+  });
+  expect(await walk(limited, ['[1,2]'], { input: { limit: 3 }, max: 2 })).toMatchObject({ cuts: 0 });
+  expect(await walk(limited, ['[1,2,3]'], { input: { limit: 2 }, max: 5 })).toMatchObject({ cuts: 0 });
+  expect(await walk(limited, ['{"x":1}'])).toMatchObject({ batches: [[]] });
+});
+
+test('numbered pages are asked for until one is short, one ahead', async () => {
+  const { asked, batches, failure } = await walk(numbered, ['[1,2,3]', '[4,5,6]', '[7]', '[]'], { input: { a: 1 } });
+  expect(asked).toEqual([
+    { a: 1, limit: 3, page: 1 },
+    { a: 1, limit: 3, page: 2 },
+    { a: 1, limit: 3, page: 3 },
+  ]);
+  expect([batches, failure]).toEqual([[[1, 2, 3], [4, 5, 6], [7]], undefined]);
+  const from = await walk(numbered, ['[1,2]', '[]'], { input: { page: 4, limit: 2 } });
+  expect(from.asked).toEqual([
+    { limit: 2, page: 4 },
+    { limit: 2, page: 5 },
+  ]);
+  expect(from.batches).toEqual([[1, 2], []]);
+});
+
+test('a long list is asked for two pages ahead from its fourth page on', async () => {
+  const pages = ['[1]', '[2]', '[3]', '[4]', '[5]', '[]', '[]', '[]'];
+  const { asked } = await walk(numbered, pages, { input: { limit: 1 } });
+  expect(asked).toHaveLength(7);
+  const count = async (full: number) =>
+    (await walk(numbered, [...pages.slice(0, full), '[]', '[]', '[]'], { input: { limit: 1 } })).asked.length;
+  expect([await count(2), await count(3), await count(4)]).toEqual([3, 4, 6]);
+});
+
+test('no page is asked for beyond what is wanted', async () => {
+  const pages = ['[1,2,3]', '[4,5,6]', '[7,8,9]', '[10]'];
+  const cases = [1, 3, 4, 6, 7, 10].map(async (max) => {
+    const { asked, batches, cuts } = await walk(numbered, pages, { max });
+    return [max, asked.length, batches.flat().length, cuts];
+  });
+  expect(await Promise.all(cases)).toEqual([
+    [1, 1, 1, 1],
+    [3, 1, 3, 1],
+    [4, 2, 4, 1],
+    [6, 2, 6, 1],
+    [7, 3, 7, 1],
+    [10, 4, 10, 0],
+  ]);
+});
+
+test.each([
+  ['[{"itemId":"a","n":1}]', '[{"itemId":"a","n":2}]', true],
+  ['[{"id":"a","n":1}]', '[{"id":"a","n":2}]', true],
+  ['[{"n":1}]', '[{"n":1}]', true],
+  ['[null]', '[null]', true],
+  ['[{"n":1}]', '[{"n":2}]', false],
+  ['[{"itemId":"a","id":"x"}]', '[{"itemId":"b","id":"x"}]', false],
+  ['[]', '[]', false],
+])('a page %s, then %s: that is the same page again: %s', async (first, second, isSame) => {
+  const { failure } = await walk(numbered, [first, second, '[]', '[]'], { input: { limit: 1 } });
+  if (!isSame) expect(failure).toBeUndefined();
+  else
+    expect(failure).toMatchObject({
+      code: 'contract',
+      message: 'the service gave page 2 a second time: stopped, so as not to walk in a circle',
+      hint: expect.stringContaining('not all there is'),
+    });
+});
+
+test('a page that repeats a part of the one before is another page', async () => {
+  const { failure, batches } = await walk(numbered, ['[1,2]', '[2]'], { input: { limit: 2 } });
+  expect([failure, batches]).toEqual([undefined, [[1, 2], [2]]]);
+  expect((await walk(numbered, ['[1,2]', '[1]'], { input: { limit: 2 } })).failure).toBeUndefined();
+  expect((await walk(numbered, ['[1,2]', '[1,3]', '[]'], { input: { limit: 2 } })).failure).toBeUndefined();
+});
+
+test('a page that cannot be had ends the walk, after what came before it', async () => {
+  const { failure, batches } = await walk(numbered, ['[1,2,3]']);
+  expect(batches).toEqual([[1, 2, 3]]);
+  expect(failure).toMatchObject({ message: 'no such page' });
+});
+
+test('a cursor leads on until it is null, empty or absent', async () => {
+  const last = ['{"items":[2],"next":null}', '{"items":[2],"next":""}', '{"items":[2]}', '{"items":[2],"next":7}'];
+  for (const end of last)
+    expect(await walk(cursored, ['{"items":[1],"next":"c"}', end], { input: { a: 1 } })).toMatchObject({
+      asked: [
+        { a: 1, limit: 3 },
+        { a: 1, limit: 3, cursor: 'c' },
+      ],
+      batches: [[1], [2]],
+      failure: undefined,
+    });
+  expect((await walk(cursored, ['null'], { input: { limit: 1 } })).asked).toEqual([{ limit: 1 }]);
+});
+
+test('a cursor that comes a second time ends the walk', async () => {
+  const page = '{"items":[1],"next":"c"}';
+  const { failure, batches, asked } = await walk(cursored, [page, page, page]);
+  expect([batches.length, asked.length]).toEqual([2, 2]);
+  expect(failure).toMatchObject({ code: 'contract', message: expect.stringContaining('gave cursor c a second time') });
+});
+
+test('links lead on as they are, cursors where there is none, in the direction that was asked for', async () => {
+  const page = (pagination: object | null) => JSON.stringify({ items: [1], pagination });
+  const older = { olderItemsURL: '/o', olderCursor: 'oc', newerItemsURL: '/n', newerCursor: 'nc' };
+  const cursors = { olderCursor: 'oc', newerCursor: 'nc' };
+  const asked = async (first: object | null, input: Record<string, unknown>) =>
+    (await walk(linked, [page(first), page(null)], { input })).asked.slice(1);
+  expect(await asked(older, {})).toEqual([[{}, '/o']]);
+  expect(await asked(older, { newerThan: 'x' })).toEqual([[{ newerThan: 'x' }, '/n']]);
+  expect(await asked(cursors, { a: 1 })).toEqual([{ a: 1, cursor: 'oc' }]);
+  expect(await asked(cursors, { newerThan: 'x' })).toEqual([{ newerThan: 'nc' }]);
+  expect(await asked({ olderItemsURL: '', olderCursor: null }, {})).toEqual([]);
+  expect(await asked(null, {})).toEqual([]);
+  const again = await walk(linked, [page(older), page(older), page(older)]);
+  expect(again.failure).toMatchObject({ message: expect.stringContaining('gave link /o a second time') });
+  const both = await walk(linked, [page({ olderItemsURL: 'oc' }), page({ olderCursor: 'oc' }), page(null)]);
+  expect(both.failure).toBeUndefined();
+});
+
+test('what was asked for first ends a walk in the middle of a page, and says that it was cut', async () => {
+  const pages = ['{"items":[1,2,3],"next":"c"}', '{"items":[4]}'];
+  const outcome = async (max: number) => {
+    const { batches, cuts, asked } = await walk(cursored, pages, { max });
+    return [batches.flat(), cuts, asked.length];
+  };
+  expect(await outcome(2)).toEqual([[1, 2], 1, 1]);
+  expect(await outcome(3)).toEqual([[1, 2, 3], 1, 1]);
+  expect(await outcome(4)).toEqual([[1, 2, 3, 4], 0, 2]);
+  expect(await outcome(5)).toEqual([[1, 2, 3, 4], 0, 2]);
+});
+
+test('a batch can say its items as the service wrote them', async () => {
+  const text = '[{"a":1.0},{"a":2}]';
+  const { batches } = await walk(numbered, [text], { max: 1 });
+  expect(batches.map(linesOf)).toEqual(['{"a":1.0}\n']);
+  expect(batches.map(textsOf)).toEqual([['{"a":1.0}']]);
+  const [whole = []] = (await walk(numbered, [text])).batches;
+  expect(Buffer.from(bytesOf(whole) ?? []).toString()).toBe('{"a":1.0}\n{"a":2}\n');
+  const held = await walk(numbered, ['{"n":1,"list":[{"a":1.0}]}']);
+  expect(held.batches.map(linesOf)).toEqual(['{"a":1.0}\n']);
+  const cursors = await walk(cursored, ['{"x":[[0]],"items":[{"a":1.0}]}']);
+  expect(cursors.batches.map(linesOf)).toEqual(['{"a":1.0}\n']);
+  expect(cursors.batches.map(bytesOf)).toEqual([undefined]);
+});
+
+test('a batch that has no lines of its own is written anew', () => {
+  expect(textsOf([{ a: 1 }, undefined, 'x'])).toEqual(['{"a":1}', 'null', '"x"']);
+  expect([linesOf([1]), bytesOf([1])]).toEqual([undefined, undefined]);
+  expect(textsOf(linedBatch([1, 2], (count) => 'x\n'.repeat(count)))).toEqual(['x', 'x']);
+});
+
+test.each([
+  [[1], undefined],
+  [null, undefined],
+  ['x', undefined],
+  [{ a: 1 }, undefined],
+  [{ a: 1, b: [], c: [1] }, 'b'],
+])('the list of %j stands under %s', (data, key) => {
+  expect(listKey(data)).toBe(key);
+});
+
+const byPage = 'gives the next page; --all walks to the end.';
+const hints: readonly [paging: Paging, input: Record<string, unknown>, data: unknown, hint: string | undefined][] = [
+  [limited, {}, [1], undefined],
+  [limited, {}, [1, 2], 'There may be more: --limit takes up to 5.'],
+  [limited, { limit: 3 }, [1, 2], undefined],
+  [limited, { limit: 3 }, { list: [1, 2, 3] }, 'There may be more: --limit takes up to 5.'],
+  [limited, { limit: 5 }, [1, 2, 3, 4, 5], undefined],
+  [limited, { limit: 0 }, [], undefined],
+  [{ ...limited, maxSize: Number.POSITIVE_INFINITY }, {}, [1, 2], 'There may be more: a larger --limit shows it.'],
+  [numbered, {}, [1, 2], `There may be more: --page 2 ${byPage}`],
+  [numbered, { page: 4 }, [1, 2], `There may be more: --page 5 ${byPage}`],
+  [numbered, {}, [1], undefined],
+  [cursored, {}, { items: [1], next: 'c' }, `There is more: --cursor c ${byPage}`],
+  [cursored, {}, { items: [1], next: null }, undefined],
+  [cursored, {}, null, undefined],
+  [linked, {}, { pagination: { olderCursor: 'o' } }, `There is more: --cursor o ${byPage}`],
+  [linked, {}, { pagination: { olderItemsURL: '/o', olderCursor: 'o' } }, `There is more: --cursor o ${byPage}`],
+  [linked, {}, { pagination: { olderItemsURL: '/o' } }, 'There is more: --all walks to the end.'],
+  [linked, { newerThan: 'x' }, { pagination: { newerCursor: 'n' } }, `There is more: --newer-than n ${byPage}`],
+  [linked, { newerThan: 'x' }, { pagination: { olderCursor: 'o' } }, undefined],
+  [linked, {}, {}, undefined],
+  [linked, {}, null, undefined],
+];
+
+test.each(hints)('after %j with %j, %j may not be all: %s', (paging, input, data, hint) => {
+  expect(moreHint(paging, input, data)).toBe(hint);
+});

@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import { NetworkFailure } from '../../../src/http/http.ts';
+import { curlLine, describeRequest, maskHeaders, RequestPreview } from '../../../src/http/preview.ts';
+
+const url = new URL('https://a.example.com/v1/x?y=1');
+const headers = { accept: 'application/json', authorization: 'Bearer key-1' };
+
+test('a request is shown as it would travel, its key masked', () => {
+  expect(describeRequest({ method: 'GET', url, headers })).toBe(
+    'GET https://a.example.com/v1/x?y=1\naccept: application/json\nauthorization: Bearer ***\n',
+  );
+  expect(describeRequest({ method: 'POST', url, headers: {}, body: '{"a":1}' })).toBe(
+    'POST https://a.example.com/v1/x?y=1\n\n{"a":1}\n',
+  );
+  expect(maskHeaders(headers)).toEqual({ accept: 'application/json', authorization: 'Bearer ***' });
+});
+
+test('the curl line takes the key from the environment and quotes everything else', () => {
+  expect(curlLine({ method: 'GET', url, headers })).toBe(
+    "curl --silent --show-error --request GET 'https://a.example.com/v1/x?y=1' " +
+      `--header 'accept: application/json' --header "authorization: Bearer $SOTRA_API_KEY"\n`,
+  );
+  expect(curlLine({ method: 'PUT', url, headers: {}, body: `{"a":"it's 'so'"}` })).toBe(
+    "curl --silent --show-error --request PUT 'https://a.example.com/v1/x?y=1' " +
+      `--data-raw '{"a":"it'\\''s '\\''so'\\''"}'\n`,
+  );
+});
+
+test.each(['[', ']', '{', '}'])('curl takes a %s in an address as it is', (mark) => {
+  const odd = new URL(`https://a.example.com/v1/x?${mark}`);
+  // The parser of addresses encodes braces in a path, not in a query.
+  expect(odd.href).toContain(mark);
+  expect(curlLine({ method: 'GET', url: odd, headers: {} })).toContain(
+    'curl --silent --show-error --globoff --request',
+  );
+});
+
+test('what stands for a request that was not sent, or did not arrive, carries what is known of it', () => {
+  const request = { method: 'GET', url, headers };
+  const preview = new RequestPreview(request);
+  expect([preview.request, preview.message]).toEqual([request, 'the request was not sent']);
+  const failure = new NetworkFailure('refused', 'no', 'why');
+  expect([failure.kind, failure.message, failure.cause]).toEqual(['refused', 'no', 'why']);
+});

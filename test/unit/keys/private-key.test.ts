@@ -1,0 +1,343 @@
+import { createCipheriv, createDecipheriv, pbkdf2Sync, scryptSync } from 'node:crypto';
+import { scrypt } from '@noble/hashes/scrypt.js';
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import nacl from 'tweetnacl';
+import { expect, test } from 'vitest';
+import { familyOfKeystore, openKeystore, readKeystore, sealKey } from '../../../src/keys/keystore.ts';
+import { checkEvmKey, isKeypair, readKeyContent } from '../../../src/keys/private-key.ts';
+import { encodeBase58 } from '../../../src/model/address.ts';
+import { solanaTrader } from '../../support/traders.ts';
+
+const digits = `${'0123456789abcdef'.repeat(3)}0123456789ABCDEF`;
+const pair = solanaTrader.keypair;
+const read = (text: string | Uint8Array) => readKeyContent(Buffer.from(text), 'the file');
+const evm = { kind: 'plain', key: { family: 'evm', bytes: Uint8Array.from(Buffer.from(digits, 'hex')) } };
+/** A seed of zeros and a one: short in base58, with zeros in its list. */
+const seed = Uint8Array.from([...new Array(31).fill(0), 1]);
+const short = nacl.sign.keyPair.fromSeed(seed).secretKey;
+const solana = { kind: 'plain', key: { family: 'solana', bytes: Uint8Array.from(pair.slice(0, 32)) } };
+
+const keys: readonly [what: string, text: string | Uint8Array, content: unknown][] = [
+  ['64 hex digits', digits, evm],
+  ['0x and 64 hex digits', `0x${digits}`, evm],
+  ['0X and 64 hex digits', `0X${digits}`, evm],
+  ['space around them', ` \t\r\n${digits}\n\r\t `, evm],
+  ['a byte order mark before them', `\uFEFF${digits}`, evm],
+  ['a list of numbers', JSON.stringify(pair), solana],
+  ['a list of numbers with spaces', `[\n ${pair.join(' ,\t\r\n ')} ]\n`, solana],
+  ['base58 of a keypair', encodeBase58(Uint8Array.from(pair)), solana],
+  ['a list with zeros in it', JSON.stringify([...short]), { kind: 'plain', key: { family: 'solana', bytes: seed } }],
+  [
+    'base58 of a keypair that begins with zeros',
+    encodeBase58(short),
+    { kind: 'plain', key: { family: 'solana', bytes: seed } },
+  ],
+  ['a keystore', '{"version":3}', { kind: 'keystore', json: { version: 3 } }],
+];
+
+test.each(keys)('a key is read: %s', (_, text, content) => {
+  expect(read(text)).toEqual(content);
+});
+
+const unknown = 'the file holds no private key that sotra knows';
+const damaged = 'the keypair in the file is damaged: its public half does not belong to its private half';
+const words = 'test test test test test test test test test test test junk';
+const notKeys: readonly [what: string, text: string | Uint8Array, message: string][] = [
+  ['nothing', '', unknown],
+  ['space', ' \n', unknown],
+  ['63 hex digits', digits.slice(1), unknown],
+  ['65 hex digits', `${digits}0`, unknown],
+  ['a first digit that is none', `g${digits.slice(1)}`, unknown],
+  ['a last digit that is none', `${digits.slice(1)}g`, unknown],
+  ['a sign below the digits', `/${digits.slice(1)}`, unknown],
+  ['a sign above the digits', `${digits.slice(1)}:`, unknown],
+  ['a sign below the letters', `@${digits.slice(1)}`, unknown],
+  ['a sign above the letters', `\`${digits.slice(1)}`, unknown],
+  ['half of a byte order mark', Buffer.concat([Buffer.from([0xef, 0xbb]), Buffer.from(digits)]), unknown],
+  [
+    'a byte order mark with another first byte',
+    Buffer.from(`01bbbf${Buffer.from(digits).toString('hex')}`, 'hex'),
+    unknown,
+  ],
+  [
+    'a byte order mark with another second byte',
+    Buffer.from(`ef01bf${Buffer.from(digits).toString('hex')}`, 'hex'),
+    unknown,
+  ],
+  [
+    'a byte order mark with another third byte',
+    Buffer.from(`efbb01${Buffer.from(digits).toString('hex')}`, 'hex'),
+    unknown,
+  ],
+  ['1x before 64 hex digits', `1x${digits}`, unknown],
+  ['zero', '0'.repeat(64), 'the key in the file is not a valid EVM private key'],
+  ['a list with words', '["a"]', unknown],
+  ['a list with a letter behind a number', `[${pair.join(',')}x]`, unknown],
+  ['a list with an empty place', '[1,,2]', unknown],
+  ['a list with a number above 255', `[256,${pair.slice(1).join(',')}]`, unknown],
+  ['a list without its end', `[${pair.join(',')}`, unknown],
+  [
+    'a list of 63',
+    JSON.stringify(pair.slice(1)),
+    'the keypair in the file has 63 bytes, a Solana keypair has 64: the file is damaged',
+  ],
+  ['a list of a wrong half', JSON.stringify([...pair.slice(0, 63), 27]), damaged],
+  ['a list with 255 in it', JSON.stringify([255, ...pair.slice(1)]), damaged],
+  ['base58 of a wrong half', encodeBase58(Uint8Array.from([...pair.slice(0, 63), 27])), damaged],
+  ['base58 of 63 bytes', encodeBase58(Uint8Array.from(pair.slice(1))), unknown],
+  ['JSON that does not end', '{"version":3', 'the file is neither a key nor whole JSON'],
+  [
+    'twelve words',
+    words,
+    `${unknown}: it looks like a recovery phrase, which opens more than one account; export the key of one`,
+  ],
+  [
+    'twelve words with more than one space between them',
+    words.replaceAll(' ', ' \n'),
+    `${unknown}: it looks like a recovery phrase, which opens more than one account; export the key of one`,
+  ],
+  ['twelve words, the first one after a digit', `1${words}`, unknown],
+  ['eleven words', words.slice(5), unknown],
+  ['twelve words, one of them a number', words.replace('junk', '12'), unknown],
+  ['twelve words, one with a sign', words.replace('junk', 'junk!'), unknown],
+];
+
+test.each(notKeys)('what is no key is refused without being shown: %s', (_, text, message) => {
+  expect(() => read(text)).toThrow(expect.objectContaining({ code: 'signing-key', message }));
+});
+
+test('who has no key in a file is told which forms are known', () => {
+  expect(() => read('gm')).toThrow(
+    expect.objectContaining({
+      hint: 'Known forms: 64 hex digits, a Solana keypair (CLI JSON or base58), a Web3 Secret Storage V3 keystore (JSON).',
+    }),
+  );
+});
+
+test('a key of EVM is above zero and below the order of the curve', () => {
+  const bytes = (hex: string) => Buffer.from(hex, 'hex');
+  const order = 'fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141';
+  for (const good of [`${'0'.repeat(63)}1`, `${order.slice(0, -1)}0`, '01'.repeat(32)])
+    expect(checkEvmKey(bytes(good), 'k')).toEqual(bytes(good));
+  for (const bad of [
+    '0'.repeat(64),
+    order,
+    `${order.slice(0, -1)}2`,
+    'ff'.repeat(32),
+    '01'.repeat(31),
+    '01'.repeat(33),
+    '',
+  ])
+    expect(() => checkEvmKey(bytes(bad), 'k')).toThrow('the key in k is not a valid EVM private key');
+});
+
+test('a keypair is told from a signature', () => {
+  expect(isKeypair(Uint8Array.from(pair))).toBe(true);
+  expect(isKeypair(Uint8Array.from([...pair.slice(0, 63), 27]))).toBe(false);
+});
+
+const password = Buffer.from('pw');
+const [salt, iv] = [Buffer.alloc(32, 7), Buffer.alloc(16, 9)];
+const secret = Buffer.from(digits, 'hex');
+
+type Json = Record<string, unknown> & { crypto: Record<string, unknown> };
+
+/** A keystore as other wallets write it, with a cost of nearly nothing. */
+function sealed(
+  {
+    bytes = secret,
+    derived = pbkdf2Sync(password, salt, 2, 32, 'sha256'),
+    vector = iv,
+    kdfparams = {} as object,
+    kdf = 'pbkdf2',
+  } = {},
+  more: Record<string, unknown> = {},
+): Json {
+  const cipher = createCipheriv('aes-128-ctr', derived.subarray(0, 16), iv);
+  const ciphertext = Buffer.concat([cipher.update(bytes), cipher.final()]);
+  const mac = Buffer.from(keccak_256(Buffer.concat([derived.subarray(16, 32), ciphertext]))).toString('hex');
+  return {
+    version: 3,
+    ...more,
+    crypto: {
+      cipher: 'aes-128-ctr',
+      ciphertext: ciphertext.toString('hex'),
+      cipherparams: { iv: vector.toString('hex') },
+      kdf,
+      kdfparams: { c: 2, prf: 'hmac-sha256', dklen: 32, salt: salt.toString('hex'), ...kdfparams },
+      mac,
+    },
+  };
+}
+
+const scryptOf = (n: number, r: number, p: number, dklen = 32) =>
+  sealed({
+    derived: scryptSync(password, salt, dklen, { N: n, r, p }),
+    kdf: 'scrypt',
+    kdfparams: { n, r, p, dklen },
+  });
+const open = (json: Json, by: Uint8Array = password) => openKeystore(readKeystore(json, 'k'), by, 'k');
+const key = { family: 'evm', bytes: Uint8Array.from(secret) };
+
+test('a keystore opens with its password, by either derivation, with 0x and Crypto as old wallets write them', async () => {
+  expect(await open(sealed())).toStrictEqual(key);
+  expect(await open(sealed(), Buffer.from('pw2'))).toBeUndefined();
+  expect(await open(scryptOf(2, 8, 1))).toEqual(key);
+  expect(await open(scryptOf(4, 1, 2))).toEqual(key);
+  expect(await open(scryptOf(2, 8, 1, 128))).toEqual(key);
+  // Each of the two needs some megabytes, one for its many rounds, the other for its many lanes.
+  expect(await open(scryptOf(16_384, 8, 1))).toEqual(key);
+  expect(await open(scryptOf(2, 8, 8192))).toEqual(key);
+  const { crypto, ...rest } = sealed();
+  expect(await open({ ...rest, Crypto: crypto } as unknown as Json)).toEqual(key);
+  const hex = Object.fromEntries(['ciphertext', 'mac'].map((name) => [name, `0x${crypto[name]}`]));
+  expect(await open({ ...rest, crypto: { ...crypto, ...hex } })).toEqual(key);
+  const address = 'ab'.repeat(20);
+  expect(await open(sealed({}, { address }))).toEqual({ ...key, statedAddress: address });
+});
+
+test('a key of solana is any 32 bytes; a short one gets its zeros back', async () => {
+  const zeros = { bytes: Buffer.alloc(32) };
+  const ofSolana = { sotra: { family: 'solana' } };
+  expect(await open(sealed(zeros, ofSolana))).toEqual({ family: 'solana', bytes: new Uint8Array(32) });
+  await expect(open(sealed(zeros))).rejects.toThrow('the key in k is not a valid EVM private key');
+  const short = await open(sealed({ bytes: Buffer.from([1, 2]) }));
+  expect(short?.bytes).toEqual(Uint8Array.from([...new Array(30).fill(0), 1, 2]));
+  expect(familyOfKeystore(readKeystore(sealed(), 'k'))).toBe('evm');
+  expect(familyOfKeystore(readKeystore(sealed({}, ofSolana), 'k'))).toBe('solana');
+});
+
+const changed = (change: object) => ({ ...sealed(), crypto: { ...sealed().crypto, ...change } });
+const params = (kdfparams: object) => sealed({ kdfparams });
+const scryptParams = (n: number, r: number, p: number) => sealed({ kdf: 'scrypt', kdfparams: { n, r, p } });
+const insane = (n: number, r: number, p: number) =>
+  `k asks for more memory or work than is sane (scrypt N ${n}, r ${r}, p ${p})`;
+const refused: readonly [what: string, json: Json, message: string][] = [
+  ['no bytes', sealed({ bytes: Buffer.alloc(0) }), 'k holds 0 bytes, a private key has 32'],
+  ['33 bytes', sealed({ bytes: Buffer.alloc(33, 1) }), 'k holds 33 bytes, a private key has 32'],
+  ['an iv of 15 bytes', sealed({ vector: Buffer.alloc(15) }), 'k is damaged: its iv has 15 bytes, not 16'],
+  ['dklen 31', params({ dklen: 31 }), 'k: dklen 31 is not from 32 to 128'],
+  ['dklen 129', params({ dklen: 129 }), 'k: dklen 129 is not from 32 to 128'],
+  ['too many rounds', params({ c: 10_000_001 }), 'k asks for 10000001 rounds of pbkdf2: too many'],
+  ['N of one', scryptParams(1, 8, 1), 'k: scrypt N 1 is not a power of two'],
+  ['N of three', scryptParams(3, 8, 1), 'k: scrypt N 3 is not a power of two'],
+  ['more memory than 1 GB', scryptParams(2_097_152, 8, 1), insane(2_097_152, 8, 1)],
+  ['more work than eight sealings', scryptParams(262_144, 8, 9), insane(262_144, 8, 9)],
+  [
+    'a salt of a megabyte',
+    params({ salt: '00'.repeat(1_000_000) }),
+    'k is not a Web3 Secret Storage V3 keystore: see crypto.kdfparams.salt',
+  ],
+  [
+    'a ciphertext of forty megabytes',
+    changed({ ciphertext: '00'.repeat(20_000_000) }),
+    'k is not a Web3 Secret Storage V3 keystore: see crypto.ciphertext',
+  ],
+  ['an empty address', { ...sealed(), address: '' }, 'k is damaged: its address is empty'],
+  ['an address that is none', { ...sealed(), address: '0x12' }, 'k is damaged: its address is none'],
+  ['another version', { ...sealed(), version: 4 }, 'k is not a Web3 Secret Storage V3 keystore: see version'],
+  [
+    'another cipher',
+    changed({ cipher: 'aes-256-gcm' }),
+    'k is not a Web3 Secret Storage V3 keystore: see crypto.cipher',
+  ],
+  ['half a byte', changed({ ciphertext: 'abc' }), 'k is not a Web3 Secret Storage V3 keystore: see crypto.ciphertext'],
+  ['no hex before', changed({ mac: 'xab' }), 'k is not a Web3 Secret Storage V3 keystore: see crypto.mac'],
+  ['no hex behind', changed({ mac: 'abx' }), 'k is not a Web3 Secret Storage V3 keystore: see crypto.mac'],
+  ['another derivation', changed({ kdf: 'argon2' }), 'k is not a Web3 Secret Storage V3 keystore: see crypto.kdf'],
+  ['no rounds', params({ c: 0 }), 'k is not a Web3 Secret Storage V3 keystore: see crypto.kdfparams.c'],
+  [
+    'rounds that are no number',
+    params({ c: null }),
+    'k is not a Web3 Secret Storage V3 keystore: see crypto.kdfparams.c',
+  ],
+  [
+    'the cost of the other derivation',
+    changed({ kdf: 'scrypt' }),
+    'k is not a Web3 Secret Storage V3 keystore: see crypto.kdfparams.n',
+  ],
+];
+
+test.each(refused)('a keystore is refused: %s', async (_, json, message) => {
+  await expect((async () => open(json))()).rejects.toMatchObject({ code: 'signing-key', message });
+});
+
+test.each([
+  ['as many rounds as are taken', params({ c: 10_000_000 })],
+  ['as much memory and work as is taken', scryptParams(1_048_576, 8, 2)],
+])('a keystore that asks for %s is not refused: its key is derived', async (_, json) => {
+  // From no password nothing is derived, which takes no time.
+  await expect(open(json, null as never)).rejects.toMatchObject({ code: 'ERR_INVALID_ARG_TYPE' });
+});
+
+test('a mac of another length is damage, and no matter of the password', async () => {
+  const { mac } = sealed().crypto;
+  const opened = async (other: string) => open(changed({ mac: other }));
+  await expect(opened(`${mac}00`)).rejects.toThrow('k is damaged: its mac has 33 bytes, not 32');
+  await expect(opened('')).rejects.toThrow('k is damaged: its mac has 0 bytes, not 32');
+});
+
+test('a keystore of an old wallet with r = 1 and many rounds opens, which OpenSSL refuses', async () => {
+  const cost = { n: 65_536, r: 1, p: 1, dklen: 32 };
+  const derived = Buffer.from(scrypt(password, salt, { N: cost.n, r: cost.r, p: cost.p, dkLen: cost.dklen }));
+  expect(() => scryptSync(password, salt, 32, { N: cost.n, r: cost.r, p: cost.p })).toThrow();
+  expect(await open(sealed({ derived, kdf: 'scrypt', kdfparams: cost }))).toEqual(key);
+});
+
+interface SealedParts {
+  ciphertext: string;
+  cipherparams: { iv: string };
+  kdfparams: { n: number; r: number; p: number; dklen: number; salt: string };
+  mac: string;
+}
+
+/** Opens a keystore by its parts alone, as another wallet would. */
+function openByHand(crypto: unknown): Uint8Array {
+  const { ciphertext, cipherparams, kdfparams, mac } = crypto as SealedParts;
+  const { n, r, p, dklen } = kdfparams;
+  const bytes = (hex: string) => Buffer.from(hex, 'hex');
+  const derived = scryptSync(password, bytes(kdfparams.salt), dklen, { N: n, r, p, maxmem: 300_000_000 });
+  const hidden = bytes(ciphertext);
+  expect(mac).toBe(Buffer.from(keccak_256(Buffer.concat([derived.subarray(16, 32), hidden]))).toString('hex'));
+  const cipher = createDecipheriv('aes-128-ctr', derived.subarray(0, 16), bytes(cipherparams.iv));
+  return Uint8Array.from(Buffer.concat([cipher.update(hidden), cipher.final()]));
+}
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+const hexOf = (bytes: number) => expect.stringMatching(new RegExp(`^[0-9a-f]{${2 * bytes}}$`));
+const sealedCrypto = {
+  cipher: 'aes-128-ctr',
+  cipherparams: { iv: hexOf(16) },
+  ciphertext: hexOf(32),
+  kdf: 'scrypt',
+  kdfparams: { n: 262_144, r: 8, p: 1, dklen: 32, salt: hexOf(32) },
+  mac: hexOf(32),
+};
+
+test('a key of EVM is sealed as other wallets read it, each time with another salt and iv', async () => {
+  const address = '0xFCAd0B19bB29D4674531d6f115237E16AfCE377c';
+  const store = (await sealKey({ family: 'evm', bytes: secret }, address, password)) as Json;
+  expect(store).toStrictEqual({
+    version: 3,
+    id: expect.stringMatching(uuid),
+    address: 'fcad0b19bb29d4674531d6f115237e16afce377c',
+    crypto: sealedCrypto,
+  });
+  expect(openByHand(store.crypto)).toEqual(Uint8Array.from(secret));
+  const { crypto: other } = (await sealKey({ family: 'evm', bytes: secret }, address, password)) as Json;
+  for (const part of ['ciphertext', 'cipherparams', 'kdfparams', 'mac'])
+    expect(other[part]).not.toEqual(store.crypto[part]);
+});
+
+test('a key of solana is sealed with a word about its family and its address as it is', async () => {
+  const bytes = Uint8Array.from(pair.slice(0, 32));
+  const store = (await sealKey({ family: 'solana', bytes }, solanaTrader.address, password)) as Json;
+  expect(store).toStrictEqual({
+    version: 3,
+    id: expect.stringMatching(uuid),
+    address: solanaTrader.address,
+    sotra: { family: 'solana' },
+    crypto: sealedCrypto,
+  });
+  expect(openByHand(store.crypto)).toEqual(bytes);
+});

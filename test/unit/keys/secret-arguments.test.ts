@@ -1,0 +1,125 @@
+import nacl from 'tweetnacl';
+import { expect, test } from 'vitest';
+import { refuseSecretArguments, secretIn } from '../../../src/keys/secret-arguments.ts';
+import { encodeBase58 } from '../../../src/model/address.ts';
+import { solanaTrader } from '../../support/traders.ts';
+
+const hex = '0123456789abcdef'.repeat(4);
+const pair = Uint8Array.from(solanaTrader.keypair);
+const pairHex = Buffer.from(pair).toString('hex');
+const base58 = encodeBase58(pair);
+/** A pair that begins with a zero may have 86 letters in base58, the fewest that are looked at. */
+const shortest = encodeBase58(pairOf((text) => text.length === 86));
+const spoilt = Uint8Array.from([...pair.slice(0, 63), 27]);
+const list = (count: number, space = '') => `[${new Array(count).fill(`${space}17${space}`).join(',')}]`;
+const twelve = 'test test test test test test test test test test test junk';
+const words = (count: number) => new Array(count).fill('zoo').join(' ');
+
+/** The first of many keypairs whose base58 is as wanted. */
+function pairOf(wanted: (text: string) => boolean): Uint8Array {
+  for (let first = 0; first < 256; first += 1)
+    for (let second = 0; second < 256; second += 1) {
+      const seed = Uint8Array.from({ length: 32 }, (_, index) => [0, first, second][index] ?? 7);
+      const { secretKey } = nacl.sign.keyPair.fromSeed(seed);
+      if (wanted(encodeBase58(secretKey))) return secretKey;
+    }
+  throw new Error('there is no such keypair');
+}
+
+const looks: readonly [text: string, what: string | undefined][] = [
+  [hex, 'a private key'],
+  [`0x${hex}`, 'a private key'],
+  [`0X${hex.toUpperCase()}`, 'a private key'],
+  [` ${hex}\n`, 'a private key'],
+  [hex.slice(1), undefined],
+  [`${hex}0`, undefined],
+  [`g${hex}`, undefined],
+  [`1x${hex}`, undefined],
+  [`${hex.slice(1)}g`, undefined],
+  [pairHex, 'a Solana keypair'],
+  [`0x${pairHex}`, 'a Solana keypair'],
+  [`0X${pairHex.toUpperCase()}`, 'a Solana keypair'],
+  [Buffer.from(spoilt).toString('hex'), undefined],
+  [`${pairHex}00`, undefined],
+  [`a ${pairHex}`, undefined],
+  [pairHex.slice(2), undefined],
+  [base58, 'a Solana keypair'],
+  [shortest, 'a Solana keypair'],
+  [encodeBase58(spoilt), undefined],
+  [`${base58} ${base58}`, undefined],
+  ['l'.repeat(88), undefined],
+  ['z'.repeat(90), undefined],
+  [solanaTrader.address, undefined],
+  [list(64), 'a Solana keypair'],
+  [list(32), 'a Solana keypair'],
+  [list(64, ' \n'), 'a Solana keypair'],
+  [` ${list(64)} `, 'a Solana keypair'],
+  [list(31), undefined],
+  [list(65), undefined],
+  [`a${list(64)}`, undefined],
+  [`${list(64)}a`, undefined],
+  [list(64).replace('17', '1'), 'a Solana keypair'],
+  [list(64).replace('17', '255'), 'a Solana keypair'],
+  [list(64).replace('17]', '255]'), 'a Solana keypair'],
+  [list(64).replace('17', '1000'), undefined],
+  [list(64).replace('17]', '1000]'), undefined],
+  [list(64).replace('17', 'a'), undefined],
+  [list(64).replace('17]', 'a]'), undefined],
+  [list(64).replace('17', 'x17'), undefined],
+  [list(64).replace(',', 'x,'), undefined],
+  [list(64).replace(',', ',x'), undefined],
+  [list(64).replace(']', 'x]'), undefined],
+  [twelve, 'a recovery phrase'],
+  [twelve.replaceAll(' ', ' \n '), 'a recovery phrase'],
+  [words(15), 'a recovery phrase'],
+  [words(18), 'a recovery phrase'],
+  [words(21), 'a recovery phrase'],
+  [words(24), 'a recovery phrase'],
+  [words(11), undefined],
+  [words(13), undefined],
+  [words(25), undefined],
+  [twelve.replace('junk', 'sotra'), undefined],
+  [twelve.replace('junk', 'Junk'), undefined],
+  [twelve.replace('junk', '1junk'), undefined],
+  [twelve.replace('junk', 'junk1'), undefined],
+  ['gm', undefined],
+  ['', undefined],
+];
+
+test.each(looks)('%j is told as %s', async (text, what) => {
+  expect(await secretIn(text)).toBe(what);
+});
+
+const tail = '(not shown here): arguments are seen by other processes and kept by the shell';
+const refused: readonly [argv: string[], where: string][] = [
+  [['sign', hex], 'an argument holds what looks like a private key'],
+  [[hex], 'an argument holds what looks like a private key'],
+  [['-x', hex], 'an argument holds what looks like a private key'],
+  [['--text', hex], '--text holds what looks like a private key'],
+  [['--service-name', twelve], '--service-name holds what looks like a recovery phrase'],
+  [[`--text=${hex}`], '--text holds what looks like a private key'],
+  [[`--service-name=${twelve.replaceAll(' ', '\n')}`], '--service-name holds what looks like a recovery phrase'],
+  [['--text=a', hex], 'an argument holds what looks like a private key'],
+  [['--tx', base58], '--tx holds what looks like a Solana keypair'],
+  [['--tx', list(64)], '--tx holds what looks like a Solana keypair'],
+  [['--tx', pairHex], '--tx holds what looks like a Solana keypair'],
+  [['--tx', hex, hex], 'an argument holds what looks like a private key'],
+];
+
+test.each(refused)('the command line %j is refused by its place, without what it holds', async (argv, where) => {
+  await expect(refuseSecretArguments(argv)).rejects.toMatchObject({
+    code: 'usage',
+    message: `${where} ${tail}`,
+    hint: 'Give it with --key-file <file>, --key-env <NAME>, --key-stdin or --key <name>, or type it at the question on a terminal. Treat the one you typed as known to others.',
+  });
+});
+
+test.each([
+  [['--tx', hex]],
+  [['--tx', `0x${hex}`]],
+  [[`--tx=0X${hex}`]],
+  [['--text', 'gm', '--signature', Buffer.from(spoilt).toString('hex')]],
+  [[]],
+])('the command line %j is taken', async (argv) => {
+  await expect(refuseSecretArguments(argv)).resolves.toBeUndefined();
+});

@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import { compactJson, indentJson, safeJson, visibleJson } from '../../../src/output/json.ts';
+import { fc } from '../../support/draw.ts';
+
+test('JSON is indented by two spaces, empty objects and lists on one line', () => {
+  expect(indentJson('{"a":[1,{"b":null}],"c":{},"d":[ ],"e":"x"}')).toBe(
+    '{\n  "a": [\n    1,\n    {\n      "b": null\n    }\n  ],\n  "c": {},\n  "d": [],\n  "e": "x"\n}',
+  );
+});
+
+test('numbers, repeated keys and escapes stay exactly as they were sent', () => {
+  const sent = '{"id":9007199254740993,"price":1.0,"small":1E-7,"id":-0,"text":"\\u00e9 \\"{[,:]}\\" \\\\"}';
+  expect(indentJson(sent)).toBe(
+    '{\n  "id": 9007199254740993,\n  "price": 1.0,\n  "small": 1E-7,\n  "id": -0,\n  "text": "\\u00e9 \\"{[,:]}\\" \\\\"\n}',
+  );
+  expect(compactJson(indentJson(sent))).toBe(sent);
+});
+
+test('a value alone stays alone, and the layout it came in does not matter', () => {
+  expect(indentJson(' 12 ')).toBe('12');
+  expect(indentJson('"a b"')).toBe('"a b"');
+  expect(compactJson('{ "a" :\r\n [ 1 , "b c" ] }\n')).toBe('{"a":[1,"b c"]}');
+});
+
+test('indenting is what JSON.stringify does with two spaces', () => {
+  const withoutFloats = fc
+    .jsonValue({ noUnicodeString: false })
+    .filter((value) => !/\d\.|e[-+]/.test(JSON.stringify(value)));
+  fc.assert(
+    fc.property(withoutFloats, (value) => {
+      expect(indentJson(JSON.stringify(value))).toBe(JSON.stringify(value, null, 2));
+    }),
+  );
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => {
+      const text = JSON.stringify(value);
+      expect(JSON.parse(indentJson(text))).toEqual(JSON.parse(text));
+      expect(compactJson(indentJson(text))).toBe(text);
+    }),
+  );
+});
+
+test('a hundred thousand nested lists and a string of a million escapes are no trouble', () => {
+  const deep = '['.repeat(100_000) + ']'.repeat(100_000);
+  expect(compactJson(indentJson(deep))).toBe(deep);
+  const long = `"${'\\n'.repeat(1_000_000)}"`;
+  expect(indentJson(long)).toBe(long);
+});
+
+test('controls that JSON allows raw are written as escapes of the same value', () => {
+  expect(safeJson('"a\u007fb\u009b31mc"')).toBe('"a\\u007fb\\u009b31mc"');
+  expect(JSON.parse(safeJson('"a\u007fb\u009b31mc"'))).toBe('a\u007fb\u009b31mc');
+});
+
+test('JSON that people read shows what has no ink, as escapes of the same text', () => {
+  const text = JSON.stringify('a\u202eb\ufeffc\u200bd\u2028e\u{e0041}f\u009bé🎉');
+  expect(visibleJson(text)).toBe('"a\\u202eb\\ufeffc\\u200bd\\u2028e\\udb40\\udc41f\\u009bé🎉"');
+  expect(JSON.parse(visibleJson(text))).toBe(JSON.parse(text));
+});

@@ -1,0 +1,196 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { stripVTControlCharacters } from 'node:util';
+import { expect, test } from 'vitest';
+import { createPalette } from '../../../src/output/colour.ts';
+import { renderView } from '../../../src/output/table.ts';
+import { displayWidth } from '../../../src/output/text-width.ts';
+import type { View } from '../../../src/output/view.ts';
+import { type Trader, textView, traders, traderView } from '../../support/output-sample.ts';
+
+const naughtyPath = '../shared/data/hostile/text/blns.json';
+const palette = createPalette(0);
+
+function renderTraders(width: number, options = {}): string {
+  return renderView(traderView, traders, {}, { width, palette, ...options });
+}
+
+test('a wide terminal gets the whole table', () => {
+  expect(`\n${renderTraders(140)}`).toBe(`
+Rank  Trader            Address           PnL 30d      ROI  Win rate  Bio
+──────────────────────────────────────────────────────────────────────────────────────────────────────────────
+   1  vitalik_jr        0x1234…cdef  +$128,340.52  +212.4%       72%  buys what the timeline sells, then waits
+   2  日本のトレーダー  7xKX…gAsU         -$12.50  -0.042%       50%  👨‍👩‍👧 né
+   3  anon              0xabcd…0000         $0.00        –        0%  –
+`);
+});
+
+test('a terminal of 80 columns gets a table with the long columns cut to fit exactly', () => {
+  expect(`\n${renderTraders(80)}`).toBe(`
+Rank  Trader         Address           PnL 30d      ROI  Win rate  Bio
+────────────────────────────────────────────────────────────────────────────────
+   1  vitalik_jr     0x1234…cdef  +$128,340.52  +212.4%       72%  buys what th…
+   2  日本のトレー…  7xKX…gAsU         -$12.50  -0.042%       50%  👨‍👩‍👧 né
+   3  anon           0xabcd…0000         $0.00        –        0%  –
+`);
+});
+
+test('a terminal of 60 columns gets a card an item', () => {
+  expect(`\n${renderTraders(60)}`).toBe(`
+Rank      1
+Trader    vitalik_jr
+Address   0x1234…cdef
+PnL 30d   +$128,340.52
+ROI       +212.4%
+Win rate  72%
+Bio       buys what the timeline sells, then waits
+
+Rank      2
+Trader    日本のトレーダー
+Address   7xKX…gAsU
+PnL 30d   -$12.50
+ROI       -0.042%
+Win rate  50%
+Bio       👨‍👩‍👧 né
+
+Rank      3
+Trader    anon
+Address   0xabcd…0000
+PnL 30d   $0.00
+ROI       –
+Win rate  0%
+Bio       –
+`);
+});
+
+test('a terminal of 40 columns gets cards with the long values cut', () => {
+  expect(`\n${renderTraders(40)}`).toBe(`
+Rank      1
+Trader    vitalik_jr
+Address   0x1234…cdef
+PnL 30d   +$128,340.52
+ROI       +212.4%
+Win rate  72%
+Bio       buys what the timeline sells,…
+
+Rank      2
+Trader    日本のトレーダー
+Address   7xKX…gAsU
+PnL 30d   -$12.50
+ROI       -0.042%
+Win rate  50%
+Bio       👨‍👩‍👧 né
+
+Rank      3
+Trader    anon
+Address   0xabcd…0000
+PnL 30d   $0.00
+ROI       –
+Win rate  0%
+Bio       –
+`);
+});
+
+test('a terminal without Unicode gets ASCII ornaments', () => {
+  expect(`\n${renderTraders(100, { unicode: false, columns: ['rank', 'address', 'roi'] })}`).toBe(`
+Rank  Address            ROI
+----------------------------
+   1  0x1234...cdef  +212.4%
+   2  7xKX...gAsU    -0.042%
+   3  0xabcd...0000        -
+`);
+});
+
+test('named columns come in the order they were named', () => {
+  expect(`\n${renderTraders(80, { columns: ['trades', 'name'] })}`).toBe(`
+Trades  Trader
+────────────────────────
+ 1,412  vitalik_jr
+     4  日本のトレーダー
+     0  anon
+`);
+});
+
+test('a record is one line a column, addresses whole and prose wrapped under itself', () => {
+  const record: View<Trader, Trader> = {
+    layout: 'record',
+    rows: (answer) => [answer],
+    columns: [
+      { key: 'address', header: 'Address', help: 'The address.', value: (row) => row.address, cut: 'middle' },
+      { key: 'trades', header: 'Trades', help: 'How many.', value: (row) => row.trades },
+      { key: 'bio', header: 'Bio', help: 'What the trader says.', value: (row) => row.bio, cut: 'end' },
+      { key: 'roi', header: 'ROI', help: 'In percent.', value: () => null },
+    ],
+  };
+  expect(`\n${renderView(record, traders[0], {}, { width: 30, palette })}`).toBe(`
+Address  0x1234567890abcdef1234567890abcdef1234cdef
+Trades   1412
+Bio      buys what the
+         timeline sells, then
+         waits
+ROI      –
+`);
+});
+
+test('further blocks stand below under their titles, empty ones are left out', () => {
+  const view: View<readonly Trader[], Trader> = {
+    ...traderView,
+    blocks: (answer) => [
+      { title: 'Nothing', layout: 'table', columns: traderView.columns, rows: [] },
+      { title: 'Best', layout: 'record', columns: traderView.columns.slice(0, 2), rows: answer.slice(0, 1) },
+    ],
+  };
+  expect(`\n${renderView(view, traders.slice(0, 1), {}, { width: 80, palette, columns: ['rank'] })}`).toBe(`
+Rank
+────
+   1
+
+Best
+Rank    1
+Trader  vitalik_jr
+`);
+});
+
+test('no rows are no text', () => {
+  expect(renderView(traderView, [], {}, { width: 80, palette })).toBe('');
+});
+
+test('gains are green and losses red, headers bold, and without colour nothing else changes', () => {
+  const options = { width: 80, columns: ['rank', 'pnl'] };
+  const coloured = renderView(traderView, traders, {}, { ...options, palette: createPalette(1) });
+  expect(coloured.split('\n').slice(0, 5)).toEqual([
+    '\u001b[1mRank\u001b[22m       \u001b[1mPnL 30d\u001b[22m',
+    '\u001b[2m──────────────────\u001b[22m',
+    '   1  \u001b[32m+$128,340.52\u001b[39m',
+    '   2       \u001b[31m-$12.50\u001b[39m',
+    '   3         $0.00',
+  ]);
+  expect(stripVTControlCharacters(coloured)).toBe(renderView(traderView, traders, {}, { ...options, palette }));
+});
+
+test('a long table keeps its columns to the last row', () => {
+  const many = Array.from({ length: 120 }, () => traders).flat();
+  const lines = renderView(traderView, many, {}, { width: 80, palette }).trimEnd().split('\n');
+  expect(lines.length).toBe(362);
+  expect(lines.at(-3)).toBe('   1  vitalik_jr     0x1234…cdef  +$128,340.52  +212.4%       72%  buys what th…');
+  expect(lines.filter((line) => line.startsWith('Rank')).length).toBe(1);
+});
+
+test('no width from 40 to 300 makes a line wider than the terminal, and no width crashes', () => {
+  for (let width = 40; width <= 300; width += 1) {
+    const widest = Math.max(...renderTraders(width).split('\n').map(displayWidth));
+    expect(widest).toBeLessThanOrEqual(width);
+  }
+  for (const width of [0, 1, 2, 7, 20]) expect(renderTraders(width)).toContain('Rank      1\n');
+});
+
+test.skipIf(!existsSync(naughtyPath))('naughty strings break no table (needs the shared data folder)', () => {
+  const strings = JSON.parse(readFileSync(naughtyPath, 'utf8')) as string[];
+  const rows = strings.map((text) => [text, text]);
+  for (const width of [40, 80, 140]) {
+    const output = renderView(textView, rows, {}, { width, palette });
+    expect(output).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/);
+    const lines = output.trimEnd().split('\n');
+    expect(lines.length).toBe(strings.length + 2);
+    for (const line of lines) expect(displayWidth(line)).toBeLessThanOrEqual(width);
+  }
+});

@@ -1,0 +1,156 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { expect, test } from 'vitest';
+import { createProgress } from '../../../src/output/progress.ts';
+import { run, stub, temporaryFolder } from '../../support/harness.ts';
+
+function createScreen(isTTY: boolean) {
+  const written: string[] = [];
+  const stream = new Writable({
+    write: (chunk, _encoding, callback) => {
+      written.push(String(chunk));
+      callback();
+    },
+  });
+  const stderr = Object.assign(stream, {
+    isTTY,
+    columns: 80,
+    cursorTo: () => true,
+    clearLine: () => true,
+    moveCursor: () => true,
+  });
+  return { stderr, text: () => written.join('') };
+}
+
+test('without a terminal each step is a line', async () => {
+  const screen = createScreen(false);
+  const progress = await createProgress({ stderr: screen.stderr, quiet: false });
+  progress.step('sending 1 of 2');
+  progress.step('sending 2 of 2');
+  progress.done('registered \u001b[31m1,000 addresses');
+  progress.fail('one was refused');
+  progress.stop();
+  expect(screen.text()).toBe('sending 1 of 2\nsending 2 of 2\nregistered 1,000 addresses\none was refused\n');
+});
+
+test('with quiet nothing is said, on a terminal or off it', async () => {
+  for (const isTTY of [true, false]) {
+    const screen = createScreen(isTTY);
+    const progress = await createProgress({ stderr: screen.stderr, quiet: true });
+    progress.step('working');
+    progress.done('done');
+    progress.fail('failed');
+    progress.stop();
+    expect(screen.text()).toBe('');
+  }
+});
+
+test('on a terminal the outcome stays as a line with its mark', async () => {
+  const screen = createScreen(true);
+  const progress = await createProgress({ stderr: screen.stderr, quiet: false });
+  progress.step('sending');
+  progress.done('registered 1,000 addresses');
+  progress.step('sending more');
+  progress.fail('the service refused');
+  progress.stop();
+  expect(screen.text()).toContain('⠋ sending');
+  expect(screen.text()).toContain('✔ registered 1,000 addresses\n');
+  expect(screen.text()).toContain('✖ the service refused\n');
+});
+
+test('a terminal without colour or Unicode gets neither', async () => {
+  const screen = createScreen(true);
+  const progress = await createProgress({ stderr: screen.stderr, quiet: false, unicode: false });
+  progress.step('sending');
+  progress.done('sent');
+  expect(screen.text()).toContain('- sending');
+  expect(screen.text()).toContain('+ sent\n');
+  expect(screen.text()).not.toMatch(/\u001b\[\d+m/);
+});
+
+test('an upload shows a spinner on a terminal, lines with --plain, other frames with --ascii, nothing with --quiet or --json', async () => {
+  const file = join(temporaryFolder(), 'addresses');
+  const addresses = Array.from({ length: 2500 }, (_, index) => `0x${(index + 1).toString(16).padStart(40, '0')}`);
+  writeFileSync(file, addresses.join('\n'));
+  const upload = (...flags: string[]) =>
+    run(
+      `--sandbox webhook register --url http://127.0.0.1:4242/hook --addresses-file ${file} --yes ${flags.join(' ')}`,
+      {
+        tty: 80,
+      },
+    );
+  const spinning = await upload();
+  expect(spinning.err).toContain('\u001b[');
+  expect(spinning.err).toMatch(/[⠋⠙⠹]/);
+  const ascii = await upload('--ascii');
+  expect(ascii.err).toContain('\u001b[');
+  expect(ascii.err).not.toMatch(/[⠋⠙⠹✔]/);
+  const plain = await upload('--plain');
+  expect(plain.err).not.toContain('\u001b');
+  expect(plain.err).toMatch(/^upload \w+: 2,500 addresses in 3 chunks\n/);
+  expect(plain.err).toContain('\n3 of 3 chunks confirmed\n');
+  expect((await upload('--quiet')).err).toBe('');
+  expect((await upload('--json')).err).toBe('');
+});
+
+test('on a terminal a step says how long it has taken, and a line that stays does not', async () => {
+  const screen = createScreen(true);
+  let nowMs = 0;
+  const progress = await createProgress({ stderr: screen.stderr, quiet: false, now: () => nowMs });
+  progress.step('sending');
+  await expect.poll(() => screen.text()).toContain('⠙ sending');
+  expect(screen.text()).not.toContain('(');
+  nowMs = 12_400;
+  await expect.poll(() => screen.text()).toContain('sending (12 s)');
+  progress.done('sent');
+  expect(screen.text()).toContain('✔ sent\n');
+});
+
+test('on a terminal an upload says what it waits for and how long; in a pipe, with --quiet and as JSON it does not', async () => {
+  const service = await stub(({ method }, response, count) => {
+    if (method === 'GET') return void response.end('[]');
+    if (count === 2) return void response.writeHead(429, { 'retry-after': '7' }).end('{"error":"busy"}');
+    if (count === 4) return void response.writeHead(500).end('{"error":"broken"}');
+    response.end('{"uid":"u-1","destinationUrl":"http://127.0.0.1:9/hook","secret":"s"}');
+  });
+  const list = join(temporaryFolder(), 'list');
+  writeFileSync(list, Array.from({ length: 1001 }, (_, index) => `ext:${index}\n`).join(''));
+  const upload = (more: string, tty?: number) => {
+    service.requests.length = 0;
+    const argv = `webhook register --url http://127.0.0.1:9/hook --addresses-file ${list} ${more}`;
+    return run(argv, { env: service.env, hurry: true, ...(tty === undefined ? {} : { tty }) });
+  };
+  const shown = await upload('', 80);
+  expect(shown.code).toBe(0);
+  expect(shown.err).toContain('registering the webhook');
+  expect(shown.err).toContain('busy (HTTP 429 from POST /v1/webhooks/feed); trying again after 7 s');
+  expect(shown.err).toContain('chunk 2: broken (HTTP 500 from PUT /v1/webhooks/feed/u-1); trying again after 1 s');
+  expect((await upload('')).err).not.toContain('trying again');
+  expect((await upload('--quiet', 80)).err).toBe('');
+  expect((await upload('--json', 80)).err).toBe('');
+});
+
+test('an import says how many rows it has seen, and Ctrl-C how far it came', async () => {
+  const file = join(temporaryFolder(), 'trades.ndjson');
+  const trade = (index: number) => ({
+    chain: 'base',
+    trader: `0x${(index % 50).toString(16).padStart(40, '0')}`,
+    token: `0x${(index % 7).toString(16).padStart(40, 'c')}`,
+    side: index % 3 === 2 ? 'sell' : 'buy',
+    amount: 10,
+    value_usd: 25,
+    timestamp: 1_790_000_000 + index,
+    tx: `0x${index.toString(16).padStart(64, '0')}`,
+  });
+  writeFileSync(file, Array.from({ length: 11_000 }, (_, index) => JSON.stringify(trade(index))).join('\n'));
+  const spinning = await run(`sandbox import ${file}`, { tty: 80 });
+  expect([spinning.code, spinning.out]).toEqual([0, expect.stringContaining('11,000')]);
+  expect(spinning.err).toContain('5,000 rows checked');
+  expect((await run(`sandbox import ${file} --quiet`, { tty: 80 })).err).toBe('');
+  const stopped = await run(`sandbox import ${file}`, { signal: AbortSignal.abort() });
+  expect(stopped.code).toBe(130);
+  expect(stopped.err).toMatch(
+    /^error: interrupted at row \d{1,3}; trades stored: 0\nhint: The same command again imports what is missing.\n$/,
+  );
+});

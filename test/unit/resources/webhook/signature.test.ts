@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest';
+import { matchingSecret, parseHeader, signBody, timestampMs } from '../../../../src/resources/webhook/signature.ts';
+
+const good = { timestamp: '1565125718', signatures: ['abc'] };
+
+const headers: readonly [header: string, read: ReturnType<typeof parseHeader>][] = [
+  ['t=1565125718,v1=abc', good],
+  ['v1=abc,t=1565125718', good],
+  ['  t=1565125718,v1=abc\n', good],
+  [' t = 1565125718 , v1 = abc ', good],
+  ['daylight-signature: t=1565125718,v1=abc', good],
+  ['Daylight-Signature:t=1565125718,v1=abc', good],
+  ['DAYLIGHT-SIGNATURE:  t=1565125718,v1=abc', good],
+  ['t=1565125718,v1=abc,v1=def,v2=ghi', { timestamp: '1565125718', signatures: ['abc', 'def'] }],
+  ['t=1565125718,v1=a=b=', { timestamp: '1565125718', signatures: ['a=b='] }],
+  ['t=1,v1=', { timestamp: '1', signatures: [''] }],
+  ['t=1234567890123456,v1=a', { timestamp: '1234567890123456', signatures: ['a'] }],
+  ['', { malformed: 'it is empty' }],
+  [' \n', { malformed: 'it is empty' }],
+  ['daylight-signature: ', { malformed: 'it is empty' }],
+  ['nonsense', { malformed: '"nonsense" is no <name>=<value>' }],
+  ['t=1, nonsense ,v1=a', { malformed: '"nonsense" is no <name>=<value>' }],
+  ['t=1,daylight-signature:,v1=a', { malformed: '"daylight-signature:" is no <name>=<value>' }],
+  ['x'.repeat(50), { malformed: `"${'x'.repeat(40)}" is no <name>=<value>` }],
+  ['v1=abc', { malformed: 't=<timestamp> is missing' }],
+  ['t=1,t=2,v1=abc', { malformed: 't= stands in it twice' }],
+  ['t=soon,v1=abc', { malformed: 't=soon is not a time in whole seconds' }],
+  ['t=x1,v1=abc', { malformed: 't=x1 is not a time in whole seconds' }],
+  ['t=1.5,v1=abc', { malformed: 't=1.5 is not a time in whole seconds' }],
+  ['t=,v1=abc', { malformed: 't= is not a time in whole seconds' }],
+  [`t=${'1'.repeat(50)},v1=a`, { malformed: `t=${'1'.repeat(40)} is not a time in whole seconds` }],
+  ['t=1', { malformed: 'v1=<signature> is missing' }],
+  [`t=1${',v1=abc'.repeat(17)}`, { malformed: 'it has more than 16 v1= signatures' }],
+  ['t=1,v2=abc,v0=d', { malformed: 'v1= is missing; it has only v2, v0' }],
+];
+
+test.each(headers)('the header %j is read, or says what is wrong with it', (header, read) => {
+  expect(parseHeader(header)).toEqual(read);
+});
+
+const body = Buffer.from('{"test":"body"}');
+// Published by Mux's backend; the same bytes as base64url.
+const signature = 'hU7OTCKs73xmtX1OUEFTvFEllejpx3Ls4qaBUFSMGac';
+
+test('the first secret that a signature was made with is told by its place', () => {
+  const found = (signatures: string[], ...secrets: string[]) =>
+    matchingSecret({ timestamp: '1565125718', signatures }, body, secrets);
+  expect(signBody('SuperSecret123', '1565125718', body)).toBe(signature);
+  expect(found([signature], 'SuperSecret123')).toBe(0);
+  expect(found([signature], 'other', 'SuperSecret123')).toBe(1);
+  expect(found([signature], 'SuperSecret123', 'SuperSecret123')).toBe(0);
+  expect(found(['x', signature, signature], 'other', 'SuperSecret123')).toBe(1);
+  expect(found([signature], 'other')).toBe(-1);
+  expect(found([signature])).toBe(-1);
+  expect(found([], 'SuperSecret123')).toBe(-1);
+});
+
+test('a signature of another length is none, also where it begins alike', () => {
+  for (const wrong of [signature.slice(0, -1), `${signature}=`, `${signature}A`, '', '\0'.repeat(43)])
+    expect(matchingSecret({ timestamp: '1565125718', signatures: [wrong] }, body, ['SuperSecret123'])).toBe(-1);
+});
+
+test.each([
+  ['1565125718', 1_565_125_718_000],
+  ['99999999999', 99_999_999_999_000],
+  ['156512571800', 156_512_571_800],
+  ['1565125718000', 1_565_125_718_000],
+  ['0', 0],
+])('the timestamp %s is %i in milliseconds', (timestamp, ms) => {
+  expect(timestampMs(timestamp)).toBe(ms);
+});

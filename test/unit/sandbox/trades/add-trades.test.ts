@@ -1,0 +1,90 @@
+import { expect, test } from 'vitest';
+import { openDb } from '../../../../src/sandbox/db/store.ts';
+import { addTrades, openBook } from '../../../../src/sandbox/trades/add-trades.ts';
+import type { Trade } from '../../../../src/sandbox/trades/trade.ts';
+import { fc } from '../../../support/draw.ts';
+
+const oneTrade = fc.record({
+  trader: fc.constantFrom('0x1111111111111111111111111111111111111111', '0x2222222222222222222222222222222222222222'),
+  token: fc.constantFrom('0xaaaa', '0xbbbb'),
+  side: fc.constantFrom('buy' as const, 'sell' as const),
+  direction: fc.constantFrom(null, 'long' as const, 'short' as const),
+  amount: fc.double({ min: 0.001, max: 1e6, noNaN: true }),
+  usd: fc.double({ min: 0.01, max: 1e6, noNaN: true }),
+});
+
+const someTrades = fc.array(oneTrade, { minLength: 1, maxLength: 25 }).map((list) =>
+  list.map(
+    (trade, index): Trade => ({
+      ...trade,
+      chain: trade.direction === null ? 'base' : 'hyperliquid',
+      leverage: trade.direction === null ? 1 : 5,
+      atMs: 1_000_000 + index * 1000,
+      tx: `0x${index}`,
+      rowKey: String(index),
+    }),
+  ),
+);
+
+function worldAfter(parts: readonly (readonly Trade[])[], mostHeld?: number): unknown[] {
+  const db = openDb(':memory:');
+  if (mostHeld === undefined) for (const part of parts) addTrades(db, part);
+  else
+    db.transaction(() => {
+      const book = openBook(db, { most: mostHeld });
+      for (const part of parts) book.add(part);
+      book.finish();
+    });
+  const rows = [
+    db.all('SELECT * FROM position ORDER BY id'),
+    db.all('SELECT row_key, position_id, intent, realized_usd, margin_cost_usd, held_ms FROM trade ORDER BY row_key'),
+    db.all('SELECT * FROM token ORDER BY chain, address'),
+  ];
+  db.close();
+  return rows;
+}
+
+test('trades added in any pieces and any order make the same world as added once', () => {
+  fc.assert(
+    fc.property(someTrades, fc.infiniteStream(fc.nat(2)), (trades, pieces) => {
+      const parts: Trade[][] = [[], [], []];
+      for (const trade of trades) parts[pieces.next().value ?? 0]?.push(trade);
+      expect(worldAfter(parts)).toEqual(worldAfter([trades]));
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('a book that holds two positions at a time makes the same world as one that holds them all', () => {
+  fc.assert(
+    fc.property(someTrades, fc.infiniteStream(fc.nat(2)), (trades, pieces) => {
+      const parts: Trade[][] = [[], [], []];
+      for (const trade of trades) parts[pieces.next().value ?? 0]?.push(trade);
+      expect(worldAfter(parts, 2)).toEqual(worldAfter([trades]));
+      expect(worldAfter([trades], 2)).toEqual(worldAfter([trades]));
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('a trade that fails to be stored leaves nothing behind', () => {
+  const db = openDb(':memory:');
+  const good: Trade = {
+    chain: 'base',
+    trader: '0x1111111111111111111111111111111111111111',
+    token: '0xaaaa',
+    side: 'buy',
+    direction: null,
+    leverage: 1,
+    amount: 1,
+    usd: 2,
+    atMs: 1000,
+    tx: null,
+    rowKey: 'good',
+  };
+  expect(() => addTrades(db, [good, { ...good, rowKey: 'bad', usd: null as never, atMs: 2000 }])).toThrow();
+  expect(db.all('SELECT * FROM trade')).toEqual([]);
+  expect(db.all('SELECT * FROM position')).toEqual([]);
+  expect(addTrades(db, [good])).toMatchObject({ added: 1, repeated: 0 });
+  expect(addTrades(db, [good])).toMatchObject({ added: 0, repeated: 1 });
+});

@@ -1,0 +1,128 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { moveWorld } from '../../../../src/sandbox/db/move-world.ts';
+import { type Db, openDb } from '../../../../src/sandbox/db/store.ts';
+import { standings, windowFigures } from '../../../../src/sandbox/social/statistics.ts';
+import { addTrades } from '../../../../src/sandbox/trades/add-trades.ts';
+import { temporaryFolder } from '../../../support/harness.ts';
+import { dayMs, largeNow, largeWorld, tokenOf, tradeAt, traderOf } from '../../../support/large-world.ts';
+
+interface Sums {
+  pnl: number;
+  trades: number;
+  volumeUsd: number;
+}
+
+/** The figures of a window by another road: every trade is read and added up here. */
+function addedUp(db: Db, nowMs: number, days: number): Map<string, Sums> {
+  const sums = new Map<string, Sums>();
+  const rows = db.all<{ wallet: string; chain: string; atMs: number; pnl: number; usd: number }>(
+    'SELECT wallet, chain, at_ms AS atMs, realized_usd AS pnl, usd FROM trade',
+  );
+  for (const { wallet, chain, atMs, pnl, usd } of rows) {
+    if (atMs > nowMs || atMs <= nowMs - days * dayMs) continue;
+    const sum = sums.get(`${wallet} ${chain}`) ?? { pnl: 0, trades: 0, volumeUsd: 0 };
+    sums.set(`${wallet} ${chain}`, { pnl: sum.pnl + pnl, trades: sum.trades + 1, volumeUsd: sum.volumeUsd + usd });
+  }
+  return sums;
+}
+
+function expectRight(db: Db, nowMs: number): void {
+  for (const [timeframe, days] of [
+    ['7d', 7],
+    ['30d', 30],
+  ] as const) {
+    const right = addedUp(db, nowMs, days);
+    const figures = windowFigures(db, timeframe, nowMs);
+    expect(figures).toHaveLength(right.size);
+    for (const { wallet, chain, pnl, trades, volumeUsd } of figures) {
+      const sum = right.get(`${wallet} ${chain}`);
+      expect([trades, pnl.toFixed(6), volumeUsd.toFixed(6)]).toEqual([
+        sum?.trades,
+        sum?.pnl.toFixed(6),
+        sum?.volumeUsd.toFixed(6),
+      ]);
+    }
+  }
+}
+
+const isKept = (db: Db) => db.get('SELECT 1 FROM figure LIMIT 1') !== undefined;
+
+const live = (index: number, atMs: number) => ({
+  ...tradeAt(index),
+  trader: traderOf(index),
+  token: tokenOf(1),
+  side: 'sell' as const,
+  usd: 5000,
+  atMs,
+  rowKey: `live ${index}`,
+});
+
+test('in a large world the figures of both windows are those of its trades, at any moment and after any change', () => {
+  const file = join(temporaryFolder(), 'sandbox.db');
+  const db = largeWorld(file);
+  const other = openDb(file);
+  try {
+    expectRight(db, largeNow);
+    expect(isKept(db)).toBe(true);
+    // Some minutes: the trades at the edges come and go. Some days: all of them do. Then back.
+    for (const ms of [1, 60_000, 600_000, 7_200_000, 3 * dayMs, -3_600_000, -5 * dayMs, 0])
+      expectRight(db, largeNow + ms);
+    addTrades(db, [live(5, largeNow), live(6, largeNow - 1000)]);
+    expectRight(db, largeNow);
+    // Older than what is there: positions start over, and figures of old trades change.
+    addTrades(db, [live(7, largeNow - 20 * dayMs)]);
+    expectRight(db, largeNow + 1);
+    // Another process writes.
+    addTrades(other, [live(8, largeNow - dayMs)]);
+    expectRight(db, largeNow + 2);
+    expectRight(other, largeNow + 3);
+    moveWorld(db, -2 * dayMs);
+    expectRight(db, largeNow);
+    addTrades(
+      db,
+      Array.from({ length: 3000 }, (_, index) => ({ ...live(index + 10, largeNow - dayMs), trader: traderOf(index) })),
+    );
+    expectRight(db, largeNow);
+  } finally {
+    db.close();
+    other.close();
+  }
+}, 60_000);
+
+test('while another process writes, a large world answers from its trades and keeps nothing', () => {
+  const file = join(temporaryFolder(), 'sandbox.db');
+  const db = largeWorld(file);
+  const other = openDb(file);
+  try {
+    other.transaction(() => {
+      other.run("INSERT INTO meta (key, value) VALUES ('some', 'thing')");
+      expectRight(db, largeNow);
+      expect(isKept(db)).toBe(false);
+    });
+    expectRight(db, largeNow);
+    expect(isKept(db)).toBe(true);
+  } finally {
+    db.close();
+    other.close();
+  }
+}, 30_000);
+
+test('the best of a board are the first of the whole board, on every choice of chains', () => {
+  const db = largeWorld(':memory:');
+  try {
+    const sizes = [
+      [undefined, 300],
+      [['base'], 100], // every third trade, and so every third wallet
+      [['base', 'ethereum'], 300],
+      [['solana'], 0],
+    ] as const;
+    for (const [chains, size] of sizes) {
+      const whole = standings(db, largeNow, { chains });
+      expect(whole).toHaveLength(size);
+      expect(standings(db, largeNow, { chains, most: 20 })).toEqual(whole.slice(0, 20));
+    }
+  } finally {
+    db.close();
+  }
+}, 30_000);

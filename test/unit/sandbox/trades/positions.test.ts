@@ -1,0 +1,380 @@
+import { describe, expect, test } from 'vitest';
+import {
+  applyTrade,
+  type PositionState,
+  positionStats,
+  type TradeEffect,
+} from '../../../../src/sandbox/trades/positions.ts';
+import type { Trade } from '../../../../src/sandbox/trades/trade.ts';
+import { fc } from '../../../support/draw.ts';
+
+type Fill = Pick<Trade, 'side' | 'amount' | 'usd'> & Partial<Trade>;
+
+const minute = 60_000;
+
+/** The fills of one trader in one token, a minute apart unless they say otherwise; every position that came of them. */
+function run(fills: Fill[]) {
+  const positions: PositionState[] = [];
+  const effects: TradeEffect[] = [];
+  let newest: PositionState | undefined;
+  fills.forEach((fill, index) => {
+    const trade: Trade = {
+      chain: fill.direction ? 'hyperliquid' : 'base',
+      trader: '0x00000000000000000000000000000000000000aa',
+      token: fill.direction ? 'BTC' : '0x00000000000000000000000000000000000000bb',
+      direction: null,
+      leverage: 1,
+      atMs: index * minute,
+      tx: null,
+      rowKey: String(index),
+      ...fill,
+    };
+    const { position, opened, effect } = applyTrade(newest, trade);
+    expect(opened).toBe(newest === undefined || position.ordinal === newest.ordinal + 1);
+    newest = position;
+    positions[position.ordinal - 1] = position;
+    effects.push(effect);
+  });
+  const last = positions.at(-1);
+  if (last === undefined) throw new Error('no fills');
+  return { positions, effects, last, stats: positionStats(last, null) };
+}
+
+const buy = (amount: number, usd: number, more: Partial<Trade> = {}): Fill => ({ side: 'buy', amount, usd, ...more });
+const sell = (amount: number, usd: number, more: Partial<Trade> = {}): Fill => ({ side: 'sell', amount, usd, ...more });
+
+describe('worked by hand', () => {
+  test('a sale uses up the oldest lots first', () => {
+    const { effects, stats, last } = run([buy(10, 100), buy(10, 200), buy(10, 300), sell(25, 500)]);
+    expect(effects[3]).toEqual({
+      ordinal: 1,
+      intent: 'exit',
+      realizedUsd: 50,
+      costUsd: 450,
+      marginCostUsd: 450,
+      heldMs: 2.2 * minute,
+    });
+    expect(stats).toEqual({
+      positionAmount: 5,
+      valueUsd: 100,
+      positionStats: {
+        boughtUSD: 600,
+        soldUSD: 500,
+        realizedGainsUSD: 50,
+        holdingsCostBasisUSD: 150,
+        receivedCostBasisUSD: 0,
+        holdingReceivedCostBasisUSD: 0,
+        isOpen: true,
+        unavailable: false,
+      },
+    });
+    expect(last).toMatchObject({ exited: false, buyCount: 3, sellCount: 1, openedAtMs: 0, latestAtMs: 3 * minute });
+  });
+
+  test('tokens sold beyond what is held are received at their market value, without a gain', () => {
+    const { effects, last, stats } = run([buy(10, 100), sell(15, 300)]);
+    expect(effects[1]).toMatchObject({ realizedUsd: 100, costUsd: 200, heldMs: minute });
+    expect(last).toMatchObject({ receivedAmount: 5, receivedUsd: 100, exited: true, lots: [] });
+    expect(stats.positionStats).toMatchObject({
+      receivedCostBasisUSD: 100,
+      holdingReceivedCostBasisUSD: 0,
+      isOpen: false,
+    });
+  });
+
+  test('a sale of tokens never seen makes a position that is closed at once', () => {
+    const { effects, last, stats } = run([sell(4, 20)]);
+    expect(effects[0]).toEqual({
+      ordinal: 1,
+      intent: 'exit',
+      realizedUsd: 0,
+      costUsd: 20,
+      marginCostUsd: 20,
+      heldMs: null,
+    });
+    expect(last).toMatchObject({ ordinal: 1, exited: true, receivedAmount: 4, receivedUsd: 20, unavailable: false });
+    expect(stats.positionStats.isOpen).toBe(false);
+  });
+
+  test('an exit that leaves less than a dollar ends the position, and the next buy opens another', () => {
+    const { positions, effects } = run([buy(100, 100), sell(99.75, 199.5), buy(2, 6), sell(1, 4)]);
+    expect(effects.map((effect) => effect.ordinal)).toEqual([1, 1, 2, 2]);
+    expect(positions[0]).toMatchObject({ exited: true, realizedUsd: 99.75, soldAmount: 99.75, openedAtMs: 0 });
+    expect(positions[0]?.lots).toEqual([{ amount: 0.25, usd: 0.25, received: false, atMs: 0, leverage: 1 }]);
+    expect(positions[1]).toMatchObject({ exited: false, boughtAmount: 2, soldAmount: 1, realizedUsd: 1 });
+  });
+
+  test('an exit that leaves exactly a dollar leaves the position open', () => {
+    expect(run([buy(3, 3), sell(2, 2)]).last.exited).toBe(false);
+    expect(run([buy(3, 3), sell(1.3, 1.3), sell(0.7, 0.7)]).last.exited).toBe(false);
+    expect(run([buy(3, 3), sell(2.001, 2.001)]).last.exited).toBe(true);
+  });
+
+  test('a buy of less than a dollar is not the end of a position, and neither is the next one its beginning', () => {
+    const { last, stats } = run([buy(1, 0.4), buy(1, 0.4)]);
+    expect(last).toMatchObject({ ordinal: 1, exited: false, buyCount: 2 });
+    expect(stats.positionStats.isOpen).toBe(false);
+    expect(positionStats(last, 0.5).positionStats.isOpen).toBe(true);
+  });
+
+  test('what a position is worth decides whether it shows as open, unless a later one took its place', () => {
+    const { last } = run([buy(100, 100), sell(99.75, 199.5)]);
+    expect(last.exited).toBe(true);
+    expect(positionStats(last, null).positionStats.isOpen).toBe(false);
+    expect(positionStats(last, 4).positionStats.isOpen).toBe(true);
+    expect(positionStats(last, 4, { isSuperseded: true }).positionStats.isOpen).toBe(false);
+  });
+
+  test('further sales of dust belong to the position that left it', () => {
+    const { positions } = run([buy(100, 100), sell(99.5, 99.5), sell(0.5, 0.5)]);
+    expect(positions).toHaveLength(1);
+    expect(positions[0]).toMatchObject({ sellCount: 2, lots: [], receivedAmount: 0 });
+  });
+
+  test('a short earns when the price falls, and carries negative amounts', () => {
+    const short = { direction: 'short' } as const;
+    const { effects, stats, last } = run([sell(2, 200, short), buy(1.5, 90, short)]);
+    expect(effects.map(({ intent, realizedUsd }) => [intent, realizedUsd])).toEqual([
+      ['enter', 0],
+      ['exit', 60],
+    ]);
+    expect(stats).toEqual({
+      positionAmount: -0.5,
+      positionAmountWithLeverage: -0.5,
+      perpPositionType: 'short',
+      perpLeverage: 1,
+      valueUsd: 30,
+      positionStats: {
+        boughtUSD: 90,
+        soldUSD: 200,
+        realizedGainsUSD: 60,
+        holdingsCostBasisUSD: 50,
+        receivedCostBasisUSD: 0,
+        holdingReceivedCostBasisUSD: 0,
+        isOpen: true,
+        unavailable: false,
+        boughtUSDWithLeverage: 90,
+        soldUSDWithLeverage: 200,
+        holdingsCostBasisUSDWithLeverage: 50,
+      },
+    });
+    expect(last.direction).toBe('short');
+  });
+
+  test('leverage divides every figure but the gain', () => {
+    const perp = { direction: 'long', leverage: 5 } as const;
+    const { effects, stats } = run([buy(10, 1000, perp), sell(4, 480, perp)]);
+    expect(effects[1]).toMatchObject({ realizedUsd: 80, costUsd: 400, marginCostUsd: 80 });
+    expect(stats).toEqual({
+      positionAmount: 1.2,
+      positionAmountWithLeverage: 6,
+      perpPositionType: 'long',
+      perpLeverage: 5,
+      valueUsd: 720,
+      positionStats: {
+        boughtUSD: 200,
+        soldUSD: 96,
+        realizedGainsUSD: 80,
+        holdingsCostBasisUSD: 120,
+        receivedCostBasisUSD: 0,
+        holdingReceivedCostBasisUSD: 0,
+        isOpen: true,
+        unavailable: false,
+        boughtUSDWithLeverage: 1000,
+        soldUSDWithLeverage: 480,
+        holdingsCostBasisUSDWithLeverage: 600,
+      },
+    });
+  });
+
+  test('lots keep their own leverage', () => {
+    const long = { direction: 'long' } as const;
+    const { stats } = run([buy(10, 100, { ...long, leverage: 10 }), buy(10, 100, { ...long, leverage: 2 })]);
+    expect(stats).toMatchObject({ positionAmount: 6, positionAmountWithLeverage: 20, perpLeverage: 20 / 6 });
+    expect(stats.positionStats).toMatchObject({ boughtUSD: 60, holdingsCostBasisUSD: 60 });
+  });
+
+  test('a fill that crosses zero, split in two, closes one position and opens the other', () => {
+    const long = run([buy(2, 200, { direction: 'long' }), sell(2, 240, { direction: 'long' })]);
+    const short = run([sell(1, 120, { direction: 'short' })]);
+    expect(long.last).toMatchObject({ exited: true, lots: [], realizedUsd: 40 });
+    expect(short.stats).toMatchObject({ positionAmount: -1, positionStats: { holdingsCostBasisUSD: 120 } });
+  });
+
+  test('what was held before the first fill enters as an opening lot at its price', () => {
+    const { effects, last } = run([
+      sell(3, 360, { direction: 'long', startAmount: 10 }),
+      sell(7, 700, { direction: 'long', startAmount: 7 }),
+    ]);
+    expect(effects.map((effect) => effect.realizedUsd)).toEqual([0, -140]);
+    expect(last).toMatchObject({ ordinal: 1, unavailable: true, exited: true, receivedAmount: 10, receivedUsd: 1200 });
+  });
+
+  test('an opening lot counts as received on spot, and as margin on perps', () => {
+    const spot = run([buy(5, 50, { startAmount: 10 })]).stats.positionStats;
+    expect(spot).toMatchObject({
+      holdingsCostBasisUSD: 50,
+      holdingReceivedCostBasisUSD: 100,
+      receivedCostBasisUSD: 100,
+    });
+    const perp = run([buy(5, 50, { startAmount: 10, direction: 'long', leverage: 5 })]).stats.positionStats;
+    expect(perp).toMatchObject({ holdingsCostBasisUSD: 30, holdingReceivedCostBasisUSD: 0, receivedCostBasisUSD: 20 });
+  });
+
+  test('a start that we can account for ourselves adds nothing', () => {
+    const { last } = run([buy(5, 50, { startAmount: 0 }), buy(5, 50, { startAmount: 5 })]);
+    expect(last).toMatchObject({ unavailable: false, receivedAmount: 0, boughtAmount: 10 });
+    // Less than a dollar is rounding.
+    const near = run([
+      buy(5, 50, { startAmount: 0 }),
+      buy(5, 50, { startAmount: 5.09 }),
+      sell(5, 50, { startAmount: 9.91 }),
+    ]);
+    expect(near.last).toMatchObject({ unavailable: false, receivedAmount: 0 });
+  });
+
+  test('a start of more than we know of tells of tokens that came in unseen, at the price of the moment', () => {
+    const { last, effects } = run([
+      buy(5, 50, { startAmount: 0, direction: 'long' }),
+      sell(7, 140, { startAmount: 7, direction: 'long' }),
+    ]);
+    expect(last).toMatchObject({ ordinal: 1, unavailable: true, receivedAmount: 2, receivedUsd: 40, exited: true });
+    expect(effects.map((effect) => effect.realizedUsd)).toEqual([0, 50]);
+  });
+
+  test('a start of less than we know of tells of tokens that left unseen, without a gain', () => {
+    const { last, effects } = run([
+      buy(5, 50, { startAmount: 0, direction: 'long' }),
+      sell(3, 60, { startAmount: 3, direction: 'long' }),
+    ]);
+    expect(last).toMatchObject({
+      ordinal: 1,
+      unavailable: true,
+      receivedAmount: 0,
+      soldAmount: 3,
+      exited: true,
+      lots: [],
+    });
+    expect(effects.map((effect) => effect.realizedUsd)).toEqual([0, 30]);
+  });
+
+  test('a start of nothing tells of an end that was not seen: the next position is whole', () => {
+    const { last } = run([
+      buy(5, 50, { startAmount: 0, direction: 'long' }),
+      buy(3, 60, { startAmount: 0, direction: 'long' }),
+    ]);
+    expect(last).toMatchObject({ ordinal: 2, unavailable: false, boughtAmount: 3, receivedAmount: 0 });
+  });
+
+  test('a start after a full exit tells of a position that began unseen', () => {
+    const { positions } = run([buy(5, 50), sell(5, 50), sell(2, 20, { startAmount: 8 })]);
+    expect(positions[0]).toMatchObject({ unavailable: false, exited: true, receivedAmount: 0 });
+    expect(positions[1]).toMatchObject({ ordinal: 2, unavailable: true, exited: false, receivedAmount: 8 });
+  });
+});
+
+describe('for any trades', () => {
+  /** Values of a thousandth of a dollar to a million, at prices a factor of 25 apart: amounts from 1e-9 to 1e12. */
+  const exponent = (min: number, max: number) => fc.double({ min, max, noNaN: true }).map((power) => 10 ** power);
+  const step = fc.record({
+    isEntry: fc.boolean(),
+    usd: exponent(-3, 6),
+    move: exponent(-0.7, 0.7),
+    leverage: fc.constantFrom(1, 1, 2, 5, 40),
+    sellsAll: fc.integer({ min: 0, max: 4 }).map((roll) => roll === 0),
+    /** Where a fill is cut in two. */
+    cut: fc.double({ min: 0.01, max: 0.99, noNaN: true }),
+  });
+  const history = fc.record({
+    direction: fc.constantFrom(null, 'long' as const, 'short' as const),
+    basePrice: exponent(-6, 6),
+    steps: fc.array(step, { minLength: 1, maxLength: 40 }),
+  });
+
+  type History = typeof history extends fc.Arbitrary<infer Value> ? Value : never;
+
+  /** Fills of a history; an exit of everything sells what the fills before it left. */
+  function fillsOf({ direction, basePrice, steps }: History): Fill[] {
+    let held = 0;
+    return steps.map(({ isEntry, usd, move, leverage, sellsAll }): Fill => {
+      const price = basePrice * move;
+      const amount = !isEntry && sellsAll && held > 0 ? held : usd / price;
+      held = isEntry ? held + amount : Math.max(0, held - amount);
+      const side = isEntry === (direction !== 'short') ? 'buy' : 'sell';
+      return { side, amount, usd: amount * price, direction, leverage: direction === null ? 1 : leverage };
+    });
+  }
+
+  const sum = (numbers: number[]) => numbers.reduce((total, number) => total + number, 0);
+
+  test('tokens bought less sold plus received are the tokens held', () => {
+    fc.assert(
+      fc.property(history, (past) => {
+        for (const position of run(fillsOf(past)).positions) {
+          const sign = position.direction === 'short' ? -1 : 1;
+          const held = sum(position.lots.map((lot) => lot.amount));
+          const balance = sign * (position.boughtAmount - position.soldAmount) + position.receivedAmount;
+          const turnover = position.boughtAmount + position.soldAmount + position.receivedAmount;
+          expect(Math.abs(balance - held)).toBeLessThanOrEqual(1e-9 * turnover);
+          expect(position.lots.every((lot) => lot.amount > 0 && lot.usd >= 0)).toBe(true);
+        }
+      }),
+    );
+  });
+
+  test('what was paid and received less the cost of what was sold is the cost of what is left', () => {
+    fc.assert(
+      fc.property(history, (past) => {
+        const { positions, effects } = run(fillsOf(past));
+        for (const position of positions) {
+          const isShort = position.direction === 'short';
+          const { boughtUsd, soldUsd, receivedUsd, realizedUsd } = position;
+          const paid = isShort ? soldUsd : boughtUsd;
+          const costOfSold = isShort ? boughtUsd + realizedUsd : soldUsd - realizedUsd;
+          const left = sum(position.lots.map((lot) => lot.usd));
+          const turnover = boughtUsd + soldUsd + receivedUsd;
+          expect(Math.abs(paid + receivedUsd - costOfSold - left)).toBeLessThanOrEqual(1e-9 * turnover);
+          const own = effects.filter((effect) => effect.ordinal === position.ordinal);
+          expect(Math.abs(sum(own.map((effect) => effect.realizedUsd)) - realizedUsd)).toBeLessThanOrEqual(
+            1e-9 * turnover,
+          );
+          expect(Math.abs(sum(own.map((effect) => effect.costUsd)) - costOfSold)).toBeLessThanOrEqual(1e-9 * turnover);
+        }
+      }),
+    );
+  });
+
+  test('a fill split in two at the same price changes nothing', () => {
+    fc.assert(
+      fc.property(history, (past) => {
+        const fills = fillsOf(past);
+        const halves = fills.flatMap((fill, index) => {
+          const share = past.steps[index]?.cut ?? 0.5;
+          const atMs = index * minute;
+          return [share, 1 - share].map((part) => ({
+            ...fill,
+            atMs,
+            amount: fill.amount * part,
+            usd: fill.usd * part,
+          }));
+        });
+        const whole = run(fills).positions;
+        const split = run(halves).positions;
+        expect(split.map((position) => position.ordinal)).toEqual(whole.map((position) => position.ordinal));
+        whole.forEach((position, index) => {
+          const other = split[index];
+          if (other === undefined) throw new Error('a position is missing');
+          expect(other.exited).toBe(position.exited);
+          const turnover = position.boughtUsd + position.soldUsd + position.receivedUsd;
+          const left = positionStats(position, past.basePrice).positionStats;
+          const right = positionStats(other, past.basePrice).positionStats;
+          for (const name of Object.keys(left) as (keyof typeof left)[]) {
+            expect(Math.abs(Number(left[name] ?? 0) - Number(right[name] ?? 0)), name).toBeLessThanOrEqual(
+              1e-9 * turnover,
+            );
+          }
+        });
+      }),
+    );
+  });
+});

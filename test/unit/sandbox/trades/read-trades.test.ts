@@ -1,0 +1,273 @@
+import { gzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import type { ReadOptions } from '../../../../src/sandbox/trades/read-trades.ts';
+import { knowNone, readTime, readTradeText } from '../../../../src/sandbox/trades/trade-text.ts';
+import { fc } from '../../../support/draw.ts';
+import { collectEvents, countRepeats, inPieces } from '../../../support/read-events.ts';
+
+const wallet = '0x00000000000000000000000000000000000000aa';
+const coin = '0x00000000000000000000000000000000000000BB';
+const header = 'time,trader,token,side,amount,usd';
+const row = (time: string, more = 'buy,2,10') => `${time},${wallet},${coin},${more}`;
+
+const read = (text: string, options: Partial<ReadOptions> = { chain: 'base' }, piece = 7) =>
+  collectEvents(inPieces(Buffer.from(text), piece), options);
+
+describe('a CSV', () => {
+  test('gives trades with every field it names', async () => {
+    const { trades, rejected } = await read(
+      `time,chain,trader,token,symbol,name,side,amount,usd,tx,orderId,direction,leverage,supply\n` +
+        `2024-05-06T07:08:09Z,hyperliquid,0x00000000000000000000000000000000000000AA,BTC,BTC,Bitcoin,SELL,0.5,30000,0xfe,77,short,5,21e6\n`,
+      {},
+    );
+    expect(rejected).toEqual([]);
+    expect(trades).toEqual([
+      {
+        chain: 'hyperliquid',
+        trader: wallet,
+        token: 'BTC',
+        tokenSymbol: 'BTC',
+        tokenName: 'Bitcoin',
+        tokenSupply: 21_000_000,
+        side: 'sell',
+        direction: 'short',
+        leverage: 5,
+        amount: 0.5,
+        usd: 30_000,
+        atMs: 1_714_979_289_000,
+        tx: '0xfe',
+        orderId: '77',
+        rowKey: `hyperliquid\t${wallet}\tBTC\tsell\t0.5\t30000\t2024-05-06T07:08:09Z\t0xfe\t77\tshort\t5`,
+      },
+    ]);
+  });
+
+  test('reads the same with a byte order mark, CRLF, blank lines, gzip and quoted cells', async () => {
+    const plain = `${header}\n${row('1714979289')}\n${row('1714979290')}`;
+    const expected = (await read(plain)).trades;
+    expect(expected).toHaveLength(2);
+    expect((await read(`\ufeff${plain.replaceAll('\n', '\r\n')}\r\n`)).trades).toEqual(expected);
+    expect((await read(plain.replaceAll(/[^,\n]+/g, '"$&"'))).trades).toEqual(expected);
+    expect((await read(plain.replaceAll('\n', '\n\n\n'))).trades).toEqual(expected);
+    expect((await collectEvents(inPieces(gzipSync(plain), 1), { chain: 'base' })).trades).toEqual(expected);
+  });
+
+  test('counts lines through blank lines and cells of several lines', async () => {
+    const text = `${header},name\n\n${row('1')},"two\nlines, and ""quotes"""\n${row('x')},b\n${row('3')},c\n`;
+    const { trades, lines, rejected } = await read(text);
+    expect(trades.map((trade) => trade.tokenName)).toEqual(['two\nlines, and "quotes"', 'c']);
+    expect(lines).toEqual([3, 6]);
+    expect(rejected.map(({ line }) => line)).toEqual([5]);
+  });
+
+  test('loses only the line with a broken quote', async () => {
+    const text = `${header}\n${row('1')}\n"${row('2')}\n${row('3')}\n${row('4').replace('buy', 'bu"y')}\n${row('5')}\n`;
+    const { lines, rejected } = await read(text);
+    expect(lines).toEqual([2, 4, 6]);
+    expect(rejected.map(({ line, reason }) => [line, reason])).toEqual([
+      [3, 'a quote is opened and not closed'],
+      [5, 'a quote stands inside a cell'],
+    ]);
+  });
+
+  test('rejects a row with too few or too many cells', async () => {
+    const { rejected } = await read(`${header}\n1,2\n${row('1')},\n`);
+    expect(rejected.map(({ place, reason }) => `${place}: ${reason}`)).toEqual([
+      'line 2: the row has 2 cells, the header 6',
+      'line 3: the row has 7 cells, the header 6',
+    ]);
+  });
+
+  test.each([
+    ['1.50', '1.5'],
+    ['007', '7'],
+    ['0.10', '0.1'],
+    ['.5', '0.5'],
+    ['5.', '5'],
+    ['+3', '3'],
+    ['1e3', '1000'],
+    ['0.0000001', '1e-7'],
+    ['100000000000000000000000', '1e+23'],
+    ['0.1000000000000000055511151231257827', '0.1'],
+    ['123456789.123456789', '123456789.12345679'],
+    ['12345678.123456', '12345678.123456'],
+  ])('an amount of %s is one of %s: the same row', async (written, known) => {
+    const of = async (amount: string, usd: string) =>
+      (await read(`time,trader,token,side,amount,usd\n1,${wallet},${coin},buy,${amount},${usd}`)).trades[0]?.rowKey;
+    const expected = `base\t${wallet}\t${coin.toLowerCase()}\tbuy\t${known}\t${known}\t1\t\t\t\t1`;
+    expect(await of(written, known)).toBe(expected);
+    expect(await of(known, written)).toBe(expected);
+  });
+
+  test('any number has one row key, however it is written', () => {
+    const text = fc
+      .tuple(fc.stringMatching(/^\d{1,12}$/), fc.stringMatching(/^(\.\d{0,9})?$/))
+      .map((parts) => parts.join(''));
+    const rowOf = (amount: string) =>
+      readTradeText(
+        { time: '1', chain: 'base', trader: wallet, token: coin, side: 'buy', amount, usd: amount },
+        knowNone(),
+      );
+    const property = fc.property(text, (amount) => {
+      fc.pre(Number(amount) > 0);
+      expect(rowOf(amount)).toEqual(rowOf(String(Number(amount))));
+    });
+    fc.assert(property, { numRuns: 2000 });
+  });
+
+  test.each([
+    ['2024-02-29T23:59:59Z', 1_709_251_199_000],
+    ['2023-02-29T00:00:00Z', undefined],
+    ['2023-02-28T24:00:00Z', 1_677_628_800_000],
+    ['2023-02-28T24:00:01Z', undefined],
+    ['2023-02-00T00:00:00Z', undefined],
+    ['2023-13-01T00:00:00Z', undefined],
+    ['2023-01-28T23:60:00Z', undefined],
+    ['1969-12-28T00:00:00Z', undefined],
+    ['2023-04-31T00:00:00.000Z', undefined],
+    ['2023-04-28T01:02:03.004Z', 1_682_643_723_004],
+    ['2023-04-28T01:02:03.0049Z', 1_682_643_723_004],
+    ['2023-04-28T01:02:03+02:00', 1_682_636_523_000],
+    ['2023-04-28 01:02:03', 1_682_643_723_000],
+  ])('the time %s', (text, atMs) => {
+    expect(readTime(text)).toBe(atMs);
+  });
+
+  test.each([
+    ['time', 'yesterday', 'time "yesterday": must be an ISO 8601 time, or Unix seconds or milliseconds'],
+    ['time', '2024-02-30', 'time "2024-02-30": must be an ISO 8601 time, or Unix seconds or milliseconds'],
+    ['trader', '0x12', 'trader "0x12": must be 0x and 40 hex digits'],
+    ['token', '', 'token is empty: must be 0x and 40 hex digits'],
+    ['side', 'hold', 'side "hold": must be buy or sell'],
+    ['side', 'constructor', 'side "constructor": must be buy or sell'],
+    ['amount', '-3', 'amount "-3": must be a number above 0'],
+    ['amount', '0', 'amount "0": must be a number above 0'],
+    ['amount', '1e999', 'amount "1e999": must be a number from 1e-60 to 1e60'],
+    ['amount', '1e-61', 'amount "1e-61": must be a number from 1e-60 to 1e60'],
+    ['usd', '2e60', 'usd "2e60": must be a number from 1e-60 to 1e60'],
+    ['amount', '1 000', 'amount "1 000": must be a number above 0'],
+    ['usd', '-1', 'usd "-1": must be a number of 0 or more'],
+    ['usd', 'NaN', 'usd "NaN": must be a number of 0 or more'],
+    ['direction', 'long', 'direction "long": must be empty: only hyperliquid has long and short'],
+    ['leverage', '5', 'leverage "5": must be 1 where there is no direction'],
+    ['chain', 'eth', 'chain "eth": must be base, as asked for'],
+  ])('says what is wrong with %s %j', async (field, value, reason) => {
+    const cells: Record<string, string> = {
+      time: '1',
+      trader: wallet,
+      token: coin,
+      side: 'buy',
+      amount: '2',
+      usd: '10',
+    };
+    const wrong = { ...cells, [field]: value };
+    const { rejected, trades } = await read(`${Object.keys(wrong).join(',')}\n${Object.values(wrong).join(',')}\n`);
+    expect(trades).toEqual([]);
+    expect(rejected.map((rejection) => rejection.reason)).toEqual([reason]);
+    expect(rejected[0]).toMatchObject({ line: 2, text: Object.values(wrong).join(',') });
+  });
+
+  test('names every mistake of a row', async () => {
+    const { rejected } = await read(`${header}\n1,x,${coin},buy,0,1\n`);
+    expect(rejected[0]?.reason).toBe('trader "x": must be 0x and 40 hex digits; amount "0": must be a number above 0');
+  });
+
+  test('checks addresses by their chain', async () => {
+    const solana = 'DQmMnakiKr1YNE2gcpggLCzBrauBwFbQkAaao2FTbjgp';
+    const text = `time,chain,trader,token,side,amount,usd\n1,solana,${solana},${solana},b,1,1\n1,solana,${wallet},${solana},b,1,1\n1,hyperliquid,${solana},BTC,b,1,1\n1,hyperliquid,${wallet},B TC,b,1,1\n`;
+    const { lines, rejected } = await read(text, {});
+    expect(lines).toEqual([2]);
+    expect(rejected.map(({ reason }) => reason)).toEqual([
+      `trader "${wallet}": must be a Solana address (base58 of 32 bytes)`,
+      `trader "${solana}": must be 0x and 40 hex digits`,
+      'token "B TC": must be a coin of 1 to 32 visible characters',
+    ]);
+  });
+
+  test.each([
+    ['2022-04-20T00:00:53+00:00', 1_650_412_853_000],
+    ['2022-04-20T02:00:53.250+02:00', 1_650_412_853_250],
+    ['2022-04-20 00:00:53', 1_650_412_853_000],
+    ['2022-04-20 00:00:53.000 UTC', 1_650_412_853_000],
+    ['2022-04-20', 1_650_412_800_000],
+    ['1650412853', 1_650_412_853_000],
+    ['1650412853.25', 1_650_412_853_250],
+    ['1650412853250', 1_650_412_853_250],
+    ['1.650412853e9', 1_650_412_853_000],
+  ])('takes %s for the right time', async (text, atMs) => {
+    expect((await read(`${header}\n${row(text)}\n`)).trades[0]?.atMs).toBe(atMs);
+  });
+
+  test('knows the usual names of columns', async () => {
+    const text = `Block Time,Maker,Token Address,Token Symbol,Side,Token Amount,price_usd,Transaction Hash\n5,${wallet},${coin},CAT,Sell,4,2.5,0xab\n`;
+    const { trades } = await read(text);
+    expect(trades).toMatchObject([
+      { side: 'sell', amount: 4, usd: 10, tokenSymbol: 'CAT', tx: '0xab', token: coin.toLowerCase() },
+    ]);
+  });
+
+  test('takes columns by the map, whichever way round it is written', async () => {
+    const text = `wann,who,amount,usd,what,is\n5,${wallet},10,4,${coin},buy\n`;
+    const map = { time: 'wann', trader: 'who', token: 'what', side: 'is', amount: 'usd', usd: 'amount' };
+    const { trades } = await read(text, { chain: 'base', map });
+    expect(trades).toMatchObject([{ amount: 4, usd: 10, atMs: 5000 }]);
+    const turned = { wann: 'time', who: 'trader', what: 'token', is: 'side' };
+    expect((await read(text, { chain: 'base', map: turned })).trades).toMatchObject([{ amount: 10, usd: 4 }]);
+  });
+
+  test('is refused as a whole when a column is missing or the map is wrong', async () => {
+    const body = `\n${row('1')}\n`;
+    expect((await read(header.replace('usd', 'money') + body)).fatal).toEqual([
+      'the file has no column for usd | name it with --map <column>=usd; its columns: time, trader, token, side, amount, money',
+    ]);
+    expect((await read(header + body, {})).fatal[0]).toContain('no column for chain');
+    expect((await read(header + body, { chain: 'base', map: { usd: 'cost' } })).fatal[0]).toContain(
+      '--map usd=cost: the file has no column "cost"',
+    );
+    expect((await read(header + body, { chain: 'base', map: { a: 'b' } })).fatal[0]).toContain(
+      '--map a=b names no field of a trade',
+    );
+    expect((await read(header + body, { preset: 'pumpfun' })).fatal[0]).toContain('--map');
+  });
+
+  test('gives the same row the same key and another row another', async () => {
+    const { trades } = await read(
+      `${header}\n${row('1')}\n${row('1')}\n${row('1', 'buy,2,11')}\n${row('1', 'sell,2,10')}\n`,
+    );
+    expect(countRepeats(trades)).toBe(1);
+  });
+
+  test('cut off in its gzip is refused', async () => {
+    const packed = gzipSync(`${header}\n${row('1')}\n${row('2')}`);
+    const read = collectEvents(inPieces(packed.subarray(0, packed.length - 9), 10), { chain: 'base' });
+    await expect(read).rejects.toThrow('file: the gzip file is damaged or cut off');
+  });
+
+  test('that is empty has no trades', async () => {
+    expect(await read('')).toEqual({ trades: [], lines: [], rejected: [], skipped: [], fatal: [] });
+  });
+});
+
+describe('NDJSON', () => {
+  const line = (more: object) =>
+    JSON.stringify({ time: 5, trader: wallet, token: coin, side: 'buy', amount: 2, usd: 10, ...more });
+
+  test('is told by its first character and read line by line', async () => {
+    const text = `${line({})}\n\n{"time": \n[1]\n${line({ amount: null })}\r\n${line({ tx: '0xé' })}`;
+    const { lines, rejected, trades } = await read(text, { chain: 'base' }, 1);
+    expect(lines).toEqual([1, 6]);
+    expect(trades[1]?.tx).toBe('0xé');
+    expect(rejected.map(({ place, reason }) => `${place}: ${reason}`)).toEqual([
+      'line 3: the line is not valid JSON',
+      'line 4: the line must be a JSON object',
+      'line 5: amount is empty: must be a number above 0',
+    ]);
+  });
+
+  test('a JSON document is only read by the preset for it', async () => {
+    expect((await read(`[${line({})}]`)).fatal[0]).toContain('give one JSON object a line (NDJSON)');
+    await expect(read('[{', { preset: 'hyperliquid-fills' })).rejects.toThrow(
+      'file: starts with [ and is not a JSON array: it does not end',
+    );
+  });
+});
