@@ -1,72 +1,32 @@
-import type { Worker } from 'node:worker_threads';
+import { join } from 'node:path';
 import type { z } from 'zod';
 import type { GlobalOptions } from './cli/globals.ts';
-import type { Program } from './cli/outline.ts';
+import type { KnownCommands } from './cli/outline.ts';
 import type { Endpoint, InputOf, Params } from './contract/endpoint.ts';
 import { createFitCheck } from './contract/fits.ts';
 import { encodeRequest, type WireRequest } from './contract/request.ts';
 import { SotraError } from './errors.ts';
 import type { Answer, CallEvent, Caller } from './http/client.ts';
 import { buildRequest, callEndpoint, sendRequest } from './http/client.ts';
-import type { Transport } from './http/http.ts';
 import { RequestPreview } from './http/preview.ts';
 import { hidingKey } from './http/secrets.ts';
-import type { Io } from './output/io.ts';
-import {
-  describeKey,
-  type Env,
-  needsNoStore,
-  resolveService,
-  type Service,
-  servedSandboxUrl,
-} from './settings/settings.ts';
+import { describeKey, needsNoStore, resolveService, type Service, servedSandboxUrl } from './settings/settings.ts';
 import type { Store } from './settings/store.ts';
-
-/** What there is to know of the machine. */
-interface System {
-  /** Version of Node, without a `v`. */
-  node: string;
-  platform: string;
-  /**
-   * When a process of this machine started, as a text that a later one of its number does not share; empty where that cannot be told,
-   * `undefined` where none runs, or one that has ended and was not waited for.
-   */
-  startOf: (pid: number) => string | undefined;
-  /** Whether a process of this machine runs. */
-  isAlive: (pid: number) => boolean;
-}
-
-/** The outside world: what only the process edge, or a test, can supply. */
-export interface World {
-  io: Io;
-  env: Env;
-  version: string;
-  now: () => number;
-  random: () => number;
-  sleep: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** Aborted by Ctrl-C and SIGTERM. */
-  signal: AbortSignal;
-  /** Starts this program again in the background, its output going to a file. `exitCode` is `null` while it runs. */
-  spawnSelf: (argv: readonly string[], logFile: string) => Promise<{ exitCode: () => number | null; stop: () => void }>;
-  /** Starts a file of this program on a thread of its own, which sees no environment and prints nothing. */
-  startThread: (name: 'jq-thread') => Promise<Worker>;
-  pid: number;
-  system: System;
-  /** For long walks, which make garbage page by page and keep none of it: the heap does not grow with the first of it. */
-  keepHeapSmall?: () => Promise<void>;
-  /** In place of real sockets; tests only. */
-  transport?: Transport;
-}
+import type { LocalSandbox, Transport, World } from './world.ts';
 
 /** What a command may use; built once for a command line and passed down. */
 export interface Context {
   world: World;
   options: GlobalOptions;
   /** Every command, for those that speak of them. */
-  program: Program;
+  program: KnownCommands;
   service: () => Promise<Service>;
   store: () => Promise<Store>;
   dataDirectory: () => Promise<string>;
+  /** The database of the sandbox that `--sandbox` uses. */
+  sandboxFile: () => Promise<string>;
+  /** The sandbox inside this process; opened once. */
+  sandbox: () => Promise<LocalSandbox>;
   /** One endpoint's answer, or that of a link to more of it. Errors as in `callEndpoint`; `key-missing` before anything is sent. */
   call: <P extends Params, R extends z.ZodType>(
     endpoint: Endpoint<string, P, R>,
@@ -101,7 +61,7 @@ export interface Context {
 interface Surroundings {
   world: World;
   options: GlobalOptions;
-  program: Program;
+  program: KnownCommands;
   /** Writes a line to stderr. */
   say: (line: string) => void;
   stream: () => void;
@@ -112,6 +72,12 @@ const defaultRetries = 2;
 /** The context of one command line. Never throws; its parts do. */
 export function createContext({ world, options, program, say, stream }: Surroundings): Context {
   const service = once(() => findService(world, options));
+  const dataDirectory = async () => (await import('./settings/store.ts')).dataDirectory(world);
+  const sandboxFile = async () => join(await dataDirectory(), 'sandbox.db');
+  const sandbox = once(async () => {
+    const { wire, serviceName, layout } = await service();
+    return world.openSandbox({ file: await sandboxFile(), now: world.now, wire, serviceName, layout });
+  });
   const transport = once(async () => world.transport ?? openTransport(await service(), context));
   const hideKey = once(async () => hidingKey((await service()).apiKey));
   const note = (text: string) => (options.quiet ? undefined : say(text));
@@ -200,7 +166,9 @@ export function createContext({ world, options, program, say, stream }: Surround
       // A dry run computes the change, refusals and all, and writes nothing.
       return options.dryRun ? { ...store, update: async (_, change) => change(store.read()) } : store;
     }),
-    dataDirectory: async () => (await import('./settings/store.ts')).dataDirectory(world),
+    dataDirectory,
+    sandboxFile,
+    sandbox,
     call: async (endpoint, input, link, retries) => {
       const caller = await callerFor(endpoint.keyless === true, retries);
       if (options.preview)
@@ -237,6 +205,7 @@ export function createContext({ world, options, program, say, stream }: Surround
     close: async () => {
       context.stopWaiting();
       if (transport.started()) await (await transport()).close();
+      else if (sandbox.started()) await (await sandbox()).close();
       if (trace.started()) (await trace())?.close();
     },
   };
@@ -258,7 +227,7 @@ async function findService(world: World, options: GlobalOptions): Promise<Servic
 }
 
 async function openTransport(service: Service, context: Context): Promise<Transport> {
-  if (service.kind === 'sandbox') return (await import('./sandbox/open.ts')).openLocalService(context);
+  if (service.kind === 'sandbox') return context.sandbox();
   const { now, system, env } = context.world;
   return (await import('./http/transport.ts')).createTransport({ now, node: system.node, env });
 }

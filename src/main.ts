@@ -3,11 +3,11 @@ import { dirname } from 'node:path';
 import type { WriteStream } from 'node:tty';
 import packageFile from '../package.json' with { type: 'json' };
 import type { Shell } from './cli/outline.ts';
-import type { World } from './context.ts';
 import { SotraError } from './errors.ts';
-import { ClosedPipe, colourLevel, lineWidth, type Sink } from './output/io.ts';
+import { ClosedPipe, colourLevel, lineWidth } from './output/io.ts';
 import { type Placed, programOf } from './program.ts';
 import { run } from './run.ts';
+import type { Sink, World } from './world.ts';
 
 function sinkOf(stream: NodeJS.WriteStream, fails: (error: NodeJS.ErrnoException) => Error | undefined): Sink {
   let broken: NodeJS.ErrnoException | undefined;
@@ -146,6 +146,7 @@ const world: World = {
     child.unref();
     return { exitCode: () => child.exitCode, stop: () => void child.kill() };
   },
+  openSandbox: async (options) => (await import('./sandbox/open.ts')).openSandbox(options),
   startThread: async (name) => {
     const { Worker } = await import('node:worker_threads');
     return new Worker(new URL(`./${name}.cjs`, import.meta.url), { env: {}, stdout: true, stderr: true });

@@ -1,5 +1,5 @@
-import type { Command } from './cli/command.ts';
-import { type Outline, type Program, type Shell, shells } from './cli/outline.ts';
+import type { Command, Program } from './cli/command.ts';
+import { type Outline, type Shell, shells } from './cli/outline.ts';
 
 interface Commands {
   commands: readonly Command[];

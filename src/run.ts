@@ -1,17 +1,17 @@
 import { type KnownNames, mentionsAlias, resolveAliases } from './cli/aliases.ts';
-import type { Result } from './cli/command.ts';
+import type { Program, Result } from './cli/command.ts';
 import { readInput } from './cli/flags.ts';
 import { type GlobalOptions, readGlobals } from './cli/globals.ts';
-import type { Program } from './cli/outline.ts';
 import { helpText, quickText, versionText } from './cli/quick.ts';
 import { refuseUnusedFlags } from './cli/taken-flags.ts';
 import { findCommand, helpAsFlag } from './cli/words.ts';
-import type { Context, World } from './context.ts';
+import type { Context } from './context.ts';
 import { errorObject, longestBody, SotraError, seeHelp, toSotraError, usageError } from './errors.ts';
 import { RequestPreview } from './http/preview.ts';
 import { ClosedPipe } from './output/io.ts';
 import { visibleJson } from './output/json.ts';
 import { safeText } from './output/safe-text.ts';
+import type { World } from './world.ts';
 
 const mostUnwritten = 10_000;
 

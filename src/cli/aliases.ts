@@ -1,5 +1,6 @@
 import { usageError } from '../errors.ts';
-import { nearest, type Typed } from './flags.ts';
+import { nearest } from '../model/nearest.ts';
+import type { Typed } from './flags.ts';
 import type { Field } from './outline.ts';
 
 /** A saved name, with the `@` before it. */

@@ -1,7 +1,8 @@
 import type { Context } from '../context.ts';
-import type { Example, InputOf, Method, Params, Source } from '../contract/endpoint.ts';
+import type { Example, InputOf, Params } from '../contract/endpoint.ts';
 import type { AnyView } from '../output/view.ts';
 import type { Use } from './globals.ts';
+import type { KnownCommands, Outline } from './outline.ts';
 
 /** What a command gives back; the runner prints it, a command never does. */
 export type Result =
@@ -34,7 +35,7 @@ export interface Command {
   /** Keys of params of which at least one must be given. */
   oneOf?: readonly (readonly string[])[];
   /** The endpoint it is one to one with. */
-  endpoint?: { method: Method; path: string; source: Source; deprecated?: string };
+  endpoint?: NonNullable<Outline['endpoint']>;
   examples: readonly Example[];
   /** What it works with; decides which global flags it takes. */
   uses: readonly Use[];
@@ -58,4 +59,9 @@ export function defineCommand<P extends Params>(
   },
 ): Command {
   return command as Command;
+}
+
+/** The commands as data, and each of them when it runs. */
+export interface Program extends KnownCommands {
+  load: (outline: Outline) => Promise<Command>;
 }

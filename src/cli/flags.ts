@@ -1,5 +1,6 @@
 import { describeKind, readItem } from '../contract/kind.ts';
 import { missingInputs, usageError } from '../errors.ts';
+import { nearest } from '../model/nearest.ts';
 import type { Command } from './command.ts';
 import type { Field } from './outline.ts';
 
@@ -75,32 +76,4 @@ function refusal(
   const shown = text.length > maxShownLength ? `(${[...text].length} characters)` : text;
   const near = typeof culprit === 'string' ? nearest(culprit, field.kind.choices) : undefined;
   return usageError(`${field.label} ${shown}: ${why}`, near === undefined ? undefined : `Did you mean ${near}?`);
-}
-
-/**
- * The candidate that is at most two edits (one in short words) away from the text, or the only one that begins with it; `undefined` when
- * none is. Never throws.
- */
-export function nearest(text: string, candidates: readonly string[]): string | undefined {
-  const reach = text.length <= 3 ? 1 : 2;
-  const ranked = candidates
-    .map((candidate) => ({ candidate, distance: editDistance(text.toLowerCase(), candidate.toLowerCase()) }))
-    .sort((a, b) => a.distance - b.distance);
-  const best = ranked[0];
-  if (best !== undefined && best.distance <= reach) return best.candidate;
-  const begun = text.length < 2 ? [] : candidates.filter((each) => each.toLowerCase().startsWith(text.toLowerCase()));
-  return begun.length === 1 ? begun[0] : undefined;
-}
-
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= a.length; i += 1) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j += 1) {
-      const swap = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, swap));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
 }

@@ -1,7 +1,7 @@
 import { usageError } from '../errors.ts';
 import { parseDuration } from '../model/duration.ts';
+import { nearest } from '../model/nearest.ts';
 import { parseSize } from '../model/size.ts';
-import { nearest } from './flags.ts';
 
 /** Output formats, as `--format` names them. */
 export const formats = ['table', 'json', 'ndjson', 'csv', 'tsv', 'md'] as const;

@@ -1,6 +1,5 @@
-import type { Example } from '../contract/endpoint.ts';
+import type { Example, Method, Source } from '../contract/endpoint.ts';
 import type { Kind } from '../contract/kind.ts';
-import type { Command } from './command.ts';
 import type { Use } from './globals.ts';
 
 /** One argument or flag of a command, as plain data. */
@@ -39,7 +38,8 @@ export interface Outline {
   words: readonly string[];
   summary: string;
   description?: string;
-  endpoint?: NonNullable<Command['endpoint']>;
+  /** The endpoint it is one to one with. */
+  endpoint?: { method: Method; path: string; source: Source; deprecated?: string };
   examples: readonly Example[];
   exitCodes: readonly number[];
   uses: readonly Use[];
@@ -49,10 +49,9 @@ export interface Outline {
   checksArgv?: true;
 }
 
-/** The commands as data, and each of them when it runs. */
-export interface Program {
+/** The commands as data. */
+export interface KnownCommands {
   outlines: readonly Outline[];
-  load: (outline: Outline) => Promise<Command>;
   /** The completion script of a shell; ends with a newline. */
   completion: (shell: Shell) => Promise<string>;
 }

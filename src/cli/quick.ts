@@ -1,6 +1,7 @@
+import type { Program } from './command.ts';
 import { entryOf } from './entry.ts';
 import { commandHelp, groupHelp, programHelp } from './help.ts';
-import { type Outline, type Program, shells } from './outline.ts';
+import { type Outline, shells } from './outline.ts';
 
 interface Asked {
   outlines: readonly Outline[];

@@ -1,5 +1,5 @@
 import { usageError } from '../errors.ts';
-import { nearest } from './flags.ts';
+import { nearest } from '../model/nearest.ts';
 import { globalFlags } from './globals.ts';
 import type { Outline } from './outline.ts';
 

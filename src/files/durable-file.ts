@@ -23,8 +23,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import type { Context, World } from '../context.ts';
 import { SotraError } from '../errors.ts';
+import type { World } from '../world.ts';
 
 /**
  * Puts a file (mode 0600) in the place of what is there: at every moment, also after a crash, there is the old one or the new one, whole.
@@ -94,7 +94,7 @@ function refuseOther(file: string, found: Stats | undefined): void {
 }
 
 /** Warns where other users of this machine may read a file that holds a secret. */
-export function warnOfReaders(file: string, { warn, world }: Pick<Context, 'warn' | 'world'>): void {
+export function warnOfReaders(file: string, { warn, world }: { warn: (text: string) => void; world: World }): void {
   const found = world.system.platform === 'win32' ? undefined : statSync(file, { throwIfNoEntry: false });
   if (found?.isFile() && (found.mode & 0o077) !== 0)
     warn(`${file} can be read by other users of this machine: chmod 600 ${file}`);
@@ -208,12 +208,14 @@ function draftFolder(parent: string, kind: string, { pid, system }: Pick<World, 
   return folder;
 }
 
+/** Where work in progress is kept; a preview keeps it elsewhere. */
+export interface WorkPlace {
+  world: World;
+  options: { preview: boolean };
+}
+
 /** The same in a parent that is made if absent; for a dry run or a curl line, which leave the data folder alone, away from it. */
-export function workFolder(
-  parent: string,
-  kind: string,
-  { world, options }: Pick<Context, 'world' | 'options'>,
-): string {
+export function workFolder(parent: string, kind: string, { world, options }: WorkPlace): string {
   if (options.preview) return mkdtempSync(join(tmpdir(), 'sotra-preview-'));
   mkdirSync(parent, { recursive: true, mode: 0o700 });
   return draftFolder(parent, kind, world);

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { linkSync, renameSync, rmSync } from 'node:fs';
 import { hostname } from 'node:os';
-import type { World } from '../context.ts';
 import { SotraError } from '../errors.ts';
 import { parseJson } from '../model/json.ts';
+import type { World } from '../world.ts';
 import { createFile, draftOf, readStateFile } from './durable-file.ts';
 
 /** What a lock needs of the outside world, and what waiting for one needs. */

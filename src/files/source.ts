@@ -1,9 +1,8 @@
 import { createReadStream, rmSync, type Stats, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Context } from '../context.ts';
 import { SotraError, usageError } from '../errors.ts';
-import { workFolder } from './durable-file.ts';
+import { type WorkPlace, workFolder } from './durable-file.ts';
 import type { FileBytes } from './text-file.ts';
 
 /** A file that is read more than once. */
@@ -12,6 +11,9 @@ export interface Rereadable {
   /** Removes what was kept of stdin. */
   remove: () => void;
 }
+
+/** What reading twice needs: stdin, and where to keep it. */
+type Place = WorkPlace & { dataDirectory: () => Promise<string> };
 
 /** Where stdin comes from. */
 export interface Input {
@@ -46,7 +48,7 @@ export function openSource(file: string, { io }: { io: Input }, label: string): 
  * The same for a file that is read twice: stdin is kept in the data folder while it is read for the first time. Errors: `usage`, also for a
  * pipe that has a name.
  */
-export async function openTwice(file: string, context: Context, label: string): Promise<Rereadable> {
+export async function openTwice(file: string, context: Place, label: string): Promise<Rereadable> {
   if (file !== '-') {
     if (!statOf(file, label).isFile()) throw usageError(`${label}: not a file`, 'Pipe it in, with - for the file.');
     return { open: () => bytesOf(file, context.world.io), remove: () => undefined };

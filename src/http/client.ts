@@ -4,9 +4,10 @@ import { firstIssue } from '../contract/fits.ts';
 import { encodeRequest, type WireRequest } from '../contract/request.ts';
 import { SotraError } from '../errors.ts';
 import { DepthError, parseJson } from '../model/json.ts';
+import type { HttpAnswer, HttpRequest, Timing, Transport } from '../world.ts';
 import { readBody } from './body.ts';
 import { headerOf, sendError, statusError, type TimeLimits, versionHint } from './failures.ts';
-import { type HttpAnswer, type HttpRequest, NetworkFailure, type Timing, type Transport } from './http.ts';
+import { NetworkFailure } from './http.ts';
 import { type Failure, retryDelay } from './retry.ts';
 import { hideSecrets, type KeyHiding } from './secrets.ts';
 

@@ -1,7 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 import { type ErrorCode, SotraError } from '../errors.ts';
 import { parseJson } from '../model/json.ts';
-import { type HttpAnswer, type HttpRequest, isLoopback, NetworkFailure } from './http.ts';
+import type { HttpAnswer, HttpRequest } from '../world.ts';
+import { isLoopback, NetworkFailure } from './http.ts';
 import { readRetryAfter } from './retry.ts';
 import { hideSecrets } from './secrets.ts';
 

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
+import type { HttpAnswer, HttpRequest, Timing } from '../world.ts';
 import type { CallEvent } from './client.ts';
-import type { HttpAnswer, HttpRequest, Timing } from './http.ts';
 import { secretHider } from './secrets.ts';
 
 /** One request with what became of it, as the events of a call tell it. */

@@ -1,8 +1,8 @@
 import { safeText } from '../output/safe-text.ts';
+import type { HttpRequest } from '../world.ts';
 import type { CallEvent } from './client.ts';
 import { headerOf } from './failures.ts';
 import { answerHead, type Exchange } from './har.ts';
-import type { HttpRequest } from './http.ts';
 import { maskHeaders } from './preview.ts';
 import { hideSecrets, secretHider } from './secrets.ts';
 import type { Trace } from './trace.ts';

@@ -1,5 +1,5 @@
 import { parseJson } from '../model/json.ts';
-import type { HttpRequest } from './http.ts';
+import type { HttpRequest } from '../world.ts';
 
 /** What is shown beside a request: `text` before it, or in JSON `facts`, among which it stands as `request`. */
 interface About {

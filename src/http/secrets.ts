@@ -1,4 +1,4 @@
-import type { HttpAnswer } from './http.ts';
+import type { HttpAnswer } from '../world.ts';
 import { createFinder, type Place } from './spellings.ts';
 
 const hidden = '***';

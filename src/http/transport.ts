@@ -3,7 +3,8 @@ import type { Socket } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import type { buildConnector, Dispatcher } from 'undici';
 import { usageError } from '../errors.ts';
-import { type Limits, NetworkFailure, type Timing, type Transport } from './http.ts';
+import type { Limits, Timing, Transport } from '../world.ts';
+import { NetworkFailure } from './http.ts';
 
 interface Setting {
   now: () => number;

@@ -1,37 +1,8 @@
-import { renderBars } from './chart-bars.ts';
-import { renderTimeline } from './chart-time.ts';
 import type { Palette } from './colour.ts';
-
-/** Figures as bars, one a line: what is above zero to the right, what is below to the left, on one scale. */
-export interface BarChart {
-  kind: 'bars';
-  title: string;
-  /** What the parts of a bar are, in their order. One alone fills its bar; several are told apart by their filling. */
-  series: readonly string[];
-  bars: readonly Bar[];
-}
-
-export interface Bar {
-  label: string;
-  /** The figure written beside the bar, in USD; null: not known. */
-  totalUsd: number | null;
-  /** What the bar is made of, one a series, in USD; null: nothing there. */
-  partsUsd: readonly (number | null)[];
-}
-
-/** What happened over time, in USD: one kind above the line, the other below it, on one scale. */
-export interface TimeChart {
-  kind: 'time';
-  title: string;
-  /** Names of what stands above and below, in the plural. */
-  up: string;
-  down: string;
-  /** In any order; moments in Unix seconds. */
-  moments: readonly { atSec: number; usd: number; side: 'up' | 'down' }[];
-}
-
-/** A picture of an answer, before it is drawn. */
-export type ChartModel = BarChart | TimeChart;
+import { formatCount, formatTime, formatUsd, missing, toneOf } from './format.ts';
+import { safeText } from './safe-text.ts';
+import { cutText, displayWidth, wrapText } from './text-width.ts';
+import type { Bar, BarChart, ChartModel, TimeChart } from './view.ts';
 
 /** How pictures are drawn: the terminal's width in cells, its colours, and whether it has more than ASCII. */
 export interface DrawOptions {
@@ -51,3 +22,269 @@ export function renderChart(model: ChartModel, { width, ...others }: DrawOptions
 }
 
 const leastWidth = 40;
+
+const gap = 2;
+/** Fillings of the series, told apart without colour. */
+const shades = ['█', '▓', '▒', '░', '╳'];
+
+/** A bar's plot: cells to the left and right of zero, and how many of them a dollar takes. */
+interface Plot {
+  left: number;
+  right: number;
+  cellsPerUsd: number;
+}
+
+/** Bars with label and figure before them, the scale and the meaning of the fillings below; none without bars. Never throws. */
+function renderBars(chart: BarChart, options: DrawOptions): string[] {
+  if (chart.bars.length === 0) return [];
+  const { width, palette, unicode } = options;
+  const used = chart.series.map((_, index) => chart.bars.some(({ partsUsd }) => (partsUsd[index] ?? 0) !== 0));
+  const figures = chart.bars.map(({ totalUsd }) => figureOf(totalUsd, unicode));
+  const figureWidth = Math.max(...figures.map(displayWidth));
+  const labels = chart.bars.map(({ label }) => safeText(label));
+  const labelWidth = Math.min(Math.max(...labels.map(displayWidth)), Math.max(10, Math.floor(width * 0.3)));
+  const before = labelWidth + figureWidth + 2 * gap;
+  const plot = plotOf(chart.bars, width - before);
+  const single = used.filter(Boolean).length < 2;
+  const fills = chart.series.map((name, index) => fillOf(name, index, single, unicode));
+  const lines = chart.bars.map((bar, index) => {
+    const label = cutText(labels[index] ?? '', labelWidth, 'end', unicode ? '…' : '...');
+    const figure = figures[index] ?? '';
+    const paint = (series: number, text: string) =>
+      single ? palette.tone(toneOf(bar.totalUsd), text) : palette.series(series, text);
+    return [
+      label + ' '.repeat(labelWidth - displayWidth(label) + gap),
+      ' '.repeat(figureWidth - displayWidth(figure)) + palette.tone(toneOf(bar.totalUsd), figure) + ' '.repeat(gap),
+      drawBar(bar, plot, { fills, paint, halves: single && unicode, unicode }),
+    ].join('');
+  });
+  return [
+    ...wrapText(chart.title, width).map((line) => palette.title(line)),
+    '',
+    ...lines,
+    ' '.repeat(before) + palette.dim(scaleLine(plot)),
+    ...legendOf(chart.series, used, { fills, single, ...options }),
+  ];
+}
+
+interface Legend extends DrawOptions {
+  fills: readonly string[];
+  single: boolean;
+}
+
+/** What each filling means, as many on a line as fit; none for a chart of one series. */
+function legendOf(
+  series: readonly string[],
+  used: readonly boolean[],
+  { fills, single, ...options }: Legend,
+): string[] {
+  const { width, palette, unicode } = options;
+  const lines: { painted: string; cells: number }[] = [];
+  series.forEach((name, index) => {
+    const fill = fills[index] ?? '';
+    const says = unicode ? ` ${name}` : ` = ${name}`;
+    const painted = (single ? fill : palette.series(index, fill)) + says;
+    const cells = displayWidth(fill + says);
+    const last = lines.at(-1);
+    if (!used[index] || series.length < 2) return;
+    if (last !== undefined && last.cells + 3 + cells <= width) {
+      last.painted += `   ${painted}`;
+      last.cells += 3 + cells;
+    } else lines.push({ painted, cells });
+  });
+  return lines.length === 0 ? [] : ['', ...lines.map(({ painted }) => painted)];
+}
+
+function figureOf(usd: number | null, unicode: boolean): string {
+  if (usd === null) return unicode ? missing : '-';
+  return formatUsd(usd, { signed: true, compact: true });
+}
+
+function fillOf(name: string, index: number, single: boolean, unicode: boolean): string {
+  if (single) return unicode ? '█' : '#';
+  return unicode ? (shades[index] ?? '╳') : name.charAt(0).toLowerCase();
+}
+
+function sumOf(bar: Bar, sign: 1 | -1): number {
+  return bar.partsUsd.reduce<number>((sum, part) => sum + Math.max(0, sign * (part ?? 0)), 0);
+}
+
+/** The room shared between gains and losses as the largest of each need it, so that a cell is worth the same on both sides. */
+function plotOf(bars: readonly Bar[], room: number): Plot {
+  const most = Math.max(...bars.map((bar) => sumOf(bar, 1)));
+  const least = Math.max(...bars.map((bar) => sumOf(bar, -1)));
+  const cells = Math.max(4, room - 1);
+  if (most + least === 0) return { left: 0, right: cells, cellsPerUsd: 0 };
+  const share = Math.round((cells * least) / (most + least));
+  const left = least === 0 ? 0 : most === 0 ? cells : Math.min(cells - 1, Math.max(1, share));
+  const right = cells - left;
+  const scales = [most > 0 ? right / most : [], least > 0 ? left / least : []].flat();
+  return { left, right, cellsPerUsd: Math.min(...scales) };
+}
+
+interface Brush {
+  fills: readonly string[];
+  paint: (series: number, text: string) => string;
+  /** Whether the end of a bar may be half a cell. */
+  halves: boolean;
+  unicode: boolean;
+}
+
+function drawBar(bar: Bar, { left, right, cellsPerUsd }: Plot, brush: Brush): string {
+  const losses = drawSide(bar, -1, cellsPerUsd, brush);
+  const gains = drawSide(bar, 1, cellsPerUsd, brush);
+  const axis = brush.unicode ? '│' : '|';
+  return `${' '.repeat(Math.max(0, left - losses.cells))}${losses.text}${axis}${gains.cells > right ? '' : gains.text}`;
+}
+
+/** One side of a bar from zero outwards; a side too small for a cell is a thin mark and not nothing. */
+function drawSide(bar: Bar, sign: 1 | -1, cellsPerUsd: number, brush: Brush): { text: string; cells: number } {
+  const step = brush.halves ? 2 : 1;
+  const runs: { series: number; text: string }[] = [];
+  let [sum, drawn] = [0, 0];
+  bar.partsUsd.forEach((part, series) => {
+    const size = Math.max(0, sign * (part ?? 0));
+    if (size === 0) return;
+    sum += size;
+    const steps = Math.round(sum * cellsPerUsd * step) - drawn;
+    drawn += steps;
+    const whole = (brush.fills[series] ?? '').repeat(Math.floor(steps / step));
+    const half = steps % step === 0 ? '' : sign > 0 ? '▌' : '▐';
+    runs.push({ series, text: sign > 0 ? whole + half : half + whole });
+  });
+  const last = runs.at(-1);
+  if (last !== undefined && drawn === 0) last.text = brush.unicode ? (sign > 0 ? '▏' : '▕') : '.';
+  const ordered = sign > 0 ? runs : runs.toReversed();
+  return {
+    text: ordered.map(({ series, text }) => (text === '' ? '' : brush.paint(series, text))).join(''),
+    cells: ordered.reduce((cells, { text }) => cells + text.length, 0),
+  };
+}
+
+/** What the ends of the plot stand for, and where zero is. */
+function scaleLine({ left, right, cellsPerUsd }: Plot): string {
+  if (cellsPerUsd === 0) return '0';
+  const end = (cells: number) => formatUsd(cells / cellsPerUsd, { signed: true, compact: true });
+  const low = left === 0 ? '' : end(-left);
+  const high = right === 0 ? '' : end(right);
+  const shownLow = low.length + 1 <= left ? low : '';
+  const shownHigh = high.length + 2 <= right + 1 ? high : '';
+  return `${shownLow.padEnd(left)}0${shownHigh.padStart(right)}`;
+}
+
+/** Lines of the plot, the line of zero not counted. */
+const height = 10;
+
+/** USD in each column of the plot, by side. */
+interface Columns {
+  up: number[];
+  down: number[];
+}
+
+/** Columns over time, one kind above the line of zero and the other below, with a sentence of sums; none without moments. Never throws. */
+function renderTimeline(chart: TimeChart, { width, palette, unicode }: DrawOptions): string[] {
+  if (chart.moments.length === 0) return [];
+  const [from, to] = spanOf(chart);
+  const names = [chart.up, chart.down].map((name) => name.length);
+  // Room for the longest figure that compact form gives: $999K, $1.23M, $0.00123.
+  const gutter = Math.max(...names) + 1 + figureRoom;
+  const room = Math.max(8, width - gutter - 2);
+  const columns = fillColumns(chart, room, from, to);
+  const [most, least] = [Math.max(...columns.up), Math.max(...columns.down)];
+  const rows = rowsOf(most, least);
+  const rowsPerUsd = Math.min(...[most > 0 ? rows.up / most : [], least > 0 ? rows.down / least : []].flat(), 1e12);
+  const axis = unicode ? '│' : '|';
+  const line = (name: string, figure: string, cells: string) =>
+    `${palette.dim(name.padEnd(gutter - figureRoom) + figure.padStart(figureRoom))} ${axis}${cells}`;
+  const drawn = (side: 'up' | 'down', row: number) =>
+    palette.series(
+      side === 'up' ? 0 : 1,
+      columns[side]
+        .map((usd) => cellOf(usd * rowsPerUsd, row, side, unicode))
+        .join('')
+        .trimEnd(),
+    );
+  const usd = (value: number) => formatUsd(value, { compact: true });
+  const upper = Array.from({ length: rows.up }, (_, index) => rows.up - 1 - index);
+  const lower = Array.from({ length: rows.down }, (_, index) => index);
+  const zero = (unicode ? '─' : '-').repeat(room);
+  return [
+    ...wrapText(safeText(chart.title), width).map((line) => palette.title(line)),
+    '',
+    ...upper.map((row) =>
+      row === rows.up - 1 ? line(chart.up, usd(most), drawn('up', row)) : line('', '', drawn('up', row)),
+    ),
+    `${palette.dim('0'.padStart(gutter))} ${unicode ? '┼' : '+'}${palette.dim(zero)}`,
+    ...lower.map((row) =>
+      row === rows.down - 1 ? line(chart.down, usd(least), drawn('down', row)) : line('', '', drawn('down', row)),
+    ),
+    ' '.repeat(gutter + 2) + palette.dim(timeLine(from, to, room)),
+    '',
+    ...wrapText(sums(chart, to - from, room), width),
+  ];
+}
+
+const figureRoom = 8;
+
+function spanOf({ moments }: TimeChart): [number, number] {
+  const times = moments.map(({ atSec }) => atSec);
+  return [Math.min(...times), Math.max(...times)];
+}
+
+function fillColumns({ moments }: TimeChart, room: number, from: number, to: number): Columns {
+  const columns: Columns = { up: Array(room).fill(0), down: Array(room).fill(0) };
+  for (const { atSec, usd, side } of moments) {
+    const place = to === from ? 0 : Math.min(room - 1, Math.floor(((atSec - from) / (to - from)) * room));
+    columns[side][place] = (columns[side][place] ?? 0) + usd;
+  }
+  return columns;
+}
+
+function rowsOf(most: number, least: number): { up: number; down: number } {
+  if (most === 0 || least === 0) return { up: least === 0 ? height / 2 : 0, down: least === 0 ? 0 : height / 2 };
+  const up = Math.min(height - 1, Math.max(1, Math.round((height * most) / (most + least))));
+  return { up, down: height - up };
+}
+
+/** One cell of a column that is `size` rows high, `row` counted from zero outwards; what is too small for half a row is a thin mark. */
+function cellOf(size: number, row: number, side: 'up' | 'down', unicode: boolean): string {
+  const halves = Math.round(size * 2) - 2 * row;
+  const up = side === 'up';
+  if (row === 0 && size > 0 && halves <= 0) return unicode ? (up ? '▁' : '▔') : up ? '.' : "'";
+  if (halves <= 0) return ' ';
+  if (!unicode) return '#';
+  return halves === 1 ? (up ? '▄' : '▀') : '█';
+}
+
+/** First and last moment under the ends of the plot: to the minute where there is room, else the days. */
+function timeLine(from: number, to: number, room: number): string {
+  const minute = (sec: number) => formatTime(sec).replace(/:\d\dZ$/, 'Z');
+  if (from === to) return minute(from);
+  const day = (sec: number) => formatTime(sec).slice(0, 10);
+  const write = room >= 2 * minute(from).length + 2 ? minute : day;
+  const [first, last] = [write(from), write(to)];
+  return first + last.padStart(Math.max(last.length + 1, room - first.length));
+}
+
+function sums({ moments, up, down }: TimeChart, spanSec: number, room: number): string {
+  const part = (name: string, side: 'up' | 'down') => {
+    const own = moments.filter((moment) => moment.side === side);
+    const total = own.reduce((sum, { usd }) => sum + usd, 0);
+    const word = own.length === 1 ? name.replace(/s$/, '') : name;
+    return `${formatCount(own.length)} ${word}${own.length === 0 ? '' : ` of ${formatUsd(total)}`}`;
+  };
+  const column = spanSec === 0 ? '' : ` A column is ${lengthOf(spanSec / room)}.`;
+  return `${part(up, 'up')}, ${part(down, 'down')}.${column}`;
+}
+
+function lengthOf(seconds: number): string {
+  const [size, unit] = lengths.find(([each]) => seconds >= 2 * each) ?? [1, 'seconds'];
+  const count = seconds / size;
+  return `${count < 10 ? count.toFixed(1) : Math.round(count)} ${unit}`;
+}
+
+const lengths: readonly (readonly [number, string])[] = [
+  [86_400, 'days'],
+  [3_600, 'hours'],
+  [60, 'minutes'],
+];

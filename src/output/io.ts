@@ -1,26 +1,3 @@
-/** A stream that text goes to. `write` resolves when more may be written; it throws ClosedPipe when the reader is gone. */
-export interface Sink {
-  write: (text: string) => Promise<void>;
-  /** The same for text that is UTF-8 already, where the stream takes it. */
-  writeBytes?: (bytes: Uint8Array) => Promise<void>;
-  isTTY: boolean;
-  /** Columns of the terminal; 80 where it is none. */
-  width: number;
-  /** 0 none, 1 sixteen colours, 2 256, 3 true colour. */
-  colourLevel: 0 | 1 | 2 | 3;
-}
-
-export interface Io {
-  out: Sink;
-  err: Sink;
-  in: AsyncIterable<Uint8Array> & { isTTY?: boolean };
-  /**
-   * One line typed by the user at the terminal, without its end; of a hidden one nothing is shown. Only where `in.isTTY`. Rejects when
-   * the user gives up (Ctrl-C, Ctrl-D).
-   */
-  ask: (question: string, options: { hidden: boolean }) => Promise<string>;
-}
-
 /** The reader of our output has gone (`| head -1`): the command ends quietly. */
 export class ClosedPipe extends Error {}
 

@@ -1,5 +1,5 @@
 import type { CallEvent } from '../http/client.ts';
-import type { Sink } from './io.ts';
+import type { Sink } from '../world.ts';
 import type { Progress } from './progress.ts';
 
 /** A shorter wait is not worth a line. */

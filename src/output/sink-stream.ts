@@ -1,5 +1,5 @@
 import { Writable } from 'node:stream';
-import type { Sink } from './io.ts';
+import type { Sink } from '../world.ts';
 
 /** What terminal packages expect of a stream that text goes to. */
 export type TerminalStream = NodeJS.WritableStream & {

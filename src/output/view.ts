@@ -1,5 +1,3 @@
-import type { ChartModel } from './chart.ts';
-
 /** A value of one cell as machines get it (csv, tsv, piped rows): unrounded, unshortened. */
 export type Cell = string | number | boolean | null | undefined;
 
@@ -73,3 +71,34 @@ export interface AnyView {
   blocks?: (answer: never, input: never) => readonly Block[];
   chart?: (rows: never, input: never) => ChartModel;
 }
+
+/** Figures as bars, one a line: what is above zero to the right, what is below to the left, on one scale. */
+export interface BarChart {
+  kind: 'bars';
+  title: string;
+  /** What the parts of a bar are, in their order. One alone fills its bar; several are told apart by their filling. */
+  series: readonly string[];
+  bars: readonly Bar[];
+}
+
+export interface Bar {
+  label: string;
+  /** The figure written beside the bar, in USD; null: not known. */
+  totalUsd: number | null;
+  /** What the bar is made of, one a series, in USD; null: nothing there. */
+  partsUsd: readonly (number | null)[];
+}
+
+/** What happened over time, in USD: one kind above the line, the other below it, on one scale. */
+export interface TimeChart {
+  kind: 'time';
+  title: string;
+  /** Names of what stands above and below, in the plural. */
+  up: string;
+  down: string;
+  /** In any order; moments in Unix seconds. */
+  moments: readonly { atSec: number; usd: number; side: 'up' | 'down' }[];
+}
+
+/** A picture of an answer, before it is drawn. */
+export type ChartModel = BarChart | TimeChart;

@@ -1,6 +1,7 @@
 import type { WireNames } from '../contract/endpoint.ts';
 import { SotraError, usageError } from '../errors.ts';
 import { isLoopback } from '../http/http.ts';
+import type { Env } from '../world.ts';
 
 /** The form of the signed text of a comment. */
 export const layouts = ['five-line', 'blank-line'] as const;
@@ -74,8 +75,6 @@ const sandboxBaseUrl = 'http://sandbox.localhost';
 /** Where `sandbox start` answers when it is not told otherwise. */
 export const servedSandboxUrl = 'http://127.0.0.1:4010';
 const sandboxKey = 'sandbox-key-a';
-
-export type Env = Readonly<Record<string, string | undefined>>;
 
 /** A variable's value; an empty one counts as not set, as it does for a CI secret that is missing. Never throws. */
 export function readEnv(env: Env, name: string): string | undefined {

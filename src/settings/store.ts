@@ -1,12 +1,12 @@
 import { chmodSync, mkdirSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join, posix, win32 } from 'node:path';
-import type { World } from '../context.ts';
 import { SotraError } from '../errors.ts';
 import { readStateFile, syncFolder } from '../files/durable-file.ts';
 import { type LockWorld, withLock } from '../files/lock.ts';
 import { byName } from '../model/by-name.ts';
 import { parseJson } from '../model/json.ts';
+import type { World } from '../world.ts';
 import { keyStores, layouts, readEnv, type StoredSettings } from './settings.ts';
 
 type Machine = Pick<World, 'env' | 'system'>;

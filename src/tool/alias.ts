@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { aliasPattern } from '../cli/aliases.ts';
 import { type Command, defineCommand } from '../cli/command.ts';
-import { nearest } from '../cli/flags.ts';
 import { local } from '../contract/endpoint.ts';
 import { usageError } from '../errors.ts';
 import { byName } from '../model/by-name.ts';
 import { identifierSchema } from '../model/identifier.ts';
+import { nearest } from '../model/nearest.ts';
 import { showPlan } from '../output/dry-run.ts';
 import type { View } from '../output/view.ts';
 

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { type Command, defineCommand } from '../cli/command.ts';
-import { nearest } from '../cli/flags.ts';
 import type { Part } from '../cli/help.ts';
 import { local } from '../contract/endpoint.ts';
 import { usageError } from '../errors.ts';
+import { nearest } from '../model/nearest.ts';
 
 const topics = ['exit-codes', 'environment', 'formatting', 'signing', 'webhooks'] as const;
 

@@ -21,10 +21,7 @@ export async function findAddresses(
   const fits = (text: string) => text.toLowerCase().startsWith(start.toLowerCase()) && text.endsWith(end);
   const found = [...saved, ...recent].filter((text) => wallet.test(text) && fits(text));
   const { kind } = await context.service();
-  if (kind === 'sandbox') {
-    const { sandboxAddresses } = await import('../sandbox/open.ts');
-    found.push(...(await sandboxAddresses(context, start, end)));
-  }
+  if (kind === 'sandbox') found.push(...(await context.sandbox()).findAddresses(start, end));
   return [...new Set(found)];
 }
 

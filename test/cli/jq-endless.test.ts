@@ -66,7 +66,7 @@ test('what was filtered before one that never ends is out, and the rest of a wal
 
 test('a signal while the filter is still being read leaves no thread behind', async () => {
   const stop = new AbortController();
-  const thread = new Worker(new URL('../dist/jq-thread.cjs', import.meta.url));
+  const thread = new Worker(new URL('../../dist/jq-thread.cjs', import.meta.url));
   const gone = once(thread, 'exit');
   const startThread = async () => {
     setImmediate(() => stop.abort());

@@ -6,11 +6,10 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { onTestFinished } from 'vitest';
-import type { World } from '../../src/context.ts';
-import type { Transport } from '../../src/http/http.ts';
-import type { Sink } from '../../src/output/io.ts';
 import { completionsOf, outlineAll, programOf } from '../../src/program.ts';
 import { run as runProgram } from '../../src/run.ts';
+import { openSandbox } from '../../src/sandbox/open.ts';
+import type { Sink, Transport, World } from '../../src/world.ts';
 
 const outlines = await outlineAll();
 const completions = await completionsOf(outlines);
@@ -95,8 +94,9 @@ export async function run(argv: string | readonly string[], options: RunOptions 
       startOf: (pid) => (isRunning(pid) ? '' : undefined),
     },
     ...(options.transport && { transport: options.transport }),
+    openSandbox: async (wanted) => openSandbox(wanted),
     startThread: async (name) =>
-      new Worker(new URL(`../dist/${name}.cjs`, import.meta.url), { env: {}, stdout: true, stderr: true }),
+      new Worker(new URL(`../../dist/${name}.cjs`, import.meta.url), { env: {}, stdout: true, stderr: true }),
     spawnSelf: () => {
       throw new Error('tests start processes through the built program');
     },

@@ -1,5 +1,5 @@
-import type { Transport } from '../../src/http/http.ts';
 import { createTransport, type StartTimer } from '../../src/http/transport.ts';
+import type { Transport } from '../../src/world.ts';
 import type { Seen } from './harness.ts';
 
 export interface Patience {

@@ -1,13 +1,13 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readGlobals } from '../../src/cli/globals.ts';
-import { createContext, type World } from '../../src/context.ts';
+import { createContext } from '../../src/context.ts';
 import type { SotraError } from '../../src/errors.ts';
-import type { HttpRequest } from '../../src/http/http.ts';
 import { NetworkFailure } from '../../src/http/http.ts';
 import { addressesFile, settleDraft } from '../../src/resources/webhook/upload/jobs.ts';
 import { type Plan, readJournal } from '../../src/resources/webhook/upload/journal.ts';
 import { runUpload, type UploadEvent } from '../../src/resources/webhook/upload/upload.ts';
+import type { HttpRequest, World } from '../../src/world.ts';
 import { newFolder } from './folder.ts';
 
 export type Reply = { status: number; body: unknown } | NetworkFailure;

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { World } from '../../context.ts';
 import { SotraError } from '../../errors.ts';
 import { takeLock } from '../../files/lock.ts';
 import { damagedLine, openLog, readLog } from '../../files/log-file.ts';
+import type { World } from '../../world.ts';
 import type { ToSend } from './send.ts';
 
 const version = 1;

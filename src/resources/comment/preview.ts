@@ -1,6 +1,6 @@
-import type { Sink } from '../../output/io.ts';
 import { breakText } from '../../output/text-width.ts';
 import { codeOf, showUnseen, unseenIn } from '../../output/unseen.ts';
+import type { Sink } from '../../world.ts';
 import { countCharacters, longestComment } from './endpoints.ts';
 import { signedText, type TextFields, type TextForm } from './signing.ts';
 

@@ -1,5 +1,5 @@
 import { chainTitles, leaderboardChains } from '../../model/chain.ts';
-import type { Bar, ChartModel } from '../../output/chart.ts';
+import type { Bar, ChartModel } from '../../output/view.ts';
 import type { LeaderboardAnswer } from './endpoints.ts';
 
 type Trader = LeaderboardAnswer['traders'][number];

@@ -1,6 +1,6 @@
 import type { Card } from '../../model/position.ts';
-import type { ChartModel } from '../../output/chart.ts';
 import { shortAddress } from '../../output/format.ts';
+import type { ChartModel } from '../../output/view.ts';
 
 /** Realized PnL of each position, in the order given. Never throws. */
 export function positionsChart(cards: readonly Card[]): ChartModel {

@@ -1,6 +1,6 @@
 import { chainTitles, leaderboardChains } from '../../model/chain.ts';
 import type { Profile } from '../../model/profile.ts';
-import type { Bar, ChartModel } from '../../output/chart.ts';
+import type { Bar, ChartModel } from '../../output/view.ts';
 
 /** Realized PnL of 7 days against that of 30, in all and by chain; chains without figures are left out. Never throws. */
 export function profileChart([profile]: readonly Profile[]): ChartModel {

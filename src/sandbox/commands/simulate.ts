@@ -13,7 +13,6 @@ import { ensureWorld } from '../db/world.ts';
 import { startDeliverer } from '../deliver/deliver.ts';
 import { countDeliveries } from '../deliver/webhooks.ts';
 import { type Random, randomFrom } from '../demo/random.ts';
-import { sandboxFile } from '../open.ts';
 import { happen, knownMarkets, type LiveTrade, liveTrade, makeTrade } from '../trades/live-trades.ts';
 import type { PresetName } from '../trades/presets.ts';
 import { readTrades } from '../trades/read-trades.ts';
@@ -104,7 +103,7 @@ async function planOf({ db, replay, speed, perSec, forMs }: SimulateInput, conte
     replay === undefined
       ? `trades for ${(forMs ?? 60_000) / 1000} s, ${perSec ?? 1} a second`
       : `the trades of ${replay}, ${speed ?? 1} times as fast${length}`;
-  return showPlan([{ action: 'make', what, detail: db ?? (await sandboxFile(context)) }]);
+  return showPlan([{ action: 'make', what, detail: db ?? (await context.sandboxFile()) }]);
 }
 
 type AtMoment = (nowMs: number) => Trade;

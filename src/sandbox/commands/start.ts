@@ -20,7 +20,6 @@ import { createControl, isControl } from '../http/control.ts';
 import { parseFault } from '../http/fault-text.ts';
 import { listen } from '../http/listen.ts';
 import { createRequestLog, logLine } from '../http/request-log.ts';
-import { sandboxFile } from '../open.ts';
 import { type Ready, servedFolder } from './served.ts';
 
 interface StartInput {
@@ -47,7 +46,7 @@ export async function startSandbox(input: StartInput, context: Context): Promise
 }
 
 async function planOf(input: StartInput, context: Context): Promise<Result> {
-  const file = input.db ?? (await sandboxFile(context));
+  const file = input.db ?? (await context.sandboxFile());
   const isNew = file === ':memory:' || !existsSync(file);
   const settings = (['asOf', 'eligibility', 'serviceName', 'layout'] as const).flatMap((key) =>
     input[key] === undefined ? [] : [{ action: 'set', what: `${key} of ${file}`, detail: input[key] }],
@@ -62,7 +61,7 @@ async function planOf(input: StartInput, context: Context): Promise<Result> {
 async function serveSandbox(input: StartInput, context: Context): Promise<Result> {
   const { world, options } = context;
   if (input.wire !== undefined) checkWireNames(input.wire, endpoints, '--wire');
-  const file = input.db ?? (await sandboxFile(context));
+  const file = input.db ?? (await context.sandboxFile());
   const db = openDb(file);
   const frozenMs = input.asOf === undefined ? undefined : parseTime(input.asOf);
   if (frozenMs !== undefined) freezeClock(db, frozenMs);

@@ -39,7 +39,7 @@ async function fileMeant(context: Context, db: string | undefined): Promise<stri
     throw usageError(`--db and ${rival} name two sandboxes`, 'Leave one of them out.');
   if (db !== undefined) return db;
   const service = await serviceOf(context);
-  if (service === undefined || service.kind === 'sandbox') return (await import('../open.ts')).sandboxFile(context);
+  if (service === undefined || service.kind === 'sandbox') return context.sandboxFile();
   const { baseUrl } = service;
   const hint = 'Name its database with --db, or say --sandbox for the built-in one.';
   const { findServed } = await import('./served.ts');

@@ -9,8 +9,9 @@ import {
   sameOrigin,
   sendRequest,
 } from '../../../src/http/client.ts';
-import { type HttpAnswer, type HttpRequest, NetworkFailure } from '../../../src/http/http.ts';
+import { NetworkFailure } from '../../../src/http/http.ts';
 import { hidingKey } from '../../../src/http/secrets.ts';
+import type { HttpAnswer, HttpRequest } from '../../../src/world.ts';
 
 type Reply = Partial<Omit<HttpAnswer, 'body'>> & { text?: string };
 type Step = Reply | NetworkFailure | Error;

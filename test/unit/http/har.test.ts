@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { answerHead, type Exchange, harEntry, harFrame } from '../../../src/http/har.ts';
-import type { Timing } from '../../../src/http/http.ts';
+import type { Timing } from '../../../src/world.ts';
 
 const key = 'key-0123456789';
 const get = {

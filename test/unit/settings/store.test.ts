@@ -5,8 +5,8 @@ import { writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import type { World } from '../../../src/context.ts';
 import { configDirectory, dataDirectory } from '../../../src/settings/store.ts';
+import type { World } from '../../../src/world.ts';
 import { run, temporaryFolder } from '../../support/harness.ts';
 
 /** A program that changes the settings many times through the store, as processes of sotra do. */

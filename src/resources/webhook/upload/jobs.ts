@@ -4,12 +4,13 @@ import { createHash, randomUUID } from 'node:crypto';
 import { closeSync, existsSync, mkdirSync, readdirSync, readSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-import type { Context, World } from '../../../context.ts';
+import type { Context } from '../../../context.ts';
 import { SotraError } from '../../../errors.ts';
 import { openStateFile, syncFolder } from '../../../files/durable-file.ts';
 import { takeLock } from '../../../files/lock.ts';
 import { openLog } from '../../../files/log-file.ts';
 import { normalizeDestination } from '../../../model/destination.ts';
+import type { World } from '../../../world.ts';
 import { chunkSize } from '../endpoints.ts';
 import { type JobState, journalFile, type Plan, readJournal } from './journal.ts';
 

@@ -2,7 +2,6 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readGlobals } from '../../../../../src/cli/globals.ts';
-import type { World } from '../../../../../src/context.ts';
 import { SotraError } from '../../../../../src/errors.ts';
 import { checkedLine } from '../../../../../src/files/log-file.ts';
 import {
@@ -15,6 +14,7 @@ import {
 } from '../../../../../src/resources/webhook/upload/jobs.ts';
 import { journalFile, readJournal, resentChunks } from '../../../../../src/resources/webhook/upload/journal.ts';
 import { createPatience, patiently } from '../../../../../src/resources/webhook/upload/patience.ts';
+import type { World } from '../../../../../src/world.ts';
 import { newFolder } from '../../../../support/folder.ts';
 import {
   destinationUrl,
