@@ -69,7 +69,7 @@ interface Surroundings {
 
 const defaultRetries = 2;
 
-/** The context of one command line. Never throws; its parts do. */
+/** The context of one command line. */
 export function createContext({ world, options, program, say, stream }: Surroundings): Context {
   const service = once(() => findService(world, options));
   const dataDirectory = async () => (await import('./settings/store.ts')).dataDirectory(world);

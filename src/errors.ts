@@ -101,7 +101,7 @@ export function missingInputs(inputs: readonly { label: string; help: string; va
 
 /**
  * Any thrown thing as a SotraError: what the file system or the sandbox's database refused becomes `local-file` (exit 3), what else is not
- * one of ours `internal` (exit 1). Never throws.
+ * one of ours `internal` (exit 1).
  */
 export function toSotraError(thrown: unknown): SotraError {
   if (thrown instanceof SotraError) return thrown;
@@ -127,7 +127,7 @@ function isFileFault(thrown: unknown): boolean {
   return syscall !== undefined && (typeof path === 'string' || noRoom.includes(code));
 }
 
-/** The error as `--json` prints it on stderr (shape of "Exit codes" in the command-line names). Never throws. */
+/** The error as `--json` prints it on stderr (shape of "Exit codes" in the command-line names). */
 export function errorObject(error: SotraError): { error: Record<string, unknown> } {
   return {
     error: {

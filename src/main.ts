@@ -4,7 +4,7 @@ import type { WriteStream } from 'node:tty';
 import packageFile from '../package.json' with { type: 'json' };
 import type { Shell } from './cli/outline.ts';
 import { SotraError } from './errors.ts';
-import { ClosedPipe, colourLevel, lineWidth } from './output/io.ts';
+import { ClosedPipe, colorLevel, lineWidth } from './output/io.ts';
 import { type Placed, programOf } from './program.ts';
 import { run } from './run.ts';
 import type { Sink, World } from './world.ts';
@@ -31,7 +31,7 @@ function sinkOf(stream: NodeJS.WriteStream, fails: (error: NodeJS.ErrnoException
   return {
     isTTY,
     width: lineWidth(process.env, stream.columns),
-    colourLevel: colourLevel(process.env, isTTY, depth),
+    colorLevel: colorLevel(process.env, isTTY, depth),
     write,
     writeBytes: write,
   };

@@ -13,11 +13,11 @@ import { visibleJson } from './output/json.ts';
 import { safeText } from './output/safe-text.ts';
 import type { World } from './world.ts';
 
-const mostUnwritten = 10_000;
+const maxUnwritten = 10_000;
 
 /**
  * Runs one command line and gives its exit code. stdout gets the result and nothing else; notes and errors go to stderr, an error
- * as one JSON object in JSON mode. Never throws.
+ * as one JSON object in JSON mode.
  */
 export async function run(argv: readonly string[], program: Program, world: World): Promise<number> {
   const jsonMode = argv.includes('--json') || /(^| )--format[= ](nd)?json( |$)/.test(argv.join(' '));
@@ -26,7 +26,7 @@ export async function run(argv: readonly string[], program: Program, world: Worl
   const say = (line: string) => {
     if (held !== undefined) return void held.push(line);
     // What nobody reads is not kept without end.
-    if (waiting.size >= mostUnwritten) return;
+    if (waiting.size >= maxUnwritten) return;
     const done = () => void waiting.delete(writing);
     const writing: Promise<void> = world.io.err.write(`${safeText(line)}\n`).then(done, done);
     waiting.add(writing);

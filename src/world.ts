@@ -10,8 +10,8 @@ export interface Sink {
   isTTY: boolean;
   /** Columns of the terminal; 80 where it is none. */
   width: number;
-  /** 0 none, 1 sixteen colours, 2 256, 3 true colour. */
-  colourLevel: 0 | 1 | 2 | 3;
+  /** 0 none, 1 sixteen colors, 2 256, 3 true color. */
+  colorLevel: 0 | 1 | 2 | 3;
 }
 
 export interface Io {

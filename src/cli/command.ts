@@ -50,7 +50,7 @@ export interface Command {
   run: (input: never, context: Context) => Promise<Result>;
 }
 
-/** The command as given, with `run` typed by its params. Never throws. */
+/** The command as given, with `run` typed by its params. */
 export function defineCommand<P extends Params>(
   command: Omit<Command, 'run' | 'params' | 'oneOf'> & {
     params: P;

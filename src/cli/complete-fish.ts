@@ -1,6 +1,6 @@
 import type { CommandTree, Slot, TreeFlag, TreeNode } from './completion-tree.ts';
 
-/** The completion script for fish 3. Ends with a newline. Never throws. */
+/** The completion script for fish 3. Ends with a newline. */
 export function fishScript({ nodes, globals, valued }: CommandTree): string {
   const paths = nodes.map(({ path }) => path).filter((path) => path !== '');
   return `# fish completion for sotra, written by \`sotra completion fish\`.

@@ -1,6 +1,6 @@
 import type { CommandTree, Slot, TreeNode } from './completion-tree.ts';
 
-/** The completion script for PowerShell 5.1 and 7. Ends with a newline. Never throws. */
+/** The completion script for PowerShell 5.1 and 7. Ends with a newline. */
 export function powershellScript({ nodes, globals, valued }: CommandTree): string {
   return `# PowerShell completion for sotra, written by \`sotra completion powershell\`.
 Register-ArgumentCompleter -Native -CommandName sotra -ScriptBlock {

@@ -43,7 +43,7 @@ export interface CommandTree {
 
 const plain: Slot = { values: [], file: false, list: false };
 
-/** The tree of commands with everything that can be typed in it. Sorted as in help. Never throws. */
+/** The tree of commands with everything that can be typed in it. Sorted as in help. */
 export function commandTree(commands: readonly Outline[]): CommandTree {
   const groups = [
     ...new Set(commands.flatMap(({ words }) => words.map((_, index) => words.slice(0, index).join(' ')))),

@@ -10,7 +10,7 @@ const writers = {
 
 /**
  * The completion script of a shell: commands, flags, and values as fixed text; names of contexts and aliases are asked of the program
- * when they are wanted. Nothing is asked of the network. Never throws.
+ * when they are wanted. Nothing is asked of the network.
  */
 export async function completionScript(shell: Shell, commands: readonly Outline[]): Promise<string> {
   const write = await writers[shell]();

@@ -29,7 +29,7 @@ interface InputEntry {
   source: string;
 }
 
-/** The entry of one command. Never throws. */
+/** The entry of one command. */
 export function entryOf(outline: Outline): CommandEntry {
   const { words, summary, endpoint, fields, exitCodes, examples } = outline;
   return {

@@ -68,9 +68,9 @@ export const globalFlags: readonly GlobalFlag[] = [
     help: 'print what this jq filter makes of the JSON; strings without quotes',
     needs: { anyOf: ['rows', 'json'], lacking: 'prints no JSON' },
   },
-  { key: 'plain', flag: 'plain', help: 'for screen readers: one fact a line, no columns, no spinner, no colours' },
+  { key: 'plain', flag: 'plain', help: 'for screen readers: one fact a line, no columns, no spinner, no colors' },
   { key: 'ascii', flag: 'ascii', help: 'draw with ASCII characters only' },
-  { key: 'noColor', flag: 'no-color', help: 'no colours (also NO_COLOR)' },
+  { key: 'noColor', flag: 'no-color', help: 'no colors (also NO_COLOR)' },
   {
     key: 'timeout',
     flag: 'timeout',

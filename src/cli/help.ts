@@ -30,7 +30,7 @@ export type Line = readonly [label: string, says: string];
 /** A part of help: prose (a text), or lines under a title; lines that are texts are written as they are, to be pasted. */
 export type Part = readonly [title: string, body: string | readonly (string | Line)[]];
 
-/** Help of the program: its nouns and the global flags. Ends with a newline. Never throws. */
+/** Help of the program: its nouns and the global flags. Ends with a newline. */
 export function programHelp(commands: readonly Outline[], width: number): string {
   const nouns = [...new Set(commands.map((command) => command.words[0] ?? ''))];
   const isOfService = (noun: string) =>
@@ -61,7 +61,7 @@ function nounSummary(noun: string, commands: readonly Outline[]): string {
   return own.map((command) => command.words.slice(1).join(' ')).join(', ');
 }
 
-/** Help of a noun: its commands. Ends with a newline. Never throws. */
+/** Help of a noun: its commands. Ends with a newline. */
 export function groupHelp(words: readonly string[], commands: readonly Outline[], width: number): string {
   const own = commands.filter((command) => words.every((word, index) => command.words[index] === word));
   const summary = ({ summary: text, endpoint }: Outline) =>
@@ -76,7 +76,7 @@ export function groupHelp(words: readonly string[], commands: readonly Outline[]
   );
 }
 
-/** Help of one command: arguments and flags with ranges and choices, columns, exit codes, examples. Never throws. */
+/** Help of one command: arguments and flags with ranges and choices, columns, exit codes, examples. */
 export function commandHelp(command: Outline, width: number): string {
   const { fields, columns } = command;
   const positional = fields.filter((field) => field.positional);
@@ -140,7 +140,7 @@ const widestLabel = 28;
 const narrow = 60;
 const narrowLabel = 12;
 
-/** Help as text of at most `width` columns, 100 at most; lines to be pasted are not broken. Ends with a newline. Never throws. */
+/** Help as text of at most `width` columns, 100 at most; lines to be pasted are not broken. Ends with a newline. */
 export function formatParts(parts: readonly Part[], width: number): string {
   const room = Math.max(20, Math.min(width, widest));
   const shown = parts.filter(([, body]) => body.length > 0);
@@ -154,11 +154,11 @@ function bodyLines(body: Part[1], room: number): string[] {
   const labels = body.map((line) => (typeof line === 'string' ? 0 : line[0].length));
   const longest = Math.max(...labels);
   const label = room < narrow && longest > narrowLabel ? 0 : Math.min(widestLabel, longest);
-  return body.flatMap((line) => (typeof line === 'string' ? [`  ${line}`] : labelled(line, label, room)));
+  return body.flatMap((line) => (typeof line === 'string' ? [`  ${line}`] : labeled(line, label, room)));
 }
 
 /** The label with its meaning beside it, or below it where the label is too long for its column. */
-function labelled([label, says]: Line, width: number, room: number): string[] {
+function labeled([label, says]: Line, width: number, room: number): string[] {
   const below = label.length > width;
   const indent = ' '.repeat(width === 0 ? (label === '' ? 2 : 6) : width + 4);
   const lines = says === '' ? [] : wrapWords(says, Math.max(20, room - indent.length)).map((line) => indent + line);

@@ -15,7 +15,7 @@ interface Asked {
 
 /**
  * The text of the version, of help and of a completion script, where the command line asks for nothing else: nothing but outlines is needed
- * for them. `undefined` for any other command line. Never throws.
+ * for them. `undefined` for any other command line.
  */
 export async function quickText(argv: readonly string[], asked: Asked): Promise<string | undefined> {
   const [first = '', second = ''] = argv;
@@ -30,14 +30,14 @@ export async function quickText(argv: readonly string[], asked: Asked): Promise<
   return asksHelp || argv.length === 0 ? helpText(words, asked) : undefined;
 }
 
-/** The version; in JSON under its name. Ends with a newline. Never throws. */
+/** The version; in JSON under its name. Ends with a newline. */
 export function versionText({ version, json }: Asked): string {
   return json ? `${JSON.stringify({ version })}\n` : `${version}\n`;
 }
 
 /**
  * Help of the program, of a noun or of a command, as text or as the entries of its commands; `undefined` where the words name none. Ends with
- * a newline. Never throws.
+ * a newline.
  */
 export function helpText(words: readonly string[], { outlines, width, json }: Asked): string | undefined {
   const under = outlines.filter((outline) => words.every((word, index) => outline.words[index] === word));

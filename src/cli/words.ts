@@ -3,7 +3,7 @@ import { nearest } from '../model/nearest.ts';
 import { globalFlags } from './globals.ts';
 import type { Outline } from './outline.ts';
 
-/** The command that the words of a command line name, before parsing; `undefined` where they name none. Never throws. */
+/** The command that the words of a command line name, before parsing; `undefined` where they name none. */
 export function findCommand(argv: readonly string[], commands: readonly Outline[]): Outline | undefined {
   const words: string[] = [];
   for (let index = 0; index < argv.length; index += 1) {

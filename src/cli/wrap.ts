@@ -1,4 +1,4 @@
-/** The text as lines of at most `width` characters, broken at spaces; a longer word stands alone. At least one line. Never throws. */
+/** The text as lines of at most `width` characters, broken at spaces; a longer word stands alone. At least one line. */
 export function wrapWords(text: string, width: number): string[] {
   const lines: string[] = [];
   let line = '';
@@ -14,7 +14,7 @@ export function wrapWords(text: string, width: number): string[] {
 
 /**
  * Prose as paragraphs of at most `width` characters. A line that does not end a sentence continues in the next one; lines with
- * columns in them (two spaces) stay apart, continued below their last column. Never throws.
+ * columns in them (two spaces) stay apart, continued below their last column.
  */
 export function wrapProse(text: string, width: number): string[] {
   const paragraphs: string[] = [];

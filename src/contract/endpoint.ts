@@ -87,7 +87,7 @@ export type InputOf<P extends Params> = z.output<z.ZodObject<{ [K in keyof P]: P
 
 export type AnswerOf<E extends { answer: z.ZodType }> = z.output<E['answer']>;
 
-/** The endpoint as given; ties the types together. Never throws. */
+/** The endpoint as given; ties the types together. */
 export function defineEndpoint<const Id extends string, P extends Params, R extends z.ZodType>(
   endpoint: Endpoint<Id, P, R>,
 ): Endpoint<Id, P, R> {

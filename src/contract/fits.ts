@@ -6,7 +6,7 @@ type Check = (value: unknown) => boolean;
  * A quick check of JSON values against schemas of shapes: true only where the schema surely accepts the value, so that a `false` is to be
  * put to the schema itself, which also says what is wrong. It remembers what it has worked out about a schema, from the second value on, or the
  * first that is large.
- * Refinements are not seen: schemas of answers have none. Never throws.
+ * Refinements are not seen: schemas of answers have none.
  */
 export function createFitCheck(): (schema: z.ZodType, value: unknown, isLarge?: boolean) => boolean {
   const known = new Map<z.ZodType, Check | undefined>();

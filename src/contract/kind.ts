@@ -15,7 +15,7 @@ export interface Kind {
   maxItems?: number;
 }
 
-/** The kind in words, to end "must be ...": `a whole number from 1 to 250`, `one of 7d, 30d`. Never throws. */
+/** The kind in words, to end "must be ...": `a whole number from 1 to 250`, `one of 7d, 30d`. */
 export function describeKind(kind: Kind): string {
   const one = describeItem(kind);
   const orNull = kind.nullable ? `${one}, or null` : one;
@@ -55,7 +55,7 @@ function describeItem({ type, choices, min, max, minLength, maxLength }: Kind): 
 
 /**
  * One item of text as the value its kind asks for; `undefined` where the text is not of that kind. Text and choices come
- * back as they are, choices among numbers as numbers: whether they are allowed is the schema's question. Never throws.
+ * back as they are, choices among numbers as numbers: whether they are allowed is the schema's question.
  */
 export function readItem(kind: Kind, text: string): string | number | boolean | object | undefined {
   switch (kind.type) {

@@ -19,7 +19,7 @@ const interfaceVersion = '1.0.0';
 
 /**
  * The OpenAPI 3.1 document of the endpoints: paths in their order, each operation with its commands as samples, each parameter with
- * where its name is from (`x-source`: spec, public or assumed) and which other names a server may take (`x-aliases`). Never throws.
+ * where its name is from (`x-source`: spec, public or assumed) and which other names a server may take (`x-aliases`).
  */
 export function openApiDocument(endpoints: readonly Endpoint[], options: OpenApiOptions): Json {
   const shared = sharedSchemas(options.shared);

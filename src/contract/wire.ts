@@ -9,7 +9,7 @@ export interface OpenName {
   param: Param;
 }
 
-/** The parameters of an endpoint that a `wire` map can rename: query and body, not from the interface document. Never throws. */
+/** The parameters of an endpoint that a `wire` map can rename: query and body, not from the interface document. */
 export function openNames(endpoint: Endpoint): OpenName[] {
   return Object.entries(endpoint.params)
     .filter(([, param]) => travels(param) && param.source !== 'spec')

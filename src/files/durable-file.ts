@@ -172,7 +172,7 @@ export function settleReserved(file: string): void {
   }
 }
 
-/** A new name beside a file for what is to take its place; `removeOldDrafts` knows it. Never throws. */
+/** A new name beside a file for what is to take its place; `removeOldDrafts` knows it. */
 export function draftOf(file: string): string {
   return `${file}.sotra-${randomUUID().slice(0, 8)}.tmp`;
 }
@@ -181,7 +181,7 @@ const draftName = /\.sotra-[0-9a-f]{8}\.tmp$|^config\.json\.tmp-[0-9a-f]{16}$/;
 /** A draft lives for some milliseconds; one of this age belongs to a process that was killed. */
 const oldMs = 600_000;
 
-/** Removes the drafts that killed processes left in a folder; `nowMs` by the clock of the disk, which need not be ours. Never throws. */
+/** Removes the drafts that killed processes left in a folder; `nowMs` by the clock of the disk, which need not be ours. */
 function removeOldDrafts(folder: string, nowMs: number): void {
   try {
     for (const name of readdirSync(folder)) {
@@ -221,7 +221,7 @@ export function workFolder(parent: string, kind: string, { world, options }: Wor
   return draftFolder(parent, kind, world);
 }
 
-/** Makes a folder's entries (new and renamed files) safe on disk. Never throws. */
+/** Makes a folder's entries (new and renamed files) safe on disk. */
 export function syncFolder(folder: string): void {
   try {
     const handle = openSync(folder, 'r');

@@ -109,7 +109,7 @@ export function sameOrigin(link: string, baseUrl: string): string {
   });
 }
 
-/** The full request for a wire request: address, headers with the key, body text. Never throws. */
+/** The full request for a wire request: address, headers with the key, body text. */
 export function buildRequest(wire: WireRequest, caller: Pick<Caller, 'baseUrl' | 'apiKey' | 'userAgent'>): HttpRequest {
   const base = caller.baseUrl.replace(/(?<!\/)\/+$/, '');
   return {
@@ -161,7 +161,7 @@ interface Failed {
   to?: string | undefined;
 }
 
-const mostRedirects = 5;
+const maxRedirects = 5;
 
 /** One attempt, and where the answer to a GET leads on within the origin, the answer there. Errors: `redirect` for a circle. */
 async function followed(
@@ -176,7 +176,7 @@ async function followed(
     const to = 'failure' in result && request.method === 'GET' ? nextPlace(result, request.url) : undefined;
     if (to === undefined) return result;
     seen.add(request.url.href);
-    if (seen.has(to.href) || seen.size > mostRedirects)
+    if (seen.has(to.href) || seen.size > maxRedirects)
       throw new SotraError(
         'redirect',
         `${request.url.origin} redirects in a circle, last to ${hideSecrets(to.pathname, caller.apiKey ?? undefined)}`,

@@ -14,7 +14,7 @@ export interface TimeLimits {
   maxTimeMs: number;
 }
 
-/** The error of a request that got no answer, or not all of one. Never throws. */
+/** The error of a request that got no answer, or not all of one. */
 export function sendError(
   { url: { origin, hostname } }: HttpRequest,
   thrown: unknown,
@@ -50,7 +50,7 @@ export function sendError(
   });
 }
 
-/** The value of a header, the first where it is repeated; `undefined` when absent. Never throws. */
+/** The value of a header, the first where it is repeated; `undefined` when absent. */
 export function headerOf(headers: HttpAnswer['headers'], name: string): string | undefined {
   const value = headers[name];
   return Array.isArray(value) ? value[0] : value;

@@ -20,7 +20,7 @@ export interface HarFrame {
   tail: string;
 }
 
-/** What stands around the entries of an HTTP archive (HAR 1.2), so that it can be written as they come. Never throws. */
+/** What stands around the entries of an HTTP archive (HAR 1.2), so that it can be written as they come. */
 export function harFrame(version: string): HarFrame {
   const creator = JSON.stringify({ name: 'sotra', version });
   return { head: `{"log":{"version":"1.2","creator":${creator},"entries":[`, tail: '\n]}}\n' };
@@ -28,7 +28,7 @@ export function harFrame(version: string): HarFrame {
 
 /**
  * The HAR 1.2 entry of an exchange. The key, cookies and the JSON fields `secret` and `signature` are `***`, in both directions; sizes
- * are those of the real bodies. An attempt without an answer has status 0 and says why in `comment`. Milliseconds. Never throws.
+ * are those of the real bodies. An attempt without an answer has status 0 and says why in `comment`. Milliseconds.
  */
 export function harEntry({ startedMs, request, attempt, why, outcome }: Exchange): Record<string, unknown> {
   const key = request.headers['authorization']?.replace(/^Bearer /, '');
@@ -47,7 +47,7 @@ export function harEntry({ startedMs, request, attempt, why, outcome }: Exchange
   };
 }
 
-/** The status line and headers of an answer, as text that ends with an empty line. Never throws. */
+/** The status line and headers of an answer, as text that ends with an empty line. */
 export function answerHead({ status, headers }: Pick<HttpAnswer, 'status' | 'headers'>): string {
   const lines = headerList(headers).map(({ name, value }) => `${name}: ${value}`);
   return `${[`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd(), ...lines].join('\n')}\n\n`;

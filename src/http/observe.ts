@@ -17,7 +17,7 @@ export interface Watching {
   now: () => number;
 }
 
-/** Tells of one call's requests and answers to whoever asked to see them. One observer is one call. Never throws. */
+/** Tells of one call's requests and answers to whoever asked to see them. One observer is one call. */
 export function watchCall({ say, heads, trace, now }: Watching): (event: CallEvent) => void {
   let sent: Omit<Exchange, 'outcome'> | undefined;
   let why: string | undefined;

@@ -52,12 +52,12 @@ export function linedBatch(
   return withLines(items, { lines });
 }
 
-/** A batch of a walk as one line of JSON an item, exactly as the service sent it; `undefined` for other batches. Never throws. */
+/** A batch of a walk as one line of JSON an item, exactly as the service sent it; `undefined` for other batches. */
 export function linesOf(batch: readonly unknown[]): string | undefined {
   return (batch as LinedBatch).lines?.(batch.length);
 }
 
-/** The JSON of each item of a batch, as the service sent it where that is known. Never throws. */
+/** The JSON of each item of a batch, as the service sent it where that is known. */
 export function textsOf(batch: readonly unknown[]): readonly string[] {
   const lines = linesOf(batch);
   if (lines === undefined) return batch.map((item) => JSON.stringify(item ?? null));
@@ -66,7 +66,6 @@ export function textsOf(batch: readonly unknown[]): readonly string[] {
 
 /**
  * The same as bytes that are safe for a terminal, where that is quicker than text; to be asked for once. `undefined` where it is not.
- * Never throws.
  */
 export function bytesOf(batch: readonly unknown[]): Uint8Array | undefined {
   return (batch as LinedBatch).bytes?.(batch.length);
@@ -191,7 +190,7 @@ function wayOf(paging: Paging & { kind: 'cursor' | 'links' }, input: Input, data
   return sinceOf(paging, input) !== undefined && nextOf(paging, 'newer', data) === undefined ? 'older' : 'newer';
 }
 
-/** The way to the next page; `undefined` at the end (null, empty or absent). A link goes before a cursor. Never throws. */
+/** The way to the next page; `undefined` at the end (null, empty or absent). A link goes before a cursor. */
 function nextOf(
   paging: Paging & { kind: 'cursor' | 'links' },
   way: 'older' | 'newer',
@@ -213,7 +212,7 @@ function filled(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** One sentence that says how to get the rest, where an answer may not be all there is; `undefined` where it is. Never throws. */
+/** One sentence that says how to get the rest, where an answer may not be all there is; `undefined` where it is. */
 export function moreHint(paging: Paging, input: Input, data: unknown): string | undefined {
   if (paging.kind === 'cursor' || paging.kind === 'links') {
     const next = nextOf(paging, wayOf(paging, input, data), data);
@@ -252,7 +251,7 @@ function listOf(data: unknown): readonly unknown[] {
   return key === undefined ? [] : itemsIn(key, data);
 }
 
-/** The key of the first list that an answer holds; `undefined` where it is a list itself or holds none. Never throws. */
+/** The key of the first list that an answer holds; `undefined` where it is a list itself or holds none. */
 export function listKey(data: unknown): string | undefined {
   if (typeof data !== 'object' || data === null || Array.isArray(data)) return undefined;
   return Object.entries(data).find(([, value]) => Array.isArray(value))?.[0];

@@ -28,14 +28,14 @@ export function deliveryPreview(to: string, headers: readonly string[], body: st
   return new RequestPreview({ method: 'POST', url: new URL(to), headers: named, body });
 }
 
-/** Headers with the key replaced by `***`. Never throws. */
+/** Headers with the key replaced by `***`. */
 export function maskHeaders(headers: HttpRequest['headers']): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, name === 'authorization' ? 'Bearer ***' : value]),
   );
 }
 
-/** The request as it would travel: request line, headers with a masked key, body. Ends with a newline. Never throws. */
+/** The request as it would travel: request line, headers with a masked key, body. Ends with a newline. */
 export function describeRequest(request: HttpRequest): string {
   const headers = Object.entries(maskHeaders(request.headers)).map(([name, value]) => `${name}: ${value}`);
   const body = request.body === undefined ? [] : ['', request.body];
@@ -47,7 +47,7 @@ export function requestObject({ method, url, headers, body }: HttpRequest): Reco
   return { method, url: url.href, headers: maskHeaders(headers), ...(body && { body: parseJson(body) }) };
 }
 
-/** A curl line that does the same when pasted into a shell; the key is `$SOTRA_API_KEY`. Ends with a newline. Never throws. */
+/** A curl line that does the same when pasted into a shell; the key is `$SOTRA_API_KEY`. Ends with a newline. */
 export function curlLine(request: HttpRequest): string {
   // Left alone, curl would read brackets and braces in an address as a pattern.
   const verbatim = /[[\]{}]/.test(request.url.href) ? ['--globoff'] : [];

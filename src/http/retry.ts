@@ -24,7 +24,7 @@ export interface RetryLimits {
  * Milliseconds to wait before the next attempt, or `undefined` where there must be none. GET, PUT and DELETE repeat on
  * broken connections and passing statuses; POST only where it surely was not processed (connection refused, 429).
  * `Retry-After` (seconds or a date) is obeyed up to `maxWaitMs`; a longer wish ends the attempts. Otherwise full jitter, doubling
- * from 250 ms to 20 s. No wait goes beyond what is left of the call's time. Never throws.
+ * from 250 ms to 20 s. No wait goes beyond what is left of the call's time.
  */
 export function retryDelay(
   method: string,

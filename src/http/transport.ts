@@ -23,7 +23,7 @@ export type StartTimer = (act: () => void, ms: number) => { refresh: () => void;
  * but never to this machine. `send` throws NetworkFailure.
  */
 export async function createTransport({ now, node, env, startTimer = nodeTimer }: Setting): Promise<Transport> {
-  // Before Node 22 a short process waits at its end for V8 to optimise undici's parser: as long as all the rest takes.
+  // Before Node 22 a short process waits at its end for V8 to optimize undici's parser: as long as all the rest takes.
   if (Number.parseInt(node, 10) < 22) setFlagsFromString('--liftoff-only');
   const { default: buildConnector } = await import('undici/lib/core/connect.js');
   const { connect, takeLatest } = timedConnector(now, buildConnector);

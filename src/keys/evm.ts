@@ -14,7 +14,7 @@ export function openEvmSigner(key: Uint8Array): Signer {
   };
 }
 
-/** True where all words are of the English list that recovery phrases are made of (BIP-39). Never throws. */
+/** True where all words are of the English list that recovery phrases are made of (BIP-39). */
 export function areRecoveryWords(words: readonly string[]): boolean {
   return words.every((word) => english.includes(word));
 }

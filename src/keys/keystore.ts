@@ -18,16 +18,16 @@ const pbkdf2 = promisify(pbkdf2WithCallback);
 /** What sealing costs: some 256 MB and a second, as geth and cast do. */
 const sealing = { n: 262_144, r: 8, p: 1, dklen: 32 };
 /** Memory that opening a file may take, N and p together: a hostile file must not take the machine down. */
-const mostMemoryBytes = 1040 * 1024 * 1024;
+const maxMemoryBytes = 1040 * 1024 * 1024;
 /** Work that opening a file may take, as N * r * p: eight times what sealing costs. */
-const mostWork = 8 * sealing.n * sealing.r;
-const mostRounds = 10_000_000;
-const mostSaltBytes = 1024;
+const maxWork = 8 * sealing.n * sealing.r;
+const maxRounds = 10_000_000;
+const maxSaltBytes = 1024;
 
 // The length comes first: a pattern with a group that repeats overflows on a very long text.
 const hex = z
   .string()
-  .max(2 * mostSaltBytes + 2, { abort: true })
+  .max(2 * maxSaltBytes + 2, { abort: true })
   .regex(/^(0x)?([0-9a-fA-F]{2})*$/);
 const count = z.int().min(1);
 const sealed = {
@@ -79,7 +79,7 @@ function checkWhole(keystore: Keystore, source: string): Keystore {
   return keystore;
 }
 
-/** Which kind of key a keystore holds: EVM, unless sotra sealed a Solana key in it. Never throws. */
+/** Which kind of key a keystore holds: EVM, unless sotra sealed a Solana key in it. */
 export function familyOfKeystore(keystore: Keystore): Family {
   return keystore.sotra?.family ?? 'evm';
 }
@@ -129,12 +129,12 @@ async function deriveKey(crypto: Keystore['crypto'], password: Uint8Array, sourc
   if (dklen < 32 || dklen > 128) throw keyError(`${source}: dklen ${dklen} is not from 32 to 128`);
   if (crypto.kdf === 'pbkdf2') {
     const { c } = crypto.kdfparams;
-    if (c > mostRounds) throw keyError(`${source} asks for ${c} rounds of pbkdf2: too many`);
+    if (c > maxRounds) throw keyError(`${source} asks for ${c} rounds of pbkdf2: too many`);
     return pbkdf2(password, salt, c, dklen, 'sha256');
   }
   const { n, r, p } = crypto.kdfparams;
   if ((n & (n - 1)) !== 0 || n < 2) throw keyError(`${source}: scrypt N ${n} is not a power of two`);
-  if (128 * r * (n + p) > mostMemoryBytes || n * r * p > mostWork)
+  if (128 * r * (n + p) > maxMemoryBytes || n * r * p > maxWork)
     throw keyError(`${source} asks for more memory or work than is sane (scrypt N ${n}, r ${r}, p ${p})`);
   return scrypt(password, salt, { n, r, p, dklen }).catch((cause: unknown) => {
     if (!(cause instanceof RangeError)) throw cause;
@@ -153,7 +153,7 @@ interface ScryptCost {
 async function scrypt(password: Uint8Array, salt: Uint8Array, { n, r, p, dklen }: ScryptCost): Promise<Buffer> {
   if (r === 1 && n >= 65_536) {
     const { scryptAsync } = await import('@noble/hashes/scrypt.js');
-    return Buffer.from(await scryptAsync(password, salt, { N: n, r, p, dkLen: dklen, maxmem: 2 * mostMemoryBytes }));
+    return Buffer.from(await scryptAsync(password, salt, { N: n, r, p, dkLen: dklen, maxmem: 2 * maxMemoryBytes }));
   }
   const maxmem = 128 * n * r + 128 * r * p + 1024 * 1024;
   return new Promise((resolve, reject) => {

@@ -18,7 +18,7 @@ const passwordTries = 3;
 
 const familyNames: Record<Family, string> = { evm: 'an EVM', solana: 'a Solana' };
 
-/** The flags of the key sources that were used. Never throws. */
+/** The flags of the key sources that were used. */
 export function keySources({ keyFile, keyEnv, keyStdin, key }: KeyInput): string[] {
   return [
     ...(keyFile === undefined ? [] : ['--key-file']),

@@ -131,7 +131,7 @@ export function publicKeyOf(seed: Uint8Array): Uint8Array {
   return key.export({ format: 'der', type: 'spki' }).subarray(-32);
 }
 
-/** True where the second half of 64 bytes is the public key of the first: a Solana keypair and no signature. Never throws. */
+/** True where the second half of 64 bytes is the public key of the first: a Solana keypair and no signature. */
 export function isKeypair(bytes: Uint8Array): boolean {
   return Buffer.from(publicKeyOf(bytes.subarray(0, 32))).equals(bytes.subarray(32, 64));
 }

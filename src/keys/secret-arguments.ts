@@ -28,7 +28,7 @@ export async function refuseSecretArguments(argv: readonly string[]): Promise<vo
   }
 }
 
-/** What kind of secret a text looks like: `a private key`; `undefined` where it looks like none. Never throws. */
+/** What kind of secret a text looks like: `a private key`; `undefined` where it looks like none. */
 export async function secretIn(value: string): Promise<string | undefined> {
   const text = value.trim();
   if (/^(0x)?[0-9a-f]{64}$/i.test(text)) return 'a private key';

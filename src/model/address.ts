@@ -3,12 +3,12 @@ import { base58 } from '@scure/base';
 const evmPattern = /^0x[0-9a-fA-F]{40}$/;
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** True for 0x and 40 hex digits, whatever their case. Never throws. */
+/** True for 0x and 40 hex digits, whatever their case. */
 export function isEvmAddress(text: string): boolean {
   return evmPattern.test(text);
 }
 
-/** True for base58 text of exactly 32 bytes. Never throws. */
+/** True for base58 text of exactly 32 bytes. */
 export function isSolanaAddress(text: string): boolean {
   if (text.length < 32 || text.length > 44) return false;
   try {
@@ -18,27 +18,27 @@ export function isSolanaAddress(text: string): boolean {
   }
 }
 
-/** True for a wallet address of either family. Never throws. */
+/** True for a wallet address of either family. */
 export function isWalletAddress(text: string): boolean {
   return isEvmAddress(text) || isSolanaAddress(text);
 }
 
-/** True for a UUID, the form of profile identifiers. Never throws. */
+/** True for a UUID, the form of profile identifiers. */
 export function isUuid(text: string): boolean {
   return uuidPattern.test(text);
 }
 
-/** The address as the service returns it: EVM lowercase, everything else unchanged. Never throws. */
+/** The address as the service returns it: EVM lowercase, everything else unchanged. */
 export function normalizeAddress(text: string): string {
   return isEvmAddress(text) ? text.toLowerCase() : text;
 }
 
-/** The bytes as base58 text, the form of Solana addresses, signatures and transaction hashes. Never throws. */
+/** The bytes as base58 text, the form of Solana addresses, signatures and transaction hashes. */
 export function encodeBase58(bytes: Uint8Array): string {
   return base58.encode(bytes);
 }
 
-/** The bytes of base58 text; `undefined` where it is none. Never throws. */
+/** The bytes of base58 text; `undefined` where it is none. */
 export function decodeBase58(text: string): Uint8Array | undefined {
   try {
     return base58.decode(text);

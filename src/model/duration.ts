@@ -1,6 +1,6 @@
 const unitMs = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
-/** Milliseconds of a duration such as `500ms`, `30s`, `5m`, `24h`, `7d`; `undefined` where the text is not one. Never throws. */
+/** Milliseconds of a duration such as `500ms`, `30s`, `5m`, `24h`, `7d`; `undefined` where the text is not one. */
 export function parseDuration(text: string): number | undefined {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text.trim());
   if (!match) return undefined;
@@ -9,7 +9,7 @@ export function parseDuration(text: string): number | undefined {
 
 /**
  * Unix milliseconds of a point in time given as ISO 8601, Unix seconds or Unix milliseconds (11 digits and more);
- * `undefined` where the text is none of them. Never throws.
+ * `undefined` where the text is none of them.
  */
 export function parseTime(text: string): number | undefined {
   if (/^\d{1,10}$/.test(text)) return Number(text) * 1000;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isUuid, isWalletAddress } from './address.ts';
 
-/** True for a profile UUID, a wallet address or `ext:` and a partner's own user id. Never throws. */
+/** True for a profile UUID, a wallet address or `ext:` and a partner's own user id. */
 export function isIdentifier(text: string): boolean {
   return isUuid(text) || isWalletAddress(text) || /^ext:./su.test(text);
 }
@@ -40,8 +40,8 @@ export const viewerAddressesSchema = z.array(z.string()).superRefine((list, prob
   if (index !== -1) problems.addIssue({ code: 'custom', message, path: [index] });
 });
 
-/** The service honours the first 10 viewer addresses only and passes over the others in silence. */
+/** The service honors the first 10 viewer addresses only and passes over the others in silence. */
 export const firstTenViewers = {
   allows: (value: unknown) => !Array.isArray(value) || value.length <= honoredViewers,
-  why: `more than ${honoredViewers} viewer addresses: the service honours only the first ${honoredViewers}`,
+  why: `more than ${honoredViewers} viewer addresses: the service honors only the first ${honoredViewers}`,
 };

@@ -1,6 +1,6 @@
 /**
  * The candidate that is at most two edits (one in short words) away from the text, or the only one that begins with it; `undefined` when
- * none is. Never throws.
+ * none is.
  */
 export function nearest(text: string, candidates: readonly string[]): string | undefined {
   const reach = text.length <= 3 ? 1 : 2;

@@ -20,7 +20,7 @@ const shownAtItsEnds = /^(?:[0-9a-z]{38,46}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a
  * A wrong line of a list of addresses as a message may show it. What has the form of an address that is mistyped is quoted: with `0x` and
  * up to 48 characters, `ext:` and an id, a name such as `x.eth`, a placeholder such as `N/A`; what is as long as an address without
  * `0x`, by its first six and last four characters. Nothing else is, since it could open something: what looks like a key, a secret or a
- * recovery phrase is called that, the rest by its length. The line's number leads to it. Never throws.
+ * recovery phrase is called that, the rest by its length. The line's number leads to it.
  */
 export function quoted(text: string): string {
   if (kindOf(text) !== undefined) return written(text);
@@ -31,7 +31,7 @@ export function quoted(text: string): string {
 
 /**
  * The same for the file that the user has bad lines written to, which is his alone: all is kept but what looks like a key, a secret or a
- * phrase; of long lines the start. Never throws.
+ * phrase; of long lines the start.
  */
 export function written(text: string): string {
   const kind = kindOf(text);
@@ -39,7 +39,7 @@ export function written(text: string): string {
   return text.length > 200 ? `${text.slice(0, 199)}…` : text;
 }
 
-/** The first names of a header as a message may show it; of what is no name, and of many, three dots stand there. Never throws. */
+/** The first names of a header as a message may show it; of what is no name, and of many, three dots stand there. */
 export function quotedColumns(cells: readonly string[]): string {
   const line = cells.join(' ');
   if (recoveryPhrase.test(line)) return written(line);
@@ -48,7 +48,7 @@ export function quotedColumns(cells: readonly string[]): string {
   return [...names.slice(0, 5), ...(names.length > 5 ? ['…'] : [])].join(', ');
 }
 
-/** An address as a message may show it: without the name and password in front of its host. Never throws. */
+/** An address as a message may show it: without the name and password in front of its host. */
 export function withoutPassword(url: string): string {
   return url.replace(/^([a-z]+:\/\/)[^/?#]*@/i, '$1***@');
 }

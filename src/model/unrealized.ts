@@ -13,7 +13,7 @@ export interface Holding {
 
 /**
  * Gain or loss that a holding would make if it were sold at a price, in USD; `null` without a price or without the figures for it.
- * A short gains what the price falls below its cost basis; its amount counts by size, whichever sign it carries. Never throws.
+ * A short gains what the price falls below its cost basis; its amount counts by size, whichever sign it carries.
  * Source: "Unrealized PnL" under "Position card (feed item)"; long versus short is the caller's there.
  */
 export function unrealizedUsd(holding: Holding, priceUsd: number | null | undefined): number | null {
@@ -26,7 +26,7 @@ export function unrealizedUsd(holding: Holding, priceUsd: number | null | undefi
 
 /**
  * The same by the public guide's formula for spot, which also counts received tokens at their market value when they came; `null`
- * where both formulas agree. USD. Never throws. Source: wire-facts 5.1.
+ * where both formulas agree. USD. Source: wire-facts 5.1.
  */
 export function unrealizedWithReceivedUsd(holding: Holding, priceUsd: number | null | undefined): number | null {
   const received = holding.positionStats.holdingReceivedCostBasisUSD ?? 0;
@@ -35,7 +35,7 @@ export function unrealizedWithReceivedUsd(holding: Holding, priceUsd: number | n
   return own === null ? null : own - received;
 }
 
-/** Realized plus unrealized gain in USD; `null` where the latter is not known. Never throws. Source: wire-facts 5.1. */
+/** Realized plus unrealized gain in USD; `null` where the latter is not known. Source: wire-facts 5.1. */
 export function totalUsd(holding: Holding, priceUsd: number | null | undefined): number | null {
   const unrealized = unrealizedUsd(holding, priceUsd);
   return unrealized === null ? null : holding.positionStats.realizedGainsUSD + unrealized;

@@ -1,10 +1,10 @@
-import type { Palette } from './colour.ts';
+import type { Palette } from './color.ts';
 import type { Grid, Head } from './grid.ts';
 import { cutText, displayWidth, wrapText } from './text-width.ts';
 import type { Shown } from './view.ts';
 
 // A value is not squeezed below this, however narrow the terminal.
-const leastWidth = 8;
+const minWidth = 8;
 
 /** How cards are drawn; `long` says what becomes of values of columns that may be cut. */
 export interface CardOptions {
@@ -17,12 +17,12 @@ export interface CardOptions {
 /**
  * Each line of the grid as a block of `header  value` lines, blocks separated by an empty line. Values of columns that
  * may be cut are cut to the width, or, with `wrap`, prose continues on further lines and addresses stay whole. Ends with
- * a newline, or is empty without lines. Never throws.
+ * a newline, or is empty without lines.
  */
 export function renderCards(grid: Grid, options: CardOptions): string {
   const labelWidth = Math.max(0, ...grid.heads.map((head) => displayWidth(head.text)));
   const indent = ' '.repeat(labelWidth + 2);
-  const room = Math.max(leastWidth, options.width - indent.length);
+  const room = Math.max(minWidth, options.width - indent.length);
   const card = (cells: readonly Shown[]) =>
     grid.heads.map((head, index) => {
       const cell = cells[index] ?? { text: '' };

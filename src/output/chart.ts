@@ -1,10 +1,10 @@
-import type { Palette } from './colour.ts';
+import type { Palette } from './color.ts';
 import { formatCount, formatTime, formatUsd, missing, toneOf } from './format.ts';
 import { safeText } from './safe-text.ts';
 import { cutText, displayWidth, wrapText } from './text-width.ts';
 import type { Bar, BarChart, ChartModel, TimeChart } from './view.ts';
 
-/** How pictures are drawn: the terminal's width in cells, its colours, and whether it has more than ASCII. */
+/** How pictures are drawn: the terminal's width in cells, its colors, and whether it has more than ASCII. */
 export interface DrawOptions {
   width: number;
   palette: Palette;
@@ -12,19 +12,19 @@ export interface DrawOptions {
 }
 
 /**
- * The picture as lines of at most `width` cells (40 at least), each ending with a newline; what colour tells, position or filling tells
- * too. Empty when there is nothing to draw. Never throws.
+ * The picture as lines of at most `width` cells (40 at least), each ending with a newline; what color tells, position or filling tells
+ * too. Empty when there is nothing to draw.
  */
 export function renderChart(model: ChartModel, { width, ...others }: DrawOptions): string {
-  const options = { width: Math.max(leastWidth, width), ...others };
+  const options = { width: Math.max(minWidth, width), ...others };
   const lines = model.kind === 'bars' ? renderBars(model, options) : renderTimeline(model, options);
   return lines.map((line) => `${line.trimEnd()}\n`).join('');
 }
 
-const leastWidth = 40;
+const minWidth = 40;
 
 const gap = 2;
-/** Fillings of the series, told apart without colour. */
+/** Fillings of the series, told apart without color. */
 const shades = ['█', '▓', '▒', '░', '╳'];
 
 /** A bar's plot: cells to the left and right of zero, and how many of them a dollar takes. */
@@ -34,7 +34,7 @@ interface Plot {
   cellsPerUsd: number;
 }
 
-/** Bars with label and figure before them, the scale and the meaning of the fillings below; none without bars. Never throws. */
+/** Bars with label and figure before them, the scale and the meaning of the fillings below; none without bars. */
 function renderBars(chart: BarChart, options: DrawOptions): string[] {
   if (chart.bars.length === 0) return [];
   const { width, palette, unicode } = options;
@@ -181,7 +181,7 @@ interface Columns {
   down: number[];
 }
 
-/** Columns over time, one kind above the line of zero and the other below, with a sentence of sums; none without moments. Never throws. */
+/** Columns over time, one kind above the line of zero and the other below, with a sentence of sums; none without moments. */
 function renderTimeline(chart: TimeChart, { width, palette, unicode }: DrawOptions): string[] {
   if (chart.moments.length === 0) return [];
   const [from, to] = spanOf(chart);

@@ -8,7 +8,7 @@ export type Selection = { ok: true; columns: readonly AnyColumn[] } | { ok: fals
 
 /**
  * The columns to show: the named ones in the order of their names, each once; without names all that are not `extra`.
- * An unknown name gives `ok: false` with that name and all known keys. Never throws.
+ * An unknown name gives `ok: false` with that name and all known keys.
  */
 export function selectColumns(view: Pick<AnyView, 'columns'>, names?: readonly string[]): Selection {
   if (names === undefined || names.length === 0) {
@@ -24,7 +24,7 @@ export function selectColumns(view: Pick<AnyView, 'columns'>, names?: readonly s
   return { ok: true, columns };
 }
 
-/** As selectColumns, for names that were checked before: a name that no column has is passed over. Never throws. */
+/** As selectColumns, for names that were checked before: a name that no column has is passed over. */
 export function knownColumns(view: Pick<AnyView, 'columns'>, names?: readonly string[]): readonly AnyColumn[] {
   const known = names?.filter((name) => view.columns.some((column) => column.key === name));
   const selection = selectColumns(view, known);

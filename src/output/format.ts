@@ -8,7 +8,7 @@ export type Figure = number | null | undefined;
 
 /**
  * US dollars for people: `$1,234.50`, `-$1,234.50`, below one dollar three significant digits (`$0.00000123`).
- * `signed` puts a plus before gains; `compact` writes `$1.23B` from a thousand up. `–` for no number. Never throws.
+ * `signed` puts a plus before gains; `compact` writes `$1.23B` from a thousand up. `–` for no number.
  */
 export function formatUsd(value: Figure, { signed = false, compact = false } = {}): string {
   return compose(value, signed, (size) => {
@@ -20,7 +20,7 @@ export function formatUsd(value: Figure, { signed = false, compact = false } = {
 
 /**
  * A percentage already in percent: `12.3%`; below one, two significant digits (`0.042%`). `signed` as in formatUsd.
- * `–` for no number. Never throws.
+ * `–` for no number.
  */
 export function formatPercent(value: Figure, { signed = false } = {}): string {
   return compose(value, signed, (size) => {
@@ -31,7 +31,7 @@ export function formatPercent(value: Figure, { signed = false } = {}): string {
 
 /**
  * A share from 0 to 1 as whole percent: 0.72 is `72%`. Near the ends it keeps decimals, so that a few never read as none
- * (`0.42%`, `<0.01%`) nor nearly all as all (`99.6%`, at most `99.9%`). `–` for no number. Never throws.
+ * (`0.42%`, `<0.01%`) nor nearly all as all (`99.6%`, at most `99.9%`). `–` for no number.
  */
 export function formatRatio(value: Figure): string {
   return compose(value, false, (size) => {
@@ -44,7 +44,7 @@ export function formatRatio(value: Figure): string {
 
 /**
  * An amount of tokens: `1,234,567.89`, `12.3457`, `0.00001234`; no zeros at the end; `compact` as in formatUsd. `–` for
- * no number. Never throws.
+ * no number.
  */
 export function formatAmount(value: Figure, { signed = false, compact = false } = {}): string {
   return compose(value, signed, (size) => {
@@ -54,14 +54,14 @@ export function formatAmount(value: Figure, { signed = false, compact = false } 
   });
 }
 
-/** A count with thousands separators: `12,480`. `–` for no number. Never throws. */
+/** A count with thousands separators: `12,480`. `–` for no number. */
 export function formatCount(value: Figure): string {
   return compose(value, false, (size) => digits(size, 0, 0));
 }
 
 /**
  * A moment in UTC: `2026-11-20 23:46:00Z`. Takes unix seconds; `–` for no number; a number outside the calendar is
- * shown as it is. Never throws.
+ * shown as it is.
  */
 export function formatTime(unixSec: Figure): string {
   if (unixSec === null || unixSec === undefined || Number.isNaN(unixSec)) return missing;
@@ -72,7 +72,7 @@ export function formatTime(unixSec: Figure): string {
 
 /**
  * How long ago a moment is, in its largest unit: `45s`, `3m`, `2h`, `5d`, `2y`; ahead of now `in 3m`. Takes unix seconds
- * twice: the moment and now. `–` for no number. Never throws.
+ * twice: the moment and now. `–` for no number.
  */
 export function formatAge(unixSec: Figure, nowSec: number): string {
   if (unixSec === null || unixSec === undefined || !Number.isFinite(unixSec)) return missing;
@@ -84,7 +84,7 @@ export function formatAge(unixSec: Figure, nowSec: number): string {
 
 /**
  * The two ends of an address or hash, as people compare them: `0x1234…cdef`, `7xKX…gAsU`. Text of 13 characters or fewer,
- * and text that is not plain ASCII without spaces, stays whole. `–` for none. Never throws.
+ * and text that is not plain ASCII without spaces, stays whole. `–` for none.
  */
 export function shortAddress(address: string | null | undefined): string {
   if (address === null || address === undefined) return missing;
@@ -104,19 +104,19 @@ export function nameOrAddress({ name, address }: { name?: string | null | undefi
   return name ? { text: name, tone: 'strong' } : addressCell(address, 'strong');
 }
 
-/** The tone of a figure: above zero a gain, below a loss, zero plain, none muted. Never throws. */
+/** The tone of a figure: above zero a gain, below a loss, zero plain, none muted. */
 export function toneOf(value: Figure): Tone {
   if (value === null || value === undefined || Number.isNaN(value)) return 'muted';
   if (value === 0) return 'plain';
   return value > 0 ? 'gain' : 'loss';
 }
 
-/** Profit or loss in US dollars as a cell: signed, so that it reads without colour. Never throws. */
+/** Profit or loss in US dollars as a cell: signed, so that it reads without color. */
 export function pnl(valueUsd: Figure, { compact = false } = {}): Shown {
   return { text: formatUsd(valueUsd, { signed: true, compact }), tone: toneOf(valueUsd) };
 }
 
-/** A return in percent as a cell: signed, so that it reads without colour. Never throws. */
+/** A return in percent as a cell: signed, so that it reads without color. */
 export function roi(percent: Figure): Shown {
   return { text: formatPercent(percent, { signed: true }), tone: toneOf(percent) };
 }

@@ -248,8 +248,8 @@ async function picture(view: AnyView, rows: readonly unknown[], input: unknown, 
   const { io, options } = printing;
   if (view.chart === undefined) throw usageError('--chart: this command has no picture');
   const { renderChart } = await import('./chart.ts');
-  const { createPalette } = await import('./colour.ts');
-  const palette = createPalette(options.noColor ? 0 : io.out.colourLevel);
+  const { createPalette } = await import('./color.ts');
+  const palette = createPalette(options.noColor ? 0 : io.out.colorLevel);
   const text = renderChart(view.chart(rows as never, input as never), {
     width: io.out.width,
     palette,
@@ -276,10 +276,10 @@ async function humanText(view: AnyView, answer: unknown, input: unknown, printin
     return (place?.from ? '\n' : '') + renderPlain(view, answer, input, facts);
   }
   const { renderView } = await import('./table.ts');
-  const { createPalette } = await import('./colour.ts');
+  const { createPalette } = await import('./color.ts');
   return renderView(view, answer, input, {
     width: io.out.width,
-    palette: createPalette(options.noColor ? 0 : io.out.colourLevel),
+    palette: createPalette(options.noColor ? 0 : io.out.colorLevel),
     unicode: !options.ascii,
     ...columnsOf(options),
   });

@@ -23,7 +23,7 @@ interface ListedProfile {
 
 /**
  * The column of the name in a list of people: bold, and cut at its end where a line is too long, to `keep` characters as long as another column
- * can be left out instead. Never throws.
+ * can be left out instead.
  */
 export function nameColumn<Row>(header: string, nameOf: (row: Row) => string, keep?: number): Column<Row> {
   return {

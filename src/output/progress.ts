@@ -1,5 +1,5 @@
 import type { Ora } from 'ora';
-import { createPalette, type Palette } from './colour.ts';
+import { createPalette, type Palette } from './color.ts';
 import { safeText } from './safe-text.ts';
 
 /** Says on stderr what is going on; stdout is never touched. */
@@ -14,7 +14,7 @@ export interface Progress {
   stop: () => void;
 }
 
-/** What progress needs of the outside world. Without a palette nothing is coloured. */
+/** What progress needs of the outside world. Without a palette nothing is colored. */
 export interface ProgressIo {
   stderr: NodeJS.WritableStream & { isTTY?: boolean };
   quiet: boolean;
@@ -26,7 +26,7 @@ export interface ProgressIo {
 
 /**
  * Progress for the stream at hand: a spinner on a terminal, one line a step elsewhere, nothing when quiet. The spinner's
- * package is loaded for a terminal only. Never throws.
+ * package is loaded for a terminal only.
  */
 export async function createProgress(io: ProgressIo): Promise<Progress> {
   if (io.quiet) return { step: () => {}, done: () => {}, fail: () => {}, stop: () => {} };
@@ -44,7 +44,7 @@ export async function createProgress(io: ProgressIo): Promise<Progress> {
   const { default: ora } = await import('ora');
   const spinner = ora({
     stream: io.stderr,
-    // ora colours by its own reading of the environment, which overlooks NO_COLOR; the frames carry our colour instead.
+    // ora colors by its own reading of the environment, which overlooks NO_COLOR; the frames carry our color instead.
     color: false,
     spinner: { interval: 80, frames: frames.map((frame) => palette.dim(frame)) },
     isEnabled: true,

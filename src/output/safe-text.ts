@@ -31,11 +31,11 @@ const strayJoiner = new RegExp(
   'gu',
 );
 
-// No script needs more than four marks on one letter; more of them paint over the neighbouring lines.
+// No script needs more than four marks on one letter; more of them paint over the neighboring lines.
 const markPile = /(?<=[\p{Mn}\p{Me}\u200C\u200D]{4})[\p{Mn}\p{Me}\u200C\u200D]/gu;
 
 /**
- * The text on one line, fit for a terminal: nothing in it can move the cursor, set a title, colour, reorder or hide.
+ * The text on one line, fit for a terminal: nothing in it can move the cursor, set a title, color, reorder or hide.
  * Escape sequences, control, bidirectional and zero-width characters are removed, each line break or tab becomes one
  * space, a lone surrogate becomes U+FFFD, and a letter carries at most four combining marks. Joiners stay inside emoji
  * and in joining scripts. Idempotent; never throws. Source: conventions, "Output".

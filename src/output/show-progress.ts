@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { createPalette } from './colour.ts';
+import { createPalette } from './color.ts';
 import { createProgress, type Progress } from './progress.ts';
 import { sinkStream } from './sink-stream.ts';
 
@@ -8,7 +8,7 @@ export type ShownProgress = Progress & { live: boolean };
 
 /**
  * Progress of a long command on stderr: a spinner on a terminal, lines elsewhere and with `--plain`, nothing with `--quiet`, in JSON mode,
- * for a preview and where `silent`. Never throws.
+ * for a preview and where `silent`.
  */
 export async function showProgress(context: Context, { silent = false } = {}): Promise<ShownProgress> {
   const { world, options } = context;
@@ -20,7 +20,7 @@ export async function showProgress(context: Context, { silent = false } = {}): P
   const progress = await createProgress({
     stderr: Object.assign(stream, { isTTY: live }),
     quiet: silent || quiet || preview || format === 'json' || format === 'ndjson',
-    palette: createPalette(noColor ? 0 : err.colourLevel),
+    palette: createPalette(noColor ? 0 : err.colorLevel),
     unicode: !ascii,
     now: world.now,
   });

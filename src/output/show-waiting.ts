@@ -69,9 +69,9 @@ export function showWaiting(options: WaitingOptions): Waiting {
 }
 
 async function spinnerOf({ err, noColor, unicode }: WaitingOptions): Promise<Progress> {
-  const { createPalette } = await import('./colour.ts');
+  const { createPalette } = await import('./color.ts');
   const { createProgress } = await import('./progress.ts');
   const { sinkStream } = await import('./sink-stream.ts');
   const stderr = Object.assign(sinkStream(err), { isTTY: true });
-  return createProgress({ stderr, quiet: false, palette: createPalette(noColor ? 0 : err.colourLevel), unicode });
+  return createProgress({ stderr, quiet: false, palette: createPalette(noColor ? 0 : err.colorLevel), unicode });
 }

@@ -1,6 +1,6 @@
 import CliTable from 'cli-table3';
 import { renderCards } from './cards.ts';
-import type { Palette } from './colour.ts';
+import type { Palette } from './color.ts';
 import { type AnyColumn, blocksOf, knownColumns } from './columns.ts';
 import { missing } from './format.ts';
 import { type Grid, readGrid } from './grid.ts';
@@ -19,7 +19,7 @@ export interface HumanOptions {
 
 const gap = 2;
 // A column that may be cut is not made narrower than this, nor than its header.
-const leastWidth = 8;
+const minWidth = 8;
 const batch = 10;
 
 /**
@@ -160,12 +160,12 @@ const noValue = ['', missing, '-'];
  */
 function fitWidths(measures: readonly Measure[], width: number, fewer: boolean): number[] | undefined {
   const columns = measures.map(({ natural, header, cut, keep }) => {
-    const least = Math.max((fewer ? keep : undefined) ?? leastWidth, header);
+    const least = Math.max((fewer ? keep : undefined) ?? minWidth, header);
     return { natural, least: cut ? Math.min(natural, least) : natural };
   });
   const room = width - gap * (columns.length - 1);
   const widest = Math.min(width, Math.max(...columns.map((column) => column.natural)));
-  for (let level = widest; level >= leastWidth || level === widest; level -= 1) {
+  for (let level = widest; level >= minWidth || level === widest; level -= 1) {
     const widths = columns.map(({ natural, least }) => Math.min(natural, Math.max(least, level)));
     let spare = room - widths.reduce((sum, each) => sum + each, 0);
     if (spare < 0) continue;

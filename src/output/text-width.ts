@@ -8,14 +8,14 @@ const plain =
   /^[\x20-\x7e\xa1-\xac\xae-\u024f–…\u3001-\u3029\u3041-\u3096\u30a1-\u30fc\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff5e]*$/;
 const wide = /[\u3001-\uff5e]/g;
 
-/** How many terminal cells the text takes: wide characters and emoji two, combining marks none. Never throws. */
+/** How many terminal cells the text takes: wide characters and emoji two, combining marks none. */
 export function displayWidth(text: string): number {
   return plain.test(text) ? text.length + (text.match(wide)?.length ?? 0) : stringWidth(text);
 }
 
 /**
  * The text cut to at most `width` terminal cells, between graphemes, with an ellipsis where something is missing:
- * `middle` keeps both ends (addresses), `end` the beginning (prose). Empty when not even the ellipsis fits. Never throws.
+ * `middle` keeps both ends (addresses), `end` the beginning (prose). Empty when not even the ellipsis fits.
  */
 export function cutText(text: string, width: number, where: 'middle' | 'end', ellipsis = '…'): string {
   if (displayWidth(text) <= width) return text;
@@ -31,7 +31,7 @@ export function cutText(text: string, width: number, where: 'middle' | 'end', el
 
 /**
  * The text as lines of at most `width` terminal cells, broken at spaces; a word that is wider than a line is broken
- * between graphemes. At least one line; a grapheme wider than `width` stands alone. Never throws.
+ * between graphemes. At least one line; a grapheme wider than `width` stands alone.
  */
 export function wrapText(text: string, width: number): string[] {
   const lines: string[] = [];

@@ -166,7 +166,7 @@ export const cardColumns: readonly Column<Card>[] = [
   { key: 'itemId', header: 'Position', help: 'id, for position get', value: (card) => card.itemId, drop: 1 },
 ];
 
-/** What a card's trades say, as blocks below it: the trades as the service orders them, then each comment with its replies. Never throws. */
+/** What a card's trades say, as blocks below it: the trades as the service orders them, then each comment with its replies. */
 export function cardBlocks({ metadata }: Card): Block[] {
   const trades: Block = { title: 'Trades', layout: 'table', columns: tradeColumns, rows: metadata.trades };
   return [trades, ...metadata.trades.flatMap(commentBlocks)];

@@ -1,7 +1,7 @@
 /** A value of one cell as machines get it (csv, tsv, piped rows): unrounded, unshortened. */
 export type Cell = string | number | boolean | null | undefined;
 
-/** What a cell means to the reader; colour follows from it and is never the only carrier of the meaning. */
+/** What a cell means to the reader; color follows from it and is never the only carrier of the meaning. */
 export type Tone = 'gain' | 'loss' | 'muted' | 'strong' | 'plain';
 
 /** A cell as people read it. */

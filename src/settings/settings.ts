@@ -76,7 +76,7 @@ const sandboxBaseUrl = 'http://sandbox.localhost';
 export const servedSandboxUrl = 'http://127.0.0.1:4010';
 const sandboxKey = 'sandbox-key-a';
 
-/** A variable's value; an empty one counts as not set, as it does for a CI secret that is missing. Never throws. */
+/** A variable's value; an empty one counts as not set, as it does for a CI secret that is missing. */
 export function readEnv(env: Env, name: string): string | undefined {
   const value = env[name];
   return value === '' ? undefined : value;
@@ -117,7 +117,7 @@ export function resolveService(choice: Choice, env: Env, stored: StoredSettings)
   return { ...common, kind: 'http', baseUrl: address, isElsewhere, ...keyFor(address, context, env) };
 }
 
-/** True when flags and environment alone name service and key, so that stored settings need not be read. Never throws. */
+/** True when flags and environment alone name service and key, so that stored settings need not be read. */
 export function needsNoStore(choice: Choice, env: Env): boolean {
   if (choice.sandbox) return true;
   const url = choice.baseUrl ?? (choice.context === undefined ? readEnv(env, 'SOTRA_BASE_URL') : undefined);
@@ -141,18 +141,18 @@ export function findContext(name: string, stored: StoredSettings): StoredContext
   return { ...preset, ...own };
 }
 
-/** The names of all contexts, the presets first, the others sorted. Never throws. */
+/** The names of all contexts, the presets first, the others sorted. */
 export function contextNames(stored: StoredSettings): string[] {
   return [...new Set([...Object.keys(presets), ...Object.keys(stored.contexts).sort()])];
 }
 
-/** The origin that a context's stored key may be sent to; `undefined` where it has no key. Never throws. */
+/** The origin that a context's stored key may be sent to; `undefined` where it has no key. */
 export function keyOriginOf(context: StoredContext): string | undefined {
   if (context.apiKey === undefined && context.keyStore !== 'keychain') return undefined;
   return context.keyOrigin ?? originOf(context.baseUrl ?? '');
 }
 
-/** The origin of an address; `undefined` where it is none. Never throws. */
+/** The origin of an address; `undefined` where it is none. */
 export function originOf(address: string): string | undefined {
   return URL.canParse(address) ? new URL(address).origin : undefined;
 }

@@ -32,7 +32,7 @@ export function checkName(text: string): string {
   throw usageError(`context ${text}: a context's name ${nameRule}`);
 }
 
-/** The name of the context a command line speaks of: flag, environment, the current one. Never throws. */
+/** The name of the context a command line speaks of: flag, environment, the current one. */
 export function chosenName({ options, world }: Context, stored: StoredSettings): string | undefined {
   return options.sandbox ? 'sandbox' : (options.context ?? readEnv(world.env, 'SOTRA_CONTEXT') ?? stored.current);
 }

@@ -162,9 +162,9 @@ function checkClock(online: Online | undefined, { world }: Context): Finding {
 function checkTerminal({ world, options }: Context): Finding {
   const { out } = world.io;
   if (!out.isTTY) return ok('stdout is no terminal: results are rows separated by tabs');
-  const colours =
-    options.noColor || out.colourLevel === 0 ? 'no colours' : `${['', 16, 256, '16 million'][out.colourLevel]} colours`;
-  const found = `${out.width} columns, ${colours}`;
+  const colors =
+    options.noColor || out.colorLevel === 0 ? 'no colors' : `${['', 16, 256, '16 million'][out.colorLevel]} colors`;
+  const found = `${out.width} columns, ${colors}`;
   const locale = ['LC_ALL', 'LC_CTYPE', 'LANG']
     .map((name) => readEnv(world.env, name))
     .find((value) => value !== undefined);

@@ -2,7 +2,7 @@ import { exitMeanings, type Line, type Part } from '../cli/help.ts';
 import { exitCodeOf } from '../errors.ts';
 import type { Topic } from './help-topics.ts';
 
-/** The parts of a topic's page. Never throws. */
+/** The parts of a topic's page. */
 export function topicParts(topic: Topic): readonly Part[] {
   return pages[topic]();
 }
@@ -46,10 +46,10 @@ const pages: Record<Topic, () => readonly Part[]> = {
     [
       'THE TERMINAL',
       [
-        ['NO_COLOR', 'no colours, when it is not empty'],
-        ['FORCE_COLOR', '0 to 3: colours also without a terminal; goes before NO_COLOR'],
+        ['NO_COLOR', 'no colors, when it is not empty'],
+        ['FORCE_COLOR', '0 to 3: colors also without a terminal; goes before NO_COLOR'],
         ['COLUMNS', 'width to write for'],
-        ['TERM', 'dumb: no colours'],
+        ['TERM', 'dumb: no colors'],
       ],
     ],
     ['MORE', ['sotra auth status', 'sotra context list', 'sotra doctor']],
@@ -81,7 +81,7 @@ const pages: Record<Topic, () => readonly Part[]> = {
         ['--jq <filter>', 'what a jq filter makes of the JSON'],
         ['--all, --max <n>', 'walk further pages of a list, printing items as they arrive'],
         ['--ascii', 'rules, dashes and dots in ASCII'],
-        ['--no-color', 'no colours; no meaning is carried by colour alone'],
+        ['--no-color', 'no colors; no meaning is carried by color alone'],
       ],
     ],
     [

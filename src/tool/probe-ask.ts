@@ -68,7 +68,7 @@ export function createAsker(context: Context, overrides: WireNames): Asker & { f
   };
 }
 
-/** The name a parameter has now: found, overridden or assumed. Never throws. */
+/** The name a parameter has now: found, overridden or assumed. */
 export function nameOf(endpoint: Endpoint, key: string, known: ReadonlyMap<string, string>): string {
   const param = endpoint.params[key];
   return param === undefined ? key : wireName(endpoint, key, param, Object.fromEntries(known));

@@ -26,13 +26,13 @@ export type Check = (base: unknown, subject: Subject) => Plan | string;
 
 type Json = Record<string, unknown>;
 
-/** The items of an answer: itself or the first list in it. Never throws. */
+/** The items of an answer: itself or the first list in it. */
 export function itemsIn(answer: unknown): Json[] {
   if (Array.isArray(answer)) return answer;
   return typeof answer === 'object' && answer !== null ? (Object.values(answer).find(Array.isArray) ?? []) : [];
 }
 
-/** A value deep inside, `undefined` where the way ends. Never throws. */
+/** A value deep inside, `undefined` where the way ends. */
 export function at(value: unknown, ...path: readonly (string | number)[]): unknown {
   return path.reduce<unknown>((inner, key) => (inner as Json | null | undefined)?.[key], value);
 }

@@ -44,10 +44,10 @@ const view: View<Report, Finding> = {
   },
 };
 
-/** `probe`: which of the names that are not from the interface document a deployment honours, by behaviour. */
+/** `probe`: which of the names that are not from the interface document a deployment honors, by behavior. */
 const probeCommand: Command = defineCommand({
   words: ['probe'],
-  summary: 'Find out which parameter names a deployment honours, by what its answers do',
+  summary: 'Find out which parameter names a deployment honors, by what its answers do',
   description:
     'For each name that the interface document does not give: asks with it and looks whether the answer changes as it must, then\n' +
     'tries other names. It only reads. What cannot be told by reading is said, not guessed.',

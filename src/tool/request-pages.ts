@@ -13,7 +13,7 @@ export interface PageNames {
   numbered: boolean;
 }
 
-/** The names at a path of the service: those of the endpoint there, else the usual ones. Never throws. */
+/** The names at a path of the service: those of the endpoint there, else the usual ones. */
 export function pageNames(pathname: string, wire: WireNames): PageNames {
   const here = (endpoints as readonly Endpoint[]).find(
     ({ method, path }) => method === 'GET' && new RegExp(`${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(pathname),
@@ -31,7 +31,7 @@ export function pageNames(pathname: string, wire: WireNames): PageNames {
   };
 }
 
-/** The items of an answer: itself where it is a list, else the first list it holds; `undefined` where it holds none. Never throws. */
+/** The items of an answer: itself where it is a list, else the first list it holds; `undefined` where it holds none. */
 export function itemsOf(data: unknown): readonly unknown[] | undefined {
   if (Array.isArray(data)) return data;
   return typeof data === 'object' && data !== null ? Object.values(data).find(Array.isArray) : undefined;

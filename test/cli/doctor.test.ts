@@ -83,7 +83,7 @@ test('a terminal whose locale says no UTF-8 is pointed to --ascii', async () => 
   const plain = await diagnose('doctor --sandbox', { tty: 100, env: { LANG: 'C' } });
   expect(plain.of('terminal')?.fix).toContain('--ascii');
   const utf8 = await diagnose('doctor --sandbox', { tty: 100, env: { LANG: 'en_US.UTF-8' } });
-  expect(utf8.of('terminal')).toMatchObject({ state: 'ok', found: '100 columns, no colours' });
+  expect(utf8.of('terminal')).toMatchObject({ state: 'ok', found: '100 columns, no colors' });
 });
 
 const hasOpenssl = spawnSync('openssl', ['version']).status === 0;

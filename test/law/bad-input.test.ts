@@ -55,7 +55,7 @@ test('more than ten viewer addresses are refused with the reason', async () => {
   const service = await answering({ traders: [] });
   const wallets = Array.from({ length: 11 }, (_, index) => `0x${String(index).padStart(40, '0')}`).join(',');
   const { code, err } = await run(`leaderboard list --viewer-addresses ${wallets}`, { env: service.env });
-  expect(err).toContain('more than 10 viewer addresses: the service honours only the first 10');
+  expect(err).toContain('more than 10 viewer addresses: the service honors only the first 10');
   expect({ code, requests: service.requests }).toEqual({ code: 2, requests: [] });
 });
 

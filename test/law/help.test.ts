@@ -104,7 +104,7 @@ const typos: readonly [argv: string, hint: string][] = [
   ['leaderboard list --chains sollana', 'Did you mean solana?'],
   ['leaderboard list --chains eth', 'Did you mean ethereum?'],
   ['leaderboard list --format tabel', 'Did you mean table?'],
-  ['leaderboard list --colour', 'See sotra leaderboard list --help.'],
+  ['leaderboard list --color', 'See sotra leaderboard list --help.'],
 ];
 
 test.each(typos)('a slip of the finger is answered with what was meant: %s', async (argv, hint) => {
@@ -113,7 +113,7 @@ test.each(typos)('a slip of the finger is answered with what was meant: %s', asy
   expect(err).toContain(hint);
 });
 
-test('--plain writes one fact a line, without columns or colours', async () => {
+test('--plain writes one fact a line, without columns or colors', async () => {
   const { out, code } = await run('--sandbox leaderboard list --limit 2 --plain', { tty: 80 });
   expect(code).toBe(0);
   const lines = out.trimEnd().split('\n');

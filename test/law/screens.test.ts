@@ -46,7 +46,7 @@ test('the leaderboard fits every width from 40 to 300', async () => {
 
 const withoutSgr = (text: string) => text.replaceAll(/\u001b\[[\d;]*m/g, '');
 
-test('no meaning hangs on colour: without its colours every screen reads as it does where there are none', async () => {
+test('no meaning hangs on color: without its colors every screen reads as it does where there are none', async () => {
   for (const argv of shown)
     for (const chart of [
       '',
@@ -55,25 +55,25 @@ test('no meaning hangs on colour: without its colours every screen reads as it d
         .map(() => ' --chart'),
     ]) {
       const none = await show(argv + chart, 100);
-      for (const colours of [1, 2, 3] as const) {
-        const coloured = await show(argv + chart, 100, { colours });
-        expect([argv, withoutSgr(coloured.out)]).toEqual([argv, none.out]);
-        expect([argv, withoutSgr(coloured.err)]).toEqual([argv, none.err]);
+      for (const colors of [1, 2, 3] as const) {
+        const colored = await show(argv + chart, 100, { colors });
+        expect([argv, withoutSgr(colored.out)]).toEqual([argv, none.out]);
+        expect([argv, withoutSgr(colored.err)]).toEqual([argv, none.err]);
       }
-      const refused = await show(`${argv}${chart} --no-color`, 100, { colours: 3 });
+      const refused = await show(`${argv}${chart} --no-color`, 100, { colors: 3 });
       expect([argv, refused.out]).toEqual([argv, none.out]);
     }
 });
 
-test('gains and losses carry their sign, and colour as well where there is some', async () => {
-  const { out } = await show('--sandbox leaderboard list --limit 50', 140, { colours: 1 });
+test('gains and losses carry their sign, and color as well where there is some', async () => {
+  const { out } = await show('--sandbox leaderboard list --limit 50', 140, { colors: 1 });
   expect(out).toMatch(/\u001b\[32m\+\$[\d,.]+/);
   expect(out).toMatch(/\u001b\[31m-\$[\d,.]+/);
 });
 
-test('--plain: no colour, no box, no cursor movement, one fact a line', async () => {
+test('--plain: no color, no box, no cursor movement, one fact a line', async () => {
   for (const argv of shown) {
-    const { out, err, code } = await show(`${argv} --plain`, 80, { colours: 3 });
+    const { out, err, code } = await show(`${argv} --plain`, 80, { colors: 3 });
     expect([argv, code]).toEqual([argv, 0]);
     expect([argv, /[\u001b\u2500-\u259f\r\t]/.exec(out + err)]).toEqual([argv, null]);
     // A heading may stand above; all else is a name and its value.

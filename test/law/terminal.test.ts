@@ -26,7 +26,7 @@ test.each(Object.entries(screens))('%s at 60, 80 and 140 columns is what was loo
   }
 });
 
-/** What stands on a terminal of that width when the command line has ended, with the escape codes of its colours. */
+/** What stands on a terminal of that width when the command line has ended, with the escape codes of its colors. */
 async function capture(argv: string, width: number, env: Readonly<Record<string, string>>): Promise<string> {
   const socket = join(temporaryFolder(), 'tmux');
   const tmux = (...words: string[]) => spawnSync('tmux', ['-S', socket, ...words], { encoding: 'utf8' }).stdout;
@@ -42,11 +42,11 @@ async function capture(argv: string, width: number, env: Readonly<Record<string,
   }
 }
 
-const colours = /\u001b\[[\d;]*m/g;
+const colors = /\u001b\[[\d;]*m/g;
 /** Moments and ages go on between two looks. */
 const still = (text: string) =>
   text
-    .replaceAll(colours, '')
+    .replaceAll(colors, '')
     .replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)?Z/g, 'TIME')
     .replaceAll(/ +$/gm, '')
     .trimEnd();
@@ -61,19 +61,19 @@ test.skipIf(!hasTmux)('a real terminal shows the same (skipped without tmux)', {
     }
 });
 
-test.skipIf(!hasTmux)('colours follow the terminal, NO_COLOR, FORCE_COLOR, TERM and --no-color', async () => {
+test.skipIf(!hasTmux)('colors follow the terminal, NO_COLOR, FORCE_COLOR, TERM and --no-color', async () => {
   const data = { SOTRA_DATA_DIR: temporaryFolder(), SOTRA_CONFIG_DIR: temporaryFolder() };
-  const coloured = async (argv: string, env: Record<string, string> = {}) =>
-    colours.test(await capture(`--sandbox leaderboard list --limit 2 ${argv}`, 80, { ...data, ...env }));
-  expect(await coloured('')).toBe(true);
-  expect(await coloured('', { NO_COLOR: '1' })).toBe(false);
-  expect(await coloured('', { NO_COLOR: '' })).toBe(true);
-  expect(await coloured('', { TERM: 'dumb' })).toBe(false);
-  expect(await coloured('--no-color')).toBe(false);
-  expect(await coloured('--plain')).toBe(false);
-  expect(await coloured('', { NO_COLOR: '1', FORCE_COLOR: '1' })).toBe(true);
-  expect(await coloured('', { FORCE_COLOR: '0' })).toBe(false);
-  expect(await coloured('', { CI: 'true' })).toBe(true);
-  expect(await coloured('| cat')).toBe(false);
-  expect(await coloured('--format table | cat', { FORCE_COLOR: '1' })).toBe(true);
+  const colored = async (argv: string, env: Record<string, string> = {}) =>
+    colors.test(await capture(`--sandbox leaderboard list --limit 2 ${argv}`, 80, { ...data, ...env }));
+  expect(await colored('')).toBe(true);
+  expect(await colored('', { NO_COLOR: '1' })).toBe(false);
+  expect(await colored('', { NO_COLOR: '' })).toBe(true);
+  expect(await colored('', { TERM: 'dumb' })).toBe(false);
+  expect(await colored('--no-color')).toBe(false);
+  expect(await colored('--plain')).toBe(false);
+  expect(await colored('', { NO_COLOR: '1', FORCE_COLOR: '1' })).toBe(true);
+  expect(await colored('', { FORCE_COLOR: '0' })).toBe(false);
+  expect(await colored('', { CI: 'true' })).toBe(true);
+  expect(await colored('| cat')).toBe(false);
+  expect(await colored('--format table | cat', { FORCE_COLOR: '1' })).toBe(true);
 });

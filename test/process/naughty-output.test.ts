@@ -71,7 +71,7 @@ describe.skipIf(!hasNaughty)('naughty strings as texts of the service (need the 
     }
   });
 
-  test('every other human format is safe, with colours, charts and in ASCII too', async () => {
+  test('every other human format is safe, with colors, charts and in ASCII too', async () => {
     for (const answer of (await answers()).lists)
       for (const words of [
         '--plain',

@@ -32,8 +32,8 @@ export interface RunOptions {
   onErr?: (text: string) => void;
   /** Told of each text that stdout gets. */
   onOut?: (text: string) => void;
-  /** Colours of the terminal, as `Sink` counts them; none when absent. */
-  colours?: 0 | 1 | 2 | 3;
+  /** Colors of the terminal, as `Sink` counts them; none when absent. */
+  colors?: 0 | 1 | 2 | 3;
   /** Waiting takes no time: the clock jumps instead. */
   hurry?: boolean;
   /** What the user types when asked, one text a question; stdin is a terminal then. */
@@ -60,7 +60,7 @@ export async function run(argv: string | readonly string[], options: RunOptions 
     },
     isTTY: options.tty !== undefined,
     width: options.tty ?? 80,
-    colourLevel: options.colours ?? 0,
+    colorLevel: options.colors ?? 0,
   });
   const never = new AbortController();
   const env = { ...options.env };

@@ -6,7 +6,7 @@ const { constants, rotations } = makeTables();
 
 /**
  * The Keccak-256 digest (Ethereum's, padding byte 0x01) of some bytes: 32 bytes. Plain code of ours over big integers, so that what viem
- * signs is checked by nothing that viem uses; for public data only, it does not run in constant time. Never throws.
+ * signs is checked by nothing that viem uses; for public data only, it does not run in constant time.
  */
 export function keccak256(data: Uint8Array): Uint8Array {
   const padded = new Uint8Array(Math.floor(data.length / rateBytes) * rateBytes + rateBytes);

@@ -36,7 +36,7 @@ export function oddities(text: string): string[] {
   if (/\n$/.test(text)) found.push('the comment ends with a newline, which is signed too');
   else if (/\s$|^\s/u.test(text)) found.push('the comment begins or ends with a space');
   if (text.normalize('NFC') !== text)
-    found.push('the comment is not in Unicode normal form NFC: an app that normalises it breaks the signature');
+    found.push('the comment is not in Unicode normal form NFC: an app that normalizes it breaks the signature');
   found.push(...unseenWarnings(text));
   if (units > longestComment && countCharacters(text) <= longestComment)
     found.push(

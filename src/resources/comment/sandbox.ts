@@ -14,7 +14,7 @@ import { signedText, type TextForm } from './signing.ts';
 import { normalizeSignature, plainAddress, verifySignature } from './verify.ts';
 
 /** A commented trade must be worth at least this much (wire-facts 3.6). */
-const leastUsd = 10;
+const minUsd = 10;
 /** `trackExitUntil` is at most this far ahead (section "Limits"). */
 const longestTrackingMs = 7 * 86_400_000;
 /** The text that signatures are checked over, where the world names no other (section "Contexts and presets"). */
@@ -41,8 +41,8 @@ export const post: Handler<typeof endpoints.post> = (input, call) => {
   return call.db.transaction(() => {
     const trades = findSwap(call, { ...input, signerAddress });
     const usd = trades.reduce((sum, trade) => sum + trade.usd, 0);
-    if (usd < leastUsd)
-      throw new Refusal(400, `transactionHash: the trade is worth ${usd.toFixed(2)} USD, less than ${leastUsd}`);
+    if (usd < minUsd)
+      throw new Refusal(400, `transactionHash: the trade is worth ${usd.toFixed(2)} USD, less than ${minUsd}`);
     if (trades.some((trade) => trade.commentId !== null))
       throw new Refusal(400, 'transactionHash: this trade already has a comment, and there is one per trade');
     const [trade] = trades;

@@ -21,7 +21,7 @@ export type Recovered = { ok: true; address: string } | { ok: false; problem: st
 /**
  * The address (with checksum) whose key signed a message by EIP-191 (`personal_sign`), strictly: 65 bytes, v 27 or 28, r and s inside the
  * order, s in its lower half. Plain code of ours over big integers: an independent check of what a library signed; for public data
- * only, it does not run in constant time. Never throws.
+ * only, it does not run in constant time.
  */
 export function recoverAddress(message: Uint8Array, signature: Uint8Array): Recovered {
   if (signature.length !== 65) return { ok: false, problem: `the signature has ${signature.length} bytes, not 65` };
@@ -44,7 +44,7 @@ export function recoverAddress(message: Uint8Array, signature: Uint8Array): Reco
   return { ok: true, address: addressOf(key) };
 }
 
-/** Keccak-256 of a message with the prefix of EIP-191, version 0x45. Never throws. */
+/** Keccak-256 of a message with the prefix of EIP-191, version 0x45. */
 function personalDigest(message: Uint8Array): Uint8Array {
   const prefix = new TextEncoder().encode(`\x19Ethereum Signed Message:\n${message.length}`);
   return keccak256(Buffer.concat([prefix, message]));
@@ -64,7 +64,7 @@ function addressOf(key: Point): string {
   return checksumAddress(Buffer.from(keccak256(bytes).subarray(12)).toString('hex'));
 }
 
-/** 40 hex digits as an address with the checksum of EIP-55. Never throws. */
+/** 40 hex digits as an address with the checksum of EIP-55. */
 export function checksumAddress(hex: string): string {
   const lower = hex.toLowerCase();
   const digest = Buffer.from(keccak256(new TextEncoder().encode(lower))).toString('hex');

@@ -60,7 +60,7 @@ const signedSchema = z.looseObject({
   signerAddress: z.string(),
 });
 
-/** The signed comment that a JSON value is, or the name of the field that is missing or wrong. Never throws. */
+/** The signed comment that a JSON value is, or the name of the field that is missing or wrong. */
 export function readSigned(value: unknown): { ok: true; signed: SignedComment } | { ok: false; problem: string } {
   const checked = signedSchema.safeParse(value);
   if (checked.success) return { ok: true, signed: checked.data };
@@ -68,7 +68,7 @@ export function readSigned(value: unknown): { ok: true; signed: SignedComment } 
   return { ok: false, problem: `${issue?.path.join('.') || 'it'}: ${issue?.message ?? 'not a signed comment'}` };
 }
 
-/** Why a signed comment must not be sent: its text is not that of its fields, or its signature is not good. Never throws. */
+/** Why a signed comment must not be sent: its text is not that of its fields, or its signature is not good. */
 export function signedProblem(signed: SignedComment): string | undefined {
   const wrong = fieldProblem(signed);
   if (wrong !== undefined) return `its ${wrong.field} does not fit: ${wrong.problem}`;

@@ -16,7 +16,7 @@ export interface TextForm {
 
 /**
  * The text that a comment's author signs. `five-line`: exactly the interface document's five lines; `blank-line`: an empty line after
- * the first (wire-facts 3.6). Lines joined by a line feed, none at the end. Never throws.
+ * the first (wire-facts 3.6). Lines joined by a line feed, none at the end.
  */
 export function signedText(fields: TextFields, { serviceName, layout }: TextForm): string {
   return [
@@ -29,7 +29,7 @@ export function signedText(fields: TextFields, { serviceName, layout }: TextForm
   ].join('\n');
 }
 
-/** The token as it is signed and sent: EVM addresses lowercase, everything else unchanged. Never throws. */
+/** The token as it is signed and sent: EVM addresses lowercase, everything else unchanged. */
 export function signedToken(tokenAddress: string): string {
   return isEvmAddress(tokenAddress) ? tokenAddress.toLowerCase() : tokenAddress;
 }

@@ -5,7 +5,7 @@ import type { TextFields } from './signing.ts';
 /** Which kind of key signs for a chain: Hyperliquid accounts are EVM addresses (wire-facts 1, row 23). */
 export type Family = 'evm' | 'solana';
 
-/** The family of a chain. Never throws. */
+/** The family of a chain. */
 export function familyOf(chain: string): Family {
   return chain === 'solana' ? 'solana' : 'evm';
 }
@@ -18,7 +18,7 @@ export interface FieldProblem {
 /**
  * What is wrong with the fields of a comment for their chain; `undefined` where nothing is. A transaction is 0x and 64 hex digits, on
  * solana 64 bytes in base58, on hyperliquid also an order id; a token is an address of the chain's form, on hyperliquid also a
- * coin. Never throws.
+ * coin.
  */
 export function fieldProblem({
   chain,

@@ -25,7 +25,7 @@ export interface Claim {
 
 /**
  * Whether an address signed a text, strictly: EVM by EIP-191 with s in its lower half, solana by ed25519 with s below the group order. By
- * other code than signs here: EVM by our own arithmetic, solana by Node's OpenSSL. Never throws. Source: wire-facts 3.6.
+ * other code than signs here: EVM by our own arithmetic, solana by Node's OpenSSL. Source: wire-facts 3.6.
  */
 export function verifySignature(claim: Claim): Verdict {
   return familyOf(claim.chain) === 'solana' ? verifySolana(claim) : verifyEvm(claim);
@@ -67,7 +67,7 @@ function verifySolana({ message, signature, signerAddress, encoding }: Claim): V
   return { valid: true, recoveredAddress: address, signerAddress };
 }
 
-/** The address without the `solana:` that some clients put before it (wire-facts 3.6). Never throws. */
+/** The address without the `solana:` that some clients put before it (wire-facts 3.6). */
 export function plainAddress(address: string): string {
   return address.startsWith('solana:') ? address.slice('solana:'.length) : address;
 }
@@ -112,7 +112,7 @@ function isSmallOrder(point: Uint8Array): boolean {
   return smallOrder.includes(unsigned.toString('hex'));
 }
 
-/** Why a detached ed25519 signature is not good; `undefined` where it is. Never throws. */
+/** Why a detached ed25519 signature is not good; `undefined` where it is. */
 export function ed25519Problem(message: Uint8Array, signature: Uint8Array, publicKey: Uint8Array): string | undefined {
   if (signature.length !== 64) return `the signature has ${signature.length} bytes, not 64`;
   const s = BigInt(`0x${Buffer.from(signature.subarray(32)).reverse().toString('hex')}`);

@@ -38,7 +38,7 @@ export interface WatchFile {
 
 const version = 1;
 
-/** The file that keeps a watch's place: one for each service, key, command and set of filters. Never throws. */
+/** The file that keeps a watch's place: one for each service, key, command and set of filters. */
 export async function watchFile(
   context: Context,
   command: string,

@@ -19,7 +19,7 @@ interface Polled {
 }
 
 /** Pages that a poll walks back to meet the place; what lies before them is left out, and said. */
-const mostPagesBack = 200;
+const maxPagesBack = 200;
 
 /**
  * What a feed holds beyond a place, oldest first, a batch a page; the last one may be empty. Whether the service answers `newerThan` with
@@ -66,12 +66,12 @@ export async function* pollFeed(
   }
 }
 
-/** The second of a card's latest trade. Never throws. */
+/** The second of a card's latest trade. */
 export function latestSec(card: Card): number {
   return card.cardLatestTradeAt ?? card.timestamp;
 }
 
-/** What tells a card from itself before its latest trade. Never throws. */
+/** What tells a card from itself before its latest trade. */
 export function seenKey(card: Card): string {
   return `${card.itemId} ${latestSec(card)} ${card.transactionHash ?? ''}`;
 }
@@ -113,7 +113,7 @@ async function pagesBack(
 ): Promise<Card[][]> {
   const pages: Card[][] = [];
   const links = new Set<string>();
-  for (let page = first; pages.length < mostPagesBack; ) {
+  for (let page = first; pages.length < maxPagesBack; ) {
     const next = nextOf(page, 'older');
     if (next === undefined || links.has(next.text)) return pages;
     links.add(next.text);
@@ -123,7 +123,7 @@ async function pagesBack(
   }
   const oldest = pages[0]?.at(-1);
   const until = oldest === undefined ? '' : ` before ${new Date(latestSec(oldest) * 1000).toISOString()}`;
-  await tell(`warning: more came than a watch walks back (${mostPagesBack} pages): there is a gap${until}.`);
+  await tell(`warning: more came than a watch walks back (${maxPagesBack} pages): there is a gap${until}.`);
   return pages;
 }
 

@@ -31,7 +31,7 @@ export const bulkJsonSchema = {
 
 const identifierRule = 'must be a profile UUID, a wallet address or ext:<your user id>';
 
-/** What is wrong with a value as an entry, naming field and value; `undefined` where nothing is. Never throws. */
+/** What is wrong with a value as an entry, naming field and value; `undefined` where nothing is. */
 function entryProblem(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'must be a JSON object';
   const { addressOrUid, targets, targetType, action } = value as Record<string, unknown>;
@@ -49,7 +49,7 @@ function entryProblem(value: unknown): string | undefined {
   return wrong === -1 ? undefined : problem(`targets[${wrong}]`, targets[wrong], rule);
 }
 
-/** What is wrong with a whole bulk body: the first entry that is not one, by its place. Never throws. */
+/** What is wrong with a whole bulk body: the first entry that is not one, by its place. */
 export function bulkProblem(value: unknown): string | undefined {
   if (!Array.isArray(value)) return 'must be an array of {addressOrUid, targets}';
   const problems = value.map(entryProblem);
@@ -60,8 +60,8 @@ export function bulkProblem(value: unknown): string | undefined {
 const knownFields = ['addressOrUid', 'targets', 'targetType', 'action'];
 
 /**
- * What is wrong with an entry that a person wrote: as `entryProblem`, and a field that nobody reads (a misspelt `action` would
- * follow instead of unfollow), and a follower among its own targets. Never throws.
+ * What is wrong with an entry that a person wrote: as `entryProblem`, and a field that nobody reads (a misspelled `action` would
+ * follow instead of unfollow), and a follower among its own targets.
  */
 export function writtenProblem(value: unknown): string | undefined {
   const plain = entryProblem(value);
@@ -77,13 +77,13 @@ export function writtenProblem(value: unknown): string | undefined {
     : `targets[${self}] ${JSON.stringify(targets[self])}: nobody can follow themselves`;
 }
 
-/** Place of the target that is the follower itself, whatever the case of EVM addresses; `undefined` where none is. Never throws. */
+/** Place of the target that is the follower itself, whatever the case of EVM addresses; `undefined` where none is. */
 export function selfAmong(follower: string, targets: readonly string[]): number | undefined {
   const place = targets.findIndex((target) => normalizeAddress(target) === normalizeAddress(follower));
   return place === -1 ? undefined : place;
 }
 
-/** The entry that takes an entry back. Never throws. */
+/** The entry that takes an entry back. */
 export function reversed(entry: BulkEntry): BulkEntry {
   return { ...entry, action: entry.action === 'unfollow' ? 'follow' : 'unfollow' };
 }

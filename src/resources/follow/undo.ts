@@ -18,7 +18,7 @@ export interface UndoFile {
   finish: () => Promise<string | null>;
 }
 
-/** Bytes that the reversal of an entry takes in the file. Never throws. */
+/** Bytes that the reversal of an entry takes in the file. */
 export function undoBytes(entry: BulkEntry): number {
   return Buffer.byteLength(lineOf(entry));
 }

@@ -7,7 +7,7 @@ type Trader = LeaderboardAnswer['traders'][number];
 /** A cent: what rounding may leave between the sum of the chains and the total. */
 const roundingUsd = 0.01;
 
-/** Realized PnL by trader, split by chain; what the total holds beyond the chains known here stands as Other. Never throws. */
+/** Realized PnL by trader, split by chain; what the total holds beyond the chains known here stands as Other. */
 export function leaderboardChart(traders: readonly Trader[], { timeframe }: { timeframe?: '7d' | '30d' }): ChartModel {
   const window = timeframe === undefined ? '' : `, last ${timeframe === '7d' ? '7' : '30'} days`;
   return {

@@ -30,7 +30,7 @@ const sameUsd = 0.005;
 
 /**
  * What changed from one board to another of the same filters: by place now, those who left last, by their former place. Boards of different
- * length are compared over the places that both show. Traders with the same place and PnL are only counted. Never throws.
+ * length are compared over the places that both show. Traders with the same place and PnL are only counted.
  */
 export function compareBoards(before: Board, now: Board): BoardDiff {
   const depth = Math.min(depthOf(before), depthOf(now));

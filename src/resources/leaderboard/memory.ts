@@ -35,7 +35,7 @@ const boardSchema = z.object({
 /** A leaderboard as it was, best first; PnL in USD. */
 export type Board = Omit<z.output<typeof boardSchema>, 'version'>;
 
-/** The filters with the service's defaults in place of what was left out; equal for equal boards. Source: wire-facts 3.2. Never throws. */
+/** The filters with the service's defaults in place of what was left out; equal for equal boards. Source: wire-facts 3.2. */
 export function wholeFilters({ chains, onlyWithComments, timeframe }: BoardFilters): Board['filters'] {
   return {
     chains: [...new Set(chains ?? leaderboardChains)].sort(),
@@ -44,7 +44,7 @@ export function wholeFilters({ chains, onlyWithComments, timeframe }: BoardFilte
   };
 }
 
-/** The folder of one board's memory below the data directory. Never throws. */
+/** The folder of one board's memory below the data directory. */
 export function boardFolder(dataDirectory: string, { service, filters }: Pick<Board, 'service' | 'filters'>): string {
   const { chains, onlyWithComments, timeframe } = filters;
   const name = JSON.stringify([service, chains, onlyWithComments, timeframe]);
@@ -93,7 +93,7 @@ export function readBoard(folder: string, atMs: number): Board {
   }
 }
 
-/** The moment to compare with: the newest at or before `targetMs`, else the oldest; without a target the newest. Never throws. */
+/** The moment to compare with: the newest at or before `targetMs`, else the oldest; without a target the newest. */
 export function pickTime(times: readonly number[], targetMs: number | undefined): number | undefined {
   if (targetMs === undefined) return times.at(-1);
   return times.findLast((each) => each <= targetMs) ?? times[0];

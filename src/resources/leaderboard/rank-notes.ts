@@ -11,7 +11,7 @@ export interface RankAsked {
 }
 
 /**
- * Why there is no rank, as far as answer and question tell, and what to type to see more; empty where there is one. Never throws. Source: section
+ * Why there is no rank, as far as answer and question tell, and what to type to see more; empty where there is one. Source: section
  * "GET /v2/leaderboard/ranking": null when not a trader or below the minimum threshold.
  */
 export function explainNoRank({ ranking, pnl }: RankAnswer, asked: RankAsked): string[] {

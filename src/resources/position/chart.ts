@@ -2,7 +2,7 @@ import type { Card } from '../../model/position.ts';
 import { shortAddress } from '../../output/format.ts';
 import type { ChartModel } from '../../output/view.ts';
 
-/** Realized PnL of each position, in the order given. Never throws. */
+/** Realized PnL of each position, in the order given. */
 export function positionsChart(cards: readonly Card[]): ChartModel {
   return {
     kind: 'bars',
@@ -16,7 +16,7 @@ export function positionsChart(cards: readonly Card[]): ChartModel {
   };
 }
 
-/** Buys and sells of one position over time, in USD. Never throws. */
+/** Buys and sells of one position over time, in USD. */
 export function tradesChart([card]: readonly Card[]): ChartModel {
   return {
     kind: 'time',

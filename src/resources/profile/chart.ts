@@ -2,7 +2,7 @@ import { chainTitles, leaderboardChains } from '../../model/chain.ts';
 import type { Profile } from '../../model/profile.ts';
 import type { Bar, ChartModel } from '../../output/view.ts';
 
-/** Realized PnL of 7 days against that of 30, in all and by chain; chains without figures are left out. Never throws. */
+/** Realized PnL of 7 days against that of 30, in all and by chain; chains without figures are left out. */
 export function profileChart([profile]: readonly Profile[]): ChartModel {
   return {
     kind: 'bars',

@@ -15,7 +15,7 @@ export interface ParsedHeader {
 
 /**
  * The parts of a `t=<timestamp>,v1=<signature>` header, several v1 among them; or why it is malformed. A header copied with its name is
- * taken too. Never throws.
+ * taken too.
  */
 export function parseHeader(header: string): ParsedHeader | { malformed: string } {
   const text = header.trim().replace(/^daylight-signature:\s*/i, '');
@@ -95,7 +95,7 @@ export function sameText(given: string, wanted: string): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/** Unix milliseconds of a header's timestamp: seconds, or milliseconds from 12 digits up. Never throws. Assumed: the unit is not stated. */
+/** Unix milliseconds of a header's timestamp: seconds, or milliseconds from 12 digits up. Assumed: the unit is not stated. */
 export function timestampMs(timestamp: string): number {
   return timestamp.length >= 12 ? Number(timestamp) : Number(timestamp) * 1000;
 }

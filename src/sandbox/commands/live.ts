@@ -12,14 +12,14 @@ const durationSchema = z
   .refine((text) => (parseDuration(text) ?? 0) > 0, 'must be a time such as 30s, 5m or 1h')
   .optional();
 
-/** Trades a second that `20/s`, `300/m` or `20` ask for; `undefined` for other text. Never throws. */
+/** Trades a second that `20/s`, `300/m` or `20` ask for; `undefined` for other text. */
 function readRate(text: string): number | undefined {
   const [, count, unit = 's'] = /^(\d+(?:\.\d+)?)(?:\/(s|m|h))?$/.exec(text) ?? [];
   const perSec = Number(count) / { s: 1, m: 60, h: 3600 }[unit as 's' | 'm' | 'h'];
   return perSec > 0 && perSec <= 5000 ? perSec : undefined;
 }
 
-/** How much faster than it happened `60x` replays; `undefined` for other text. Never throws. */
+/** How much faster than it happened `60x` replays; `undefined` for other text. */
 function readSpeed(text: string): number | undefined {
   const factor = Number(/^(\d+(?:\.\d+)?)x?$/.exec(text)?.[1]);
   return factor > 0 ? factor : undefined;

@@ -110,7 +110,7 @@ type AtMoment = (nowMs: number) => Trade;
 
 const tickMs = 20;
 /** After a clock that was set ahead, or a machine that slept, what is due comes in parts: between them signals and deliveries have their turn. */
-const mostAtOnce = 1000;
+const maxAtOnce = 1000;
 
 /** A log gets a line about the sums no more often than this. */
 const betweenLinesMs = 10_000;
@@ -127,7 +127,7 @@ async function* madeTrades(db: Db, input: SimulateInput, { world }: Context): As
   for (let made = 0; ; ) {
     const elapsedMs = Math.min(world.now() - startMs, forMs);
     const left = Math.floor((elapsedMs / 1000) * perSec) - made;
-    const due = Math.min(left, mostAtOnce);
+    const due = Math.min(left, maxAtOnce);
     if (due > 0)
       yield Array.from({ length: due }, () => {
         const trade = makeTrade(db, random.pick(markets), random);
@@ -161,7 +161,7 @@ async function* replayedTrades(input: SimulateInput, file: string, context: Cont
     if (world.signal.aborted || elapsedMs > (input.forMs ?? Number.POSITIVE_INFINITY)) return;
     const due: Trade[] = [];
     for (let trade = trades[next]; trade !== undefined; trade = trades[next]) {
-      if ((trade.atMs - firstMs) / speed > elapsedMs || due.length === mostAtOnce) break;
+      if ((trade.atMs - firstMs) / speed > elapsedMs || due.length === maxAtOnce) break;
       due.push(trade);
       next += 1;
     }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-/** A UUID that is always the same for the same text, so that a world made twice has the same identifiers. Never throws. */
+/** A UUID that is always the same for the same text, so that a world made twice has the same identifiers. */
 export function uuidOf(text: string): string {
   const hex = hash('sha1', text);
   const variant = ((Number.parseInt(hex.slice(16, 18), 16) & 0x3f) | 0x80).toString(16);
@@ -10,7 +10,7 @@ export function uuidOf(text: string): string {
 /** How many hex digits a digest has. */
 export const digestDigits = 32;
 
-/** Hex digits that stand for a text in a unique index. Never throws. */
+/** Hex digits that stand for a text in a unique index. */
 export function digestOf(text: string): string {
   return hash('md5', text);
 }

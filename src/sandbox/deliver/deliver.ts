@@ -16,7 +16,7 @@ const longestAnswerMs = 10_000;
 const leaseMs = 15_000;
 const pollMs = 100;
 const busyNapMs = 20;
-const mostLanes = 32;
+const maxLanes = 32;
 /** What is on its way when a deliverer stops has so long to be answered; what is not is sent again later. */
 const graceMs = 1000;
 
@@ -48,7 +48,7 @@ export function startDeliverer(options: Delivering): Deliverer {
   const { db, now, sleep } = options;
   const [stopping, cutting] = [new AbortController(), new AbortController()];
   // One listener for each request on its way.
-  setMaxListeners(mostLanes, cutting.signal);
+  setMaxListeners(maxLanes, cutting.signal);
   const me = `${options.pid}:${randomUUID()}`;
   const agent = new Agent({ keepAlive: true });
   const lanes = new Map<number, Promise<void>>();
@@ -96,7 +96,7 @@ export function startDeliverer(options: Delivering): Deliverer {
   };
   const startLanes = (): void => {
     for (const { id } of dueWebhooks(db, now())) {
-      if (lanes.has(id) || lanes.size >= mostLanes) continue;
+      if (lanes.has(id) || lanes.size >= maxLanes) continue;
       const lane = runLane(id)
         .catch(report)
         .finally(() => lanes.delete(id));

@@ -6,7 +6,7 @@ const windowMs = 14 * 86_400_000;
 const repeatUsd = 1000;
 const apedInFactor = 1.4;
 /** Earlier buys that are looked at; a window with more is one of a machine, whose early buys change no reason any more. */
-const mostBuys = 5000;
+const maxBuys = 5000;
 
 /**
  * Why a trade makes a feed item: `first-buy` in the window, `repeat-buy` where it takes the window's sum over $1,000, `aped-in`
@@ -17,7 +17,7 @@ export function buyReason(db: Db, trade: EventTrade): 'first-buy' | 'repeat-buy'
   if (trade.side !== 'buy' || trade.intent !== 'enter') return undefined;
   const earlier = db.all<{ atMs: number; usd: number }>(
     `SELECT at_ms AS atMs, usd FROM trade WHERE wallet = ? AND chain = ? AND token = ? AND side = 'buy' AND intent = 'enter'
-       AND (at_ms < ? OR (at_ms = ? AND id < ?)) ORDER BY at_ms DESC, id DESC LIMIT ${mostBuys}`,
+       AND (at_ms < ? OR (at_ms = ? AND id < ?)) ORDER BY at_ms DESC, id DESC LIMIT ${maxBuys}`,
     [trade.wallet, trade.chain, trade.token, trade.atMs, trade.atMs, trade.id],
   );
   let [count, sumUsd, nextMs] = [0, 0, trade.atMs];

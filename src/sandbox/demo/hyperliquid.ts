@@ -30,7 +30,7 @@ export const recordedAccount: Person = {
 /**
  * Gives the 500 recorded fills as perp trades in the order in which they happened, all moved by one constant so that the
  * last is at `lastMs`; their spacing (five and a half minutes of May 2023 in all) stays. A fill that crosses zero becomes
- * two trades, so there are a few more than 500. Leverage is 1: the recording does not say. Never throws.
+ * two trades, so there are a few more than 500. Leverage is 1: the recording does not say.
  */
 export function recordedTrades(lastMs: number): Trade[] {
   const fills = readFills();

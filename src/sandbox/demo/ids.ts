@@ -2,19 +2,18 @@ import { hash } from 'node:crypto';
 import { encodeBase58 } from '../../model/address.ts';
 import type { Chain } from '../../model/chain.ts';
 
-/** Gives a made-up EVM address, lowercase: the first 20 bytes of the SHA-256 of the seed text. Never throws. */
+/** Gives a made-up EVM address, lowercase: the first 20 bytes of the SHA-256 of the seed text. */
 export function evmAddress(seedText: string): string {
   return `0x${hash('sha256', seeded(seedText), 'hex').slice(0, 40)}`;
 }
 
-/** Gives a made-up Solana address: the 32 bytes of the SHA-256 of the seed text in base58. Never throws. */
+/** Gives a made-up Solana address: the 32 bytes of the SHA-256 of the seed text in base58. */
 export function solanaAddress(seedText: string): string {
   return encodeBase58(Buffer.from(hash('sha256', seeded(seedText), 'hex'), 'hex'));
 }
 
 /**
  * Gives a made-up transaction hash in the form of its chain: 64 bytes in base58 on solana, 0x and 64 hex digits elsewhere.
- * Never throws.
  */
 export function transactionHash(chain: Chain, seedText: string): string {
   return chain === 'solana' ? solanaSignature(seedText) : `0x${hash('sha256', seeded(seedText), 'hex')}`;

@@ -38,7 +38,7 @@ interface Leg {
 
 /**
  * Gives the trades of one trader's rounds, those up to `endMs` only: USD in cents, token amounts in digits that suit the
- * price, times in whole seconds on spot chains. Not sorted over rounds. Never throws.
+ * price, times in whole seconds on spot chains. Not sorted over rounds.
  */
 export function makeTrades(by: Member, habit: Habit, rounds: readonly Round[], endMs: number): MadeTrade[] {
   const random = randomFrom(`trades of ${by.key}`);

@@ -32,7 +32,7 @@ export interface DemoCopy {
 
 const copiedComments = 10;
 
-/** Gives the names the people have set, by the cast table; a few without a picture. Never throws. */
+/** Gives the names the people have set, by the cast table; a few without a picture. */
 export function demoNames(members: readonly Member[]): DemoName[] {
   return members.flatMap(({ key, person, names }) =>
     (['a', 'b'] as const).flatMap((partner) => {
@@ -46,7 +46,7 @@ export function demoNames(members: readonly Member[]): DemoName[] {
 
 /**
  * Gives who follows whom: users of a partner's app follow within it, some people are followed by many (those early in the
- * cast) and some by nobody. No edge twice, nobody follows themselves. Never throws.
+ * cast) and some by nobody. No edge twice, nobody follows themselves.
  */
 export function demoFollows(members: readonly Member[]): DemoFollow[] {
   const random = randomFrom('follows');
@@ -74,7 +74,7 @@ interface CopySource {
 
 /**
  * Gives the copies of ten comments on spot buys, each with the buy by which it was done: both have the same address, time
- * and USD value, and come within the hour that counts as copying. The trades are not sorted. Never throws.
+ * and USD value, and come within the hour that counts as copying. The trades are not sorted.
  */
 export function demoCopies(source: CopySource): { copies: DemoCopy[]; trades: Trade[] } {
   const random = randomFrom('copies');

@@ -31,7 +31,7 @@ export interface Member {
 
 /**
  * Gives everyone of the generated world in the order of the cast table, traders and readers. Nobody is real: handles are
- * invented, Farcaster ids lie above those given out, pictures point to a reserved domain. Never throws.
+ * invented, Farcaster ids lie above those given out, pictures point to a reserved domain.
  */
 export function demoMembers(): Member[] {
   return castRows.map((row) => {

@@ -9,7 +9,7 @@ const stepMs = 3 * 3_600_000;
 /**
  * Gives the price curve of a token from `startMs` to `endMs`: a step every three hours, straight lines between, now and
  * then a jump, laid so that the last price is the token's own. The same symbol on two chains has one curve. Times outside
- * give the nearest end. Never throws.
+ * give the nearest end.
  */
 export function walkPrice(token: DemoToken, startMs: number, endMs: number): PriceAt {
   const random = randomFrom(`price of ${token.symbol}`);

@@ -27,7 +27,7 @@ const dayMs = 86_400_000;
 
 /**
  * Gives the rounds of one trader between two times, in the order in which they were drawn. Rounds in the same token never
- * overlap, so no perp is held long and short at once. Never throws.
+ * overlap, so no perp is held long and short at once.
  */
 export function planRounds(habit: Habit, markets: readonly Market[], startMs: number, endMs: number): Round[] {
   const random = randomFrom(`rounds of ${habit.key}`);

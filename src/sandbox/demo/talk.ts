@@ -15,8 +15,8 @@ export interface DemoComment {
 }
 
 const dayMs = 86_400_000;
-const leastCommentedUsd = 10;
-const mostPerPerson = 4;
+const minCommentedUsd = 10;
+const maxPerPerson = 4;
 /** How old the trade is, from..to days; drawn evenly, so that some comments are of today and some are past 30 days. */
 const ages: readonly (readonly [number, number])[] = [
   [0, 1],
@@ -29,18 +29,16 @@ const ages: readonly (readonly [number, number])[] = [
 
 /**
  * Gives the comments of the demo world, sorted by time: each line said once, each trade commented on at most once, each by
- * its own trader, each on a trade worth at least 10 USD (the service's rule). Never throws.
+ * its own trader, each on a trade worth at least 10 USD (the service's rule).
  */
 export function demoComments(made: readonly MadeTrade[], members: readonly Member[], endMs: number): DemoComment[] {
   const random = randomFrom('talk');
   const takenTrades = new Set<string>();
   const spoken = new Map<string, number>();
-  const sayable = groupByPart(
-    made.filter(({ trade, by }) => trade.usd >= leastCommentedUsd && by.person.name !== null),
-  );
+  const sayable = groupByPart(made.filter(({ trade, by }) => trade.usd >= minCommentedUsd && by.person.name !== null));
   const mayTake = (line: Line, { trade, by }: MadeTrade): boolean =>
     !takenTrades.has(trade.rowKey) &&
-    (line.by === undefined ? (spoken.get(by.key) ?? 0) < mostPerPerson : line.by === by.key) &&
+    (line.by === undefined ? (spoken.get(by.key) ?? 0) < maxPerPerson : line.by === by.key) &&
     (line.symbol === undefined || line.symbol === trade.tokenSymbol);
 
   const comments = lines.flatMap((line) => {

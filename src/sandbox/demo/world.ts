@@ -33,7 +33,7 @@ const recordedEndMs = endMs - 3 * 3_600_000;
 
 /**
  * Gives the built-in world: one real account's recorded perp fills and some forty invented traders on four chains. The
- * same value on every call and every machine, in a few dozen milliseconds. Never throws. Source: assumed (the sandbox's
+ * same value on every call and every machine, in a few dozen milliseconds. Source: assumed (the sandbox's
  * own choice).
  */
 export function demoWorld(): World {

@@ -11,7 +11,7 @@ interface Present<A> {
 }
 
 /** Characters of all answers that are kept at once, and of the longest that is. */
-const mostKept = 32 * 1024 * 1024;
+const maxKept = 32 * 1024 * 1024;
 const longest = 1024 * 1024;
 
 /** What holds as long as the data stay as they are and the clock passes no moment that changes an answer. */
@@ -48,7 +48,7 @@ export function keepAnswers<A extends { text: string }>(db: Db, realNow: () => n
         const made = await make();
         const { length } = made.text;
         const isLasting = db.version() === present.version;
-        if (isLasting && length <= longest && present.size + length <= mostKept) {
+        if (isLasting && length <= longest && present.size + length <= maxKept) {
           present.answers.set(question, made);
           present.size += length;
         }

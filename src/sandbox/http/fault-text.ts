@@ -16,7 +16,7 @@ export const faultForm =
 
 /**
  * Reads one `--fault`; `undefined` where the text is none. A `*` of the path stands for one segment, `**` for any rest; the
- * method `*` is any. Never throws.
+ * method `*` is any.
  */
 export function parseFault(text: string): Fault | undefined {
   const [, doing = '', timing = '', method = '', glob = ''] = /^([^:]+):([^:]+):(\S+) +(\/\S*|\*\*?)$/.exec(text) ?? [];

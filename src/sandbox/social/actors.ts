@@ -2,7 +2,7 @@ import type { Db } from '../db/store.ts';
 import type { Partner } from '../http/service.ts';
 import { hydrateProfiles } from './profiles.ts';
 
-/** Actors by wallet address: the wallet with its profile in the plain form (no metrics, no status). Section "Actor". Never throws. */
+/** Actors by wallet address: the wallet with its profile in the plain form (no metrics, no status). Section "Actor". */
 export function actorsOf(
   db: Db,
   addresses: readonly string[],

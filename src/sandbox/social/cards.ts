@@ -49,7 +49,7 @@ const dayMs = 86_400_000;
 
 /**
  * Position cards in the service's form, in the order of the ids; unknown ids are left out. Amounts in tokens, USD, Unix seconds. Source:
- * section "Position card (feed item)". Never throws.
+ * section "Position card (feed item)".
  */
 export function cardsOf(db: Db, positionIds: readonly string[], options: CardOptions): Json[] {
   const list = JSON.stringify(positionIds);
@@ -159,7 +159,7 @@ function decimal(amount: number): string {
   return Number.isInteger(amount) ? String(BigInt(amount)) : String(amount);
 }
 
-/** A trade in the service's form; section "Trade". Never throws. */
+/** A trade in the service's form; section "Trade". */
 function tradeItem(trade: TradeRow, supply: number | null, comments: Json[]): Json {
   const isPerp = trade.direction !== '';
   return {

@@ -35,7 +35,7 @@ export interface Cursor {
   sinceSec?: number;
 }
 
-/** True when a place is nearer to the top of the feed than another. Never throws. */
+/** True when a place is nearer to the top of the feed than another. */
 export function isAbove(a: Place, b: Place): boolean {
   return a.atSec > b.atSec || (a.atSec === b.atSec && a.id < b.id);
 }
@@ -57,7 +57,7 @@ export function placeOf(db: Db, mark: Mark, snapshot: number): Place {
   return { atSec: Math.floor(latest / 1000), id: mark };
 }
 
-/** A cursor as opaque text. Never throws. */
+/** A cursor as opaque text. */
 export function writeCursor({ snapshot, at, start, floor, sinceSec }: Cursor): string {
   const fields = [snapshot, at, start?.mark, start?.snapshot, floor, sinceSec].map((field) => field ?? null);
   while (fields.at(-1) === null) fields.pop();

@@ -135,7 +135,7 @@ function markOf(place: Place): string | Place {
   return place.id === '' || place.id === '~' ? place : place.id;
 }
 
-/** The service's form of a page's cursors: with links back to this endpoint that keep every other query parameter. Never throws. */
+/** The service's form of a page's cursors: with links back to this endpoint that keep every other query parameter. */
 export function paginationOf(
   { ids: _, older, newer }: FeedPage,
   endpoint: Pick<Endpoint, 'id' | 'params'>,

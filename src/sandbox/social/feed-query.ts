@@ -89,7 +89,7 @@ export function tradedBetween(db: Db, after: number, upTo: number): string[] {
   return rows.map((row) => row.id);
 }
 
-/** The places nearest to where a page begins, nearest first, as many as it holds. Never throws. */
+/** The places nearest to where a page begins, nearest first, as many as it holds. */
 export function arrange(places: readonly Place[], { way, count }: Pick<Reach, 'way' | 'count'>): Place[] {
   const sign = way === 'older' ? 1 : -1;
   return [...places].sort((a, b) => sign * (isAbove(a, b) ? -1 : 1)).slice(0, count);

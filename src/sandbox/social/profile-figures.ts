@@ -9,7 +9,7 @@ type Counts = Map<string, number>;
 
 /**
  * A function from profile id to its trading figures (part of ProfileMetadata) and metrics, read once for all ids. Source: sections
- * "ProfileMetadata" and "ProfileMetrics". Never throws.
+ * "ProfileMetadata" and "ProfileMetrics".
  */
 export function profileFigures(
   db: Db,

@@ -78,7 +78,7 @@ interface ProfileRow {
   externalId: string | null;
 }
 
-/** Profiles in the service's form, in the order of the ids. Source: section "Profile" and wire-facts 5. Never throws. */
+/** Profiles in the service's form, in the order of the ids. Source: section "Profile" and wire-facts 5. */
 export function hydrateProfiles(db: Db, ids: readonly string[], options: Hydration): Record<string, unknown>[] {
   const list = JSON.stringify(ids);
   const rows = db.all<ProfileRow>(

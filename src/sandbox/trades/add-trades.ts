@@ -43,7 +43,7 @@ export interface Book {
 }
 
 /** Positions that a book holds in memory, about 1 KB each; the ones that came first are stored first. */
-const mostHeld = 300_000;
+const maxHeld = 300_000;
 
 interface BookOptions {
   /** Positions held in memory. */
@@ -59,7 +59,7 @@ type DropStored = (lot: Map<string, Trade>) => void;
  * Opens a book; call all of it in one transaction. It takes no more memory than one lot of trades and so many positions, however many
  * trades come.
  */
-export function openBook(db: Db, { most = mostHeld, dropStored = byQuestion(db) }: BookOptions = {}): Book {
+export function openBook(db: Db, { most = maxHeld, dropStored = byQuestion(db) }: BookOptions = {}): Book {
   const lines = openLines(db, most);
   const tokens = new Map<Chain, Map<string, TokenAfter>>(chains.map((chain) => [chain, new Map()]));
   const wallets = new Map<string, number>();

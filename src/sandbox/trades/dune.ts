@@ -43,7 +43,6 @@ interface Swap {
  * WETH where the other side is no stablecoin); a swap of one token for another is a sell and a buy. The table names no
  * addresses, so a token's is a stand-in made from its symbol; ETH is read as WETH. A swap that several layers report
  * (same second, trader and pair) counts once: as its DEX rows, or as those of the first project where there is no DEX.
- * Never throws.
  */
 export function duneReader(chain: Chain | undefined): RowReader {
   const known = knowNone();

@@ -16,9 +16,9 @@ const largeWorld = 20_000;
 /** Sums older than this are not mended but made anew. */
 const farMs = dayMs / 2;
 /** Profiles whose sums are added up beside the kept ones; with more, the kept ones are mended first. */
-const mostTouched = 200;
+const maxTouched = 200;
 /** Wallets that may trade at once before the kept sums are not worth mending. */
-const mostStale = 2000;
+const maxStale = 2000;
 
 /** A table of sums per wallet and chain for a FROM clause: profile_id, wallet, chain, pnl, cost_usd, volume_usd, trades, exits, wins. */
 export interface Source {
@@ -57,7 +57,7 @@ export function figuresAt(
 /** Says that wallets have other trades than before; call it in the transaction that changes them. */
 export function touchFigures(db: Db, wallets: readonly string[]): void {
   if (getMeta(db, keptAtKey) === undefined) return;
-  if (wallets.length > mostStale) dropFigures(db);
+  if (wallets.length > maxStale) dropFigures(db);
   else
     db.run(
       `INSERT OR IGNORE INTO figure_stale (profile_id)
@@ -76,7 +76,7 @@ function keptBut(db: Db, nowMs: number, isPassing: boolean): string[] | undefine
   const largest = db.get<{ id: number | null }>('SELECT max(id) AS id FROM trade')?.id ?? 0;
   if (largest < largeWorld) return undefined;
   const touched = touchedSince(db, nowMs);
-  if (isPassing || (touched !== undefined && touched.length <= mostTouched)) return touched;
+  if (isPassing || (touched !== undefined && touched.length <= maxTouched)) return touched;
   const isKept = db.tryTransaction(() => keep(db, nowMs));
   return isKept ? [] : touched;
 }

@@ -15,7 +15,7 @@ const sizeRounding = 1e-7;
 /**
  * The fills oldest first; those of one account, coin and time so that each starts where the one before it ended, as far
  * as they link up, and otherwise as they came. Where an account traded with itself the exchange gives both fills the
- * same start: the second is moved to where the first ended. Never throws.
+ * same start: the second is moved to where the first ended.
  */
 export function chainFills<Fill extends OrderedFill>(fills: readonly Fill[]): Fill[] {
   const positions = new Map<string, number>();

@@ -53,7 +53,7 @@ const istPattern = /^(\d\d)-(\d\d)-(\d{4}) (\d?\d):(\d\d)$/;
  * Reads fills of the exchange. Long and short come from the fill's direction; a fill that crosses zero (`Long > Short`)
  * is two trades. Coins named `@107` or `PURR/USDC` are spot, where the fee of a buy comes out of the coins bought.
  * The value is price times size, and leverage, which fills do not tell, is 1. All fills are collected, and given back
- * oldest first so that each one starts where the one before it ended. Never throws.
+ * oldest first so that each one starts where the one before it ended.
  */
 export function hyperliquidFillsReader(): RowReader {
   const fills: Fill[] = [];

@@ -23,7 +23,7 @@ const lotRounding = 1e-12;
 
 /**
  * Takes an amount out of the oldest lots, as far as they reach, and gives back what it took. Changes the array in
- * place, so that it costs no more than the lots it uses up. Never throws.
+ * place, so that it costs no more than the lots it uses up.
  */
 export function useLots(lots: Lot[], amount: number, atMs: number): UsedLots {
   const used = { amount: 0, usd: 0, marginUsd: 0, amountMs: 0 };

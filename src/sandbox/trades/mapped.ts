@@ -45,7 +45,7 @@ const synonyms: Record<TradeField, readonly string[]> = {
 
 const requiredFields = ['time', 'chain', 'trader', 'token', 'side', 'amount', 'usd'] as const;
 
-/** Reads rows whose columns are named, by a map or by what they are called, for the fields of a trade. Never throws. */
+/** Reads rows whose columns are named, by a map or by what they are called, for the fields of a trade. */
 export function mappedReader(options: MappedOptions): RowReader {
   const known = new Map<string, Columns>();
   const addresses = knowNone();

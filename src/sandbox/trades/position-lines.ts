@@ -39,7 +39,7 @@ const ofLine = 'wallet = ? AND chain = ? AND token = ? AND direction = ?';
  * Keeps the positions that trades belong to, at most so many of them at once. A trade that is older than its position's
  * latest makes that one line start over from its own trades, at the end.
  */
-export function openLines(db: Db, mostHeld: number): PositionLines {
+export function openLines(db: Db, maxHeld: number): PositionLines {
   const wallets = new Map<string, Map<string, Line[]>>();
   const late = new Map<string, LineParts>();
   let held = 0;
@@ -83,7 +83,7 @@ export function openLines(db: Db, mostHeld: number): PositionLines {
       held -= line.earlier.length;
       const taken = takeTrade(line, trade);
       held += line.earlier.length;
-      if (held > mostHeld) save(mostHeld / 2);
+      if (held > maxHeld) save(maxHeld / 2);
       return taken;
     },
     save: () => save(0),
@@ -205,7 +205,7 @@ function rebuildLine(db: Db, parts: LineParts): void {
   if (newest !== undefined) save(newest, false);
 }
 
-/** How long the tokens of a closing trade were held, in whole milliseconds, as it is stored. Never throws. */
+/** How long the tokens of a closing trade were held, in whole milliseconds, as it is stored. */
 export function heldOf({ heldMs }: TradeEffect): number | null {
   return heldMs === null ? null : Math.round(heldMs);
 }

@@ -18,7 +18,7 @@ interface Page {
   limit?: number | undefined;
 }
 
-/** The chains that a filter lets through; left out, the service's default (section "positions"). Never throws. */
+/** The chains that a filter lets through; left out, the service's default (section "positions"). */
 export function chainsOf(filter: readonly (Chain | 'all')[] | undefined): readonly Chain[] {
   if (filter === undefined) return defaultFilterChains;
   return filter.includes('all') ? chains : chains.filter((chain) => filter.includes(chain));

@@ -97,7 +97,7 @@ export interface PositionFigures {
 /**
  * The position after a trade, and what the trade did. One state stands for one (trader, chain, token, direction);
  * `previous` is the newest of them, and trades come oldest first. Where the trade belongs to `previous`, that is what is
- * changed and given back: so a trade costs no more than the lots it uses up. Never throws.
+ * changed and given back: so a trade costs no more than the lots it uses up.
  * Source: "Position state" and PositionStats in the interface document.
  */
 export function applyTrade(previous: PositionState | undefined, trade: Trade): AppliedTrade {
@@ -119,7 +119,7 @@ export function applyTrade(previous: PositionState | undefined, trade: Trade): A
 /**
  * A position's figures at a price; without one its own last trade price stands in. `isSuperseded` is to be set for
  * every position but the newest of its kind: one left behind stays closed, however its dust is priced later.
- * Amounts in tokens, the rest in USD. Never throws. Source: PositionStats and TokenMetadata in the interface document;
+ * Amounts in tokens, the rest in USD. Source: PositionStats and TokenMetadata in the interface document;
  * assumed: on shorts bought and sold keep the trades' own words.
  */
 export function positionStats(

@@ -4,7 +4,7 @@ import type { RowReader } from './read-trades.ts';
 /** Every pump.fun token is minted with a supply of one thousand million. */
 const supply = '1000000000';
 
-/** Reads swaps of pump.fun tokens: ts, trader, mint, side, token_amount, usd_value, signature. Never throws. */
+/** Reads swaps of pump.fun tokens: ts, trader, mint, side, token_amount, usd_value, signature. */
 export function pumpfunReader(): RowReader {
   return mappedReader({
     chain: 'solana',

@@ -50,7 +50,7 @@ const timePattern = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d(?:\.\d+)?)?)? ?(
 const secondsLimit = 1e11;
 const numberFields = new Set<TradeField>(['amount', 'usd', 'priceUsd', 'leverage', 'supply']);
 /** About 10 MB of them. */
-const mostKnown = 100_000;
+const maxKnown = 100_000;
 const sides = new Map<string, Trade['side']>([
   ['buy', 'buy'],
   ['b', 'buy'],
@@ -61,7 +61,7 @@ const sides = new Map<string, Trade['side']>([
 
 /**
  * The trade that the text stands for, or every reason why it is none, each naming field, value and what is right.
- * `known` is one for a file, and added to; `keyParts` is what else tells this row from others. Never throws.
+ * `known` is one for a file, and added to; `keyParts` is what else tells this row from others.
  * Source: "World and time" of the sandbox's promises; assumed: a trade without USD value is priced by `priceUsd`.
  */
 export function readTradeText(
@@ -157,19 +157,19 @@ function numberText(text: string, value: number): string {
   return writtenPattern.test(text) ? text : String(value);
 }
 
-/** The text as one that stands for itself: what is cut out of a file keeps the whole piece that was read in memory. Never throws. */
+/** The text as one that stands for itself: what is cut out of a file keeps the whole piece that was read in memory. */
 export function ownString(text: string): string {
   return Buffer.from(text).toString();
 }
 
 /** Numbers of trades: prices, values and sums of as many as there are stay far within what a double holds. */
-const [leastNumber, mostNumber] = [1e-60, 1e60];
+const [minNumber, maxNumber] = [1e-60, 1e60];
 
 /** The number a decimal text stands for, or `undefined`, also where sums and quotients of such numbers could be none. */
 export function readNumber(text: string): number | undefined {
   const value = numberPattern.test(text) ? Number(text) : Number.NaN;
   const size = Math.abs(value);
-  return value === 0 || (size >= leastNumber && size <= mostNumber) ? value : undefined;
+  return value === 0 || (size >= minNumber && size <= maxNumber) ? value : undefined;
 }
 
 /** What a text must be that stands where a number does. */
@@ -178,7 +178,7 @@ function numberRule(text: string, rule: string): string {
   return isNumber && readNumber(text) === undefined ? 'a number from 1e-60 to 1e60' : rule;
 }
 
-/** Unix milliseconds of an ISO 8601 text (UTC where it names no zone) or of Unix seconds or milliseconds. Never throws. */
+/** Unix milliseconds of an ISO 8601 text (UTC where it names no zone) or of Unix seconds or milliseconds. */
 export function readTime(text: string): number | undefined {
   if (usualTimePattern.test(text)) return readDate(text);
   const unix = readNumber(text);
@@ -220,7 +220,7 @@ function readKnown(text: string, known: Map<string, string>, isRight: (text: str
   const before = known.get(text);
   if (before !== undefined) return before;
   if (!isRight(text)) return undefined;
-  if (known.size >= mostKnown) known.clear();
+  if (known.size >= maxKnown) known.clear();
   const address = ownString(normalizeAddress(text));
   known.set(text === address ? address : ownString(text), address);
   return address;

@@ -88,7 +88,7 @@ test('the preview numbers the lines, marks empty ones, counts, and warns of what
     'Comment: 11 of 9999 characters (Unicode code points, as maxLength of the interface counts), 16 bytes',
     'warning: the comment has Windows line ends (CR LF), which are signed as they are',
     'warning: the comment ends with a newline, which is signed too',
-    'warning: the comment is not in Unicode normal form NFC: an app that normalises it breaks the signature',
+    'warning: the comment is not in Unicode normal form NFC: an app that normalizes it breaks the signature',
     'warning: the comment has a bidirectional control, which can show the text in another order: U+202E',
     'warning: the comment has a character without ink: U+200B',
     '',

@@ -104,7 +104,7 @@ test('every bad line is reported with its number before anything is sent', async
 });
 
 test.each([
-  ['a misspelt field', { addressOrUid: 'ext:u1', targets: [wallet], actoin: 'unfollow' }, 'actoin: no such field'],
+  ['a misspelled field', { addressOrUid: 'ext:u1', targets: [wallet], actoin: 'unfollow' }, 'actoin: no such field'],
   [
     'the follower itself',
     { addressOrUid: wallet, targets: [wallet.toUpperCase().replace('0X', '0x')] },

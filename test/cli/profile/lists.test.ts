@@ -73,7 +73,7 @@ test('a limit above 100 and text that is no identifier are refused before any re
   const viewers = Array.from({ length: 11 }, (_, place) => wallet(place)).join(',');
   const eleven = await run(`profile get ${star} --viewer-addresses ${viewers}`, { env: service.env });
   expect(eleven.code).toBe(2);
-  expect(eleven.err).toContain('more than 10 viewer addresses: the service honours only the first 10');
+  expect(eleven.err).toContain('more than 10 viewer addresses: the service honors only the first 10');
   expect(service.requests).toEqual([]);
 });
 

@@ -43,7 +43,7 @@ function world() {
 const register = (path: string, more = '') =>
   `--sandbox webhook register --url ${hook} --addresses-file ${path} --json ${more}`;
 
-test('a mixed list is normalised, repeats are dropped across case, and what was sent is told', async () => {
+test('a mixed list is normalized, repeats are dropped across case, and what was sent is told', async () => {
   const { env, file, held } = world();
   const path = file(
     [vitalik, mint, 'ext:User_1', lowVitalik, '', `  ${mint}  `, lowVitalik.toUpperCase().replace('0X', '0x')].join(

@@ -69,12 +69,12 @@ const refused: readonly [name: string, input: Parameters<typeof verify>[0], reas
   [
     'JSON that was indented',
     { body: JSON.stringify(JSON.parse(event), null, 2), header: sign(event) },
-    /^re-serialised JSON/,
+    /^re-serialized JSON/,
   ],
   [
     'JSON whose spaces were lost',
     { body: event, header: sign(JSON.stringify(JSON.parse(event), null, 2)) },
-    /^re-serialised JSON/,
+    /^re-serialized JSON/,
   ],
   ['another timestamp', { header: header.replace('5718', '5719') }, /wrong secret or body changed/],
   ['an old one', { more: '--tolerance 5m', now: 1565126100_000 }, /^too old: .* 382 s ago/],

@@ -170,7 +170,7 @@ test.each([
   expect(shortAddress(address)).toBe(expected);
 });
 
-test('gains and losses carry a tone and a sign, so the meaning is not by colour alone', () => {
+test('gains and losses carry a tone and a sign, so the meaning is not by color alone', () => {
   expect(pnl(1234.5)).toEqual({ text: '+$1,234.50', tone: 'gain' });
   expect(pnl(-1234.5)).toEqual({ text: '-$1,234.50', tone: 'loss' });
   expect(pnl(0)).toEqual({ text: '$0.00', tone: 'plain' });

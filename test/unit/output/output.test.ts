@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
-import { createPalette } from '../../../src/output/colour.ts';
+import { createPalette } from '../../../src/output/color.ts';
 import { renderView } from '../../../src/output/table.ts';
 import { displayWidth } from '../../../src/output/text-width.ts';
 import type { View } from '../../../src/output/view.ts';
@@ -154,17 +154,17 @@ test('no rows are no text', () => {
   expect(renderView(traderView, [], {}, { width: 80, palette })).toBe('');
 });
 
-test('gains are green and losses red, headers bold, and without colour nothing else changes', () => {
+test('gains are green and losses red, headers bold, and without color nothing else changes', () => {
   const options = { width: 80, columns: ['rank', 'pnl'] };
-  const coloured = renderView(traderView, traders, {}, { ...options, palette: createPalette(1) });
-  expect(coloured.split('\n').slice(0, 5)).toEqual([
+  const colored = renderView(traderView, traders, {}, { ...options, palette: createPalette(1) });
+  expect(colored.split('\n').slice(0, 5)).toEqual([
     '\u001b[1mRank\u001b[22m       \u001b[1mPnL 30d\u001b[22m',
     '\u001b[2m──────────────────\u001b[22m',
     '   1  \u001b[32m+$128,340.52\u001b[39m',
     '   2       \u001b[31m-$12.50\u001b[39m',
     '   3         $0.00',
   ]);
-  expect(stripVTControlCharacters(coloured)).toBe(renderView(traderView, traders, {}, { ...options, palette }));
+  expect(stripVTControlCharacters(colored)).toBe(renderView(traderView, traders, {}, { ...options, palette }));
 });
 
 test('a long table keeps its columns to the last row', () => {

@@ -59,7 +59,7 @@ test('on a terminal the outcome stays as a line with its mark', async () => {
   expect(screen.text()).toContain('✖ the service refused\n');
 });
 
-test('a terminal without colour or Unicode gets neither', async () => {
+test('a terminal without color or Unicode gets neither', async () => {
   const screen = createScreen(true);
   const progress = await createProgress({ stderr: screen.stderr, quiet: false, unicode: false });
   progress.step('sending');

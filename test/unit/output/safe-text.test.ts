@@ -13,7 +13,7 @@ const unsafe =
 test.each([
   ['plain ASCII stays', 'gm, world ~', 'gm, world ~'],
   ['accents and wide text stay', 'né 日本 ✓ – … 👍🏽', 'né 日本 ✓ – … 👍🏽'],
-  ['colours go', '\u001b[31mred\u001b[0m', 'red'],
+  ['colors go', '\u001b[31mred\u001b[0m', 'red'],
   ['cursor moves and clearing go', 'a\u001b[2J\u001b[1;1Hb', 'ab'],
   ['a window title goes whole', 'a\u001b]0;owned\u0007b', 'ab'],
   ['a link loses its target', '\u001b]8;;https://evil.example\u001b\\click\u001b]8;;\u001b\\', 'click'],

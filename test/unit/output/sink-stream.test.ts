@@ -9,7 +9,7 @@ function recording(isTTY: boolean) {
     // A slow reader: what is written has not arrived yet.
     return new Promise<void>(() => undefined);
   };
-  return { written, sink: { write, isTTY, width: 80, colourLevel: 0 as const } };
+  return { written, sink: { write, isTTY, width: 80, colorLevel: 0 as const } };
 }
 
 test('text and cursor moves reach the terminal in the turn they are written, however slow it is', () => {

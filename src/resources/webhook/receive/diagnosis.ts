@@ -30,14 +30,14 @@ export function reasonFor(parsed: ParsedHeader, body: Uint8Array, secrets: reado
     if (candidate !== text && fits(Buffer.from(candidate), secrets)) return reason;
   const json = jsonOf(text);
   if (json === undefined) return 'body changed: it is not whole JSON, and no signature fits it';
-  for (const form of serialisations(json.value))
+  for (const form of serializations(json.value))
     for (const candidate of [form, `${form}\n`])
-      if (candidate !== text && fits(Buffer.from(candidate), secrets)) return reserialised;
+      if (candidate !== text && fits(Buffer.from(candidate), secrets)) return reserialized;
   return general;
 }
 
 const general = 'wrong secret or body changed: no signature in the header fits this body under the given secrets';
-const reserialised = 're-serialised JSON: the body was parsed and written anew; verify the bytes as they came';
+const reserialized = 're-serialized JSON: the body was parsed and written anew; verify the bytes as they came';
 
 const spellings: readonly [reason: string, spell: (secret: string) => Uint8Array | string][] = [
   ['wrong secret: it fits with a line end behind it, as it was stored with one', (secret) => `${secret}\n`],
@@ -70,7 +70,7 @@ function jsonOf(text: string): { value: unknown } | undefined {
 }
 
 /** The ways a body may have been written before somebody parsed it; one at a time. */
-function* serialisations(value: unknown): Generator<string> {
+function* serializations(value: unknown): Generator<string> {
   const compact = JSON.stringify(value);
   yield compact;
   yield compact.replaceAll('/', '\\/');

@@ -5,7 +5,7 @@ import type { EventSummary } from './delivery.ts';
 
 type Json = Record<string, unknown>;
 
-/** What an event is about, in the words of a person: who did what with which token. Never throws. */
+/** What an event is about, in the words of a person: who did what with which token. */
 export function describeEvent({ event, eventType }: EventSummary): string {
   const card = asObject(event['feedItem']);
   const metadata = asObject(card['metadata']);
@@ -27,7 +27,7 @@ function amount(trade: Json): string {
   return typeof trade['usdCost'] === 'number' ? `${formatUsd(trade['usdCost'])} of ` : '';
 }
 
-/** One line about an event as it arrives: time, kind, reason, what it is about, id; `width` absent: with tabs between. Never throws. */
+/** One line about an event as it arrives: time, kind, reason, what it is about, id; `width` absent: with tabs between. */
 export function eventLine(summary: EventSummary, atMs: number, width: number | undefined): string {
   const { event, eventType, eventId } = summary;
   const reason = text(event['reason']) ?? '';

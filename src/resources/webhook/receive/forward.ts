@@ -44,7 +44,7 @@ interface Mark {
 const firstWaitMs = 10;
 const longestWaitMs = 30_000;
 /** Refusals (4xx) of one delivery after which it is left behind, so that it does not hold up all others; `replay` sends it again. */
-const mostRefusals = 10;
+const maxRefusals = 10;
 const forwardMs = 30_000;
 const markWaitMs = 1000;
 const everyLane = '*';
@@ -94,7 +94,7 @@ export function startForwarder(options: Forwarding): Forwarder {
       if (tries > retries) return leaveBehind(`was not taken (${outcome.error})`);
       if (tries === 1 || tries % 50 === 0) warn(`${line}; it is sent again until it is taken`);
       if (outcome.status >= 400 && outcome.status < 500 && ![408, 425, 429].includes(outcome.status)) refusals += 1;
-      if (refusals >= mostRefusals) return leaveBehind(`is refused (${outcome.error})`);
+      if (refusals >= maxRefusals) return leaveBehind(`is refused (${outcome.error})`);
       await wait(Math.min(longestWaitMs, firstWaitMs * 2 ** Math.min(tries - 1, 12)));
     }
     return false;

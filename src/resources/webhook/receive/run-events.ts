@@ -18,7 +18,7 @@ import { forward, forwarded, type Outcome } from './forward.ts';
 import { inboxFolder, type Received, readEntries, readStored } from './inbox.ts';
 import { verifyDelivery } from './verify.ts';
 
-/** The oldest moment that a `--since` covers: a time, or a duration before now. `undefined` where the text is neither. Never throws. */
+/** The oldest moment that a `--since` covers: a time, or a duration before now. `undefined` where the text is neither. */
 export function sinceMs(text: string, nowMs: number): number | undefined {
   const ago = parseDuration(text);
   return ago === undefined ? parseTime(text) : nowMs - ago;

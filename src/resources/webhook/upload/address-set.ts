@@ -1,6 +1,6 @@
 import { createHexSet } from '../../../model/hex-set.ts';
 
-/** A set of normalised addresses in a fraction of the memory that strings take: 20 bytes an EVM address and its place. */
+/** A set of normalized addresses in a fraction of the memory that strings take: 20 bytes an EVM address and its place. */
 export interface AddressSet {
   /** True where the address was not in it yet. */
   add: (address: string) => boolean;

@@ -18,13 +18,13 @@ export interface FirstPass {
   addresses: number;
   duplicates: number;
   rejected: number;
-  /** SHA-256 of the normalised list. */
+  /** SHA-256 of the normalized list. */
   digest: string;
 }
 
 interface Options extends AddressRules {
   lines: AsyncIterable<readonly AddressLine[] | Block>;
-  /** File for the normalised list. */
+  /** File for the normalized list. */
   to: string;
   onRejected: (rejected: Rejected) => void;
   /** Told after each batch. */
@@ -37,7 +37,7 @@ interface Options extends AddressRules {
 }
 
 /**
- * Checks and normalises every line and writes the distinct addresses to a file, one a line, safe on disk. Bad lines are told and left
+ * Checks and normalizes every line and writes the distinct addresses to a file, one a line, safe on disk. Bad lines are told and left
  * out. Memory: the set of addresses, some 30 bytes each. Errors: those of the reading.
  */
 export async function runFirstPass(options: Options): Promise<FirstPass> {

@@ -33,7 +33,7 @@ export async function serviceId(context: Context): Promise<ServiceId> {
   return { baseUrl, keyId: digestOf(['key', apiKey ?? '']).slice(0, 16) };
 }
 
-/** SHA-256 of a list of texts as hex. Never throws. */
+/** SHA-256 of a list of texts as hex. */
 export function digestOf(parts: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }
@@ -50,7 +50,7 @@ export function lockJob(
   return takeLock(join(jobs, `to-${name}.lock`), `destination ${destinationUrl}`, world);
 }
 
-/** The file of a job's normalised addresses, one a line. */
+/** The file of a job's normalized addresses, one a line. */
 export function addressesFile(folder: string): string {
   return join(folder, 'addresses.txt');
 }

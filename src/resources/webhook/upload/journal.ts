@@ -27,7 +27,7 @@ const planSchema = z.object({
   chunks: count,
   duplicates: count,
   rejected: count,
-  /** SHA-256 of the normalised list. */
+  /** SHA-256 of the normalized list. */
   digest: z.string(),
   /** Unix milliseconds. */
   atMs: moment,

@@ -43,7 +43,7 @@ export function beyond(
   return { count: counted.size(), first };
 }
 
-/** The addresses of a normalised list as a set. */
+/** The addresses of a normalized list as a set. */
 export async function readSet(file: string): Promise<AddressSet> {
   const set = createAddressSet();
   let carried = '';

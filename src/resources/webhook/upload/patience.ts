@@ -15,7 +15,7 @@ export interface Patience {
 
 const firstMs = 250;
 const longestMs = 15_000;
-const mostTries = 8;
+const maxTries = 8;
 
 /**
  * Waiting with full jitter, doubling from 250 ms to 15 s; at least a second where the service asked for less haste. Eight tries, or no more
@@ -25,7 +25,7 @@ export function createPatience({ world, options }: Pick<Context, 'world' | 'opti
   const { random, sleep, signal } = world;
   const { retries } = options;
   return {
-    mayRepeat: (failures, sent) => (retries === undefined ? failures < mostTries : sent <= retries),
+    mayRepeat: (failures, sent) => (retries === undefined ? failures < maxTries : sent <= retries),
     retriesAfter: (sent) => (retries === undefined ? undefined : retries - sent),
     delay: (failures, error) => {
       const jitter = Math.round((0.5 + random() / 2) * Math.min(longestMs, firstMs * 2 ** (failures - 1)));
@@ -41,7 +41,7 @@ export function createPatience({ world, options }: Pick<Context, 'world' | 'opti
   };
 }
 
-/** True for a failure that may pass: no answer, a broken one, 5xx, 429. Never throws. */
+/** True for a failure that may pass: no answer, a broken one, 5xx, 429. */
 function mayPass(error: unknown): error is SotraError {
   return error instanceof SotraError && error.outcome !== undefined && error.code !== 'interrupted';
 }

@@ -10,9 +10,9 @@ import { type Patience, patiently } from './patience.ts';
  * Looks, a second apart, after which a POST of unknown outcome made no webhook. Counted and not timed: the clock may be set meanwhile, and
  * a service that is slow to answer is slow to list. Assumed: the interface says nothing.
  */
-const mostLooks = 10;
+const maxLooks = 10;
 const lookEveryMs = 1000;
-const mostPosts = 5;
+const maxPosts = 5;
 
 /** The webhook a job made, and its secret where the service told one. */
 export interface Registered {
@@ -57,7 +57,7 @@ export async function registerWebhook(options: Registering): Promise<Registered>
       if (found !== undefined) return found;
     }
     if (failed !== undefined) {
-      if (posts >= mostPosts || !patience.mayRepeat(posts, sent)) throw failed;
+      if (posts >= maxPosts || !patience.mayRepeat(posts, sent)) throw failed;
       await patience.wait(patience.delay(posts, failed));
     }
     // What was there before the first POST: a webhook that shows late is never taken for one of those.
@@ -120,7 +120,7 @@ async function settle(options: Registering, before: readonly string[]): Promise<
         hint: `The service does not show it again: sotra webhook delete ${uid} --yes, then run this again.`,
       });
     }
-    if (looks >= mostLooks) return undefined;
+    if (looks >= maxLooks) return undefined;
     await world.sleep(lookEveryMs, world.signal);
   }
 }

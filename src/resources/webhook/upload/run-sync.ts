@@ -68,7 +68,7 @@ async function send(
   result: SyncResult,
   context: Context,
 ): Promise<void> {
-  // The list is normalised already: it is judged by no rule a second time.
+  // The list is normalized already: it is judged by no rule a second time.
   const input = { task: 'sync', uid, file: wantedFile, allowBadChecksum: true, known, concurrency } as const;
   const uploaded = await uploadAddresses(input, context);
   result.sent += result.missing;

@@ -122,7 +122,7 @@ export function writeSecret(file: string, secret: string): void {
   replaceFile(file, `${secret}\n`);
 }
 
-/** A secret for people who look over a shoulder: its start, the rest starred. Never throws. */
+/** A secret for people who look over a shoulder: its start, the rest starred. */
 export function maskSecret(secret: string): string {
   return `${secret.slice(0, secret.startsWith('whsec_') ? 8 : 2)}***`;
 }

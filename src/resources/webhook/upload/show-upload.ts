@@ -20,7 +20,7 @@ export interface UploadShow {
 }
 
 /** Lines about chunks that a log gets at most, however many chunks there are. */
-const mostSteps = 20;
+const maxSteps = 20;
 
 /** Progress on stderr: a spinner on a terminal, a line a step elsewhere; with `--format ndjson` every event on stdout instead. */
 export async function showUpload(context: Context): Promise<UploadShow> {
@@ -61,7 +61,7 @@ export async function showUpload(context: Context): Promise<UploadShow> {
         case 'chunk-retried':
           return progress.live ? waiting({ ms: event.delayMs, why: `chunk ${event.chunk}: ${event.why}` }) : undefined;
         case 'chunk-done': {
-          const step = progress.live ? event.done : Math.floor((event.done * mostSteps) / event.chunks);
+          const step = progress.live ? event.done : Math.floor((event.done * maxSteps) / event.chunks);
           if (step === shown) return;
           shown = step;
           return progress.step(`${formatCount(event.done)} of ${counted(event.chunks, 'chunk', 's')} confirmed`);
@@ -84,7 +84,7 @@ function seconds(ms: number): string {
   return `${Math.max(1, Math.round(ms / 1000))} s`;
 }
 
-/** A count with its noun: `1 address`, `2,000 addresses`. Never throws. */
+/** A count with its noun: `1 address`, `2,000 addresses`. */
 export function counted(count: number, noun: string, plural: string): string {
   return `${formatCount(count)} ${noun}${count === 1 ? '' : plural}`;
 }

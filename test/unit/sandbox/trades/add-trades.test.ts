@@ -26,12 +26,12 @@ const someTrades = fc.array(oneTrade, { minLength: 1, maxLength: 25 }).map((list
   ),
 );
 
-function worldAfter(parts: readonly (readonly Trade[])[], mostHeld?: number): unknown[] {
+function worldAfter(parts: readonly (readonly Trade[])[], maxHeld?: number): unknown[] {
   const db = openDb(':memory:');
-  if (mostHeld === undefined) for (const part of parts) addTrades(db, part);
+  if (maxHeld === undefined) for (const part of parts) addTrades(db, part);
   else
     db.transaction(() => {
-      const book = openBook(db, { most: mostHeld });
+      const book = openBook(db, { most: maxHeld });
       for (const part of parts) book.add(part);
       book.finish();
     });

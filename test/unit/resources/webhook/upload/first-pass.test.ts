@@ -38,7 +38,7 @@ test.each([
   ['lines of other forms', `${a.toUpperCase().replace('0X', '0x')}\n ${b}\n${a}\n`],
   ['a column', `address\n${a}\n${b}\n${a}\n`],
   ['a JSON array', JSON.stringify([a, b, a])],
-])('%s: each address once, normalised, a line each', async (_, text) => {
+])('%s: each address once, normalized, a line each', async (_, text) => {
   const { pass, to, said } = passOf(text);
   expect(await pass).toMatchObject({ addresses: 2, duplicates: 1, rejected: 0 });
   expect(readFileSync(to, 'utf8')).toBe(`${a}\n${b}\n`);
