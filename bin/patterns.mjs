@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { parseAst } from 'rolldown/parseAst';
-import { analyze } from 'scslre';
+import { analyse } from 'scslre';
 
 /** Files that build patterns at run time; what they build is tried in test/prove/attacks-regex.prove.ts. */
 const builders = [
@@ -45,7 +45,7 @@ function visit(node, act) {
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {
   const { patterns, strays } = patternsOf('src');
   const slow = patterns.flatMap(({ file, line, source, flags }) => {
-    const [report] = analyze({ source, flags }, { maxReports: 1 }).reports;
+    const [report] = analyse({ source, flags }, { maxReports: 1 }).reports;
     return report === undefined
       ? []
       : [`${file}:${line} /${source}/${flags}: many of ${report.character.literal.source}`];
