@@ -6,14 +6,14 @@ import { analyse } from 'scslre';
 
 /** Files that build patterns at run time; what they build is tried in test/prove/attacks-regex.prove.ts. */
 const builders = [
-  'api/secrets.ts',
-  'api/spellings.ts',
-  'commands/request-pages.ts',
+  'http/secrets.ts',
+  'http/spellings.ts',
+  'tool/request-pages.ts',
   'output/json.ts',
   'output/safe-text.ts',
   'output/unseen.ts',
-  'resources/webhook/address-file.ts',
-  'sandbox/fault-text.ts',
+  'resources/webhook/upload/address-file.ts',
+  'sandbox/http/fault-text.ts',
 ];
 
 /** The patterns as `{ file, line, source, flags }`, and the places `file:line` that build one where it is not expected. */

@@ -19,10 +19,10 @@ test('brackets in strings do not count, whatever is escaped in them', () => {
 
 test('what comes from outside is parsed with a limit on its depth', () => {
   const trusted = ['main.ts', 'model/json.ts', 'output/jq.ts', 'output/row-lines.ts'].concat([
-    'sandbox/cards.ts',
-    'sandbox/profiles.ts',
-    'sandbox/position-lines.ts',
-    'sandbox/move-world.ts',
+    'sandbox/social/cards.ts',
+    'sandbox/social/profiles.ts',
+    'sandbox/trades/position-lines.ts',
+    'sandbox/db/move-world.ts',
   ]);
   const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
   const parsing = files.filter((name) => readFileSync(`src/${name}`, 'utf8').includes('JSON.parse('));
