@@ -27,18 +27,18 @@ import { SotraError } from '../errors.ts';
 import type { World } from '../world.ts';
 
 /**
- * Puts a file (mode 0600) in the place of what is there: at every moment, also after a crash, there is the old one or the new one, whole.
- * Errors: those of the file system; `local-file` where a link, a folder or a device is there; the old one is then left as it was.
+ * Replaces a file (mode 0600): at every moment, also after a crash, there is the old one or the new one, whole. Errors: those of the file
+ * system; `local-file` where a link, a folder or a device is there; the old one is then left as it was.
  */
 export function replaceFile(file: string, text: string): void {
   refuseOther(file, lstatSync(file, { throwIfNoEntry: false }));
   fromDraft(file, text, (draft) => renameSync(draft, file));
 }
 
-/** Makes a file (mode 0600) with its content in one step; false where there is one of that name. Errors: those of the file system. */
+/** Creates a file (mode 0600) with its content in one step; false where it exists. Errors: those of the file system. */
 export function createFile(file: string, text: string): boolean {
   try {
-    // A link is made only where nothing of that name is; a rename would replace it.
+    // A rename would replace a file of that name; a link does not.
     fromDraft(file, text, (draft) => linkSync(draft, file));
     return true;
   } catch (error) {
@@ -47,7 +47,7 @@ export function createFile(file: string, text: string): boolean {
   }
 }
 
-/** Opens an empty file (mode 0600) in the place of what is there, whatever its mode. Errors: as in `replaceFile`. */
+/** Replaces a file by an empty one (mode 0600) and opens that. Errors: as in `replaceFile`. */
 export function openReplaced(file: string): number {
   refuseOther(file, lstatSync(file, { throwIfNoEntry: false }));
   const draft = draftOf(file);
@@ -62,7 +62,7 @@ export function openReplaced(file: string): number {
   }
 }
 
-/** Opens a file that sotra keeps (made with mode 0600). Errors: those of the file system; `local-file` where it is no regular file. */
+/** Opens a file that sotra keeps (created with mode 0600). Errors: those of the file system; `local-file` where it is no regular file. */
 export function openStateFile(file: string, flags = constants.O_RDONLY): number {
   // Opening a FIFO would wait for its other end; Windows has neither.
   const handle = openSync(file, flags | (constants.O_NONBLOCK ?? 0), 0o600);
@@ -118,17 +118,16 @@ function fromDraft(file: string, text: string, settle: (draft: string) => void):
   syncFolder(dirname(file));
 }
 
-/** Room on disk for a file that is not written yet. */
+/** Disk space for a file that is not written yet. */
 export interface ReservedFile {
-  /** Puts a line of up to 4 KiB in the file's place as `replaceFile` does, without needing more room. Errors: those of the file system. */
+  /** Replaces the file by a line of up to 4 KiB, as `replaceFile` does, without needing more space. Errors: those of the file system. */
   write: (text: string) => void;
-  /** Ends it; what was written stays. */
   close: () => void;
 }
 
 const reservedBytes = 4096;
 
-/** Reserves room for a file beside its place. Errors: as in `replaceFile`. */
+/** Reserves space for a file, in a draft beside it. Errors: as in `replaceFile`. */
 export function reserveFile(file: string): ReservedFile {
   refuseOther(file, lstatSync(file, { throwIfNoEntry: false }));
   const draft = draftOf(file);
@@ -156,13 +155,13 @@ export function reserveFile(file: string): ReservedFile {
   };
 }
 
-/** Puts a line in its place that a process had written to the room it reserved, and was ended before. Errors: those of the file system. */
+/** Completes what a killed process had written to the space it reserved for a file. Errors: those of the file system. */
 export function settleReserved(file: string): void {
   const [folder, start] = [dirname(file), `${basename(file)}.sotra-`];
   for (const name of existsSync(folder) ? readdirSync(folder) : []) {
     if (!name.startsWith(start) || !draftName.test(name)) continue;
     const draft = join(folder, name);
-    // Blanks alone are the room; a line without its end was not written whole.
+    // Without a line end nothing was written, or not all of it.
     const end = readFileSync(draft).indexOf(0x0a);
     if (end === -1) continue;
     truncateSync(draft, end + 1);
@@ -172,16 +171,16 @@ export function settleReserved(file: string): void {
   }
 }
 
-/** A new name beside a file for what is to take its place; `removeOldDrafts` knows it. */
+/** A new name beside a file for a draft that replaces it; `removeOldDrafts` recognizes it. */
 export function draftOf(file: string): string {
   return `${file}.sotra-${randomUUID().slice(0, 8)}.tmp`;
 }
 
 const draftName = /\.sotra-[0-9a-f]{8}\.tmp$|^config\.json\.tmp-[0-9a-f]{16}$/;
-/** A draft lives for some milliseconds; one of this age belongs to a process that was killed. */
+/** A draft exists for some milliseconds; one of this age belongs to a killed process. */
 const oldMs = 600_000;
 
-/** Removes the drafts that killed processes left in a folder; `nowMs` by the clock of the disk, which need not be ours. */
+/** Removes the drafts of killed processes; `nowMs` by the clock of the disk, which need not be ours. */
 function removeOldDrafts(folder: string, nowMs: number): void {
   try {
     for (const name of readdirSync(folder)) {
@@ -190,38 +189,34 @@ function removeOldDrafts(folder: string, nowMs: number): void {
       if (nowMs - statSync(draft).mtimeMs > oldMs) rmSync(draft, { force: true });
     }
   } catch {
-    // Another process removes them just now, or the folder may not be listed: the next write looks again.
+    // Another process removes them now, or the folder cannot be listed: the next write tries again.
   }
 }
 
-/**
- * A new folder of its own for a process to work in, named after a kind and the process. Those of the kind that dead processes left are
- * removed. Errors: those of the file system.
- */
-function draftFolder(parent: string, kind: string, { pid, system }: Pick<World, 'pid' | 'system'>): string {
-  for (const name of readdirSync(parent)) {
-    const [, of, owner] = /^([a-z]+)-(\d+)-/.exec(name) ?? [];
-    if (of === kind && !system.isAlive(Number(owner))) rmSync(join(parent, name), { recursive: true, force: true });
-  }
-  const folder = join(parent, `${kind}-${pid}-${randomUUID().slice(0, 8)}`);
-  mkdirSync(folder, { mode: 0o700 });
-  return folder;
-}
-
-/** Where work in progress is kept; a preview keeps it elsewhere. */
+/** What decides where work in progress is kept. */
 export interface WorkPlace {
   world: World;
   options: { preview: boolean };
 }
 
-/** The same in a parent that is made if absent; for a dry run or a curl line, which leave the data folder alone, away from it. */
+/**
+ * A new folder for this process to work in; what dead processes left of its kind is removed. A preview does not touch the data folder: it
+ * gets a temporary one. Errors: those of the file system.
+ */
 export function workFolder(parent: string, kind: string, { world, options }: WorkPlace): string {
   if (options.preview) return mkdtempSync(join(tmpdir(), 'sotra-preview-'));
   mkdirSync(parent, { recursive: true, mode: 0o700 });
-  return draftFolder(parent, kind, world);
+  for (const name of readdirSync(parent)) {
+    const [, itsKind, pid] = /^([a-z]+)-(\d+)-/.exec(name) ?? [];
+    if (itsKind === kind && !world.system.isAlive(Number(pid)))
+      rmSync(join(parent, name), { recursive: true, force: true });
+  }
+  const folder = join(parent, `${kind}-${world.pid}-${randomUUID().slice(0, 8)}`);
+  mkdirSync(folder, { mode: 0o700 });
+  return folder;
 }
 
-/** Makes a folder's entries (new and renamed files) safe on disk. */
+/** Makes new and renamed files of a folder safe on disk. */
 export function syncFolder(folder: string): void {
   try {
     const handle = openSync(folder, 'r');

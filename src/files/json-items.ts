@@ -3,20 +3,19 @@ import { usageError } from '../errors.ts';
 import { parseJson, whyNotJson } from '../model/json.ts';
 import type { TextFile } from './text-file.ts';
 
-/** One item of a JSON array; the first is number 1. */
+/** One item of a JSON array, counted from 1. */
 export interface Item {
   number: number;
   value: unknown;
 }
 
-/** No item of an array is larger; an array has as many as it likes, since they are read one after another. */
 const maxItemBytes = 16 * 1024 * 1024;
 
 const [quote, backslash, comma, bracket, brace] = [0x22, 0x5c, 0x2c, 0x5b, 0x7b];
 
 /**
- * The items of a file that is one JSON array, in batches, as they come. Memory: one item. Errors: `usage` naming the item that is not JSON or
- * too large, and for an array that does not end or has something behind it.
+ * The items of a file that is one JSON array, in batches. Memory: one item. Errors: `usage` naming the item that is not JSON or too large,
+ * and for an array that does not end or is followed by something.
  */
 export async function* readItems({ name, chunks }: TextFile): AsyncGenerator<readonly Item[]> {
   const broken = (why: string) => usageError(`${name}: starts with [ and is not a JSON array: ${why}`);

@@ -6,14 +6,10 @@ import { parseJson } from '../model/json.ts';
 import type { World } from '../world.ts';
 import { createFile, draftOf, readStateFile } from './durable-file.ts';
 
-/** What a lock needs of the outside world, and what waiting for one needs. */
 type OwnerWorld = Pick<World, 'pid' | 'system'>;
 export type LockWorld = OwnerWorld & Pick<World, 'random' | 'sleep' | 'signal'>;
 
-/**
- * Takes the lock that a file is and gives the function that releases it. A lock whose owner no longer runs is taken over. Errors: `locked`
- * (exit 3) naming the owner.
- */
+/** Takes a lock file, also from a process that no longer runs, and gives the function that releases it. Errors: `locked` naming the owner. */
 export function takeLock(file: string, what: string, world: OwnerWorld): () => void {
   const mine = ownText(world);
   if (!createFile(file, mine) && !takeOver(file, mine, (holder) => hasEnded(holder, world))) {
@@ -23,15 +19,14 @@ export function takeLock(file: string, what: string, world: OwnerWorld): () => v
   return () => release(file, mine);
 }
 
-// A holder keeps the lock for some milliseconds; one that shows no change over all these tries (some 10 s) is gone or stuck.
-const tries = 600;
-const shortestWaitMs = 5;
+// The lock is held for some milliseconds: a holder that is the same after all these tries (some 10 s) is gone or stuck.
+const maxTries = 600;
+const minWaitMs = 5;
 const waitSpreadMs = 25;
 
 /**
- * What `act` gives, run while no other process holds the lock file. `act` gets a function that throws when the lock was lost meanwhile;
- * it is called right before the change is made. A lock whose owner has ended is taken over. Errors: `locked` (exit 3) naming the file
- * when others hold it all the time; `interrupted`; those of `act` and of the file system.
+ * What `act` gives, run while this process holds the lock file, which is waited for. `act` gets a function that throws where the lock was
+ * lost, to be called right before the change. Errors: `locked` naming the file; `interrupted`; those of `act` and of the file system.
  */
 export async function withLock<T>(
   file: string,
@@ -41,16 +36,16 @@ export async function withLock<T>(
   const mine = ownText(world);
   let [seen, unchanged]: [string | undefined, number] = ['', 0];
   const isGone = (holder: string | undefined) => {
-    // Of another machine's processes only silence tells anything.
+    // Whether a process of another machine runs cannot be asked.
     const isOurs = (ownerOf(holder)?.host ?? hostname()) === hostname();
-    return (isOurs && hasEnded(holder, world)) || (unchanged >= tries && holder === seen);
+    return (isOurs && hasEnded(holder, world)) || (unchanged >= maxTries && holder === seen);
   };
   for (let round = 0; !createFile(file, mine) && !takeOver(file, mine, isGone); round += 1) {
     const holder = read(file);
     unchanged = holder === seen ? unchanged + 1 : 0;
     seen = holder;
-    if (round >= 2 * tries) throw locked(`another process holds ${file}`);
-    await world.sleep(shortestWaitMs + world.random() * waitSpreadMs, world.signal);
+    if (round >= 2 * maxTries) throw locked(`another process holds ${file}`);
+    await world.sleep(minWaitMs + world.random() * waitSpreadMs, world.signal);
   }
   try {
     return await act(() => {
@@ -62,8 +57,8 @@ export async function withLock<T>(
 }
 
 /**
- * Puts our text in the place of a lock whose holder is gone; false where it is not, or where another was quicker. One process at a time
- * looks at a lock to take it over; where it dies at that, the next takes its place.
+ * Replaces the lock of a holder that is gone by ours; false where it is not gone, or another was quicker. A second file lets one process at a
+ * time do this; where that one dies, the next takes its place.
  */
 function takeOver(file: string, mine: string, isGone: (holder: string | undefined) => boolean): boolean {
   if (!isGone(read(file))) return false;
@@ -81,8 +76,8 @@ function takeOver(file: string, mine: string, isGone: (holder: string | undefine
 }
 
 /**
- * Puts our text in the place of a file that a dead process left; false where somebody else was quicker. It is moved aside and looked at: what
- * is not the text that was seen belongs to another and goes back.
+ * Replaces a file that a dead process left by ours; false where another was quicker. It is moved aside and read: another text than the one
+ * seen before belongs to another process and goes back.
  */
 function claim(file: string, seen: string | undefined, mine: string): boolean {
   const aside = draftOf(file);
@@ -114,10 +109,9 @@ function read(file: string): string | undefined {
   }
 }
 
-/** The process that holds a lock. */
 interface Owner {
   pid: number;
-  /** As `System.startOf` tells it: another process may have its number later. */
+  /** As `System.startOf` says: a later process may have the same number. */
   started?: unknown;
   host?: unknown;
 }
@@ -144,6 +138,6 @@ function hasEnded(holder: string | undefined, { system }: OwnerWorld): boolean {
 
 function locked(message: string): SotraError {
   return new SotraError('locked', message, {
-    hint: 'Wait until it has ended, or end it; a lock that a dead process left is taken over by itself.',
+    hint: 'Wait until it has ended, or end it; the lock of a process that died is removed by itself.',
   });
 }

@@ -5,7 +5,7 @@ import { SotraError } from '../errors.ts';
 import { parseJson } from '../model/json.ts';
 import { openStateFile, syncFolder } from './durable-file.ts';
 
-/** A line's place in a file, in bytes. */
+/** Where a line stands in a file, in bytes. */
 export interface Span {
   offset: number;
   length: number;
@@ -13,9 +13,8 @@ export interface Span {
 
 /** An append-only file of JSON lines. */
 export interface LogFile {
-  /** Adds a line and gives its place in bytes; it survives the end of this process, and with `flush` that of the machine. */
+  /** Adds a line; it survives the end of this process, and after `flush` a crash of the machine. */
   append: (entry: object) => Span;
-  /** The entry at a place. */
   read: (span: Span) => unknown;
   /** Resolves when everything appended so far is safe on disk; calls that come together share one sync. */
   flush: () => Promise<void>;
@@ -27,9 +26,7 @@ export interface LogFile {
 const pieceBytes = 256 * 1024;
 const lineEnd = 0x0a;
 
-/**
- * Opens a log to append to (made if absent, mode 0600). A last line that was cut off by a crash is dropped: it was never acknowledged.
- */
+/** Opens a log to append to (created with mode 0600). A last line that was cut off by a crash is dropped: it was never acknowledged. */
 export function openLog(file: string): LogFile {
   const handle = openStateFile(file, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT);
   let size = endOfLastLine(handle);
@@ -50,7 +47,7 @@ export function openLog(file: string): LogFile {
     append: (entry) => {
       const line = Buffer.from(`${checkedLine(entry)}\n`);
       const span = { offset: size, length: line.length };
-      // What a full disk still took of a line goes, or the next line would be joined to it.
+      // Drops the part of a line that a full disk still took, or the next line would be joined to it.
       if (hasRest) ftruncateSync(handle, size);
       hasRest = true;
       for (let written = 0; written < line.length; ) written += writeSync(handle, line, written);
@@ -65,17 +62,12 @@ export function openLog(file: string): LogFile {
     },
     flush: () => {
       if (syncing === undefined) return start();
-      // What was appended while a sync runs may not be part of it: all who come now share the one after.
-      next ??= syncing.then(
-        () => {
-          next = undefined;
-          return start();
-        },
-        () => {
-          next = undefined;
-          return start();
-        },
-      );
+      // The running sync may miss what was appended meanwhile: all calls until its end share the next one.
+      const again = () => {
+        next = undefined;
+        return start();
+      };
+      next ??= syncing.then(again, again);
       return next;
     },
     size: () => size,
@@ -103,11 +95,11 @@ export function readLog<Entry>(file: string): Entry[] {
   return [...readSpans<Entry>(file)].map(({ entry }) => entry);
 }
 
-/** The entries of a log with their places, read in pieces; otherwise as readLog. */
+/** The same with where they stand; read in pieces. */
 export function* readSpans<Entry>(file: string): Generator<{ entry: Entry; span: Span }> {
   let [offset, line] = [0, 1];
   for (const bytes of readLines(file)) {
-    // A crash leaves no more than a part of a line: one that is whole but for its end was acknowledged.
+    // A crash leaves a part of a line: one that lacks only its end was acknowledged.
     if (bytes.at(-1) !== lineEnd && !isChecked(bytes.toString('utf8', 0, bytes.length - 1))) return;
     yield { entry: parseEntry<Entry>(bytes, file, line), span: { offset, length: bytes.length } };
     offset += bytes.length;
@@ -115,7 +107,7 @@ export function* readSpans<Entry>(file: string): Generator<{ entry: Entry; span:
   }
 }
 
-/** The lines of a file as it is now, each with its end; the last may have none. */
+/** The lines of a file, each with its end; the last may have none. */
 function* readLines(file: string): Generator<Buffer> {
   let handle: number | undefined;
   try {
@@ -156,13 +148,13 @@ function parseEntry<Entry>(bytes: Buffer, file: string, line: number): Entry {
 const sumOf = (text: string) => `,"crc":"${crc32(text).toString(16).padStart(8, '0')}"}`;
 const sumLength = sumOf('').length;
 
-/** An entry (not an empty one) as JSON with its checksum last: one flipped bit is no other chunk, place or comment. */
+/** An entry that is not empty as JSON with its checksum last. */
 export function checkedLine(entry: object): string {
   const text = JSON.stringify(entry).slice(0, -1);
   return text + sumOf(text);
 }
 
-/** The entry of a line that `checkedLine` made. Errors: Error where it is another than was written. */
+/** The entry of a line that `checkedLine` made. Errors: Error where its checksum does not fit. */
 export function readCheckedLine(line: string): object {
   if (!isChecked(line)) throw new Error('its checksum does not fit');
   return parseJson(`${line.slice(0, -sumLength)}}`) as object;
@@ -170,14 +162,14 @@ export function readCheckedLine(line: string): object {
 
 const isChecked = (line: string) => line.slice(-sumLength) === sumOf(line.slice(0, -sumLength));
 
-/** The error for a line of a log that says nothing its reader understands. */
+/** The error for a line of a log that its reader does not understand. */
 export function damagedLine(file: string, line: number, cause?: unknown): SotraError {
   return damaged(`${file} is damaged at line ${line}`, cause);
 }
 
 function damaged(message: string, cause?: unknown): SotraError {
   return new SotraError('local-file', message, {
-    hint: 'Move it away with the folder it is in; what it knew is lost then.',
+    hint: 'Move it away with its folder; what it recorded is lost then.',
     cause,
   });
 }

@@ -1,19 +1,9 @@
 import { createReadStream, rmSync, type Stats, statSync } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SotraError, usageError } from '../errors.ts';
 import { type WorkPlace, workFolder } from './durable-file.ts';
-import type { FileBytes } from './text-file.ts';
-
-/** A file that is read more than once. */
-export interface Rereadable {
-  open: () => FileBytes;
-  /** Removes what was kept of stdin. */
-  remove: () => void;
-}
-
-/** What reading twice needs: stdin, and where to keep it. */
-type Place = WorkPlace & { dataDirectory: () => Promise<string> };
+import { type FileBytes, maxLineBytes } from './text-file.ts';
 
 /** Where stdin comes from. */
 export interface Input {
@@ -37,28 +27,40 @@ async function* readFile(file: string, highWaterMark: number): AsyncGenerator<Ui
   }
 }
 
-/** The bytes of a file, or of stdin for `-`. `label`: what leads to it in an error, such as `--file x`. Errors: `usage` for none and for a folder. */
+/** The bytes of a file, or of stdin for `-`. `label` names it in errors, such as `--file x`. Errors: `usage` for none and for a folder. */
 export function openSource(file: string, { io }: { io: Input }, label: string): FileBytes {
   if (file !== '-' && statOf(file, label).isDirectory()) throw usageError(`${label}: a folder, not a file`);
   // Bytes are quicker in large pieces; strings and rows that are made of them are not.
   return bytesOf(file, io, 262_144);
 }
 
+/** A file that is read more than once. */
+export interface Rereadable {
+  open: () => FileBytes;
+  /** Removes what was kept of stdin. */
+  remove: () => void;
+}
+
 /**
  * The same for a file that is read twice: stdin is kept in the data folder while it is read for the first time. Errors: `usage`, also for a
- * pipe that has a name.
+ * named pipe.
  */
-export async function openTwice(file: string, context: Place, label: string): Promise<Rereadable> {
+export async function openTwice(
+  file: string,
+  context: WorkPlace & { dataDirectory: () => Promise<string> },
+  label: string,
+): Promise<Rereadable> {
+  const { io } = context.world;
   if (file !== '-') {
     if (!statOf(file, label).isFile()) throw usageError(`${label}: not a file`, 'Pipe it in, with - for the file.');
-    return { open: () => bytesOf(file, context.world.io), remove: () => undefined };
+    return { open: () => bytesOf(file, io), remove: () => undefined };
   }
   const data = await context.dataDirectory();
   let folder: string | undefined;
   const keep = async function* (to: string) {
     const copy = await open(to, 'wx', 0o600);
     try {
-      for await (const chunk of context.world.io.in) {
+      for await (const chunk of io.in) {
         await copy.appendFile(chunk);
         yield chunk;
       }
@@ -82,4 +84,46 @@ function statOf(file: string, label: string): Stats {
   const found = statSync(file, { throwIfNoEntry: false });
   if (found === undefined) throw usageError(`${label}: no such file`);
   return found;
+}
+
+/** All of a file, or of stdin for `-`. Errors: `local-file`; `usage` where it is larger than `maxBytes`. */
+export async function readWhole(file: string, input: Input, maxBytes = maxLineBytes): Promise<Buffer> {
+  const { name, bytes } = bytesOf(file, input);
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of bytes) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size > maxBytes) throw usageError(`${name} is larger than ${maxBytes / 1024 / 1024} MB`);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** The bytes as text, none lost or replaced. Errors: `usage` where they are not UTF-8. */
+export function decodeUtf8(bytes: Uint8Array, file: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (cause) {
+    throw new SotraError('usage', `${file === '-' ? 'stdin' : file} is not UTF-8 text`, { cause });
+  }
+}
+
+/**
+ * The emptied file of `--rejects`, mode 0600 where it is new; `undefined` where none is asked for. Errors: `usage` where it is one of the
+ * files that the command reads, under whatever name; those of the file system.
+ */
+export async function openRejects(
+  path: string | undefined,
+  inputs: readonly (string | undefined)[],
+): Promise<FileHandle | undefined> {
+  if (path === undefined) return undefined;
+  for (const file of inputs)
+    if (file !== undefined && isSame(file, path))
+      throw usageError(`--rejects ${path}: that is ${file}, which would be emptied`, 'Name another file.');
+  return open(path, 'w', 0o600);
+}
+
+function isSame(one: string, other: string): boolean {
+  const [a, b] = [one, other].map((file) => statSync(file, { bigint: true, throwIfNoEntry: false }));
+  return a !== undefined && b?.ino === a.ino && b.dev === a.dev;
 }

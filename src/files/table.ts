@@ -5,18 +5,18 @@ import { linesOf, maxLineBytes, readBlocks, type TextFile } from './text-file.ts
 /** One row of a CSV or TSV file. */
 export interface TableRow {
   line: number;
-  /** None where there is a reason. */
+  /** Empty where there is a reason. */
   cells: string[];
-  /** The row as it stands in the file. */
+  /** As it stands in the file. */
   text: string;
-  /** Why it cannot be taken: a broken quote, or more or fewer cells than the first row. */
+  /** Why it cannot be used: a broken quote, or more or fewer cells than the first row. */
   reason?: string;
 }
 
 type Separator = ',' | ';' | '\t';
 
 const separators: readonly Separator[] = [',', '\t', ';'];
-/** A quoted cell over more lines than this is taken for a quote that was never closed. */
+/** A quoted cell of more lines counts as a quote that was never closed. */
 const maxCellLines = 100;
 
 /** What separates the cells of a first line: what it holds most of outside of quotes; `undefined` where it has one cell. */
@@ -28,8 +28,8 @@ export function separatorOf(head: string): Separator | undefined {
 }
 
 /**
- * The rows of a CSV or TSV file in batches, its header first. Lines are joined to rows here and only cells are left to csv-parse: so a broken
- * quote costs its own line and not the rest of the file, and line numbers stay exact. Memory: one batch. Errors: those of `readBlocks`.
+ * The rows of a CSV or TSV file in batches, its header first. Lines are joined to rows here and csv-parse only splits cells: so a broken
+ * quote costs one line and not the rest of the file, and line numbers stay exact. Memory: one batch. Errors: those of `readBlocks`.
  */
 export async function* readTable(file: TextFile): AsyncGenerator<readonly TableRow[]> {
   const separator = separatorOf(file.head) ?? ',';
@@ -37,14 +37,9 @@ export async function* readTable(file: TextFile): AsyncGenerator<readonly TableR
   let [waiting, firstLine]: [string[], number] = [[], 1];
   const rowOf = (cells: string[], line: number, text: string): TableRow => {
     width ??= cells.length;
-    const { length } = cells;
-    if (length === width) return { line, cells, text };
-    return {
-      line,
-      cells: [],
-      text,
-      reason: `the row has ${length} cell${length === 1 ? '' : 's'}, the header ${width}`,
-    };
+    if (cells.length === width) return { line, cells, text };
+    const count = `${cells.length} cell${cells.length === 1 ? '' : 's'}`;
+    return { line, cells: [], text, reason: `the row has ${count}, the header ${width}` };
   };
   const take = (fresh: string[], isLast: boolean): TableRow[] => {
     const lines = waiting.length === 0 ? fresh : [...waiting, ...fresh];
@@ -107,10 +102,9 @@ const reasons = { stray: 'a quote stands inside a cell', open: 'a quote is opene
 
 type Quotes = 'closed' | 'open' | 'stray';
 
-/** What csv-parse drops around quotes. */
+/** What csv-parse ignores around quotes. */
 const space = /^[ \t\f\r]*$/;
 
-/** Whether every quote of a text opens a cell or closes one. */
 function quotesIn(text: string, separator: Separator): Quotes {
   for (let at = 0; ; ) {
     const open = text.indexOf('"', at);
@@ -127,7 +121,7 @@ function quotesIn(text: string, separator: Separator): Quotes {
   }
 }
 
-/** The text of a row whose quoted cells go on in the next lines. */
+/** The text of a row whose quoted cells continue in the next lines. */
 function joinLines(
   lines: string[],
   index: number,
@@ -147,7 +141,7 @@ function joinLines(
   return 'open';
 }
 
-/** As many lines as are rows of their own: taken at once they cost far less. */
+/** The next lines that are a row each: parsing them at once is far cheaper. */
 function closedRun(lines: string[], index: number, separator: Separator): string[] {
   let end = index + 1;
   for (let line = lines[end]; line !== undefined && !isBlank(line, separator); line = lines[end]) {
@@ -162,7 +156,7 @@ function isBlank(line: string, separator: Separator): boolean {
   return line.trim() === '' && (separator !== '\t' || !line.includes('\t'));
 }
 
-/** The cells of rows whose quotes are closed; those without any need no parser. */
+/** The cells of rows whose quotes are closed; rows without quotes need no parser. */
 function cellsIn(rows: string[], delimiter: Separator): string[][] {
   const quoted = rows.filter((row) => row.includes('"'));
   if (quoted.length === 0) return rows.map((row) => row.split(delimiter));

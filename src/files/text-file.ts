@@ -3,32 +3,31 @@ import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { type SotraError, usageError } from '../errors.ts';
 
-/** What is read: its name in messages, and its bytes, packed with gzip or not. */
+/** The bytes of a file, gzip or not, and its name in messages. */
 export interface FileBytes {
   name: string;
   bytes: AsyncIterable<Uint8Array>;
 }
 
-/** A text file, read as far as its first line. */
+/** A text file of which the first line is known. */
 export interface TextFile {
   name: string;
-  /** The first line that is not blank, without its end; empty where there is none. Of a JSON array what is known of it. */
+  /** The first line that is not blank, without its end; empty where there is none. Of a JSON array what was read of it. */
   head: string;
-  /** Behind the head and its line feed: how many bytes, and the number of that line. */
+  /** Where the line after the head starts, in bytes, and its number. */
   headEnd: number;
   nextLine: number;
-  /** Whether the text starts like a JSON array. */
   isArray: boolean;
-  /** All of it, unpacked, without a byte order mark; what is known of the head comes in one piece. */
+  /** All of it, decompressed, without a byte order mark; the head comes in one piece. */
   chunks: AsyncIterable<Buffer>;
 }
 
-/** Whole lines as bytes that are UTF-8, each ending with a line feed. */
+/** Whole lines as UTF-8 bytes, each ending with a line feed. */
 export interface Block {
   bytes: Buffer;
-  /** The number of its first line; those of a file count from 1. */
+  /** Counted from 1. */
   firstLine: number;
-  /** How many lines these are; left by who has counted them on the way, so that nobody has to do it again. */
+  /** Set by a reader that has counted the lines, so that they are not counted twice. */
   lineCount?: number;
 }
 
@@ -37,14 +36,14 @@ export interface Line {
   text: string;
 }
 
-/** No line of a file is longer: what goes on without an end would otherwise fill the memory. */
+/** No line of a file is longer: one without an end would fill the memory. */
 export const maxLineBytes = 1024 * 1024;
 
 const [lineFeed, mark] = [0x0a, Buffer.from('\uFEFF')];
 
 /** Reads a file up to its first line. Errors: `usage` for a damaged gzip file, UTF-16, and lines that end in a carriage return alone. */
 export async function openTextFile({ name, bytes }: FileBytes): Promise<TextFile> {
-  const chunks = unpack(bytes, name);
+  const chunks = decompressed(bytes, name);
   try {
     return { name, ...headOf(await readHead(chunks), chunks, name) };
   } catch (error) {
@@ -73,7 +72,7 @@ function headOf(read: Buffer, rest: AsyncIterator<Buffer>, name: string): Omit<T
   return { head, headEnd, nextLine, isArray, chunks: joined(start, rest) };
 }
 
-/** What was read already and the rest of it, which is closed with it. */
+/** What was read already, then the rest. */
 async function* joined(start: Buffer, rest: AsyncIterator<Uint8Array>): AsyncGenerator<Buffer> {
   try {
     yield start;
@@ -96,7 +95,7 @@ export async function* readBlocks({ name, chunks }: TextFile): AsyncGenerator<Bl
     [carried, carriedBytes] = end === 0 ? [[...carried, rest], carriedBytes + rest.length] : [[rest], rest.length];
     const block: Block = { bytes, firstLine };
     checkLines(block, name);
-    // An empty one too: whoever waits can give up between two.
+    // Also an empty one: its reader may stop between two.
     yield block;
     firstLine += block.lineCount ?? countLines(bytes);
     if (carriedBytes > maxLineBytes) throw tooLong(name, firstLine);
@@ -107,7 +106,7 @@ export async function* readBlocks({ name, chunks }: TextFile): AsyncGenerator<Bl
   yield last;
 }
 
-/** The lines of a block, in their order, without their ends. */
+/** The lines of a block, without their ends. */
 export function linesOf(block: Block): string[] {
   const { bytes } = block;
   const lines = bytes.toString('utf8').split('\n');
@@ -150,7 +149,7 @@ function countLines(bytes: Buffer): number {
   return count;
 }
 
-/** Up to the end of the first line that is not blank, or up to a bracket that such a line starts with; no more than a long line. */
+/** Up to the end of the first line that is not blank, or up to a bracket that it starts with; no more than the longest line. */
 async function readHead(chunks: AsyncIterator<Buffer>): Promise<Buffer> {
   const parts: Buffer[] = [];
   let [bytes, isFound] = [0, false];
@@ -179,8 +178,8 @@ function isUtf16([first, second]: Uint8Array): boolean {
   return isMarked || first === 0 || second === 0;
 }
 
-/** Unpacks gzip, which its first two bytes tell. */
-async function* unpack(source: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Buffer> {
+/** Decompresses gzip, recognized by its first two bytes. */
+async function* decompressed(source: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Buffer> {
   const chunks = source[Symbol.asyncIterator]();
   let start: Buffer = Buffer.alloc(0);
   while (start.length < 2) {
@@ -188,14 +187,14 @@ async function* unpack(source: AsyncIterable<Uint8Array>, name: string): AsyncGe
     if (next.done) break;
     start = Buffer.concat([start, next.value]);
   }
-  const whole = joined(start, chunks);
-  const isPacked = start[0] === 0x1f && start[1] === 0x8b;
+  const all = joined(start, chunks);
+  const isGzip = start[0] === 0x1f && start[1] === 0x8b;
   try {
     // The callback only keeps pipeline from throwing twice: the error also ends the iteration.
-    if (isPacked) yield* pipeline(Readable.from(whole), createGunzip({ chunkSize: 65_536 }), () => undefined);
-    else yield* whole;
+    if (isGzip) yield* pipeline(Readable.from(all), createGunzip({ chunkSize: 65_536 }), () => undefined);
+    else yield* all;
   } catch (cause) {
-    if (isPacked && cause instanceof Error && 'code' in cause && String(cause.code).startsWith('Z_'))
+    if (isGzip && cause instanceof Error && 'code' in cause && String(cause.code).startsWith('Z_'))
       throw usageError(`${name}: the gzip file is damaged or cut off`, 'Fetch or write the file again.');
     throw cause;
   }

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import { SotraError, usageError } from '../errors.ts';
 import { warnOfReaders } from '../files/durable-file.ts';
-import { readWhole } from '../files/whole.ts';
+import { readWhole } from '../files/source.ts';
 import { mayAsk } from '../output/confirm.ts';
 import type { KeyInput } from '../resources/comment/params.ts';
 import type { Family } from '../resources/comment/swap-fields.ts';

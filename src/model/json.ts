@@ -11,6 +11,20 @@ export function parseJson(text: string): unknown {
   return JSON.parse(text);
 }
 
+/** The value of a JSON text; `undefined` where it is none. */
+export function tryParseJson(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a value is a JSON object: no array, and not null. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /** JSON that is nested too deeply to be read. */
 export class DepthError extends SyntaxError {}
 

@@ -24,8 +24,8 @@ export const areas = {
     tests: tests('unit/http/har cli/trace unit/contract/openapi law/openapi-document'),
   },
   signature: {
-    files: sources('resources/webhook/signature'),
-    tests: tests('cli/webhook/verify unit/resources/webhook/signature'),
+    files: sources('model/webhook-signature'),
+    tests: tests('cli/webhook/verify unit/model/webhook-signature'),
   },
   positions: {
     files: sources('sandbox/trades/positions sandbox/trades/lots'),

@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
 import { missingInputs, SotraError, usageError } from '../../errors.ts';
-import { decodeUtf8, readWhole } from '../../files/whole.ts';
+import { decodeUtf8, readWhole } from '../../files/source.ts';
 import { secretIn } from '../../keys/secret-arguments.ts';
 import { showUnseen } from '../../output/unseen.ts';
 import { countCharacters, longestComment } from './endpoints.ts';

@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
-import { decodeUtf8, readWhole } from '../../files/whole.ts';
+import { decodeUtf8, readWhole } from '../../files/source.ts';
 import { parseJson } from '../../model/json.ts';
 import { readSigned, type SignedComment } from './signed.ts';
 

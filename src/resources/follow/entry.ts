@@ -1,5 +1,6 @@
 import { normalizeAddress } from '../../model/address.ts';
 import { isIdentifier } from '../../model/identifier.ts';
+import { isObject } from '../../model/json.ts';
 
 const actions = ['follow', 'unfollow'] as const;
 const targetTypes = ['addressOrUid', 'twitterHandle'] as const;
@@ -33,8 +34,8 @@ const identifierRule = 'must be a profile UUID, a wallet address or ext:<your us
 
 /** What is wrong with a value as an entry, naming field and value; `undefined` where nothing is. */
 function entryProblem(value: unknown): string | undefined {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'must be a JSON object';
-  const { addressOrUid, targets, targetType, action } = value as Record<string, unknown>;
+  if (!isObject(value)) return 'must be a JSON object';
+  const { addressOrUid, targets, targetType, action } = value;
   if (typeof addressOrUid !== 'string' || !isIdentifier(addressOrUid))
     return problem('addressOrUid', addressOrUid, identifierRule);
   if (targetType !== undefined && !isOneOf(targetTypes, targetType))

@@ -1,6 +1,6 @@
 import { readItems } from '../../files/json-items.ts';
 import { type FileBytes, type Line, maxLineBytes, openTextFile, readLines } from '../../files/text-file.ts';
-import { parseJson } from '../../model/json.ts';
+import { tryParseJson } from '../../model/json.ts';
 import { type BulkEntry, writtenProblem } from './entry.ts';
 
 /** Entries of one request: at most so many, and its body at most so large (the service takes 5 MB). */
@@ -60,11 +60,8 @@ export async function* inBatches(
 
 function readLine({ number, text }: Line): NumberedEntry | BadEntry {
   const place: Place = { unit: 'line', number };
-  try {
-    return readValue(parseJson(text), place);
-  } catch {
-    return { ...place, problem: 'not a JSON object on one line' };
-  }
+  const value = tryParseJson(text);
+  return value === undefined ? { ...place, problem: 'not a JSON object on one line' } : readValue(value, place);
 }
 
 function readValue(value: unknown, place: Place): NumberedEntry | BadEntry {

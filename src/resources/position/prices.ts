@@ -1,6 +1,5 @@
 import { usageError } from '../../errors.ts';
-import type { Input } from '../../files/source.ts';
-import { decodeUtf8, readWhole } from '../../files/whole.ts';
+import { decodeUtf8, type Input, readWhole } from '../../files/source.ts';
 import { normalizeAddress } from '../../model/address.ts';
 import { parseJson, whyNotJson } from '../../model/json.ts';
 import { written } from '../../model/quoted.ts';

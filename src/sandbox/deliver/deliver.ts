@@ -1,8 +1,9 @@
-import { createHmac, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { Agent } from 'node:http';
 import { exampleEventId } from '../../model/example-event.ts';
 import { withoutPassword } from '../../model/quoted.ts';
+import { signatureHeader, signedHeader } from '../../model/webhook-signature.ts';
 import { type Db, isLocked } from '../db/store.ts';
 import type { SandboxCall } from '../http/service.ts';
 import { isTaken, postDelivery } from '../social/post.ts';
@@ -169,7 +170,7 @@ async function deliver(
   { agent, signal, write }: { agent: Agent; signal: AbortSignal; write: <T>(act: () => T) => Promise<T> },
 ): Promise<void> {
   const body = `{"events":[${next.body}]}`;
-  const signed = signature(next.secret, body, now());
+  const signed = signedHeader(next.secret, body, now());
   const outcome = await post(next.destinationUrl, body, signed, { agent, signal, answerMs });
   // Whether it arrived is not known: it is as if it had not been tried.
   if (signal.aborted && outcome.status === null) return;
@@ -187,12 +188,6 @@ async function deliver(
     warn?.(`${name} (${outcome.error}): sent again up to ${waitsMs.length} times`);
 }
 
-/** The value of the `daylight-signature` header for a body. Source: wire-facts 4.2; the time in Unix seconds is assumed. */
-export function signature(secret: string, body: string, nowMs: number): string {
-  const timestamp = Math.floor(nowMs / 1000);
-  return `t=${timestamp},v1=${createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('base64url')}`;
-}
-
 interface Outcome {
   ok: boolean;
   status: number | null;
@@ -208,7 +203,7 @@ interface Patience {
 /** Names and values of the headers of a delivery in turn, signed or not. */
 export function deliveryHeaders(signed: string | undefined): string[] {
   const common = ['content-type', 'application/json', 'user-agent', 'sotra-sandbox'];
-  return signed === undefined ? common : [...common, 'daylight-signature', signed];
+  return signed === undefined ? common : [...common, signatureHeader, signed];
 }
 
 /** Sends one delivery, whose answer may take 10 s unless `answerMs` says otherwise. Never throws: what went wrong is in `error`. */
@@ -232,7 +227,7 @@ export async function probeDestination(
 ): Promise<{ success: boolean; error?: string }> {
   const body = JSON.stringify({ events: [exampleEvent(call)] });
   const unsigned = await post(destinationUrl, body, undefined);
-  const signed = await post(destinationUrl, body, signature(secret, body, Date.now()));
+  const signed = await post(destinationUrl, body, signedHeader(secret, body, Date.now()));
   const wrong = [
     ...(unsigned.ok ? [`the unsigned probe was answered ${unsigned.status} and must be refused`] : []),
     ...(signed.ok ? [] : [`the signed probe must be answered 2xx: ${signed.error}`]),

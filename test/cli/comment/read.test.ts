@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { decodeUtf8, readWhole } from '../../../src/files/whole.ts';
+import { decodeUtf8, readWhole } from '../../../src/files/source.ts';
 import { type RunOptions, run, temporaryFolder } from '../../support/harness.ts';
 import { degen, evmTrader, swaps } from '../../support/traders.ts';
 

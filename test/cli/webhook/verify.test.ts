@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { signDetached } from '../../../src/resources/webhook/signature.ts';
+import { startSigning } from '../../../src/model/webhook-signature.ts';
 import { run, temporaryFolder } from '../../support/harness.ts';
 
 const vectors = '../shared/data/webhook-signatures';
@@ -53,7 +53,7 @@ const refused: readonly [name: string, input: Parameters<typeof verify>[0], reas
     /^malformed header: v1= is missing; it has only v2/,
   ],
   ['no timestamp', { header: 'v1=hU7OTCKs73xmtX1OUEFTvFEllejpx3Ls4qaBUFSMGac' }, /^malformed header: t=/],
-  ['two timestamps', { header: `t=1,${header}` }, /^malformed header: t= stands in it twice/],
+  ['two timestamps', { header: `t=1,${header}` }, /^malformed header: t= appears twice/],
   [
     'a signature in hex',
     { header: 't=1565125718,v1=854ece4c22acef7c66b57d4e504153bc512595e8e9c772ece2a68150548c19a7' },
@@ -121,7 +121,9 @@ test.skipIf(!hasData)(
     const list: { keyHex: string; messageHex: string; tagHex: string; result: string }[] =
       read('wycheproof_hmac_sha256.json');
     const judged = list.map(({ keyHex, messageHex, tagHex }) => {
-      const signature = signDetached(Buffer.from(keyHex, 'hex'), Buffer.from(messageHex, 'hex'));
+      const signature = startSigning(Buffer.from(keyHex, 'hex'))
+        .update(Buffer.from(messageHex, 'hex'))
+        .digest('base64url');
       return signature === Buffer.from(tagHex, 'hex').toString('base64url') ? 'valid' : 'invalid';
     });
     expect(list).toHaveLength(42);

@@ -25,7 +25,7 @@ test.each([
       expect([name, code, err]).toEqual([
         name,
         2,
-        `error: --rejects ${rejects}: that is ${file}, which would be emptied\nhint: Give it a name of its own.\n`,
+        `error: --rejects ${rejects}: that is ${file}, which would be emptied\nhint: Name another file.\n`,
       ]);
       expect(readFileSync(file, 'utf8')).toBe(content);
     }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { parseJson } from '../../../model/json.ts';
+import { isObject, tryParseJson } from '../../../model/json.ts';
 
 /** What the listener needs to know of an event; the rest of it is passed on unread. */
 export interface EventSummary {
@@ -32,13 +32,9 @@ export function allEventsOf(body: Uint8Array): EventSummary[] {
 }
 
 function listed(body: Uint8Array): unknown[] {
-  try {
-    const parsed = parseJson(new TextDecoder().decode(body));
-    if (!isObject(parsed)) return [];
-    return Array.isArray(parsed['events']) ? parsed['events'] : [parsed];
-  } catch {
-    return [];
-  }
+  const parsed = tryParseJson(new TextDecoder().decode(body));
+  if (!isObject(parsed)) return [];
+  return Array.isArray(parsed['events']) ? parsed['events'] : [parsed];
 }
 
 function summaryOf(event: unknown): EventSummary | undefined {
@@ -50,8 +46,4 @@ function summaryOf(event: unknown): EventSummary | undefined {
 function textOf(event: unknown, key: string): string | undefined {
   const value = isObject(event) ? event[key] : undefined;
   return typeof value === 'string' && value !== '' ? value : undefined;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -3,10 +3,10 @@ import {
   hasSignature,
   includesSignature,
   matchingSecret,
-  type ParsedHeader,
+  type SignatureHeader,
   sameText,
   signBody,
-} from '../signature.ts';
+} from '../../../model/webhook-signature.ts';
 
 /** What is tried has limits, since the body may be anybody's: larger bodies are not changed, and larger changes of them are not made. */
 const maxBodyBytes = 8 * 1024 * 1024;
@@ -15,7 +15,7 @@ const maxRewrittenLength = 4 * maxBodyBytes;
 const maxHashedBytes = 1024 ** 3;
 
 /** Why no signature fits a body: tries the usual mistakes, and names one only where it explains the signature. */
-export function reasonFor(parsed: ParsedHeader, body: Uint8Array, secrets: readonly string[]): string {
+export function reasonFor(parsed: SignatureHeader, body: Uint8Array, secrets: readonly string[]): string {
   let hashed = 0;
   const fits = (candidate: Uint8Array, by: readonly (string | Uint8Array)[]): boolean => {
     hashed += candidate.length * by.length;
@@ -98,7 +98,7 @@ function indentedLength(compact: string, indent: number): number {
   return length;
 }
 
-function encodingReason(parsed: ParsedHeader, body: Uint8Array, secrets: readonly string[]): string | undefined {
+function encodingReason(parsed: SignatureHeader, body: Uint8Array, secrets: readonly string[]): string | undefined {
   for (const secret of secrets) {
     const wanted = signBody(secret, parsed.timestamp, body);
     const digest = Buffer.from(wanted, 'base64url');

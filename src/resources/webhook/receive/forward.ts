@@ -3,8 +3,8 @@ import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { openLog, readLog } from '../../../files/log-file.ts';
 import { withoutPassword } from '../../../model/quoted.ts';
+import { signatureHeader } from '../../../model/webhook-signature.ts';
 import { isTaken, postDelivery } from '../../../sandbox/social/post.ts';
-import { signatureHeader } from '../signature.ts';
 import type { Entry, Inbox, Received } from './inbox.ts';
 
 /** Where deliveries go on to: those of a type, or all. */

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo, Socket } from 'node:net';
 import { SotraError } from '../../../errors.ts';
 import { exampleEventId } from '../../../model/example-event.ts';
-import { hasSignature, type ParsedHeader, signatureHeader } from '../signature.ts';
+import { hasSignature, type SignatureHeader, signatureHeader } from '../../../model/webhook-signature.ts';
 import { sliced } from '../upload/sliced.ts';
 import { shareTurns } from '../upload/turns.ts';
 import { boundConnections, type Connections } from './connections.ts';
@@ -163,7 +163,7 @@ const refusals = {
 } as const satisfies Record<string, Reply>;
 
 /** The signature header of a request, or the refusal that needs no look at the body. */
-function readHead(request: IncomingMessage, options: Listening): ParsedHeader | Reply {
+function readHead(request: IncomingMessage, options: Listening): SignatureHeader | Reply {
   const { method, headers } = request;
   if (method !== 'POST') return refuse(request, refusals.method, options);
   const value = headers[signatureHeader];
@@ -178,7 +178,11 @@ function readHead(request: IncomingMessage, options: Listening): ParsedHeader | 
 }
 
 /** The answer to a request; none where its sender is gone. */
-async function answer(request: IncomingMessage, header: ParsedHeader, options: Answering): Promise<Reply | undefined> {
+async function answer(
+  request: IncomingMessage,
+  header: SignatureHeader,
+  options: Answering,
+): Promise<Reply | undefined> {
   const received = await options.receive(request, header);
   if (received === 'gone') return undefined;
   if (received === 'too-large') return refuse(request, tooLarge(options), options);

@@ -1,6 +1,11 @@
 import type { Hmac } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { includesSignature, type ParsedHeader, signedPrefix, startSigning } from '../signature.ts';
+import {
+  includesSignature,
+  type SignatureHeader,
+  signedPrefix,
+  startSigning,
+} from '../../../model/webhook-signature.ts';
 import { shareTurns } from '../upload/turns.ts';
 
 /** Most bodies fit into one; chunks may be a byte each, and are not kept as they come. */
@@ -88,7 +93,7 @@ export function startReception({ secrets, maxBytes, now }: ReceptionOptions) {
       for (const hmac of body.signing) hmac.update(block);
     }
   };
-  const match = async (body: Body, { timestamp, signatures }: ParsedHeader): Promise<number> => {
+  const match = async (body: Body, { timestamp, signatures }: SignatureHeader): Promise<number> => {
     const last = body.blocks.at(-1)?.subarray(0, body.filled) ?? Buffer.alloc(0);
     const fitting: boolean[] = [];
     for (const [index, secret] of secrets.entries()) {
@@ -101,7 +106,7 @@ export function startReception({ secrets, maxBytes, now }: ReceptionOptions) {
   };
 
   return {
-    receive: (request: IncomingMessage, header: ParsedHeader): Promise<Received> =>
+    receive: (request: IncomingMessage, header: SignatureHeader): Promise<Received> =>
       new Promise((resolve, reject) => {
         const take = (chunk: Buffer) => {
           if (body.bytes + chunk.length > maxBytes) return body.settle('too-large');

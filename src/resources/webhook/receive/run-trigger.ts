@@ -3,12 +3,13 @@ import type { Context } from '../../../context.ts';
 import { SotraError, usageError } from '../../../errors.ts';
 import { deliveryPreview } from '../../../http/preview.ts';
 import { sameDestination } from '../../../model/destination.ts';
+import { signedHeader } from '../../../model/webhook-signature.ts';
 import { type Triggered, triggered } from '../../../sandbox/commands/live-view.ts';
 import { withSandboxFile } from '../../../sandbox/commands/state-file.ts';
 import { sandboxNow } from '../../../sandbox/db/clock.ts';
 import { type Db, openDb } from '../../../sandbox/db/store.ts';
 import { ensureWorld, sandboxPartners } from '../../../sandbox/db/world.ts';
-import { deliveryHeaders, post, signature, startDeliverer } from '../../../sandbox/deliver/deliver.ts';
+import { deliveryHeaders, post, startDeliverer } from '../../../sandbox/deliver/deliver.ts';
 import {
   commentedTrade,
   type EventTrade,
@@ -65,7 +66,7 @@ async function directly(
   const event = eventFor(db, happening, known, context);
   const body = JSON.stringify({ events: [event] });
   const { world, options } = context;
-  const signed = signature(secret, body, world.now());
+  const signed = signedHeader(secret, body, world.now());
   if (options.preview) throw deliveryPreview(to, deliveryHeaders(signed), body);
   const outcome = await post(to, body, signed, { answerMs: options.timeoutMs, signal: world.signal });
   if (world.signal.aborted) throw new SotraError('interrupted', `interrupted while ${to} was to answer`);
@@ -96,7 +97,7 @@ async function viaSandbox(db: Db, happening: Happening, input: TriggerInput, con
   if (first !== undefined && options.preview) {
     if (webhooks.length > 1) context.note(`It would go to ${webhooks.length} webhooks; this is the first.`);
     const body = JSON.stringify({ events: [eventFor(db, happening, first, context)] });
-    const signed = signature(first.secret, body, world.now());
+    const signed = signedHeader(first.secret, body, world.now());
     throw deliveryPreview(first.destinationUrl, deliveryHeaders(signed), body);
   }
   const nowMs = sandboxNow(db, world.now());

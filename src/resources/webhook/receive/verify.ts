@@ -1,5 +1,5 @@
+import { matchingSecret, parseHeader, type SignatureHeader, timestampMs } from '../../../model/webhook-signature.ts';
 import { formatTime } from '../../../output/format.ts';
-import { matchingSecret, type ParsedHeader, parseHeader, timestampMs } from '../signature.ts';
 import { eventsOf } from './delivery.ts';
 import { reasonFor } from './diagnosis.ts';
 
@@ -37,14 +37,14 @@ export function verifyDelivery({ header, body }: Delivery, secrets: readonly str
 }
 
 /** The parts of a signature header, or why there are none. */
-export function readHeader(header: string | undefined): ParsedHeader | string {
+export function readHeader(header: string | undefined): SignatureHeader | string {
   if (header === undefined) return 'unsigned: there is no daylight-signature header';
   const parsed = parseHeader(header);
   return 'malformed' in parsed ? `malformed header: ${parsed.malformed}` : parsed;
 }
 
 /** Why the time in a header is outside of the tolerance; `undefined` where it is not. */
-export function untimelyReason({ timestamp }: ParsedHeader, { nowMs, toleranceMs }: Tolerance): string | undefined {
+export function untimelyReason({ timestamp }: SignatureHeader, { nowMs, toleranceMs }: Tolerance): string | undefined {
   const atMs = timestampMs(timestamp);
   if (toleranceMs === undefined || Math.abs(nowMs - atMs) <= toleranceMs) return undefined;
   const age = Math.round(Math.abs(nowMs - atMs) / 1000);

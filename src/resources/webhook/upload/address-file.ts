@@ -10,7 +10,7 @@ import {
   readLines,
   type TextFile,
 } from '../../../files/text-file.ts';
-import { parseJson } from '../../../model/json.ts';
+import { tryParseJson } from '../../../model/json.ts';
 import { quotedColumns } from '../../../model/quoted.ts';
 import { readAddress } from './addresses.ts';
 
@@ -67,7 +67,7 @@ async function* plainLines(file: TextFile, column: string | undefined): AsyncGen
 async function* jsonLines(file: TextFile, column: string | undefined): AsyncGenerator<AddressLine[]> {
   const isHeader = file.head.trim().startsWith('"') && hasHeader(file, column);
   const read = ({ number, text }: Line): AddressLine => {
-    const value = parseLine(text);
+    const value = tryParseJson(text);
     // Under a header the column is chosen.
     const found = addressIn(value, isHeader ? undefined : column);
     return { line: number, text: text.trim(), ...found };
@@ -138,14 +138,6 @@ function pick(names: readonly string[], column: string | undefined): number | 's
 
 function noColumn(name: string, column: string, cells: readonly string[]) {
   return usageError(`--column ${column}: ${name} has no such column: ${quotedColumns(cells)}`, whichColumn);
-}
-
-function parseLine(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** The address that a JSON value is or holds, or why there is none; nothing where its text says it all. */

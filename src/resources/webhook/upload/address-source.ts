@@ -1,7 +1,6 @@
 import type { Context } from '../../../context.ts';
 import { SotraError, usageError } from '../../../errors.ts';
-import { openRejects } from '../../../files/rejects-file.ts';
-import { openSource } from '../../../files/source.ts';
+import { openRejects, openSource } from '../../../files/source.ts';
 import type { Block } from '../../../files/text-file.ts';
 import { quoted, written } from '../../../model/quoted.ts';
 import { formatCount } from '../../../output/format.ts';

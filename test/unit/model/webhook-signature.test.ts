@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { matchingSecret, parseHeader, signBody, timestampMs } from '../../../../src/resources/webhook/signature.ts';
+import { matchingSecret, parseHeader, signBody, timestampMs } from '../../../src/model/webhook-signature.ts';
 
 const good = { timestamp: '1565125718', signatures: ['abc'] };
 
@@ -23,7 +23,7 @@ const headers: readonly [header: string, read: ReturnType<typeof parseHeader>][]
   ['t=1,daylight-signature:,v1=a', { malformed: '"daylight-signature:" is no <name>=<value>' }],
   ['x'.repeat(50), { malformed: `"${'x'.repeat(40)}" is no <name>=<value>` }],
   ['v1=abc', { malformed: 't=<timestamp> is missing' }],
-  ['t=1,t=2,v1=abc', { malformed: 't= stands in it twice' }],
+  ['t=1,t=2,v1=abc', { malformed: 't= appears twice' }],
   ['t=soon,v1=abc', { malformed: 't=soon is not a time in whole seconds' }],
   ['t=x1,v1=abc', { malformed: 't=x1 is not a time in whole seconds' }],
   ['t=1.5,v1=abc', { malformed: 't=1.5 is not a time in whole seconds' }],

@@ -7,17 +7,15 @@ export const signatureHeader = 'daylight-signature';
 const maxSignatures = 16;
 const signatureForm = /^[\w-]{43}$/;
 
-export interface ParsedHeader {
-  /** As it stands in the header: it is part of what is signed. */
+/** A signature header, taken apart. */
+export interface SignatureHeader {
+  /** As written: it is part of what is signed. */
   timestamp: string;
   signatures: string[];
 }
 
-/**
- * The parts of a `t=<timestamp>,v1=<signature>` header, several v1 among them; or why it is malformed. A header copied with its name is
- * taken too.
- */
-export function parseHeader(header: string): ParsedHeader | { malformed: string } {
+/** The parts of a `t=<timestamp>,v1=<signature>` header with one v1 or several, or why it is malformed. It may start with its name. */
+export function parseHeader(header: string): SignatureHeader | { malformed: string } {
   const text = header.trim().replace(/^daylight-signature:\s*/i, '');
   if (text === '') return { malformed: 'it is empty' };
   const pairs = text.split(',').map((part) => {
@@ -32,70 +30,64 @@ export function parseHeader(header: string): ParsedHeader | { malformed: string 
   const signatures = pairs.filter(({ key }) => key === 'v1').map(({ value = '' }) => value);
   const [timestamp] = times;
   if (timestamp === undefined) return { malformed: 't=<timestamp> is missing' };
-  if (times.length > 1) return { malformed: 't= stands in it twice' };
+  if (times.length > 1) return { malformed: 't= appears twice' };
   if (!/^\d{1,16}$/.test(timestamp)) return { malformed: `t=${timestamp.slice(0, 40)} is not a time in whole seconds` };
   if (signatures.length === 0) {
     const others = pairs.filter(({ key }) => key !== 't').map(({ key }) => key);
-    return {
-      malformed:
-        others.length === 0
-          ? 'v1=<signature> is missing'
-          : `v1= is missing; it has only ${others.join(', ').slice(0, 80)}`,
-    };
+    if (others.length === 0) return { malformed: 'v1=<signature> is missing' };
+    return { malformed: `v1= is missing; it has only ${others.join(', ').slice(0, 80)}` };
   }
   if (signatures.length > maxSignatures) return { malformed: `it has more than ${maxSignatures} v1= signatures` };
   return { timestamp, signatures };
 }
 
 /** Whether any of the signatures has the form of one. */
-export function hasSignature({ signatures }: ParsedHeader): boolean {
+export function hasSignature({ signatures }: SignatureHeader): boolean {
   return signatures.some((each) => signatureForm.test(each));
 }
 
-/** The signature of a body: that of `<timestamp>.<body>`. Source: wire-facts 4.2. */
+/** The value of the signature header of a body. Source: wire-facts 4.2; assumed: the time is in Unix seconds. */
+export function signedHeader(secret: string, body: string, nowMs: number): string {
+  const timestamp = String(Math.floor(nowMs / 1000));
+  return `t=${timestamp},v1=${signBody(secret, timestamp, Buffer.from(body))}`;
+}
+
+/** The signature of a body: HMAC-SHA256 of `<timestamp>.<body>` as base64url, 43 characters. Source: wire-facts 4.2. */
 export function signBody(secret: string | Uint8Array, timestamp: string, body: Uint8Array): string {
-  return signDetached(secret, signedPrefix(timestamp), body);
+  return startSigning(secret).update(signedPrefix(timestamp)).update(body).digest('base64url');
 }
 
 /** What is signed before the body. */
-export function signedPrefix(timestamp: string): Uint8Array {
-  return Buffer.from(`${timestamp}.`);
+export function signedPrefix(timestamp: string): string {
+  return `${timestamp}.`;
 }
 
-/** HMAC-SHA256 of some bytes as base64url without padding: 43 characters. */
-export function signDetached(secret: string | Uint8Array, ...parts: readonly Uint8Array[]): string {
-  const hmac = startSigning(secret);
-  for (const part of parts) hmac.update(part);
-  return hmac.digest('base64url');
-}
-
-/** A signature in the making: takes its bytes in pieces, and ends with `digest('base64url')`. */
+/** Takes what is signed in pieces; `digest('base64url')` is the signature. */
 export function startSigning(secret: string | Uint8Array): Hmac {
   return createHmac('sha256', secret);
 }
 
-/** The place of the first secret that one of the signatures was made with, -1 where there is none; every pair is compared. */
+/** The index of the first secret that made one of the signatures, or -1; every pair is compared. */
 export function matchingSecret(
-  { timestamp, signatures }: ParsedHeader,
+  { timestamp, signatures }: SignatureHeader,
   body: Uint8Array,
   secrets: readonly (string | Uint8Array)[],
 ): number {
-  const fitting = secrets.map((secret) => includesSignature(signatures, signBody(secret, timestamp, body)));
-  return fitting.indexOf(true);
+  return secrets.map((secret) => includesSignature(signatures, signBody(secret, timestamp, body))).indexOf(true);
 }
 
-/** Whether one of the signatures is the wanted one; each is compared, in a time that says nothing of where it differs. */
+/** Whether one of the signatures is the wanted one; each is compared in constant time. */
 export function includesSignature(signatures: readonly string[], wanted: string): boolean {
   return signatures.filter((each) => sameText(each, wanted)).length > 0;
 }
 
-/** Whether two texts are the same; the time it takes tells their lengths only. */
+/** Whether two texts are the same, compared in constant time. */
 export function sameText(given: string, wanted: string): boolean {
   const [a, b] = [Buffer.from(given), Buffer.from(wanted)];
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/** Unix milliseconds of a header's timestamp: seconds, or milliseconds from 12 digits up. Assumed: the unit is not stated. */
+/** The Unix milliseconds of a timestamp in seconds, or from 12 digits up in milliseconds. Assumed: the unit is not stated. */
 export function timestampMs(timestamp: string): number {
   return timestamp.length >= 12 ? Number(timestamp) : Number(timestamp) * 1000;
 }
