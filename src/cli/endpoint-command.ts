@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Context } from '../context.ts';
-import { type Endpoint, type InputOf, local, type Param, type Params } from '../contract/endpoint.ts';
+import { type Endpoint, type EndpointsOf, type InputOf, local, type Param, type Params } from '../contract/endpoint.ts';
 import { SotraError } from '../errors.ts';
 import { moreHint, walkPages } from '../http/paginate.ts';
 import type { AnyView } from '../output/view.ts';
@@ -92,16 +92,21 @@ async function* counted(batches: AsyncIterable<readonly unknown[]>): AsyncGenera
   }
 }
 
+/** A view for each endpoint that a module exports, by the name of that export; loaded when it is shown. */
+export type ViewsOf<M> = { [K in keyof EndpointsOf<M>]: () => Promise<AnyView> };
+
 /** The commands of a noun: one an endpoint, derived where none is written by hand, and the others written by hand. */
-export function commandsOf<const E extends Endpoint>(
-  endpoints: readonly E[],
-  views: Readonly<Record<E['id'], () => Promise<AnyView>>>,
+export function commandsOf<M extends object>(
+  endpoints: M,
+  views: ViewsOf<M>,
   byHand: readonly Command[],
 ): readonly Command[] {
-  const wordsOf = (command: Command) => command.words.join('.');
-  const taken = new Set(byHand.map(wordsOf));
-  const left = endpoints.filter(({ id }) => !taken.has(id));
-  return [...left.map((endpoint) => endpointCommand(endpoint, views[endpoint.id as E['id']])), ...byHand];
+  const taken = new Set(byHand.map(({ words }) => words.join('.')));
+  const derived = Object.entries<() => Promise<AnyView>>(views).flatMap(([name, view]) => {
+    const endpoint = endpoints[name as keyof M] as Endpoint;
+    return taken.has(endpoint.id) ? [] : [endpointCommand(endpoint, view)];
+  });
+  return [...derived, ...byHand];
 }
 
 const walkParams: Params = {

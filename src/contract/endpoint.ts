@@ -87,6 +87,9 @@ export type InputOf<P extends Params> = z.output<z.ZodObject<{ [K in keyof P]: P
 
 export type AnswerOf<E extends { answer: z.ZodType }> = z.output<E['answer']>;
 
+/** The endpoints among the exports of a module, by the name of the export. */
+export type EndpointsOf<M> = { [K in keyof M as M[K] extends Endpoint ? K : never]: M[K] };
+
 /** The endpoint as given; ties the types together. */
 export function defineEndpoint<const Id extends string, P extends Params, R extends z.ZodType>(
   endpoint: Endpoint<Id, P, R>,

@@ -1,3 +1,5 @@
+import type { ViewsOf } from '../cli/endpoint-command.ts';
+import type { Endpoint, EndpointsOf } from '../contract/endpoint.ts';
 import type { AnyView } from '../output/view.ts';
 import * as comment from './comment/endpoints.ts';
 import { views as commentViews } from './comment/index.ts';
@@ -16,47 +18,59 @@ import { views as tokenViews } from './token/index.ts';
 import * as webhook from './webhook/endpoints.ts';
 import { views as webhookViews } from './webhook/index.ts';
 
-/** Every endpoint, in the order of the commands. */
-export const endpoints = [
-  leaderboard.list,
-  leaderboard.rank,
-  leaderboard.copytraded,
-  leaderboard.sections,
-  profile.get,
-  position.ofProfile,
-  profile.followers,
-  profile.follows,
-  profile.setName,
-  profile.deleteName,
-  follow.add,
-  follow.remove,
-  follow.bulk,
-  feed.actor,
-  feed.home,
-  position.ofToken,
-  token.comments,
-  position.find,
-  position.get,
-  comment.post,
-  comment.list,
-  comment.copy,
-  webhook.register,
-  webhook.list,
-  webhook.addAddresses,
-  webhook.remove,
-  webhook.validate,
-] as const;
+type EndpointIn<M> = EndpointsOf<M>[keyof EndpointsOf<M>] & Endpoint;
 
-export type AnyEndpoint = (typeof endpoints)[number];
+export type AnyEndpoint =
+  | EndpointIn<typeof comment>
+  | EndpointIn<typeof feed>
+  | EndpointIn<typeof follow>
+  | EndpointIn<typeof leaderboard>
+  | EndpointIn<typeof position>
+  | EndpointIn<typeof profile>
+  | EndpointIn<typeof token>
+  | EndpointIn<typeof webhook>;
 
-/** How each endpoint's answer is shown. The compiler asks for one an endpoint. */
-export const views: Record<AnyEndpoint['id'], () => Promise<AnyView>> = {
-  ...leaderboardViews,
-  ...profileViews,
-  ...followViews,
-  ...feedViews,
-  ...tokenViews,
-  ...positionViews,
-  ...commentViews,
-  ...webhookViews,
+/** The endpoints of a noun that begin the words of another noun's commands, and before which of those they stand. */
+const listedBefore: Partial<Record<AnyEndpoint['id'], AnyEndpoint['id']>> = {
+  'profile.positions': 'profile.followers',
+  'token.positions': 'token.comments',
 };
+
+const shown = inOrder([
+  ...withViews(leaderboard, leaderboardViews),
+  ...withViews(profile, profileViews),
+  ...withViews(follow, followViews),
+  ...withViews(feed, feedViews),
+  ...withViews(token, tokenViews),
+  ...withViews(position, positionViews),
+  ...withViews(comment, commentViews),
+  ...withViews(webhook, webhookViews),
+]);
+
+/** Every endpoint, in the order of the commands. */
+export const endpoints: readonly AnyEndpoint[] = shown.map(({ endpoint }) => endpoint);
+
+/** How each endpoint's answer is shown. */
+export const views = Object.fromEntries(shown.map(({ endpoint, view }) => [endpoint.id, view])) as Record<
+  AnyEndpoint['id'],
+  () => Promise<AnyView>
+>;
+
+interface Shown {
+  endpoint: AnyEndpoint;
+  view: () => Promise<AnyView>;
+}
+
+function withViews<M extends object>(module: M, viewsOf: ViewsOf<M>): Shown[] {
+  return Object.entries<Shown['view']>(viewsOf).map(([name, view]) => ({
+    endpoint: module[name as keyof M] as AnyEndpoint,
+    view,
+  }));
+}
+
+function inOrder(all: readonly Shown[]): Shown[] {
+  const guests = all.filter(({ endpoint }) => listedBefore[endpoint.id] !== undefined);
+  return all
+    .filter((one) => !guests.includes(one))
+    .flatMap((one) => [...guests.filter(({ endpoint }) => listedBefore[endpoint.id] === one.endpoint.id), one]);
+}

@@ -1,57 +1,58 @@
+import type { Endpoint, EndpointsOf } from '../contract/endpoint.ts';
 import type { Handler, Route } from '../sandbox/http/answer.ts';
-import * as comment from './comment/sandbox.ts';
-import * as feed from './feed/sandbox.ts';
-import * as follow from './follow/sandbox.ts';
-import { type AnyEndpoint, endpoints } from './index.ts';
-import * as leaderboard from './leaderboard/sandbox.ts';
-import * as position from './position/sandbox.ts';
-import * as profile from './profile/sandbox.ts';
-import * as token from './token/sandbox.ts';
-import * as webhook from './webhook/sandbox.ts';
+import * as comment from './comment/endpoints.ts';
+import * as commentHandlers from './comment/sandbox.ts';
+import * as feed from './feed/endpoints.ts';
+import * as feedHandlers from './feed/sandbox.ts';
+import * as follow from './follow/endpoints.ts';
+import * as followHandlers from './follow/sandbox.ts';
+import * as leaderboard from './leaderboard/endpoints.ts';
+import * as leaderboardHandlers from './leaderboard/sandbox.ts';
+import * as position from './position/endpoints.ts';
+import * as positionHandlers from './position/sandbox.ts';
+import * as profile from './profile/endpoints.ts';
+import * as profileHandlers from './profile/sandbox.ts';
+import * as token from './token/endpoints.ts';
+import * as tokenHandlers from './token/sandbox.ts';
+import * as webhook from './webhook/endpoints.ts';
+import * as webhookHandlers from './webhook/sandbox.ts';
 
-/** How the sandbox answers each endpoint. The compiler asks for one an endpoint. */
-const handlers: { [E in AnyEndpoint as E['id']]: Handler<E> } = {
-  'leaderboard.list': leaderboard.list,
-  'leaderboard.rank': leaderboard.rank,
-  'leaderboard.copytraded': leaderboard.copytraded,
-  'leaderboard.sections': leaderboard.sections,
-  'profile.get': profile.get,
-  'profile.followers': profile.followers,
-  'profile.follows': profile.follows,
-  'profile.set-name': profile.setName,
-  'profile.delete-name': profile.deleteName,
-  'follow.add': follow.add,
-  'follow.remove': follow.remove,
-  'follow.bulk': follow.bulk,
-  'feed.actor': feed.actor,
-  'feed.home': feed.home,
-  'token.positions': position.ofToken,
-  'token.comments': token.comments,
-  'profile.positions': position.ofProfile,
-  'position.find': position.find,
-  'position.get': position.get,
-  'comment.post': comment.post,
-  'comment.list': comment.list,
-  'comment.copy': comment.copy,
-  'webhook.register': webhook.register,
-  'webhook.list': webhook.list,
-  'webhook.add-addresses': webhook.addAddresses,
-  'webhook.delete': webhook.remove,
-  'webhook.validate': webhook.validate,
-};
-
-/** Answers that are much asked for and follow from the data and the windows of time alone; they may be given twice. */
-const steady: readonly AnyEndpoint['id'][] = [
-  'leaderboard.list',
-  'leaderboard.rank',
-  'leaderboard.sections',
-  'profile.get',
-  'token.positions',
+/** Answers that are asked for often and follow from the data and the windows of time alone; they may be given twice. */
+const steady: readonly Endpoint[] = [
+  leaderboard.list,
+  leaderboard.rank,
+  leaderboard.sections,
+  profile.get,
+  position.ofToken,
 ];
 
-/** The sandbox's routes: every endpoint with its handler. */
-export const routes: readonly Route[] = endpoints.map((endpoint) => ({
-  endpoint,
-  handle: handlers[endpoint.id],
-  isSteady: steady.includes(endpoint.id),
-}));
+/** The sandbox's routes: every endpoint with its handler, which is the export of the same name. */
+export const routes: readonly Route[] = [
+  ...routesOf(leaderboard, leaderboardHandlers),
+  ...routesOf(profile, profileHandlers),
+  ...routesOf(follow, followHandlers),
+  ...routesOf(feed, feedHandlers),
+  ...routesOf(token, tokenHandlers),
+  ...routesOf(position, positionHandlers),
+  ...routesOf(comment, commentHandlers),
+  ...routesOf(webhook, webhookHandlers),
+];
+
+/** A handler for each endpoint that a module exports. */
+type HandlersOf<M> = {
+  [K in keyof EndpointsOf<M>]: EndpointsOf<M>[K] extends Endpoint ? Handler<EndpointsOf<M>[K]> : never;
+};
+
+function routesOf<M extends object>(endpoints: M, handlers: HandlersOf<M>): Route[] {
+  return Object.entries<Route['handle']>(handlers)
+    .flatMap(([name, handle]) => {
+      const endpoint = endpoints[name as keyof M] as Endpoint | undefined;
+      return endpoint === undefined ? [] : [{ endpoint, handle, isSteady: steady.includes(endpoint) }];
+    })
+    .sort(byMethod);
+}
+
+/** Exports come in no certain order, and a refusal lists the methods of a path in the order of their routes. */
+function byMethod(a: Route, b: Route): number {
+  return a.endpoint.method < b.endpoint.method ? 1 : -1;
+}

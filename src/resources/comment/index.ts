@@ -4,15 +4,15 @@ import * as endpoints from './endpoints.ts';
 
 const view = () => import('./view.ts');
 
-/** How each endpoint's answer is shown; loaded when it is. */
+/** How the answer of each endpoint is shown, in the order of help. */
 export const views = {
-  'comment.post': async () => (await view()).post,
-  'comment.list': async () => (await view()).list,
-  'comment.copy': async () => (await view()).copy,
+  post: async () => (await view()).post,
+  list: async () => (await view()).list,
+  copy: async () => (await view()).copy,
 };
 
 /** Every command of this noun. */
-export const commands = commandsOf([endpoints.post, endpoints.list, endpoints.copy], views, [
+export const commands = commandsOf(endpoints, views, [
   byHand.post,
   byHand.list,
   byHand.copy,

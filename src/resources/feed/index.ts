@@ -4,11 +4,11 @@ import * as endpoints from './endpoints.ts';
 
 const view = () => import('./view.ts');
 
-/** How each endpoint's answer is shown; loaded when it is. */
+/** How the answer of each endpoint is shown, in the order of help. */
 export const views = {
-  'feed.actor': async () => (await view()).cards,
-  'feed.home': async () => (await view()).cards,
+  actor: async () => (await view()).cards,
+  home: async () => (await view()).cards,
 };
 
 /** Every command of this noun. */
-export const commands = commandsOf([endpoints.actor, endpoints.home], views, [byHand.actor, byHand.home]);
+export const commands = commandsOf(endpoints, views, [byHand.actor, byHand.home]);

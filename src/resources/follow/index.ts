@@ -4,12 +4,12 @@ import * as endpoints from './endpoints.ts';
 
 const view = () => import('./view.ts');
 
-/** How each endpoint's answer is shown; loaded when it is. */
+/** How the answer of each endpoint is shown, in the order of help. */
 export const views = {
-  'follow.add': async () => (await view()).targets,
-  'follow.remove': async () => (await view()).targets,
-  'follow.bulk': async () => (await view()).bulk,
+  add: async () => (await view()).targets,
+  remove: async () => (await view()).targets,
+  bulk: async () => (await view()).bulk,
 };
 
 /** Every command of this noun. */
-export const commands = commandsOf([endpoints.add, endpoints.remove, endpoints.bulk], views, [byHand.add, byHand.bulk]);
+export const commands = commandsOf(endpoints, views, [byHand.add, byHand.bulk]);

@@ -5,17 +5,13 @@ import * as endpoints from './endpoints.ts';
 
 const view = () => import('./view.ts');
 
-/** How each endpoint's answer is shown; loaded when it is. */
+/** How the answer of each endpoint is shown, in the order of help. */
 export const views = {
-  'leaderboard.list': async () => (await view()).list,
-  'leaderboard.rank': async () => (await view()).rank,
-  'leaderboard.copytraded': async () => (await import('./copytraded-view.ts')).copytraded,
-  'leaderboard.sections': async () => (await view()).sections,
+  list: async () => (await view()).list,
+  rank: async () => (await view()).rank,
+  copytraded: async () => (await import('./copytraded-view.ts')).copytraded,
+  sections: async () => (await view()).sections,
 };
 
 /** Every command of this noun. */
-export const commands = commandsOf([endpoints.list, endpoints.rank, endpoints.copytraded, endpoints.sections], views, [
-  boards.list,
-  byHand.sections,
-  boards.diff,
-]);
+export const commands = commandsOf(endpoints, views, [boards.list, byHand.sections, boards.diff]);

@@ -4,18 +4,13 @@ import * as endpoints from './endpoints.ts';
 
 const view = () => import('./view.ts');
 
-/** How each endpoint's answer is shown; loaded when it is. */
+/** How the answer of each endpoint is shown, in the order of help. */
 export const views = {
-  'token.positions': async () => (await view()).ofToken(),
-  'profile.positions': async () => (await view()).ofProfile(),
-  'position.find': async () => (await view()).one(),
-  'position.get': async () => (await view()).one(),
+  ofToken: async () => (await view()).ofToken(),
+  ofProfile: async () => (await view()).ofProfile(),
+  find: async () => (await view()).one(),
+  get: async () => (await view()).one(),
 };
 
 /** Every command of this noun, and those about positions of the others. */
-export const commands = commandsOf([endpoints.ofToken, endpoints.ofProfile, endpoints.find, endpoints.get], views, [
-  byHand.ofToken,
-  byHand.ofProfile,
-  byHand.find,
-  byHand.get,
-]);
+export const commands = commandsOf(endpoints, views, [byHand.ofToken, byHand.ofProfile, byHand.find, byHand.get]);

@@ -5,18 +5,14 @@ import * as endpoints from './endpoints.ts';
 const view = () => import('./view.ts');
 const lists = () => import('./lists-view.ts');
 
-/** How each endpoint's answer is shown; loaded when it is. */
+/** How the answer of each endpoint is shown, in the order of help. */
 export const views = {
-  'profile.get': async () => (await view()).get,
-  'profile.followers': async () => (await lists()).followers,
-  'profile.follows': async () => (await lists()).follows,
-  'profile.set-name': async () => (await view()).named,
-  'profile.delete-name': async () => (await view()).named,
+  get: async () => (await view()).get,
+  followers: async () => (await lists()).followers,
+  follows: async () => (await lists()).follows,
+  setName: async () => (await view()).named,
+  deleteName: async () => (await view()).named,
 };
 
 /** Every command of this noun. */
-export const commands = commandsOf(
-  [endpoints.get, endpoints.followers, endpoints.follows, endpoints.setName, endpoints.deleteName],
-  views,
-  [byHand.get, byHand.setName, byHand.deleteName],
-);
+export const commands = commandsOf(endpoints, views, [byHand.get, byHand.setName, byHand.deleteName]);

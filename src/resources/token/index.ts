@@ -3,10 +3,10 @@ import * as endpoints from './endpoints.ts';
 
 const view = () => import('./view.ts');
 
-/** How each endpoint's answer is shown; loaded when it is. */
+/** How the answer of each endpoint is shown, in the order of help. */
 export const views = {
-  'token.comments': async () => (await view()).comments,
+  comments: async () => (await view()).comments,
 };
 
 /** Every command of this noun. */
-export const commands = commandsOf([endpoints.comments], views, []);
+export const commands = commandsOf(endpoints, views, []);

@@ -4,18 +4,14 @@ import * as endpoints from './endpoints.ts';
 
 const view = () => import('./view.ts');
 
-/** How each endpoint's answer is shown; loaded when it is. */
+/** How the answer of each endpoint is shown, in the order of help. */
 export const views = {
-  'webhook.register': async () => (await view()).uploaded,
-  'webhook.list': async () => (await view()).list,
-  'webhook.add-addresses': async () => (await view()).uploaded,
-  'webhook.delete': async () => (await view()).deleted,
-  'webhook.validate': async () => (await view()).validated,
+  register: async () => (await view()).uploaded,
+  list: async () => (await view()).list,
+  addAddresses: async () => (await view()).uploaded,
+  remove: async () => (await view()).deleted,
+  validate: async () => (await view()).validated,
 };
 
 /** Every command of this noun. */
-export const commands = commandsOf(
-  [endpoints.register, endpoints.list, endpoints.addAddresses, endpoints.remove, endpoints.validate],
-  views,
-  [...webhookCommands],
-);
+export const commands = commandsOf(endpoints, views, webhookCommands);
