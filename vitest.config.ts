@@ -7,6 +7,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     pool: 'forks',
+    maxWorkers: 2,
     reporters: ['default', ['json', { outputFile: 'node_modules/.cache/test-report.json' }]],
   },
 });

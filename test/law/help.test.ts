@@ -104,7 +104,7 @@ const typos: readonly [argv: string, hint: string][] = [
   ['leaderboard list --chains sollana', 'Did you mean solana?'],
   ['leaderboard list --chains eth', 'Did you mean ethereum?'],
   ['leaderboard list --format tabel', 'Did you mean table?'],
-  ['leaderboard list --color', 'See sotra leaderboard list --help.'],
+  ['leaderboard list --colour', 'See sotra leaderboard list --help.'],
 ];
 
 test.each(typos)('a slip of the finger is answered with what was meant: %s', async (argv, hint) => {

@@ -33,7 +33,7 @@ test.each(['--version', '--help', 'leaderboard --help', 'leaderboard list --help
   async (argv) => {
     const { packages, own } = await loadedBy(argv);
     expect(packages).toEqual([]);
-    expect(own).toEqual(['api', 'cli', 'errors.ts', 'main.ts', 'model', 'output', 'program.ts', 'run.ts']);
+    expect(own).toEqual(['cli', 'contract', 'errors.ts', 'http', 'main.ts', 'model', 'output', 'program.ts', 'run.ts']);
   },
 );
 
@@ -43,7 +43,7 @@ test('a read command loads its own noun, and of the packages what reads words an
   expect(packages).toEqual(['@scure/base', 'commander', 'undici', 'zod']);
   expect(own.filter((name) => name.startsWith('resources/'))).toEqual(['resources/leaderboard']);
   expect(own).not.toContain('sandbox');
-  expect(own).not.toContain('store.ts');
+  expect(own).not.toContain('settings/store.ts');
 });
 
 test('a table adds what draws it', async () => {

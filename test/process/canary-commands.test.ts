@@ -3,6 +3,7 @@ import { outlineAll } from '../../src/program.ts';
 import { holdersUnder } from '../support/canaries.ts';
 import { forgottenFlags, type Leak, runLine, strayIn, treeLines, ways } from '../support/canary-commands.ts';
 import { canaryWorld, echoScripts } from '../support/canary-world.ts';
+import { size } from '../support/size.ts';
 
 test('no command, in any way of printing and against any echo, shows a secret or writes it down', {
   timeout: 240_000,
@@ -20,8 +21,11 @@ test('no command, in any way of printing and against any echo, shows a secret or
     expect([line.argv, way, ran.code]).not.toEqual([line.argv, way, 1]);
   };
   const echoes = Object.values(echoScripts);
+  // These print a secret when asked to, and are always among the lines.
+  const isTried = ({ command }: { command: string }, index: number) =>
+    index % size(4, 1) === 0 || ['request', 'webhook list'].includes(command);
   for (const [index, line] of lines.entries()) {
-    if (line.isSlow) continue;
+    if (line.isSlow || !isTried(line, index)) continue;
     world.answerAs(world.healthy);
     // One way a line, in turn; each with each is for the proof.
     await once(line, ways[index % ways.length] ?? '');

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { publicKeyOf } from '../../src/keys/private-key.ts';
 import { encodeBase58 } from '../../src/model/address.ts';
 import { type Seen, stub, temporaryFolder } from '../support/harness.ts';
+import { size, some } from '../support/size.ts';
 import { degen, swaps } from '../support/traders.ts';
 
 // Made for this test alone: wherever one of them turns up, something leaks.
@@ -159,7 +160,7 @@ test('no key, password or API key shows in any output, file or process list, wha
       code: 0,
     },
   ];
-  for (const { argv, code, stdin = '', mode = 'take' } of cases) {
+  for (const { argv, code, stdin = '', mode = 'take' } of some(cases, 10)) {
     answers.mode = mode;
     const ran = await start([...argv, '--verbose'], env, stdin);
     expect([argv, ran.code, ran.code === code ? '' : ran.shown]).toEqual([argv, code, '']);
@@ -167,7 +168,7 @@ test('no key, password or API key shows in any output, file or process list, wha
     expect([argv, findCanary(ran.seen), ran.seen.includes('sotra')]).toEqual([argv, undefined, true]);
   }
   const written = filesUnder(outputs);
-  expect(written.length).toBeGreaterThan(5);
+  expect(written.length).toBeGreaterThan(size(0, 5));
   for (const each of written) expect([each, findCanary(readFileSync(each, 'latin1'))]).toEqual([each, undefined]);
 });
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { databaseCases, fileCases } from '../support/kill-cases.ts';
 import { killEverywhere } from '../support/kill-points.ts';
+import { some } from '../support/size.ts';
 
 const named = (name: string) => fileCases.filter((one) => one.name === name);
 
@@ -13,7 +14,12 @@ test.each(named('leaderboard list --save'))(
   120_000,
 );
 
-test.each(fileCases.filter(({ name }) => !/leaderboard|context|alias/.test(name)))(
+test.each(
+  some(
+    fileCases.filter(({ name }) => !/leaderboard|context|alias/.test(name)),
+    3,
+  ),
+)(
   '$name, killed at some of its calls that write: what it had said is there, and the next run completes it',
   async (one) => {
     const report = await killEverywhere(one, { most: 2 });
@@ -33,7 +39,7 @@ test.each(named('context set'))(
   120_000,
 );
 
-test.each(databaseCases)(
+test.each(some(databaseCases, 1))(
   '$name, killed in its middle: all or nothing is there, and the next run completes it',
   async (one) => {
     const report = await killEverywhere(one, { most: 1 });

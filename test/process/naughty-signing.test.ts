@@ -7,6 +7,7 @@ import { base58 } from '@scure/base';
 import { describe, expect, test } from 'vitest';
 import { run, temporaryFolder } from '../support/harness.ts';
 import { hasNaughty, naughty, steers } from '../support/naughty.ts';
+import { some } from '../support/size.ts';
 import { bonk, degen, evmTrader, solanaTrader, swaps, writeKeys } from '../support/traders.ts';
 
 interface Signed {
@@ -52,7 +53,7 @@ const long = [
 ];
 
 describe.skipIf(!hasNaughty)('naughty strings as comments (need the shared data folder)', () => {
-  const texts = [...naughty, ...long];
+  const texts = [...some(naughty, 100), ...long];
   const evm = { chain: 'base', transactionHash: swaps.good, tokenAddress: degen };
   const solana = { chain: 'solana', transactionHash: swaps.solana, tokenAddress: bonk };
   const headOf = {

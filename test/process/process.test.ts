@@ -98,7 +98,7 @@ test.each(['SIGINT', 'SIGTERM'] as const)('%s while waiting for the service ends
 test.each([1, 2, 3, 4, 5])(
   'eight processes that open a new sandbox at one moment all see the same world (%i)',
   async () => {
-    const preload = pathToFileURL(join(import.meta.dirname, 'meet.mjs')).href;
+    const preload = pathToFileURL(join(import.meta.dirname, '../support/meet.mjs')).href;
     const env = environment({ NODE_OPTIONS: `--import=${preload}`, MEET: temporaryFolder(), MEET_COUNT: '8' });
     const all = await Promise.all(
       Array.from({ length: 8 }, () => sotra('--sandbox leaderboard list --columns rank,pnlUsd,profileId', env)),

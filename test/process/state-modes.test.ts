@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { cardOf } from '../support/feed-cards.ts';
 import { run, stub, temporaryFolder } from '../support/harness.ts';
+import { some } from '../support/size.ts';
 import { degen, writeKeys } from '../support/traders.ts';
 
 // The superuser may do everything: as root, the commands run as nobody.
@@ -106,7 +107,7 @@ async function place(name: string, reads?: string) {
   return { folder, path, written, again };
 }
 
-test.skipIf(!works).each(Object.keys(kept))(
+test.skipIf(!works).each(some(Object.keys(kept), 3))(
   `a %s that may not be read is exit 3, named, and stays${why}`,
   async (name) => {
     const { folder, path, written, again } = await place(
@@ -124,7 +125,7 @@ test.skipIf(!works).each(Object.keys(kept))(
   },
 );
 
-test.skipIf(!works).each(Object.keys(kept))(
+test.skipIf(!works).each(some(Object.keys(kept), 3))(
   `a %s in a folder that may not be written is exit 3, named, and stays${why}`,
   async (name) => {
     const { folder, path, written, again } = await place(name);

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -11,9 +11,19 @@ import { run as runProgram } from '../../src/run.ts';
 import { openSandbox } from '../../src/sandbox/open.ts';
 import type { Sink, Transport, World } from '../../src/world.ts';
 
-const outlines = await outlineAll();
-const completions = await completionsOf(outlines);
-const program = programOf(outlines, async (shell) => completions[shell]);
+/** The program, described as by the build, or from its sources where nothing was built (`npm run mutate`); made when it is first run. */
+const program = (async () => {
+  const built = 'dist/outlines.json';
+  if (!existsSync(built)) {
+    const outlines = await outlineAll();
+    const completions = await completionsOf(outlines);
+    return programOf(outlines, async (shell) => completions[shell]);
+  }
+  const scripts = { bash: 'sotra.bash', zsh: '_sotra', fish: 'sotra.fish', powershell: 'sotra.ps1' };
+  return programOf(JSON.parse(readFileSync(built, 'utf8')), async (shell) =>
+    readFileSync(`completions/${scripts[shell]}`, 'utf8'),
+  );
+})();
 
 export interface Outcome {
   out: string;
@@ -101,7 +111,7 @@ export async function run(argv: string | readonly string[], options: RunOptions 
       throw new Error('tests start processes through the built program');
     },
   };
-  const code = await runProgram(words, program, world);
+  const code = await runProgram(words, await program, world);
   return { ...printed, code };
 }
 

@@ -145,7 +145,7 @@ export const witnesses: Readonly<Record<string, readonly Witness[]>> = {
   ],
   'follow.bulk': [
     {
-      argv: 'follow bulk --file test/follow-bulk.ndjson',
+      argv: 'follow bulk --file test/support/follow-bulk.ndjson',
       method: 'POST',
       path: '/v1/addresses/follow/bulk',
       body: [

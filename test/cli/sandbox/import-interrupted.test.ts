@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { run, temporaryFolder } from '../../support/harness.ts';
+import { some } from '../../support/size.ts';
 
 const noon = Date.parse('2026-11-20T12:00:00Z');
 const hourMs = 3_600_000;
@@ -45,7 +46,7 @@ const answers = async (env: Record<string, string>) => [
 const imported = async (path: string, env: Record<string, string>) =>
   JSON.parse((await run(`sandbox import ${path} --json`, { env, now: noon })).out);
 
-test.each(['rows read in', 'storing the positions', 'making index 2 of'])(
+test.each(some(['storing the positions', 'rows read in', 'making index 2 of'], 1))(
   'a large import that was given up at %j leaves the world as it was, at its own times',
   async (said) => {
     const env = { SOTRA_DATA_DIR: temporaryFolder() };

@@ -15,7 +15,7 @@ function writerProgram(): string {
   const source = join(folder, 'writer.ts');
   writeFileSync(
     source,
-    `import { openStore } from '${process.cwd()}/src/store.ts';
+    `import { openStore } from '${process.cwd()}/src/settings/store.ts';
     const [directory, name, count] = process.argv.slice(2);
     const startOf = (pid) => { try { process.kill(pid, 0); return ''; } catch { return undefined; } };
     const world = {

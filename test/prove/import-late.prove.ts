@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { openDb } from '../../../src/sandbox/db/store.ts';
-import { run, temporaryFolder } from '../../support/harness.ts';
+import { openDb } from '../../src/sandbox/db/store.ts';
+import { run, temporaryFolder } from '../support/harness.ts';
 
 const now = Date.parse('2026-11-20T12:00:00Z');
 const header = 'time,chain,trader,token,symbol,side,amount,usd,tx';
