@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { defineConfig, type Plugin } from 'rolldown';
+import { defineConfig, type Plugin, rolldown } from 'rolldown';
 
 /** Writes what help says of the commands beside the program, taken from the commands it has just built. */
 const outlines: Plugin = {
@@ -30,6 +30,18 @@ const jq: Plugin = {
   writeBundle({ dir = '' }) {
     mkdirSync(`${dir}/build`, { recursive: true });
     copyFileSync('node_modules/jq-wasm/dist/build/jq.wasm', `${dir}/build/jq.wasm`);
+  },
+};
+
+/** Writes the database of the demo world beside the program, from which a new sandbox is filled. */
+const demo: Plugin = {
+  name: 'demo',
+  async writeBundle({ dir = '' }) {
+    const maker = await rolldown({ input: 'bin/demo/make.ts', platform: 'node', external: ['libsql'] });
+    const file = 'node_modules/.cache/demo.cjs';
+    await maker.write({ file, format: 'cjs' });
+    const { makeDemo } = await import(pathToFileURL(file).href);
+    makeDemo(`${dir}/demo.db`);
   },
 };
 
@@ -67,7 +79,7 @@ export default defineConfig({
   input: { main: 'src/main.ts', program: 'src/program.ts', 'jq-thread': 'src/output/jq-thread.ts' },
   platform: 'node',
   external: ['libsql'],
-  plugins: [outlines, contents, jq, standInWidth, lateWidth],
+  plugins: [outlines, contents, jq, demo, standInWidth, lateWidth],
   output: {
     dir: 'dist',
     format: 'cjs',

@@ -12,7 +12,7 @@ import { type Db, openDb } from '../db/store.ts';
 import { ensureWorld } from '../db/world.ts';
 import { startDeliverer } from '../deliver/deliver.ts';
 import { countDeliveries } from '../deliver/webhooks.ts';
-import { type Random, randomFrom } from '../demo/random.ts';
+import { type Random, randomFrom } from '../random.ts';
 import { happen, knownMarkets, type LiveTrade, liveTrade, makeTrade } from '../trades/live-trades.ts';
 import type { PresetName } from '../trades/presets.ts';
 import { readTrades } from '../trades/read-trades.ts';

@@ -3,9 +3,9 @@ import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { parseTime } from '../../model/duration.ts';
 import { confirm } from '../../output/confirm.ts';
-import { advanceClock, freezeClock, getMeta, latestMs, sandboxNow } from '../db/clock.ts';
+import { advanceClock, getMeta, latestMs, sandboxNow } from '../db/clock.ts';
 import { type Db, openDb } from '../db/store.ts';
-import { addedTo, clearWorld, ensureWorld, sandboxPartners } from '../db/world.ts';
+import { addedTo, ensureWorld, resetWorld, sandboxPartners } from '../db/world.ts';
 import { countDeliveries } from '../deliver/webhooks.ts';
 import { statusView } from './view.ts';
 
@@ -83,12 +83,7 @@ export async function resetSandbox(
       await confirm(`reset ${file}, which holds ${what} of yours`, context);
       if (context.options.dryRun) context.note(`Would be dropped: ${what}.`);
     }
-    db.transaction(() => {
-      clearWorld(db);
-      const frozenMs = asOf === undefined ? undefined : parseTime(asOf);
-      if (frozenMs !== undefined) freezeClock(db, frozenMs);
-      ensureWorld(db, world.now(), empty ? 'empty' : 'demo');
-    });
+    resetWorld(db, world.now(), empty ? 'empty' : 'demo', asOf === undefined ? undefined : parseTime(asOf));
     return describe(db, world.now());
   });
 }

@@ -1,5 +1,4 @@
 import { dropFigures } from '../trades/figures.ts';
-import type { PositionState } from '../trades/positions.ts';
 import type { Db } from './store.ts';
 
 /** Columns that hold a moment, by table. */
@@ -19,22 +18,20 @@ const moments: readonly (readonly [string, string])[] = [
   ['event', 'at_ms'],
 ];
 
-/** Moves every moment in the world by some milliseconds (negative: into the past); distances in time stay as they are. */
+/** Moves every moment in the world by some milliseconds (negative: into the past); a wallet that was always tracked stays so. */
 export function moveWorld(db: Db, byMs: number): void {
   db.transaction(() => {
     dropFigures(db);
     for (const [table, column] of moments)
-      db.run(`UPDATE ${table} SET ${column} = ${column} + ? WHERE ${column} IS NOT NULL`, [byMs]);
-    for (const { id, state } of db.all<{ id: string; state: string }>('SELECT id, state FROM position'))
-      db.run('UPDATE position SET state = ? WHERE id = ?', [JSON.stringify(moveState(JSON.parse(state), byMs)), id]);
+      db.run(`UPDATE ${table} SET ${column} = ${column} + ? WHERE ${column} > 0`, [byMs]);
+    db.run(
+      `WITH moved AS (SELECT cast(? AS INTEGER) AS ms)
+       UPDATE position SET state = json_set(state,
+         '$.openedAtMs', (state ->> '$.openedAtMs') + ms,
+         '$.latestAtMs', (state ->> '$.latestAtMs') + ms,
+         '$.lots', (SELECT json_group_array(json_set(value, '$.atMs', (value ->> '$.atMs') + ms)) FROM json_each(state, '$.lots')))
+       FROM moved`,
+      [byMs],
+    );
   });
-}
-
-function moveState(state: PositionState, byMs: number): PositionState {
-  return {
-    ...state,
-    openedAtMs: state.openedAtMs + byMs,
-    latestAtMs: state.latestAtMs + byMs,
-    lots: state.lots.map((lot) => ({ ...lot, atMs: lot.atMs + byMs })),
-  };
 }

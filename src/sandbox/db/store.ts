@@ -112,17 +112,22 @@ function wrap(raw: Libsql.Database, file: string): Db {
     naming(file, () => raw.exec('BEGIN IMMEDIATE'));
     depth = 1;
   };
-  const end = (how: 'COMMIT' | 'ROLLBACK') => {
+  const commit = () => {
     depth = 0;
-    naming(file, () => raw.exec(how));
+    naming(file, () => raw.exec('COMMIT'));
+  };
+  /** SQLite has already done it after an error such as a full disk. */
+  const rollback = () => {
+    depth = 0;
+    if (raw.inTransaction) naming(file, () => raw.exec('ROLLBACK'));
   };
   const finished = <T>(act: () => T): T => {
     try {
       const result = act();
-      end('COMMIT');
+      commit();
       return result;
     } catch (error) {
-      end('ROLLBACK');
+      rollback();
       throw error;
     }
   };
@@ -146,10 +151,10 @@ function wrap(raw: Libsql.Database, file: string): Db {
       begin();
       try {
         const result = await act();
-        end('COMMIT');
+        commit();
         return result;
       } catch (error) {
-        end('ROLLBACK');
+        rollback();
         throw error;
       }
     },
@@ -197,6 +202,17 @@ function checkOwn(db: Db): void {
     throw new SotraError('config', `${db.file} is a database of another program`, {
       hint: 'Choose another file with --db or SOTRA_DATA_DIR.',
     });
+}
+
+/** Drops the indexes of some tables, for a change of most of their rows; gives the SQL that makes them again. */
+export function dropIndexes(db: Db, tables: readonly string[]): string[] {
+  const indexes = db.all<{ name: string; sql: string }>(
+    `SELECT name, sql FROM sqlite_master
+     WHERE type = 'index' AND sql IS NOT NULL AND tbl_name IN (SELECT value FROM json_each(?))`,
+    [JSON.stringify(tables)],
+  );
+  for (const { name } of indexes) db.run(`DROP INDEX ${name}`);
+  return indexes.map(({ sql }) => sql);
 }
 
 function layoutOf(db: Db): number {

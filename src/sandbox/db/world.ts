@@ -1,13 +1,7 @@
-import { SotraError } from '../../errors.ts';
 import { parseJson } from '../../model/json.ts';
-import { demoWorld, type World } from '../demo/world.ts';
-import type { Partner } from '../http/service.ts';
-import { seedLikes } from '../social/comments.ts';
-import { addWallet, findProfile } from '../social/profiles.ts';
-import { addTrades } from '../trades/add-trades.ts';
-import { getMeta, sandboxNow, setMeta } from './clock.ts';
-import { digestOf, uuidOf } from './ids.ts';
-import type { Db } from './store.ts';
+import { freezeClock, getMeta, sandboxNow, setMeta } from './clock.ts';
+import { moveWorld } from './move-world.ts';
+import { type Db, dropIndexes } from './store.ts';
 
 /** The two partners of every sandbox: each with its key and the suffix of the names it sets. */
 export const sandboxPartners = [
@@ -15,22 +9,57 @@ export const sandboxPartners = [
   { id: 'b', key: 'sandbox-key-b', suffix: '.beta.test' },
 ] as const;
 
-/** How long the demo world's backfilling wallet stays so, from creation. */
-const demoBackfillMs = 86_400_000;
-
 export type WorldKind = 'demo' | 'empty';
 
 /** Fills a new database with a world, once; a database that has one is left alone. Safe with several processes. */
 export function ensureWorld(db: Db, realNowMs: number, kind: WorldKind): void {
   if (getMeta(db, 'world') !== undefined) return;
-  db.transaction(() => {
-    if (getMeta(db, 'world') !== undefined) return;
-    for (const { id, key, suffix } of sandboxPartners)
-      db.run('INSERT INTO partner (id, key, suffix) VALUES (?, ?, ?)', [id, key, suffix]);
-    setMeta(db, 'world', kind);
-    if (kind === 'demo') fillDemo(db, demoWorld(), sandboxNow(db, realNowMs));
-    setMeta(db, 'world.counts', JSON.stringify(countOwn(db)));
+  change(db, kind, () => {
+    if (getMeta(db, 'world') === undefined) fill(db, realNowMs, kind);
   });
+}
+
+/** Replaces all that a database holds by a new world; the clock is stopped at `frozenMs`, or runs where it is absent. */
+export function resetWorld(db: Db, realNowMs: number, kind: WorldKind, frozenMs?: number): void {
+  change(db, kind, () => {
+    for (const table of ['meta', 'partner', ...contentTables]) db.run(`DELETE FROM ${table}`);
+    if (frozenMs !== undefined) freezeClock(db, frozenMs);
+    fill(db, realNowMs, kind);
+  });
+}
+
+/** The demo world, written beside the program when it is built; sources that a test runs find it there as well. */
+const demoUrl = new URL(import.meta.url.endsWith('.ts') ? '../../../dist/demo.db' : 'demo.db', import.meta.url);
+
+/** A transaction during which the demo world is at hand where it is wanted. */
+function change(db: Db, kind: WorldKind, act: () => void): void {
+  if (kind === 'empty') {
+    db.transaction(act);
+    return;
+  }
+  db.run('ATTACH ? AS demo', [`${demoUrl.href}?mode=ro&immutable=1`]);
+  try {
+    db.transaction(act);
+  } finally {
+    db.run('DETACH demo');
+  }
+}
+
+function fill(db: Db, realNowMs: number, kind: WorldKind): void {
+  for (const { id, key, suffix } of sandboxPartners)
+    db.run('INSERT INTO partner (id, key, suffix) VALUES (?, ?, ?)', [id, key, suffix]);
+  setMeta(db, 'world', kind);
+  if (kind === 'demo') copyDemo(db, sandboxNow(db, realNowMs));
+  setMeta(db, 'world.counts', JSON.stringify(countOwn(db)));
+}
+
+/** Copies the demo world, moved in time so that its newest trade is now. The indexes are quicker to make than to keep up to date. */
+function copyDemo(db: Db, nowMs: number): void {
+  const indexes = dropIndexes(db, contentTables);
+  for (const table of contentTables) db.run(`INSERT INTO main.${table} SELECT * FROM demo.${table}`);
+  const newestMs = db.get<{ ms: number }>('SELECT max(at_ms) AS ms FROM trade')?.ms ?? nowMs;
+  moveWorld(db, nowMs - newestMs);
+  for (const sql of indexes) db.run(sql);
 }
 
 /** What users put into a sandbox, by its tables. */
@@ -51,110 +80,8 @@ export function addedTo(db: Db): string[] {
   });
 }
 
-function fillDemo(db: Db, world: World, nowMs: number): void {
-  const shiftMs = nowMs - world.newestMs;
-  for (const person of world.people) {
-    const [first = ''] = person.addresses;
-    const readyMs = { unnamed: null, backfilling: nowMs + demoBackfillMs, active: 0 }[person.tracking];
-    const id = addWallet(db, first, readyMs);
-    for (const address of person.addresses.slice(1))
-      db.run('INSERT INTO wallet (address, profile_id, ready_ms) VALUES (?, ?, ?)', [address, id, readyMs]);
-    db.run('UPDATE profile SET name = ?, images = ?, handles = ?, nsfw = ? WHERE id = ?', [
-      person.name,
-      JSON.stringify(person.images),
-      JSON.stringify(person.metadata),
-      JSON.stringify(person.isNSFW),
-      id,
-    ]);
-  }
-  addTrades(
-    db,
-    world.trades.map((trade) => ({ ...trade, atMs: trade.atMs + shiftMs })),
-  );
-  for (const { partner, address, name, avatarUrl } of world.names)
-    db.run('INSERT INTO partner_name (profile_id, partner_id, name, name_key, avatar_url) VALUES (?, ?, ?, ?, ?)', [
-      findProfile(db, address, partnerOf(partner)),
-      partner,
-      name,
-      name.toLowerCase(),
-      avatarUrl,
-    ]);
-  for (const { partner, follower, target } of world.follows)
-    db.run('INSERT OR IGNORE INTO follow (partner_id, follower_id, target_id, at_ms) VALUES (?, ?, ?, ?)', [
-      partner,
-      findProfile(db, follower, partnerOf(partner)),
-      findProfile(db, target, partnerOf(partner)),
-      nowMs,
-    ]);
-  for (const comment of world.comments) addDemoComment(db, comment, shiftMs);
-  seedLikes(db);
-  for (const copy of world.copies)
-    db.run('INSERT INTO copy (id, comment_id, partner_id, wallet, usd, at_ms) VALUES (?, ?, ?, ?, ?, ?)', [
-      uuidOf(`copy:${copy.commentTradeRowKey}:${copy.actorAddress}:${copy.atMs}`),
-      commentIdOf(copy.commentTradeRowKey),
-      copy.partner,
-      copy.actorAddress,
-      copy.usd,
-      copy.atMs + shiftMs,
-    ]);
-}
-
-function partnerOf(id: 'a' | 'b'): Partner {
-  return sandboxPartners.find((partner) => partner.id === id) ?? sandboxPartners[0];
-}
-
-function commentIdOf(tradeRowKey: string): string {
-  return uuidOf(`comment:${tradeRowKey}`);
-}
-
-interface CommentedTrade {
-  id: number;
-  chain: string;
-  token: string;
-  wallet: string;
-  tx: string | null;
-  orderId: string | null;
-}
-
-function addDemoComment(db: Db, comment: World['comments'][number], shiftMs: number): void {
-  const trade = db.get<CommentedTrade>(
-    'SELECT id, chain, token, wallet, tx, order_id AS orderId FROM trade WHERE row_key = ?',
-    [digestOf(comment.tradeRowKey)],
-  );
-  if (trade === undefined)
-    throw new SotraError('internal', `the demo world comments on a missing trade: ${comment.tradeRowKey}`);
-  const id = commentIdOf(comment.tradeRowKey);
-  db.run(
-    `INSERT INTO comment (id, trade_id, partner_id, chain, token, transaction_hash, wallet, text, at_ms, like_count)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    [
-      id,
-      trade.id,
-      comment.byPartner,
-      trade.chain,
-      trade.token,
-      trade.tx ?? trade.orderId ?? '',
-      trade.wallet,
-      comment.text,
-      comment.atMs + shiftMs,
-      comment.likeCount,
-    ],
-  );
-  comment.replies.forEach((reply, index) => {
-    db.run('INSERT INTO reply (id, comment_id, wallet, text, at_ms, like_count) VALUES (?, ?, ?, ?, ?, ?)', [
-      uuidOf(`reply:${id}:${index}`),
-      id,
-      reply.authorAddress,
-      reply.text,
-      reply.atMs + shiftMs,
-      reply.likeCount,
-    ]);
-  });
-}
-
-const worldTables = [
-  'meta',
-  'partner',
+/** The tables of a world; `meta` and `partner` are those of its database. */
+export const contentTables = [
   'profile',
   'wallet',
   'external',
@@ -175,10 +102,3 @@ const worldTables = [
   'figure',
   'figure_stale',
 ] as const;
-
-/** Empties every table; the layout stays. */
-export function clearWorld(db: Db): void {
-  db.transaction(() => {
-    for (const table of worldTables) db.run(`DELETE FROM ${table}`);
-  });
-}

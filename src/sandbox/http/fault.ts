@@ -1,4 +1,4 @@
-import { randomFrom } from '../demo/random.ts';
+import { randomFrom } from '../random.ts';
 import { type Answer, answerOf, type IncomingRequest, pathOf } from './answer.ts';
 import type { Fault } from './fault-text.ts';
 

@@ -128,20 +128,3 @@ function repliesOf(
   }
   return found;
 }
-
-/**
- * Makes likes out of like counts in a new world: those who follow an author like the author's comments and the replies to
- * them, as many as the counts say. Nothing of the service writes likes (wire-facts 7), so a world brings its own.
- */
-export function seedLikes(db: Db): void {
-  for (const { id, wallet, likeCount } of db.all<{ id: string; wallet: string; likeCount: number }>(
-    `SELECT id, wallet, like_count AS likeCount FROM comment WHERE like_count > 0
-     UNION ALL SELECT r.id, c.wallet, r.like_count FROM reply r JOIN comment c ON c.id = r.comment_id WHERE r.like_count > 0`,
-  ))
-    db.run(
-      `INSERT OR IGNORE INTO liked (target_id, profile_id)
-       SELECT DISTINCT ?, f.follower_id FROM wallet w JOIN follow f ON f.target_id = w.profile_id
-       WHERE w.address = ? ORDER BY f.follower_id LIMIT ?`,
-      [id, wallet, likeCount],
-    );
-}

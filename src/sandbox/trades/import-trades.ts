@@ -1,7 +1,7 @@
 import { type Chain, chains } from '../../model/chain.ts';
 import { getMeta, setMeta } from '../db/clock.ts';
 import { moveWorld } from '../db/move-world.ts';
-import type { Db } from '../db/store.ts';
+import { type Db, dropIndexes } from '../db/store.ts';
 import { ensureWorld } from '../db/world.ts';
 import { type Added, addTrades, byMemory, openBook } from './add-trades.ts';
 import type { Fatal, RejectedRow } from './read-rows.ts';
@@ -127,15 +127,12 @@ function addLots({ db, onStored }: ImportOptions, lots: AsyncIterable<Trade[]>):
 
 /** The indexes are away until the end; call it in a transaction. */
 async function addLarge({ db, onStep }: ImportOptions, lots: AsyncIterable<Trade[]>): Promise<Added> {
-  const indexes = db.all<{ name: string; sql: string }>(
-    "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND tbl_name IN ('trade', 'position') AND sql IS NOT NULL",
-  );
-  for (const { name } of indexes) db.run(`DROP INDEX ${name}`);
+  const indexes = dropIndexes(db, ['trade', 'position']);
   const book = openBook(db, { dropStored: byMemory(db) });
   const total = await addEach(lots, book.add);
   await onStep('storing the positions');
   book.savePositions();
-  for (const [index, { sql }] of indexes.entries()) {
+  for (const [index, sql] of indexes.entries()) {
     await onStep(`making index ${index + 1} of ${indexes.length}`);
     db.run(sql);
   }

@@ -2,7 +2,7 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { encodeBase58, isEvmAddress, normalizeAddress } from '../../model/address.ts';
 import type { Chain } from '../../model/chain.ts';
 import type { Db } from '../db/store.ts';
-import type { Random } from '../demo/random.ts';
+import type { Random } from '../random.ts';
 import { addTrades } from './add-trades.ts';
 import type { Trade } from './trade.ts';
 

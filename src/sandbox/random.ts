@@ -13,9 +13,8 @@ export interface Random {
 }
 
 /**
- * Gives a random source whose row depends on the seed text alone: mulberry32, seeded with the FNV-1a hash of the text.
- * `pick` throws a RangeError on an empty list. Only + - * / are used anywhere in the demo world: `Math.exp`, `log`, `cos`
- * may differ in the last bit between engines, and the world must not.
+ * A random source whose row depends on the seed text alone: mulberry32, seeded with the FNV-1a hash of the text. Errors: `pick` throws a
+ * RangeError for an empty list.
  */
 export function randomFrom(seedText: string): Random {
   let state = hashText(seedText);

@@ -1,4 +1,4 @@
-import type { LeaderboardChain } from '../../model/chain.ts';
+import type { LeaderboardChain } from '../../src/model/chain.ts';
 
 /** How one person trades. */
 export interface Habit {

@@ -1,6 +1,6 @@
+import { type Random, randomFrom } from '../../src/sandbox/random.ts';
 import type { Habit } from './habits.ts';
 import type { PriceAt } from './prices.ts';
-import { type Random, randomFrom } from './random.ts';
 import type { DemoToken } from './tokens.ts';
 
 /** One stay in one token: from the first buy (or opening short) to the last sell, not yet cut into trades. */

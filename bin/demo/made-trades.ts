@@ -1,8 +1,8 @@
-import type { Trade } from '../trades/trade.ts';
+import { type Random, randomFrom } from '../../src/sandbox/random.ts';
+import type { Trade } from '../../src/sandbox/trades/trade.ts';
 import type { Habit } from './habits.ts';
 import { transactionHash } from './ids.ts';
 import type { Member } from './people.ts';
-import { type Random, randomFrom } from './random.ts';
 import type { Round } from './rounds.ts';
 
 /** A generated trade with its part in the story, by which a comment is chosen for it. */

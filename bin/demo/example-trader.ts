@@ -1,4 +1,4 @@
-import type { Trade } from '../trades/trade.ts';
+import type { Trade } from '../../src/sandbox/trades/trade.ts';
 import type { Person } from './people.ts';
 
 const address = '0x7e5f4552091a69125d5dfcb7b8c2659029395bdf';

@@ -1,6 +1,6 @@
+import { type Random, randomFrom } from '../../src/sandbox/random.ts';
 import type { MadeTrade } from './made-trades.ts';
 import type { Member } from './people.ts';
-import { type Random, randomFrom } from './random.ts';
 import { answers, type Line, lines } from './talk-lines.ts';
 
 /** A comment by a trader on a trade of their own, with what others answered. */

@@ -1,4 +1,4 @@
-import type { Trade } from '../trades/trade.ts';
+import type { Trade } from '../../src/sandbox/trades/trade.ts';
 import recorded from './hyperliquid-fills.json' with { type: 'json' };
 import type { Person } from './people.ts';
 import { demoTokens } from './tokens.ts';

@@ -1,8 +1,8 @@
-import type { Trade } from '../trades/trade.ts';
+import { type Random, randomFrom } from '../../src/sandbox/random.ts';
+import type { Trade } from '../../src/sandbox/trades/trade.ts';
 import { transactionHash } from './ids.ts';
 import type { MadeTrade } from './made-trades.ts';
 import type { Member } from './people.ts';
-import { type Random, randomFrom } from './random.ts';
 import type { Market } from './rounds.ts';
 import type { DemoComment } from './talk.ts';
 

@@ -1,4 +1,4 @@
-import type { Trade } from '../trades/trade.ts';
+import type { Trade } from '../../src/sandbox/trades/trade.ts';
 import { exampleTrader, exampleTrades } from './example-trader.ts';
 import { habits } from './habits.ts';
 import { recordedAccount, recordedTrades } from './hyperliquid.ts';
@@ -33,8 +33,8 @@ const recordedEndMs = endMs - 3 * 3_600_000;
 
 /**
  * Gives the built-in world: one real account's recorded perp fills and some forty invented traders on four chains. The
- * same value on every call and every machine, in a few dozen milliseconds. Source: assumed (the sandbox's
- * own choice).
+ * same value on every call and every machine: only + - * / are used, as `Math.exp`, `log` and `cos` may differ in the last bit
+ * between engines. Source: assumed (the sandbox's own choice).
  */
 export function demoWorld(): World {
   const members = demoMembers();
