@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { run, stub, temporaryFolder } from '../support/harness.ts';
-import { hasNaughty, naughty, sampled, steers } from '../support/naughty.ts';
+import { naughty, sampled, steers } from '../support/naughty.ts';
 import { degen, evmTrader } from '../support/traders.ts';
 
 /** What can be an argument: anything without a NUL. */
@@ -43,7 +43,7 @@ const places: readonly string[][] = [
   ['TEXT'],
 ];
 
-describe.skipIf(!hasNaughty)('naughty strings as input (need the shared data folder)', () => {
+describe('naughty strings as input', () => {
   test('in any place of a command line: taken or refused, and told without steering the terminal', {
     timeout: 120_000,
   }, async () => {

@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
 import { answering, type Outcome, type RunOptions, run } from '../support/harness.ts';
-import { hasNaughty, naughty, sampled, steers, witnessWidth } from '../support/naughty.ts';
+import { naughty, sampled, steers, witnessWidth } from '../support/naughty.ts';
 import { type Answer, hostile, itemsOf, realAnswers, withText } from '../support/naughty-answers.ts';
 
 /** Text in which nothing is hidden, so that it must come out as it went in. */
@@ -33,7 +33,7 @@ function mdCells(line: string): string[] {
 const isFormula = (text: string) =>
   /^\p{Cf}*[=+\-@\t\r\n＝＋－＠]/u.test(text) && !/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text);
 
-describe.skipIf(!hasNaughty)('naughty strings as texts of the service (need the shared data folder)', () => {
+describe('naughty strings as texts of the service', () => {
   let real: ReturnType<typeof realAnswers> | undefined;
   /** Taken from the sandbox once, by the first test that needs them. */
   const answers = () => {

@@ -6,7 +6,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js';
 import { base58 } from '@scure/base';
 import { describe, expect, test } from 'vitest';
 import { run, temporaryFolder } from '../support/harness.ts';
-import { hasNaughty, naughty, steers } from '../support/naughty.ts';
+import { naughty, steers } from '../support/naughty.ts';
 import { some } from '../support/size.ts';
 import { bonk, degen, evmTrader, solanaTrader, swaps, writeKeys } from '../support/traders.ts';
 
@@ -52,7 +52,7 @@ const long = [
   '\u202e',
 ];
 
-describe.skipIf(!hasNaughty)('naughty strings as comments (need the shared data folder)', () => {
+describe('naughty strings as comments', () => {
   const texts = [...some(naughty, 100), ...long];
   const evm = { chain: 'base', transactionHash: swaps.good, tokenAddress: degen };
   const solana = { chain: 'solana', transactionHash: swaps.solana, tokenAddress: bonk };

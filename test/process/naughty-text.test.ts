@@ -6,13 +6,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { cardOf } from '../support/feed-cards.ts';
 import { answering, run, stub, temporaryFolder } from '../support/harness.ts';
-import { hasNaughty, naughty, sampled, steers } from '../support/naughty.ts';
+import { naughty, sampled, steers } from '../support/naughty.ts';
 
 /** What steers a terminal in rows whose fields are parted by tabs. */
 const inRows = (text: string) => steers.exec(text.replaceAll('\t', ' '))?.[0];
 const rawControl = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/;
 
-describe.skipIf(!hasNaughty)('naughty strings around the answers (need the shared data folder)', () => {
+describe('naughty strings around the answers', () => {
   test('as the reason of an error: one safe line for people, every character in JSON', async () => {
     let reason = '';
     const { env } = await stub((_, response, count) => {

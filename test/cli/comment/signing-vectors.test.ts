@@ -6,7 +6,7 @@ import { checksumAddress, recoverAddress } from '../../../src/resources/comment/
 import { ed25519Problem, verifySignature } from '../../../src/resources/comment/verify.ts';
 import { run } from '../../support/harness.ts';
 
-const data = '../shared/data';
+const data = 'test/data';
 
 function vectors<T>(file: string): T[] {
   return JSON.parse(gunzipSync(readFileSync(`${data}/${file}.json.gz`)).toString());

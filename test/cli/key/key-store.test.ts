@@ -186,7 +186,7 @@ test('a file with a password or a secret that others may read is used with a war
   expect([verified.code, verified.err]).toEqual([12, warning(secret)]);
 });
 
-const vectorFile = '../shared/data/keystores/web3_secret_storage_v3.json.gz';
+const vectorFile = 'test/data/keystores/web3_secret_storage_v3.json.gz';
 
 interface KeystoreVector {
   id: string;

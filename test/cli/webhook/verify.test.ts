@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { startSigning } from '../../../src/model/webhook-signature.ts';
 import { run, temporaryFolder } from '../../support/harness.ts';
 
-const vectors = '../shared/data/webhook-signatures';
+const vectors = 'test/data/webhook-signatures';
 const hasData = existsSync(vectors);
 const why = hasData ? '' : ' (skipped: the folder with signature vectors is absent)';
 const read = (name: string) => JSON.parse(gunzipSync(readFileSync(`${vectors}/${name}.gz`)).toString());

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { parse } from 'csv-parse/sync';
 import { expect, test } from 'vitest';
 import { selectColumns } from '../../../src/output/columns.ts';
@@ -6,7 +6,7 @@ import { renderMarkdown } from '../../../src/output/markdown.ts';
 import { type RowFormat, rowWriter } from '../../../src/output/rows.ts';
 import { textView, traders, traderView } from '../../support/output-sample.ts';
 
-const naughtyPath = '../shared/data/hostile/text/blns.json';
+const naughtyPath = 'test/data/hostile/text/blns.json';
 
 function writeAll(format: RowFormat, columns?: string[], header = true): string {
   const writer = rowWriter(traderView, format, columns === undefined ? { header } : { columns, header });
@@ -118,22 +118,19 @@ test('markdown is a GitHub table with its own characters escaped', () => {
   expect(renderMarkdown(traderView, [], {})).toBe('');
 });
 
-test.skipIf(!existsSync(naughtyPath))(
-  'naughty strings keep every format in its rows (needs the shared data folder)',
-  () => {
-    const strings = JSON.parse(readFileSync(naughtyPath, 'utf8')) as string[];
-    const control = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/;
-    for (const text of strings) {
-      const csv = rowWriter(textView, 'csv', { header: false }).row([text, 'end'], 0);
-      expect(csv).not.toMatch(control);
-      expect(parse(csv, { relax_column_count: true })).toEqual([[expect.any(String), 'end']]);
-      const tsv = rowWriter(textView, 'tsv', { header: false }).row([text, 'end'], 0);
-      expect(tsv).toMatch(/^[^\t\n\r]*\tend\n$/);
-      expect(tsv).not.toMatch(control);
-      const ndjson = rowWriter(textView, 'ndjson', { header: false }).row([text, 'end'], 0);
-      expect(JSON.parse(ndjson)).toEqual([text, 'end']);
-      expect(ndjson.trimEnd()).not.toMatch(/[\u0000-\u001f\u007f-\u009f]/);
-      expect(renderMarkdown(textView, [[text, 'end']], {}).split('\n').length).toBe(4);
-    }
-  },
-);
+test('naughty strings keep every format in its rows', () => {
+  const strings = JSON.parse(readFileSync(naughtyPath, 'utf8')) as string[];
+  const control = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/;
+  for (const text of strings) {
+    const csv = rowWriter(textView, 'csv', { header: false }).row([text, 'end'], 0);
+    expect(csv).not.toMatch(control);
+    expect(parse(csv, { relax_column_count: true })).toEqual([[expect.any(String), 'end']]);
+    const tsv = rowWriter(textView, 'tsv', { header: false }).row([text, 'end'], 0);
+    expect(tsv).toMatch(/^[^\t\n\r]*\tend\n$/);
+    expect(tsv).not.toMatch(control);
+    const ndjson = rowWriter(textView, 'ndjson', { header: false }).row([text, 'end'], 0);
+    expect(JSON.parse(ndjson)).toEqual([text, 'end']);
+    expect(ndjson.trimEnd()).not.toMatch(/[\u0000-\u001f\u007f-\u009f]/);
+    expect(renderMarkdown(textView, [[text, 'end']], {}).split('\n').length).toBe(4);
+  }
+});

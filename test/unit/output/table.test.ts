@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
@@ -82,50 +82,42 @@ test('a file of broken quotes costs no more than its length, and each broken row
   expect(pairs.every(({ reason }, index) => index === 0 || reason !== undefined)).toBe(true);
 }, 60_000);
 
-const hostile = '../shared/data/hostile';
+const hostile = 'test/data/hostile';
 const spectrum = join(hostile, 'csv/csvs');
 
-test.skipIf(!existsSync(spectrum))(
-  'the tables of csv-spectrum are read as they are meant (needs ../shared/data)',
-  async () => {
-    // One has a quote in the middle of a cell, which is an error of its row here.
-    for (const file of readdirSync(spectrum).filter((name) => name !== 'location_coordinates.csv')) {
-      const expected: Record<string, string>[] = JSON.parse(
-        readFileSync(join(hostile, 'csv/json', file.replace('.csv', '.json')), 'utf8'),
-      );
-      const [header, ...rows] = await rowsOf(readFileSync(join(spectrum, file)));
-      const named = rows.map(({ cells }) =>
-        Object.fromEntries(cells.map((text, index) => [header?.cells[index], text])),
-      );
-      // Lines within cells end in a line feed, whatever ended them in the file.
-      expect([file, named]).toEqual([file, JSON.parse(JSON.stringify(expected).replaceAll('\\r\\n', '\\n'))]);
-    }
-  },
-);
+test('the tables of csv-spectrum are read as they are meant', async () => {
+  // One has a quote in the middle of a cell, which is an error of its row here.
+  for (const file of readdirSync(spectrum).filter((name) => name !== 'location_coordinates.csv')) {
+    const expected: Record<string, string>[] = JSON.parse(
+      readFileSync(join(hostile, 'csv/json', file.replace('.csv', '.json')), 'utf8'),
+    );
+    const [header, ...rows] = await rowsOf(readFileSync(join(spectrum, file)));
+    const named = rows.map(({ cells }) => Object.fromEntries(cells.map((text, index) => [header?.cells[index], text])));
+    // Lines within cells end in a line feed, whatever ended them in the file.
+    expect([file, named]).toEqual([file, JSON.parse(JSON.stringify(expected).replaceAll('\\r\\n', '\\n'))]);
+  }
+});
 
 const suite = join(hostile, 'json/json_test_suite.json');
 
-test.skipIf(!existsSync(suite))(
-  'odd JSON is read or refused by every reader, never more (needs ../shared/data)',
-  async () => {
-    const documents: { name: string; base64: string }[] = JSON.parse(readFileSync(suite, 'utf8'));
-    const readers = [
-      (bytes: AsyncIterable<Uint8Array>) => readAddressFile({ name: 'f', bytes }),
-      (bytes: AsyncIterable<Uint8Array>) => readAddressFile({ name: 'f', bytes }, 'a'),
-      (bytes: AsyncIterable<Uint8Array>) => readEntries({ name: 'f', bytes }),
-      (bytes: AsyncIterable<Uint8Array>) =>
-        readTrades({ name: 'f', bytes }, { chain: undefined, preset: 'hyperliquid-fills', map: {} }),
-      (bytes: AsyncIterable<Uint8Array>) =>
-        readTrades({ name: 'f', bytes }, { chain: 'base', preset: undefined, map: {} }),
-    ];
-    for (const { name, base64 } of documents)
-      for (const read of readers)
-        for (const size of [1, 1000])
-          try {
-            for await (const _ of read(inPieces(Buffer.from(base64, 'base64'), size)));
-          } catch (error) {
-            expect([name, error]).toEqual([name, expect.any(SotraError)]);
-          }
-    expect(documents.length).toBeGreaterThan(100);
-  },
-);
+test('odd JSON is read or refused by every reader, never more', async () => {
+  const documents: { name: string; base64: string }[] = JSON.parse(readFileSync(suite, 'utf8'));
+  const readers = [
+    (bytes: AsyncIterable<Uint8Array>) => readAddressFile({ name: 'f', bytes }),
+    (bytes: AsyncIterable<Uint8Array>) => readAddressFile({ name: 'f', bytes }, 'a'),
+    (bytes: AsyncIterable<Uint8Array>) => readEntries({ name: 'f', bytes }),
+    (bytes: AsyncIterable<Uint8Array>) =>
+      readTrades({ name: 'f', bytes }, { chain: undefined, preset: 'hyperliquid-fills', map: {} }),
+    (bytes: AsyncIterable<Uint8Array>) =>
+      readTrades({ name: 'f', bytes }, { chain: 'base', preset: undefined, map: {} }),
+  ];
+  for (const { name, base64 } of documents)
+    for (const read of readers)
+      for (const size of [1, 1000])
+        try {
+          for await (const _ of read(inPieces(Buffer.from(base64, 'base64'), size)));
+        } catch (error) {
+          expect([name, error]).toEqual([name, expect.any(SotraError)]);
+        }
+  expect(documents.length).toBeGreaterThan(100);
+});

@@ -227,7 +227,7 @@ test('each recorded fill starts where the one before it in its coin ended, and t
   for (const end of held.values()) expect(end).toBeCloseTo(0, 6);
 });
 
-const recording = '../shared/data/trades-hyperliquid/api_responses/get_user_fills.json';
+const recording = 'test/data/trades-hyperliquid/api_responses/get_user_fills.json';
 
 test.skipIf(!existsSync(recording))(
   `the fills are those of the recording itself (skipped where ${recording} is absent)`,

@@ -114,10 +114,13 @@ describe('hyperliquid fills', () => {
     );
   });
 
-  test.skipIf(!existsSync(data))('the recorded answer: 500 fills, each starting where the last ended', async () => {
-    const { trades, rejected } = await readFile('trades-hyperliquid/api_responses/get_user_fills.json', {
-      preset: 'hyperliquid-fills',
-    });
+  test('the recorded answer: 500 fills, each starting where the last ended', async () => {
+    const { trades, rejected } = await collectEvents(
+      createReadStream('test/data/trades-hyperliquid/api_responses/get_user_fills.json'),
+      {
+        preset: 'hyperliquid-fills',
+      },
+    );
     expect(rejected).toEqual([]);
     expect(trades).toHaveLength(521);
     expect(countRepeats(trades)).toBe(0);
