@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { checkedLine } from '../../src/files/log-file.ts';
 import { lineWidth } from '../../src/output/io.ts';
 import { displayWidth, wrapText } from '../../src/output/text-width.ts';
-import { eventLine } from '../../src/resources/webhook/receive/event-line.ts';
+import { eventLine } from '../../src/resources/webhook/receive/events.ts';
 import { run, stub, temporaryFolder } from '../support/harness.ts';
 import { degen } from '../support/traders.ts';
 

@@ -95,7 +95,7 @@ const sync = defineCommand({
   ],
   uses: ['requests', 'changes'],
   exitCodes: uploadCodes,
-  view: async () => (await import('./upload/sync-view.ts')).synced,
+  view: async () => (await import('./view.ts')).synced,
   run: async (input, context) => (await import('./upload/run-sync.ts')).syncAddresses(input, context),
 });
 
@@ -120,7 +120,7 @@ const jobs = defineCommand({
   examples: [{ argv: 'webhook jobs', says: 'every upload with what is confirmed' }],
   uses: [],
   exitCodes: [3],
-  view: async () => (await import('./upload/sync-view.ts')).jobs,
+  view: async () => (await import('./view.ts')).jobs,
   run: async (_, context) => (await import('./upload/run-sync.ts')).showJobs(context),
 });
 
@@ -134,7 +134,7 @@ const removeJob = defineCommand({
   examples: [{ argv: 'webhook jobs remove 3f9a --yes', says: 'the upload whose name begins so' }],
   uses: ['changes'],
   exitCodes: [3, 5],
-  view: async () => (await import('./upload/sync-view.ts')).removedJob,
+  view: async () => (await import('./view.ts')).removedJob,
   run: async ({ job }, context) => (await import('./upload/remove-job.ts')).removeJob(job, context),
 });
 
@@ -163,7 +163,7 @@ const secret = defineCommand({
   ],
   uses: ['requests', 'changes'],
   exitCodes: [3, ...serviceExitCodes],
-  view: async () => (await import('./upload/sync-view.ts')).secretWritten,
+  view: async () => (await import('./view.ts')).secretWritten,
   run: async ({ uid, out }, context) => (await import('./run-secret.ts')).writeWebhookSecret(uid, out, context),
 });
 

@@ -8,8 +8,7 @@ import * as endpoints from './endpoints.ts';
 import { listed, shownSecret } from './listed.ts';
 import { jobsFolder, listJobs, serviceId } from './upload/jobs.ts';
 import { keptSecret, maskSecret, writeSecret } from './upload/secret-file.ts';
-import { secretWritten } from './upload/sync-view.ts';
-import { list as listView } from './view.ts';
+import { list as listView, secretWritten } from './view.ts';
 
 /** The caller's webhooks, secrets masked in every format unless asked for. */
 export async function listWebhooks(showSecrets: boolean, context: Context): Promise<Result> {

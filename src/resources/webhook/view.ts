@@ -1,21 +1,34 @@
-import { formatCount } from '../../output/format.ts';
-import type { Column, View } from '../../output/view.ts';
+import { formatCount, formatTime } from '../../output/format.ts';
+import type { Cell, Column, Shown, View } from '../../output/view.ts';
 import type { Validation, Webhook, WebhookList } from './endpoints.ts';
-import type { UploadResult } from './upload/run-upload.ts';
 
-const url: Column<{ destinationUrl?: string | null | undefined }> = {
-  key: 'destinationUrl',
-  header: 'Destination',
-  help: 'where feed items are sent',
-  value: (webhook) => webhook.destinationUrl,
-  cut: 'middle',
-};
-const uid: Column<{ uid?: string | undefined }> = {
-  key: 'uid',
-  header: 'Webhook',
-  help: 'uid: what later commands take',
-  value: (webhook) => webhook.uid,
-};
+type Options<Row> = Partial<Omit<Column<Row>, 'key' | 'header' | 'help'>>;
+
+function text<Row>(key: keyof Row & string, header: string, help: string, options: Options<Row> = {}): Column<Row> {
+  return { key, header, help, value: (row) => row[key] as Cell, ...options };
+}
+
+function count<Row>(key: keyof Row & string, header: string, help: string, options: Options<Row> = {}): Column<Row> {
+  return text(key, header, help, { show: (row) => formatCount(row[key] as number), ...options });
+}
+
+function time<Row>(key: keyof Row & string, header: string, help: string): Column<Row> {
+  return text(key, header, help, { show: (row) => formatTime(row[key] as number | null) });
+}
+
+function yesNo<Row>(key: keyof Row & string, header: string, help: string): Column<Row> {
+  return text(key, header, help, {
+    show: (row) => (row[key] ? { text: 'yes', tone: 'gain' } : { text: 'no', tone: 'loss' }),
+  });
+}
+
+const uid = text<{ uid?: string | undefined }>('uid', 'Webhook', 'uid: what later commands take');
+const destination = text<{ destinationUrl?: string | null | undefined }>(
+  'destinationUrl',
+  'Destination',
+  'where feed items are sent',
+  { cut: 'middle' },
+);
 
 /** The webhooks of a key; secrets come masked unless they were asked for. */
 export const list: View<WebhookList, Webhook> = {
@@ -23,21 +36,41 @@ export const list: View<WebhookList, Webhook> = {
   rows: (webhooks) => webhooks,
   columns: [
     uid,
-    url,
-    {
-      key: 'secret',
-      header: 'Secret',
-      help: 'what deliveries are signed with; masked unless --show-secrets',
-      value: (webhook) => webhook.secret,
-      drop: 1,
-    },
+    destination,
+    text('secret', 'Secret', 'what deliveries are signed with; masked unless --show-secrets', { drop: 1 }),
   ],
   empty: 'No webhooks. sotra webhook register --url <address> --file <file> makes one.',
 };
 
-function count(key: keyof UploadResult & string, header: string, help: string): Column<UploadResult> {
-  const value = (result: UploadResult) => result[key] as number;
-  return { key, header, help, value, show: (result) => formatCount(value(result)) };
+/** Whether a destination checks signatures. */
+export const validated: View<Validation, Validation> = {
+  layout: 'record',
+  rows: (answer) => [answer],
+  columns: [
+    yesNo('success', 'Checks signatures', 'refuses the unsigned probe and takes the signed one'),
+    text('error', 'Why not', 'which probe went wrong'),
+  ],
+};
+
+/** The webhook that was deleted; the service's answer says nothing. */
+export const deleted: View<unknown, { uid: string }, { uid: string }> = {
+  layout: 'record',
+  rows: (_, input) => [input],
+  columns: [uid, { key: 'state', header: 'State', help: 'deleted', value: () => 'deleted' }],
+};
+
+/** What an upload prints; section "Results of the commands that are more than one call" of the command-line names. */
+export interface UploadResult {
+  uid: string;
+  destinationUrl: string | null;
+  job: string;
+  addresses: number;
+  chunks: number;
+  duplicates: number;
+  rejected: number;
+  resentChunks: number;
+  secret?: string;
+  secretFile?: string;
 }
 
 /** What an upload did. The secret is not shown to people: it is in a file. */
@@ -46,8 +79,8 @@ export const uploaded: View<UploadResult, UploadResult> = {
   rows: (result) => [result],
   columns: [
     uid,
-    url,
-    { key: 'job', header: 'Upload', help: 'its name, for webhook resume', value: (result) => result.job },
+    destination,
+    text('job', 'Upload', 'its name, for webhook resume'),
     count('addresses', 'Addresses', 'distinct addresses, all confirmed'),
     count('chunks', 'Chunks', 'requests of up to 1,000 addresses'),
     count('duplicates', 'Repeated', 'addresses that stood in the input more than once'),
@@ -57,14 +90,10 @@ export const uploaded: View<UploadResult, UploadResult> = {
       'Sent twice',
       'chunks sent more than once, over all runs; harmless, since addresses are a set',
     ),
-    {
-      key: 'secretFile',
-      header: 'Secret',
-      help: 'the file with the secret; without --secret-file, how to get it',
-      value: (result) => result.secretFile,
+    text('secretFile', 'Secret', 'the file with the secret; without --secret-file, how to get it', {
       show: (result) =>
         result.secretFile ?? (result.secret === undefined ? '–' : `kept; sotra webhook secret ${result.uid}`),
-    },
+    }),
   ],
   notes: ({ secret, uid: id }) =>
     secret === undefined
@@ -72,25 +101,185 @@ export const uploaded: View<UploadResult, UploadResult> = {
       : [`The secret is kept on this machine: sotra webhook secret ${id} --out <file> writes it to a file.`],
 };
 
-/** Whether a destination checks signatures. */
-export const validated: View<Validation, Validation> = {
+/** What `webhook sync --json` prints. */
+export interface SyncResult {
+  uid: string;
+  /** Distinct addresses of the file. */
+  wanted: number;
+  /** Addresses that were confirmed before. */
+  confirmed: number;
+  missing: number;
+  sent: number;
+  /** Confirmed addresses that the file does not have. */
+  notRemovable: number;
+  /** The first of them. */
+  notRemovableAddresses: string[];
+  inSync: boolean;
+  job: string | null;
+  chunks: number;
+  resentChunks: number;
+}
+
+export const synced: View<SyncResult, SyncResult> = {
   layout: 'record',
-  rows: (answer) => [answer],
+  rows: (result) => [result],
   columns: [
-    {
-      key: 'success',
-      header: 'Checks signatures',
-      help: 'refuses the unsigned probe and takes the signed one',
-      value: (answer) => answer.success,
-      show: ({ success }) => ({ text: success ? 'yes' : 'no', tone: success ? 'gain' : 'loss' }),
-    },
-    { key: 'error', header: 'Why not', help: 'which probe went wrong', value: (answer) => answer.error },
+    text('uid', 'Webhook', 'uid'),
+    count('wanted', 'In the file', 'distinct addresses of the file'),
+    count('confirmed', 'Confirmed before', 'addresses that this machine knows the webhook to have'),
+    count('missing', 'Missing', 'addresses of the file that were not confirmed'),
+    count('sent', 'Sent', 'addresses sent and confirmed now'),
+    count(
+      'notRemovable',
+      'Not removable',
+      'confirmed addresses that the file does not have; the service cannot remove them',
+    ),
+    text('inSync', 'In sync', 'whether file and webhook agree now'),
   ],
 };
 
-/** The webhook that was deleted; the service's answer says nothing. */
-export const deleted: View<unknown, { uid: string }, { uid: string }> = {
+/** One upload as `webhook jobs` lists it. */
+export interface JobRow {
+  job: string;
+  task: string;
+  uid: string | null;
+  destinationUrl: string | null;
+  baseUrl: string;
+  addresses: number;
+  chunks: number;
+  /** Chunks. */
+  confirmed: number;
+  resentChunks: number;
+  finished: boolean;
+  /** Unix seconds. */
+  startedAt: number;
+}
+
+function withoutScheme(address: string | null): Shown {
+  return { text: address ?? '', short: (address ?? '').replace(/^https:\/\//, '') };
+}
+
+/** The uploads of this machine. */
+export const jobs: View<JobRow[], JobRow> = {
+  layout: 'table',
+  rows: (answer) => answer,
+  columns: [
+    text('job', 'Upload', 'its name, for webhook resume'),
+    text('task', 'Task', 'register, add-addresses or sync', { drop: 4 }),
+    text('destinationUrl', 'Destination', 'where feed items are sent, once it is known', {
+      show: (row) => withoutScheme(row.destinationUrl),
+      cut: 'middle',
+      keep: 16,
+    }),
+    text('baseUrl', 'Service', 'the service it speaks to', {
+      show: (row) => withoutScheme(row.baseUrl),
+      cut: 'middle',
+      keep: 16,
+    }),
+    text('uid', 'Webhook', 'uid, once there is one', { drop: 5 }),
+    count('addresses', 'Addresses', 'distinct addresses of the list', { drop: 2 }),
+    count('chunks', 'Chunks', 'requests it takes', { drop: 3 }),
+    count('confirmed', 'Confirmed', 'chunks that are confirmed', { drop: 1 }),
+    text('finished', 'Finished', 'whether all is confirmed', {
+      show: (row) => (row.finished ? 'yes' : { text: 'no', tone: 'strong' }),
+    }),
+    text('startedAt', 'Started', 'when it was started, Unix seconds', {
+      show: ({ startedAt }) => ({ text: formatTime(startedAt), short: formatTime(startedAt).slice(0, 16) }),
+    }),
+  ],
+  empty: 'No uploads yet.',
+};
+
+/** What `webhook jobs remove --json` prints. */
+export interface RemovedJob {
+  job: string;
+  uid: string | null;
+  /** What this machine no longer knows, a sentence each. */
+  lost: string[];
+}
+
+export const removedJob: View<RemovedJob, RemovedJob> = {
   layout: 'record',
-  rows: (_, input) => [input],
-  columns: [uid, { key: 'state', header: 'State', help: 'deleted', value: () => 'deleted' }],
+  rows: (answer) => [answer],
+  columns: [
+    text('job', 'Removed upload', 'its name'),
+    text('uid', 'Webhook', 'uid, where it had one'),
+    text('lost', 'Lost', 'what went with it', { value: (row) => row.lost.join('; ') || null }),
+  ],
+};
+
+/** Where a secret was written. */
+export const secretWritten: View<{ uid: string; secretFile: string }, { uid: string; secretFile: string }> = {
+  layout: 'record',
+  rows: (answer) => [answer],
+  columns: [text('uid', 'Webhook', 'uid'), text('secretFile', 'Secret', 'the file that was written')],
+};
+
+/** One stored event. */
+export interface EventRow {
+  eventId: string;
+  eventType: string;
+  /** Unix seconds. */
+  receivedAt: number;
+  path: string;
+  about: string;
+  event: Record<string, unknown>;
+}
+
+/** Stored events, newest first. */
+export const events: View<EventRow[], EventRow> = {
+  layout: 'table',
+  rows: (answer) => answer,
+  columns: [
+    time('receivedAt', 'Received', 'when it arrived, Unix seconds'),
+    text('eventType', 'Event', 'kind of the event'),
+    text('about', 'What happened', 'who did what with which token', { cut: 'end' }),
+    text('eventId', 'Event id', 'what webhook replay takes, whole or its start', { cut: 'end' }),
+    text('path', 'Path', 'path it was sent to', { extra: true }),
+  ],
+  empty: 'No events are stored. sotra webhook listen receives and stores them.',
+};
+
+/** The outcome of sending an event once more. */
+export interface ReplayRow {
+  eventId: string;
+  eventType: string;
+  taken: boolean;
+  status: number | null;
+  error: string | null;
+}
+
+/** Events that were sent once more, oldest first. */
+export const replayed: View<ReplayRow[], ReplayRow> = {
+  layout: 'table',
+  rows: (answer) => answer,
+  columns: [
+    text('eventId', 'Event id', 'the event'),
+    text('eventType', 'Event', 'its kind', { drop: 1 }),
+    yesNo('taken', 'Taken', 'whether the answer was 2xx'),
+    text('status', 'Status', 'HTTP status of the answer'),
+    text('error', 'Why not', 'what went wrong', { cut: 'end' }),
+  ],
+  empty: 'No stored event is that recent.',
+};
+
+/** What `webhook verify --json` prints. */
+export interface Verdict {
+  valid: boolean;
+  reason?: string;
+  eventIds: string[];
+  /** Unix seconds of the header; `null` where it has none. */
+  timestamp: number | null;
+}
+
+/** Whether a delivery is what the service sent. */
+export const verdict: View<Verdict, Verdict> = {
+  layout: 'record',
+  rows: (answer) => [answer],
+  columns: [
+    yesNo('valid', 'Valid', 'signed by the secret, and within the tolerance'),
+    text('reason', 'Why not', 'the most exact reason there is'),
+    time('timestamp', 'Signed at', 'time in the header, Unix seconds'),
+    text('eventIds', 'Events', 'ids of the events in the body', { value: (row) => row.eventIds.join(' ') }),
+  ],
 };

@@ -111,7 +111,7 @@ test('--retries leaves a delivery behind that is not taken, on forwarding and on
   expect(await send(url, body, signed(body))).toBe(200);
   await until(() => target.requests.length === 2);
   const { err } = await stop();
-  expect(err).toContain('was not taken (HTTP 503): left behind; sotra webhook replay sends it again');
+  expect(err).toContain('was not accepted (HTTP 503): skipped; sotra webhook replay sends it again');
   expect(err).not.toContain('wait to be forwarded');
   const env = { SOTRA_DATA_DIR: folder };
   expect((await run(`webhook replay one --to ${target.url} --retries 0`, { env })).code).toBe(10);

@@ -99,7 +99,7 @@ const verify = defineCommand({
   ],
   uses: [],
   exitCodes: [3, 12],
-  view: async () => (await import('./events-view.ts')).verdict,
+  view: async () => (await import('../view.ts')).verdict,
   run: async ({ tolerance: within, ...input }, context) =>
     (await import('./run-events.ts')).verifySaved({ ...input, toleranceMs: toleranceMs(within) }, context),
 });
@@ -116,7 +116,7 @@ const events = defineCommand({
   examples: [{ argv: 'webhook events --since 1h', says: 'the last hour' }],
   uses: [],
   exitCodes: [3, 5],
-  view: async () => (await import('./events-view.ts')).events,
+  view: async () => (await import('../view.ts')).events,
   run: async (input, context) => (await import('./run-events.ts')).showEvents(input, context),
 });
 
@@ -142,7 +142,7 @@ const replay = defineCommand({
   examples: [{ argv: 'webhook replay --since 1h --to http://127.0.0.1:3000/hook', says: 'the last hour once more' }],
   uses: ['events', 'repeats'],
   exitCodes: [3, 5, 10],
-  view: async () => (await import('./events-view.ts')).replayed,
+  view: async () => (await import('../view.ts')).replayed,
   run: async (input, context) => (await import('./run-events.ts')).replayEvents(input, context),
 });
 

@@ -4,13 +4,13 @@ import type { Context } from '../../../context.ts';
 import { SotraError } from '../../../errors.ts';
 import { openLog, readSpans, type Span } from '../../../files/log-file.ts';
 import { formatCount } from '../../../output/format.ts';
-import { allEventsOf, type EventSummary } from './delivery.ts';
+import { allEventsOf, type EventSummary } from './events.ts';
 
 /** A delivery as it came. */
-export interface Received {
+export interface Delivery {
   /** Path and query it was sent to. */
   path: string;
-  /** Tells the webhooks apart: order is kept within one. */
+  /** Names its webhook: deliveries of one lane stay in order. */
   lane: string;
   /** Names and values in turn, as they came. */
   headers: string[];
@@ -20,28 +20,20 @@ export interface Received {
 const version = 1;
 
 /** A delivery as it is stored, one line each. */
-interface Stored {
+interface StoredDelivery extends Omit<Delivery, 'body'> {
   v: typeof version;
   seq: number;
   atMs: number;
-  path: string;
-  lane: string;
-  headers: string[];
   /** The body as text; as base64 where it is not UTF-8. */
   text?: string;
   base64?: string;
-  /** Events that were new in it. */
+  /** The events that no earlier delivery had. */
   eventIds: string[];
   eventTypes: string[];
 }
 
-/** What is known of a stored delivery without reading its body. */
-export interface Entry {
-  seq: number;
-  atMs: number;
-  lane: string;
-  eventIds: string[];
-  eventTypes: string[];
+/** A stored delivery without its body. */
+export interface Entry extends Pick<StoredDelivery, 'seq' | 'atMs' | 'lane' | 'eventIds' | 'eventTypes'> {
   span: Span;
 }
 
@@ -51,32 +43,29 @@ export interface Inbox {
    * Stores a delivery unless all its events are known; resolves when it is safe on disk. `entry` is absent for a repeat. Errors:
    * `local-file` for a store that is full; those of the file system.
    */
-  take: (received: Received, atMs: number) => Promise<{ entry?: Entry; fresh: EventSummary[] }>;
+  add: (delivery: Delivery, atMs: number) => Promise<{ entry?: Entry; newEvents: EventSummary[] }>;
   /** How many deliveries were stored at opening, and the newest of them (0: none). */
   count: number;
   newest: number;
-  /** Why it takes no more deliveries, once it is full. */
+  /** `undefined` until it is full. */
   whyFull: () => SotraError | undefined;
   /** The stored deliveries, oldest first, read anew. */
   entries: () => Iterable<Entry>;
-  read: (entry: Entry) => Received;
+  read: (entry: Entry) => Delivery;
   close: () => void;
 }
 
-/** The folder of a listener's store, made if absent. */
+/** The folder of a listener's store, created if absent. */
 export async function inboxFolder(context: Context, name: string): Promise<string> {
   const folder = join(await context.dataDirectory(), 'webhook', 'inbox', name);
   if (!context.options.preview) mkdirSync(folder, { recursive: true, mode: 0o700 });
   return folder;
 }
 
-/** A store is read whole at each start: a larger one takes no more deliveries. */
+/** All of a store is read at each start: a larger one accepts no more deliveries. */
 const maxStoreBytes = 1024 ** 3;
 
-/**
- * Opens a store of deliveries, which grows up to `maxBytes`. Every event is stored once; what was cut off by a crash was never
- * acknowledged. Errors: `local-file`.
- */
+/** Opens a store of deliveries, which grows up to `maxBytes` and stores every event once. Errors: `local-file`. */
 export function openInbox(folder: string, maxBytes = maxStoreBytes): Inbox {
   const file = join(folder, 'deliveries.ndjson');
   const seen = new Set<string>();
@@ -103,32 +92,42 @@ export function openInbox(folder: string, maxBytes = maxStoreBytes): Inbox {
     newest: seq,
     whyFull,
     entries: () => readEntries(folder),
-    take: async (received, atMs) => {
-      const fresh = allEventsOf(received.body).filter(({ eventId }) => !seen.has(eventId));
-      if (fresh.length === 0) {
-        // The first of its kind may still be on its way to the disk.
+    add: async (delivery, atMs) => {
+      const newEvents = allEventsOf(delivery.body).filter(({ eventId }) => !seen.has(eventId));
+      if (newEvents.length === 0) {
+        // The delivery that it repeats may not be safe on disk yet.
         await log.flush();
-        return { fresh };
+        return { newEvents };
       }
       const full = whyFull();
       if (full !== undefined) throw full;
       seq += 1;
-      const { path, lane, headers, body } = received;
-      const eventIds = fresh.map(({ eventId }) => eventId);
-      const eventTypes = fresh.map(({ eventType }) => eventType);
-      const stored: Stored = { v: version, seq, atMs, path, lane, headers, ...bodyText(body), eventIds, eventTypes };
+      const { path, lane, headers, body } = delivery;
+      const eventIds = newEvents.map(({ eventId }) => eventId);
+      const eventTypes = newEvents.map(({ eventType }) => eventType);
+      const stored: StoredDelivery = {
+        v: version,
+        seq,
+        atMs,
+        path,
+        lane,
+        headers,
+        ...bodyText(body),
+        eventIds,
+        eventTypes,
+      };
       const entry = { seq, atMs, lane, eventIds, eventTypes, span: log.append(stored) };
       for (const id of eventIds) seen.add(id);
       try {
         await log.flush();
       } catch (error) {
-        // It may be lost: when it is sent again it is stored again.
+        // It may be lost: a repeat is stored again.
         for (const id of eventIds) seen.delete(id);
         throw error;
       }
-      return { entry, fresh };
+      return { entry, newEvents };
     },
-    read: ({ span }) => receivedOf(log.read(span) as Stored),
+    read: ({ span }) => deliveryOf(log.read(span) as StoredDelivery),
     close: log.close,
   };
 }
@@ -141,21 +140,19 @@ export function* readEntries(folder: string): Generator<Entry> {
   }
 }
 
-/** The stored deliveries of a folder with all there is, oldest first. */
-export function* readStored(
-  folder: string,
-): Generator<Received & { seq: number; atMs: number; fresh: EventSummary[] }> {
+/** The same with their bodies and the events that were new in them. */
+export function* readStored(folder: string): Generator<Delivery & { atMs: number; newEvents: EventSummary[] }> {
   for (const { entry } of storedIn(folder)) {
-    const received = receivedOf(entry);
+    const delivery = deliveryOf(entry);
     const ids = new Set(entry.eventIds);
-    const fresh = allEventsOf(received.body).filter(({ eventId }) => ids.has(eventId));
-    yield { ...received, seq: entry.seq, atMs: entry.atMs, fresh };
+    const newEvents = allEventsOf(delivery.body).filter(({ eventId }) => ids.has(eventId));
+    yield { ...delivery, atMs: entry.atMs, newEvents };
   }
 }
 
-function* storedIn(folder: string): Generator<{ entry: Stored; span: Span }> {
+function* storedIn(folder: string): Generator<{ entry: StoredDelivery; span: Span }> {
   const file = join(folder, 'deliveries.ndjson');
-  for (const one of readSpans<Stored>(file)) {
+  for (const one of readSpans<StoredDelivery>(file)) {
     if (!isStored(one.entry)) {
       const what = one.entry.v === version ? 'damaged' : 'of another version of sotra';
       throw new SotraError('local-file', `${file}: the delivery at byte ${one.span.offset} is ${what}`, {
@@ -166,18 +163,8 @@ function* storedIn(folder: string): Generator<{ entry: Stored; span: Span }> {
   }
 }
 
-function isStored({
-  v,
-  seq,
-  atMs,
-  path,
-  lane,
-  headers,
-  text = '',
-  base64 = '',
-  eventIds,
-  eventTypes,
-}: Stored): boolean {
+function isStored(entry: StoredDelivery): boolean {
+  const { v, seq, atMs, path, lane, headers, text = '', base64 = '', eventIds, eventTypes } = entry;
   const areTexts = (all: unknown) => Array.isArray(all) && all.every((each) => typeof each === 'string');
   return (
     v === version &&
@@ -193,7 +180,7 @@ function bodyText(body: Buffer): { text: string } | { base64: string } {
   return Buffer.from(text, 'utf8').equals(body) ? { text } : { base64: body.toString('base64') };
 }
 
-function receivedOf({ path, lane, headers, text, base64 }: Stored): Received {
+function deliveryOf({ path, lane, headers, text, base64 }: StoredDelivery): Delivery {
   const body = text === undefined ? Buffer.from(base64 ?? '', 'base64') : Buffer.from(text, 'utf8');
   return { path, lane, headers, body };
 }

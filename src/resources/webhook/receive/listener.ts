@@ -4,35 +4,34 @@ import type { AddressInfo, Socket } from 'node:net';
 import { SotraError } from '../../../errors.ts';
 import { exampleEventId } from '../../../model/example-event.ts';
 import { hasSignature, type SignatureHeader, signatureHeader } from '../../../model/webhook-signature.ts';
-import { sliced } from '../upload/sliced.ts';
-import { shareTurns } from '../upload/turns.ts';
-import { boundConnections, type Connections } from './connections.ts';
-import { type EventSummary, eventsOf } from './delivery.ts';
+import { boundConnections, type Connections, shareTurns, sliced } from './connections.ts';
+import { type EventSummary, eventsOf } from './events.ts';
 import type { Entry, Inbox } from './inbox.ts';
-import { type Received, startReception } from './reception.ts';
+import { type Reception, startReception } from './reception.ts';
 import { readHeader, untimelyReason } from './verify.ts';
 
-export interface Listening {
+interface ListenerOptions {
   inbox: Inbox;
   host: string;
   port: number;
-  /** The first are tried first; several while a secret is being changed. */
+  /** Several while a secret is being changed. */
   secrets: readonly string[];
   /** How old a signature may be; `undefined`: any age. */
   toleranceMs: number | undefined;
+  /** Of one delivery. */
   maxBytes: number;
   now: () => number;
-  /** Told of every new event once it is safe on disk. */
-  onEvents: (events: readonly EventSummary[], entry: Entry, path: string) => void;
-  /** Told of every request that was not taken, and of repeats. */
+  /** Called with the new events of a delivery once they are safe on disk. */
+  onEvents: (events: readonly EventSummary[], entry: Entry) => void;
+  /** Called for repeats, probes and failures. */
   onOther: (what: string) => void;
-  /** Told of requests of senders who may be anybody, and be many. */
+  /** Called for refused requests, which anybody may send, and many. */
   onRefused: (what: string) => void;
-  /** Told when a delivery could not be stored; it was answered 503, so that it is sent again. */
+  /** Called when a delivery could not be stored; its sender got 503 and sends it again. */
   onDiskError: (error: unknown) => void;
 }
 
-export interface Listener {
+interface Listener {
   url: string;
   close: () => Promise<void>;
 }
@@ -41,20 +40,19 @@ export interface Listener {
 const [headersMs, requestMs] = [10_000, 30_000];
 /** Parsed in one turn of the event loop, for all connections. */
 const maxTurnBytes = 32 * 1024;
-/** Of one connection: what it sends without waiting for answers. */
+/** Requests that one connection may send without waiting for answers. */
 const maxUnanswered = 16;
-/** A sender that is refused early may go on sending for so long: where a connection closes at once, the answer is lost on its way. */
+/** How long a sender that was refused early may go on sending: if the connection closed at once, it might not see the answer. */
 const lingerMs = 1000;
 
 /**
  * Listens for deliveries. 2xx only when the event is safe on disk (or was before); 401 without a fitting signature, 413 over the limit,
  * 405 for anything but POST, 503 where it could not be stored or too much is being received. What senders can make it do before a signature
- * fits is bounded in time, memory and connections. Errors: `config` when the port is taken.
+ * fits is bounded in time, memory and connections. Errors: `config` when the port is in use.
  */
-export async function startListener(options: Listening): Promise<Listener> {
+export async function startListener(options: ListenerOptions): Promise<Listener> {
   const connections = boundConnections();
-  const { receive } = startReception(options);
-  const answering = { ...options, connections, receive };
+  const services = { ...options, connections, receive: startReception(options) };
   const closing = new WeakSet<Socket>();
   const unanswered = new WeakMap<Socket, number>();
   const count = ({ socket }: IncomingMessage, change: number): number => {
@@ -67,13 +65,13 @@ export async function startListener(options: Listening): Promise<Listener> {
     write(request, response, reply);
   };
   const handle = (request: IncomingMessage, response: ServerResponse) => {
-    // Sent before the answer that closes the connection was read.
+    // It was sent before its sender read the answer that closes the connection.
     if (closing.has(request.socket)) return;
     const header = readHead(request, options);
     if ('status' in header) return send(request, response, header);
     if (count(request, 1) > maxUnanswered) return send(request, response, refuse(request, refusals.full, options));
     if (request.headers.expect !== undefined) response.writeContinue();
-    answer(request, header, answering)
+    answer(request, header, services)
       .catch((error: unknown): Reply => {
         options.onOther(`a delivery could not be stored: ${error instanceof Error ? error.message : error}`);
         return { status: 500, text: 'could not be stored' };
@@ -88,7 +86,7 @@ export async function startListener(options: Listening): Promise<Listener> {
   const server = createServer(times, handle);
   server.on('checkContinue', handle);
   const takeTurn = shareTurns(maxTurnBytes);
-  // The server's own: it parses whatever stream it is given.
+  // Node's own parser, given a stream in the place of its socket.
   const parse = server.listeners('connection');
   server.removeAllListeners('connection');
   server.on('connection', (socket: Socket) => {
@@ -136,34 +134,34 @@ function write(request: IncomingMessage, response: ServerResponse, { status, tex
     ...(isTaken ? {} : { connection: 'close' }),
     ...headers,
   });
-  // What was sent behind a refused request is not read.
+  // What follows a refused request is not read.
   if (!isTaken) response.once('finish', () => request.socket.pause());
   if (isTaken || request.complete) {
     response.end(body);
     return;
   }
-  // The answer is there; what the sender is still sending is read and dropped, or it might not see the answer.
+  // The rest of the request is read and dropped, or the sender might not see the answer.
   response.write(body);
-  const late = setTimeout(() => request.socket.destroy(), lingerMs);
-  request.once('close', () => clearTimeout(late));
+  const linger = setTimeout(() => request.socket.destroy(), lingerMs);
+  request.once('close', () => clearTimeout(linger));
   request.once('end', () => response.end());
   request.resume();
 }
 
-interface Answering extends Listening {
+interface Services extends ListenerOptions {
   connections: Connections;
-  receive: ReturnType<typeof startReception>['receive'];
+  receive: ReturnType<typeof startReception>;
 }
 
 const refusals = {
   method: { status: 405, text: 'deliveries are POSTs', headers: { allow: 'POST' } },
-  // The same for every wrong signature: what is right about one is nobody's business who cannot make it.
+  // The same for every wrong signature, so that nobody learns what is right about one.
   unsigned: { status: 401, text: 'wrong signature: none in the header fits this body' },
   full: { status: 503, text: 'too much is being received: send it again', headers: { 'retry-after': '1' } },
 } as const satisfies Record<string, Reply>;
 
 /** The signature header of a request, or the refusal that needs no look at the body. */
-function readHead(request: IncomingMessage, options: Listening): SignatureHeader | Reply {
+function readHead(request: IncomingMessage, options: ListenerOptions): SignatureHeader | Reply {
   const { method, headers } = request;
   if (method !== 'POST') return refuse(request, refusals.method, options);
   const value = headers[signatureHeader];
@@ -177,11 +175,11 @@ function readHead(request: IncomingMessage, options: Listening): SignatureHeader
     : header;
 }
 
-/** The answer to a request; none where its sender is gone. */
+/** The answer to a request; none where its sender has left. */
 async function answer(
   request: IncomingMessage,
   header: SignatureHeader,
-  options: Answering,
+  options: Services,
 ): Promise<Reply | undefined> {
   const received = await options.receive(request, header);
   if (received === 'gone') return undefined;
@@ -190,18 +188,20 @@ async function answer(
   return options.connections.keep(request.socket, () => store(request, received, options));
 }
 
-function refuse({ method, url = '' }: IncomingMessage, reply: Reply, { onRefused }: Listening): Reply {
+function refuse({ method, url = '' }: IncomingMessage, reply: Reply, { onRefused }: ListenerOptions): Reply {
   onRefused(`refused ${method} ${url.slice(0, 100)}: ${reply.status}, ${reply.text}`);
   return reply;
 }
 
-function tooLarge({ maxBytes }: Listening): Reply {
+function tooLarge({ maxBytes }: ListenerOptions): Reply {
   return { status: 413, text: `body is larger than ${maxBytes} bytes` };
 }
 
-type Signed = Exclude<Received, string>;
-
-async function store(request: IncomingMessage, { body, secret }: Signed, options: Answering): Promise<Reply> {
+async function store(
+  request: IncomingMessage,
+  { body, secret }: Exclude<Reception, string>,
+  options: Services,
+): Promise<Reply> {
   const path = request.url ?? '/';
   const eventIds = eventsOf(body).map(({ eventId }) => eventId);
   if (eventIds.length > 0 && eventIds.every((id) => id === exampleEventId)) {
@@ -210,18 +210,18 @@ async function store(request: IncomingMessage, { body, secret }: Signed, options
   }
   const lane = laneOf(path, options.secrets[secret] ?? '');
   const delivery = { path, lane, headers: request.rawHeaders, body };
-  const taken = await options.inbox.take(delivery, options.now()).catch(options.onDiskError);
-  if (taken === undefined) return { status: 503, text: 'could not be stored' };
-  const { entry, fresh } = taken;
+  const stored = await options.inbox.add(delivery, options.now()).catch(options.onDiskError);
+  if (stored === undefined) return { status: 503, text: 'could not be stored' };
+  const { entry, newEvents } = stored;
   if (entry === undefined) {
     options.onOther(`repeat of event ${eventIds.join(', ')}`);
     return { status: 200, text: 'before' };
   }
-  options.onEvents(fresh, entry, path);
+  options.onEvents(newEvents, entry);
   return { status: 200, text: 'now' };
 }
 
-/** A webhook is told by where it sends to and what it signs with. */
+/** Names a webhook by where it sends to and what it signs with. */
 function laneOf(path: string, secret: string): string {
   return `${path}#${createHash('sha256').update(secret).digest('hex').slice(0, 8)}`;
 }

@@ -6,20 +6,14 @@ import { SotraError, usageError } from '../../../errors.ts';
 import { deliveryPreview } from '../../../http/preview.ts';
 import { parseDuration, parseTime } from '../../../model/duration.ts';
 import { readOwnSecrets } from '../upload/secret-file.ts';
-import { describeEvent } from './event-line.ts';
-import {
-  type EventRow,
-  events as eventsView,
-  type ReplayRow,
-  replayed,
-  verdict as verdictView,
-} from './events-view.ts';
-import { forward, forwarded, type Outcome } from './forward.ts';
-import { inboxFolder, type Received, readEntries, readStored } from './inbox.ts';
+import { type EventRow, events as eventsView, type ReplayRow, replayed, verdict as verdictView } from '../view.ts';
+import { describeEvent } from './events.ts';
+import { forward, forwardedHeaders, type Outcome } from './forward.ts';
+import { type Delivery, inboxFolder, readEntries, readStored } from './inbox.ts';
 import { verifyDelivery } from './verify.ts';
 
-/** The oldest moment that a `--since` covers: a time, or a duration before now. `undefined` where the text is neither. */
-export function sinceMs(text: string, nowMs: number): number | undefined {
+/** The moment that a `--since` means: a time, or a duration before now. */
+function sinceMs(text: string, nowMs: number): number | undefined {
   const ago = parseDuration(text);
   return ago === undefined ? parseTime(text) : nowMs - ago;
 }
@@ -38,20 +32,14 @@ export async function showEvents(input: EventsInput, context: Context): Promise<
   const from = input.since === undefined ? 0 : (sinceMs(input.since, context.world.now()) ?? 0);
   const limit = input.limit ?? defaultLimit;
   let [rows, count]: [EventRow[], number] = [[], 0];
-  for (const { atMs, path, fresh } of readStored(await knownInbox(context, input.name)))
-    for (const summary of fresh) {
+  for (const { atMs, path, newEvents } of readStored(await knownInbox(context, input.name)))
+    for (const summary of newEvents) {
       if (atMs < from || (input.type !== undefined && summary.eventType !== input.type)) continue;
       const { eventId, eventType, event } = summary;
-      rows.push({
-        eventId,
-        eventType,
-        receivedAt: Math.floor(atMs / 1000),
-        path,
-        about: describeEvent(summary),
-        event,
-      });
+      const about = describeEvent(summary);
+      rows.push({ eventId, eventType, receivedAt: Math.floor(atMs / 1000), path, about, event });
       count += 1;
-      // Only what is shown is kept of a large store.
+      // Keeps memory small with a large store.
       if (rows.length >= 2 * limit) rows = rows.slice(-limit);
     }
   const shown = rows.slice(-limit).reverse();
@@ -67,8 +55,8 @@ interface ReplayInput {
 }
 
 /**
- * Sends stored deliveries once more, oldest first, bytes and headers as they came; behind one that was not answered in time nothing is
- * sent. Exit 10 where one was not taken. Errors: `not-found` for an id that is not stored.
+ * Sends stored deliveries once more, oldest first, bytes and headers as they came, until one is not answered in time. Exit 10 where one was
+ * not accepted. Errors: `not-found` for an id that is not stored.
  */
 export async function replayEvents(input: ReplayInput, context: Context): Promise<Result> {
   const { world } = context;
@@ -76,20 +64,20 @@ export async function replayEvents(input: ReplayInput, context: Context): Promis
     throw usageError('say which events: their ids, or --since', 'sotra webhook events lists them.');
   const from = input.since === undefined ? undefined : sinceMs(input.since, world.now());
   const folder = await knownInbox(context, input.name);
-  const ids = from === undefined ? idsMeant(input.ids ?? [], folder) : new Set<string>();
+  const ids = from === undefined ? findEvents(input.ids ?? [], folder) : new Set<string>();
   const { preview } = context.options;
-  let first: Received | undefined;
-  let meant = 0;
+  let first: Delivery | undefined;
+  let count = 0;
   const rows: ReplayRow[] = [];
-  let silence: string | undefined;
+  let unanswered: string | undefined;
   for (const stored of readStored(folder)) {
-    if (from === undefined ? !stored.fresh.some(({ eventId }) => ids.has(eventId)) : stored.atMs < from) continue;
+    if (from === undefined ? !stored.newEvents.some(({ eventId }) => ids.has(eventId)) : stored.atMs < from) continue;
     first ??= stored;
-    meant += 1;
+    count += 1;
     if (preview) continue;
-    const outcome = silence === undefined ? await sendAgain(stored, input.to, context) : notSent(silence);
-    if (outcome.late) silence ??= stored.fresh[0]?.eventId;
-    for (const { eventId, eventType } of stored.fresh)
+    const outcome = unanswered === undefined ? await sendAgain(stored, input.to, context) : notSent(unanswered);
+    if (outcome.late) unanswered ??= stored.newEvents[0]?.eventId;
+    for (const { eventId, eventType } of stored.newEvents)
       rows.push({
         eventId,
         eventType,
@@ -99,14 +87,14 @@ export async function replayEvents(input: ReplayInput, context: Context): Promis
       });
   }
   if (preview && first !== undefined) {
-    if (meant > 1) context.note(`${meant} deliveries would be sent; this is the first.`);
-    throw deliveryPreview(input.to, forwarded(first.headers), first.body.toString());
+    if (count > 1) context.note(`${count} deliveries would be sent; this is the first.`);
+    throw deliveryPreview(input.to, forwardedHeaders(first.headers), first.body.toString());
   }
   return { kind: 'answer', answer: rows, view: replayed, exitCode: rows.every((row) => row.taken) ? 0 : 10 };
 }
 
-/** The stored events that ids stand for: each whole, or the start of one, as a narrow table shows it. Errors: `not-found`. */
-function idsMeant(given: readonly string[], folder: string): Set<string> {
+/** The stored events of ids, each whole or the start of one, as a narrow table shows it. Errors: `not-found`. */
+function findEvents(given: readonly string[], folder: string): Set<string> {
   const starts = given.map((text) => ({ text, start: text.replace(/(?:…|\.{3})$/, ''), found: new Set<string>() }));
   for (const { eventIds } of readEntries(folder))
     for (const id of eventIds)
@@ -128,7 +116,7 @@ function idsMeant(given: readonly string[], folder: string): Set<string> {
 }
 
 /** Sent again twice or as `--retries` says; each may take `--timeout`. */
-async function sendAgain(stored: Received, to: string, { world, options }: Context): Promise<Outcome> {
+async function sendAgain(stored: Delivery, to: string, { world, options }: Context): Promise<Outcome> {
   for (let tries = 1; ; tries += 1) {
     const outcome = await forward(to, stored, { answerMs: options.timeoutMs, signal: world.signal });
     if (world.signal.aborted) throw new SotraError('interrupted', `interrupted while ${to} was to answer`);
@@ -137,9 +125,8 @@ async function sendAgain(stored: Received, to: string, { world, options }: Conte
   }
 }
 
-/** Of one that would wait as long for an answer as the one before it did in vain. */
-function notSent(behind: string): Outcome {
-  return { ok: false, status: 0, error: `not sent: ${behind} was not answered`, late: false };
+function notSent(unanswered: string): Outcome {
+  return { ok: false, status: 0, error: `not sent: ${unanswered} was not answered`, late: false };
 }
 
 async function knownInbox(context: Context, name = 'default'): Promise<string> {
@@ -160,7 +147,7 @@ interface VerifyInput {
   toleranceMs: number | undefined;
 }
 
-/** Judges one saved delivery, its body from stdin or a file; exit 12 when it is not valid. */
+/** Verifies one saved delivery, its body from stdin or a file; exit 12 when it is not valid. */
 export async function verifySaved(input: VerifyInput, context: Context): Promise<Result> {
   const { world } = context;
   const secrets = readOwnSecrets(input.secretFile, context);

@@ -10,14 +10,12 @@ import { withoutPassword, written } from '../../../model/quoted.ts';
 import { formatCount } from '../../../output/format.ts';
 import { safeJson } from '../../../output/json.ts';
 import { readOwnSecrets } from '../upload/secret-file.ts';
-import type { EventSummary } from './delivery.ts';
-import { eventLine } from './event-line.ts';
+import { type EventSummary, eventLine } from './events.ts';
 import { type Route, startForwarder } from './forward.ts';
 import { inboxFolder, openInbox } from './inbox.ts';
 import { startListener } from './listener.ts';
-import { refusalNotes } from './refusal-notes.ts';
 
-export interface ListenInput {
+interface ListenInput {
   port?: number | undefined;
   host?: string | undefined;
   secretFile: readonly string[];
@@ -32,7 +30,7 @@ export interface ListenInput {
 const defaultPort = 4242;
 const defaultBytes = 5 * 1024 * 1024;
 
-/** Receives deliveries until Ctrl-C or a signal, showing each event. Errors: `local-file` for secrets, `locked`, `config` for the port. */
+/** Receives deliveries and shows their events until Ctrl-C or a signal. Errors: `local-file` for secrets, `locked`, `config` for the port. */
 export async function listenForEvents(input: ListenInput, context: Context): Promise<Result> {
   const { world } = context;
   const secrets = readOwnSecrets(input.secretFile, context);
@@ -52,7 +50,7 @@ export async function listenForEvents(input: ListenInput, context: Context): Pro
     const { note, warn } = context;
     const { retries } = context.options;
     const forwarder = startForwarder({ inbox, routes, retries, sleep, now, note, warn, onDiskError });
-    const printing = printer(context);
+    const printer = createPrinter(context);
     const refusals = refusalNotes(note, now);
     const listener = await startListener({
       inbox,
@@ -64,7 +62,7 @@ export async function listenForEvents(input: ListenInput, context: Context): Pro
       now: world.now,
       onEvents: (events, entry) => {
         forwarder.queue(entry);
-        printing.print(events, entry.atMs);
+        printer.print(events, entry.atMs);
       },
       onOther: note,
       onRefused: refusals.add,
@@ -75,17 +73,18 @@ export async function listenForEvents(input: ListenInput, context: Context): Pro
       if (input.readyFile !== undefined) replaceFile(input.readyFile, `${JSON.stringify(ready)}\n`);
       const stored = inbox.count === 0 ? '' : ` ${formatCount(inbox.count)} deliveries are stored already.`;
       context.note(`Listening on ${listener.url} for signed deliveries.${stored} Ctrl-C stops it.`);
-      await Promise.race([stopOf(world.signal), printing.broken]);
+      await Promise.race([stopOf(world.signal), printer.broken]);
     } finally {
       await listener.close();
       refusals.close();
       const waiting = forwarder.waiting();
       await forwarder.stop();
-      if (waiting > 0) context.note(`${formatCount(waiting)} deliveries wait to be forwarded; the next start goes on.`);
+      if (waiting > 0)
+        context.note(`${formatCount(waiting)} deliveries wait to be forwarded; the next start continues.`);
       inbox.close();
       if (input.readyFile !== undefined) rmSync(input.readyFile, { force: true });
     }
-    await printing.done();
+    await printer.done();
     return { kind: 'none' };
   } finally {
     release();
@@ -94,13 +93,39 @@ export async function listenForEvents(input: ListenInput, context: Context): Pro
 
 const minuteMs = 60_000;
 
-/** The same, which says nothing within a minute of the last time. */
 function onceAMinute(now: () => number, say: (error: unknown) => void): (error: unknown) => void {
   let saidMs = Number.NEGATIVE_INFINITY;
   return (error) => {
     if (now() - saidMs < minuteMs) return;
     saidMs = now();
     say(error);
+  };
+}
+
+/** Notes at once, and then one in `everyMs`: senders who may be anybody do not fill a screen or a log. */
+const [maxNotes, everyMs] = [20, 5000];
+
+/** Notes each of the first refused requests, then some with the number of those between. */
+function refusalNotes(note: (text: string) => void, now: () => number) {
+  let [allowed, allowedMs, hidden] = [maxNotes, now(), 0];
+  const noteHidden = () => {
+    if (hidden > 0) note(`refused ${hidden} more requests`);
+    hidden = 0;
+  };
+  return {
+    add: (text: string) => {
+      const more = Math.floor((now() - allowedMs) / everyMs);
+      allowed = Math.min(maxNotes, allowed + Math.max(0, more));
+      if (more !== 0) allowedMs = now();
+      if (allowed === 0) {
+        hidden += 1;
+        return;
+      }
+      allowed -= 1;
+      noteHidden();
+      note(text);
+    },
+    close: noteHidden,
   };
 }
 
@@ -111,8 +136,8 @@ function stopOf(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Prints events in the order in which they came; `broken` rejects when the reader of our output has gone. */
-function printer({ world, options }: Context) {
+/** Prints events in the order in which they came; `broken` rejects when the reader of our output is gone. */
+function createPrinter({ world, options }: Context) {
   const { out } = world.io;
   const asJson = options.format === 'json' || options.format === 'ndjson';
   let last: Promise<void> = Promise.resolve();

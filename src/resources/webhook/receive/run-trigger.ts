@@ -31,7 +31,7 @@ interface TriggerInput {
   db?: string | undefined;
 }
 
-/** Sends one event, made of what is in the sandbox, to an address or to the sandbox's webhooks. */
+/** Sends one event of the sandbox to an address or to the sandbox's webhooks. */
 export async function triggerEvent(input: TriggerInput, context: Context): Promise<Result> {
   if (input.to !== undefined && input.uid !== undefined)
     throw usageError('--to and --uid name two ways of sending', 'Leave one of them out.');
@@ -148,7 +148,7 @@ function someSubscribers(db: Db, webhookId: number): string[] {
 const tradeColumns =
   't.id, t.position_id AS positionId, t.wallet, t.chain, t.token, t.side, t.intent, t.usd, t.at_ms AS atMs';
 
-/** The newest thing of its kind that happened, about a position where one is named. Errors: `not-found`. */
+/** The newest event of a type, of a position where one is named. Errors: `not-found`. */
 function findHappening(db: Db, { type, position }: TriggerInput): Happening {
   const [where, values] = position === undefined ? ['', []] : ['AND t.position_id = ?', [position]];
   if (type === 'new-feed-item') {

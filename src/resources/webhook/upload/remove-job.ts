@@ -6,10 +6,10 @@ import { toSotraError } from '../../../errors.ts';
 import { confirm } from '../../../output/confirm.ts';
 import { showPlan } from '../../../output/dry-run.ts';
 import { formatCount } from '../../../output/format.ts';
+import { type RemovedJob, removedJob } from '../view.ts';
 import { findJobFolder, jobsFolder, lockJob, setAside } from './jobs.ts';
 import { type JobState, readJournal } from './journal.ts';
 import { counted } from './show-upload.ts';
-import { type RemovedJob, removedJob } from './sync-view.ts';
 
 /**
  * Removes what this machine keeps of an upload, damaged or not; the service is not asked. Errors: `not-found`, `locked` while it runs, `usage`

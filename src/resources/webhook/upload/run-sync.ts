@@ -4,13 +4,13 @@ import type { Result } from '../../../cli/command.ts';
 import type { Context } from '../../../context.ts';
 import { workFolder } from '../../../files/durable-file.ts';
 import { formatCount } from '../../../output/format.ts';
+import { type JobRow, jobs as jobsView, type SyncResult, synced } from '../view.ts';
 import type { AddressSet } from './address-set.ts';
 import { type AddressInput, takeAddresses } from './address-source.ts';
 import { jobsFolder, listJobs, readChunks, serviceId } from './jobs.ts';
 import { resentChunks } from './journal.ts';
 import { beyond, readLedger, readSet } from './ledger.ts';
 import { resumeUpload, type UploadResult, uploadAddresses } from './run-upload.ts';
-import { type JobRow, jobs as jobsView, type SyncResult, synced } from './sync-view.ts';
 
 interface SyncInput extends AddressInput {
   uid: string;

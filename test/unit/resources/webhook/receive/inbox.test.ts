@@ -61,7 +61,7 @@ test('whatever names its headers have, a delivery is forwarded with them, and so
   expect(target.requests[2]?.headers).toMatchObject({ constructor: 'v', 'x-two': '1, 2' });
 });
 
-test('what cannot be sent is left behind with a warning, also after a restart, and what follows goes on', async () => {
+test('what cannot be sent is skipped with a warning, also after a restart, and what follows goes on', async () => {
   const folder = temporaryFolder();
   const target = await stub((_, response) => response.end());
   const first = await listen(folder, `--forward-to ${target.url}`);
@@ -75,7 +75,7 @@ test('what cannot be sent is left behind with a warning, also after a restart, a
   const { stop } = await listen(folder, `--forward-to ${target.url}`);
   await until(() => target.requests.length === 1);
   expect((await stop()).err).toContain(
-    `warning: ${target.url}: event bad cannot be sent (Header name must be a valid HTTP token ["no name"]): left behind; sotra webhook replay sends it again`,
+    `warning: ${target.url}: event bad cannot be sent (Header name must be a valid HTTP token ["no name"]): skipped; sotra webhook replay sends it again`,
   );
   expect(target.requests.map(({ body }) => body)).toEqual([bodyOf('good')]);
   const replayed = await run(`webhook replay bad --to ${target.url} --json`, { env: { SOTRA_DATA_DIR: folder } });
@@ -115,7 +115,7 @@ test('each forward is shown with its status, time and address, with --json on st
   await send(url, bodyOf('one'), signed(bodyOf('one')));
   await until(() => shown.err.includes('-> 200'));
   expect(shown.err).toMatch(
-    /warning: -> 500 in \d+ ms http:\S+\/in event one; it is sent again until it is taken\n-> 200 in \d+ ms http:\S+\/in event one\n/,
+    /warning: -> 500 in \d+ ms http:\S+\/in event one; it is sent again until it is accepted\n-> 200 in \d+ ms http:\S+\/in event one\n/,
   );
   expect((await stop()).out.trim().split('\n')).toHaveLength(1);
   const quiet = await listen(temporaryFolder(), `--quiet --forward-to ${target.url}/in`);
@@ -159,7 +159,7 @@ test('a full store takes no more, says so, and is still read', async () => {
   const folder = temporaryFolder();
   const inbox = openInbox(folder, 300);
   const take = (id: string) =>
-    inbox.take({ path: '/', lane: '/', headers: [], body: Buffer.from(bodyOf(id)) }, 1_700_000_000_000);
+    inbox.add({ path: '/', lane: '/', headers: [], body: Buffer.from(bodyOf(id)) }, 1_700_000_000_000);
   await take('one');
   await take('two');
   expect(inbox.whyFull()?.message).toContain('deliveries.ndjson is full at');
