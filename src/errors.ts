@@ -31,6 +31,26 @@ export const exitCodeOf = {
   interrupted: 130,
 } as const;
 
+/** What each exit code means. */
+export const exitMeanings: Record<number, string> = {
+  0: 'done, also with an empty result',
+  1: 'internal error',
+  2: 'usage error, or input refused before sending',
+  3: 'configuration or local state',
+  4: 'key missing or refused',
+  5: 'not found',
+  6: 'refused by the service (other 4xx)',
+  7: 'rate limited after all retries',
+  8: 'server error',
+  9: 'network, TLS, timeout or a refused redirect',
+  10: 'partly done; can be resumed',
+  11: 'key or signing error',
+  12: 'verification failed',
+  13: 'the answer is not JSON, or with --strict does not fit the contract',
+  124: 'wait timed out',
+  130: 'interrupted',
+};
+
 export type ErrorCode = keyof typeof exitCodeOf;
 
 export interface ErrorDetails {
@@ -108,10 +128,10 @@ export function toSotraError(thrown: unknown): SotraError {
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   if (isFileFault(thrown))
     return new SotraError('local-file', `cannot use a file of this machine: ${message}`, {
-      hint: 'Make room or correct its permissions; SOTRA_DATA_DIR and SOTRA_CONFIG_DIR choose other folders.',
+      hint: 'Free some disk space or correct its permissions; SOTRA_DATA_DIR and SOTRA_CONFIG_DIR choose other folders.',
       cause: thrown,
     });
-  return new SotraError('internal', `internal fault: ${message}`, {
+  return new SotraError('internal', `internal error: ${message}`, {
     hint: 'This is a bug in sotra. Run the command again with --verbose and report what it prints.',
     cause: thrown,
   });

@@ -1,5 +1,5 @@
 import type { Command, Program } from './cli/command.ts';
-import { type Outline, type Shell, shells } from './cli/outline.ts';
+import type { Outline, Shell } from './cli/outline.ts';
 
 interface Commands {
   commands: readonly Command[];
@@ -47,7 +47,7 @@ export function programOf(outlines: readonly Placed[], completion: Program['comp
 
 /** Every command as data, in the order of help: by noun, and within a noun as the endpoints are ordered. Throws what loading throws. */
 export async function outlineAll(): Promise<readonly Placed[]> {
-  const { outlineOf } = await import('./cli/outline-of.ts');
+  const { outlineOf } = await import('./cli/command.ts');
   const { endpoints } = await import('./resources/index.ts');
   const ids = endpoints.map(({ id }): string => id);
   const loaded = await Promise.all(modules.map((load) => load()));
@@ -66,11 +66,16 @@ export async function outlineAll(): Promise<readonly Placed[]> {
   return (await Promise.all(outlined)).sort(before);
 }
 
-/** The completion script of each shell. Throws what loading throws. */
+/**
+ * The completion script of each shell: commands, flags and values as fixed text; names of contexts and aliases are asked of the program when
+ * they are wanted, and nothing of the network.
+ */
 export async function completionsOf(outlines: readonly Outline[]): Promise<Record<Shell, string>> {
-  const { completionScript } = await import('./cli/completions.ts');
-  const made = await Promise.all(
-    shells.map(async (shell) => [shell, await completionScript(shell, outlines)] as const),
-  );
-  return Object.fromEntries(made) as Record<Shell, string>;
+  const tree = (await import('./cli/completion-tree.ts')).commandTree(outlines);
+  return {
+    bash: (await import('./cli/complete-bash.ts')).bashScript(tree),
+    zsh: (await import('./cli/complete-zsh.ts')).zshScript(tree),
+    fish: (await import('./cli/complete-fish.ts')).fishScript(tree),
+    powershell: (await import('./cli/complete-powershell.ts')).powershellScript(tree),
+  };
 }

@@ -1,10 +1,8 @@
-import { type KnownNames, mentionsAlias, resolveAliases } from './cli/aliases.ts';
 import type { Program, Result } from './cli/command.ts';
-import { readInput } from './cli/flags.ts';
-import { type GlobalOptions, readGlobals } from './cli/globals.ts';
-import { helpText, quickText, versionText } from './cli/quick.ts';
-import { refuseUnusedFlags } from './cli/taken-flags.ts';
-import { findCommand, helpAsFlag } from './cli/words.ts';
+import type { GlobalOptions } from './cli/globals.ts';
+import { helpText } from './cli/help.ts';
+import { type KnownNames, mentionsAlias, readInput, resolveAliases } from './cli/input.ts';
+import { findCommand, type Parsed, parse } from './cli/parse.ts';
 import type { Context } from './context.ts';
 import { errorObject, longestBody, SotraError, seeHelp, toSotraError, usageError } from './errors.ts';
 import { RequestPreview } from './http/preview.ts';
@@ -52,31 +50,19 @@ export async function run(argv: readonly string[], program: Program, world: Worl
 }
 
 async function runCommand(
-  typedArgv: readonly string[],
+  argv: readonly string[],
   program: Program,
   world: World,
   { json, say, stream }: { json: boolean; say: (line: string) => void; stream: () => void },
 ): Promise<number> {
   const { out } = world.io;
-  const { outlines, completion } = program;
-  const argv = helpAsFlag(typedArgv, outlines);
-  const asked = { outlines, completion, version: world.version, width: out.width, json };
-  const quick = await quickText(argv, asked);
-  if (quick !== undefined) {
-    await out.write(quick);
-    return 0;
-  }
-  const found = findCommand(argv, outlines);
-  if (found?.checksArgv) await (await program.load(found)).checkArgv?.(argv);
-  const { parseArgv } = await import('./cli/commander.ts');
-  const parsed = parseArgv(argv, outlines);
+  const parsed = await parse(argv, program);
   if (parsed.kind !== 'run') {
-    await out.write(parsed.kind === 'version' ? versionText(asked) : (helpText(parsed.words, asked) ?? ''));
+    await out.write(await textOf(parsed, program, { version: world.version, width: out.width, json }));
     return 0;
   }
+  const { options } = parsed;
   const { fields } = parsed.outline;
-  const options = readGlobals(parsed.globals);
-  refuseUnusedFlags(parsed.outline, parsed.globals, options);
   const command = await program.load(parsed.outline);
   const { checkColumns, printPreview, printResult, readFilter } = await import('./output/print.ts');
   if (options.columns !== undefined) checkColumns(await command.view?.(), options.columns);
@@ -113,6 +99,17 @@ async function runCommand(
     await context.close();
     await filter?.close();
   }
+}
+
+/** Version, help or a completion script; ends with a newline. */
+async function textOf(
+  parsed: Exclude<Parsed, { kind: 'run' }>,
+  { outlines, completion }: Program,
+  { version, width, json }: { version: string; width: number; json: boolean },
+): Promise<string> {
+  if (parsed.kind === 'completion') return completion(parsed.shell);
+  if (parsed.kind === 'help') return helpText(parsed.words, outlines, { width, json }) ?? '';
+  return json ? `${JSON.stringify({ version })}\n` : `${version}\n`;
 }
 
 /** What reads an answer takes it as the contract has it: one that is too far from that, or too deep, cannot be shown that way. */

@@ -1,46 +1,44 @@
 import { Argument, CommanderError, Command as Node, Option } from 'commander';
 import { type SotraError, seeHelp, usageError } from '../errors.ts';
-import type { Typed } from './flags.ts';
 import { globalFlags } from './globals.ts';
-import type { Field, Outline } from './outline.ts';
-import { findCommand, otherName } from './words.ts';
+import type { Field, Outline, Typed } from './outline.ts';
 
-/** What a command line asks for: a command to run, help of the program, a noun or a command, or the version. */
-export type Parsed =
+type ReadArgv =
   | { kind: 'run'; outline: Outline; typed: Typed; globals: Record<string, unknown> }
   | { kind: 'help'; words: readonly string[] }
   | { kind: 'version' };
 
-/** Reads a command line. Errors: `usage` for unknown words and flags, with the nearest known one as hint. */
-export function parseArgv(argv: readonly string[], commands: readonly Outline[]): Parsed {
-  const found = findCommand(argv, commands);
-  const parsing: Parsing = { found, parsed: { kind: 'help', words: [] } };
-  const program = buildProgram(commands, parsing);
+/**
+ * What commander makes of a command line, in which `found` is the command that its words name. Errors: `usage` for unknown words and flags,
+ * with the nearest known one as hint.
+ */
+export function readArgv(argv: readonly string[], outlines: readonly Outline[], found: Outline | undefined): ReadArgv {
+  const state: ParseState = { found, result: { kind: 'help', words: [] } };
   try {
-    program.parse(argv, { from: 'user' });
+    buildProgram(outlines, state).parse(argv, { from: 'user' });
   } catch (thrown) {
     if (!(thrown instanceof CommanderError)) throw thrown;
     if (thrown.code === 'commander.version') return { kind: 'version' };
     if (!['commander.helpDisplayed', 'commander.help'].includes(thrown.code))
-      throw fromCommander(thrown, argv, commands, parsing);
+      throw fromCommander(thrown, argv, outlines, state);
   }
-  return parsing.parsed;
+  return state.result;
 }
 
-interface Parsing {
+interface ParseState {
   found: Outline | undefined;
   /** The command that was found, once it has read its arguments. */
   node?: Node;
-  parsed: Parsed;
+  result: ReadArgv;
 }
 
-function buildProgram(commands: readonly Outline[], parsing: Parsing): Node {
+function buildProgram(outlines: readonly Outline[], state: ParseState): Node {
   const prepare = (node: Node, words: readonly string[]) => {
     node.exitOverride();
     node.configureOutput({ writeOut: () => undefined, writeErr: () => undefined });
     node.helpOption('-h, --help', 'show help').helpCommand(false);
     node.helpInformation = () => {
-      parsing.parsed = { kind: 'help', words };
+      state.result = { kind: 'help', words };
       return '';
     };
     return node;
@@ -49,30 +47,29 @@ function buildProgram(commands: readonly Outline[], parsing: Parsing): Node {
   program.version('', '-V, --version');
   for (const { flag, value } of globalFlags)
     program.addOption(new Option(value ? `--${flag} <${value}>` : `--${flag}`));
-  for (const command of commands) {
+  for (const outline of outlines) {
     let node = program;
-    command.words.forEach((word, index) => {
-      const group = command.words.slice(0, index + 1);
+    outline.words.forEach((word, index) => {
       const known = node.commands.find((child) => child.name() === word);
-      const next = known ?? prepare(new Node(word), group);
+      const next = known ?? prepare(new Node(word), outline.words.slice(0, index + 1));
       if (!known) node.addCommand(next);
       node = next;
     });
-    if (command === parsing.found) fillCommand(node, command, parsing);
+    if (outline === state.found) fillCommand(node, outline, state);
   }
   return program;
 }
 
-function fillCommand(node: Node, command: Outline, parsing: Parsing): void {
-  const { fields } = command;
-  parsing.node = node;
+function fillCommand(node: Node, outline: Outline, state: ParseState): void {
+  const { fields } = outline;
+  state.node = node;
   node.allowExcessArguments(false);
   for (const field of fields) {
     if (field.positional) node.addArgument(new Argument(`[${field.flag}${field.kind.list ? '...' : ''}]`));
     else if (!isGlobal(field)) for (const option of optionsOf(field)) node.addOption(option);
   }
   node.action(() => {
-    parsing.parsed = { kind: 'run', outline: command, typed: typedOf(node, fields), globals: globalsOf(node) };
+    state.result = { kind: 'run', outline, typed: typedOf(node, fields), globals: globalsOf(node) };
   });
 }
 
@@ -104,7 +101,7 @@ function typedOf(node: Node, fields: readonly Field[]): Typed {
   return Object.fromEntries(entries);
 }
 
-/** What was typed for a flag, also under a name it had before. Errors: `usage` where it was typed under both. */
+/** What was typed for a flag, also under its former names. Errors: `usage` for two of them. */
 function typedFor({ flag, oldFlags = [] }: Field, options: Record<string, unknown>): unknown {
   const [typed, other] = [flag, ...oldFlags].filter((name) => options[attributeOf(name)] !== undefined);
   if (typed !== undefined && other !== undefined)
@@ -125,11 +122,11 @@ function globalsOf(node: Node): Record<string, unknown> {
 function fromCommander(
   { code, message }: CommanderError,
   argv: readonly string[],
-  commands: readonly Outline[],
-  { found, node }: Parsing,
+  outlines: readonly Outline[],
+  { found, node }: ParseState,
 ): SotraError {
   const [, name = '', near] = /^[^']*'([^']*)'(?:.*\n\(?(Did you mean .*\?))?/.exec(message) ?? [];
-  const hint = otherName(name, argv, commands) ?? near ?? seeHelp;
+  const hint = otherName(name, argv, outlines) ?? near ?? seeHelp;
   if (code === 'commander.unknownOption') return usageError(`unknown option '${name}'`, hint);
   if (code === 'commander.unknownCommand') return usageError(`unknown command '${name}'`, hint);
   if (code === 'commander.optionMissingArgument') return usageError(`${name.split(' ').at(-2)} needs a value`, seeHelp);
@@ -137,4 +134,73 @@ function fromCommander(
   const surplus = (node?.args ?? []).slice(places.length);
   const takes = places.length === 0 ? 'no arguments' : places.map(({ label }) => label).join(' ');
   return usageError(`unexpected argument '${surplus.join(' ')}': ${found?.words.join(' ')} takes ${takes}`, seeHelp);
+}
+
+/** What users of other tools type, and the command here that does it. */
+const otherNames: ReadonlyMap<string, string> = new Map([
+  ['login', 'auth login'],
+  ['logout', 'auth logout'],
+  ['whoami', 'auth status'],
+  ['config', 'context'],
+  ['configure', 'context set'],
+  ['profiles', 'context list'],
+  ['api', 'request'],
+  ['curl', 'request'],
+  ['listen', 'webhook listen'],
+  ['events', 'webhook events'],
+  ['trigger', 'webhook trigger'],
+  ['sign', 'comment sign'],
+  ['post', 'comment post'],
+  ['verify', 'comment verify'],
+  ['wallet', 'key'],
+  ['ls', 'commands'],
+  ['serve', 'sandbox start'],
+  ['start', 'sandbox start'],
+  ['schema', 'openapi'],
+  ['completions', 'completion'],
+  ['man', 'help'],
+]);
+
+const otherVerbs: ReadonlyMap<string, readonly string[]> = new Map([
+  ['ls', ['list']],
+  ['rm', ['remove', 'delete', 'delete-name', 'logout']],
+  ['del', ['delete', 'remove']],
+  ['delete', ['remove', 'delete-name']],
+  ['remove', ['delete', 'delete-name']],
+  ['create', ['register', 'generate', 'set', 'post', 'add']],
+  ['new', ['generate', 'register', 'set', 'post', 'add']],
+  ['add', ['set', 'import', 'register']],
+  ['show', ['get', 'status', 'list']],
+  ['view', ['get', 'show', 'status', 'list']],
+  ['get', ['show', 'list', 'status']],
+]);
+
+const otherFlags: ReadonlyMap<string, string> = new Map([
+  ['-v', 'Did you mean --verbose? The version is sotra --version.'],
+  ['-o', 'Did you mean --format? It takes table, json, ndjson, csv, tsv or md.'],
+  ['--output', 'Did you mean --format? It takes table, json, ndjson, csv, tsv or md.'],
+  ['-q', 'Did you mean --quiet?'],
+  ['-y', 'Did you mean --yes?'],
+  ['--fields', 'Did you mean --columns?'],
+  ['--profile', 'Did you mean --context?'],
+  ['--api-key', 'A key is never an argument: set SOTRA_API_KEY, or sotra auth login.'],
+]);
+
+/** A hint for a word or flag that other tools have and this one calls by another name; `undefined` for any other. */
+function otherName(name: string, argv: readonly string[], outlines: readonly Outline[]): string | undefined {
+  if (name.startsWith('-')) return otherFlags.get(name);
+  const typed = argv.filter((word) => !word.startsWith('-'));
+  const group = typed.slice(0, typed.indexOf(name)).join(' ');
+  if (group === '') return didYouMean(otherNames.get(name));
+  const names = outlines.map(({ words }) => words.join(' '));
+  return didYouMean(
+    otherVerbs
+      .get(name)
+      ?.map((verb) => `${group} ${verb}`)
+      .find((each) => names.includes(each)),
+  );
+}
+
+function didYouMean(command: string | undefined): string | undefined {
+  return command && `Did you mean sotra ${command}?`;
 }

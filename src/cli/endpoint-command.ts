@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { Context } from '../context.ts';
 import { type Endpoint, type EndpointsOf, type InputOf, local, type Param, type Params } from '../contract/endpoint.ts';
-import { SotraError } from '../errors.ts';
+import { SotraError, usageError } from '../errors.ts';
 import { moreHint, walkPages } from '../http/paginate.ts';
 import type { AnyView } from '../output/view.ts';
-import { chartAsked } from './chart-flag.ts';
 import type { Command, Result } from './command.ts';
+import type { GlobalOptions } from './globals.ts';
 
 /** Exit codes that any command speaking to the service can end with. */
 export const serviceExitCodes = [4, 5, 6, 7, 8, 9, 13, 130] as const;
@@ -53,7 +53,7 @@ export function endpointCommand<P extends Params, L extends Params = Record<neve
     uses: ['requests'],
     view,
     run: async (typed: Record<string, unknown>, context: Context): Promise<Result> => {
-      const picture = chartAsked(typed, context.options) ? { chart: true } : {};
+      const picture = asksChart(typed, context.options) ? { chart: true } : {};
       const known = Object.fromEntries(Object.entries(typed).filter(([key]) => Object.hasOwn(endpoint.params, key)));
       const input = prepare === undefined ? (known as InputOf<P>) : await prepare(typed as never, context);
       const ask = (asked: unknown, link?: string) => context.call(endpoint, asked as InputOf<P>, link);
@@ -113,3 +113,28 @@ const walkParams: Params = {
   all: local(z.boolean().optional(), 'walk every page, printing items as they arrive'),
   max: local(z.int().min(1).optional(), 'walk pages until this many items'),
 };
+
+/** The flag of commands whose view has a chart. */
+export const chartParam = local(z.boolean().optional(), 'draw a picture in place of the table');
+
+/**
+ * Whether a picture was asked for, which a command whose params hold `chartParam` takes. Errors: `usage` where a flag asks for another
+ * form of output at the same time.
+ */
+function asksChart(typed: Readonly<Record<string, unknown>>, options: GlobalOptions): boolean {
+  if (typed['chart'] !== true) return false;
+  const rival = rivalOf(options);
+  if (rival === undefined) return true;
+  throw usageError(
+    `--chart and ${rival} contradict each other`,
+    'A picture is for people to look at: leave one of them out.',
+  );
+}
+
+function rivalOf({ format, jq, plain, columns }: GlobalOptions): string | undefined {
+  if (format === 'json') return '--json';
+  if (format !== undefined && format !== 'table') return `--format ${format}`;
+  if (jq !== undefined) return '--jq';
+  if (plain) return '--plain';
+  return columns === undefined ? undefined : '--columns';
+}

@@ -1,28 +1,12 @@
-import { usageError } from '../errors.ts';
+import { type SotraError, usageError } from '../errors.ts';
 import { parseDuration } from '../model/duration.ts';
 import { nearest } from '../model/nearest.ts';
 import { parseSize } from '../model/size.ts';
+import type { Outline, Use } from './outline.ts';
 
 /** Output formats, as `--format` names them. */
 export const formats = ['table', 'json', 'ndjson', 'csv', 'tsv', 'md'] as const;
 export type Format = (typeof formats)[number];
-
-/** What a command works with beyond its arguments; the global flags that it takes follow from it. */
-export type Use =
-  /** Sends requests to the service. */
-  | 'requests'
-  /** Looks at which service is meant: its context, address or name. */
-  | 'service'
-  /** Changes or sends something else (settings, files, the sandbox's world, events), and shows that for `--dry-run`. */
-  | 'changes'
-  /** Sends events to a server of the user's, and shows them for `--dry-run` and `--curl`. */
-  | 'events'
-  /** Sends again what was not taken, as often as `--retries` says. */
-  | 'repeats'
-  /** Waits for answers of something other than the service. */
-  | 'answers'
-  /** Prints JSON, though it has no table. */
-  | 'json';
 
 /** A flag that stands in front of or behind any command. */
 export interface GlobalFlag {
@@ -237,4 +221,37 @@ function readRetries(text: string | undefined): number | undefined {
   const count = /^\d{1,2}$/.test(text) ? Number(text) : -1;
   if (count >= 0 && count <= 20) return count;
   throw usageError(`--retries ${text}: must be a whole number from 0 to 20`);
+}
+
+/** The global flags that a command takes, in the order of help. */
+export function takenFlags(outline: Outline): readonly GlobalFlag[] {
+  return globalFlags.filter((flag) => takes(outline, flag));
+}
+
+/** Refuses each global flag that was typed and would do nothing in this command. Errors: `usage`. */
+export function refuseUnusedFlags(
+  outline: Outline,
+  typed: Readonly<Record<string, unknown>>,
+  { dryRun, format }: Pick<GlobalOptions, 'dryRun' | 'format'>,
+): void {
+  // A dry run shows its own rows.
+  const { uses } = outline;
+  const showsRows = dryRun && uses.includes('changes');
+  for (const flag of globalFlags) {
+    const isTyped = typed[flag.key] !== undefined && typed[flag.key] !== false;
+    if (!isTyped || takes(outline, flag) || (showsRows && flag.key === 'jq')) continue;
+    throw unused(`--${flag.flag}`, outline, flag.needs?.lacking ?? '');
+  }
+  const isTable = format === 'csv' || format === 'tsv' || format === 'md';
+  if (isTable && outline.columns.length === 0 && !showsRows)
+    throw unused(`--format ${format}`, outline, 'prints no table');
+}
+
+function takes({ uses, columns, fields }: Outline, { flag, needs }: GlobalFlag): boolean {
+  if (needs === undefined || fields.some((field) => !field.positional && field.flag === flag)) return true;
+  return needs.anyOf.some((each) => (each === 'rows' ? columns.length > 0 : uses.includes(each)));
+}
+
+function unused(flag: string, { words }: Outline, lacking: string): SotraError {
+  return usageError(`${flag} would do nothing: sotra ${words.join(' ')} ${lacking}`, 'Leave it out.');
 }

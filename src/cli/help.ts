@@ -1,28 +1,7 @@
 import { describeKind } from '../contract/kind.ts';
-import { globalFlags } from './globals.ts';
+import { exitMeanings } from '../errors.ts';
+import { globalFlags, takenFlags } from './globals.ts';
 import type { ColumnOutline, Field, Outline } from './outline.ts';
-import { takenFlags } from './taken-flags.ts';
-import { wrapProse, wrapWords } from './wrap.ts';
-
-/** What each exit code means. */
-export const exitMeanings: Record<number, string> = {
-  0: 'done, also with an empty result',
-  1: 'internal fault',
-  2: 'wrong use, or input refused before sending',
-  3: 'configuration or local state',
-  4: 'key missing or refused',
-  5: 'not found',
-  6: 'refused by the service (other 4xx)',
-  7: 'rate limited after all retries',
-  8: 'server error',
-  9: 'network, TLS, timeout or a refused redirect',
-  10: 'partly done; can be resumed',
-  11: 'key or signing error',
-  12: 'verification failed',
-  13: 'the answer is not JSON, or with --strict does not fit the contract',
-  124: 'wait timed out',
-  130: 'interrupted',
-};
 
 /** A line of help: a label and what it means. */
 export type Line = readonly [label: string, says: string];
@@ -30,8 +9,24 @@ export type Line = readonly [label: string, says: string];
 /** A part of help: prose (a text), or lines under a title; lines that are texts are written as they are, to be pasted. */
 export type Part = readonly [title: string, body: string | readonly (string | Line)[]];
 
-/** Help of the program: its nouns and the global flags. Ends with a newline. */
-export function programHelp(commands: readonly Outline[], width: number): string {
+/**
+ * Help of the program, of a noun or of a command; for JSON the entries of its commands. `undefined` where the words name none. Ends with a
+ * newline.
+ */
+export function helpText(
+  words: readonly string[],
+  outlines: readonly Outline[],
+  { width, json }: { width: number; json: boolean },
+): string | undefined {
+  const under = outlines.filter((outline) => words.every((word, index) => outline.words[index] === word));
+  if (under.length === 0) return undefined;
+  if (json) return `${JSON.stringify({ commands: under.map(entryOf) }, null, 2)}\n`;
+  if (words.length === 0) return programHelp(outlines, width);
+  const exact = under.find((outline) => outline.words.length === words.length);
+  return exact === undefined ? groupHelp(words, under, width) : commandHelp(exact, width);
+}
+
+function programHelp(commands: readonly Outline[], width: number): string {
   const nouns = [...new Set(commands.map((command) => command.words[0] ?? ''))];
   const isOfService = (noun: string) =>
     commands.some(({ words, endpoint }) => words[0] === noun && endpoint !== undefined);
@@ -61,9 +56,7 @@ function nounSummary(noun: string, commands: readonly Outline[]): string {
   return own.map((command) => command.words.slice(1).join(' ')).join(', ');
 }
 
-/** Help of a noun: its commands. Ends with a newline. */
-export function groupHelp(words: readonly string[], commands: readonly Outline[], width: number): string {
-  const own = commands.filter((command) => words.every((word, index) => command.words[index] === word));
+function groupHelp(words: readonly string[], own: readonly Outline[], width: number): string {
   const summary = ({ summary: text, endpoint }: Outline) =>
     endpoint?.deprecated === undefined ? text : `${text} (deprecated)`;
   return formatParts(
@@ -76,8 +69,7 @@ export function groupHelp(words: readonly string[], commands: readonly Outline[]
   );
 }
 
-/** Help of one command: arguments and flags with ranges and choices, columns, exit codes, examples. */
-export function commandHelp(command: Outline, width: number): string {
+function commandHelp(command: Outline, width: number): string {
   const { fields, columns } = command;
   const positional = fields.filter((field) => field.positional);
   const flags = fields.filter((field) => !field.positional);
@@ -111,9 +103,9 @@ function columnLine({ key, help, extra }: ColumnOutline): Line {
 function fieldLine(field: Field): Line {
   const { label, kind, positional, help } = field;
   const required = kind.optional || positional ? '' : ' (required)';
-  const several = kind.list ? `; several: repeat it${field.whole ? '' : ' or use commas'}` : '';
+  const several = kind.list ? `; repeatable${field.whole ? '' : ', or comma-separated'}` : '';
   const allowed = kind.type === 'text' || kind.type === 'boolean' ? textRule(kind) : `: ${describeKind(kind)}`;
-  const byDefault = field.serviceDefault === undefined ? '' : `; left out, the service takes ${field.serviceDefault}`;
+  const byDefault = field.serviceDefault === undefined ? '' : `; default: ${field.serviceDefault} (set by the service)`;
   const value = kind.type === 'boolean' || positional ? '' : ` <${valueName(kind)}>`;
   const short = field.short === undefined ? '' : `-${field.short}, `;
   return [`${short}${label}${value}`, `${help}${allowed}${several}${byDefault}${required}`];
@@ -165,4 +157,91 @@ function labeled([label, says]: Line, width: number, room: number): string[] {
   if (label === '') return lines.map((line) => `  ${line.trimStart()}`);
   if (below) return [`  ${label}`, ...lines];
   return [`  ${label.padEnd(width)}  ${(lines[0] ?? '').trimStart()}`.trimEnd(), ...lines.slice(1)];
+}
+
+/** The text as lines of at most `width` characters, broken at spaces; a longer word stands alone. At least one line. */
+export function wrapWords(text: string, width: number): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    const joined = line === '' ? word : `${line} ${word}`;
+    if (joined.length > width && line !== '') {
+      lines.push(line);
+      line = word;
+    } else line = joined;
+  }
+  return [...lines, line];
+}
+
+/**
+ * Prose as paragraphs of at most `width` characters. A line that does not end a sentence continues in the next one; lines with
+ * columns in them (two spaces) stay apart, continued below their last column.
+ */
+export function wrapProse(text: string, width: number): string[] {
+  const paragraphs: string[] = [];
+  for (const line of text.split('\n')) {
+    const before = paragraphs.at(-1);
+    const joins = before !== undefined && !/[.:!?]$/.test(before) && !/ {2}/.test(before) && !/ {2}/.test(line);
+    if (joins && line !== '' && before !== '') paragraphs[paragraphs.length - 1] = `${before} ${line}`;
+    else paragraphs.push(line);
+  }
+  return paragraphs.flatMap((paragraph) => {
+    const [lead = ''] = /^.*?(?<! ) {2,}(?=\S)/.exec(paragraph) ?? [];
+    const room = Math.max(20, width - lead.length);
+    const indent = ' '.repeat(lead.length);
+    return wrapWords(paragraph.slice(lead.length), room).map((line, index) => (index === 0 ? lead : indent) + line);
+  });
+}
+
+/** One command as `commands --json` lists it, for machines and agents. */
+export interface CommandEntry {
+  command: string;
+  summary: string;
+  /** The endpoint it is one to one with, and where that is known from; `null` for commands of the tool. */
+  endpoint: { method: string; path: string; source: string; deprecated: string | null } | null;
+  inputs: InputEntry[];
+  /** The global flags it takes. */
+  globalFlags: string[];
+  exitCodes: number[];
+  examples: { argv: string; says: string }[];
+}
+
+interface InputEntry {
+  /** `--limit` or `<address>`. */
+  label: string;
+  help: string;
+  type: string;
+  list: boolean;
+  required: boolean;
+  nullable: boolean;
+  choices: readonly string[];
+  min: number | null;
+  max: number | null;
+  /** Where its name is known from: spec, public or assumed. */
+  source: string;
+}
+
+/** The entry of one command. */
+export function entryOf(outline: Outline): CommandEntry {
+  const { words, summary, endpoint, fields, exitCodes, examples } = outline;
+  return {
+    command: words.join(' '),
+    summary,
+    endpoint: endpoint === undefined ? null : { ...endpoint, deprecated: endpoint.deprecated ?? null },
+    inputs: fields.map(({ label, kind, help, source }) => ({
+      label,
+      help,
+      type: kind.type,
+      list: kind.list,
+      required: !kind.optional,
+      nullable: kind.nullable,
+      choices: kind.choices,
+      min: kind.min ?? null,
+      max: kind.max ?? null,
+      source,
+    })),
+    globalFlags: takenFlags(outline).map(({ flag }) => `--${flag}`),
+    exitCodes: [0, 1, 2, ...exitCodes],
+    examples: [...examples],
+  };
 }

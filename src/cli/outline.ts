@@ -1,6 +1,22 @@
 import type { Example, Method, Source } from '../contract/endpoint.ts';
 import type { Kind } from '../contract/kind.ts';
-import type { Use } from './globals.ts';
+
+/** What a command works with beyond its arguments; the global flags that it takes follow from it. */
+export type Use =
+  /** Sends requests to the service. */
+  | 'requests'
+  /** Looks at which service is meant: its context, address or name. */
+  | 'service'
+  /** Changes or sends something else (settings, files, the sandbox's world, events), and shows that for `--dry-run`. */
+  | 'changes'
+  /** Sends events to a server of the user's, and shows them for `--dry-run` and `--curl`. */
+  | 'events'
+  /** Sends again what was not taken, as often as `--retries` says. */
+  | 'repeats'
+  /** Waits for answers of something other than the service. */
+  | 'answers'
+  /** Prints JSON, though it has no table. */
+  | 'json';
 
 /** One argument or flag of a command, as plain data. */
 export interface Field {
@@ -25,7 +41,10 @@ export interface Field {
   serviceDefault?: string;
 }
 
-/** A column of a command's table, as far as help and completion speak of it. */
+/** What was typed for a command, by field key: strings only, `true`/`false` for yes/no flags. */
+export type Typed = Readonly<Record<string, string | readonly string[] | boolean | undefined>>;
+
+/** A column of a command's table, for help and completion. */
 export interface ColumnOutline {
   key: string;
   help: string;

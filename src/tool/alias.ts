@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { aliasPattern } from '../cli/aliases.ts';
 import { type Command, defineCommand } from '../cli/command.ts';
+import { aliasPattern } from '../cli/input.ts';
 import { local } from '../contract/endpoint.ts';
 import { usageError } from '../errors.ts';
 import { byName } from '../model/by-name.ts';

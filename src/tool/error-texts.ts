@@ -1,5 +1,5 @@
-import { exitMeanings, type Part } from '../cli/help.ts';
-import { type ErrorCode, exitCodeOf } from '../errors.ts';
+import type { Part } from '../cli/help.ts';
+import { type ErrorCode, exitCodeOf, exitMeanings } from '../errors.ts';
 
 /** What each error code means, and what helps. */
 const errorTexts: Record<ErrorCode, readonly [means: string, fix: string]> = {

@@ -1,5 +1,5 @@
-import { exitMeanings, type Line, type Part } from '../cli/help.ts';
-import { exitCodeOf } from '../errors.ts';
+import type { Line, Part } from '../cli/help.ts';
+import { exitCodeOf, exitMeanings } from '../errors.ts';
 import type { Topic } from './help-topics.ts';
 
 /** The parts of a topic's page. */

@@ -1,9 +1,8 @@
 import type { z } from 'zod';
-import { type Command, defineCommand } from '../cli/command.ts';
-import { parseArgv } from '../cli/commander.ts';
+import { type Command, defineCommand, outlineOf } from '../cli/command.ts';
 import { endpointCommand } from '../cli/endpoint-command.ts';
-import { readInput } from '../cli/flags.ts';
-import { outlineOf } from '../cli/outline-of.ts';
+import { readInput } from '../cli/input.ts';
+import { parse } from '../cli/parse.ts';
 import type { Context } from '../context.ts';
 import type { Endpoint } from '../contract/endpoint.ts';
 import { type AnyEndpoint, endpoints, views } from '../resources/index.ts';
@@ -75,7 +74,7 @@ async function samplesOf(endpoint: Endpoint): Promise<Record<string, unknown>> {
   const found: Record<string, unknown> = {};
   for (const { argv } of endpoint.examples) {
     try {
-      const parsed = parseArgv(argv.split(' '), [outline]);
+      const parsed = await parse(argv.split(' '), { outlines: [outline], load: async () => command });
       if (parsed.kind === 'run')
         Object.assign(found, { ...readInput(outline.fields, command, parsed.typed), ...found });
     } catch {

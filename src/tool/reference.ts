@@ -1,5 +1,5 @@
 import { type Command, defineCommand } from '../cli/command.ts';
-import { type CommandEntry, entryOf } from '../cli/entry.ts';
+import { type CommandEntry, entryOf } from '../cli/help.ts';
 import type { View } from '../output/view.ts';
 
 const view: View<{ commands: CommandEntry[] }, CommandEntry> = {

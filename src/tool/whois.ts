@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { aliasPattern } from '../cli/aliases.ts';
 import { type Command, defineCommand, type Result } from '../cli/command.ts';
 import { serviceExitCodes } from '../cli/endpoint-command.ts';
+import { aliasPattern } from '../cli/input.ts';
 import type { Context } from '../context.ts';
 import { local } from '../contract/endpoint.ts';
 import { usageError } from '../errors.ts';

@@ -146,7 +146,7 @@ test('an answer nested a hundred thousand deep ends as JSON or as exit 13, never
   ]) {
     const { code, err } = await run(argv, { env: service.env, tty: 80 });
     expect([argv, [0, 13]]).toEqual([argv, expect.arrayContaining([code])]);
-    expect(err).not.toContain('internal fault');
+    expect(err).not.toContain('internal error');
   }
 });
 

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { exitMeanings } from '../../src/cli/help.ts';
-import { exitCodeOf } from '../../src/errors.ts';
+import { exitCodeOf, exitMeanings } from '../../src/errors.ts';
 import { outlineAll } from '../../src/program.ts';
 import { run, temporaryFolder } from '../support/harness.ts';
 
@@ -44,8 +43,8 @@ ARGUMENTS
 
 FLAGS
   --chains <value,...>  sum PnL over these chains: one of base, solana,
-                        ethereum, hyperliquid; several: repeat it or use commas;
-                        left out, the service takes all four
+                        ethereum, hyperliquid; repeatable, or comma-separated;
+                        default: all four (set by the service)
 `);
 });
 
@@ -53,7 +52,7 @@ test('help of a command at 40 columns puts meanings below the flags', async () =
   const { out } = await run('leaderboard rank --help', { tty: 40 });
   expect(out).toContain(`  --timeframe <value>
       window of the PnL: one of 7d, 30d;
-      left out, the service takes 30d
+      default: 30d (set by the service)
 `);
 });
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { wrapProse, wrapWords } from '../../src/cli/wrap.ts';
+import { wrapProse, wrapWords } from '../../src/cli/help.ts';
 import { parseDuration, parseTime } from '../../src/model/duration.ts';
 import { formatAmount, formatCount, formatPercent, formatTime, formatUsd } from '../../src/output/format.ts';
 import { renderMarkdown } from '../../src/output/markdown.ts';

@@ -89,7 +89,7 @@ test.skipIf(!hasTmux).for(Object.keys(prompts).flatMap((prompt) => ends.map((end
     else type(end === 'Ctrl-C' ? 'C-c' : 'C-d');
     const shown = await shows('ended with');
     expect(shown).toContain('ended with 130');
-    expect(shown).not.toContain('internal fault');
+    expect(shown).not.toContain('internal error');
     if (hidden) expect(shown).not.toContain('half-typed');
     const [first, last] = await stty();
     expect(last).toBe(first);

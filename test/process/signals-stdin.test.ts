@@ -32,7 +32,7 @@ test.each(reading.flatMap(([argv, text, begun]) => signals.map((signal) => [argv
     child.kill(signal);
     expect(await ended).toBe(130);
     expect(printed).toMatchObject({ out: '', err: expect.stringContaining('interrupted') });
-    expect(printed.err).not.toContain('internal fault');
+    expect(printed.err).not.toContain('internal error');
     expect(service.requests).toEqual([]);
     const left = existsSync(data) ? readdirSync(data, { recursive: true, encoding: 'utf8' }) : [];
     expect(left.filter((name) => /stdin-|draft-|tmp$|lock$/.test(name))).toEqual([]);

@@ -66,7 +66,7 @@ test.each(working.flatMap((one) => signals.map((signal) => [...one, signal] as c
     expect(performance.now() - from).toBeLessThan(3000);
     expect(printed.err).toContain('error: ');
     expect(printed.err).toContain(says);
-    expect(printed.err).not.toContain('internal fault');
+    expect(printed.err).not.toContain('internal error');
   },
 );
 

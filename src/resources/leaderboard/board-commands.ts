@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { chartParam } from '../../cli/chart-flag.ts';
 import { type Command, defineCommand } from '../../cli/command.ts';
-import { endpointCommand, serviceExitCodes } from '../../cli/endpoint-command.ts';
+import { chartParam, endpointCommand, serviceExitCodes } from '../../cli/endpoint-command.ts';
 import type { Context } from '../../context.ts';
 import { type InputOf, local } from '../../contract/endpoint.ts';
 import { SotraError, usageError } from '../../errors.ts';

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { chartParam } from '../../cli/chart-flag.ts';
 import type { Command, Result } from '../../cli/command.ts';
-import { endpointCommand } from '../../cli/endpoint-command.ts';
+import { chartParam, endpointCommand } from '../../cli/endpoint-command.ts';
 import type { Context } from '../../context.ts';
 import { type Endpoint, inPath, local, type Params } from '../../contract/endpoint.ts';
 import { usageError } from '../../errors.ts';

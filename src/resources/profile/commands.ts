@@ -1,5 +1,4 @@
-import { chartParam } from '../../cli/chart-flag.ts';
-import { endpointCommand } from '../../cli/endpoint-command.ts';
+import { chartParam, endpointCommand } from '../../cli/endpoint-command.ts';
 import { usageError } from '../../errors.ts';
 import { deleteName as deleteNameEndpoint, get as getEndpoint, setName as setNameEndpoint } from './endpoints.ts';
 

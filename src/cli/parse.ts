@@ -1,0 +1,76 @@
+import { usageError } from '../errors.ts';
+import { nearest } from '../model/nearest.ts';
+import type { Program } from './command.ts';
+import { type GlobalOptions, globalFlags, readGlobals, refuseUnusedFlags } from './globals.ts';
+import { type Outline, type Shell, shells, type Typed } from './outline.ts';
+
+/** What a command line asks for: a command to run, help of the program, a noun or a command, the version, or a completion script. */
+export type Parsed =
+  | { kind: 'run'; outline: Outline; typed: Typed; options: GlobalOptions }
+  | { kind: 'help'; words: readonly string[] }
+  | { kind: 'version' }
+  | { kind: 'completion'; shell: Shell };
+
+/**
+ * Reads a command line. What asks for a text alone is answered without loading commander. Errors: `usage` for unknown words and flags, with
+ * the nearest known one as hint, for global flags that contradict each other or that the command does not use.
+ */
+export async function parse(
+  typedArgv: readonly string[],
+  program: Pick<Program, 'outlines' | 'load'>,
+): Promise<Parsed> {
+  const { outlines } = program;
+  const argv = helpAsFlag(typedArgv, outlines);
+  const text = textRequest(argv, outlines);
+  if (text !== undefined) return text;
+  const found = findCommand(argv, outlines);
+  if (found?.checksArgv) await (await program.load(found)).checkArgv?.(argv);
+  const { readArgv } = await import('./commander.ts');
+  const read = readArgv(argv, outlines, found);
+  if (read.kind !== 'run') return read;
+  const { outline, typed, globals } = read;
+  const options = readGlobals(globals);
+  refuseUnusedFlags(outline, globals, options);
+  return { kind: 'run', outline, typed, options };
+}
+
+/** The command that the words of a command line name; `undefined` where they name none. */
+export function findCommand(argv: readonly string[], outlines: readonly Outline[]): Outline | undefined {
+  const words: string[] = [];
+  for (let index = 0; index < argv.length; index += 1) {
+    const token = argv[index] ?? '';
+    if (!token.startsWith('-')) words.push(token);
+    else if (globalFlags.some(({ flag, value }) => value !== undefined && token === `--${flag}`)) index += 1;
+  }
+  return outlines
+    .filter((outline) => outline.words.every((word, index) => words[index] === word))
+    .sort((a, b) => b.words.length - a.words.length)[0];
+}
+
+/** A command line that asks for nothing but the version, help or a completion script; `undefined` for any other. */
+function textRequest(argv: readonly string[], outlines: readonly Outline[]): Parsed | undefined {
+  const [first = '', second = ''] = argv;
+  if (argv.length === 1 && ['--version', '-V', '-v', 'version'].includes(first)) return { kind: 'version' };
+  const named = second === 'pwsh' ? 'powershell' : second;
+  const shell = argv.length === 2 && first === 'completion' ? shells.find((name) => name === named) : undefined;
+  if (shell !== undefined) return { kind: 'completion', shell };
+  const words = argv.filter((word) => !['--help', '-h', '--json'].includes(word));
+  const asksHelp = argv.length === 0 || argv.includes('--help') || argv.includes('-h');
+  const isKnown = outlines.some((outline) => words.every((word, index) => outline.words[index] === word));
+  return asksHelp && isKnown ? { kind: 'help', words } : undefined;
+}
+
+/** `help leaderboard list` as `leaderboard list --help`; a help topic stays as it is. Errors: `usage` for a misspelled command. */
+function helpAsFlag(argv: readonly string[], outlines: readonly Outline[]): readonly string[] {
+  const [first, noun, ...others] = argv;
+  if (first !== 'help') return argv;
+  if (noun === undefined) return ['--help'];
+  if (noun.startsWith('-')) return [...argv.slice(1), '--help'];
+  const nouns = [...new Set(outlines.map(({ words }) => words[0] ?? ''))];
+  if (nouns.includes(noun)) return [noun, ...others, '--help'];
+  const help = outlines.find(({ words }) => words.join(' ') === 'help');
+  const topics = help?.fields.flatMap(({ kind }) => kind.choices) ?? [];
+  const near = nearest(noun, nouns);
+  if (near === undefined || nearest(noun, topics) !== undefined) return argv;
+  throw usageError(`unknown command '${noun}'`, `Did you mean sotra help ${near}?`);
+}
