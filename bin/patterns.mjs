@@ -13,7 +13,7 @@ const builders = [
   'output/safe-text.ts',
   'output/unseen.ts',
   'resources/webhook/upload/address-file.ts',
-  'sandbox/http/fault-text.ts',
+  'sandbox/http/fault.ts',
 ];
 
 /** The patterns as `{ file, line, source, flags }`, and the places `file:line` that build one where it is not expected. */

@@ -1,5 +1,5 @@
 import type { Endpoint, EndpointsOf } from '../contract/endpoint.ts';
-import type { Handler, Route } from '../sandbox/http/answer.ts';
+import type { Handler, Route } from '../sandbox/http/service.ts';
 import * as comment from './comment/endpoints.ts';
 import * as commentHandlers from './comment/sandbox.ts';
 import * as feed from './feed/endpoints.ts';

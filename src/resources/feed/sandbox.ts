@@ -1,6 +1,5 @@
 import type { Card } from '../../model/position.ts';
-import type { Handler } from '../../sandbox/http/answer.ts';
-import type { SandboxCall } from '../../sandbox/http/service.ts';
+import type { Handler, SandboxCall } from '../../sandbox/http/service.ts';
 import { cardsOf } from '../../sandbox/social/cards.ts';
 import { type FeedPage, feedPage, paginationOf } from '../../sandbox/social/feed-lists.ts';
 import { findProfile } from '../../sandbox/social/profiles.ts';

@@ -1,7 +1,6 @@
 import { type LeaderboardChain, leaderboardChains } from '../../model/chain.ts';
 import type { Profile } from '../../model/profile.ts';
-import type { Handler } from '../../sandbox/http/answer.ts';
-import type { SandboxCall } from '../../sandbox/http/service.ts';
+import type { Handler, SandboxCall } from '../../sandbox/http/service.ts';
 import { findProfile, followedBy, hydrateProfiles } from '../../sandbox/social/profiles.ts';
 import { commenters, type Standing, standings, windowFigures } from '../../sandbox/social/statistics.ts';
 import { windowMs } from '../../sandbox/trades/figures.ts';

@@ -1,7 +1,6 @@
 import { isWalletAddress, normalizeAddress } from '../../model/address.ts';
 import type { Card } from '../../model/position.ts';
-import type { Handler } from '../../sandbox/http/answer.ts';
-import { Refusal, type SandboxCall } from '../../sandbox/http/service.ts';
+import { type Handler, Refusal, type SandboxCall } from '../../sandbox/http/service.ts';
 import { type CardOptions, cardsOf } from '../../sandbox/social/cards.ts';
 import { findProfile } from '../../sandbox/social/profiles.ts';
 import { chainsOf, positionAt, tokenPositions, walletPositions } from '../../sandbox/trades/position-lists.ts';

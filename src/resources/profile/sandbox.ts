@@ -1,6 +1,5 @@
 import type { Profile } from '../../model/profile.ts';
-import type { Handler } from '../../sandbox/http/answer.ts';
-import { Refusal, type SandboxCall } from '../../sandbox/http/service.ts';
+import { type Handler, Refusal, type SandboxCall } from '../../sandbox/http/service.ts';
 import { type FollowSide, followPage } from '../../sandbox/social/follows.ts';
 import { setName as changeName, deleteName as removeName } from '../../sandbox/social/names.ts';
 import { findProfile, hydrateProfiles } from '../../sandbox/social/profiles.ts';

@@ -1,5 +1,5 @@
 import type { Card } from '../../model/position.ts';
-import type { Handler } from '../../sandbox/http/answer.ts';
+import type { Handler } from '../../sandbox/http/service.ts';
 import { cardsOf } from '../../sandbox/social/cards.ts';
 import { storedToken } from '../../sandbox/trades/tokens.ts';
 import type * as endpoints from './endpoints.ts';

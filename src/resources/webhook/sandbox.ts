@@ -1,6 +1,6 @@
 import { probeDestination } from '../../sandbox/deliver/deliver.ts';
 import { addWebhook, changeWebhook, dropWebhook, findWebhook, listWebhooks } from '../../sandbox/deliver/webhooks.ts';
-import type { Handler } from '../../sandbox/http/answer.ts';
+import type { Handler } from '../../sandbox/http/service.ts';
 import type * as endpoints from './endpoints.ts';
 
 /** POST /v1/webhooks/feed: a new webhook at every call; 400 for a destination off this machine. */

@@ -6,7 +6,7 @@ import { chainSchema } from '../../model/chain.ts';
 import { parseDuration, parseTime } from '../../model/duration.ts';
 import { layouts } from '../../settings/settings.ts';
 import { latestMs } from '../db/clock.ts';
-import { faultForm, parseFault } from '../http/fault-text.ts';
+import { faultForm, parseFault } from '../http/fault.ts';
 import { liveCommands } from './live.ts';
 import { dbParam as db, withSandboxFile } from './state-file.ts';
 

@@ -16,10 +16,9 @@ import { openDb } from '../db/store.ts';
 import { ensureWorld, sandboxPartners } from '../db/world.ts';
 import { startDeliverer } from '../deliver/deliver.ts';
 import { answerer } from '../http/answer.ts';
-import { createControl, isControl } from '../http/control.ts';
-import { parseFault } from '../http/fault-text.ts';
+import { createControl, createRequestLog, isControl, logLine } from '../http/control.ts';
+import { parseFault } from '../http/fault.ts';
 import { listen } from '../http/listen.ts';
-import { createRequestLog, logLine } from '../http/request-log.ts';
 import { type Ready, servedFolder } from './served.ts';
 
 interface StartInput {

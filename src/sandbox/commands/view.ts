@@ -1,6 +1,6 @@
 import { formatCount } from '../../output/format.ts';
 import type { Column, View } from '../../output/view.ts';
-import type { LoggedRequest } from '../http/request-log.ts';
+import type { LoggedRequest } from '../http/control.ts';
 import type { ImportReport } from '../trades/import-trades.ts';
 import type { StoppedSandbox } from './served.ts';
 import type { SandboxStatus } from './state.ts';

@@ -1,25 +1,25 @@
-import type { z } from 'zod';
-import type { Endpoint, InputOf, Params, WireNames } from '../../contract/endpoint.ts';
+import type { WireNames } from '../../contract/endpoint.ts';
 import { decodeRequest } from '../../contract/request.ts';
 import { parseJson } from '../../model/json.ts';
+import { clockOf } from '../db/clock.ts';
+import { nextChangeMs } from '../db/horizon.ts';
 import { type Db, isLocked } from '../db/store.ts';
-import { keepAnswers } from './answers.ts';
-import { createRouter } from './router.ts';
-import { type Partner, Refusal, type SandboxCall } from './service.ts';
-
-/** How the sandbox answers one endpoint. Throws Refusal for every documented error. */
-export type Handler<E extends { params: Params; answer: z.ZodType }> = (
-  input: InputOf<E['params']>,
-  call: SandboxCall,
-) => z.input<E['answer']> | Promise<z.input<E['answer']>>;
-
-/** An endpoint with its handler, types forgotten. */
-export interface Route {
-  endpoint: Endpoint;
-  handle: (input: never, call: SandboxCall) => unknown;
-  /** The answer changes with the data and the windows of time alone, and so may be given again as it is. */
-  isSteady?: boolean;
-}
+import {
+  type Answer,
+  answerOf,
+  bearerOf,
+  bodyTooLarge,
+  decodePart,
+  type IncomingRequest,
+  ignoredHeader,
+  maxBodyBytes,
+  type Partner,
+  pathOf,
+  printable,
+  Refusal,
+  type Route,
+  refused,
+} from './service.ts';
 
 export interface ServiceOptions {
   db: Db;
@@ -30,36 +30,11 @@ export interface ServiceOptions {
   sleep?: (ms: number) => Promise<void>;
 }
 
-/** A request, however it came. */
-export interface IncomingRequest {
-  method: string;
-  /** Scheme and host, for links in answers. */
-  origin: string;
-  /** Path and query as they were sent. */
-  target: string;
-  /** The authorization header. */
-  authorization: string | undefined;
-  /** Read after the key was checked, and not at all for GET. */
-  body: () => string | Promise<string>;
-}
-
-export interface Answer {
-  status: number;
-  headers: Record<string, string>;
-  text: string;
-}
-
-/** Largest request body; section "Errors" of the sandbox's promises. */
-export const largestBodyBytes = 5 * 1024 * 1024;
-
-/** Names what of a request changed nothing, comma-separated: query names and body fields that the endpoint does not know. */
-export const ignoredHeader = 'x-sotra-ignored';
-
 /** How long a write waits for another process's, and between looks. */
 const busy = { forMs: 20_000, napMs: 5 };
 
-/** An answer before its headers. */
-interface Made {
+/** An answer without its headers. */
+interface AnswerBody {
   text: string;
   ignored: readonly string[];
 }
@@ -72,15 +47,15 @@ export function answerer({
   wire,
   sleep,
 }: ServiceOptions): (request: IncomingRequest) => Promise<Answer> {
-  const present = keepAnswers<Made>(db, now);
+  const readPresent = keepAnswers(db, now);
   const find = createRouter(routes);
-  const respond = async (request: IncomingRequest): Promise<Made> => {
+  const respond = async (request: IncomingRequest): Promise<AnswerBody> => {
     const { target, authorization } = request;
     const { route, path } = find(request.method, pathOf(target));
     const { endpoint } = route;
     const partner = findPartner(db, authorization, endpoint.keyless === true);
-    const { nowMs, give } = present();
-    const make = async (): Promise<Made> => {
+    const { nowMs, reuse } = readPresent();
+    const make = async (): Promise<AnswerBody> => {
       const url = new URL(request.origin + target);
       const body = endpoint.method === 'GET' ? undefined : readBody(await request.body());
       const decoded = decodeRequest(endpoint, { path, query: url.searchParams, body }, wire);
@@ -90,7 +65,7 @@ export function answerer({
       const answer = await whenFree(() => route.handle(decoded.input as never, call), sleep);
       return { text: JSON.stringify(answer), ignored: [...new Set(ignored)] };
     };
-    return route.isSteady ? give(`${authorization}\n${request.origin}${target}`, make) : make();
+    return route.isSteady ? reuse(`${authorization}\n${request.origin}${target}`, make) : make();
   };
   return async (request) => {
     try {
@@ -102,30 +77,67 @@ export function answerer({
   };
 }
 
-/** The path of a target, without its query. */
-export function pathOf(target: string): string {
-  return target.split(/[?#]/, 1)[0] ?? '';
-}
-
-/** The answer to what was thrown: that of a Refusal, or 500. */
-export function refused(thrown: unknown): Answer {
-  if (thrown instanceof Refusal)
-    return answerOf(thrown.status, JSON.stringify({ error: thrown.message }), thrown.headers);
-  const why = thrown instanceof Error ? thrown.message : thrown;
-  return answerOf(500, JSON.stringify({ error: `sandbox fault: ${why}` }));
-}
-
-/** An answer with the headers that each one has. */
-export function answerOf(status: number, text: string, headers: Readonly<Record<string, string>> = {}): Answer {
-  return {
-    status,
-    headers: { 'content-type': 'application/json', 'x-request-id': crypto.randomUUID(), ...headers },
-    text,
+/**
+ * Finds the route of a method and a path as it was sent. Errors: Refusal 404 for a path that no route has, 405 where others of its methods are
+ * known, 400 for a part that is no percent-encoded UTF-8, or `.` or `..`, which a client on the way would have taken for a folder.
+ */
+function createRouter(routes: readonly Route[]) {
+  const table = routes.map((route) => ({ route, words: route.endpoint.path.split('/') }));
+  return (method: string, pathname: string): { route: Route; path: Record<string, string> } => {
+    const given = pathname.split('/');
+    const fitting = table.filter(({ words }) => fits(words, given));
+    const wanted = method === 'HEAD' ? 'GET' : method;
+    const found = fitting.find(({ route }) => route.endpoint.method === wanted);
+    if (found !== undefined) {
+      const parts = found.words.flatMap((word, index) =>
+        isName(word) ? [[word.slice(1, -1), given[index] ?? ''] as const] : [],
+      );
+      return {
+        route: found.route,
+        path: Object.fromEntries(parts.map(([name, part]) => [name, readPart(name, part)])),
+      };
+    }
+    if (fitting.length === 0) throw new Refusal(404, `no such endpoint: ${method} ${pathname}`);
+    const allow = fitting.map(({ route }) => route.endpoint.method).join(', ');
+    throw new Refusal(405, `${pathname} takes ${allow}, not ${method}`, { allow });
   };
 }
 
-export function bodyTooLarge(): Refusal {
-  return new Refusal(413, `body is larger than ${largestBodyBytes / 1024 / 1024} MB`);
+const isName = (word: string) => word.startsWith('{');
+
+function fits(words: readonly string[], given: readonly string[]): boolean {
+  return (
+    words.length === given.length &&
+    words.every((word, index) => (isName(word) ? given[index] !== '' : word === given[index]))
+  );
+}
+
+function readPart(name: string, part: string): string {
+  const text = decodePart(part);
+  if (text === undefined) throw new Refusal(400, `${name} ${JSON.stringify(part)}: must be percent-encoded UTF-8`);
+  if (text === '.' || text === '..') throw new Refusal(400, `${name} ${JSON.stringify(text)}: must not be . or ..`);
+  return text;
+}
+
+const nobody: Partner = { id: '', suffix: '' };
+
+function findPartner(db: Db, header: string | undefined, keyless: boolean): Partner {
+  if (header === undefined && keyless) return nobody;
+  const key = bearerOf(header);
+  if (key === undefined) throw new Refusal(401, 'missing API key: send Authorization: Bearer <key>');
+  const partner = db.get<Partner & Record<string, string>>('SELECT id, suffix FROM partner WHERE key = ?', [key]);
+  if (partner === undefined) throw new Refusal(401, 'unknown API key');
+  return partner;
+}
+
+function readBody(text: string): unknown {
+  if (text === '') return undefined;
+  if (Buffer.byteLength(text) > maxBodyBytes) throw bodyTooLarge();
+  try {
+    return parseJson(text);
+  } catch {
+    throw new Refusal(400, 'body is not JSON');
+  }
 }
 
 /** What `act` gives, once no other process is writing. A handler that met one has changed nothing that it would not find again. */
@@ -144,40 +156,52 @@ async function whenFree<T>(act: () => T | Promise<T>, sleep: ServiceOptions['sle
 
 /** Names as a header holds them: a header has no other bytes than these, and only so many. */
 function headerText(names: readonly string[]): string {
-  const most = 20;
-  const shown = names.slice(0, most).map((name) => printable(name.slice(0, 80)).replaceAll(',', '%2C'));
-  return [...shown, ...(names.length > most ? [`(${names.length - most}-more)`] : [])].join(',');
+  const max = 20;
+  const shown = names.slice(0, max).map((name) => printable(name.slice(0, 80)).replaceAll(',', '%2C'));
+  return [...shown, ...(names.length > max ? [`(${names.length - max}-more)`] : [])].join(',');
 }
 
-/** Text of a request as a line may hold it: percent-encoded but for printable ASCII without the space. */
-export function printable(text: string): string {
-  return text.replaceAll(/[^\x21-\x7e]/gu, (character) =>
-    Buffer.from(character).toString('hex').toUpperCase().replaceAll(/../g, '%$&'),
-  );
+/** Characters of all answers that are kept at once, and of the longest that is. */
+const maxKept = 32 * 1024 * 1024;
+const maxAnswer = 1024 * 1024;
+
+/** What holds as long as the data stay as they are and the clock passes no moment that changes an answer. */
+interface Period {
+  version: string;
+  clock: (realNowMs: number) => number;
+  fromMs: number;
+  untilMs: number;
+  answers: Map<string, AnswerBody>;
+  size: number;
 }
 
-function readBody(text: string): unknown {
-  if (text === '') return undefined;
-  if (Buffer.byteLength(text) > largestBodyBytes) throw bodyTooLarge();
-  try {
-    return parseJson(text);
-  } catch {
-    throw new Refusal(400, 'body is not JSON');
-  }
-}
-
-const nobody: Partner = { id: '', suffix: '' };
-
-/** The token of an authorization header. The scheme is written in any case (RFC 9110, 11.1). */
-export function bearerOf(header: string | undefined): string | undefined {
-  return /^bearer +(\S+) *$/i.exec(header ?? '')?.[1];
-}
-
-function findPartner(db: Db, header: string | undefined, keyless: boolean): Partner {
-  if (header === undefined && keyless) return nobody;
-  const key = bearerOf(header);
-  if (key === undefined) throw new Refusal(401, 'missing API key: send Authorization: Bearer <key>');
-  const partner = db.get<Partner & Record<string, string>>('SELECT id, suffix FROM partner WHERE key = ?', [key]);
-  if (partner === undefined) throw new Refusal(401, 'unknown API key');
-  return partner;
+/**
+ * Keeps answers over a database, as long as they would be given again; what another process writes counts at once. Call what it gives
+ * once a request: it tells the sandbox's time in Unix milliseconds.
+ */
+function keepAnswers(db: Db, realNow: () => number) {
+  let last: Period | undefined;
+  return () => {
+    const version = db.version();
+    const known = last?.version === version ? last : undefined;
+    const clock = known?.clock ?? clockOf(db);
+    const nowMs = clock(realNow());
+    const holds = known !== undefined && known.fromMs <= nowMs && nowMs < known.untilMs;
+    const period: Period = holds
+      ? known
+      : { version, clock, fromMs: nowMs, untilMs: nextChangeMs(db, nowMs), answers: new Map(), size: 0 };
+    last = period;
+    const reuse = async (question: string, make: () => Promise<AnswerBody>): Promise<AnswerBody> => {
+      const kept = period.answers.get(question);
+      if (kept !== undefined) return kept;
+      const made = await make();
+      const { length } = made.text;
+      if (db.version() === version && length <= maxAnswer && period.size + length <= maxKept) {
+        period.answers.set(question, made);
+        period.size += length;
+      }
+      return made;
+    };
+    return { nowMs, reuse };
+  };
 }

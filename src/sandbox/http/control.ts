@@ -1,7 +1,17 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { type Answer, answerOf, bearerOf, type IncomingRequest, pathOf, refused } from './answer.ts';
-import { maxLogged, type RequestLog } from './request-log.ts';
-import { Refusal } from './service.ts';
+import { sandboxPartners } from '../db/world.ts';
+import {
+  type Answer,
+  answerOf,
+  bearerOf,
+  decodePart,
+  type IncomingRequest,
+  ignoredHeader,
+  pathOf,
+  printable,
+  Refusal,
+  refused,
+} from './service.ts';
 
 /** Where a served sandbox can be told things that are not of the service; see `Control`. */
 const root = '/_sandbox/';
@@ -56,4 +66,73 @@ export function createControl(control: Control) {
 function isSame(a: string, b: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(a), digest(b));
+}
+
+/** One request that was answered, without what must stay secret. */
+export interface LoggedRequest {
+  /** ISO 8601. */
+  time: string;
+  method: string;
+  /** With the query. */
+  path: string;
+  status: number;
+  ms: number;
+  /** Whose key it was, `a` or `b`; `null` where it was nobody's. */
+  partner: string | null;
+  /** The last four characters of the key that was sent; `null` where there was none. */
+  key: string | null;
+  /** Names of the query and fields of the body that changed nothing. */
+  ignored: readonly string[];
+}
+
+export interface RequestLog {
+  note: (request: IncomingRequest, answer: Answer, ms: number) => LoggedRequest;
+  /** The latest, oldest first. */
+  latest: (count: number) => readonly LoggedRequest[];
+}
+
+/** Requests that are kept, and characters of each path. */
+export const maxLogged = 1000;
+const maxPath = 2000;
+
+/** Remembers the latest requests. */
+export function createRequestLog(now: () => number): RequestLog {
+  let kept: LoggedRequest[] = [];
+  return {
+    note: ({ method, target, authorization }, { status, headers }, ms) => {
+      const key = bearerOf(authorization);
+      const logged = {
+        time: new Date(now()).toISOString(),
+        method,
+        path: shownPath(target, key),
+        status,
+        ms: Math.round(ms * 10) / 10,
+        partner: sandboxPartners.find((partner) => partner.key === key)?.id ?? null,
+        key: key === undefined ? null : `…${key.length < 8 ? '' : printable(key.slice(-4))}`,
+        ignored: headers[ignoredHeader]?.split(',') ?? [],
+      };
+      kept.push(logged);
+      if (kept.length >= 2 * maxLogged) kept = kept.slice(-maxLogged);
+      return logged;
+    },
+    latest: (count) => kept.slice(-Math.min(count, maxLogged)),
+  };
+}
+
+/** The log's line for a request. */
+export function logLine({ time, method, path, status, ms, partner, key, ignored }: LoggedRequest): string {
+  const who = key === null ? 'no key' : `${partner === null ? 'unknown key' : `key ${partner}`} ${key}`;
+  return `${time} ${method} ${path} ${status} ${ms} ms, ${who}${ignored.length === 0 ? '' : `, ignored: ${ignored.join(', ')}`}`;
+}
+
+/** Path and query, with stars for the key that was sent and for what a client may have put into the query instead of a header. */
+function shownPath(target: string, key: string | undefined): string {
+  const [path = '', ...query] = target.slice(0, maxPath).split(/([?&])/);
+  const shown = [path, ...query.map((part) => (isSecret(part) ? `${part.split('=', 1)[0]}=***` : part))].join('');
+  return printable(key === undefined || key.length < 4 ? shown : shown.replaceAll(key, '***'));
+}
+
+function isSecret(part: string): boolean {
+  const [name = '', value] = part.split('=', 2);
+  return value !== undefined && /key|token|secret|auth|password|signature/i.test(decodePart(name) ?? name);
 }

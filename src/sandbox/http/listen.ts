@@ -2,23 +2,13 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse, S
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { SotraError } from '../../errors.ts';
-import { type Answer, bodyTooLarge, type IncomingRequest, largestBodyBytes, refused } from './answer.ts';
-import { type FaultyAnswer, withFaults } from './fault.ts';
-import type { Fault } from './fault-text.ts';
-import { Refusal } from './service.ts';
-
-/** What answers the requests that are for this machine. */
-export type Answering = (request: IncomingRequest, headers: IncomingMessage['headers']) => Promise<Answer>;
-
-/** Faults to inject, and how to wait for those that delay. */
-interface Faulty {
-  faults: readonly Fault[];
-  sleep: (ms: number) => Promise<void>;
-}
+import { type Fault, type FaultyAnswer, withFaults } from './fault.ts';
+import { type Answer, bodyTooLarge, type IncomingRequest, maxBodyBytes, Refusal, refused } from './service.ts';
 
 interface ListenOptions {
-  faulty?: Faulty;
-  /** Told of every request once it is answered; not of those that are no HTTP. */
+  /** Faults to inject, and how to wait for those that delay. */
+  faulty?: { faults: readonly Fault[]; sleep: (ms: number) => Promise<void> };
+  /** Called with every request once it is answered; not with those that are no HTTP. */
   onAnswered?: (request: IncomingRequest, answer: Answer, ms: number) => void;
 }
 
@@ -39,11 +29,11 @@ const limits = { headMs: 10_000, requestMs: 30_000, checkMs: 1000, connections: 
  * several, are answered 403, so that no web page can reach it by a name of its own. Errors: `config` when the port is taken.
  */
 export async function listen(
-  answer: Answering,
+  answer: (request: IncomingRequest, headers: IncomingMessage['headers']) => Promise<Answer>,
   port: number,
   { faulty, onAnswered }: ListenOptions = {},
 ): Promise<Listening> {
-  const mishaps = faulty && withFaults(faulty.faults, faulty.sleep);
+  const injectFaults = faulty && withFaults(faulty.faults, faulty.sleep);
   const server = createServer(
     { headersTimeout: limits.headMs, requestTimeout: limits.requestMs, connectionsCheckingInterval: limits.checkMs },
     (incoming, outgoing) => {
@@ -51,7 +41,7 @@ export async function listen(
       const request = requestOf(incoming);
       if (request instanceof Refusal) return send(refused(request), incoming, outgoing);
       const whole = () => answer(request, incoming.headers);
-      (mishaps === undefined ? whole() : mishaps(request, whole))
+      (injectFaults === undefined ? whole() : injectFaults(request, whole))
         .catch(refused)
         .then((made) => {
           onAnswered?.(request, made, performance.now() - startedMs);
@@ -61,7 +51,7 @@ export async function listen(
     },
   );
   server.maxConnections = limits.connections;
-  server.on('clientError', refuseNoHttp);
+  server.on('clientError', refuseMalformed);
   await started(server, port);
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
@@ -114,14 +104,14 @@ function requestOf(incoming: IncomingMessage): IncomingRequest | Refusal {
 
 /** The whole body. Errors: Refusal 413 as soon as it is too large, 400 for what is not UTF-8 or ends before what was promised. */
 async function readBody(incoming: IncomingMessage): Promise<string> {
-  if (Number(incoming.headers['content-length'] ?? 0) > largestBodyBytes) throw bodyTooLarge();
+  if (Number(incoming.headers['content-length'] ?? 0) > maxBodyBytes) throw bodyTooLarge();
   const chunks: Buffer[] = [];
   let bytes = 0;
   await new Promise<void>((resolve, reject) => {
     const take = (chunk: Buffer) => {
       bytes += chunk.length;
       chunks.push(chunk);
-      if (bytes <= largestBodyBytes) return;
+      if (bytes <= maxBodyBytes) return;
       incoming.off('data', take);
       reject(bodyTooLarge());
     };
@@ -152,7 +142,7 @@ function send({ status, headers, text, cut }: FaultyAnswer, incoming: IncomingMe
 }
 
 /** What is no HTTP, or too much or too slow of it. */
-function refuseNoHttp(error: NodeJS.ErrnoException, socket: Duplex): void {
+function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
   const status = { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 }[error.code ?? ''] ?? 400;
   if (!socket.writable) return void socket.destroy();
   const text = JSON.stringify({ error: STATUS_CODES[status] });

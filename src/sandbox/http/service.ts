@@ -1,4 +1,5 @@
-import type { WireNames } from '../../contract/endpoint.ts';
+import type { z } from 'zod';
+import type { Endpoint, InputOf, Params, WireNames } from '../../contract/endpoint.ts';
 import type { Db } from '../db/store.ts';
 
 export interface Partner {
@@ -20,6 +21,88 @@ export interface SandboxCall {
   ignore: (what: string) => void;
 }
 
+/** How the sandbox answers one endpoint. Errors: Refusal for every documented error. */
+export type Handler<E extends { params: Params; answer: z.ZodType }> = (
+  input: InputOf<E['params']>,
+  call: SandboxCall,
+) => z.input<E['answer']> | Promise<z.input<E['answer']>>;
+
+/** An endpoint with its handler, of any type. */
+export interface Route {
+  endpoint: Endpoint;
+  handle: (input: never, call: SandboxCall) => unknown;
+  /** The answer changes with the data and the windows of time alone, and so may be given again as it is. */
+  isSteady?: boolean;
+}
+
+/** Items in an answer when the request does not say how many. */
+export const defaultLimits = {
+  /** Section "GET /v1/feed/actor". */
+  feed: 25,
+  /** Wire-facts 3.1, 3.2. */
+  leaderboard: 50,
+  /** Not found; assumed. */
+  positions: 20,
+  /** Section "followers and /follows". */
+  profiles: 100,
+  /** Wire-facts 3.17. */
+  comments: 50,
+} as const;
+
+/** A request, however it came. */
+export interface IncomingRequest {
+  method: string;
+  /** Scheme and host, for links in answers. */
+  origin: string;
+  /** Path and query as they were sent. */
+  target: string;
+  /** The authorization header. */
+  authorization: string | undefined;
+  /** Read after the key was checked, and not at all for GET. */
+  body: () => string | Promise<string>;
+}
+
+/** The path of a target, without its query. */
+export function pathOf(target: string): string {
+  return target.split(/[?#]/, 1)[0] ?? '';
+}
+
+/** The token of an authorization header. The scheme is written in any case (RFC 9110, 11.1). */
+export function bearerOf(header: string | undefined): string | undefined {
+  return /^bearer +(\S+) *$/i.exec(header ?? '')?.[1];
+}
+
+/** Percent-encoded UTF-8 as text; `undefined` where it is none. */
+export function decodePart(part: string): string | undefined {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Text of a request as a line may hold it: percent-encoded but for printable ASCII without the space. */
+export function printable(text: string): string {
+  return text.replaceAll(/[^\x21-\x7e]/gu, (character) =>
+    Buffer.from(character).toString('hex').toUpperCase().replaceAll(/../g, '%$&'),
+  );
+}
+
+export interface Answer {
+  status: number;
+  headers: Record<string, string>;
+  text: string;
+}
+
+/** An answer with the headers that each one has. */
+export function answerOf(status: number, text: string, headers: Readonly<Record<string, string>> = {}): Answer {
+  return {
+    status,
+    headers: { 'content-type': 'application/json', 'x-request-id': crypto.randomUUID(), ...headers },
+    text,
+  };
+}
+
 type RefusalStatus = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 503;
 
 /** A refusal of the sandbox: an HTTP status and the text of `{error}`. */
@@ -32,3 +115,21 @@ export class Refusal extends Error {
     this.headers = headers;
   }
 }
+
+/** The answer to what was thrown: that of a Refusal, or 500. */
+export function refused(thrown: unknown): Answer {
+  if (thrown instanceof Refusal)
+    return answerOf(thrown.status, JSON.stringify({ error: thrown.message }), thrown.headers);
+  const why = thrown instanceof Error ? thrown.message : thrown;
+  return answerOf(500, JSON.stringify({ error: `sandbox fault: ${why}` }));
+}
+
+/** Largest request body; section "Errors" of the sandbox's promises. */
+export const maxBodyBytes = 5 * 1024 * 1024;
+
+export function bodyTooLarge(): Refusal {
+  return new Refusal(413, `body is larger than ${maxBodyBytes / 1024 / 1024} MB`);
+}
+
+/** Names what of a request changed nothing, comma-separated: query names and body fields that the endpoint does not know. */
+export const ignoredHeader = 'x-sotra-ignored';

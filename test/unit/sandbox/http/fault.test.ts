@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
-import type { IncomingRequest } from '../../../../src/sandbox/http/answer.ts';
-import { parseFault } from '../../../../src/sandbox/http/fault-text.ts';
+import { parseFault } from '../../../../src/sandbox/http/fault.ts';
 import { listen } from '../../../../src/sandbox/http/listen.ts';
+import type { IncomingRequest } from '../../../../src/sandbox/http/service.ts';
 import { run } from '../../../support/harness.ts';
 
 async function served(...texts: string[]) {
