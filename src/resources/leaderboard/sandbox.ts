@@ -1,13 +1,10 @@
 import { type LeaderboardChain, leaderboardChains } from '../../model/chain.ts';
 import type { Profile } from '../../model/profile.ts';
-import type { Handler, SandboxCall } from '../../sandbox/http/service.ts';
+import { defaultLimits, type Handler, type SandboxCall } from '../../sandbox/http/service.ts';
 import { findProfile, followedBy, hydrateProfiles } from '../../sandbox/social/profiles.ts';
 import { commenters, type Standing, standings, windowFigures } from '../../sandbox/social/statistics.ts';
 import { windowMs } from '../../sandbox/trades/figures.ts';
 import type * as endpoints from './endpoints.ts';
-
-/** Traders that a board shows when the request does not say how many (wire-facts 3.1, 3.2). */
-const defaultLimit = 50;
 
 /** The period of the copytraded board; the service names its two ends and not its length (wire-facts 3.4): assumed. */
 const copyPeriod = '30d';
@@ -34,7 +31,7 @@ function profilesOf(call: SandboxCall, shown: readonly { profileId: string }[]):
 
 /** GET /v2/leaderboard: sorted by `pnl.total` descending, ties by profile id; at most `limit`; may be empty. */
 export const list: Handler<typeof endpoints.list> = (input, call) => {
-  const shown = boardOf(call, input, input.limit ?? defaultLimit);
+  const shown = boardOf(call, input, input.limit ?? defaultLimits.leaderboard);
   const withComments = commenters(call.db, call.nowMs);
   const followed = input.viewerAddresses && followedBy(call.db, input.viewerAddresses, call.partner);
   const profiles = profilesOf(call, shown);
@@ -78,7 +75,7 @@ export const copytraded: Handler<typeof endpoints.copytraded> = (input, call) =>
   );
   const wanted = input.address === undefined ? undefined : findProfile(db, input.address, partner);
   const place = board.findIndex(({ profileId }) => profileId === wanted);
-  const shown = board.slice(0, input.limit ?? defaultLimit);
+  const shown = board.slice(0, input.limit ?? defaultLimits.leaderboard);
   const pnls = pnlOf(call, shown, chains);
   const withComments = commenters(db, nowMs);
   const followed = input.viewerAddresses && followedBy(db, input.viewerAddresses, partner);
@@ -154,7 +151,7 @@ export const sections: Handler<typeof endpoints.sections> = (input, call) => {
   const withComments = commenters(call.db, call.nowMs);
   return {
     sections: asked.map(({ key, title, description, chains }) => {
-      const shown = boardOf(call, { chains, timeframe: input.timeframe }, input.limit ?? defaultLimit);
+      const shown = boardOf(call, { chains, timeframe: input.timeframe }, input.limit ?? defaultLimits.leaderboard);
       const profiles = profilesOf(call, shown);
       const entries = profiles.map(({ status: _, ...profile }, index) => ({
         reason: { title: `${title} PnL`, value: String(shown[index]?.total ?? 0), format: 'currency' },

@@ -1,12 +1,9 @@
 import type { Profile } from '../../model/profile.ts';
-import { type Handler, Refusal, type SandboxCall } from '../../sandbox/http/service.ts';
+import { defaultLimits, type Handler, Refusal, type SandboxCall } from '../../sandbox/http/service.ts';
 import { type FollowSide, followPage } from '../../sandbox/social/follows.ts';
 import { setName as changeName, deleteName as removeName } from '../../sandbox/social/names.ts';
 import { findProfile, hydrateProfiles } from '../../sandbox/social/profiles.ts';
 import type * as endpoints from './endpoints.ts';
-
-/** Profiles a page shows when the request does not say how many; section "followers and /follows". */
-const defaultPageSize = 100;
 
 /** GET /v1/addresses/{identifier}/profile: full metrics and status; 404 for an unknown UUID. */
 export const get: Handler<typeof endpoints.get> = ({ identifier, viewerAddresses }, { db, nowMs, partner }) => {
@@ -29,7 +26,7 @@ interface PageInput {
   limit?: number | undefined;
 }
 
-function page(side: FollowSide, { identifier, cursor, limit = defaultPageSize }: PageInput, call: SandboxCall) {
+function page(side: FollowSide, { identifier, cursor, limit = defaultLimits.profiles }: PageInput, call: SandboxCall) {
   const { db, partner, nowMs } = call;
   const profileId = findProfile(db, identifier, partner);
   const shown = followPage(db, { partner, profileId, side, limit, cursor });

@@ -1,18 +1,15 @@
 import type { Card } from '../../model/position.ts';
-import type { Handler } from '../../sandbox/http/service.ts';
+import { defaultLimits, type Handler } from '../../sandbox/http/service.ts';
 import { cardsOf } from '../../sandbox/social/cards.ts';
 import { storedToken } from '../../sandbox/trades/tokens.ts';
 import type * as endpoints from './endpoints.ts';
-
-/** Comments that are listed when the request does not say how many (wire-facts 3.17). */
-const defaultLimit = 50;
 
 /**
  * GET /v1/tokens/.../comments: newest first, ties by comment id; at most `limit`; empty for an unknown token. `itemId` is that of the
  * commented position (assumed).
  */
 export const comments: Handler<typeof endpoints.comments> = (input, { db, partner, nowMs }) => {
-  const { chain, contractAddress, limit = defaultLimit } = input;
+  const { chain, contractAddress, limit = defaultLimits.comments } = input;
   const place = [chain, storedToken(db, chain, contractAddress)];
   const rows = db.all<{ id: string; positionId: string }>(
     `SELECT c.id, t.position_id AS positionId FROM comment c JOIN trade t ON t.id = c.trade_id

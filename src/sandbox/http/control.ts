@@ -92,7 +92,7 @@ export interface RequestLog {
 }
 
 /** Requests that are kept, and characters of each path. */
-export const maxLogged = 1000;
+const maxLogged = 1000;
 const maxPath = 2000;
 
 /** Remembers the latest requests. */

@@ -1,11 +1,8 @@
 import { type Endpoint, wireName } from '../../contract/endpoint.ts';
 import type { Db } from '../db/store.ts';
-import { Refusal, type SandboxCall } from '../http/service.ts';
+import { defaultLimits, Refusal, type SandboxCall } from '../http/service.ts';
 import { type Cursor, currentSnapshot, isAbove, type Place, placeOf, readCursor, writeCursor } from './feed-cursors.ts';
 import { arrange, type FeedScope, nearestCards, placesOf, tradedBetween } from './feed-query.ts';
-
-/** Cards on a page when the request does not say how many (section "GET /v1/feed/actor"). */
-const defaultLimit = 25;
 
 export interface FeedQuestion {
   limit?: number | undefined;
@@ -27,7 +24,7 @@ export interface FeedPage {
  * directions at once, or a cursor that is none.
  */
 export function feedPage(db: Db, question: FeedQuestion, scopeOf: (snapshot: number) => FeedScope): FeedPage {
-  const { olderThan, newerThan, limit = defaultLimit } = question;
+  const { olderThan, newerThan, limit = defaultLimits.feed } = question;
   if (olderThan !== undefined && newerThan !== undefined)
     throw new Refusal(400, 'olderThan and newerThan: only one of them may be given');
   const field = newerThan === undefined ? 'olderThan' : 'newerThan';

@@ -1,10 +1,8 @@
 import { type Chain, chains, defaultFilterChains } from '../../model/chain.ts';
 import type { Db, SqlValue } from '../db/store.ts';
+import { defaultLimits } from '../http/service.ts';
 import { windowMs } from './figures.ts';
 import { openThresholdUsd } from './positions.ts';
-
-/** Cards on a page when the request does not say how many (wire-facts 3.5: not found; assumed). */
-const defaultPageSize = 20;
 
 /** A value is compared with what rounding leaves of the threshold, as the cards' own `isOpen` is. */
 const openFromUsd = openThresholdUsd * (1 - 1e-9);
@@ -71,7 +69,11 @@ interface Question {
 const isOpen = `(p.superseded = 0 AND p.amount > 0
   AND p.amount * (SELECT k.price FROM token k WHERE k.chain = p.chain AND k.address = p.token) >= ?)`;
 
-function pageOf(db: Db, { status, sort = 'value', page = 1, limit = defaultPageSize }: Page, question: Question) {
+function pageOf(
+  db: Db,
+  { status, sort = 'value', page = 1, limit = defaultLimits.positions }: Page,
+  question: Question,
+) {
   const latest = { sql: status === 'open' ? 'p.opened_ms DESC' : 'p.latest_ms DESC', params: [] };
   const order = sort === 'value' ? question.byValue : latest;
   const rows = db.all<{ id: string }>(
