@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { serviceCommands } from '../support/faults.ts';
 import { run, type Seen, stub, temporaryFolder } from '../support/harness.ts';
+import { some } from '../support/size.ts';
 
 const commands = await serviceCommands();
 const key = 'canary/key+0815"x\\y=';
@@ -30,7 +31,7 @@ const echoes: readonly [name: string, status: number, cut: number][] = [
   ['an answer of another shape', 200, 0],
 ];
 
-test.each(echoes)(
+test.each(some(echoes, 3))(
   '%s that tells the key and a secret back: neither is shown or written down',
   async (_, status, cut) => {
     const service = await stub((seen, response) => {

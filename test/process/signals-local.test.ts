@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { cardOf } from '../support/feed-cards.ts';
 import { run, stub, temporaryFolder } from '../support/harness.ts';
+import { some } from '../support/size.ts';
 import { start, until } from '../support/webhook-kills.ts';
 
 const execute = promisify(execFile);
@@ -23,7 +24,7 @@ function place(more: Record<string, string> = {}) {
   return { folder, begin, act };
 }
 
-test.each(signals)('sandbox simulate: %s ends it, and what it made so far is kept', async (signal) => {
+test.each(some(signals, 1))('sandbox simulate: %s ends it, and what it made so far is kept', async (signal) => {
   const { begin, act } = place();
   const trades = async () => JSON.parse((await act('sandbox status --json')).out).trades as number;
   const before = await trades();
@@ -37,7 +38,7 @@ test.each(signals)('sandbox simulate: %s ends it, and what it made so far is kep
   expect(await trades()).toBe(before + made);
 });
 
-test.each(signals)(
+test.each(some(signals, 1))(
   'sandbox start --detach: %s before it answers ends it with 130, and no server is left',
   async (signal) => {
     const { folder, begin } = place();
@@ -55,7 +56,7 @@ test.each(signals)(
   },
 );
 
-test.each(signals)(
+test.each(some(signals, 1))(
   'feed actor --watch: %s ends it with 130, says where it was, and the same command goes on there',
   async (signal) => {
     const cards = [cardOf('n1', 1_700_000_001)];

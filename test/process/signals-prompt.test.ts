@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { stub, temporaryFolder } from '../support/harness.ts';
+import { some } from '../support/size.ts';
 import { degen, swaps, writeKeys } from '../support/traders.ts';
 
 const hasTmux = spawnSync('tmux', ['-V']).status === 0;
@@ -69,7 +70,12 @@ const prompts = {
 
 const ends = ['SIGINT', 'SIGTERM', 'SIGHUP', 'Ctrl-C', 'Ctrl-D'] as const;
 
-test.skipIf(!hasTmux).for(Object.keys(prompts).flatMap((prompt) => ends.map((end) => [prompt, end] as const)))(
+test.skipIf(!hasTmux).for(
+  some(
+    Object.keys(prompts).flatMap((prompt) => ends.map((end) => [prompt, end] as const)),
+    5,
+  ),
+)(
   'asked for %s, %s ends it with 130, the terminal as it was and nothing written (skipped without tmux)',
   async ([prompt, end]) => {
     const { argv, asks, hidden } = prompts[prompt as keyof typeof prompts];
