@@ -1,59 +1,149 @@
-import type { AnyView, Block, Cell, Column } from './view.ts';
+import {
+  addressCell,
+  type Figure,
+  formatAmount,
+  formatCount,
+  formatRatio,
+  formatTime,
+  formatUsd,
+  missing,
+  pnl,
+  roi,
+} from './format.ts';
+import type { Cell, Column, Shown, Tone } from './view.ts';
 
-/** A column whose row type is not known here. */
-export type AnyColumn = Column<never>;
+type Text = string | null | undefined;
+type Flag = boolean | null | undefined;
 
-/** The columns that were asked for, or the first name that no column has. */
-export type Selection = { ok: true; columns: readonly AnyColumn[] } | { ok: false; unknown: string; known: string[] };
-
-/**
- * The columns to show: the named ones in the order of their names, each once; without names all that are not `extra`.
- * An unknown name gives `ok: false` with that name and all known keys.
- */
-export function selectColumns(view: Pick<AnyView, 'columns'>, names?: readonly string[]): Selection {
-  if (names === undefined || names.length === 0) {
-    return { ok: true, columns: view.columns.filter((column) => column.extra !== true) };
-  }
-  const byKey = new Map(view.columns.map((column) => [column.key, column]));
-  const columns: AnyColumn[] = [];
-  for (const name of new Set(names)) {
-    const column = byKey.get(name);
-    if (column === undefined) return { ok: false, unknown: name, known: [...byKey.keys()] };
-    columns.push(column);
-  }
-  return { ok: true, columns };
+interface Options<Row> extends Partial<Pick<Column<Row>, 'show' | 'align' | 'drop' | 'extra' | 'cut' | 'keep'>> {
+  /** Of a text or an address; figures have their own. */
+  tone?: Tone;
 }
 
-/** As selectColumns, for names that were checked before: a name that no column has is passed over. */
-export function knownColumns(view: Pick<AnyView, 'columns'>, names?: readonly string[]): readonly AnyColumn[] {
-  const known = names?.filter((name) => view.columns.some((column) => column.key === name));
-  const selection = selectColumns(view, known);
-  return selection.ok ? selection.columns : [];
+/** A maker of columns that all show their values alike; where `show` gives nothing, the value is written as it is. */
+function kind<Value extends Cell>(
+  show: (value: Value, tone: Tone | undefined) => string | Shown | undefined,
+  common: { align?: 'right' } = {},
+) {
+  return <Row>(
+    key: string,
+    header: string,
+    help: string,
+    value: (row: Row, index: number) => Value,
+    { tone, ...options }: Options<Row> = {},
+  ): Column<Row> => ({
+    ...{ key, header, help, value },
+    show: (row, index) => show(value(row, index), tone),
+    ...common,
+    ...options,
+  });
 }
 
-/** The machine value of a cell; JSON where the service sent another shape, and nothing where the column finds none in it. */
-export function cellValue(column: AnyColumn, row: unknown, index: number): Cell {
-  const value: unknown = orMisfit(() => column.value(row as never, index), undefined);
-  return typeof value === 'object' && value !== null ? JSON.stringify(value) : (value as Cell);
+const right = { align: 'right' } as const;
+const compact = { compact: true };
+
+/** Columns by what they hold: key, header, help, the value of a row, and how the column gives way where room is short. */
+export const column = {
+  text: kind((text: Cell, tone) => (typeof text === 'string' && tone !== undefined ? { text, tone } : undefined)),
+  address: kind((address: Text, tone) => addressCell(address, tone)),
+  /** Unix seconds. */
+  time: kind((unixSec: Figure) => formatTime(unixSec)),
+  flag: kind((flag: Flag) => yesNo(flag)),
+  /** A flag that is good when set and bad otherwise. */
+  check: kind((flag: Flag) => ({ text: yesNo(flag) ?? missing, tone: flag ? 'gain' : 'loss' })),
+  count: kind((count: Figure) => formatCount(count), right),
+  usd: kind((usd: Figure) => formatUsd(usd), right),
+  /** `$1.23B`. */
+  compactUsd: kind((usd: Figure) => formatUsd(usd, compact), right),
+  /** USD with its sign. */
+  pnl: kind((usd: Figure) => pnl(usd), right),
+  /** Percent with its sign. */
+  percent: kind((percent: Figure) => roi(percent), right),
+  /** 0 to 1, shown as percent. */
+  share: kind((share: Figure) => formatRatio(share), right),
+  /** Tokens. */
+  amount: kind((tokens: Figure) => formatAmount(tokens), right),
+  compactAmount: kind((tokens: Figure) => formatAmount(tokens, compact), right),
+};
+
+function yesNo(flag: Flag): string | undefined {
+  if (flag === null || flag === undefined) return undefined;
+  return flag ? 'yes' : 'no';
 }
 
-/** The rows of an answer; `undefined` where it has another shape. */
-export function rowsOf(view: Pick<AnyView, 'rows'>, answer: unknown, input: unknown): readonly unknown[] | undefined {
-  const rows = orMisfit(() => view.rows(answer as never, input as never), undefined);
-  return Array.isArray(rows) ? rows : undefined;
+/** The name of a person, cut to `keep` characters as long as another column can be left out instead. */
+export function nameColumn<Row>(header: string, nameOf: (row: Row) => string, keep?: number): Column<Row> {
+  const options = { tone: 'strong', cut: 'end', ...(keep !== undefined && { keep }) } as const;
+  return column.text('name', header, 'display name', nameOf, options);
 }
 
-/** The further tables of a view; none where the answer has another shape. */
-export function blocksOf(view: Pick<AnyView, 'blocks'>, answer: unknown, input: unknown): readonly Block[] {
-  return orMisfit(() => view.blocks?.(answer as never, input as never), undefined) ?? [];
+/** The columns named by `changes`, in that order and so changed, of a part of each row. */
+export function columnsOf<Row, Part>(
+  columns: readonly Column<Part>[],
+  partOf: (row: Row) => Part,
+  changes: Readonly<Record<string, Partial<Pick<Column<Part>, 'header' | 'help' | 'drop'>>>>,
+): Column<Row>[] {
+  return Object.entries(changes).flatMap(([key, changed]) =>
+    columns
+      .filter((each) => each.key === key)
+      .map(({ show, value, ...each }) => ({
+        ...each,
+        ...changed,
+        value: (row, index) => value(partOf(row), index),
+        ...(show && { show: (row, index) => show(partOf(row), index) }),
+      })),
+  );
 }
 
-/** What `read` makes of an answer, or the other value where the answer has a shape that it does not expect. */
-export function orMisfit<T, Other>(read: () => T, other: Other): T | Other {
-  try {
-    return read();
-  } catch (thrown) {
-    if (thrown instanceof TypeError || thrown instanceof RangeError) return other;
-    throw thrown;
-  }
+/** What lists of profiles show: the plain form, without metrics and status. */
+interface ListedProfile {
+  id: string;
+  name: string;
+  addresses: readonly string[];
+  externalId?: Text;
+  metadata: {
+    twitterHandle?: Text;
+    farcasterUsername?: Text;
+    pnl30d?: Figure;
+    roiPercent30d?: Figure;
+    winRate30d?: Figure;
+    tradeCount30d?: Figure;
+    commentCount30d?: Figure;
+  };
 }
+
+const roiHelp = 'return on what was sold in 30 days, percent';
+const winsHelp = 'share of closing trades that gained, 0 to 1';
+const addressesHelp = 'all wallets, separated by spaces';
+const externalIdHelp = "the partner's own user id";
+
+/** Columns of a list of profiles in the plain form: who they are and how they trade. Section "Profile". */
+export const profileColumns: readonly Column<ListedProfile>[] = [
+  nameColumn('Name', ({ name }) => name, 24),
+  column.text('twitter', 'Twitter', 'Twitter handle', ({ metadata }) => metadata.twitterHandle, { drop: 4 }),
+  column.pnl('pnl30dUsd', 'PnL 30d', 'realized PnL of 30 days, in USD', ({ metadata }) => metadata.pnl30d),
+  column.percent('roiPercent30d', 'ROI 30d', roiHelp, ({ metadata }) => metadata.roiPercent30d, { drop: 2 }),
+  column.share('winRate30d', 'Win 30d', winsHelp, ({ metadata }) => metadata.winRate30d, { drop: 3 }),
+  column.count('trades30d', 'Trades 30d', 'trades in 30 days', ({ metadata }) => metadata.tradeCount30d, { drop: 5 }),
+  column.count(
+    'comments30d',
+    'Comments 30d',
+    'swap comments in 30 days',
+    (profile) => profile.metadata.commentCount30d,
+    {
+      drop: 6,
+    },
+  ),
+  column.address('address', 'Address', 'first wallet, if there is one', ({ addresses }) => addresses[0], {
+    tone: 'muted',
+  }),
+  column.text('addresses', 'Addresses', addressesHelp, ({ addresses }) => addresses.join(' ') || null, {
+    extra: true,
+    cut: 'end',
+  }),
+  column.text('farcaster', 'Farcaster', 'Farcaster name', ({ metadata }) => metadata.farcasterUsername, {
+    extra: true,
+  }),
+  column.text('externalId', 'External id', externalIdHelp, ({ externalId }) => externalId, { extra: true }),
+  column.text('profileId', 'Profile', 'profile UUID', ({ id }) => id, { extra: true }),
+];

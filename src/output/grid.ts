@@ -1,7 +1,6 @@
-import { type AnyColumn, cellValue, orMisfit } from './columns.ts';
 import { missing } from './format.ts';
 import { safeText } from './safe-text.ts';
-import type { Shown } from './view.ts';
+import { type AnyColumn, cellValue, orMisfit, type Shown } from './view.ts';
 
 /** A column as it is drawn: its header, the side its cells stand on, and how they may be cut. */
 export interface Head {

@@ -1,6 +1,5 @@
-import { knownColumns } from './columns.ts';
 import { readGrid } from './grid.ts';
-import type { AnyView } from './view.ts';
+import { type AnyView, knownColumns } from './view.ts';
 
 /**
  * The answer as a GitHub table, for issues and chats: the cells as people read them, a record as a table of name and

@@ -1,8 +1,7 @@
-import { type AnyColumn, blocksOf, knownColumns } from './columns.ts';
 import { missing } from './format.ts';
 import { readGrid } from './grid.ts';
 import { safeText } from './safe-text.ts';
-import type { AnyView } from './view.ts';
+import { type AnyColumn, type AnyView, blocksOf, knownColumns } from './view.ts';
 
 /** How results are written for screen readers; `columns` were checked with selectColumns. */
 interface PlainOptions {

@@ -5,11 +5,10 @@ import { bytesOf, linesOf, textsOf } from '../http/paginate.ts';
 import { curlLine, describeRequest, type RequestPreview, requestObject } from '../http/preview.ts';
 import { hideSecrets } from '../http/secrets.ts';
 import type { Io, Sink } from '../world.ts';
-import { cellValue, knownColumns, orMisfit, rowsOf, selectColumns } from './columns.ts';
 import type { JqFilter, Threads } from './jq.ts';
 import { compactPieces, indentedPieces, indentJson, safeJson, visibleJson } from './json.ts';
 import type { RowFormat } from './rows.ts';
-import type { AnyView } from './view.ts';
+import { type AnyView, cellValue, knownColumns, orMisfit, rowsOf, selectColumns } from './view.ts';
 
 interface Printing {
   io: Io;

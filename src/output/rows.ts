@@ -1,8 +1,7 @@
 import { stringify } from 'csv-stringify/sync';
-import { type AnyColumn, cellValue, knownColumns } from './columns.ts';
 import { safeJson } from './json.ts';
 import { safeText, stripControls } from './safe-text.ts';
-import type { AnyView, Cell } from './view.ts';
+import { type AnyColumn, type AnyView, type Cell, cellValue, knownColumns } from './view.ts';
 
 /** The formats of one line an item; `plain` is what a pipe gets when no format is asked for. */
 export type RowFormat = 'csv' | 'tsv' | 'ndjson' | 'plain';

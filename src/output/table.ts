@@ -1,12 +1,11 @@
 import CliTable from 'cli-table3';
 import { renderCards } from './cards.ts';
 import type { Palette } from './color.ts';
-import { type AnyColumn, blocksOf, knownColumns } from './columns.ts';
 import { missing } from './format.ts';
 import { type Grid, readGrid } from './grid.ts';
 import { safeText } from './safe-text.ts';
 import { cutText, displayWidth, wrapText } from './text-width.ts';
-import type { AnyView, Shown } from './view.ts';
+import { type AnyColumn, type AnyView, blocksOf, knownColumns, type Shown } from './view.ts';
 
 /** How results are written for people. `width` is in terminal cells; `columns` were checked with selectColumns. */
 export interface HumanOptions {

@@ -1,5 +1,5 @@
 import type { Profile } from '../../model/profile.ts';
-import { profileColumns } from '../../output/profile-columns.ts';
+import { profileColumns } from '../../output/columns.ts';
 import type { View } from '../../output/view.ts';
 import type { ProfilePage } from './endpoints.ts';
 

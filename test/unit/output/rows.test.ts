@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'csv-parse/sync';
 import { expect, test } from 'vitest';
-import { selectColumns } from '../../../src/output/columns.ts';
 import { renderMarkdown } from '../../../src/output/markdown.ts';
 import { type RowFormat, rowWriter } from '../../../src/output/rows.ts';
+import { selectColumns } from '../../../src/output/view.ts';
 import { textView, traders, traderView } from '../../support/output-sample.ts';
 
 const naughtyPath = 'test/data/hostile/text/blns.json';
