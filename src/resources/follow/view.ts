@@ -1,6 +1,6 @@
 import type { Profile } from '../../model/profile.ts';
-import { formatCount } from '../../output/format.ts';
 import { profileColumns } from '../../output/columns.ts';
+import { formatCount } from '../../output/format.ts';
 import type { Column, View } from '../../output/view.ts';
 import type { BulkResult } from './bulk.ts';
 import type { FollowAnswer } from './endpoints.ts';

@@ -1,5 +1,5 @@
-import { formatCount, formatTime, formatUsd, pnl, roi } from '../../output/format.ts';
 import { nameColumn } from '../../output/columns.ts';
+import { formatCount, formatTime, formatUsd, pnl, roi } from '../../output/format.ts';
 import type { View } from '../../output/view.ts';
 import type { CopytradedAnswer } from './endpoints.ts';
 import { trailing } from './trader-columns.ts';

@@ -1,5 +1,5 @@
-import { addressCell, formatAge, formatCount, formatTime, pnl } from '../../output/format.ts';
 import { nameColumn } from '../../output/columns.ts';
+import { addressCell, formatAge, formatCount, formatTime, pnl } from '../../output/format.ts';
 import type { Shown, View } from '../../output/view.ts';
 import type { BoardChange, BoardDiff } from './diff.ts';
 

@@ -1,6 +1,6 @@
 import { chainTitles, leaderboardChains } from '../../model/chain.ts';
-import { addressCell, formatCount, formatPercent, formatRatio, pnl, roi } from '../../output/format.ts';
 import { nameColumn } from '../../output/columns.ts';
+import { addressCell, formatCount, formatPercent, formatRatio, pnl, roi } from '../../output/format.ts';
 import type { Column, View } from '../../output/view.ts';
 import { leaderboardChart } from './chart.ts';
 import type { LeaderboardAnswer, RankAnswer, SectionsAnswer } from './endpoints.ts';
