@@ -1,3 +1,6 @@
+import { column, nameColumn } from '../../output/columns.ts';
+import { formatAge, formatCount, formatTime } from '../../output/format.ts';
+import type { Shown, View } from '../../output/view.ts';
 import type { Board } from './memory.ts';
 
 /** What became of one trader between two boards; ranks count from 1, null: not on the board. PnL in USD, null: not known. */
@@ -92,4 +95,46 @@ function changeOf(
 function moveOf(places: number): 'up' | 'down' | 'pnl' {
   if (places === 0) return 'pnl';
   return places > 0 ? 'up' : 'down';
+}
+
+/** Who entered, left or moved on a leaderboard, and how their PnL changed. */
+export const diff: View<BoardDiff, BoardChange> = {
+  layout: 'table',
+  rows: ({ changes }) => changes,
+  columns: [
+    column.text('change', 'Change', 'entered, left, up, down, or pnl (same place, other PnL)', ({ change }) => change, {
+      show: changeText,
+    }),
+    column.text('rank', '#', 'place now', ({ rank }) => rank, { align: 'right' }),
+    column.text('rankBefore', 'Was', 'place on the saved board', ({ rankBefore }) => rankBefore, { align: 'right' }),
+    nameColumn('Trader', ({ name }) => name),
+    column.pnl('pnlUsd', 'PnL', 'realized PnL now, in USD', ({ pnlUsd }) => pnlUsd, { drop: 2 }),
+    column.pnl('pnlChangeUsd', 'PnL change', 'PnL now less that of the saved board, in USD', (row) => row.pnlChangeUsd),
+    column.address('address', 'Address', 'first wallet', ({ address }) => address, { tone: 'muted', drop: 1 }),
+    column.pnl('pnlBeforeUsd', 'PnL before', 'realized PnL on the saved board, in USD', (row) => row.pnlBeforeUsd, {
+      extra: true,
+    }),
+    column.text('places', 'Places', 'places gained, negative for lost', ({ places }) => places, { extra: true }),
+    column.text('profileId', 'Profile', 'profile UUID', ({ profileId }) => profileId, { extra: true }),
+  ],
+  notes: (answer) => [summary(answer)],
+};
+
+function changeText({ change, places }: BoardChange): Shown {
+  if (change === 'entered') return { text: 'entered', tone: 'gain' };
+  if (change === 'left') return { text: 'left', tone: 'loss' };
+  if (change === 'pnl') return { text: 'same place', tone: 'muted' };
+  return { text: `${change} ${Math.abs(places ?? 0)}`, tone: change === 'up' ? 'gain' : 'loss' };
+}
+
+function summary({ before, now, depth, unchanged, changes }: BoardDiff): string {
+  if (before === null)
+    return 'This is the first board saved for these filters: there is nothing to compare it with yet.';
+  const count = (...kinds: string[]) => formatCount(changes.filter(({ change }) => kinds.includes(change)).length);
+  const [beforeSec, nowSec] = [Date.parse(before) / 1000, Date.parse(now) / 1000];
+  const over = depth === null ? '' : `, over the first ${formatCount(depth)} places`;
+  return (
+    `Since ${formatTime(beforeSec)} (${formatAge(beforeSec, nowSec)} ago)${over}: ${count('entered')} entered, ` +
+    `${count('left')} left, ${count('up', 'down')} moved, ${count('pnl')} kept their place with other PnL, ${formatCount(unchanged)} unchanged.`
+  );
 }

@@ -1,5 +1,4 @@
 import { commandsOf } from '../../cli/endpoint-command.ts';
-import * as boards from './board-commands.ts';
 import * as byHand from './commands.ts';
 import * as endpoints from './endpoints.ts';
 
@@ -9,9 +8,9 @@ const view = () => import('./view.ts');
 export const views = {
   list: async () => (await view()).list,
   rank: async () => (await view()).rank,
-  copytraded: async () => (await import('./copytraded-view.ts')).copytraded,
+  copytraded: async () => (await view()).copytraded,
   sections: async () => (await view()).sections,
 };
 
 /** Every command of this noun. */
-export const commands = commandsOf(endpoints, views, [boards.list, byHand.sections, boards.diff]);
+export const commands = commandsOf(endpoints, views, [byHand.list, byHand.sections, byHand.diff]);

@@ -1,117 +1,158 @@
-import { chainTitles, leaderboardChains } from '../../model/chain.ts';
-import { nameColumn } from '../../output/columns.ts';
-import { addressCell, formatCount, formatPercent, formatRatio, pnl, roi } from '../../output/format.ts';
-import type { Column, View } from '../../output/view.ts';
-import { leaderboardChart } from './chart.ts';
-import type { LeaderboardAnswer, RankAnswer, SectionsAnswer } from './endpoints.ts';
-import { explainNoRank, type RankAsked } from './rank-notes.ts';
-import { trailing } from './trader-columns.ts';
+import { chainTitles, type LeaderboardChain, leaderboardChains } from '../../model/chain.ts';
+import { column, columnsOf, nameColumn, profileColumns } from '../../output/columns.ts';
+import { formatPercent, formatTime, formatUsd, pnl } from '../../output/format.ts';
+import type { Bar, ChartModel, Column, Shown, View } from '../../output/view.ts';
+import type { CopytradedAnswer, LeaderboardAnswer, RankAnswer, SectionsAnswer } from './endpoints.ts';
 
 type Trader = LeaderboardAnswer['traders'][number];
+type CopiedTrader = CopytradedAnswer['traders'][number];
 type Section = SectionsAnswer['sections'][number];
+type SectionEntry = Section['commenters'][number];
 
-function chainColumns<Row>(pnlOf: (row: Row) => Readonly<Record<string, unknown>> | undefined): Column<Row>[] {
-  return leaderboardChains.map((chain) => {
-    const value = (row: Row) => {
-      const usd = pnlOf(row)?.[chain];
-      return typeof usd === 'number' ? usd : null;
-    };
-    return {
-      key: `${chain}Usd`,
-      header: chainTitles[chain],
-      help: `realized PnL on ${chain}, in USD; empty where there is none`,
-      value,
-      show: (row) => pnl(value(row), { compact: true }),
-      align: 'right',
-      drop: 4,
-    };
-  });
+const rankHelp = 'place on this leaderboard';
+const rankColumn: Column<unknown> = column.text('rank', '#', rankHelp, (_, index) => index + 1, { align: 'right' });
+const pnlHelp = 'realized PnL over the chains asked for, in USD';
+const profileOf = ({ profile }: Pick<Trader, 'profile'>) => profile;
+
+function chainPnl(figures: RankAnswer['pnl'], chain: LeaderboardChain): number | null {
+  const usd = figures?.perChain?.[chain];
+  return typeof usd === 'number' ? usd : null;
 }
+
+const chainColumns: readonly Column<Pick<RankAnswer, 'pnl'>>[] = leaderboardChains.map((chain) => {
+  const usd = (row: Pick<RankAnswer, 'pnl'>) => chainPnl(row.pnl, chain);
+  return column.pnl(`${chain}Usd`, chainTitles[chain], `realized PnL on ${chain}, in USD`, usd, {
+    show: (row) => pnl(usd(row), { compact: true }),
+    drop: 4,
+  });
+});
+
+const followedHelp = 'whether one of the --viewer-addresses follows the trader';
+
+/** How a row of either leaderboard ends: whether followed, the wallets and the profile's UUID. */
+const lastColumns: readonly Column<Pick<Trader, 'profile' | 'isFollowedByUser'>>[] = [
+  column.flag('isFollowedByUser', 'Followed', followedHelp, (trader) => trader.isFollowedByUser, { extra: true }),
+  ...columnsOf(profileColumns, profileOf, { address: {}, addresses: {}, profileId: {} }),
+];
 
 /** Traders with rank, PnL in all and by chain, and how they trade. */
 export const list: View<LeaderboardAnswer, Trader, { viewerAddresses?: unknown; timeframe?: '7d' | '30d' }> = {
   layout: 'table',
-  rows: (answer) => answer.traders,
+  rows: ({ traders }) => traders,
   columns: [
-    { key: 'rank', header: '#', help: 'place on this leaderboard', value: (_, index) => index + 1, align: 'right' },
+    rankColumn,
     nameColumn('Trader', ({ profile }) => profile.name),
-    {
-      key: 'pnlUsd',
-      header: 'PnL',
-      help: 'realized PnL over the chains asked for, in USD',
-      value: (trader) => trader.pnl.total,
-      show: (trader) => pnl(trader.pnl.total),
-      align: 'right',
-    },
-    ...chainColumns<Trader>((trader) => trader.pnl.perChain),
-    {
-      key: 'roiPercent30d',
-      header: 'ROI 30d',
-      help: 'return on the cost of what was sold in 30 days, in percent',
-      value: ({ profile }) => profile.metadata.roiPercent30d,
-      show: ({ profile }) => roi(profile.metadata.roiPercent30d),
-      align: 'right',
-      drop: 2,
-    },
-    {
-      key: 'winRate30d',
-      header: 'Win 30d',
-      help: 'share of closing trades with a gain in 30 days, 0 to 1',
-      value: ({ profile }) => profile.metadata.winRate30d,
-      show: ({ profile }) => formatRatio(profile.metadata.winRate30d),
-      align: 'right',
-      drop: 1,
-    },
-    {
-      key: 'trades30d',
-      header: 'Trades 30d',
-      help: 'trades in 30 days',
-      value: ({ profile }) => profile.metadata.tradeCount30d,
-      show: ({ profile }) => formatCount(profile.metadata.tradeCount30d),
-      align: 'right',
-      drop: 3,
-    },
-    {
-      key: 'hasComments',
-      header: 'Comments',
-      help: 'whether the trader has swap comments',
-      value: (trader) => trader.hasComments,
-      show: (trader) => (trader.hasComments ? 'yes' : 'no'),
+    column.pnl('pnlUsd', 'PnL', pnlHelp, (trader) => trader.pnl.total),
+    ...chainColumns,
+    ...columnsOf(profileColumns, profileOf, {
+      roiPercent30d: { drop: 2 },
+      winRate30d: { drop: 1 },
+      trades30d: { drop: 3 },
+    }),
+    column.flag('hasComments', 'Comments', 'whether the trader has swap comments', (trader) => trader.hasComments, {
       extra: true,
-    },
-    ...trailing,
+    }),
+    ...lastColumns,
   ],
   empty: 'Nobody is on this leaderboard.',
-  chart: leaderboardChart,
+  chart: (traders, { timeframe }): ChartModel => ({
+    kind: 'bars',
+    title: `Realized PnL by trader and chain${timeframe === undefined ? '' : `, last ${daysOf(timeframe)}`}`,
+    series: [...leaderboardChains.map((chain) => chainTitles[chain]), 'Other'],
+    bars: traders.map(barOf),
+  }),
 };
 
+/** A cent: what rounding may leave between the sum of the chains and the total. */
+const roundingUsd = 0.01;
+
+/** PnL by chain; what the total holds of other chains stands last. */
+function barOf({ profile, pnl }: Trader, index: number): Bar {
+  const chains = leaderboardChains.map((chain) => chainPnl(pnl, chain));
+  const other = pnl.total - chains.reduce<number>((sum, usd) => sum + (usd ?? 0), 0);
+  return {
+    label: `${index + 1} ${profile.name}`,
+    totalUsd: pnl.total,
+    partsUsd: [...chains, Math.abs(other) > roundingUsd ? other : null],
+  };
+}
+
+function daysOf(timeframe: '7d' | '30d' | undefined): string {
+  return timeframe === '7d' ? '7 days' : '30 days';
+}
+
+/** What `leaderboard rank` was asked. */
+interface RankInput {
+  address: string;
+  chains?: readonly LeaderboardChain[];
+  onlyWithComments?: boolean;
+  timeframe?: '7d' | '30d';
+}
+
 /** One trader's place, with the PnL behind it. */
-export const rank: View<RankAnswer, RankAnswer, RankAsked> = {
+export const rank: View<RankAnswer, RankAnswer, RankInput> = {
   layout: 'record',
   rows: (answer) => [answer],
   columns: [
-    {
-      key: 'ranking',
-      header: 'Rank',
-      help: 'place on the leaderboard, 1 is the top; empty when not on it',
-      value: (answer) => answer.ranking,
+    column.text('ranking', 'Rank', 'place on the leaderboard; empty when not on it', ({ ranking }) => ranking, {
       show: ({ ranking }) => (ranking === null ? 'not ranked' : { text: `#${ranking}`, tone: 'strong' }),
-    },
-    {
-      key: 'pnlUsd',
-      header: 'PnL',
-      help: 'realized PnL over the chains asked for, in USD',
-      value: (answer) => answer.pnl?.total,
-      show: (answer) => pnl(answer.pnl?.total),
-    },
-    ...chainColumns<RankAnswer>((answer) => answer.pnl?.perChain),
+    }),
+    column.pnl('pnlUsd', 'PnL', pnlHelp, (answer) => answer.pnl?.total),
+    ...chainColumns,
   ],
   notes: explainNoRank,
 };
 
+/**
+ * Why there is no rank, as far as answer and input tell, and what to type to see more. Source: section "GET /v2/leaderboard/ranking": null
+ * when not a trader or below the minimum threshold.
+ */
+function explainNoRank({ ranking, pnl }: RankAnswer, input: RankInput): string[] {
+  if (ranking !== null) return [];
+  const { address, chains, onlyWithComments, timeframe } = input;
+  const where = chains === undefined ? 'all chains' : chains.map((chain) => chainTitles[chain]).join(', ');
+  const board = `${where}, ${daysOf(timeframe)}${onlyWithComments ? ', traders with comments' : ''}`;
+  const total = pnl?.total ?? 0;
+  const why =
+    total === 0
+      ? 'no PnL was realized there: not a trader, nothing sold in that time, or not tracked'
+      : `a PnL of ${formatUsd(total, { signed: true })} is counted, so it ${onlyWithComments ? 'has no swap comments or ' : ''}stays below the minimum threshold`;
+  const wider = [
+    chains === undefined ? [] : 'without --chains',
+    onlyWithComments ? 'without --only-with-comments' : [],
+    timeframe === '7d' ? 'with --timeframe 30d' : [],
+  ].flat();
+  return [
+    `Not on this leaderboard (${board}): ${why}.`,
+    ...(wider.length === 0 ? [] : [`A wider one: the same ${wider.join(', ')}.`]),
+    `Its status and figures: sotra profile get ${address}`,
+  ];
+}
+
+/** Traders by copied volume, with copies and copiers. */
+export const copytraded: View<CopytradedAnswer, CopiedTrader, { address?: string }> = {
+  layout: 'table',
+  rows: ({ traders }) => traders,
+  columns: [
+    rankColumn,
+    nameColumn('Trader', ({ profile }) => profile.name, 24),
+    column.usd('copiedUsd', 'Copied', 'volume of the copy trades, in USD', ({ copytrades }) => copytrades.volumeUSD),
+    column.count('copies', 'Copies', "copy trades of the trader's comments", ({ copytrades }) => copytrades.count),
+    column.count('copiers', 'Copiers', 'different people who copied', ({ copytrades }) => copytrades.distinctActors),
+    column.pnl('pnlUsd', 'PnL', pnlHelp, (trader) => trader.pnl.total, { drop: 1 }),
+    ...columnsOf(profileColumns, profileOf, { roiPercent30d: { drop: 3 }, comments30d: { drop: 2 } }),
+    ...lastColumns,
+  ],
+  empty: 'Nobody was copied in this period.',
+  notes: ({ periodStartUnix, periodEndUnix, ranking }, { address }) => [
+    `Copies from ${formatTime(periodStartUnix)} to ${formatTime(periodEndUnix)}.`,
+    ...(address === undefined ? [] : [`${address} is ${ranking ? `#${ranking}` : 'not on it'}.`]),
+  ],
+};
+
 interface SectionRow {
   section: Section;
-  entry: Section['commenters'][number];
+  entry: SectionEntry;
 }
 
 /** The old sections, flattened: one line a trader, commenters before others. */
@@ -122,43 +163,30 @@ export const sections: View<SectionsAnswer, SectionRow> = {
       [...section.commenters, ...section.others].map((entry) => ({ section, entry })),
     ),
   columns: [
-    { key: 'section', header: 'Section', help: 'section key', value: ({ section }) => section.key },
+    column.text('section', 'Section', 'section key', ({ section }) => section.key),
     nameColumn('Trader', ({ entry }) => entry.name),
-    {
-      key: 'commenter',
-      header: 'Comments',
-      help: 'whether the trader is listed among the commenters',
-      value: ({ section, entry }) => section.commenters.includes(entry),
-      show: ({ section, entry }) => (section.commenters.includes(entry) ? 'yes' : 'no'),
-    },
-    {
-      key: 'value',
-      header: 'Value',
-      help: 'the figure that the section ranks by, as the service writes it',
-      value: ({ entry }) => entry.reason.value,
-      show: ({ entry: { reason } }) => showReason(reason),
-      align: 'right',
-    },
-    {
-      key: 'pnl30dUsd',
-      header: 'PnL 30d, all chains',
-      help: 'realized PnL of 30 days over all chains, in USD',
-      value: ({ entry }) => entry.metadata.pnl30d,
-      show: ({ entry }) => pnl(entry.metadata.pnl30d),
-      align: 'right',
-    },
-    {
-      key: 'address',
-      header: 'Address',
-      help: "the profile's first wallet",
-      value: ({ entry }) => entry.addresses[0],
-      show: ({ entry }) => addressCell(entry.addresses[0], 'muted'),
-    },
+    column.flag('commenter', 'Comments', 'whether the trader has swap comments', ({ section, entry }) =>
+      section.commenters.includes(entry),
+    ),
+    column.text(
+      'value',
+      'Value',
+      'figure the section ranks by, as the service writes it',
+      (row) => row.entry.reason.value,
+      {
+        show: ({ entry }) => showReason(entry.reason),
+        align: 'right',
+      },
+    ),
+    ...columnsOf(profileColumns, ({ entry }: SectionRow) => entry, {
+      pnl30dUsd: { header: 'PnL 30d, all chains', help: 'realized PnL of 30 days over all chains, in USD' },
+      address: {},
+    }),
   ],
   empty: 'No section has traders.',
 };
 
-function showReason({ value, format }: Section['commenters'][number]['reason']) {
+function showReason({ value, format }: SectionEntry['reason']): string | Shown {
   const figure = Number(value);
   if (value.trim() === '' || Number.isNaN(figure)) return value;
   if (format === 'currency') return pnl(figure);
