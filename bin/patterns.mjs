@@ -7,8 +7,7 @@ import { analyse } from 'scslre';
 /** Files that build patterns at run time; what they build is tried in test/prove/attacks-regex.prove.ts. */
 const builders = [
   'http/secrets.ts',
-  'http/spellings.ts',
-  'tool/request-pages.ts',
+  'tool/request.ts',
   'output/json.ts',
   'output/safe-text.ts',
   'output/unseen.ts',

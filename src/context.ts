@@ -86,7 +86,7 @@ export function createContext({ world, options, program, say, stream }: Surround
   const trace = once(async () =>
     options.traceFile === undefined
       ? undefined
-      : (await import('./http/trace.ts')).openTrace(options.traceFile, world.version),
+      : (await import('./http/observe.ts')).openTrace(options.traceFile, world.version),
   );
   let tellWait: Parameters<Context['onWait']>[0] = () => undefined;
   const observe = async (): Promise<Caller['observe']> => {

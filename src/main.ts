@@ -40,7 +40,7 @@ function sinkOf(stream: NodeJS.WriteStream, fails: (error: NodeJS.ErrnoException
 function outFailure(cause: NodeJS.ErrnoException): Error {
   if (cause.code === 'EPIPE') return new ClosedPipe('', { cause });
   return new SotraError('local-file', `cannot write to stdout: ${cause.message}`, {
-    hint: 'What was printed is incomplete. Make room, or send it elsewhere.',
+    hint: 'The output is incomplete. Free some disk space, or write it elsewhere.',
     cause,
   });
 }

@@ -26,8 +26,7 @@ const modules: readonly (() => Promise<Commands>)[] = [
   () => import('./tool/request.ts'),
   () => import('./tool/probe.ts'),
   () => import('./tool/openapi.ts'),
-  () => import('./tool/reference.ts'),
-  () => import('./tool/help-topics.ts'),
+  () => import('./tool/help.ts'),
 ];
 
 /** An outline that knows which of the modules holds its command. */

@@ -1,7 +1,6 @@
 import { type SotraError, usageError } from '../errors.ts';
-import { parseDuration } from '../model/duration.ts';
+import { parseDuration, parseSize } from '../model/duration.ts';
 import { nearest } from '../model/nearest.ts';
-import { parseSize } from '../model/size.ts';
 import type { Outline, Use } from './outline.ts';
 
 /** Output formats, as `--format` names them. */

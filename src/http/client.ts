@@ -6,8 +6,7 @@ import { SotraError } from '../errors.ts';
 import { DepthError, parseJson } from '../model/json.ts';
 import type { HttpAnswer, HttpRequest, Timing, Transport } from '../world.ts';
 import { readBody } from './body.ts';
-import { headerOf, sendError, statusError, type TimeLimits, versionHint } from './failures.ts';
-import { NetworkFailure } from './http.ts';
+import { headerOf, NetworkFailure, sendError, statusError, type TimeLimits, versionHint } from './failures.ts';
 import { type Failure, retryDelay } from './retry.ts';
 import { hideSecrets, type KeyHiding } from './secrets.ts';
 
@@ -105,7 +104,7 @@ export function sameOrigin(link: string, baseUrl: string): string {
   const url = URL.canParse(link, baseUrl) ? new URL(link, baseUrl) : undefined;
   if (url?.origin === new URL(baseUrl).origin) return url.href;
   throw new SotraError('redirect', `the service links to another origin: ${link}`, {
-    hint: 'The key is not sent there. Walk by hand with the cursors that --json shows.',
+    hint: 'The key is not sent there. Request the pages one by one with the cursors that --json shows.',
   });
 }
 
@@ -179,7 +178,7 @@ async function followed(
     if (seen.has(to.href) || seen.size > maxRedirects)
       throw new SotraError(
         'redirect',
-        `${request.url.origin} redirects in a circle, last to ${hideSecrets(to.pathname, caller.apiKey ?? undefined)}`,
+        `${request.url.origin} redirects in a loop, last to ${hideSecrets(to.pathname, caller.apiKey ?? undefined)}`,
         {
           hint: 'Set the base URL to the address that answers.',
         },

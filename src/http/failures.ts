@@ -1,10 +1,24 @@
 import { STATUS_CODES } from 'node:http';
 import { type ErrorCode, SotraError } from '../errors.ts';
+import { isLoopback } from '../model/http-address.ts';
 import { parseJson } from '../model/json.ts';
 import type { HttpAnswer, HttpRequest } from '../world.ts';
-import { isLoopback, NetworkFailure } from './http.ts';
 import { readRetryAfter } from './retry.ts';
 import { hideSecrets } from './secrets.ts';
+
+type FailureKind = 'refused' | 'untrusted' | 'plain' | 'broken' | 'timeout' | 'late';
+
+/**
+ * An exchange that failed: `refused`, `untrusted` (a certificate) and `plain` (no TLS where it was wanted) surely never reached the service, the
+ * others may have. `timeout`: nothing came for too long; `late`: all the time was used up.
+ */
+export class NetworkFailure extends Error {
+  readonly kind: FailureKind;
+  constructor(kind: FailureKind, message: string, cause: unknown) {
+    super(message, { cause });
+    this.kind = kind;
+  }
+}
 
 /** Times that a call may take. */
 export interface TimeLimits {
@@ -24,20 +38,20 @@ export function sendError(
   const outcome = kind === 'refused' || kind === 'untrusted' || kind === 'plain' ? 'unsent' : 'unknown';
   const more = { cause: thrown, outcome } as const;
   if (kind === 'late')
-    return new SotraError('timeout', `${origin}: not done within ${maxTimeMs / 1000} s`, {
+    return new SotraError('timeout', `${origin}: timed out after ${maxTimeMs / 1000} s`, {
       ...more,
-      hint: 'Give the whole call longer with --max-time 30m.',
+      hint: 'Allow the whole call more time with --max-time 30m.',
     });
   if (kind === 'timeout')
     return new SotraError('timeout', `${origin} did not answer within ${timeoutMs / 1000} s`, {
       ...more,
-      hint: 'Give it longer with --timeout 60s.',
+      hint: 'Allow more time with --timeout 60s.',
     });
   const why = thrown instanceof Error ? thrown.message : String(thrown);
   if (kind === 'untrusted')
     return new SotraError('network', `the certificate of ${origin} is not trusted: ${why}`, {
       ...more,
-      hint: 'Where it is signed by an authority of your own: NODE_EXTRA_CA_CERTS=/path/to/ca.pem.',
+      hint: 'For a certificate authority of your own, set NODE_EXTRA_CA_CERTS=/path/to/ca.pem.',
     });
   return new SotraError('network', `cannot reach ${origin}: ${why}`, {
     ...more,

@@ -21,7 +21,7 @@ export interface Walk {
 
 /**
  * The items of all pages, in the service's order, a batch a page; two pages are held at most. Errors: those of the call; `contract` when
- * a page, cursor or link comes a second time; `redirect` for a link to another origin.
+ * a page, cursor or link comes twice; `redirect` for a link to another origin.
  */
 export async function* walkPages({ paging, input, ask, max, onCut }: Walk): AsyncGenerator<readonly unknown[]> {
   let left = max ?? Number.POSITIVE_INFINITY;
@@ -220,12 +220,12 @@ export function moreHint(paging: Paging, input: Input, data: unknown): string | 
     const cursor = next.kind === 'cursor' ? next.text : next.cursor;
     const flag = next.way === 'newer' ? '--newer-than' : '--cursor';
     const byHand = cursor === undefined ? '' : `${flag} ${cursor} gives the next page; `;
-    return `There is more: ${byHand}--all walks to the end.`;
+    return `There is more: ${byHand}--all fetches the rest.`;
   }
   const count = listOf(data).length;
   if (count === 0 || count < Number(input[paging.size] ?? paging.defaultSize)) return undefined;
   if (paging.kind === 'page')
-    return `There may be more: --page ${Number(input[paging.page] ?? 1) + 1} gives the next page; --all walks to the end.`;
+    return `There may be more: --page ${Number(input[paging.page] ?? 1) + 1} gives the next page; --all fetches the rest.`;
   if (paging.maxSize === Number.POSITIVE_INFINITY) return 'There may be more: a larger --limit shows it.';
   return count >= paging.maxSize ? undefined : `There may be more: --limit takes up to ${paging.maxSize}.`;
 }
@@ -258,7 +258,7 @@ export function listKey(data: unknown): string | undefined {
 }
 
 function repeated(what: string): SotraError {
-  return new SotraError('contract', `the service gave ${what} a second time: stopped, so as not to walk in a circle`, {
-    hint: 'What was printed so far is not all there is. Walk by hand, or try again later.',
+  return new SotraError('contract', `the service returned ${what} twice; stopped to avoid a loop`, {
+    hint: 'The list is incomplete. Request the pages one by one, or try again later.',
   });
 }

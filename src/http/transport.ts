@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import type { buildConnector, Dispatcher } from 'undici';
 import { usageError } from '../errors.ts';
 import type { Limits, Timing, Transport } from '../world.ts';
-import { NetworkFailure } from './http.ts';
+import { NetworkFailure } from './failures.ts';
 
 interface Setting {
   now: () => number;

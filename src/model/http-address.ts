@@ -9,3 +9,31 @@ export function isHttpAddress(text: string): boolean {
     return false;
   }
 }
+
+/** True for a host name that cannot leave this machine. */
+export function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname);
+}
+
+/** An address in the one form that RFC 3986 has for it (6.2.2 and 6.2.3), without a fragment; other text as it is. */
+export function normalizeDestination(text: string): string {
+  if (!URL.canParse(text)) return text;
+  const url = new URL(text);
+  url.hash = '';
+  return url.href.replace(/%[0-9a-f]{2}/gi, (code) => {
+    const character = String.fromCharCode(Number.parseInt(code.slice(1), 16));
+    return /[\w.~-]/.test(character) ? character : code.toUpperCase();
+  });
+}
+
+/** Whether a service may mean the same destination by both: it may store an address without user and without the slash at its end. */
+export function sameDestination(one: string, other: string): boolean {
+  return bare(one) === bare(other);
+}
+
+function bare(text: string): string {
+  const normal = normalizeDestination(text);
+  if (!URL.canParse(normal)) return normal;
+  const { protocol, host, pathname, search } = new URL(normal);
+  return `${protocol}//${host}${pathname.replace(/\/$/, '')}${search}`;
+}

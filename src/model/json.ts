@@ -67,3 +67,8 @@ export function whyNotJson(cause: unknown): string {
   if (/^"[\s\S]*" is not valid JSON$/.test(why)) return 'not a JSON value';
   return why.replace(/^(Unexpected token '.[^,]*'), [\s\S]*$/u, '$1');
 }
+
+/** An object of what names from outside stand for: `constructor` and `__proto__` are names like any other, and nothing is inherited. */
+export function byName<T>(entries: Iterable<readonly [string, T]>): Record<string, T> {
+  return Object.assign(Object.create(null), Object.fromEntries(entries));
+}

@@ -1,6 +1,6 @@
 import type { WireNames } from '../contract/endpoint.ts';
 import { SotraError, usageError } from '../errors.ts';
-import { isLoopback } from '../http/http.ts';
+import { isLoopback } from '../model/http-address.ts';
 import type { Env } from '../world.ts';
 
 /** The form of the signed text of a comment. */

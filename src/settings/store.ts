@@ -4,8 +4,7 @@ import { join, posix, win32 } from 'node:path';
 import { SotraError } from '../errors.ts';
 import { readStateFile, syncFolder } from '../files/durable-file.ts';
 import { type LockWorld, withLock } from '../files/lock.ts';
-import { byName } from '../model/by-name.ts';
-import { parseJson } from '../model/json.ts';
+import { byName, parseJson } from '../model/json.ts';
 import type { World } from '../world.ts';
 import { keyStores, layouts, readEnv, type StoredSettings } from './settings.ts';
 

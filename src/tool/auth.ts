@@ -1,7 +1,24 @@
 import { z } from 'zod';
-import { type Command, defineCommand } from '../cli/command.ts';
+import { type Command, defineCommand, type Result } from '../cli/command.ts';
+import { type Context, createContext } from '../context.ts';
 import { local } from '../contract/endpoint.ts';
-import { keyStores } from '../settings/settings.ts';
+import { SotraError, usageError } from '../errors.ts';
+import { showPlan } from '../output/dry-run.ts';
+import {
+  checkBaseUrl,
+  contextNames,
+  findContext,
+  type KeyStore,
+  keyOriginOf,
+  keyStores,
+  lastFour,
+  originOf,
+  readEnv,
+  type StoredContext,
+  type StoredSettings,
+} from '../settings/settings.ts';
+import { type AuthStatus, authStatus, checkPath, statusView } from './auth-status.ts';
+import { checkName, chosenName } from './context.ts';
 
 const login = defineCommand({
   words: ['auth', 'login'],
@@ -15,7 +32,7 @@ const login = defineCommand({
     offline: local(z.boolean().optional(), 'store the key without checking it'),
     store: local(
       z.enum(keyStores).optional(),
-      'where to keep it; left out, where the key of this context is kept now, or else the settings file (mode 0600)',
+      'where to keep it; default: where the key of this context is kept now, or the settings file (mode 0600)',
     ),
   },
   examples: [
@@ -27,7 +44,7 @@ const login = defineCommand({
   ],
   uses: ['requests', 'changes'],
   exitCodes: [3, 4, 6, 7, 8, 9, 13],
-  run: async (input, context) => (await import('./auth-login.ts')).login(input, context),
+  run: runLogin,
 });
 
 const logout = defineCommand({
@@ -40,7 +57,7 @@ const logout = defineCommand({
   ],
   uses: ['service', 'changes'],
   exitCodes: [3],
-  run: async (_, context) => (await import('./auth-login.ts')).logout(context),
+  run: (_, context) => runLogout(context),
 });
 
 const status = defineCommand({
@@ -54,9 +71,207 @@ const status = defineCommand({
   ],
   uses: ['requests'],
   exitCodes: [3, 4, 6, 7, 8, 9, 13],
-  view: async () => (await import('./auth-status.ts')).statusView,
-  run: async (input, context) => (await import('./auth-status.ts')).authStatus(input, context),
+  view: async () => statusView,
+  run: authStatus,
 });
 
 /** The commands about API keys. */
 export const commands: readonly Command[] = [login, logout, status];
+
+interface LoginInput {
+  withKey?: boolean | undefined;
+  offline?: boolean | undefined;
+  store?: KeyStore | undefined;
+}
+
+/** What a key is stored for. */
+interface Target {
+  name: string;
+  baseUrl: string;
+  origin: string;
+  /** What is stored under the name now. */
+  before: StoredContext;
+}
+
+const maxKeyBytes = 64 * 1024;
+
+/**
+ * Stores a key for a context, after the service took it. Errors: `usage` where no context is named or no key can be read, `key-refused`
+ * and the other errors of a call where the check fails (nothing is stored then), `config`, `locked`.
+ */
+async function runLogin(input: LoginInput, context: Context): Promise<Result> {
+  const store = await context.store();
+  const target = findTarget(context, store.read());
+  const keyStore = input.store ?? target.before.keyStore ?? 'file';
+  const { dryRun, curl, preview } = context.options;
+  if (input.offline && curl)
+    throw usageError(
+      '--offline and --curl contradict each other',
+      'With --offline nothing is sent: there is no request to show.',
+    );
+  const place = { context: target.name, baseUrl: target.baseUrl };
+  const where = keyStore === 'file' ? store.path : 'the keychain';
+  if (input.offline && dryRun)
+    return showPlan([
+      { action: 'store', what: `API key of context ${target.name} for ${target.origin}`, detail: where },
+    ]);
+  const key = preview ? 'not-asked-for' : await readKey(input, target, context);
+  if (!input.offline) await checkWithService(key, target, context);
+  if (keyStore === 'keychain') await (await import('../settings/keychain.ts')).writeKeychain(place, key);
+  let becameCurrent = false;
+  await store.update(context.world, (now) => {
+    becameCurrent = now.current === undefined;
+    return { ...withKey(now, target, key, keyStore), current: now.current ?? target.name };
+  });
+  await dropFromKeychain(target.name, target.before, { keyStore, keyOrigin: target.origin }, context);
+  context.note(`The key is stored in ${where} for ${target.origin}${input.offline ? ', unchecked' : ''}.`);
+  if (becameCurrent) context.note(`${target.name} is now the current context.`);
+  if (readEnv(context.world.env, 'SOTRA_API_KEY') !== undefined)
+    context.warn('SOTRA_API_KEY is set and overrides the stored key');
+  const status: AuthStatus = {
+    context: target.name,
+    baseUrl: target.baseUrl,
+    keySource: 'context',
+    keySuffix: lastFour(key),
+    store: keyStore,
+    ...(input.offline ? {} : { valid: true }),
+  };
+  return { kind: 'answer', answer: status, view: statusView };
+}
+
+/** Removes the stored key of a context; none is no error. Errors: `usage` for an unknown context, `config`, `locked`. */
+async function runLogout(context: Context): Promise<Result> {
+  const store = await context.store();
+  const name = needName(context, store.read());
+  const before = findContext(name, store.read());
+  if (keyOriginOf(before) === undefined) context.note(`Context ${name} has no stored key.`);
+  else if (context.options.dryRun) {
+    const where = before.keyStore === 'keychain' ? 'the keychain' : store.path;
+    return showPlan([{ action: 'remove', what: `API key of context ${name}`, detail: where }]);
+  } else {
+    await dropFromKeychain(name, before, {}, context);
+    await store.update(context.world, (now) => {
+      const { [name]: own = {}, ...others } = now.contexts;
+      const kept = withoutKey(own);
+      return { ...now, contexts: { ...others, ...(Object.keys(kept).length === 0 ? {} : { [name]: kept }) } };
+    });
+    if (before.keyStore !== 'keychain') context.note(`The key of context ${name} is removed from ${store.path}.`);
+  }
+  if (readEnv(context.world.env, 'SOTRA_API_KEY') !== undefined) context.warn('SOTRA_API_KEY is still set and is used');
+  return { kind: 'none' };
+}
+
+function needName(context: Context, stored: StoredSettings): string {
+  const name = chosenName(context, stored);
+  if (name === 'sandbox')
+    throw usageError(
+      'the built-in sandbox has its own keys and stores none',
+      'Use another of them: SOTRA_API_KEY=sandbox-key-b sotra --sandbox ...',
+    );
+  if (name !== undefined) return name;
+  throw usageError(
+    'no context is chosen',
+    'Name one: sotra auth login --context clicker (the public deployment), or make one: sotra auth login --context <name> --base-url https://...',
+  );
+}
+
+function findTarget(context: Context, stored: StoredSettings): Target {
+  const name = needName(context, stored);
+  const typed = context.options.baseUrl === undefined ? undefined : checkBaseUrl(context.options.baseUrl);
+  const isNew = typed !== undefined && !contextNames(stored).includes(name);
+  if (isNew) checkName(name);
+  const baseUrl = checkBaseUrl((isNew ? typed : findContext(name, stored).baseUrl) ?? '');
+  const origin = new URL(baseUrl).origin;
+  if (typed !== undefined && originOf(typed) !== origin)
+    throw usageError(
+      `context ${name} is for ${origin}, not for ${originOf(typed)}`,
+      `Change it first: sotra context set ${name} --base-url ${typed}, or name another context.`,
+    );
+  return { name, baseUrl, origin, before: stored.contexts[name] ?? {} };
+}
+
+async function readKey(
+  { withKey }: LoginInput,
+  { name, origin }: Target,
+  { world, options }: Context,
+): Promise<string> {
+  if (withKey) {
+    if (world.io.in.isTTY === true)
+      throw usageError('--with-key reads from stdin', 'sotra auth login --with-key < key.txt');
+    return readKeyText(await readStdin(world.io.in), 'stdin');
+  }
+  if (world.io.in.isTTY !== true || options.noInput)
+    throw usageError(
+      `cannot ask for the key: ${options.noInput ? '--no-input is set' : 'stdin is not a terminal'}`,
+      `Give it on stdin: sotra auth login --context ${name} --with-key < key.txt, or set SOTRA_API_KEY.`,
+    );
+  return readKeyText(await world.io.ask(`API key for ${origin} (not shown): `, { hidden: true }), 'the answer');
+}
+
+async function readStdin(input: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of input) {
+    bytes += chunk.length;
+    if (bytes > maxKeyBytes) throw usageError('stdin holds more than 64 KB: that is no key');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function readKeyText(text: string, from: string): string {
+  const key = text.replace(/^\uFEFF/, '').trim();
+  if (key === '') throw usageError(`${from} holds no key`);
+  if (!/^[\x21-\x7e]+$/.test(key))
+    throw usageError(
+      `${from} holds more than a key: an API key is one word without spaces or characters outside ASCII`,
+    );
+  return key;
+}
+
+async function checkWithService(key: string, { name, baseUrl, origin }: Target, context: Context): Promise<void> {
+  const { world, options, note } = context;
+  const asking = createContext({
+    ...context,
+    world: { ...world, env: { SOTRA_API_KEY: key } },
+    options: { ...options, context: undefined, sandbox: false, baseUrl },
+    say: note,
+  });
+  try {
+    await asking.request({ method: 'GET', path: checkPath });
+  } catch (error) {
+    if (!(error instanceof SotraError)) throw error;
+    const refused = error.code === 'key-refused' || error.code === 'forbidden';
+    throw new SotraError(error.code, `${refused ? `${origin} refuses this key` : error.message}; it was not stored`, {
+      hint: refused
+        ? `Check the key and the address: sotra context show ${name}.`
+        : 'Store it without the check: add --offline.',
+      cause: error,
+      status: error.status,
+      requestId: error.requestId,
+    });
+  } finally {
+    await asking.close();
+  }
+}
+
+function withKey(now: StoredSettings, target: Target, key: string, keyStore: KeyStore): StoredSettings {
+  const { name, baseUrl, origin } = target;
+  const context = withoutKey(now.contexts[name] ?? {});
+  const isKnown = contextNames(now).includes(name);
+  const held = keyStore === 'file' ? { apiKey: key } : { keySuffix: lastFour(key) };
+  const next = { ...context, ...(isKnown ? {} : { baseUrl }), ...held, keyStore, keyOrigin: origin };
+  return { ...now, contexts: { ...now.contexts, [name]: next } };
+}
+
+function withoutKey({ apiKey: _, keyStore, keyOrigin, keySuffix, ...kept }: StoredContext): StoredContext {
+  return kept;
+}
+
+/** Removes a key from the keychain that the settings do not point to any more. */
+async function dropFromKeychain(name: string, before: StoredContext, after: StoredContext, context: Context) {
+  if (before.keyStore !== 'keychain' || before.keyOrigin === undefined) return;
+  if (after.keyStore === 'keychain' && after.keyOrigin === before.keyOrigin) return;
+  await (await import('../settings/keychain.ts')).deleteKeychain({ context: name, baseUrl: before.keyOrigin });
+  context.note(`The key ...${before.keySuffix ?? ''} for ${before.keyOrigin} is removed from the keychain.`);
+}

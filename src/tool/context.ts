@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Command, defineCommand, type Result } from '../cli/command.ts';
 import type { Context } from '../context.ts';
-import { local } from '../contract/endpoint.ts';
+import { checkWireNames, local } from '../contract/endpoint.ts';
 import { toSotraError, usageError } from '../errors.ts';
 import { confirm } from '../output/confirm.ts';
 import { showPlan } from '../output/dry-run.ts';
@@ -15,7 +15,7 @@ import {
   type StoredContext,
   type StoredSettings,
 } from '../settings/settings.ts';
-import { contextEntry, listView, showView } from './context-view.ts';
+import { contextEntry, listView, removeContext, setContext, showView, useContext } from './context-settings.ts';
 
 const nameRule =
   'must begin with a letter or digit and hold only letters, digits, dot, dash and underscore, 64 at most';
@@ -64,7 +64,7 @@ const show = defineCommand({
   words: ['context', 'show'],
   summary: 'One context; of its key only the last four characters',
   params: {
-    name: local(nameSchema.optional(), 'name of the context; left out, the current one', { positional: true }),
+    name: local(nameSchema.optional(), 'name of the context; default: the current one', { positional: true }),
   },
   examples: [
     { argv: 'context show clicker', says: 'the public deployment' },
@@ -94,13 +94,12 @@ const use = defineCommand({
   exitCodes: [3],
   view: async () => showView,
   run: async ({ name: which }, context) => {
-    const { useContext } = await import('./context-edit.ts');
     const store = await context.store();
     const stored = await store.update(context.world, (now) => useContext(which, now));
     if (context.options.dryRun)
       return showPlan([{ action: 'set', what: 'current context', detail: which === null ? 'none' : which }]);
     const fromEnv = readEnv(context.world.env, 'SOTRA_CONTEXT');
-    if (fromEnv !== undefined && fromEnv !== which) context.warn(`SOTRA_CONTEXT=${fromEnv} is set and goes before it`);
+    if (fromEnv !== undefined && fromEnv !== which) context.warn(`SOTRA_CONTEXT=${fromEnv} is set and overrides it`);
     if (which !== null) return showContext(which, context, stored);
     context.note('No context is current.');
     return { kind: 'none' };
@@ -126,7 +125,7 @@ const set = defineCommand({
       'first line of the signed text of a comment',
     ),
     layout: local(z.enum(layouts).nullable().optional(), 'form of the signed text (default five-line)'),
-    preset: local(z.enum(presetNames).optional(), "take over this preset's values; other flags go before it"),
+    preset: local(z.enum(presetNames).optional(), 'use the values of this preset; other flags override them'),
     wire: local(
       z.record(z.string(), z.string()).nullable().optional(),
       'names this deployment uses for parameters, in place of those stored: {"*.limit":"count"}',
@@ -146,10 +145,10 @@ const set = defineCommand({
   exitCodes: [3],
   view: async () => showView,
   run: async ({ name: which, ...change }, context) => {
-    const { setContext, useContext } = await import('./context-edit.ts');
     let becameCurrent = false;
     const store = await context.store();
     const before = store.read().contexts[which] ?? {};
+    if (change.wire) checkWireNames(change.wire, (await import('../resources/index.ts')).endpoints, '--wire');
     const stored = await store.update(context.world, (now) => {
       const next = setContext(which, change, now);
       becameCurrent = now.current === undefined && Object.keys(now.contexts).length === 0;
@@ -194,7 +193,6 @@ const remove = defineCommand({
   uses: ['changes'],
   exitCodes: [3],
   run: async ({ name: which }, context) => {
-    const { removeContext } = await import('./context-edit.ts');
     const store = await context.store();
     const before = store.read();
     removeContext(which, before);
@@ -203,7 +201,7 @@ const remove = defineCommand({
     const what = `context ${which}${hasKey ? ' and its key' : ''}`;
     if (context.options.dryRun) return showPlan([{ action: 'remove', what, detail: store.path }]);
     if (hasKey) await confirm(`remove ${what}`, context);
-    if (keyStore === 'keychain' && keyOrigin !== undefined) await forgetKey(which, keyOrigin, context);
+    if (keyStore === 'keychain' && keyOrigin !== undefined) await removeKey(which, keyOrigin, context);
     const after = await store.update(context.world, (now) => removeContext(which, now));
     context.note(
       `Context ${which} is removed${Object.hasOwn(presets, which) ? '; the preset of that name stays' : ''}.`,
@@ -214,7 +212,7 @@ const remove = defineCommand({
   },
 });
 
-async function forgetKey(which: string, baseUrl: string, { warn }: Context): Promise<void> {
+async function removeKey(which: string, baseUrl: string, { warn }: Context): Promise<void> {
   try {
     await (await import('../settings/keychain.ts')).deleteKeychain({ context: which, baseUrl });
   } catch (error) {

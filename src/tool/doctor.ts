@@ -1,5 +1,12 @@
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { type Command, defineCommand } from '../cli/command.ts';
+import type { Context } from '../context.ts';
+import { SotraError } from '../errors.ts';
+import type { NetworkFailure } from '../http/failures.ts';
+import { versionHint } from '../http/failures.ts';
 import type { Shown, View } from '../output/view.ts';
+import { describeKey, readEnv, type Service } from '../settings/settings.ts';
 import { checkPath } from './auth-status.ts';
 
 /** One thing that was looked at. */
@@ -7,7 +14,7 @@ export interface Check {
   check: CheckName;
   state: 'ok' | 'warning' | 'problem' | 'skipped';
   found: string;
-  /** The way out; `null` where nothing is wrong. */
+  /** What to do; `null` where nothing is wrong. */
   fix: string | null;
 }
 
@@ -40,10 +47,9 @@ function cell({ checks }: Diagnosis, name: CheckName): Check | undefined {
 
 function text({ state, found, fix }: Check): string {
   const lead = state === 'ok' ? 'ok' : state === 'skipped' ? 'not checked' : state.toUpperCase();
-  return `${lead}: ${found}${fix === null ? '' : `. Way out: ${fix}`}`;
+  return `${lead}: ${found}${fix === null ? '' : `. Fix: ${fix}`}`;
 }
 
-/** Every check as one line. */
 const view: View<Diagnosis, Diagnosis> = {
   layout: 'record',
   rows: (diagnosis) => [diagnosis],
@@ -63,12 +69,11 @@ const view: View<Diagnosis, Diagnosis> = {
   })),
 };
 
-/** `doctor`: looks at everything a command needs and says what to do about what is wrong. */
 const doctorCommand: Command = defineCommand({
   words: ['doctor'],
   summary: 'Look at everything a command needs, and say what to do about what is wrong',
   description:
-    'Asks the service for one place of the leaderboard, nothing else; changes nothing. Ends with the exit code of the first problem:\n' +
+    'Requests one place of the leaderboard, nothing else; changes nothing. Exits with the code of the first problem:\n' +
     '3 settings, 4 key, 9 network.',
   params: {},
   examples: [
@@ -80,7 +85,6 @@ const doctorCommand: Command = defineCommand({
   view: async () => view,
   run: async (_, context) => {
     if (context.options.preview) await context.request({ method: 'GET', path: checkPath });
-    const { examine } = await import('./doctor-checks.ts');
     const checks = await examine(context);
     const problem = checks.find(({ state }) => state === 'problem');
     const answer: Diagnosis = { ok: problem === undefined, checks };
@@ -90,5 +94,195 @@ const doctorCommand: Command = defineCommand({
 
 const exitCodes: Partial<Record<CheckName, number>> = { key: 4, reach: 9, tls: 9 };
 
-/** The command, as the program takes it. */
 export const commands: readonly Command[] = [doctorCommand];
+
+type Finding = Omit<Check, 'check'>;
+
+const ok = (found: string): Finding => ({ state: 'ok', found, fix: null });
+const skipped = (found: string): Finding => ({ state: 'skipped', found, fix: null });
+const warning = (found: string, fix: string): Finding => ({ state: 'warning', found, fix });
+const problem = (found: string, fix: string): Finding => ({ state: 'problem', found, fix });
+
+async function examine(context: Context): Promise<Check[]> {
+  const service = await context.service().catch((error: unknown) => asError(error));
+  const online =
+    service instanceof SotraError || service.kind === 'sandbox' ? undefined : await askService(service, context);
+  const findings: Record<Check['check'], Finding> = {
+    node: checkNode(context),
+    settings: await checkSettings(context),
+    service: checkService(service, context),
+    key: checkKeyOf(service, online),
+    reach: checkReach(service, online),
+    tls: checkTls(service, online, context),
+    clock: checkClock(online, context),
+    terminal: checkTerminal(context),
+    sandbox: await checkSandbox(context),
+  };
+  return (Object.keys(findings) as Check['check'][]).map((check) => ({ check, ...findings[check] }));
+}
+
+function checkNode({ world }: Context): Finding {
+  const [major = 0, minor = 0] = world.system.node.split('.').map(Number);
+  const found = `Node ${world.system.node} on ${world.system.platform}, sotra ${world.version}`;
+  return major > 20 || (major === 20 && minor >= 19) ? ok(found) : problem(found, 'install Node 20.19 or newer');
+}
+
+async function checkSettings(context: Context): Promise<Finding> {
+  const store = await context.store();
+  if (!existsSync(store.path)) return ok(`${store.path} is not there yet: nothing is stored`);
+  try {
+    const { contexts, aliases = {} } = store.read();
+    const count = `contexts: ${Object.keys(contexts).length}, aliases: ${Object.keys(aliases).length}`;
+    const mode = statSync(store.path).mode & 0o777;
+    const found = `${store.path}, mode ${mode.toString(8).padStart(4, '0')}, ${count}`;
+    const isOpen = context.world.system.platform !== 'win32' && (mode & 0o077) !== 0;
+    return isOpen ? warning(`${found}: others on this machine may read it`, `chmod 600 ${store.path}`) : ok(found);
+  } catch (error) {
+    const { message, hint } = asError(error);
+    return problem(message, hint ?? 'correct the file or move it away');
+  }
+}
+
+function checkService(service: Service | SotraError, { options, world }: Context): Finding {
+  if (service instanceof SotraError)
+    return service.code === 'no-service'
+      ? warning(service.message, 'sotra context use clicker (the public deployment), or --sandbox, or SOTRA_BASE_URL')
+      : problem(service.message, service.hint ?? 'see sotra context list');
+  const { baseUrl, context: name, kind } = service;
+  if (kind === 'sandbox') return ok('the built-in sandbox, inside this command');
+  const from =
+    options.baseUrl !== undefined
+      ? '--base-url'
+      : options.context === undefined && readEnv(world.env, 'SOTRA_BASE_URL') !== undefined
+        ? 'SOTRA_BASE_URL'
+        : `context ${name}`;
+  const fix = versionHint(baseUrl);
+  return fix === undefined ? ok(`${baseUrl}, from ${from}`) : warning(`${baseUrl}, from ${from}`, fix);
+}
+
+function checkKeyOf(service: Service | SotraError, online: Online | undefined): Finding {
+  if (service instanceof SotraError) return skipped('there is no service');
+  const { apiKey, keyRefusedFor, context: name, kind } = service;
+  if (kind === 'sandbox') return ok("the sandbox's own");
+  const login = `sotra auth login${name === undefined ? '' : ` --context ${name}`}, or set SOTRA_API_KEY`;
+  if (apiKey === null)
+    return problem(keyRefusedFor === undefined ? 'none' : `none: the stored one is for ${keyRefusedFor} only`, login);
+  const found = String(describeKey(service));
+  const status = online?.status;
+  if (status === 401 || status === 403) return problem(`${found}; the service refuses it (HTTP ${status})`, login);
+  return ok(status !== undefined && status < 300 ? `${found}; the service takes it` : found);
+}
+
+interface Online {
+  status?: number;
+  ms: number;
+  /** Milliseconds of the service's clock, with the span of ours in which it was read. */
+  date?: number;
+  failure?: { message: string; code: string };
+}
+
+const maxWaitMs = 10_000;
+
+async function askService({ baseUrl, apiKey }: Service, { world, options }: Context): Promise<Online> {
+  const transport =
+    world.transport ??
+    (await (
+      await import('../http/transport.ts')
+    ).createTransport({ now: world.now, node: world.system.node, env: world.env }));
+  const timeoutMs = Math.min(options.timeoutMs, maxWaitMs);
+  const headers = {
+    accept: 'application/json',
+    'user-agent': `sotra/${world.version}`,
+    ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
+  };
+  const started = world.now();
+  try {
+    const request = { method: 'GET', url: new URL(baseUrl + checkPath), headers };
+    const answer = await transport.send(request, { timeoutMs, totalMs: timeoutMs, signal: world.signal });
+    const date = Date.parse(String(answer.headers['date']));
+    return { status: answer.status, ms: world.now() - started, ...(Number.isNaN(date) ? {} : { date }) };
+  } catch (error) {
+    const { message, cause, kind } = error as NetworkFailure;
+    const code = String((cause as { code?: unknown } | undefined)?.code ?? '');
+    const why = kind === 'timeout' || kind === 'late' ? `no answer within ${timeoutMs / 1000} s` : message;
+    return { ms: world.now() - started, failure: { message: why, code } };
+  } finally {
+    await transport.close();
+  }
+}
+
+function checkReach(service: Service | SotraError, online: Online | undefined): Finding {
+  if (online === undefined || service instanceof SotraError) return skipped('no request is needed');
+  const { status, ms, failure } = online;
+  if (failure !== undefined)
+    return problem(failure.message, 'check the address, the network and any proxy or firewall');
+  const found = `HTTP ${status} in ${Math.round(ms)} ms`;
+  if (status === undefined || status >= 500) return warning(found, 'the service has a problem: try again later');
+  if (status >= 300 && status < 400)
+    return problem(
+      `${found}: a redirect`,
+      'set the base URL to the address that it redirects to; keys are not sent there',
+    );
+  return status === 404 ? warning(found, 'check the path of the base URL: this may not be the service') : ok(found);
+}
+
+function checkTls(service: Service | SotraError, online: Online | undefined, { world }: Context): Finding {
+  if (online === undefined || service instanceof SotraError) return skipped('no connection is needed');
+  if (service.baseUrl.startsWith('http:')) return ok('plain http, on this machine only');
+  const code = online.failure?.code ?? '';
+  if (/CERT|TLS|SSL|LEAF/.test(code))
+    return problem(
+      `the certificate is not trusted (${code})`,
+      'check the address and the clock; for a certificate authority of your own set NODE_EXTRA_CA_CERTS=<file>',
+    );
+  if (readEnv(world.env, 'NODE_TLS_REJECT_UNAUTHORIZED') === '0')
+    return warning('certificates are not checked', 'unset NODE_TLS_REJECT_UNAUTHORIZED');
+  return online.failure === undefined ? ok('the certificate is trusted') : skipped('the service did not answer');
+}
+
+function checkClock(online: Online | undefined, { world }: Context): Finding {
+  if (online?.date === undefined) return skipped('no time to compare with');
+  // The header has whole seconds, and was written while we waited.
+  const skewMs = world.now() - online.ms / 2 - online.date - 500;
+  const seconds = Math.round(Math.abs(skewMs) / 1000);
+  if (seconds <= 60) return ok(`within ${Math.max(2, seconds)} s of the service's`);
+  return warning(`${seconds} s ${skewMs > 0 ? 'ahead of' : 'behind'} the service's`, 'set the clock of this machine');
+}
+
+function checkTerminal({ world, options }: Context): Finding {
+  const { out } = world.io;
+  if (!out.isTTY) return ok('stdout is no terminal: results are rows separated by tabs');
+  const colors =
+    options.noColor || out.colorLevel === 0 ? 'no colors' : `${['', 16, 256, '16 million'][out.colorLevel]} colors`;
+  const found = `${out.width} columns, ${colors}`;
+  const locale = ['LC_ALL', 'LC_CTYPE', 'LANG']
+    .map((name) => readEnv(world.env, name))
+    .find((value) => value !== undefined);
+  const isUtf8 = world.system.platform === 'win32' || /utf-?8/i.test(locale ?? '');
+  return isUtf8
+    ? ok(found)
+    : warning(
+        `${found}; the locale ${locale ?? 'is not set and'} says no UTF-8`,
+        'if dashes or dots look wrong: --ascii',
+      );
+}
+
+async function checkSandbox(context: Context): Promise<Finding> {
+  const file = join(await context.dataDirectory(), 'sandbox.db');
+  if (!existsSync(file)) return ok('not created yet: the first --sandbox creates it');
+  try {
+    const { openDb } = await import('../sandbox/db/store.ts');
+    const db = openDb(file);
+    const trades = db.get<{ n: number }>('SELECT count(*) AS n FROM trade')?.n ?? 0;
+    db.close();
+    return ok(`${file}, ${trades} trades`);
+  } catch (error) {
+    const { message, hint } = asError(error);
+    return problem(message, hint ?? 'sotra sandbox reset');
+  }
+}
+
+function asError(error: unknown): SotraError {
+  if (error instanceof SotraError) return error;
+  return new SotraError('config', error instanceof Error ? error.message : String(error));
+}

@@ -2,10 +2,13 @@ import { z } from 'zod';
 import { type Command, defineCommand } from '../cli/command.ts';
 import { serviceExitCodes } from '../cli/endpoint-command.ts';
 import type { Context } from '../context.ts';
-import { local, type WireNames } from '../contract/endpoint.ts';
-import { usageError } from '../errors.ts';
+import { type Endpoint, local, type OpenName, openNames, type Param, type WireNames } from '../contract/endpoint.ts';
+import { kindOf } from '../contract/kind-of.ts';
+import { SotraError, usageError } from '../errors.ts';
 import type { View } from '../output/view.ts';
-import type { Finding } from './probe-run.ts';
+import { endpoints } from '../resources/index.ts';
+import { at, checks, type Plan } from './probe-checks.ts';
+import { createAsker, findSubjects, nameOf, otherNames, type Pairs, type Subjects } from './probe-service.ts';
 
 interface Report {
   baseUrl: string;
@@ -69,7 +72,6 @@ const probeCommand: Command = defineCommand({
     const { context: name, baseUrl, wire: before } = await context.service();
     if (save && name === undefined)
       throw usageError('--save: no context is in use', 'Make one with sotra context set, and name it with --context.');
-    const { probeNames } = await import('./probe-run.ts');
     const { findings, calls } = await probeNames(context, readTries(typed ?? []));
     const changed = findings.filter((one) => one.verdict === 'other name');
     const wire = { ...before, ...Object.fromEntries(changed.map((one) => [one.parameter, one.name ?? one.assumed])) };
@@ -99,3 +101,188 @@ async function keep(name: string, wire: WireNames, context: Context): Promise<vo
 
 /** The command, as the program takes it. */
 export const commands: readonly Command[] = [probeCommand];
+
+type Verdict = 'as assumed' | 'other name' | 'not found' | 'cannot tell';
+
+/** What was found out about one name. */
+export interface Finding {
+  /** `leaderboard.list.limit`. */
+  parameter: string;
+  source: string;
+  assumed: string;
+  verdict: Verdict;
+  /** The name that the service hears; `null` where none was found. */
+  name: string | null;
+  evidence: string;
+}
+
+type Asking = ReturnType<typeof createAsker>;
+
+interface Probing {
+  asker: Asking;
+  subjects: Subjects;
+  /** Names to try besides the known ones, by key. */
+  tries: Readonly<Record<string, readonly string[]>>;
+}
+
+/**
+ * What the service hears, name by name, found out by reading alone. An endpoint's required names come first, then its page size, which the
+ * others need. Errors: those of the calls; `not-found` where there is no leaderboard to begin from.
+ */
+export async function probeNames(
+  context: Context,
+  tries: Readonly<Record<string, readonly string[]>>,
+): Promise<{ findings: Finding[]; calls: number }> {
+  const asker = createAsker(context, (await context.service()).wire);
+  const subjects = await findSubjects(asker);
+  if (subjects === undefined)
+    throw new SotraError('not-found', 'the leaderboard is empty: there is nobody to ask about', {
+      hint: 'Probe a deployment with data, or fill the sandbox first.',
+    });
+  const findings: Finding[] = [];
+  for (const endpoint of endpoints as readonly Endpoint[])
+    for (const open of inOrder(openNames(endpoint))) {
+      const finding = await probeOne(endpoint, open, { asker, subjects, tries });
+      if (finding.name !== null) asker.known.set(finding.parameter, finding.name);
+      findings.push(finding);
+    }
+  return { findings, calls: asker.calls() };
+}
+
+function inOrder(names: OpenName[]): OpenName[] {
+  const rank = ({ key, param }: OpenName) => (!kindOf(param.schema).optional ? 0 : key === 'limit' ? 1 : 2);
+  return [...names].sort((a, b) => rank(a) - rank(b));
+}
+
+async function probeOne(endpoint: Endpoint, { id, key, param }: OpenName, probing: Probing): Promise<Finding> {
+  const assumed = nameOf(endpoint, key, probing.asker.known);
+  const finding = { parameter: id, source: param.source, assumed };
+  const cannot = (evidence: string): Finding => ({ ...finding, verdict: 'cannot tell', name: null, evidence });
+  if (endpoint.method !== 'GET') return cannot('only a write would show it');
+  const inputs = probing.subjects.inputs(endpoint);
+  if (typeof inputs === 'string') return cannot(inputs);
+  if (key === 'olderThan' || key === 'newerThan') return fromLink(endpoint, key, inputs[0] ?? {}, finding, probing);
+  const check = checks[id] ?? checks[key];
+  if (check === undefined) return cannot('no way is known to see its effect');
+  const small = key === 'cursor' && probing.asker.known.has(`${endpoint.id}.limit`) ? { limit: 1 } : {};
+  let silent = 'nothing is known to ask about';
+  for (const { [key]: _, ...others } of inputs) {
+    const rest: Input = { ...others, ...small };
+    const unsure = unsurePairs(endpoint, key, rest, probing);
+    const plan = check(await probing.asker.ask(endpoint, rest, unsure), probing.subjects.subject);
+    if (typeof plan !== 'string')
+      return findName(endpoint, { id, key, param }, { rest, unsure, plan }, finding, probing);
+    silent = plan;
+  }
+  return cannot(silent);
+}
+
+interface Trial {
+  /** The inputs besides the one in question. */
+  rest: Input;
+  /** Required inputs whose names are not found yet, under every name they may have. */
+  unsure: Pairs;
+  plan: Plan;
+}
+
+async function findName(
+  endpoint: Endpoint,
+  { key, param }: OpenName,
+  trial: Trial,
+  finding: Pick<Finding, 'parameter' | 'source' | 'assumed'>,
+  probing: Probing,
+): Promise<Finding> {
+  const { assumed } = finding;
+  const { plan } = trial;
+  const test = (names: readonly string[]) => tryNames(endpoint, names, trial, probing.asker);
+  const taken = Object.keys(endpoint.params).filter((one) => one !== key);
+  const used = taken.map((one) => nameOf(endpoint, one, probing.asker.known));
+  const names = namesFor(key, param, probing).filter((name) => name !== assumed && !used.includes(name));
+  const own = await test([assumed]);
+  if (own.evidence !== undefined) return { ...finding, verdict: 'as assumed', name: assumed, evidence: own.evidence };
+  const found = await search(names, test);
+  if (found !== undefined) return { ...finding, verdict: 'other name', ...found };
+  if (plan.silence !== undefined) return { ...finding, verdict: 'cannot tell', name: null, evidence: plan.silence };
+  const evidence = `the answer did not change as it must, with ${assumed} and ${names.length} other names`;
+  return { ...finding, verdict: 'not found', name: null, evidence };
+}
+
+type Input = Readonly<Record<string, unknown>>;
+
+function namesFor(key: string, param: Param, { tries }: Pick<Probing, 'tries'>): string[] {
+  return [...new Set([...(tries[key] ?? []), ...(param.aliases ?? []), ...(otherNames[key] ?? [])])];
+}
+
+function unsurePairs(endpoint: Endpoint, key: string, input: Input, probing: Probing): Pairs {
+  const open = openNames(endpoint).filter((one) => one.key !== key && !kindOf(one.param.schema).optional);
+  const unknown = open.filter((one) => input[one.key] !== undefined && !probing.asker.known.has(one.id));
+  return unknown.flatMap((one) =>
+    namesFor(one.key, one.param, probing)
+      .filter((name) => name !== nameOf(endpoint, one.key, probing.asker.known))
+      .map((name) => [name, String([input[one.key]].flat()[0])] as const),
+  );
+}
+
+interface Trying {
+  /** What shows that one of the names is heard. */
+  evidence: string | undefined;
+  /** The service refused the request as it was. */
+  refused: boolean;
+}
+
+/** Asks with several names at once: a service ignores those it does not know. */
+async function tryNames(
+  endpoint: Endpoint,
+  names: readonly string[],
+  { rest, unsure, plan }: Trial,
+  asker: Asking,
+): Promise<Trying> {
+  const answers: unknown[] = [];
+  for (const value of plan.values)
+    answers.push(await asker.ask(endpoint, rest, [...unsure, ...names.map((name) => [name, value] as const)]));
+  const evidence = plan.judge(answers);
+  const refused = answers.includes(undefined);
+  if (evidence === undefined || plan.control !== true) return { evidence, refused };
+  const again = await asker.fresh(endpoint, rest, unsure);
+  return { evidence: plan.judge(plan.values.map(() => again)) === undefined ? evidence : undefined, refused };
+}
+
+/** The one name among several that is heard, found by halving; also where nothing shows because several together are refused. */
+async function search(
+  names: readonly string[],
+  test: (names: readonly string[]) => Promise<Trying>,
+): Promise<{ name: string; evidence: string } | undefined> {
+  const [first] = names;
+  if (first === undefined) return undefined;
+  const { evidence, refused } = await test(names);
+  if (names.length === 1) return evidence === undefined ? undefined : { name: first, evidence };
+  if (evidence === undefined && !refused) return undefined;
+  const half = Math.ceil(names.length / 2);
+  return (await search(names.slice(0, half), test)) ?? (await search(names.slice(half), test));
+}
+
+/** Cursors: the service writes the name itself, into its link. */
+async function fromLink(
+  endpoint: Endpoint,
+  key: 'olderThan' | 'newerThan',
+  input: Input,
+  finding: Pick<Finding, 'parameter' | 'source' | 'assumed'>,
+  { asker }: Probing,
+): Promise<Finding> {
+  const sized = asker.known.has(`${endpoint.id}.limit`) ? { ...input, limit: 1 } : input;
+  const first = await asker.ask(endpoint, sized);
+  const older = at(first, 'pagination', 'olderItemsURL');
+  const page = key === 'olderThan' || typeof older !== 'string' ? first : await asker.follow(older);
+  const [linkKey, cursorKey] =
+    key === 'olderThan' ? ['olderItemsURL', 'olderCursor'] : ['newerItemsURL', 'newerCursor'];
+  const link = at(page, 'pagination', linkKey);
+  const cursor = at(page, 'pagination', cursorKey);
+  if (typeof link !== 'string' || typeof cursor !== 'string')
+    return { ...finding, verdict: 'cannot tell', name: null, evidence: 'there is no further page, and so no link' };
+  const query = new URL(link, 'http://service').searchParams;
+  const name = [...query].find(([, value]) => value === cursor)?.[0];
+  if (name === undefined)
+    return { ...finding, verdict: 'not found', name: null, evidence: `${linkKey} does not carry the cursor` };
+  const verdict = name === finding.assumed ? 'as assumed' : 'other name';
+  return { ...finding, verdict, name, evidence: `the service's own ${linkKey} carries the cursor under it` };
+}

@@ -1,7 +1,18 @@
+import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { type Command, defineCommand } from '../cli/command.ts';
+import { type Command, defineCommand, type Result } from '../cli/command.ts';
 import { serviceExitCodes } from '../cli/endpoint-command.ts';
-import { local } from '../contract/endpoint.ts';
+import type { Context } from '../context.ts';
+import { type Endpoint, hasDots, local, type WireNames, wireName } from '../contract/endpoint.ts';
+import type { WireRequest } from '../contract/request.ts';
+import { SotraError, usageError } from '../errors.ts';
+import { sameOrigin } from '../http/client.ts';
+import { itemLines } from '../http/item-lines.ts';
+import { linedBatch, listKey, textsOf } from '../http/paginate.ts';
+import { parseJson, whyNotJson } from '../model/json.ts';
+import { compactJson } from '../output/json.ts';
+import type { AnyView } from '../output/view.ts';
+import { endpoints } from '../resources/index.ts';
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
@@ -9,12 +20,11 @@ const pair = z
   .string()
   .refine((text) => text.indexOf('=') > 0, 'must be name=value, such as limit=10; the same name may come again');
 
-/** `request`: any request to the service, with the same key, retries, output and exit codes. */
 const requestCommand: Command = defineCommand({
   words: ['request'],
   summary: 'Send any request to the service, with its key, and print the JSON answer',
   description:
-    'For what has no command. The path begins with a slash; an address is taken on the origin of the service only.\n' +
+    'For what has no command. The path begins with a slash; a full URL must be on the origin of the service.\n' +
     '--paginate follows links (pagination.olderItemsURL), cursors (cursor) and page numbers, and prints one list of all items;\n' +
     'with --format ndjson the items as they arrive. --include prints status and headers before the body.',
   params: {
@@ -26,7 +36,7 @@ const requestCommand: Command = defineCommand({
     path: local(z.string().min(1), 'path with or without a query, such as /v2/leaderboard', { positional: true }),
     query: local(z.array(pair).optional(), 'a query parameter, name=value', { short: 'q', whole: true }),
     data: local(z.string().min(1).optional(), 'JSON body: the text itself, @file, or - for stdin', { short: 'd' }),
-    paginate: local(z.boolean().optional(), 'go on to the next pages until there are none'),
+    paginate: local(z.boolean().optional(), 'request the following pages too, until the last'),
   },
   examples: [
     { argv: '--sandbox request GET /v2/leaderboard -q chains=solana -q limit=3', says: 'a list, as JSON' },
@@ -34,8 +44,203 @@ const requestCommand: Command = defineCommand({
   ],
   uses: ['requests', 'json'],
   exitCodes: serviceExitCodes,
-  run: async (input, context) => (await import('./request-send.ts')).sendTyped(input, context),
+  run: sendTyped,
 });
 
-/** The command, as the program takes it. */
 export const commands: readonly Command[] = [requestCommand];
+
+interface RequestInput {
+  method: string;
+  path: string;
+  query?: readonly string[] | undefined;
+  data?: string | undefined;
+  paginate?: boolean | undefined;
+}
+
+/**
+ * The answer to a request as it was typed; paginated: the items of all its pages. Errors: `usage` for an address of another origin and a
+ * body that is not JSON; `local-file` for one that cannot be read; those of the call; `contract` when a page comes a second time.
+ */
+async function sendTyped(typed: RequestInput, context: Context): Promise<Result> {
+  const { baseUrl } = await context.service();
+  const wire: WireRequest = {
+    method: typed.method,
+    ...readAddress(typed.path, typed.query ?? [], baseUrl),
+    ...(typed.data === undefined ? {} : await readBody(typed.data, context)),
+  };
+  if (typed.method === 'GET' && typed.data !== undefined)
+    throw usageError('--data does not go with GET', 'Give a query with --query name=value, or take another method.');
+  if (typed.paginate && typed.method !== 'GET')
+    throw usageError(
+      `--paginate does not go with ${typed.method}`,
+      'Only GET has pages: a repeated write would write again.',
+    );
+  if (!typed.paginate) {
+    const { data, text } = await context.request(wire, { tellsBody: true });
+    return { kind: 'answer', answer: data, text };
+  }
+  await context.world.keepHeapSmall?.();
+  const batches = walk(wire, context);
+  if (context.options.format === 'ndjson') return { kind: 'items', batches, view: asTheyAre };
+  const pages: (readonly unknown[])[] = [];
+  for await (const batch of batches) pages.push(batch);
+  return { kind: 'answer', answer: pages.flat(), text: `[${pages.flatMap(textsOf).join(',')}]` };
+}
+
+const asTheyAre: AnyView = { layout: 'table', rows: (answer) => answer, columns: [] };
+
+async function* walk(first: WireRequest, context: Context): AsyncGenerator<readonly unknown[]> {
+  const { baseUrl, wire: overrides } = await context.service();
+  const names = pageNames((first.href ?? first.path).split('?')[0] ?? '', overrides);
+  const seen = new Set<string>();
+  let before = '';
+  let fullPage: number | undefined;
+  for (let asked: WireRequest | undefined = first; asked !== undefined; ) {
+    const { data, text } = await context.request(asked, { tellsBody: true });
+    const list = itemsOf(data);
+    const items = list ?? [data];
+    fullPage ??= items.length;
+    const next = nextRequest(asked, data, fullPage, names, baseUrl);
+    const address = next?.href ?? next?.path ?? '';
+    if (seen.has(address) || (items.length > 0 && text === before)) throw inCircles(asked);
+    if (next !== undefined) seen.add(address);
+    before = text;
+    yield linedBatch(items, (count) =>
+      list === undefined ? `${compactJson(text)}\n` : itemLines(text, listKey(data), count),
+    );
+    asked = next;
+  }
+}
+
+function inCircles({ method, path, href }: WireRequest): SotraError {
+  return new SotraError('contract', `${method} ${href ?? path} returned the same page twice; stopped to avoid a loop`, {
+    hint: 'Request the pages one by one, without --paginate.',
+  });
+}
+
+/** Where to send it. A plain path goes behind the base URL; a whole address is taken where its origin is the service's own. */
+function readAddress(typed: string, query: readonly string[], baseUrl: string): Pick<WireRequest, 'path' | 'href'> {
+  const pairs = new URLSearchParams();
+  for (const pair of query) pairs.append(pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1));
+  const [bare = ''] = typed.split(/[?#]/, 1);
+  if (hasDots(bare.replace(/^\w+:\/\/[^/]*/, '')))
+    throw usageError(
+      `<path> ${typed}: . and .. would send the request to another path`,
+      `Name that path: ${new URL(bare, baseUrl).pathname}`,
+    );
+  const search = pairs.toString().replaceAll('+', '%20');
+  const address = search === '' ? typed : `${typed}${typed.includes('?') ? '&' : '?'}${search}`;
+  if (typed.startsWith('/')) return { path: address };
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  if (url === undefined) throw usageError(`<path> ${typed}: must begin with a slash`, `Perhaps /${typed}`);
+  if (url.origin === new URL(baseUrl).origin) return { path: url.pathname + url.search, href: url.href };
+  throw usageError(
+    `<path> ${typed}: is not on ${new URL(baseUrl).origin}, and the key is sent nowhere else`,
+    'Give the path alone, or name the other service with --base-url.',
+  );
+}
+
+async function readBody(typed: string, context: Context): Promise<Pick<WireRequest, 'body' | 'bodyText'>> {
+  const text = await readText(typed, context);
+  try {
+    return { body: parseJson(text), bodyText: text.trim() };
+  } catch (cause) {
+    throw usageError(
+      `--data ${typed.slice(0, 60)}: is not JSON: ${whyNotJson(cause)}`,
+      `Quote it for the shell: --data '{"name":"value"}', or read it with @file or -.`,
+    );
+  }
+}
+
+async function readText(typed: string, context: Context): Promise<string> {
+  if (typed === '-') {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of context.world.io.in) chunks.push(chunk);
+    return Buffer.concat(chunks).toString('utf8');
+  }
+  if (!typed.startsWith('@')) return typed;
+  try {
+    return await readFile(typed.slice(1), 'utf8');
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new SotraError('local-file', `--data ${typed}: ${why}`, { cause });
+  }
+}
+
+/** What the service calls the parameters of paging at one path. */
+interface PageNames {
+  cursor: string;
+  page: string;
+  size: string;
+  newer: string;
+  /** Pages are numbered, also where the first request names no page. */
+  numbered: boolean;
+}
+
+/** The names at a path of the service: those of the endpoint there, else the usual ones. */
+function pageNames(pathname: string, wire: WireNames): PageNames {
+  const here = (endpoints as readonly Endpoint[]).find(
+    ({ method, path }) => method === 'GET' && new RegExp(`${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(pathname),
+  );
+  const nameOf = (key: string) => {
+    const param = here?.params[key];
+    return here === undefined || param === undefined ? key : wireName(here, key, param, wire);
+  };
+  return {
+    cursor: nameOf('cursor'),
+    page: nameOf('page'),
+    size: nameOf('limit'),
+    newer: nameOf('newerThan'),
+    numbered: here?.paging?.kind === 'page',
+  };
+}
+
+/** The items of an answer: itself where it is a list, else the first list it holds; `undefined` where it holds none. */
+function itemsOf(data: unknown): readonly unknown[] | undefined {
+  if (Array.isArray(data)) return data;
+  return typeof data === 'object' && data !== null ? Object.values(data).find(Array.isArray) : undefined;
+}
+
+/**
+ * The request for the page behind an answer: its link, its cursor, or the next number; `undefined` at the end. `fullPage` is how many items
+ * the first page had. Errors: `redirect` for a link to another origin.
+ */
+function nextRequest(
+  asked: WireRequest,
+  data: unknown,
+  fullPage: number,
+  names: PageNames,
+  baseUrl: string,
+): WireRequest | undefined {
+  const answer = (typeof data === 'object' && data !== null ? data : {}) as Record<string, unknown>;
+  const query = queryOf(asked);
+  const links = (answer['pagination'] ?? {}) as Record<string, unknown>;
+  const link = links[query.has(names.newer) ? 'newerItemsURL' : 'olderItemsURL'];
+  if (isText(link)) return { ...asked, href: sameOrigin(link, baseUrl) };
+  if (isText(answer['cursor'])) return withQuery(asked, names.cursor, answer['cursor']);
+  if (!Array.isArray(data) || !(names.numbered || query.has(names.page))) return undefined;
+  const size = Number(query.get(names.size) ?? fullPage);
+  if (data.length === 0 || data.length < size) return undefined;
+  return withQuery(asked, names.page, String(Number(query.get(names.page) ?? 1) + 1));
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}
+
+function split(asked: WireRequest): [path: string, query: string] {
+  const address = asked.href ?? asked.path;
+  const at = address.indexOf('?');
+  return at === -1 ? [address, ''] : [address.slice(0, at), address.slice(at + 1)];
+}
+
+function queryOf(asked: WireRequest): URLSearchParams {
+  return new URLSearchParams(split(asked)[1]);
+}
+
+function withQuery(asked: WireRequest, name: string, value: string): WireRequest {
+  const query = queryOf(asked);
+  query.set(name, value);
+  const address = `${split(asked)[0]}?${query.toString().replaceAll('+', '%20')}`;
+  return asked.href === undefined ? { ...asked, path: address } : { ...asked, href: address };
+}

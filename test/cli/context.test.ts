@@ -146,5 +146,5 @@ test('SOTRA_CONTEXT goes before the current context, and context use says so', a
   const withEnv = { ...env, SOTRA_CONTEXT: 'b' };
   expect(JSON.parse((await run('context show --json', { env: withEnv })).out).name).toBe('b');
   const { err } = await run('context use a', { env: withEnv });
-  expect(err).toContain('warning: SOTRA_CONTEXT=b is set and goes before it');
+  expect(err).toContain('warning: SOTRA_CONTEXT=b is set and overrides it');
 });

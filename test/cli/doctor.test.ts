@@ -76,7 +76,7 @@ test('without a service it says how to choose one, and without a sandbox that th
   const { code, of } = await diagnose('doctor');
   expect(code).toBe(0);
   expect(of('service')?.state).toBe('warning');
-  expect(of('sandbox')).toMatchObject({ state: 'ok', found: 'not made yet: the first --sandbox makes it' });
+  expect(of('sandbox')).toMatchObject({ state: 'ok', found: 'not created yet: the first --sandbox creates it' });
 });
 
 test('a terminal whose locale says no UTF-8 is pointed to --ascii', async () => {

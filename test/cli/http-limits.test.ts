@@ -87,7 +87,7 @@ test('a longer way in a circle ends, and so does one without an end', async () =
     const service = await stub((_, response, count) => response.writeHead(302, { location: turn(count) }).end());
     const { code, err } = await run('leaderboard list --json', { env: service.env });
     expect(code).toBe(9);
-    expect(JSON.parse(err).error.message).toMatch(/redirects in a circle, last to \/p\d/);
+    expect(JSON.parse(err).error.message).toMatch(/redirects in a loop, last to \/p\d/);
     expect(service.requests.length).toBeLessThanOrEqual(6);
   }
 });
@@ -100,7 +100,7 @@ test('--max-time ends a call that trickles on, and one that would wait beyond it
   });
   const slow = await run('leaderboard list --json --max-time 300ms', { env: trickle.env });
   expect(slow.code).toBe(9);
-  expect(JSON.parse(slow.err).error.message).toMatch(/not done within 0\.3 s$/);
+  expect(JSON.parse(slow.err).error.message).toMatch(/timed out after 0\.3 s$/);
   expect(trickle.requests).toHaveLength(1);
   const busy = await stub((_, response) => response.writeHead(429, { 'retry-after': '30' }).end('{"error":"busy"}'));
   const waiting = await run('leaderboard list --json --max-time 20s', { env: busy.env, hurry: true });

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Endpoint, WireNames } from '../../src/contract/endpoint.ts';
-import { openNames } from '../../src/contract/wire.ts';
+import { openNames } from '../../src/contract/endpoint.ts';
 import { endpoints } from '../../src/resources/index.ts';
 import { run, temporaryFolder } from '../support/harness.ts';
 import { serveSandbox } from '../support/served.ts';

@@ -121,7 +121,7 @@ test('--paginate stops with an error when a page comes a second time', async () 
   const service = await answering({ items: [1], cursor: 'same' });
   const { code, out, err } = await run('request GET /v1/things --paginate', { env: service.env });
   expect({ code, out }).toEqual({ code: 13, out: '' });
-  expect(err).toContain('come a second time');
+  expect(err).toContain('returned the same page twice');
   expect(service.requests.length).toBeLessThanOrEqual(2);
 });
 

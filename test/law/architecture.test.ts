@@ -36,7 +36,7 @@ const rules: readonly { room: string; may: string; types?: string; not?: string 
   { room: 'http', may: 'http/ contract/ files/ model/ output/safe-text.ts errors.ts world.ts' },
   { room: 'output', may: 'output/ http/ model/ errors.ts world.ts', types: 'cli/ context.ts' },
   { room: 'files', may: 'files/ model/ errors.ts world.ts' },
-  { room: 'settings', may: 'settings/ files/ http/http.ts model/ errors.ts world.ts', types: 'contract/ context.ts' },
+  { room: 'settings', may: 'settings/ files/ model/ errors.ts world.ts', types: 'contract/ context.ts' },
   { room: 'keys', may: 'keys/ cli/ contract/ files/ model/ output/ settings/ resources/comment/ context.ts errors.ts' },
   { room: 'cli', may: 'cli/ contract/ http/paginate.ts model/ errors.ts', types: 'output/ context.ts' },
   {

@@ -2,14 +2,15 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import {
   asDocument,
+  checkWireNames,
   defineEndpoint,
   type Endpoint,
   inBody,
   inPath,
   inQuery,
   local,
+  openNames,
 } from '../../src/contract/endpoint.ts';
-import { checkWireNames, openNames } from '../../src/contract/wire.ts';
 
 const about = { source: 'spec', summary: 's', answer: z.unknown(), examples: [] } as const;
 const assumed = { source: 'assumed' } as const;

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { NetworkFailure } from '../../src/http/http.ts';
-import { sameDestination } from '../../src/model/destination.ts';
+import { NetworkFailure } from '../../src/http/failures.ts';
+import { sameDestination } from '../../src/model/http-address.ts';
 import { readJournal } from '../../src/resources/webhook/upload/journal.ts';
 import { ids, made, place, register, uid } from '../support/upload-place.ts';
 import { failed, kind, lost, ok, made as other, puts, uploading } from '../support/uploading.ts';

@@ -8,20 +8,18 @@ const tests = (names) => names.split(' ');
 export const areas = {
   retry: { files: sources('http/retry'), tests: tests('unit/http/retry') },
   request: {
-    files: sources(
-      'contract/request contract/endpoint contract/kind contract/kind-of http/body http/http http/preview http/failures',
-    ),
+    files: sources('contract/request contract/kind contract/kind-of http/body http/preview http/failures'),
     tests: tests('unit/contract/encode unit/contract/kinds unit/http/preview unit/http/failures unit/http/body'),
   },
-  wire: { files: sources('contract/wire'), tests: tests('law/wire-names') },
+  wire: { files: sources('contract/endpoint'), tests: tests('unit/contract/encode law/wire-names') },
   client: { files: sources('http/client'), tests: tests('unit/http/client cli/http cli/http-limits') },
   secrets: { files: sources('http/secrets'), tests: tests('unit/http/secrets') },
   transport: { files: sources('http/transport'), tests: tests('unit/http/transport cli/http cli/http-limits') },
   answers: { files: sources('contract/fits http/item-lines'), tests: tests('unit/contract/fits unit/http/item-lines') },
   pages: { files: sources('http/paginate'), tests: tests('unit/http/pages') },
   documents: {
-    files: sources('http/har contract/openapi'),
-    tests: tests('unit/http/har cli/trace unit/contract/openapi law/openapi-document'),
+    files: sources('http/observe contract/openapi'),
+    tests: tests('unit/http/observe cli/trace unit/contract/openapi law/openapi-document'),
   },
   signature: {
     files: sources('model/webhook-signature'),

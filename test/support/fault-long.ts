@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { NetworkFailure } from '../../src/http/http.ts';
+import { NetworkFailure } from '../../src/http/failures.ts';
 import { failing, scripts } from './faults.ts';
 import { type Outcome, run, type Seen, temporaryFolder } from './harness.ts';
 import { patience } from './patience.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { readGlobals } from '../../src/cli/globals.ts';
 import { createContext } from '../../src/context.ts';
 import type { SotraError } from '../../src/errors.ts';
-import { NetworkFailure } from '../../src/http/http.ts';
+import { NetworkFailure } from '../../src/http/failures.ts';
 import { addressesFile, settleDraft } from '../../src/resources/webhook/upload/jobs.ts';
 import { type Plan, readJournal } from '../../src/resources/webhook/upload/journal.ts';
 import { runUpload, type UploadEvent } from '../../src/resources/webhook/upload/upload.ts';

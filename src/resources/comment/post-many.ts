@@ -1,9 +1,9 @@
 import type { Result } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
-import { isLoopback } from '../../http/http.ts';
 import { checkKeySource } from '../../keys/open-key.ts';
 import { withSigner } from '../../keys/open-signer.ts';
+import { isLoopback } from '../../model/http-address.ts';
 import { confirm } from '../../output/confirm.ts';
 import { post } from './endpoints.ts';
 import { type Journal, openJournal } from './journal.ts';

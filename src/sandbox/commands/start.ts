@@ -3,7 +3,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Result } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
-import { checkWireNames } from '../../contract/wire.ts';
+import { checkWireNames } from '../../contract/endpoint.ts';
 import { SotraError } from '../../errors.ts';
 import { readStateFile, replaceFile } from '../../files/durable-file.ts';
 import { parseTime } from '../../model/duration.ts';

@@ -1,7 +1,6 @@
 import { columnsOf, readTable } from '../../files/table.ts';
 import { type Line, readLines, type TextFile } from '../../files/text-file.ts';
-import { byName } from '../../model/by-name.ts';
-import { parseJson } from '../../model/json.ts';
+import { byName, parseJson } from '../../model/json.ts';
 
 /** One row of a file before anything is known of its columns. */
 export interface Row {

@@ -13,7 +13,7 @@ test('followers come page by page, latest first, and --all walks every page once
   const addressesOf = (out: string) => JSON.parse(out).items.map((item: { addresses: string[] }) => item.addresses[0]);
   const first = await run(`profile followers ${star} --limit 3 --json`, { env: service.envA });
   expect(addressesOf(first.out)).toHaveLength(3);
-  expect(first.err).toMatch(/There is more: --cursor \S+ gives the next page; --all walks to the end\./);
+  expect(first.err).toMatch(/There is more: --cursor \S+ gives the next page; --all fetches the rest\./);
   const { cursor } = JSON.parse(first.out);
   await run(['follow', 'add', wallet(99), star], { env: service.envA });
   const second = await run(`profile followers ${star} --limit 4 --cursor ${cursor} --json`, { env: service.envA });
@@ -81,7 +81,7 @@ test('a cursor that comes a second time ends the walk with exit 13', async () =>
   const service = await stub((_, response) => response.end('{"items":[],"cursor":"same"}'));
   const { code, err } = await run(`profile follows ${star} --all --format ndjson`, { env: service.env });
   expect(code).toBe(13);
-  expect(err).toContain('the service gave cursor same a second time');
+  expect(err).toContain('the service returned cursor same twice');
 });
 
 test('people see who follows whom at a glance, and that nobody does', async () => {

@@ -9,7 +9,7 @@ import {
   sameOrigin,
   sendRequest,
 } from '../../../src/http/client.ts';
-import { NetworkFailure } from '../../../src/http/http.ts';
+import { NetworkFailure } from '../../../src/http/failures.ts';
 import { hidingKey } from '../../../src/http/secrets.ts';
 import type { HttpAnswer, HttpRequest } from '../../../src/world.ts';
 
@@ -101,7 +101,7 @@ test('a link stays on the origin of the base URL', () => {
       expect.objectContaining({
         code: 'redirect',
         message: `the service links to another origin: ${away}`,
-        hint: 'The key is not sent there. Walk by hand with the cursors that --json shows.',
+        hint: 'The key is not sent there. Request the pages one by one with the cursors that --json shows.',
       }),
     );
 });
@@ -291,16 +291,16 @@ test('a circle of redirects ends, and so does a way that is too long', async () 
   const circle = calling([leads('/b'), leads('/a'), leads('/b')]);
   await expect(sendRequest(get, circle.caller)).rejects.toMatchObject({
     code: 'redirect',
-    message: 'https://a.example.com redirects in a circle, last to /b',
+    message: 'https://a.example.com redirects in a loop, last to /b',
     hint: expect.stringContaining('base URL'),
   });
   expect(circle.seen).toHaveLength(3);
   const self = calling([leads('/api/v1/x?y=1')]);
-  await expect(sendRequest(get, self.caller)).rejects.toThrow('in a circle, last to /api/v1/x');
+  await expect(sendRequest(get, self.caller)).rejects.toThrow('in a loop, last to /api/v1/x');
   expect(self.seen).toHaveLength(1);
   const five = [1, 2, 3, 4, 5].map((step) => leads(`/${step}`));
   expect(await sendRequest(get, calling([...five, { text: '4' }]).caller)).toMatchObject({ data: 4 });
-  await expect(sendRequest(get, calling([...five, leads('/6'), {}]).caller)).rejects.toThrow('in a circle, last to /6');
+  await expect(sendRequest(get, calling([...five, leads('/6'), {}]).caller)).rejects.toThrow('in a loop, last to /6');
 });
 
 test('who interrupts ends the call at once', async () => {

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { headerOf, sendError, statusError } from '../../../src/http/failures.ts';
-import { NetworkFailure } from '../../../src/http/http.ts';
+import { headerOf, NetworkFailure, sendError, statusError } from '../../../src/http/failures.ts';
 
 const url = new URL('https://a.example.com/v1/x?y=1');
 const request = { method: 'GET', url, headers: { authorization: 'Bearer k' } as Record<string, string> };
@@ -24,7 +23,7 @@ const unanswered: readonly [thrown: unknown, hint: RegExp, code: string, message
     'unsent',
   ],
   [failed('timeout'), /--timeout/, 'timeout', 'https://a.example.com did not answer within 5 s', 'unknown'],
-  [failed('late'), /--max-time/, 'timeout', 'https://a.example.com: not done within 90 s', 'unknown'],
+  [failed('late'), /--max-time/, 'timeout', 'https://a.example.com: timed out after 90 s', 'unknown'],
 ];
 
 test.each(unanswered)('no answer (%s) has a way out (%s) and is %s', (thrown, hint, code, message, outcome) => {

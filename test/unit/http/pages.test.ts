@@ -116,8 +116,8 @@ test.each([
   else
     expect(failure).toMatchObject({
       code: 'contract',
-      message: 'the service gave page 2 a second time: stopped, so as not to walk in a circle',
-      hint: expect.stringContaining('not all there is'),
+      message: 'the service returned page 2 twice; stopped to avoid a loop',
+      hint: expect.stringContaining('incomplete'),
     });
 });
 
@@ -152,7 +152,7 @@ test('a cursor that comes a second time ends the walk', async () => {
   const page = '{"items":[1],"next":"c"}';
   const { failure, batches, asked } = await walk(cursored, [page, page, page]);
   expect([batches.length, asked.length]).toEqual([2, 2]);
-  expect(failure).toMatchObject({ code: 'contract', message: expect.stringContaining('gave cursor c a second time') });
+  expect(failure).toMatchObject({ code: 'contract', message: expect.stringContaining('returned cursor c twice') });
 });
 
 test('links lead on as they are, cursors where there is none, in the direction that was asked for', async () => {
@@ -168,7 +168,7 @@ test('links lead on as they are, cursors where there is none, in the direction t
   expect(await asked({ olderItemsURL: '', olderCursor: null }, {})).toEqual([]);
   expect(await asked(null, {})).toEqual([]);
   const again = await walk(linked, [page(older), page(older), page(older)]);
-  expect(again.failure).toMatchObject({ message: expect.stringContaining('gave link /o a second time') });
+  expect(again.failure).toMatchObject({ message: expect.stringContaining('returned link /o twice') });
   const both = await walk(linked, [page({ olderItemsURL: 'oc' }), page({ olderCursor: 'oc' }), page(null)]);
   expect(both.failure).toBeUndefined();
 });
@@ -215,7 +215,7 @@ test.each([
   expect(listKey(data)).toBe(key);
 });
 
-const byPage = 'gives the next page; --all walks to the end.';
+const byPage = 'gives the next page; --all fetches the rest.';
 const hints: readonly [paging: Paging, input: Record<string, unknown>, data: unknown, hint: string | undefined][] = [
   [limited, {}, [1], undefined],
   [limited, {}, [1, 2], 'There may be more: --limit takes up to 5.'],
@@ -232,7 +232,7 @@ const hints: readonly [paging: Paging, input: Record<string, unknown>, data: unk
   [cursored, {}, null, undefined],
   [linked, {}, { pagination: { olderCursor: 'o' } }, `There is more: --cursor o ${byPage}`],
   [linked, {}, { pagination: { olderItemsURL: '/o', olderCursor: 'o' } }, `There is more: --cursor o ${byPage}`],
-  [linked, {}, { pagination: { olderItemsURL: '/o' } }, 'There is more: --all walks to the end.'],
+  [linked, {}, { pagination: { olderItemsURL: '/o' } }, 'There is more: --all fetches the rest.'],
   [linked, { newerThan: 'x' }, { pagination: { newerCursor: 'n' } }, `There is more: --newer-than n ${byPage}`],
   [linked, { newerThan: 'x' }, { pagination: { olderCursor: 'o' } }, undefined],
   [linked, {}, {}, undefined],

@@ -128,7 +128,7 @@ test('a link that comes a second time stops with exit 13, what was printed befor
   expect(code).toBe(13);
   expect(idsIn(out)).toEqual(['c9', 'c8', 'c7', 'c6', 'c5', 'c4']);
   expect(JSON.parse(err).error).toMatchObject({ code: 'contract' });
-  expect(err).toContain(`the service gave link ${service.url}/a a second time`);
+  expect(err).toContain(`the service returned link ${service.url}/a twice`);
   expect(service.requests).toHaveLength(3);
 });
 
@@ -148,7 +148,7 @@ test('a cursor that comes a second time stops with exit 13', async () => {
   const { out, err, code } = await run(`profile follows ${wallet} --all --format ndjson`, { env: service.env });
   expect(code).toBe(13);
   expect(out.match(/"name":"\w+"/g)).toEqual(['"name":"one"', '"name":"two"', '"name":"three"']);
-  expect(err).toContain('the service gave cursor x a second time');
+  expect(err).toContain('the service returned cursor x twice');
   expect(service.requests.map(({ url }) => url.replace(/.*\?/, ''))).toEqual([
     'limit=100',
     'cursor=x&limit=100',
@@ -238,7 +238,7 @@ test('pages by number end at the first page that is not full, and a page that co
   });
   const stopped = await run(`${list} --all --json`, { env: deaf.env });
   expect(stopped).toMatchObject({ code: 13, out: '' });
-  expect(stopped.err).toContain('the service gave page 2 a second time');
+  expect(stopped.err).toContain('the service returned page 2 twice');
   expect(deaf.requests).toHaveLength(2);
 });
 
@@ -250,9 +250,9 @@ test('one page of a longer list says on stderr that there is more, and how to ge
     }),
   ]);
   const older = await run(feed, { env: service.env });
-  expect(older.err).toBe('There is more: --cursor c-1 gives the next page; --all walks to the end.\n');
+  expect(older.err).toBe('There is more: --cursor c-1 gives the next page; --all fetches the rest.\n');
   const newer = await run(`${feed} --newer-than x`, { env: service.env });
-  expect(newer.err).toBe('There is more: --newer-than n-1 gives the next page; --all walks to the end.\n');
+  expect(newer.err).toBe('There is more: --newer-than n-1 gives the next page; --all fetches the rest.\n');
   const whole = await paged([linked(cardsDown(2, 1), null)]);
   expect((await run(feed, { env: whole.env })).err).toBe('');
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { NetworkFailure } from '../../../src/http/http.ts';
+import { NetworkFailure } from '../../../src/http/failures.ts';
 import { curlLine, describeRequest, maskHeaders, RequestPreview } from '../../../src/http/preview.ts';
 
 const url = new URL('https://a.example.com/v1/x?y=1');

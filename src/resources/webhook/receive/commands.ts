@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { type Command, defineCommand } from '../../../cli/command.ts';
 import { local } from '../../../contract/endpoint.ts';
-import { parseDuration, parseTime } from '../../../model/duration.ts';
+import { parseDuration, parseSize, parseTime } from '../../../model/duration.ts';
 import { isHttpAddress } from '../../../model/http-address.ts';
-import { parseSize } from '../../../model/size.ts';
 
 const secretFile = local(
   z.array(z.string().min(1)),

@@ -2,7 +2,7 @@ import type { Result } from '../../../cli/command.ts';
 import type { Context } from '../../../context.ts';
 import { SotraError, usageError } from '../../../errors.ts';
 import { deliveryPreview } from '../../../http/preview.ts';
-import { sameDestination } from '../../../model/destination.ts';
+import { sameDestination } from '../../../model/http-address.ts';
 import { signedHeader } from '../../../model/webhook-signature.ts';
 import { type Triggered, triggered } from '../../../sandbox/commands/live-view.ts';
 import { withSandboxFile } from '../../../sandbox/commands/state-file.ts';

@@ -9,7 +9,7 @@ import { SotraError } from '../../../errors.ts';
 import { openStateFile, syncFolder } from '../../../files/durable-file.ts';
 import { takeLock } from '../../../files/lock.ts';
 import { openLog } from '../../../files/log-file.ts';
-import { normalizeDestination } from '../../../model/destination.ts';
+import { normalizeDestination } from '../../../model/http-address.ts';
 import type { World } from '../../../world.ts';
 import { chunkSize } from '../endpoints.ts';
 import { type JobState, journalFile, type Plan, readJournal } from './journal.ts';

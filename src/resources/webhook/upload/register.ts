@@ -1,6 +1,6 @@
 import type { Context } from '../../../context.ts';
 import { SotraError } from '../../../errors.ts';
-import { sameDestination } from '../../../model/destination.ts';
+import { sameDestination } from '../../../model/http-address.ts';
 import * as endpoints from '../endpoints.ts';
 import { listed, shownSecret } from '../listed.ts';
 import type { Journal } from './journal.ts';

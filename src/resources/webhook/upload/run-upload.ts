@@ -4,7 +4,7 @@ import type { Result } from '../../../cli/command.ts';
 import type { Context } from '../../../context.ts';
 import { SotraError } from '../../../errors.ts';
 import { workFolder } from '../../../files/durable-file.ts';
-import { normalizeDestination } from '../../../model/destination.ts';
+import { normalizeDestination } from '../../../model/http-address.ts';
 import { formatCount } from '../../../output/format.ts';
 import * as endpoints from '../endpoints.ts';
 import { uploaded as view } from '../view.ts';

@@ -1,16 +1,19 @@
-import { checkWireNames } from '../contract/wire.ts';
 import { usageError } from '../errors.ts';
-import { endpoints } from '../resources/index.ts';
+import type { View } from '../output/view.ts';
 import {
   checkBaseUrl,
   findContext,
+  type KeyStore,
+  keyOriginOf,
   type Layout,
+  lastFour,
+  originOf,
   presets,
   type StoredContext,
   type StoredSettings,
 } from '../settings/settings.ts';
 
-/** What `context set` was told: a value sets, `null` unsets, absent leaves as it is. */
+/** A value sets, `null` removes, absent leaves as it is. */
 export interface ContextChange {
   baseUrl?: string | null | undefined;
   serviceName?: string | null | undefined;
@@ -21,7 +24,7 @@ export interface ContextChange {
 
 /**
  * The settings with one context made or changed. A key it holds stays, bound to the origin it was saved for. Errors: `usage` for a context
- * that would have no base URL, for the built-in sandbox, and for wire names that no endpoint has; those of `checkBaseUrl`.
+ * that would have no base URL, for the built-in sandbox; those of `checkBaseUrl`.
  */
 export function setContext(name: string, change: ContextChange, stored: StoredSettings): StoredSettings {
   if (name === 'sandbox')
@@ -29,7 +32,6 @@ export function setContext(name: string, change: ContextChange, stored: StoredSe
       'context sandbox is built in and cannot be changed',
       'For a sandbox that is served, make another: sotra context set local --preset sandbox --base-url http://127.0.0.1:4010.',
     );
-  if (change.wire) checkWireNames(change.wire, endpoints, '--wire');
   const before: StoredContext = stored.contexts[name] ?? {};
   const preset = change.preset === undefined ? {} : (presets[change.preset] ?? {});
   const given = {
@@ -79,3 +81,84 @@ function dropUndefined(values: Readonly<Record<string, unknown>>): Record<string
 function dropNulls(values: Readonly<Record<string, unknown>>): StoredContext {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null));
 }
+
+/** A context as it is shown: of its key never more than the last four characters. */
+export interface ContextEntry {
+  name: string;
+  current: boolean;
+  builtIn: boolean;
+  baseUrl: string | null;
+  serviceName: string | null;
+  layout: string;
+  wire: Readonly<Record<string, string>>;
+  keySuffix: string | null;
+  store: KeyStore | null;
+  /** The origin the key was saved for: it is sent nowhere else. */
+  keyOrigin: string | null;
+}
+
+/** One context without its key. Errors: `usage` for an unknown name. */
+export function contextEntry(name: string, current: string | undefined, stored: StoredSettings): ContextEntry {
+  const context = findContext(name, stored);
+  const keyOrigin = keyOriginOf(context) ?? null;
+  const store = keyOrigin === null ? null : (context.keyStore ?? 'file');
+  return {
+    name,
+    current: name === current,
+    builtIn: Object.hasOwn(presets, name),
+    baseUrl: context.baseUrl ?? null,
+    serviceName: context.serviceName ?? null,
+    layout: context.layout ?? 'five-line',
+    wire: context.wire ?? {},
+    keySuffix: store === 'file' ? lastFour(context.apiKey ?? '') : (context.keySuffix ?? null),
+    store,
+    keyOrigin,
+  };
+}
+
+function keyText({ keySuffix, store, keyOrigin, baseUrl, name }: ContextEntry): string | null {
+  if (store === null) return name === 'sandbox' ? 'built in' : null;
+  const elsewhere = keyOrigin === originOf(baseUrl ?? '') ? '' : ` for ${keyOrigin} only`;
+  return `...${keySuffix ?? ''} (${store})${elsewhere}`;
+}
+
+const columns: View<unknown, ContextEntry>['columns'] = [
+  { key: 'name', header: 'Context', help: 'its name', value: ({ name }) => name },
+  {
+    key: 'current',
+    header: 'Current',
+    help: 'used when no context is named',
+    value: ({ current }) => current,
+    show: ({ current }) => (current ? 'yes' : ''),
+  },
+  {
+    key: 'baseUrl',
+    header: 'Base URL',
+    help: 'address of the service; none for the sandbox, which runs inside the command',
+    value: ({ baseUrl }) => baseUrl,
+  },
+  { key: 'key', header: 'Key', help: 'end of its key and where it is kept', value: keyText, cut: 'end' },
+  {
+    key: 'serviceName',
+    header: 'Service name',
+    help: 'first line of the signed text of a comment',
+    value: ({ serviceName }) => serviceName,
+    drop: 2,
+  },
+  { key: 'layout', header: 'Layout', help: 'form of the signed text', value: ({ layout }) => layout, drop: 3 },
+  {
+    key: 'wire',
+    header: 'Wire names',
+    help: 'parameters that this deployment calls otherwise',
+    value: ({ wire }) => (Object.keys(wire).length === 0 ? null : JSON.stringify(wire)),
+    cut: 'end',
+  },
+];
+
+export const listView: View<{ contexts: ContextEntry[] }, ContextEntry> = {
+  layout: 'table',
+  rows: ({ contexts }) => contexts,
+  columns: columns.map((column) => (column.key === 'wire' ? { ...column, extra: true } : column)),
+};
+
+export const showView: View<ContextEntry, ContextEntry> = { layout: 'record', rows: (entry) => [entry], columns };

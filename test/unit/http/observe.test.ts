@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { answerHead, type Exchange, harEntry, harFrame } from '../../../src/http/har.ts';
+import { answerHead, type Exchange, harEntry, harFrame } from '../../../src/http/observe.ts';
 import type { Timing } from '../../../src/world.ts';
 
 const key = 'key-0123456789';

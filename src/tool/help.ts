@@ -1,0 +1,306 @@
+import { z } from 'zod';
+import { type Command, defineCommand } from '../cli/command.ts';
+import { type CommandEntry, entryOf, formatParts, type Line, type Part } from '../cli/help.ts';
+import { local } from '../contract/endpoint.ts';
+import { type ErrorCode, exitCodeOf, exitMeanings, usageError } from '../errors.ts';
+import { nearest } from '../model/nearest.ts';
+import type { View } from '../output/view.ts';
+
+const topics = ['exit-codes', 'environment', 'formatting', 'signing', 'webhooks'] as const;
+
+type Topic = (typeof topics)[number];
+
+/** `help <topic>`; `help <command>` is the command with --help and is turned into it before. */
+const helpCommand: Command = defineCommand({
+  words: ['help'],
+  summary: `Explain ${topics.join(', ')}; or a command`,
+  params: {
+    topic: local(
+      z.union([z.enum(topics), z.string()]),
+      'the topic; also an exit code, an error code or the words of a command',
+      { positional: true },
+    ),
+  },
+  examples: [
+    { argv: 'help exit-codes', says: 'what each exit code means' },
+    { argv: 'help rate-limited', says: 'one error code, or exit code (help 7), and what helps' },
+  ],
+  uses: ['json'],
+  exitCodes: [],
+  run: async ({ topic }, { options, world }) => {
+    const text = formatParts(partsOf(topic), world.io.out.width);
+    return options.format === 'json' ? { kind: 'answer', answer: { topic, text } } : { kind: 'text', text };
+  },
+});
+
+function partsOf(topic: string): readonly Part[] {
+  const known = topics.find((each) => each === topic);
+  if (known !== undefined) return pages[known]();
+  const page = errorPage(topic);
+  if (page !== undefined) return page;
+  const near = nearest(topic, [...topics, ...errorWords]);
+  throw usageError(
+    `no help on '${topic}'`,
+    near === undefined
+      ? `Topics: ${topics.join(', ')}; an exit code such as 7; or the words of a command.`
+      : `Did you mean ${near}?`,
+  );
+}
+
+const view: View<{ commands: CommandEntry[] }, CommandEntry> = {
+  layout: 'table',
+  rows: ({ commands }) => commands,
+  columns: [
+    { key: 'command', header: 'Command', help: 'the words to type', value: (entry) => entry.command },
+    {
+      key: 'endpoint',
+      header: 'Endpoint',
+      help: 'the endpoint it is one to one with',
+      value: ({ endpoint }) => (endpoint === null ? null : `${endpoint.method} ${endpoint.path}`),
+      cut: 'end',
+    },
+    { key: 'source', header: 'From', help: 'spec or public', value: ({ endpoint }) => endpoint?.source, extra: true },
+    { key: 'summary', header: 'What it does', help: 'summary', value: (entry) => entry.summary, cut: 'end' },
+  ],
+};
+
+const listCommands: Command = defineCommand({
+  words: ['commands'],
+  summary: 'List every command; with --json the whole tree for machines',
+  params: {},
+  examples: [{ argv: 'commands --json', says: 'every command with its inputs, ranges and exit codes' }],
+  uses: [],
+  exitCodes: [],
+  view: async () => view,
+  run: async (_, { program }) => ({ kind: 'answer', answer: { commands: program.outlines.map(entryOf) }, view }),
+});
+
+export const commands: readonly Command[] = [listCommands, helpCommand];
+
+/** What each error code means, and what helps. */
+const errorTexts: Record<ErrorCode, readonly [means: string, fix: string]> = {
+  internal: ['a bug in sotra', 'Run the command again with --verbose and report what it prints.'],
+  usage: ['a flag, argument or file was refused before anything was sent', 'The message names it; see --help.'],
+  'no-service': ['no service was named', 'Set SOTRA_BASE_URL, choose a context, or use --sandbox.'],
+  'insecure-url': ['plain http would send the API key in the clear', 'Use https; http is for loopback only.'],
+  config: ['the settings or something else of this machine cannot be used', 'Run sotra doctor.'],
+  locked: ['another process is using it', 'Wait until that process has ended, or end it.'],
+  'local-file': ['a file cannot be read or written', 'Check its path, its permissions and the disk space.'],
+  'key-missing': ['there is no API key for the service', 'Set SOTRA_API_KEY, or run sotra auth login.'],
+  'key-refused': ['the service refused the API key (401)', 'Run sotra auth status to see which key is used.'],
+  forbidden: ['the API key may not do this (403)', 'Ask the service for the permission, or use another key.'],
+  'not-found': ['the service has nothing of that name (404)', 'Check the identifier with sotra whois.'],
+  'bad-request': ['the service refused the request (400)', 'See what was sent with --verbose or --curl.'],
+  conflict: ['it is taken or was changed meanwhile (409)', 'Choose another name, or look at it first.'],
+  'too-large': ['the request was too large for the service (413)', 'Send fewer items at a time.'],
+  'request-refused': ['the service refused the request (another 4xx)', 'See its answer with --verbose.'],
+  'rate-limited': [
+    'the service asked to slow down (429), also after all retries',
+    'Wait as long as it says (retryAfterSec in the JSON error), or allow a longer wait with --max-wait.',
+  ],
+  'server-error': ['the service failed (5xx), also after all retries', 'Try again later; give it the request id.'],
+  network: ['no connection, or it broke', 'Check the base URL and the network with sotra doctor.'],
+  timeout: ['nothing came in time', 'Allow more with --timeout or --max-time.'],
+  redirect: ['the service sent the request elsewhere, and the key is not sent there', 'Correct the base URL.'],
+  partial: ['a part was done, and the rest can be resumed', 'Run the command that the message names.'],
+  'signing-key': ['the private key cannot be read or used', 'Check the key with sotra key list or its file.'],
+  verification: [
+    'a signature, a delivery or the echo of a request is not right',
+    'The message says which check failed.',
+  ],
+  'bad-answer': [
+    'the answer is not JSON, is too large or cannot be decoded',
+    'Check that the base URL is the service itself.',
+  ],
+  contract: ['the answer does not have the agreed shape', 'See it as it came with sotra request.'],
+  'wait-timeout': ['what was waited for did not come in time', 'Wait longer, or look at what it waits for.'],
+  interrupted: ['Ctrl-C or a signal ended it', 'Run it again; uploads resume where they stopped.'],
+};
+
+/** The page about an exit code or an error code, as text for `help`; `undefined` for any other word. */
+function errorPage(word: string): readonly Part[] | undefined {
+  const exit = Object.hasOwn(errorTexts, word) ? exitCodeOf[word as ErrorCode] : Number(word);
+  const meaning = /^[\w-]+$/.test(word) ? exitMeanings[exit] : undefined;
+  if (meaning === undefined) return undefined;
+  const names = (Object.keys(errorTexts) as ErrorCode[]).filter((name) => exitCodeOf[name] === exit);
+  const shown = names.filter((name) => name === word || !Object.hasOwn(errorTexts, word));
+  return [
+    ['', `Exit code ${exit}: ${meaning}.`],
+    ...shown.map((name): Part => [name.toUpperCase(), `${sentence(errorTexts[name][0])} ${errorTexts[name][1]}`]),
+    ['MORE', ['sotra help exit-codes']],
+  ];
+}
+
+/** The words that have such a page. */
+const errorWords = [...Object.keys(exitMeanings), ...Object.keys(errorTexts)];
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}
+
+const pages: Record<Topic, () => readonly Part[]> = {
+  'exit-codes': () => [
+    [
+      '',
+      'The exit code tells a script what happened. With --json an error is one JSON object on stderr, and stdout stays empty.',
+    ],
+    ['EXIT CODES', Object.entries(exitMeanings).map(([code, says]): Line => [code, withErrors(Number(code), says)])],
+    ['THE ERROR OBJECT', ['{"error":{"code","message","hint","status","exitCode","requestId"}}']],
+    [
+      '',
+      'code is one of the names in brackets above and does not change between versions; status and requestId are those of the answer, or null; details is there where more is known, such as the rejected lines.',
+    ],
+    ['EXAMPLES', ['sotra leaderboard list --json > out.json || echo "ended with $?"']],
+  ],
+  environment: () => [
+    [
+      '',
+      'A flag overrides a variable, and a variable overrides the stored context. An empty variable counts as not set.',
+    ],
+    [
+      'WHICH SERVICE',
+      [
+        ['SOTRA_API_KEY', 'the API key; overrides a stored one'],
+        ['SOTRA_BASE_URL', 'address of the service; not used beside --context or --sandbox'],
+        ['SOTRA_CONTEXT', 'the context to use'],
+      ],
+    ],
+    [
+      'WHERE THINGS ARE KEPT',
+      [
+        ['SOTRA_CONFIG_DIR', 'folder of the settings: contexts, keys, aliases (config.json, mode 0600)'],
+        ['SOTRA_DATA_DIR', 'folder of the sandbox and of unfinished work'],
+        ['XDG_CONFIG_HOME', 'folder that holds sotra/, when SOTRA_CONFIG_DIR is not set (Windows: APPDATA)'],
+        ['XDG_DATA_HOME', 'folder that holds sotra/, when SOTRA_DATA_DIR is not set (Windows: LOCALAPPDATA)'],
+      ],
+    ],
+    [
+      'THE TERMINAL',
+      [
+        ['NO_COLOR', 'no colors, when it is not empty'],
+        ['FORCE_COLOR', '0 to 3: colors also without a terminal; overrides NO_COLOR'],
+        ['COLUMNS', 'width to write for'],
+        ['TERM', 'dumb: no colors'],
+      ],
+    ],
+    ['MORE', ['sotra auth status', 'sotra context list', 'sotra doctor']],
+  ],
+  formatting: () => [
+    [
+      '',
+      'On a terminal results are tables that fit its width; into a pipe the same rows go separated by tabs, without a header. stdout is the result and nothing else: notes, warnings and progress go to stderr.',
+    ],
+    [
+      'FORMATS',
+      [
+        ['--json', "the service's JSON unchanged: big numbers, repeated keys and unknown fields stay"],
+        ['--format ndjson', 'one JSON object a line, as items arrive'],
+        ['--format csv', 'with a header; text that a spreadsheet would run gets a leading quote mark'],
+        ['--format tsv', 'with a header; tab, line end and backslash inside a value as \\t \\n \\\\'],
+        ['--format md', 'a Markdown table'],
+        ['--format table', 'the table of a terminal, also into a pipe'],
+        ['--plain', 'one fact a line, without columns, for screen readers'],
+      ],
+    ],
+    [
+      'CHOOSING',
+      [
+        [
+          '--columns a,b',
+          'these columns in this order, in JSON and NDJSON as objects of these fields; the names are in the help of each command',
+        ],
+        ['--jq <filter>', 'what a jq filter makes of the JSON'],
+        ['--all, --max <n>', 'fetch the following pages too, printing items as they arrive'],
+        ['--ascii', 'rules, dashes and dots in ASCII'],
+        ['--no-color', 'no colors; no meaning is carried by color alone'],
+      ],
+    ],
+    [
+      'VALUES',
+      'Money is in USD, PnL is realized PnL, win rates are 0 to 1 for machines and percent for people, times are UTC. Machine formats carry unrounded numbers and whole addresses.',
+    ],
+    [
+      'EXAMPLES',
+      [
+        'sotra --sandbox leaderboard list --columns rank,name,pnlUsd --format csv',
+        "sotra --sandbox leaderboard list --jq '.traders[].profile.name'",
+      ],
+    ],
+  ],
+  signing: () => [
+    [
+      '',
+      'A comment is signed by the wallet that made the trade. The signed text is fixed to the byte: lines joined by a line feed, none at the end.',
+    ],
+    [
+      'THE TEXT (layout five-line)',
+      [
+        '<service name> Swap Comment:',
+        'Chain: <chain>',
+        'Token Address: <token>',
+        'Txn Hash: <transaction hash>',
+        'Comment: <text>',
+      ],
+    ],
+    [
+      '',
+      'Layout blank-line has an empty line after the first; some deployments ask for it. The context holds service name and layout. EVM token addresses are written in lower case in text and request; the transaction hash and the comment are never changed.',
+    ],
+    [
+      'SIGNATURES',
+      [
+        ['EVM chains', 'EIP-191 (personal_sign), 0x and 130 hex digits'],
+        ['solana', 'ed25519 over the UTF-8 bytes, base58'],
+      ],
+    ],
+    [
+      'THE PRIVATE KEY',
+      'It comes from a file (--key-file), from a variable that you name (--key-env), from stdin (--key-stdin), from a key that sotra keeps sealed (--key), or from a question that shows nothing. It is never taken from an argument, never stored unsealed, never printed and never sent: only the signature leaves this machine.',
+    ],
+    [
+      'COMMANDS',
+      [
+        ['comment sign --preview', 'the text, line by line; needs no key'],
+        ['comment sign', 'text and signature, sends nothing'],
+        ['comment verify', 'whether a signature is good; exit 12 when not'],
+        ['comment post', 'sign and post; --dry-run shows message and request'],
+        ['context set', '--layout and --service-name: what a deployment asks for'],
+      ],
+    ],
+  ],
+  webhooks: () => [
+    [
+      '',
+      'The service posts feed events of the addresses you name to an address of yours, signed with a secret that it shows once, at registration.',
+    ],
+    [
+      'A DELIVERY',
+      [
+        ['body', '{"events": [...]}: each with eventId, eventType, walletAddresses'],
+        ['daylight-signature', 't=<unix seconds>,v1=<base64url of the HMAC-SHA256 of "<t>.<body>" with the secret>'],
+      ],
+    ],
+    [
+      '',
+      'Check the signature over the bytes as they arrived, before parsing them, and compare in constant time. A delivery may come more than once and late: remember eventId, and answer 2xx as soon as it is safe.',
+    ],
+    [
+      'COMMANDS',
+      [
+        ['webhook register', 'make one, with any number of addresses; an interrupted upload resumes where it stopped'],
+        ['webhook add-addresses', 'add addresses to one'],
+        ['webhook listen', 'receive, check and show deliveries on this machine'],
+        ['webhook verify', 'check one delivery; exit 12 when not genuine'],
+        ['webhook trigger', 'make the sandbox send one'],
+        ['webhook validate', 'check that the destination answers correctly'],
+        ['webhook delete', 'remove one'],
+      ],
+    ],
+    ['ON ONE MACHINE', ['sotra sandbox start --port 4010', 'sotra webhook listen --help']],
+  ],
+};
+
+function withErrors(code: number, says: string): string {
+  const errors = Object.entries(exitCodeOf).flatMap(([name, exit]) => (exit === code ? [name] : []));
+  return errors.length === 0 ? says : `${says} [${errors.join(', ')}]`;
+}
