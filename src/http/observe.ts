@@ -9,7 +9,7 @@ import { headerOf } from './failures.ts';
 import { maskHeaders } from './preview.ts';
 import { hideSecrets, secretHider } from './secrets.ts';
 
-export interface Watching {
+interface WatchOptions {
   /** `--verbose`: a line of what happens. */
   say: ((line: string) => void) | undefined;
   /** `--include`: holds status and headers of each answer, until they are printed; an answer that is asked for again goes. */
@@ -20,7 +20,7 @@ export interface Watching {
 }
 
 /** Tells of one call's requests and answers to whoever asked to see them. One observer is one call. */
-export function watchCall({ say, heads, trace, now }: Watching): (event: CallEvent) => void {
+export function watchCall({ say, heads, trace, now }: WatchOptions): (event: CallEvent) => void {
   let sent: Omit<Exchange, 'outcome'> | undefined;
   let why: string | undefined;
   let hide = secretHider(undefined);

@@ -183,7 +183,7 @@ const unseen = `(?:${[
 ].join('|')}){0,9}`;
 
 /** Start and end of a piece of text. */
-export type Place = readonly [start: number, end: number];
+type Place = readonly [start: number, end: number];
 
 /** Finds one text in others, in every spelling; `fold`: in small and capital letters alike. */
 interface Finder {
@@ -195,7 +195,7 @@ interface Finder {
 }
 
 /** Finds a text of four characters of ASCII or more. */
-export function createFinder(wanted: string, fold: boolean): Finder {
+function createFinder(wanted: string, fold: boolean): Finder {
   const letters = [...wanted];
   const [first = '', ...others] = letters.slice(0, 3);
   const flags = fold ? 'i' : '';
