@@ -134,12 +134,11 @@ const places: Record<string, string> = {
   'src/sandbox/http/listen.ts setTimeout': 'closes a connection',
   'src/sandbox/social/post.ts on': 'resolve with what came',
   'src/sandbox/social/post.ts setTimeout': 'resolves and closes the connection',
-  'src/resources/webhook/receive/connections.ts once': 'forgets a connection',
-  'src/resources/webhook/receive/connections.ts setImmediate': 'resolves promises',
+  'src/resources/webhook/receive/reception.ts setImmediate': 'resolves promises',
   'src/resources/webhook/receive/listener.ts on':
     'what hands on a request, which may fail, or a connection, which ends',
   'src/resources/webhook/receive/reception.ts on': 'adds to a body within its limit, or settles it',
-  'src/resources/webhook/receive/reception.ts once': 'settles a body; what fails at that rejects it',
+  'src/resources/webhook/receive/reception.ts once': 'removes a connection, or settles a body; a failure rejects it',
 };
 
 const patterns: readonly (readonly [string, RegExp])[] = [

@@ -26,7 +26,7 @@ test('the same registration looks whether its webhook is there; one that is gone
   service.answer = having([], other);
   const third = await sotra(`${register} @list --json`);
   expect([third.code, JSON.parse(third.out)]).toMatchObject([0, { uid: 'w-2', secret: 'whsec_of-the-second' }]);
-  expect(third.err).toContain(`warning: webhook ${uid} of an earlier run is gone: it is registered anew\n`);
+  expect(third.err).toContain(`warning: webhook ${uid} of an earlier run is gone: registering a new one\n`);
   expect(jobs().filter((name) => name.includes('.gone-'))).toHaveLength(1);
 });
 
@@ -107,7 +107,7 @@ test('a job without a word in its journal is told with the way out', async () =>
     3,
     `error: ${journal.replace(`${folder}/`, '@')} is empty`,
   ]);
-  expect(err).toContain('Look which webhooks there are with sotra webhook list, then move the folder away');
+  expect(err).toContain('See which webhooks there are with sotra webhook list, then move the folder away');
 });
 
 test('the column is named for a file and for stdin, packed or not', async () => {
@@ -169,7 +169,7 @@ test('a registration whose answer was lost says that it asks, and what it found'
   expect([code, err.split('\n').slice(1, 3)]).toEqual([
     0,
     [
-      expect.stringMatching(/^asking the list for 10 s whether the webhook was made: lost/),
+      expect.stringMatching(/^looking in the list for 10 s whether the webhook was made: lost/),
       `webhook ${uid} found in the list`,
     ],
   ]);

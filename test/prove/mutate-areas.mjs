@@ -62,14 +62,9 @@ export const areas = {
     tests: tests('cli/key/key-files cli/key/key-asked'),
   },
   addresses: {
-    files: [
-      ...sources(
-        'resources/webhook/upload/addresses resources/webhook/upload/address-file resources/webhook/upload/address-set',
-      ),
-      'src/model/hex-set.ts',
-    ],
+    files: sources('resources/webhook/upload/address-file model/address-set'),
     tests: tests(
-      'unit/resources/webhook/upload/address-set unit/resources/webhook/upload/address-file unit/resources/webhook/upload/read-address cli/webhook/addresses unit/resources/webhook/upload/first-pass',
+      'unit/model/address-set unit/resources/webhook/upload/address-file unit/resources/webhook/upload/read-address cli/webhook/addresses unit/resources/webhook/upload/first-pass',
     ),
   },
   'first-pass': {
@@ -77,16 +72,14 @@ export const areas = {
     tests: tests('unit/resources/webhook/upload/first-pass'),
   },
   upload: {
-    files: sources(
-      'resources/webhook/upload/upload resources/webhook/upload/register resources/webhook/upload/journal resources/webhook/upload/jobs resources/webhook/upload/patience',
-    ),
+    files: sources('resources/webhook/upload/upload resources/webhook/upload/journal resources/webhook/upload/jobs'),
     tests: tests(
       'unit/resources/webhook/upload/upload unit/resources/webhook/upload/upload-edges unit/resources/webhook/upload/upload-broken cli/webhook/upload',
     ),
   },
   'run-upload': {
     files: sources(
-      'resources/webhook/upload/run-upload resources/webhook/upload/address-source resources/webhook/upload/secret-file resources/webhook/upload/show-upload',
+      'resources/webhook/upload/run-upload resources/webhook/secrets resources/webhook/upload/show-upload',
     ),
     tests: tests('cli/webhook/upload-told process/upload-again cli/webhook/upload-preview'),
   },

@@ -93,8 +93,8 @@ export async function uploading(
     const events: UploadEvent[] = [];
     const keepSecret = (_: string, secret: string | undefined) => void secrets.push(secret);
     const failure = await (async () => {
-      const tell = async (event: UploadEvent) => void events.push(event);
-      const own = { others: () => new Set<string>(), keptSecret: () => undefined, keepSecret, tell };
+      const onEvent = async (event: UploadEvent) => void events.push(event);
+      const own = { others: () => new Set<string>(), keptSecret: () => undefined, keepSecret, onEvent };
       await runUpload({ context, job: { folder, state }, concurrency, another, ...own });
     })().catch((error: SotraError) => error);
     return { events, failure, held: state, state: readJournal(folder) };

@@ -2,14 +2,15 @@ import { z } from 'zod';
 import { type Command, defineCommand } from '../../cli/command.ts';
 import { endpointCommand, serviceExitCodes } from '../../cli/endpoint-command.ts';
 import type { Context } from '../../context.ts';
-import { local } from '../../contract/endpoint.ts';
+import { type Example, local } from '../../contract/endpoint.ts';
+import { parseDuration, parseSize, parseTime } from '../../model/duration.ts';
 import { isHttpAddress } from '../../model/http-address.ts';
 import * as endpoints from './endpoints.ts';
-import { receiveCommands } from './receive/commands.ts';
 
 const uploadView = async () => (await import('./view.ts')).uploaded;
 const uploadCodes = [3, 10, ...serviceExitCodes] as const;
 
+const httpAddress = z.string().refine(isHttpAddress, 'must be an http or https address');
 const addressParams = {
   file: local(
     z.string().min(1).optional(),
@@ -18,20 +19,20 @@ const addressParams = {
   ),
   walletAddresses: local(z.array(z.string()).optional(), 'addresses typed here instead', { takesAddress: 'wallet' }),
   column: local(z.string().min(1).optional(), 'the column, or field of JSON, that holds the addresses'),
-  allowBadChecksum: local(z.boolean().optional(), 'take EVM addresses whose letters do not fit EIP-55'),
-  skipInvalid: local(z.boolean().optional(), 'leave out bad lines instead of stopping before anything is sent'),
+  allowBadChecksum: local(z.boolean().optional(), 'accept EVM addresses with a wrong EIP-55 checksum'),
+  skipInvalid: local(z.boolean().optional(), 'skip bad lines instead of stopping before anything is sent'),
   rejects: local(z.string().min(1).optional(), 'write bad lines here, one JSON object a line'),
 };
 const concurrency = local(z.int().min(1).max(32).optional(), 'requests at once (default 4)');
-const again = local(z.boolean().optional(), 'send a list that is confirmed already once more');
-const uidParam = endpoints.addAddresses.params.uid;
+const uid = endpoints.addAddresses.params.uid;
+const job = local(z.string().min(1), 'name of the upload, or its start; webhook jobs lists them', { positional: true });
 
 const fileHelp =
-  'Every line is checked first; a bad one stops the command before anything is sent (--skip-invalid leaves it out). Then 1,000 addresses\n' +
-  'go in a request. What is confirmed is on disk at once: after a crash the same command, or webhook resume, goes on.';
+  'Every line is checked first; a bad one stops the command before anything is sent (--skip-invalid skips it). Then 1,000 addresses\n' +
+  'go in a request. What is confirmed is on disk at once: after a crash the same command, or webhook resume, continues.';
 
-function endpointOf({ method, path, source }: { method: 'POST' | 'PUT'; path: string; source: 'spec' }) {
-  return { method, path, source };
+function inSandbox(examples: readonly Example[]): Example[] {
+  return examples.map((example) => ({ ...example, argv: `--sandbox ${example.argv}` }));
 }
 
 const register = defineCommand({
@@ -39,16 +40,16 @@ const register = defineCommand({
   summary: endpoints.register.summary,
   description:
     `${fileHelp}\nThe webhook is made exactly once: where the answer is lost, the list of webhooks settles how it went.\n` +
-    'One machine at a time registers a destination: the list does not tell whose webhook is whose.',
+    'One machine at a time registers a destination: the list does not say whose webhook is whose.',
   params: {
-    url: local(z.string().refine(isHttpAddress, 'must be an http or https address'), 'where feed items are sent'),
+    url: local(httpAddress, 'where feed items are sent'),
     ...addressParams,
     secretFile: local(z.string().min(1).optional(), 'write the secret here (mode 0600) before anything else is sent'),
     concurrency,
-    another: local(z.boolean().optional(), 'make a webhook also where the destination has one'),
+    another: local(z.boolean().optional(), 'register even if the destination has a webhook already'),
   },
-  endpoint: endpointOf({ ...endpoints.register, method: 'POST', source: 'spec' }),
-  examples: endpoints.register.examples.map((example) => ({ ...example, argv: `--sandbox ${example.argv}` })),
+  endpoint: { method: 'POST', path: endpoints.register.path, source: 'spec' },
+  examples: inSandbox(endpoints.register.examples),
   uses: ['requests', 'changes'],
   exitCodes: uploadCodes,
   view: uploadView,
@@ -63,9 +64,14 @@ const addAddresses = defineCommand({
   words: ['webhook', 'add-addresses'],
   summary: endpoints.addAddresses.summary,
   description: fileHelp,
-  params: { uid: uidParam, ...addressParams, concurrency, again },
-  endpoint: endpointOf({ ...endpoints.addAddresses, method: 'PUT', source: 'spec' }),
-  examples: endpoints.addAddresses.examples.map((example) => ({ ...example, argv: `--sandbox ${example.argv}` })),
+  params: {
+    uid,
+    ...addressParams,
+    concurrency,
+    again: local(z.boolean().optional(), 'send the list once more although it is confirmed'),
+  },
+  endpoint: { method: 'PUT', path: endpoints.addAddresses.path, source: 'spec' },
+  examples: inSandbox(endpoints.addAddresses.examples),
   uses: ['requests', 'changes'],
   exitCodes: uploadCodes,
   view: uploadView,
@@ -77,14 +83,17 @@ const sync = defineCommand({
   words: ['webhook', 'sync'],
   summary: 'Send only the addresses of a file that this machine has not sent to a webhook yet',
   description:
-    'The service does not tell which addresses a webhook has, so this compares with what was confirmed from this machine. Addresses that\n' +
+    'The service does not say which addresses a webhook has, so this compares with what was confirmed from this machine. Addresses that\n' +
     'are no longer in the file are named: the service has no way to remove them. --check sends nothing and exits 10 where file and\n' +
     'webhook differ.',
   params: {
-    uid: uidParam,
+    uid,
     ...addressParams,
     concurrency,
-    check: local(z.boolean().optional(), 'send nothing; exit 10 where something is missing or beyond the file'),
+    check: local(
+      z.boolean().optional(),
+      'send nothing; exit 10 where an address is missing in the webhook or in the file',
+    ),
   },
   examples: [
     { argv: 'webhook sync 2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e --file users.csv', says: 'send what is new' },
@@ -101,12 +110,9 @@ const sync = defineCommand({
 
 const resume = defineCommand({
   words: ['webhook', 'resume'],
-  summary: 'Go on with an interrupted upload',
-  params: {
-    job: local(z.string().min(1), 'name of the upload, or its start; webhook jobs lists them', { positional: true }),
-    concurrency,
-  },
-  examples: [{ argv: 'webhook resume 3f9a', says: 'the upload whose name begins so' }],
+  summary: 'Continue an interrupted upload',
+  params: { job, concurrency },
+  examples: [{ argv: 'webhook resume 3f9a', says: 'the upload whose name starts with 3f9a' }],
   uses: ['requests', 'changes'],
   exitCodes: uploadCodes,
   view: uploadView,
@@ -121,21 +127,19 @@ const jobs = defineCommand({
   uses: [],
   exitCodes: [3],
   view: async () => (await import('./view.ts')).jobs,
-  run: async (_, context) => (await import('./upload/run-sync.ts')).showJobs(context),
+  run: async (_, context) => (await import('./upload/run-jobs.ts')).showJobs(context),
 });
 
 const removeJob = defineCommand({
   words: ['webhook', 'jobs', 'remove'],
   summary: 'Remove what this machine keeps of an upload',
   description: 'The webhook and its addresses stay at the service. Asks on a terminal; elsewhere --yes is needed.',
-  params: {
-    job: local(z.string().min(1), 'name of the upload, or its start; webhook jobs lists them', { positional: true }),
-  },
-  examples: [{ argv: 'webhook jobs remove 3f9a --yes', says: 'the upload whose name begins so' }],
+  params: { job },
+  examples: [{ argv: 'webhook jobs remove 3f9a --yes', says: 'the upload whose name starts with 3f9a' }],
   uses: ['changes'],
   exitCodes: [3, 5],
   view: async () => (await import('./view.ts')).removedJob,
-  run: async ({ job }, context) => (await import('./upload/remove-job.ts')).removeJob(job, context),
+  run: async (input, context) => (await import('./upload/run-jobs.ts')).removeJob(input.job, context),
 });
 
 const list = defineCommand({
@@ -143,18 +147,17 @@ const list = defineCommand({
   summary: endpoints.list.summary,
   params: { showSecrets: local(z.boolean().optional(), 'show the secrets instead of masking them') },
   endpoint: { method: 'GET', path: endpoints.list.path, source: 'spec' },
-  examples: endpoints.list.examples.map((example) => ({ ...example, argv: `--sandbox ${example.argv}` })),
+  examples: inSandbox(endpoints.list.examples),
   uses: ['requests'],
   exitCodes: serviceExitCodes,
   view: async () => (await import('./view.ts')).list,
-  run: async ({ showSecrets }, context) =>
-    (await import('./run-secret.ts')).listWebhooks(showSecrets === true, context),
+  run: async ({ showSecrets }, context) => (await import('./secrets.ts')).listWebhooks(showSecrets === true, context),
 });
 
 const secret = defineCommand({
   words: ['webhook', 'secret'],
   summary: "Write a webhook's secret to a file, from this machine's uploads or the service's list",
-  params: { uid: uidParam, out: local(z.string().min(1), 'file to write (mode 0600); replacing one needs a yes') },
+  params: { uid, out: local(z.string().min(1), 'file to write (mode 0600); replacing one needs a yes') },
   examples: [
     {
       argv: 'webhook secret 2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e --out hook.secret',
@@ -164,16 +167,16 @@ const secret = defineCommand({
   uses: ['requests', 'changes'],
   exitCodes: [3, ...serviceExitCodes],
   view: async () => (await import('./view.ts')).secretWritten,
-  run: async ({ uid, out }, context) => (await import('./run-secret.ts')).writeWebhookSecret(uid, out, context),
+  run: async (input, context) => (await import('./secrets.ts')).writeWebhookSecret(input.uid, input.out, context),
 });
 
 const remove = endpointCommand(endpoints.remove, async () => (await import('./view.ts')).deleted, {
-  confirms: ({ uid }) => `delete webhook ${uid} with its addresses and its secret`,
+  confirms: (input) => `delete webhook ${input.uid} with its addresses and its secret`,
 });
 
 const validate: Command = {
   ...endpointCommand(endpoints.validate, async () => (await import('./view.ts')).validated),
-  exitCodes: [...serviceExitCodes.filter((code) => code < 12), 12, ...serviceExitCodes.filter((code) => code > 12)],
+  exitCodes: [...serviceExitCodes, 12].sort((a, b) => a - b),
   run: async (input: { uid: string }, context: Context) => {
     const { data, text } = await context.call(endpoints.validate, input);
     const view = (await import('./view.ts')).validated;
@@ -181,17 +184,146 @@ const validate: Command = {
   },
 };
 
+const secretFile = local(
+  z.array(z.string().min(1)),
+  'file with the secret; several files, or several lines in one, while a secret is being changed',
+);
+const tolerance = local(
+  z
+    .string()
+    .refine((text) => parseDuration(text) !== undefined, 'must be a time such as 300s or 5m')
+    .optional(),
+  'refuse signatures older than this (default: any age, since deliveries may be late)',
+);
+const name = local(
+  z
+    .string()
+    .regex(/^[\w-]{1,64}$/)
+    .optional(),
+  'which store, where several listeners run (default: default)',
+);
+const sinceText = z
+  .string()
+  .refine(
+    (text) => parseDuration(text) !== undefined || parseTime(text) !== undefined,
+    'must be a time such as 2026-07-03T12:00:00Z or how long ago, such as 1h',
+  )
+  .optional();
+
+const isDeliverySize = (bytes = 0) => bytes >= 1024 && bytes <= 64 * 1024 ** 2;
+const toleranceMs = (text: string | undefined) => (text === undefined ? undefined : parseDuration(text));
+
+const listen = defineCommand({
+  words: ['webhook', 'listen'],
+  summary: 'Receive deliveries: verify, store, show and forward each event',
+  description:
+    'Answers 2xx only when an event is safe on disk, 503 where it cannot be stored (a full disk, a store of 1 GiB) and 401 to a request\n' +
+    'without a fitting signature, so webhook validate succeeds. An event that comes twice is stored and shown once. Forwarding keeps bytes\n' +
+    'and headers (not those of the connection) and the order per webhook; it repeats until a delivery is accepted and continues at the next\n' +
+    'start. Its outcomes are lines on stderr, also with --json: -> 200 in 12 ms http://... On 127.0.0.1 unless --host says otherwise. With\n' +
+    '--json one object an event. webhook verify says why a signature does not fit.',
+  params: {
+    port: local(z.int().min(0).max(65_535).optional(), 'port to listen on (default 4242); 0 takes a free one'),
+    host: local(z.string().min(1).optional(), 'address to listen on (default 127.0.0.1: this machine only)'),
+    secretFile,
+    forwardTo: local(z.array(z.string()).optional(), 'forward every delivery to this address'),
+    route: local(
+      z.array(z.string().regex(/^[\w-]+=./)).optional(),
+      "forward deliveries with events of one kind: 'comment-created=http://127.0.0.1:3000/c'",
+    ),
+    tolerance,
+    maxDelivery: local(
+      z
+        .string()
+        .refine((text) => isDeliverySize(parseSize(text)), 'must be a size from 1KB to 64MB, such as 500KB or 5MB')
+        .optional(),
+      'refuse larger deliveries (default 5MB)',
+    ),
+    name,
+    readyFile: local(z.string().min(1).optional(), 'write {url, pid} here once it listens'),
+  },
+  examples: [
+    {
+      argv: 'webhook listen --port 4242 --secret-file hook.secret --forward-to http://127.0.0.1:3000/hook',
+      says: 'verify and forward to your own server',
+    },
+  ],
+  uses: ['repeats'],
+  exitCodes: [3, 130],
+  run: async ({ tolerance: within, maxDelivery: max, ...input }, context) => {
+    const { listenForEvents } = await import('./receive/run-listen.ts');
+    const maxBytes = max === undefined ? undefined : parseSize(max);
+    return listenForEvents({ ...input, toleranceMs: toleranceMs(within), maxBytes }, context);
+  },
+});
+
+const verify = defineCommand({
+  words: ['webhook', 'verify'],
+  summary: 'Say whether one saved delivery is valid, or why not',
+  description: 'The body is read from stdin, byte for byte, or from --file. Exit 12 when it is not valid.',
+  params: {
+    secretFile,
+    header: local(z.string().optional(), 'value of the daylight-signature header (default: there was none)'),
+    file: local(z.string().min(1).optional(), 'read the body from this file instead of stdin', {
+      oldFlags: ['body-file'],
+    }),
+    tolerance,
+  },
+  examples: [
+    {
+      argv: "webhook verify --secret-file hook.secret --header 't=1565125718,v1=hU7OTCKs73xmtX1OUEFTvFEllejpx3Ls4qaBUFSMGac' < body.json",
+      says: 'a delivery that was saved',
+    },
+  ],
+  uses: [],
+  exitCodes: [3, 12],
+  view: async () => (await import('./view.ts')).verdict,
+  run: async ({ tolerance: within, ...input }, context) =>
+    (await import('./receive/run-events.ts')).verifySaved({ ...input, toleranceMs: toleranceMs(within) }, context),
+});
+
+const events = defineCommand({
+  words: ['webhook', 'events'],
+  summary: 'Events that webhook listen stored, newest first',
+  params: {
+    type: local(z.string().min(1).optional(), 'only this kind, such as new-feed-item'),
+    since: local(sinceText, 'only events received since a time, or within 1h'),
+    limit: local(z.int().min(1).optional(), 'how many (default 50)'),
+    name,
+  },
+  examples: [{ argv: 'webhook events --since 1h', says: 'the last hour' }],
+  uses: [],
+  exitCodes: [3, 5],
+  view: async () => (await import('./view.ts')).events,
+  run: async (input, context) => (await import('./receive/run-events.ts')).showEvents(input, context),
+});
+
+const replay = defineCommand({
+  words: ['webhook', 'replay'],
+  summary: 'Send stored deliveries once more, bytes and headers as they came',
+  description:
+    'The signature is the old one: a receiver with a tolerance refuses it once it is too old. Each delivery is tried three times, and\n' +
+    '--timeout is how long an answer may take; after one that was not answered in time nothing more is sent. Exit 10 where one was not\n' +
+    'accepted.',
+  params: {
+    ids: local(
+      z.array(z.string().min(1)).optional(),
+      'ids of events to send, whole or their start; webhook events lists them',
+      { positional: true, flag: 'id' },
+    ),
+    since: local(sinceText, 'every delivery received since a time, or within 1h'),
+    to: local(httpAddress, 'where to send them'),
+    name,
+  },
+  examples: [{ argv: 'webhook replay --since 1h --to http://127.0.0.1:3000/hook', says: 'the last hour once more' }],
+  uses: ['events', 'repeats'],
+  exitCodes: [3, 5, 10],
+  view: async () => (await import('./view.ts')).replayed,
+  run: async (input, context) => (await import('./receive/run-events.ts')).replayEvents(input, context),
+});
+
 /** The commands about webhooks. */
 export const webhookCommands: readonly Command[] = [
-  register,
-  list,
-  addAddresses,
-  sync,
-  resume,
-  jobs,
-  removeJob,
-  secret,
-  remove,
-  validate,
-  ...receiveCommands,
+  ...[register, list, addAddresses, sync, resume, jobs, removeJob, secret, remove, validate],
+  ...[listen, verify, events, replay],
 ];

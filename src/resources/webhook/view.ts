@@ -1,34 +1,18 @@
-import { formatCount, formatTime } from '../../output/format.ts';
-import type { Cell, Column, Shown, View } from '../../output/view.ts';
+import { column } from '../../output/columns.ts';
+import { formatTime } from '../../output/format.ts';
+import type { Shown, View } from '../../output/view.ts';
 import type { Validation, Webhook, WebhookList } from './endpoints.ts';
 
-type Options<Row> = Partial<Omit<Column<Row>, 'key' | 'header' | 'help'>>;
-
-function text<Row>(key: keyof Row & string, header: string, help: string, options: Options<Row> = {}): Column<Row> {
-  return { key, header, help, value: (row) => row[key] as Cell, ...options };
+interface WebhookRow {
+  uid?: string | undefined;
+  destinationUrl?: string | null | undefined;
 }
 
-function count<Row>(key: keyof Row & string, header: string, help: string, options: Options<Row> = {}): Column<Row> {
-  return text(key, header, help, { show: (row) => formatCount(row[key] as number), ...options });
-}
-
-function time<Row>(key: keyof Row & string, header: string, help: string): Column<Row> {
-  return text(key, header, help, { show: (row) => formatTime(row[key] as number | null) });
-}
-
-function yesNo<Row>(key: keyof Row & string, header: string, help: string): Column<Row> {
-  return text(key, header, help, {
-    show: (row) => (row[key] ? { text: 'yes', tone: 'gain' } : { text: 'no', tone: 'loss' }),
-  });
-}
-
-const uid = text<{ uid?: string | undefined }>('uid', 'Webhook', 'uid: what later commands take');
-const destination = text<{ destinationUrl?: string | null | undefined }>(
-  'destinationUrl',
-  'Destination',
-  'where feed items are sent',
-  { cut: 'middle' },
-);
+const uid = column.text('uid', 'Webhook', 'uid: what later commands take', (row: WebhookRow) => row.uid);
+const destination = {
+  ...column.text('destinationUrl', 'Destination', 'where feed items are sent', (row: WebhookRow) => row.destinationUrl),
+  cut: 'middle',
+} as const;
 
 /** The webhooks of a key; secrets come masked unless they were asked for. */
 export const list: View<WebhookList, Webhook> = {
@@ -37,7 +21,13 @@ export const list: View<WebhookList, Webhook> = {
   columns: [
     uid,
     destination,
-    text('secret', 'Secret', 'what deliveries are signed with; masked unless --show-secrets', { drop: 1 }),
+    column.text(
+      'secret',
+      'Secret',
+      'what deliveries are signed with; masked unless --show-secrets',
+      (row) => row.secret,
+      { drop: 1 },
+    ),
   ],
   empty: 'No webhooks. sotra webhook register --url <address> --file <file> makes one.',
 };
@@ -47,8 +37,13 @@ export const validated: View<Validation, Validation> = {
   layout: 'record',
   rows: (answer) => [answer],
   columns: [
-    yesNo('success', 'Checks signatures', 'refuses the unsigned probe and takes the signed one'),
-    text('error', 'Why not', 'which probe went wrong'),
+    column.check(
+      'success',
+      'Checks signatures',
+      'refuses the unsigned probe and takes the signed one',
+      (row) => row.success,
+    ),
+    column.text('error', 'Why not', 'which probe went wrong', (row) => row.error),
   ],
 };
 
@@ -56,7 +51,7 @@ export const validated: View<Validation, Validation> = {
 export const deleted: View<unknown, { uid: string }, { uid: string }> = {
   layout: 'record',
   rows: (_, input) => [input],
-  columns: [uid, { key: 'state', header: 'State', help: 'deleted', value: () => 'deleted' }],
+  columns: [uid, column.text('state', 'State', 'deleted', () => 'deleted')],
 };
 
 /** What an upload prints; section "Results of the commands that are more than one call" of the command-line names. */
@@ -80,20 +75,27 @@ export const uploaded: View<UploadResult, UploadResult> = {
   columns: [
     uid,
     destination,
-    text('job', 'Upload', 'its name, for webhook resume'),
-    count('addresses', 'Addresses', 'distinct addresses, all confirmed'),
-    count('chunks', 'Chunks', 'requests of up to 1,000 addresses'),
-    count('duplicates', 'Repeated', 'addresses that stood in the input more than once'),
-    count('rejected', 'Bad lines', 'lines that are no address and were skipped'),
-    count(
+    column.text('job', 'Upload', 'its name, for webhook resume', (row) => row.job),
+    column.count('addresses', 'Addresses', 'distinct addresses, all confirmed', (row) => row.addresses),
+    column.count('chunks', 'Chunks', 'requests of up to 1,000 addresses', (row) => row.chunks),
+    column.count('duplicates', 'Repeated', 'addresses that stood in the input more than once', (row) => row.duplicates),
+    column.count('rejected', 'Bad lines', 'lines that are no address and were skipped', (row) => row.rejected),
+    column.count(
       'resentChunks',
       'Sent twice',
       'chunks sent more than once, over all runs; harmless, since addresses are a set',
+      (row) => row.resentChunks,
     ),
-    text('secretFile', 'Secret', 'the file with the secret; without --secret-file, how to get it', {
-      show: (result) =>
-        result.secretFile ?? (result.secret === undefined ? '–' : `kept; sotra webhook secret ${result.uid}`),
-    }),
+    column.text(
+      'secretFile',
+      'Secret',
+      'the file with the secret; without --secret-file, how to get it',
+      (row) => row.secretFile,
+      {
+        show: (result) =>
+          result.secretFile ?? (result.secret === undefined ? '–' : `kept; sotra webhook secret ${result.uid}`),
+      },
+    ),
   ],
   notes: ({ secret, uid: id }) =>
     secret === undefined
@@ -124,17 +126,23 @@ export const synced: View<SyncResult, SyncResult> = {
   layout: 'record',
   rows: (result) => [result],
   columns: [
-    text('uid', 'Webhook', 'uid'),
-    count('wanted', 'In the file', 'distinct addresses of the file'),
-    count('confirmed', 'Confirmed before', 'addresses that this machine knows the webhook to have'),
-    count('missing', 'Missing', 'addresses of the file that were not confirmed'),
-    count('sent', 'Sent', 'addresses sent and confirmed now'),
-    count(
+    column.text('uid', 'Webhook', 'uid', (row) => row.uid),
+    column.count('wanted', 'In the file', 'distinct addresses of the file', (row) => row.wanted),
+    column.count(
+      'confirmed',
+      'Confirmed before',
+      'addresses that this machine knows the webhook to have',
+      (row) => row.confirmed,
+    ),
+    column.count('missing', 'Missing', 'addresses of the file that were not confirmed', (row) => row.missing),
+    column.count('sent', 'Sent', 'addresses sent and confirmed now', (row) => row.sent),
+    column.count(
       'notRemovable',
       'Not removable',
       'confirmed addresses that the file does not have; the service cannot remove them',
+      (row) => row.notRemovable,
     ),
-    text('inSync', 'In sync', 'whether file and webhook agree now'),
+    column.text('inSync', 'In sync', 'whether file and webhook agree now', (row) => row.inSync),
   ],
 };
 
@@ -164,26 +172,32 @@ export const jobs: View<JobRow[], JobRow> = {
   layout: 'table',
   rows: (answer) => answer,
   columns: [
-    text('job', 'Upload', 'its name, for webhook resume'),
-    text('task', 'Task', 'register, add-addresses or sync', { drop: 4 }),
-    text('destinationUrl', 'Destination', 'where feed items are sent, once it is known', {
-      show: (row) => withoutScheme(row.destinationUrl),
-      cut: 'middle',
-      keep: 16,
-    }),
-    text('baseUrl', 'Service', 'the service it speaks to', {
+    column.text('job', 'Upload', 'its name, for webhook resume', (row) => row.job),
+    column.text('task', 'Task', 'register, add-addresses or sync', (row) => row.task, { drop: 4 }),
+    column.text(
+      'destinationUrl',
+      'Destination',
+      'where feed items are sent, once it is known',
+      (row) => row.destinationUrl,
+      {
+        show: (row) => withoutScheme(row.destinationUrl),
+        cut: 'middle',
+        keep: 16,
+      },
+    ),
+    column.text('baseUrl', 'Service', 'the service it speaks to', (row) => row.baseUrl, {
       show: (row) => withoutScheme(row.baseUrl),
       cut: 'middle',
       keep: 16,
     }),
-    text('uid', 'Webhook', 'uid, once there is one', { drop: 5 }),
-    count('addresses', 'Addresses', 'distinct addresses of the list', { drop: 2 }),
-    count('chunks', 'Chunks', 'requests it takes', { drop: 3 }),
-    count('confirmed', 'Confirmed', 'chunks that are confirmed', { drop: 1 }),
-    text('finished', 'Finished', 'whether all is confirmed', {
+    column.text('uid', 'Webhook', 'uid, once there is one', (row) => row.uid, { drop: 5 }),
+    column.count('addresses', 'Addresses', 'distinct addresses of the list', (row) => row.addresses, { drop: 2 }),
+    column.count('chunks', 'Chunks', 'requests it takes', (row) => row.chunks, { drop: 3 }),
+    column.count('confirmed', 'Confirmed', 'chunks that are confirmed', (row) => row.confirmed, { drop: 1 }),
+    column.text('finished', 'Finished', 'whether all is confirmed', (row) => row.finished, {
       show: (row) => (row.finished ? 'yes' : { text: 'no', tone: 'strong' }),
     }),
-    text('startedAt', 'Started', 'when it was started, Unix seconds', {
+    column.text('startedAt', 'Started', 'when it was started, Unix seconds', (row) => row.startedAt, {
       show: ({ startedAt }) => ({ text: formatTime(startedAt), short: formatTime(startedAt).slice(0, 16) }),
     }),
   ],
@@ -202,9 +216,9 @@ export const removedJob: View<RemovedJob, RemovedJob> = {
   layout: 'record',
   rows: (answer) => [answer],
   columns: [
-    text('job', 'Removed upload', 'its name'),
-    text('uid', 'Webhook', 'uid, where it had one'),
-    text('lost', 'Lost', 'what went with it', { value: (row) => row.lost.join('; ') || null }),
+    column.text('job', 'Removed upload', 'its name', (row) => row.job),
+    column.text('uid', 'Webhook', 'uid, where it had one', (row) => row.uid),
+    column.text('lost', 'Lost', 'what went with it', (row) => row.lost.join('; ') || null),
   ],
 };
 
@@ -212,7 +226,10 @@ export const removedJob: View<RemovedJob, RemovedJob> = {
 export const secretWritten: View<{ uid: string; secretFile: string }, { uid: string; secretFile: string }> = {
   layout: 'record',
   rows: (answer) => [answer],
-  columns: [text('uid', 'Webhook', 'uid'), text('secretFile', 'Secret', 'the file that was written')],
+  columns: [
+    column.text('uid', 'Webhook', 'uid', (row) => row.uid),
+    column.text('secretFile', 'Secret', 'the file that was written', (row) => row.secretFile),
+  ],
 };
 
 /** One stored event. */
@@ -231,11 +248,13 @@ export const events: View<EventRow[], EventRow> = {
   layout: 'table',
   rows: (answer) => answer,
   columns: [
-    time('receivedAt', 'Received', 'when it arrived, Unix seconds'),
-    text('eventType', 'Event', 'kind of the event'),
-    text('about', 'What happened', 'who did what with which token', { cut: 'end' }),
-    text('eventId', 'Event id', 'what webhook replay takes, whole or its start', { cut: 'end' }),
-    text('path', 'Path', 'path it was sent to', { extra: true }),
+    column.time('receivedAt', 'Received', 'when it arrived, Unix seconds', (row) => row.receivedAt),
+    column.text('eventType', 'Event', 'kind of the event', (row) => row.eventType),
+    column.text('about', 'What happened', 'who did what with which token', (row) => row.about, { cut: 'end' }),
+    column.text('eventId', 'Event id', 'what webhook replay takes, whole or its start', (row) => row.eventId, {
+      cut: 'end',
+    }),
+    column.text('path', 'Path', 'path it was sent to', (row) => row.path, { extra: true }),
   ],
   empty: 'No events are stored. sotra webhook listen receives and stores them.',
 };
@@ -254,11 +273,11 @@ export const replayed: View<ReplayRow[], ReplayRow> = {
   layout: 'table',
   rows: (answer) => answer,
   columns: [
-    text('eventId', 'Event id', 'the event'),
-    text('eventType', 'Event', 'its kind', { drop: 1 }),
-    yesNo('taken', 'Taken', 'whether the answer was 2xx'),
-    text('status', 'Status', 'HTTP status of the answer'),
-    text('error', 'Why not', 'what went wrong', { cut: 'end' }),
+    column.text('eventId', 'Event id', 'the event', (row) => row.eventId),
+    column.text('eventType', 'Event', 'its kind', (row) => row.eventType, { drop: 1 }),
+    column.check('taken', 'Taken', 'whether the answer was 2xx', (row) => row.taken),
+    column.text('status', 'Status', 'HTTP status of the answer', (row) => row.status),
+    column.text('error', 'Why not', 'what went wrong', (row) => row.error, { cut: 'end' }),
   ],
   empty: 'No stored event is that recent.',
 };
@@ -277,9 +296,9 @@ export const verdict: View<Verdict, Verdict> = {
   layout: 'record',
   rows: (answer) => [answer],
   columns: [
-    yesNo('valid', 'Valid', 'signed by the secret, and within the tolerance'),
-    text('reason', 'Why not', 'the most exact reason there is'),
-    time('timestamp', 'Signed at', 'time in the header, Unix seconds'),
-    text('eventIds', 'Events', 'ids of the events in the body', { value: (row) => row.eventIds.join(' ') }),
+    column.check('valid', 'Valid', 'signed by the secret, and within the tolerance', (row) => row.valid),
+    column.text('reason', 'Why not', 'the most exact reason there is', (row) => row.reason),
+    column.time('timestamp', 'Signed at', 'time in the header, Unix seconds', (row) => row.timestamp),
+    column.text('eventIds', 'Events', 'ids of the events in the body', (row) => row.eventIds.join(' ')),
   ],
 };

@@ -1,5 +1,5 @@
+import { createHexSet } from '../../model/address-set.ts';
 import { type Chain, chains } from '../../model/chain.ts';
-import { createHexSet } from '../../model/hex-set.ts';
 import { digestDigits, digestOf } from '../db/ids.ts';
 import type { Db } from '../db/store.ts';
 import { noteTrades } from '../deliver/events.ts';

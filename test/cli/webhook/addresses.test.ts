@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { createAddressSet } from '../../../src/model/address-set.ts';
 import { hasWrongChecksum } from '../../../src/model/checksum.ts';
 import { readAddressFile } from '../../../src/resources/webhook/upload/address-file.ts';
-import { createAddressSet } from '../../../src/resources/webhook/upload/address-set.ts';
 import { runFirstPass } from '../../../src/resources/webhook/upload/first-pass.ts';
 import { fc } from '../../support/draw.ts';
 import { temporaryFolder } from '../../support/harness.ts';

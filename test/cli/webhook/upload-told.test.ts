@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { checkSecretFile, maskSecret, readSecrets } from '../../../src/resources/webhook/upload/secret-file.ts';
+import { checkSecretFile, maskSecret, readSecrets } from '../../../src/resources/webhook/secrets.ts';
 import { temporaryFolder } from '../../support/harness.ts';
 import { add, fresh, hook, ids, place, register, uid, well } from '../../support/upload-place.ts';
 
@@ -256,7 +256,7 @@ test('a file for a secret is new or empty, and its folder can be written', () =>
   expect(() => checkSecretFile(file)).toThrow(
     expect.objectContaining({
       code: 'usage',
-      message: `--secret-file ${file}: exists and holds something`,
+      message: `--secret-file ${file}: exists and is not empty`,
       hint: 'Name a new file, or remove this one.',
     }),
   );

@@ -4,10 +4,9 @@ import type { AddressInfo, Socket } from 'node:net';
 import { SotraError } from '../../../errors.ts';
 import { exampleEventId } from '../../../model/example-event.ts';
 import { hasSignature, type SignatureHeader, signatureHeader } from '../../../model/webhook-signature.ts';
-import { boundConnections, type Connections, shareTurns, sliced } from './connections.ts';
 import { type EventSummary, eventsOf } from './events.ts';
 import type { Entry, Inbox } from './inbox.ts';
-import { type Reception, startReception } from './reception.ts';
+import { boundConnections, type Connections, type Reception, shareTurns, sliced, startReception } from './reception.ts';
 import { readHeader, untimelyReason } from './verify.ts';
 
 interface ListenerOptions {

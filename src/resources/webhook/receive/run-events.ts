@@ -5,7 +5,7 @@ import type { Context } from '../../../context.ts';
 import { SotraError, usageError } from '../../../errors.ts';
 import { deliveryPreview } from '../../../http/preview.ts';
 import { parseDuration, parseTime } from '../../../model/duration.ts';
-import { readOwnSecrets } from '../upload/secret-file.ts';
+import { readOwnSecrets } from '../secrets.ts';
 import { type EventRow, events as eventsView, type ReplayRow, replayed, verdict as verdictView } from '../view.ts';
 import { describeEvent } from './events.ts';
 import { forward, forwardedHeaders, type Outcome } from './forward.ts';

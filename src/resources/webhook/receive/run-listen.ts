@@ -9,7 +9,7 @@ import { isHttpAddress } from '../../../model/http-address.ts';
 import { withoutPassword, written } from '../../../model/quoted.ts';
 import { formatCount } from '../../../output/format.ts';
 import { safeJson } from '../../../output/json.ts';
-import { readOwnSecrets } from '../upload/secret-file.ts';
+import { readOwnSecrets } from '../secrets.ts';
 import { type EventSummary, eventLine } from './events.ts';
 import { type Route, startForwarder } from './forward.ts';
 import { inboxFolder, openInbox } from './inbox.ts';

@@ -20,7 +20,7 @@ import {
   storeEvent,
 } from '../../../sandbox/deliver/events.ts';
 import { allWebhooks, type WebhookRow } from '../../../sandbox/deliver/webhooks.ts';
-import { readOwnSecrets } from '../upload/secret-file.ts';
+import { readOwnSecrets } from '../secrets.ts';
 
 interface TriggerInput {
   type: EventType;

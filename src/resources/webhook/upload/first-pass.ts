@@ -1,35 +1,120 @@
 import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
-import { SotraError } from '../../../errors.ts';
+import type { Context } from '../../../context.ts';
+import { SotraError, usageError } from '../../../errors.ts';
+import { openRejects, openSource } from '../../../files/source.ts';
 import type { Block } from '../../../files/text-file.ts';
-import type { AddressLine } from './address-file.ts';
-import { type AddressSet, type ByteAddressSet, createAddressSet } from './address-set.ts';
-import { type AddressRules, readAddress } from './addresses.ts';
+import { type AddressSet, type ByteAddressSet, createAddressSet } from '../../../model/address-set.ts';
+import { quoted, written } from '../../../model/quoted.ts';
+import { formatCount } from '../../../output/format.ts';
+import { type AddressLine, type AddressRules, readAddress, readAddressFile } from './address-file.ts';
+
+/** Where addresses come from and how they are checked, as the commands take it. */
+export interface AddressInput {
+  file?: string | undefined;
+  walletAddresses?: readonly string[] | undefined;
+  column?: string | undefined;
+  allowBadChecksum?: boolean | undefined;
+  skipInvalid?: boolean | undefined;
+  rejects?: string | undefined;
+}
+
+/** Rejected lines shown on stderr, and listed in a JSON error. */
+const maxShown = 20;
+const maxListed = 100;
+
+/**
+ * Checks the addresses of a command line and writes the distinct ones to a file. Errors: `usage` naming the bad lines unless they may be
+ * skipped, for a file that is missing or unreadable, and where no address is left.
+ */
+export async function checkAddresses(
+  input: AddressInput,
+  context: Context,
+  more: { to: string; onRead: (addresses: number) => void; known?: Pick<AddressSet, 'has'> },
+): Promise<FirstPass> {
+  const { lines, name } = openLines(input, context);
+  const rejects = await openRejects(context.options.preview ? undefined : input.rejects, [input.file]);
+  const rejected: RejectedLine[] = [];
+  const unwritten: string[] = [];
+  const onRejected = (each: RejectedLine) => {
+    if (rejected.length < maxListed) rejected.push({ ...each, text: quoted(each.text) });
+    if (rejects !== undefined) unwritten.push(`${JSON.stringify({ ...each, text: written(each.text) })}\n`);
+  };
+  try {
+    const allowBadChecksum = input.allowBadChecksum === true;
+    const { signal } = context.world;
+    // A failure shows again with the first request.
+    const meanwhile = () => context.ready().catch(() => undefined);
+    const pass = await runFirstPass({ lines, allowBadChecksum, onRejected, meanwhile, signal, ...more });
+    await rejects?.appendFile(unwritten.join(''));
+    for (const { line, text, reason } of rejected.slice(0, maxShown)) context.warn(`line ${line}: ${text}: ${reason}`);
+    const hidden = pass.rejected - Math.min(pass.rejected, maxShown);
+    if (hidden > 0) context.warn(`${formatCount(hidden)} more bad lines; --rejects <file> writes them all`);
+    if (pass.rejected > 0 && input.skipInvalid !== true) throw badLines(name, pass, rejected);
+    if (pass.addresses === 0 && more.known === undefined)
+      throw usageError(`${name} holds no address`, 'One a line, CSV with a header, NDJSON or a JSON array.');
+    return pass;
+  } finally {
+    await rejects?.close();
+  }
+}
+
+function badLines(name: string, { rejected, addresses }: FirstPass, listed: readonly RejectedLine[]): SotraError {
+  const lines = rejected === 1 ? '1 line is not an address' : `${formatCount(rejected)} lines are not addresses`;
+  return new SotraError('usage', `${name}: ${lines}; nothing was sent`, {
+    hint: `Correct them, or send the rest (${formatCount(addresses)}) with --skip-invalid.`,
+    details: { rejected: listed },
+  });
+}
+
+type Lines = AsyncIterable<readonly AddressLine[] | Block>;
+
+function openLines(
+  { file, walletAddresses, column }: AddressInput,
+  { world }: Context,
+): { lines: Lines; name: string } {
+  if (file !== undefined && walletAddresses !== undefined)
+    throw usageError('--file and --wallet-addresses both give addresses', 'Leave one of them out.');
+  if (walletAddresses !== undefined && column !== undefined)
+    throw usageError('--column is for --file', 'Leave it out.');
+  if (walletAddresses !== undefined) return { lines: typedLines(walletAddresses), name: '--wallet-addresses' };
+  if (file === undefined)
+    throw usageError('--file is required: which addresses?', 'Give a file, - for stdin, or --wallet-addresses.');
+  const source = openSource(file, world, `--file ${file}`);
+  return { lines: readAddressFile(source, column), name: source.name };
+}
+
+async function* typedLines(addresses: readonly string[]): AsyncGenerator<AddressLine[]> {
+  yield addresses.map((text, index) => ({ line: index + 1, text }));
+}
 
 /** A line that is no address. */
-export interface Rejected {
+export interface RejectedLine {
   line: number;
   text: string;
   reason: string;
 }
 
-export interface FirstPass {
+interface Counts {
   /** Distinct addresses that were kept. */
   addresses: number;
   duplicates: number;
   rejected: number;
+}
+
+export interface FirstPass extends Counts {
   /** SHA-256 of the normalized list. */
   digest: string;
 }
 
-interface Options extends AddressRules {
-  lines: AsyncIterable<readonly AddressLine[] | Block>;
+interface FirstPassOptions extends AddressRules {
+  lines: Lines;
   /** File for the normalized list. */
   to: string;
-  onRejected: (rejected: Rejected) => void;
-  /** Told after each batch. */
+  onRejected: (rejected: RejectedLine) => void;
+  /** Called after each batch. */
   onRead: (addresses: number) => void;
-  /** What can be made ready while the disk takes the list. */
+  /** Runs while the list is synced to disk. */
   meanwhile: () => Promise<void>;
   /** Addresses that are left out without being counted as duplicates. */
   known?: Pick<AddressSet, 'has'>;
@@ -37,26 +122,26 @@ interface Options extends AddressRules {
 }
 
 /**
- * Checks and normalizes every line and writes the distinct addresses to a file, one a line, safe on disk. Bad lines are told and left
- * out. Memory: the set of addresses, some 30 bytes each. Errors: those of the reading.
+ * Checks and normalizes every line and writes the distinct addresses to a file, one a line, safe on disk; bad lines are left out. Memory:
+ * some 30 bytes an address. Errors: those of the reading.
  */
-export async function runFirstPass(options: Options): Promise<FirstPass> {
+export async function runFirstPass(options: FirstPassOptions): Promise<FirstPass> {
   const seen = createAddressSet();
   const hash = createHash('sha256');
   const file = await open(options.to, 'wx', 0o600);
-  const pass: Counts = { addresses: 0, duplicates: 0, rejected: 0 };
+  const counts: Counts = { addresses: 0, duplicates: 0, rejected: 0 };
   let writing: Promise<void> = Promise.resolve();
   try {
     for await (const batch of options.lines) {
       if (options.signal.aborted) throw new SotraError('interrupted', 'interrupted; nothing was sent');
-      const block = 'bytes' in batch ? takePlain(batch, seen, options, pass) : takeTexts(batch, seen, options, pass);
-      if (block.length === 0) continue;
-      hash.update(block);
+      const kept = 'bytes' in batch ? keepPlain(batch, seen, options, counts) : keepTexts(batch, seen, options, counts);
+      if (kept.length === 0) continue;
+      hash.update(kept);
       await writing;
       // The next lines are checked while these are written.
-      writing = file.appendFile(block);
+      writing = file.appendFile(kept);
       writing.catch(() => undefined);
-      options.onRead(pass.addresses);
+      options.onRead(counts.addresses);
     }
     await writing;
     await Promise.all([file.sync(), options.meanwhile()]);
@@ -64,31 +149,32 @@ export async function runFirstPass(options: Options): Promise<FirstPass> {
     await writing.catch(() => undefined);
     await file.close();
   }
-  const { addresses, duplicates, rejected } = pass;
-  return { addresses, duplicates, rejected, digest: hash.digest('hex') };
+  return { ...counts, digest: hash.digest('hex') };
 }
 
-type Counts = Pick<FirstPass, 'addresses' | 'duplicates' | 'rejected'>;
-
-function takeTexts(lines: readonly AddressLine[], seen: AddressSet, options: Options, pass: Counts): Buffer {
+function keepTexts(lines: readonly AddressLine[], seen: AddressSet, options: FirstPassOptions, counts: Counts): Buffer {
   const kept: string[] = [];
   for (const line of lines) {
-    const address = takeText(line, seen, options, pass);
+    const address = keepText(line, seen, options, counts);
     if (address !== undefined) kept.push(address);
   }
   return Buffer.from(kept.length === 0 ? '' : `${kept.join('\n')}\n`);
 }
 
-/** The address of a text where it is one, new, and not known; counts what it is otherwise. */
-function takeText(one: AddressLine, seen: AddressSet, options: Options, pass: Counts): string | undefined {
-  const { line, text, problem } = one;
+/** The address of a text if it is one, new, and not known; counts what it is otherwise. */
+function keepText(
+  { line, text, problem }: AddressLine,
+  seen: AddressSet,
+  options: FirstPassOptions,
+  counts: Counts,
+): string | undefined {
   const read = problem === undefined ? readAddress(text, options) : { reason: problem };
   if (typeof read !== 'string') {
-    pass.rejected += 1;
+    counts.rejected += 1;
     options.onRejected({ line, text, reason: read.reason });
-  } else if (!seen.add(read)) pass.duplicates += 1;
+  } else if (!seen.add(read)) counts.duplicates += 1;
   else if (options.known?.has(read) !== true) {
-    pass.addresses += 1;
+    counts.addresses += 1;
     return read;
   }
   return undefined;
@@ -97,7 +183,7 @@ function takeText(one: AddressLine, seen: AddressSet, options: Options, pass: Co
 const evmLine = 43;
 
 /** The same for plain lines: the usual one, 0x and 40 lowercase digits, never becomes a string. */
-function takePlain(block: Block, seen: ByteAddressSet, options: Options, pass: Counts): Buffer {
+function keepPlain(block: Block, seen: ByteAddressSet, options: FirstPassOptions, counts: Counts): Buffer {
   const kept: Buffer[] = [];
   const { bytes } = block;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -114,14 +200,14 @@ function takePlain(block: Block, seen: ByteAddressSet, options: Options, pass: C
       options.known === undefined;
     const isNew = isUsual ? seen.addHex(view, from + 2) : undefined;
     const next = isNew === undefined ? bytes.indexOf(0x0a, from) + 1 : from + evmLine;
-    if (isNew === true) pass.addresses += 1;
+    if (isNew === true) counts.addresses += 1;
     else {
       endRun(from);
       run = next;
-      if (isNew === false) pass.duplicates += 1;
+      if (isNew === false) counts.duplicates += 1;
       else {
         const text = bytes.toString('utf8', from, next - 1).trim();
-        const address = text === '' ? undefined : takeText({ line, text }, seen, options, pass);
+        const address = text === '' ? undefined : keepText({ line, text }, seen, options, counts);
         if (address !== undefined) kept.push(Buffer.from(`${address}\n`));
       }
     }

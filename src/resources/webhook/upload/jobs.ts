@@ -1,9 +1,7 @@
 import { isAscii } from 'node:buffer';
 import { createHash, randomUUID } from 'node:crypto';
-
 import { closeSync, existsSync, mkdirSync, readdirSync, readSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-
 import type { Context } from '../../../context.ts';
 import { SotraError } from '../../../errors.ts';
 import { openStateFile, syncFolder } from '../../../files/durable-file.ts';
@@ -14,21 +12,20 @@ import type { World } from '../../../world.ts';
 import { chunkSize } from '../endpoints.ts';
 import { type JobState, journalFile, type Plan, readJournal } from './journal.ts';
 
-/** The service a job speaks to, as far as the key's partner and address tell it apart. */
-export interface ServiceId {
-  baseUrl: string;
-  keyId: string;
+export interface Job {
+  folder: string;
+  state: JobState;
 }
 
-/** Where uploads are kept, made if absent. */
+/** Where uploads are kept, created if absent. */
 export async function jobsFolder(context: Context): Promise<string> {
   const folder = join(await context.dataDirectory(), 'webhook', 'jobs');
   if (!context.options.preview) mkdirSync(folder, { recursive: true, mode: 0o700 });
   return folder;
 }
 
-/** The service of this command line; the key is told apart by a hash that does not give it away. */
-export async function serviceId(context: Context): Promise<ServiceId> {
+/** The service of this command line, its key as a hash. */
+export async function serviceId(context: Context): Promise<Pick<Plan, 'baseUrl' | 'keyId'>> {
   const { baseUrl, apiKey } = await context.service();
   return { baseUrl, keyId: digestOf(['key', apiKey ?? '']).slice(0, 16) };
 }
@@ -38,7 +35,7 @@ export function digestOf(parts: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }
 
-/** The lock of a job; one for all registrations of a destination, which would not see each other's webhook. */
+/** Locks a job; one lock for all registrations of a destination, which would not see each other's webhook. */
 export function lockJob(
   jobs: string,
   { job, task, baseUrl, destinationUrl }: Pick<Plan, 'job' | 'task' | 'baseUrl' | 'destinationUrl'>,
@@ -55,14 +52,14 @@ export function addressesFile(folder: string): string {
   return join(folder, 'addresses.txt');
 }
 
-/** Makes a draft the folder of its job; where the job exists already it gets the draft's list, which is its own. Gives the job's folder. */
+/** Makes a draft the folder of its job, and gives that; a job that exists gets the draft's list, which is the same. */
 export async function settleDraft(jobs: string, draft: string, plan: Plan): Promise<string> {
   const folder = join(jobs, plan.job);
   if (existsSync(journalFile(folder))) {
     try {
       renameSync(addressesFile(draft), addressesFile(folder));
     } catch {
-      // Windows keeps the file that a running upload reads.
+      // Windows does not replace the file that a running upload reads.
     }
     rmSync(draft, { recursive: true, force: true });
     return folder;
@@ -77,10 +74,10 @@ export async function settleDraft(jobs: string, draft: string, plan: Plan): Prom
   return folder;
 }
 
-/** Compares a job's list with what it was when the job began. Errors: `local-file` naming the list where it is another or cannot be read. */
+/** Checks that a job's list is what it was when the job started. Errors: `local-file` naming the list. */
 export function checkList({ folder, state }: Job): void {
   const file = addressesFile(folder);
-  const hint = 'The command that began this upload, with the same addresses, puts the list right and goes on.';
+  const hint = 'The command that started this upload, with the same addresses, restores the list and continues.';
   const hash = createHash('sha256');
   try {
     for (const bytes of readBlocks(file)) hash.update(bytes);
@@ -89,7 +86,7 @@ export function checkList({ folder, state }: Job): void {
     throw new SotraError('local-file', `the list of upload ${state.plan.job} cannot be read: ${why}`, { hint, cause });
   }
   if (hash.digest('hex') !== state.plan.digest)
-    throw new SotraError('local-file', `${file}, the list of upload ${state.plan.job}, was changed since it began`, {
+    throw new SotraError('local-file', `${file}, the list of upload ${state.plan.job}, was changed since it started`, {
       hint,
     });
 }
@@ -104,17 +101,12 @@ function* readBlocks(path: string): Generator<Buffer> {
   }
 }
 
-/** Sets a job aside whose webhook the service no longer has, or that is to be removed; gives where it is. */
+/** Moves a job away whose webhook the service no longer has, or that is to be removed, and gives where to. */
 export function setAside(folder: string): string {
   const aside = `${folder}.gone-${randomUUID().slice(0, 8)}`;
   renameSync(folder, aside);
   syncFolder(dirname(folder));
   return aside;
-}
-
-export interface Job {
-  folder: string;
-  state: JobState;
 }
 
 /** Every job of this machine, oldest first. */
@@ -139,7 +131,7 @@ export function findJob(jobs: string, name: string): Job {
   throw emptyJournal(folder);
 }
 
-/** The folder of the job of a name or the start of one, whatever is in it. Errors: `not-found`. */
+/** The same without a look at its journal. Errors: `not-found`. */
 export function findJobFolder(jobs: string, name: string): string {
   const [found, other] = jobNames(jobs).filter((each) => each.startsWith(name));
   if (found !== undefined && other === undefined) return join(jobs, found);
@@ -148,10 +140,9 @@ export function findJobFolder(jobs: string, name: string): string {
   });
 }
 
-/** The error for a job whose journal says nothing. */
 export function emptyJournal(folder: string): SotraError {
   return new SotraError('local-file', `${journalFile(folder)} is empty`, {
-    hint: 'Look which webhooks there are with sotra webhook list, then move the folder away to begin anew.',
+    hint: 'See which webhooks there are with sotra webhook list, then move the folder away to start again.',
   });
 }
 
@@ -160,7 +151,7 @@ export interface Chunk {
   addresses: string[];
 }
 
-/** The chunks of a job's list, in order; one part of the file is in memory at a time. */
+/** The chunks of a job's list, in order. Memory: one block of the file. */
 export function* readChunks(folder: string): Generator<Chunk> {
   let index = 0;
   let waiting: string[] = [];
@@ -178,7 +169,7 @@ export function* readChunks(folder: string): Generator<Chunk> {
 
 const blockBytes = 65_536;
 
-/** Lines block by block, each block into the same memory; every line of the file ends, and is shorter than a block. */
+/** Lines block by block; every line of the file has its end, and is shorter than a block. */
 function* readLines(folder: string): Generator<string[]> {
   const file = openStateFile(addressesFile(folder));
   const block = Buffer.alloc(blockBytes);
@@ -196,7 +187,7 @@ function* readLines(folder: string): Generator<string[]> {
   }
 }
 
-/** Almost every address is ASCII, which is copied at a tenth of the time that UTF-8 takes. */
+/** Almost every address is ASCII, which is read in a tenth of the time of UTF-8. */
 function textOf(bytes: Buffer): string {
   return bytes.toString(isAscii(bytes) ? 'latin1' : 'utf8');
 }

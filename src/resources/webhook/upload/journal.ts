@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { SotraError } from '../../../errors.ts';
-import { damagedLine, type LogFile, openLog, readLog } from '../../../files/log-file.ts';
+import { damagedLine, openLog, readLog } from '../../../files/log-file.ts';
 
 const count = z.int().min(0);
 const moment = z.int().min(0).max(8.64e15);
@@ -11,10 +11,9 @@ const planSchema = z.object({
   kind: z.literal('plan'),
   v: z.literal(1),
   job: z.string().regex(/^[0-9a-f]{12}$/),
-  /** A new webhook for a destination, or more addresses for one that exists. */
   task: z.enum(['register', 'add-addresses', 'sync']),
   baseUrl: z.url(),
-  /** Stands for the key, without telling it. */
+  /** A hash that stands for the key. */
   keyId: z.string(),
   destinationUrl: z.string().nullable(),
   uid: z.string().nullable(),
@@ -29,14 +28,12 @@ const planSchema = z.object({
   rejected: count,
   /** SHA-256 of the normalized list. */
   digest: z.string(),
-  /** Unix milliseconds. */
   atMs: moment,
 });
 
 /** What a job is to do; the first line of its journal. */
 export type Plan = z.output<typeof planSchema>;
 
-/** What happened, one line each. */
 const entrySchema = z.discriminatedUnion('kind', [
   planSchema,
   /** The POST is about to be sent; these webhooks had the destination before the first one. */
@@ -51,12 +48,13 @@ const entrySchema = z.discriminatedUnion('kind', [
 
 type Entry = z.output<typeof entrySchema>;
 
-/** A job as its journal tells it. */
+/** A job according to its journal. */
 export interface JobState {
   plan: Plan;
   posting: { before: string[] } | undefined;
   uid: string | undefined;
   destinationUrl: string | undefined;
+  /** The webhook was found in the list, because the POST's answer was lost. */
   settled: boolean;
   /** Confirmed chunks. */
   done: Set<number>;
@@ -77,7 +75,7 @@ export function readJournal(folder: string): JobState | undefined {
   if (lines[0] === undefined) return undefined;
   if (lines[0].v !== 1)
     throw new SotraError('local-file', `${file} was written by another version of sotra`, {
-      hint: 'Update sotra, or move the folder away to begin anew.',
+      hint: 'Update sotra, or move the folder away to start again.',
     });
   const [plan, ...entries] = lines.map((line, index) => {
     const { success, data } = entrySchema.safeParse(line);
@@ -99,7 +97,6 @@ export function readJournal(folder: string): JobState | undefined {
   return state;
 }
 
-/** Takes an entry into a state, as reading the journal does. */
 function apply(state: JobState, entry: Entry): void {
   switch (entry.kind) {
     case 'posting':
@@ -128,58 +125,57 @@ function apply(state: JobState, entry: Entry): void {
   }
 }
 
-/** A job's journal, open to be written. */
+/** A job's journal, open to be written; `state` follows it. */
 export interface Journal {
   state: JobState;
-  /** Notes an entry; resolves when it is safe on disk. */
-  note: (entry: Entry) => Promise<void>;
-  /** Notes an entry; resolves when it is safe on disk, together with others that come within a moment. */
-  noteSoon: (entry: Entry) => Promise<void>;
-  /** Ends the wait of the notes that may wait: they are synced now. */
-  hurry: () => void;
-  /** Notes an entry that need only survive the end of this process. */
-  mark: (entry: Entry) => void;
+  /** Adds an entry that survives the end of this process. */
+  append: (entry: Entry) => void;
+  /** Adds an entry; resolves when it is safe on disk. */
+  write: (entry: Entry) => Promise<void>;
+  /** The same, with one sync for all entries that come within some milliseconds. */
+  writeBatched: (entry: Entry) => Promise<void>;
+  /** Syncs the batched entries now. */
+  flushBatch: () => void;
   close: () => void;
 }
 
-/** How long notes that may wait are gathered for one sync. */
-const soonMs = 20;
+const batchMs = 20;
 
 /** Opens the journal of a job that has one. */
 export function openJournal(folder: string, state: JobState): Journal {
-  const log: LogFile = openLog(journalFile(folder));
-  const mark = (entry: Entry) => {
+  const log = openLog(journalFile(folder));
+  const append = (entry: Entry) => {
     log.append(entry);
     apply(state, entry);
   };
-  let soon: { saved: Promise<void>; wait: AbortController } | undefined;
-  const gather = () => {
+  let batch: { saved: Promise<void>; wait: AbortController } | undefined;
+  const startBatch = () => {
     const wait = new AbortController();
-    const waited = delay(soonMs, undefined, { signal: wait.signal }).catch(() => undefined);
+    const waited = delay(batchMs, undefined, { signal: wait.signal }).catch(() => undefined);
     const saved = waited.then(() => {
-      soon = undefined;
+      batch = undefined;
       return log.flush();
     });
     return { saved, wait };
   };
   return {
     state,
-    mark,
-    noteSoon: (entry) => {
-      mark(entry);
-      soon ??= gather();
-      return soon.saved;
-    },
-    hurry: () => soon?.wait.abort(),
-    note: (entry) => {
-      mark(entry);
+    append,
+    write: (entry) => {
+      append(entry);
       return log.flush();
     },
+    writeBatched: (entry) => {
+      append(entry);
+      batch ??= startBatch();
+      return batch.saved;
+    },
+    flushBatch: () => batch?.wait.abort(),
     close: log.close,
   };
 }
 
 /** Chunks that were sent more than once, over all runs. */
 export function resentChunks({ sends }: JobState): number {
-  return [...sends.values()].filter((count) => count > 1).length;
+  return [...sends.values()].filter((times) => times > 1).length;
 }

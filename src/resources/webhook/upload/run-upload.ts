@@ -4,13 +4,13 @@ import type { Result } from '../../../cli/command.ts';
 import type { Context } from '../../../context.ts';
 import { SotraError } from '../../../errors.ts';
 import { workFolder } from '../../../files/durable-file.ts';
+import type { AddressSet } from '../../../model/address-set.ts';
 import { normalizeDestination } from '../../../model/http-address.ts';
 import { formatCount } from '../../../output/format.ts';
 import * as endpoints from '../endpoints.ts';
-import { uploaded as view } from '../view.ts';
-import type { AddressSet } from './address-set.ts';
-import { type AddressInput, takeAddresses } from './address-source.ts';
-import type { FirstPass } from './first-pass.ts';
+import { checkSecretFile, keptSecret, reserveSecret, secretIn, writeSecret } from '../secrets.ts';
+import { type UploadResult, uploaded as view } from '../view.ts';
+import { type AddressInput, checkAddresses, type FirstPass } from './first-pass.ts';
 import {
   addressesFile,
   checkList,
@@ -27,13 +27,10 @@ import {
   settleDraft,
 } from './jobs.ts';
 import { type Plan, readJournal, resentChunks } from './journal.ts';
-import { createPatience, patiently } from './patience.ts';
-import { checkSecretFile, keptSecret, reserveSecret, secretIn, writeSecret } from './secret-file.ts';
-import { counted, showUpload } from './show-upload.ts';
-import { runUpload } from './upload.ts';
+import { counted, showUpload, type UploadDisplay } from './show-upload.ts';
+import { createRetryPolicy, retrying, runUpload } from './upload.ts';
 
-/** What `webhook register` and `add-addresses` take. */
-export interface UploadInput extends AddressInput {
+interface UploadInput extends AddressInput {
   task: Plan['task'];
   destinationUrl?: string | undefined;
   uid?: string | undefined;
@@ -42,27 +39,10 @@ export interface UploadInput extends AddressInput {
   another?: boolean | undefined;
   again?: boolean | undefined;
   /** Addresses that are confirmed already (`sync`). */
-  known?: Pick<AddressSet, 'has'>;
+  known?: AddressSet;
 }
 
-/** The result of an upload; section "Results of the commands that are more than one call" of the command-line names. */
-export interface UploadResult {
-  uid: string;
-  destinationUrl: string | null;
-  job: string;
-  addresses: number;
-  chunks: number;
-  duplicates: number;
-  rejected: number;
-  resentChunks: number;
-  secret?: string;
-  secretFile?: string;
-}
-
-/**
- * Checks all addresses, then sends what is not confirmed yet; the same input again goes on where it stopped. Errors: `usage` with
- * nothing sent; those of the upload.
- */
+/** Checks all addresses, then sends what is not confirmed yet; the same input again continues. Errors: `usage` with nothing sent; as in `runUpload`. */
 export async function uploadAddresses(input: UploadInput, context: Context): Promise<Result> {
   const jobs = await jobsFolder(context);
   const { options } = context;
@@ -73,7 +53,7 @@ export async function uploadAddresses(input: UploadInput, context: Context): Pro
     show.reading();
     const onRead = (addresses: number) => show.read(addresses);
     const known = input.known === undefined ? {} : { known: input.known };
-    const pass = await takeAddresses(input, context, { to: addressesFile(draft), onRead, ...known });
+    const pass = await checkAddresses(input, context, { to: addressesFile(draft), onRead, ...known });
     if (options.preview) {
       context.note(
         `${counted(pass.addresses, 'address', 'es')} in ${requests(Math.ceil(pass.addresses / endpoints.chunkSize))}`,
@@ -93,7 +73,7 @@ export async function uploadAddresses(input: UploadInput, context: Context): Pro
   }
 }
 
-/** Goes on with a job by its name. Errors: `not-found` for an unknown one, `usage` for one of another service. */
+/** Continues a job by its name. Errors: `not-found` for an unknown one, `usage` for one of another service. */
 export async function resumeUpload(
   input: { job: string; concurrency?: number | undefined },
   context: Context,
@@ -125,7 +105,7 @@ export async function resumeUpload(
   }
 }
 
-/** Shows the first request that is not done; `RequestPreview` ends the command. */
+/** Previews the first request that is not done, which ends the command. */
 async function preview(
   { uid, destinationUrl }: { uid?: string | null | undefined; destinationUrl?: string | null | undefined },
   folder: string,
@@ -167,7 +147,7 @@ async function planOf(input: UploadInput, pass: FirstPass, context: Context): Pr
   };
 }
 
-/** The folder of the job: an earlier run's, unless its webhook is gone or the list is to be sent once more. */
+/** The folder of the job, also that of an earlier run, unless its webhook is gone or the list is to be sent once more. */
 async function jobFolder(
   input: UploadInput,
   jobs: string,
@@ -178,11 +158,11 @@ async function jobFolder(
   const earlier = join(jobs, plan.job);
   const state = existsSync(earlier) ? readJournal(earlier) : undefined;
   if (state !== undefined && plan.task === 'register' && state.uid !== undefined) {
-    const { data } = await patiently(createPatience(context), (retries) =>
+    const { data } = await retrying(createRetryPolicy(context), (retries) =>
       context.call(endpoints.list, {}, undefined, retries),
     );
     if (Array.isArray(data) && !data.some(({ uid }) => uid === state.uid)) {
-      context.warn(`webhook ${state.uid} of an earlier run is gone: it is registered anew`);
+      context.warn(`webhook ${state.uid} of an earlier run is gone: registering a new one`);
       setAside(earlier);
     }
   } else if (state?.finishedMs !== undefined && input.again) setAside(earlier);
@@ -195,7 +175,7 @@ async function jobFolder(
 async function runJob(
   folder: string,
   { secretFile, concurrency = 4, another = false }: Pick<UploadInput, 'secretFile' | 'concurrency' | 'another'>,
-  show: Awaited<ReturnType<typeof showUpload>>,
+  show: UploadDisplay,
   context: Context,
   pass?: FirstPass,
 ): Promise<Result> {
@@ -206,7 +186,7 @@ async function runJob(
   if (state.finishedMs !== undefined) show.finished(plan, state.finishedMs);
   else {
     show.started(state);
-    const room = plan.task === 'register' && state.uid === undefined ? reserveSecret(job, context.warn) : undefined;
+    const reserved = plan.task === 'register' && state.uid === undefined ? reserveSecret(job, context.warn) : undefined;
     try {
       await runUpload({
         context,
@@ -215,11 +195,11 @@ async function runJob(
         another,
         others: () => othersOf(job),
         keptSecret: () => keptSecret(job)?.secret,
-        keepSecret: (uid, secret) => room?.keep(uid, secret),
-        tell: show.event,
+        keepSecret: (uid, secret) => reserved?.keep(uid, secret),
+        onEvent: show.event,
       });
     } finally {
-      room?.close();
+      reserved?.close();
     }
   }
   const result: UploadResult = {
@@ -236,13 +216,13 @@ async function runJob(
   return await show.result(result, view);
 }
 
-/** The webhooks that other registrations of this machine made. */
+/** The webhooks that other uploads of this machine made. */
 function othersOf({ folder }: Job): Set<string> {
   const others = listJobs(dirname(folder)).filter((other) => other.folder !== folder);
   return new Set(others.flatMap(({ state }) => (state.plan.task === 'register' ? (state.uid ?? []) : [])));
 }
 
-/** The secret of a registered webhook, or the file that it is in: one asked for now is written where it is not there yet. */
+/** The secret of a registered webhook, or the file that holds it, which is written if it was asked for now. */
 function secretOf(job: Job, secretFile: string | undefined): { secret?: string; secretFile?: string } {
   const { plan, uid } = job.state;
   const kept = keptSecret(job);
@@ -252,7 +232,7 @@ function secretOf(job: Job, secretFile: string | undefined): { secret?: string; 
   if (kept.file !== resolve(wanted) && secretIn(wanted) === undefined)
     try {
       writeSecret(wanted, kept.secret);
-      // Where it could not be written when it came, it lies in the job's folder.
+      // It was kept in the job's folder, since the file could not be written when it came.
       if (resolve(wanted) === plan.secretFile) rmSync(kept.file);
     } catch (cause) {
       const why = cause instanceof Error ? cause.message : String(cause);

@@ -6,12 +6,11 @@ import type { AnyView } from '../../../output/view.ts';
 import type { JobState, Plan } from './journal.ts';
 import type { UploadEvent } from './upload.ts';
 
-/** How an upload is told to the user while it runs. */
-export interface UploadShow {
+/** Shows an upload while it runs. */
+export interface UploadDisplay {
   reading: () => void;
   read: (addresses: number) => void;
   planned: (plan: Plan) => void;
-  /** What goes on, until something is told. */
   started: (state: JobState) => void;
   event: (event: UploadEvent) => Promise<void>;
   finished: (plan: Plan, atMs: number) => void;
@@ -19,31 +18,28 @@ export interface UploadShow {
   stop: () => void;
 }
 
-/** Lines about chunks that a log gets at most, however many chunks there are. */
+/** Lines about chunks in a log, however many chunks there are. */
 const maxSteps = 20;
 
-/** Progress on stderr: a spinner on a terminal, a line a step elsewhere; with `--format ndjson` every event on stdout instead. */
-export async function showUpload(context: Context): Promise<UploadShow> {
+/** Progress on stderr: a spinner on a terminal, lines elsewhere; with `--format ndjson` events on stdout instead. */
+export async function showUpload(context: Context): Promise<UploadDisplay> {
   const { out } = context.world.io;
   const streams = context.options.format === 'ndjson';
   const progress = await showProgress(context);
   const write = (event: object) => out.write(`${JSON.stringify(event)}\n`);
   let shown = -1;
   const waiting = ({ ms, why }: { ms: number; why: string }) =>
-    progress.step(`${why}; trying again after ${seconds(ms)}`);
+    progress.step(`${why}; trying again after ${Math.max(1, Math.round(ms / 1000))} s`);
   if (progress.live) context.onWait(waiting);
   return {
     reading: () => (progress.live ? progress.step('reading addresses') : undefined),
     read: (addresses) => (progress.live ? progress.step(`reading addresses: ${formatCount(addresses)}`) : undefined),
     planned: ({ job, addresses, chunks, duplicates, rejected }) => {
-      const extra = [
-        ...(duplicates > 0 ? [`${formatCount(duplicates)} repeated`] : []),
-        ...(rejected > 0 ? [`${formatCount(rejected)} bad`] : []),
-      ];
-      const beside = extra.length === 0 ? '' : ` (${extra.join(', ')})`;
-      progress.done(
-        `upload ${job}: ${counted(addresses, 'address', 'es')} in ${counted(chunks, 'chunk', 's')}${beside}`,
-      );
+      const extra: string[] = [];
+      if (duplicates > 0) extra.push(`${formatCount(duplicates)} repeated`);
+      if (rejected > 0) extra.push(`${formatCount(rejected)} bad`);
+      const list = `${counted(addresses, 'address', 'es')} in ${counted(chunks, 'chunk', 's')}`;
+      progress.done(`upload ${job}: ${list}${extra.length === 0 ? '' : ` (${extra.join(', ')})`}`);
     },
     started: ({ uid, done, plan: { chunks } }) => {
       if (!progress.live) return;
@@ -55,7 +51,7 @@ export async function showUpload(context: Context): Promise<UploadShow> {
       if (streams) return write(event);
       switch (event.event) {
         case 'settling':
-          return progress.step(`asking the list for 10 s whether the webhook was made: ${event.why}`);
+          return progress.step(`looking in the list for 10 s whether the webhook was made: ${event.why}`);
         case 'registered':
           return progress.done(`webhook ${event.uid} ${event.settled ? 'found in the list' : 'registered'}`);
         case 'chunk-retried':
@@ -78,10 +74,6 @@ export async function showUpload(context: Context): Promise<UploadShow> {
     },
     stop: progress.stop,
   };
-}
-
-function seconds(ms: number): string {
-  return `${Math.max(1, Math.round(ms / 1000))} s`;
 }
 
 /** A count with its noun: `1 address`, `2,000 addresses`. */

@@ -1,59 +1,127 @@
+import type { Context } from '../../../context.ts';
 import { SotraError, toSotraError } from '../../../errors.ts';
+import { sameDestination } from '../../../model/http-address.ts';
 import { ClosedPipe } from '../../../output/io.ts';
 import * as endpoints from '../endpoints.ts';
+import { checkedList, shownSecret } from '../secrets.ts';
 import { type Chunk, type Job, readChunks } from './jobs.ts';
 import { type Journal, openJournal, resentChunks } from './journal.ts';
-import { createPatience, type Patience, patiently } from './patience.ts';
-import { type Registering, registerWebhook } from './register.ts';
 
-/** What happens during an upload, for whoever shows it. */
+/** What happens during an upload, for its display and for `--format ndjson`. */
 export type UploadEvent =
   | { event: 'settling'; why: string }
   | { event: 'registered'; uid: string; destinationUrl: string; settled: boolean }
   | { event: 'chunk-retried'; chunk: number; why: string; delayMs: number }
   | { event: 'chunk-done'; chunk: number; addresses: number; done: number; chunks: number };
 
-export interface Uploading extends Pick<Registering, 'context' | 'another' | 'others' | 'keptSecret'> {
+interface UploadOptions {
+  context: Context;
   job: Job;
   concurrency: number;
+  /** Makes a webhook also where the destination has one. */
+  another: boolean;
+  /** Webhooks that other uploads of this machine made. */
+  others: () => ReadonlySet<string>;
+  /** The secret that an earlier run put on disk before it could record the webhook. */
+  keptSecret: () => string | undefined;
   /** Makes the secret safe; called before anything else is sent. */
   keepSecret: (uid: string, secret: string | undefined) => void;
-  /** Told of each event as it happens. */
-  tell: (event: UploadEvent) => Promise<void>;
+  onEvent: (event: UploadEvent) => Promise<void>;
+}
+
+/** An upload that runs. */
+interface Upload extends UploadOptions {
+  journal: Journal;
+  retry: RetryPolicy;
 }
 
 /**
- * Sends what a job has not confirmed yet and tells what happens; everything confirmed is on disk before it is told. Errors: those of
- * the call where nothing was confirmed; `partial` (exit 10) once something was; `interrupted`. The job can be resumed after each.
+ * Sends what a job has not confirmed yet; what is confirmed is on disk before its event. Errors: those of the call where nothing was
+ * confirmed; `partial` (exit 10) once something was; `interrupted`. The job can be resumed after each.
  */
-export async function runUpload(options: Uploading): Promise<void> {
+export async function runUpload(options: UploadOptions): Promise<void> {
   const journal = openJournal(options.job.folder, options.job.state);
-  const patience = createPatience(options.context);
+  const upload = { ...options, journal, retry: createRetryPolicy(options.context) };
   try {
-    if (journal.state.uid === undefined) await registering(options, journal, patience);
-    await sendChunks(options, journal, patience);
-    await journal.note({ kind: 'finished', atMs: options.context.world.now() });
+    if (journal.state.uid === undefined) await register(upload);
+    await sendChunks(upload);
+    await journal.write({ kind: 'finished', atMs: options.context.world.now() });
   } catch (thrown) {
-    throw asPartial(thrown, options, journal);
+    throw asPartial(thrown, upload);
   } finally {
     journal.close();
   }
 }
 
-async function registering(options: Uploading, journal: Journal, patience: Patience): Promise<void> {
-  const { job, tell } = options;
-  const registered = await registerWebhook({
-    ...options,
-    journal,
-    patience,
-    destinationUrl: job.state.plan.destinationUrl ?? '',
-    addresses: firstChunk(job.folder),
-    onSettling: (why) => tell({ event: 'settling', why }),
-  });
-  const { uid, destinationUrl, secret, settled } = registered;
+/** How an upload repeats what the HTTP client has given up on. */
+interface RetryPolicy {
+  /** Whether to try again after so many failures and requests. */
+  mayRepeat: (failures: number, sent: number) => boolean;
+  /** How often the next call may repeat by itself after so many requests; `undefined`: as often as any. */
+  retriesAfter: (sent: number) => number | undefined;
+  /** Milliseconds to wait after the n-th failure, from 1. */
+  delay: (failures: number, error: SotraError) => number;
+  /** Errors: `interrupted`. */
+  wait: (ms: number) => Promise<void>;
+}
+
+const firstDelayMs = 250;
+const maxDelayMs = 15_000;
+const maxTries = 8;
+
+/**
+ * Full jitter, doubling from 250 ms to 15 s; at least a second after a 429. Eight tries, or no more requests than `--retries` allows.
+ */
+export function createRetryPolicy({ world, options }: Pick<Context, 'world' | 'options'>): RetryPolicy {
+  const { retries } = options;
+  return {
+    mayRepeat: (failures, sent) => (retries === undefined ? failures < maxTries : sent <= retries),
+    retriesAfter: (sent) => (retries === undefined ? undefined : retries - sent),
+    delay: (failures, error) => {
+      const jitter = Math.round((0.5 + world.random() / 2) * Math.min(maxDelayMs, firstDelayMs * 2 ** (failures - 1)));
+      return error.code === 'rate-limited' ? Math.max(1000, jitter) : jitter;
+    },
+    wait: async (ms) => {
+      try {
+        await world.sleep(ms, world.signal);
+      } catch (cause) {
+        throw new SotraError('interrupted', 'interrupted', { cause });
+      }
+    },
+  };
+}
+
+/**
+ * The result of an idempotent act, repeated while its failure may pass (no answer, a broken one, 5xx, 429). `onFailure` is called before
+ * each wait. Errors: the last one.
+ */
+export async function retrying<T>(
+  retry: RetryPolicy,
+  act: (retries: number | undefined) => Promise<T>,
+  onFailure: (error: SotraError, delayMs: number) => void | Promise<void> = () => undefined,
+): Promise<T> {
+  let sent = 0;
+  for (let failures = 1; ; failures += 1) {
+    try {
+      return await act(retry.retriesAfter(sent));
+    } catch (thrown) {
+      if (!(thrown instanceof SotraError) || thrown.outcome === undefined || thrown.code === 'interrupted')
+        throw thrown;
+      sent += thrown.attempts ?? 1;
+      if (!retry.mayRepeat(failures, sent)) throw thrown;
+      const delayMs = retry.delay(failures, thrown);
+      await onFailure(thrown, delayMs);
+      await retry.wait(delayMs);
+    }
+  }
+}
+
+async function register(upload: Upload): Promise<void> {
+  const { job, journal } = upload;
+  const { uid, destinationUrl, secret, settled } = await makeWebhook(upload);
   try {
-    options.keepSecret(uid, secret);
-    await journal.note({ kind: 'registered', uid, destinationUrl, settled });
+    upload.keepSecret(uid, secret);
+    await journal.write({ kind: 'registered', uid, destinationUrl, settled });
   } catch (cause) {
     throw new SotraError('partial', `webhook ${uid} was made, then: ${toSotraError(cause).message}`, {
       hint: `${resumeHint(job)} It finds the webhook again.`,
@@ -61,7 +129,72 @@ async function registering(options: Uploading, journal: Journal, patience: Patie
       details: { job: job.state.plan.job, uid },
     });
   }
-  await tell({ event: 'registered', uid, destinationUrl, settled });
+  await upload.onEvent({ event: 'registered', uid, destinationUrl, settled });
+}
+
+/**
+ * Looks, a second apart, after which a POST of unknown outcome made no webhook. Counted and not timed: the clock may be set meanwhile, and
+ * a service that is slow to answer is slow to list. Assumed: the interface says nothing.
+ */
+const maxLooks = 10;
+const lookEveryMs = 1000;
+const maxPosts = 5;
+
+interface NewWebhook {
+  uid: string;
+  destinationUrl: string;
+  secret: string | undefined;
+  /** Found in the list, because the POST's answer was lost. */
+  settled: boolean;
+}
+
+/**
+ * Makes the webhook, exactly one: the intention is on disk before the POST, a POST whose outcome is unknown is settled by the list, and
+ * it is sent again only where it surely made none. Errors: those of the call where nothing was made; `partial` where one was made whose
+ * secret is lost.
+ */
+async function makeWebhook(upload: Upload): Promise<NewWebhook> {
+  const { context, job, journal, retry } = upload;
+  const input = { walletAddresses: firstChunk(job.folder), destinationUrl: job.state.plan.destinationUrl ?? '' };
+  let failed: SotraError | undefined;
+  let sent = 0;
+  for (let posts = 0; ; posts += 1) {
+    const lost = journal.state.posting;
+    if (lost !== undefined) {
+      await upload.onEvent({
+        event: 'settling',
+        why: failed?.message ?? 'an earlier run ended before the answer',
+      });
+      const found = await settle(upload, lost.before);
+      if (found !== undefined) return found;
+    }
+    if (failed !== undefined) {
+      if (posts >= maxPosts || !retry.mayRepeat(posts, sent)) throw failed;
+      await retry.wait(retry.delay(posts, failed));
+    }
+    // From before the first POST: a webhook of ours that shows late is not among them.
+    let before = lost?.before;
+    if (before === undefined || posts === 0) {
+      const existing = await webhooksOf(upload);
+      if (posts === 0 && !upload.another) refuseSecond(existing);
+      before ??= existing.map(({ uid }) => uid);
+    }
+    await journal.write({ kind: 'posting', before });
+    try {
+      const { data } = await context.call(endpoints.register, input, undefined, retry.retriesAfter(sent));
+      if (typeof data?.uid !== 'string')
+        throw new SotraError('contract', 'the service registered a webhook and did not say its uid', {
+          hint: 'sotra webhook list shows it.',
+        });
+      return { uid: data.uid, destinationUrl: data.destinationUrl, secret: data.secret ?? undefined, settled: false };
+    } catch (thrown) {
+      if (!(thrown instanceof SotraError) || thrown.code === 'contract' || thrown.code === 'interrupted') throw thrown;
+      if (thrown.outcome !== 'unknown' && lost === undefined) await journal.write({ kind: 'not-created' });
+      if (thrown.outcome === undefined) throw thrown;
+      failed = thrown;
+      sent += thrown.attempts ?? 1;
+    }
+  }
 }
 
 function firstChunk(folder: string): string[] {
@@ -69,41 +202,73 @@ function firstChunk(folder: string): string[] {
   return [];
 }
 
-async function sendChunks(options: Uploading, journal: Journal, patience: Patience): Promise<void> {
+function refuseSecond([existing]: endpoints.WebhookList): void {
+  if (existing === undefined) return;
+  throw new SotraError('conflict', `webhook ${existing.uid} sends to ${existing.destinationUrl} already`, {
+    hint: `sotra webhook add-addresses ${existing.uid} adds to it; --another makes a second one all the same.`,
+  });
+}
+
+/** The webhooks of the destination. Errors: `contract` for no list, which would count as none: a second webhook would be made. */
+function webhooksOf({ context, job, retry }: Upload): Promise<endpoints.WebhookList> {
+  const destinationUrl = job.state.plan.destinationUrl ?? '';
+  return retrying(retry, async (retries) => {
+    const { data } = await context.call(endpoints.list, {}, undefined, retries);
+    return checkedList(data).filter((webhook) => sameDestination(webhook.destinationUrl, destinationUrl));
+  });
+}
+
+async function settle(upload: Upload, before: readonly string[]): Promise<NewWebhook | undefined> {
+  const { world } = upload.context;
+  const others = upload.others();
+  for (let looks = 0; ; looks += 1) {
+    const webhooks = await webhooksOf(upload);
+    const [found, other] = webhooks.filter(({ uid }) => !before.includes(uid) && !others.has(uid));
+    if (found !== undefined && other !== undefined)
+      throw new SotraError('conflict', `${found.uid} and ${other.uid} were both made for this destination meanwhile`, {
+        hint: 'Delete the one that is not yours with sotra webhook delete, then run this again.',
+      });
+    if (found !== undefined) {
+      const { uid, destinationUrl } = found;
+      const secret = upload.keptSecret() ?? shownSecret(found);
+      if (secret !== undefined) return { uid, destinationUrl, secret, settled: true };
+      throw new SotraError('partial', `webhook ${uid} was made, but its secret was in an answer that got lost`, {
+        hint: `The service does not show it again: sotra webhook delete ${uid} --yes, then run this again.`,
+      });
+    }
+    if (looks >= maxLooks) return undefined;
+    await world.sleep(lookEveryMs, world.signal);
+  }
+}
+
+async function sendChunks(upload: Upload): Promise<void> {
+  const { context, journal } = upload;
   const { state } = journal;
-  const running = new Map<number, Promise<Sent>>();
+  const running = new Map<number, Promise<ChunkResult>>();
   const saving: Promise<void>[] = [];
-  const chunks = readChunks(options.job.folder);
+  const chunks = readChunks(upload.job.folder);
   let failure: unknown;
-  let confirmed = state.done.size;
-  const confirm = (chunk: number, addresses: number) => {
-    confirmed += 1;
-    return options.tell({
-      event: 'chunk-done',
-      chunk: chunk + 1,
-      addresses,
-      done: confirmed,
-      chunks: state.plan.chunks,
+  let done = state.done.size;
+  const confirm = ({ chunk, addresses, sends }: SentChunk): Promise<void> =>
+    journal.writeBatched({ kind: 'done', chunk, sends }).then(() => {
+      done += 1;
+      return upload.onEvent({ event: 'chunk-done', chunk: chunk + 1, addresses, done, chunks: state.plan.chunks });
     });
-  };
   for (let more = true; more || running.size > 0; ) {
-    if (options.context.world.signal.aborted) failure ??= new SotraError('interrupted', 'interrupted');
-    while (more && failure === undefined && running.size < options.concurrency) {
+    if (context.world.signal.aborted) failure ??= new SotraError('interrupted', 'interrupted');
+    while (more && failure === undefined && running.size < upload.concurrency) {
       const next = chunks.next();
       if (next.done) more = false;
-      else if (!state.done.has(next.value.index))
-        running.set(next.value.index, sendChunk(options, journal, patience, next.value));
+      else if (!state.done.has(next.value.index)) running.set(next.value.index, sendChunk(upload, next.value));
     }
     if (failure !== undefined) more = false;
     if (running.size === 0) break;
-    const sent = await Promise.race(running.values());
-    running.delete(sent.chunk);
-    if ('error' in sent) failure ??= sent.error;
-    // The next chunk need not wait for the disk; only what is told does.
+    const result = await Promise.race(running.values());
+    running.delete(result.chunk);
+    if ('error' in result) failure ??= result.error;
+    // The next chunk need not wait for the disk.
     else {
-      const saved = journal
-        .noteSoon({ kind: 'done', chunk: sent.chunk, sends: sent.sends })
-        .then(() => confirm(sent.chunk, sent.addresses));
+      const saved = confirm(result);
       saved.catch((error: unknown) => {
         failure ??= error;
       });
@@ -111,33 +276,36 @@ async function sendChunks(options: Uploading, journal: Journal, patience: Patien
     }
   }
   chunks.return(undefined);
-  journal.hurry();
+  journal.flushBatch();
   await Promise.all(saving);
   if (failure !== undefined) throw failure;
 }
 
-type Sent = { chunk: number; addresses: number; sends: number } | { chunk: number; error: unknown };
+interface SentChunk {
+  chunk: number;
+  addresses: number;
+  /** How often it was sent. */
+  sends: number;
+}
 
-async function sendChunk(
-  { context, tell }: Uploading,
-  journal: Journal,
-  patience: Patience,
-  { index, addresses: walletAddresses }: Chunk,
-): Promise<Sent> {
+type ChunkResult = SentChunk | { chunk: number; error: unknown };
+
+async function sendChunk(upload: Upload, { index, addresses: walletAddresses }: Chunk): Promise<ChunkResult> {
+  const { context, journal } = upload;
   const { state } = journal;
   const uid = state.uid ?? '';
-  // The POST carried the first chunk: where its answer came, that is confirmed; where it was lost, the chunk is sent once more.
+  // The POST carried the first chunk, which is sent once more where its answer was lost.
   const wasPosted = index === 0 && state.plan.task === 'register';
   try {
     let sends = wasPosted ? 1 : 0;
     if (!wasPosted || state.settled) {
-      journal.mark({ kind: 'sending', chunk: index });
-      const { data, attempts } = await patiently(
-        patience,
+      journal.append({ kind: 'sending', chunk: index });
+      const { data, attempts } = await retrying(
+        upload.retry,
         (retries) => context.call(endpoints.addAddresses, { uid, walletAddresses }, undefined, retries),
         (error, delayMs) => {
           sends += error.attempts ?? 1;
-          return tell({ event: 'chunk-retried', chunk: index + 1, why: error.message, delayMs });
+          return upload.onEvent({ event: 'chunk-retried', chunk: index + 1, why: error.message, delayMs });
         },
       );
       sends += attempts;
@@ -149,7 +317,7 @@ async function sendChunk(
   }
 }
 
-function asPartial(thrown: unknown, { job, context }: Uploading, journal: Journal): unknown {
+function asPartial(thrown: unknown, { job, context, journal }: Upload): unknown {
   const error = toSotraError(thrown);
   const { plan } = job.state;
   const resume = resumeHint(job);
@@ -159,9 +327,9 @@ function asPartial(thrown: unknown, { job, context }: Uploading, journal: Journa
       hint: resume,
       cause: thrown,
     });
-  const isBegun = plan.task === 'register' ? journal.state.uid !== undefined : done.size > 0;
+  const hasStarted = plan.task === 'register' ? journal.state.uid !== undefined : done.size > 0;
   if (thrown instanceof ClosedPipe) return thrown;
-  if (error.code === 'internal' || !isBegun) return error;
+  if (error.code === 'internal' || !hasStarted) return error;
   return new SotraError('partial', `${done.size} of ${plan.chunks} chunks are confirmed, then: ${error.message}`, {
     hint: error.hint === undefined ? resume : `${resume} ${error.hint}`,
     cause: thrown,
@@ -178,5 +346,5 @@ function asPartial(thrown: unknown, { job, context }: Uploading, journal: Journa
 }
 
 function resumeHint({ state }: Job): string {
-  return `sotra webhook resume ${state.plan.job} goes on; so does the same command again.`;
+  return `sotra webhook resume ${state.plan.job} continues; so does the same command again.`;
 }

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { createAddressSet } from '../../../../../src/model/address-set.ts';
 import { readAddressFile } from '../../../../../src/resources/webhook/upload/address-file.ts';
-import { createAddressSet } from '../../../../../src/resources/webhook/upload/address-set.ts';
-import { type Rejected, runFirstPass } from '../../../../../src/resources/webhook/upload/first-pass.ts';
+import { type RejectedLine, runFirstPass } from '../../../../../src/resources/webhook/upload/first-pass.ts';
 import { temporaryFolder } from '../../../../support/harness.ts';
 
 const a = '0x00000000000000000000000000000000000000aa';
@@ -17,7 +17,7 @@ function passOf(text: string, more: { known?: string[]; signal?: AbortSignal } =
   const to = join(temporaryFolder(), 'list');
   const known = createAddressSet();
   for (const address of more.known ?? []) known.add(address);
-  const rejected: Rejected[] = [];
+  const rejected: RejectedLine[] = [];
   const said: string[] = [];
   const pass = runFirstPass({
     lines: readAddressFile({ name: 'list', bytes: once(text) }),

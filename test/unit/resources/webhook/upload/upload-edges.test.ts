@@ -81,7 +81,7 @@ test('more addresses of which some were taken are a part of it, with both ways o
   expect(failure).toMatchObject({
     code: 'partial',
     message: expect.stringMatching(/^1 of 3 chunks are confirmed, then: /),
-    hint: expect.stringMatching(/^sotra webhook resume 0123456789ab goes on; so does the same command again\. \S/),
+    hint: expect.stringMatching(/^sotra webhook resume 0123456789ab continues; so does the same command again\. \S/),
     details: { uid, confirmed: 1 },
   });
 });
@@ -154,7 +154,7 @@ function jobOf(text: string | undefined, digest: string): Job {
 /** SHA-256 of `abc`, from FIPS 180-2, and of a million `a`, which is more than a block. */
 const ofAbc = 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad';
 const ofMillion = 'cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0';
-const hint = 'The command that began this upload, with the same addresses, puts the list right and goes on.';
+const hint = 'The command that started this upload, with the same addresses, restores the list and continues.';
 
 test('a list is taken as long as it is what it was when its upload began', () => {
   expect(checkList(jobOf('abc', ofAbc))).toBeUndefined();
@@ -163,7 +163,7 @@ test('a list is taken as long as it is what it was when its upload began', () =>
   expect(() => checkList(changed)).toThrow(
     expect.objectContaining({
       code: 'local-file',
-      message: `${addressesFile(changed.folder)}, the list of upload 0123456789ab, was changed since it began`,
+      message: `${addressesFile(changed.folder)}, the list of upload 0123456789ab, was changed since it started`,
       hint,
     }),
   );
@@ -234,6 +234,6 @@ test('a journal of another version says what to do', () => {
   const folder = newFolder();
   writeFileSync(journalFile(folder), linesOf({ ...plan, v: 2 }));
   expect(() => readJournal(folder)).toThrow(
-    expect.objectContaining({ hint: 'Update sotra, or move the folder away to begin anew.' }),
+    expect.objectContaining({ hint: 'Update sotra, or move the folder away to start again.' }),
   );
 });

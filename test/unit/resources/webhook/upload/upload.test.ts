@@ -13,7 +13,7 @@ import {
   settleDraft,
 } from '../../../../../src/resources/webhook/upload/jobs.ts';
 import { journalFile, readJournal, resentChunks } from '../../../../../src/resources/webhook/upload/journal.ts';
-import { createPatience, patiently } from '../../../../../src/resources/webhook/upload/patience.ts';
+import { createRetryPolicy, retrying } from '../../../../../src/resources/webhook/upload/upload.ts';
 import type { World } from '../../../../../src/world.ts';
 import { newFolder } from '../../../../support/folder.ts';
 import {
@@ -88,7 +88,7 @@ test('a chunk that is refused ends the upload as partial; the same job goes on w
     code: 'partial',
     message:
       '1 of 3 chunks are confirmed, then: e (HTTP 400 from PUT /v1/webhooks/feed/2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e)',
-    hint: 'sotra webhook resume 0123456789ab goes on; so does the same command again.',
+    hint: 'sotra webhook resume 0123456789ab continues; so does the same command again.',
     status: 400,
     details: { job: '0123456789ab', uid, chunks: 3, confirmed: 1, resentChunks: 0 },
   });
@@ -215,7 +215,7 @@ test('who stops an upload is told how far it came', async () => {
 test('waits double from a quarter of a second to fifteen, a second at least where the service is busy', async () => {
   const signal = new AbortController().signal;
   const of = (random: number, sleep: World['sleep'] = async () => undefined) =>
-    createPatience({ world: { random: () => random, sleep, signal } as World, options: readGlobals({}) });
+    createRetryPolicy({ world: { random: () => random, sleep, signal } as World, options: readGlobals({}) });
   const error = new SotraError('network', 'x', { outcome: 'unknown' });
   const busy = new SotraError('rate-limited', 'x', { outcome: 'unsent' });
   expect([1, 2, 6, 7, 20].map((failures) => of(1).delay(failures, error))).toEqual([250, 500, 8000, 15_000, 15_000]);
@@ -241,7 +241,7 @@ test.each(passing)('%j is met %i times, then it is the end', async (error, tries
     return Promise.reject(error);
   };
   const world = { random: () => 1, sleep: async (ms: number) => void waited.push(ms) } as unknown as World;
-  const outcome = await patiently(createPatience({ world, options: readGlobals({}) }), act, () => {
+  const outcome = await retrying(createRetryPolicy({ world, options: readGlobals({}) }), act, () => {
     told += 1;
   }).catch((thrown: unknown) => thrown);
   expect([outcome, tried, told, waited.length]).toEqual([error, tries, tries - 1, tries - 1]);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createAddressSet } from '../../../../../src/resources/webhook/upload/address-set.ts';
+import { createAddressSet } from '../../../src/model/address-set.ts';
 
 const evm = (index: number) => `0x${index.toString(16).padStart(40, '0')}`;
 const zeros = '0'.repeat(40);

@@ -1,0 +1,211 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Result } from '../../cli/command.ts';
+import type { Context } from '../../context.ts';
+import { SotraError, usageError } from '../../errors.ts';
+import {
+  type ReservedFile,
+  replaceFile,
+  reserveFile,
+  settleReserved,
+  warnOfReaders,
+} from '../../files/durable-file.ts';
+import { parseJson } from '../../model/json.ts';
+import { written } from '../../model/quoted.ts';
+import { confirmReplace } from '../../output/confirm.ts';
+import { jsonTokens } from '../../output/json.ts';
+import * as endpoints from './endpoints.ts';
+import { type Job, jobsFolder, listJobs, serviceId } from './upload/jobs.ts';
+import { list as listView, secretWritten } from './view.ts';
+
+/** The secrets in files that the user named, with a warning where others may read them. Errors: as in `readSecrets`. */
+export function readOwnSecrets(files: readonly string[], context: Context): string[] {
+  return files.flatMap((file) => {
+    warnOfReaders(file, context);
+    return readSecrets(file);
+  });
+}
+
+/** The secrets in a file, one a line, without comments (#) and empty lines. Errors: `local-file` naming the file. */
+export function readSecrets(file: string): string[] {
+  const hint = 'sotra webhook secret <uid> --out <file> writes one.';
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    // Perhaps the secret itself was given in place of its file.
+    const name = written(file);
+    const message = `the secret file ${name} cannot be read: ${why.replaceAll(file, name)}`;
+    throw new SotraError('local-file', message, { hint, cause });
+  }
+  const secrets = text.split('\n').flatMap((line) => (/^\s*(#.*)?$/.test(line) ? [] : [line.trim()]));
+  if (secrets.length > 0) return secrets;
+  throw new SotraError('local-file', `the secret file ${file} holds no secret`, { hint });
+}
+
+/** Refuses a file that a secret could not be written to later, or that holds another one. Errors: `usage`, `local-file` for a full disk. */
+export function checkSecretFile(file: string): void {
+  if (secretIn(file) !== undefined)
+    throw usageError(`--secret-file ${file}: exists and is not empty`, 'Name a new file, or remove this one.');
+  try {
+    reserveFile(file).close();
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    const isFull = ['ENOSPC', 'EDQUOT', 'EFBIG'].includes(code ?? '');
+    throw new SotraError(isFull ? 'local-file' : 'usage', `--secret-file ${file}: cannot be written: ${message}`, {
+      hint: isFull ? 'Free some disk space, or name a file on another disk.' : undefined,
+      cause,
+    });
+  }
+}
+
+/** The text of a file; `undefined` where it is empty or absent. */
+export function secretIn(file: string): string | undefined {
+  const isFile = statSync(file, { throwIfNoEntry: false })?.isFile();
+  return (isFile && readFileSync(file, 'utf8').trim()) || undefined;
+}
+
+/** The files that may hold the secret of a job's webhook: the one that was asked for, then one in the job's folder. */
+function secretFiles({ folder, state }: Job): string[] {
+  return [state.plan.secretFile ?? [], join(folder, 'secret')].flat();
+}
+
+/** The secret of a job's webhook, and the file that has it. Errors: `local-file`. */
+export function keptSecret(job: Job): { file: string; secret: string } | undefined {
+  const file = secretFiles(job).find((each) => secretIn(each) !== undefined);
+  return file === undefined ? undefined : { file, secret: readSecrets(file)[0] ?? '' };
+}
+
+/**
+ * Reserves disk space for the secret of a job's webhook, which the service may tell only once; one that a killed run wrote to its reserved
+ * space is put in its file. Errors: those of the file system.
+ */
+export function reserveSecret(job: Job, warn: (text: string) => void) {
+  const reserved: ReservedFile[] = [];
+  const close = () => {
+    for (const file of reserved.splice(0)) file.close();
+  };
+  const files = secretFiles(job);
+  try {
+    for (const file of files) {
+      if (secretIn(file) === undefined) settleReserved(file);
+      reserved.push(reserveFile(file));
+    }
+  } catch (error) {
+    close();
+    throw error;
+  }
+  return {
+    close,
+    /** Writes the secret to the file that was asked for, or where that fails to the job's folder. Errors: those of the file system. */
+    keep: (uid: string, secret: string | undefined) => {
+      const failures: Error[] = [];
+      if (secret !== undefined && keptSecret(job)?.secret !== secret)
+        for (const [index, file] of reserved.entries())
+          try {
+            file.write(`${secret}\n`);
+            const [failure] = failures;
+            if (failure !== undefined)
+              warn(
+                `--secret-file ${files[0]}: cannot be written: ${failure.message}; the secret of webhook ${uid} is in ${files[index]} for now`,
+              );
+            break;
+          } catch (error) {
+            failures.push(error as Error);
+          }
+      if (failures.length === reserved.length) throw failures[0];
+      close();
+    },
+  };
+}
+
+/** Writes a secret to a file of mode 0600, safe on disk when it returns. Errors: those of the file system. */
+export function writeSecret(file: string, secret: string): void {
+  replaceFile(file, `${secret}\n`);
+}
+
+/** The start of a secret, the rest starred. */
+export function maskSecret(secret: string): string {
+  return `${secret.slice(0, secret.startsWith('whsec_') ? 8 : 2)}***`;
+}
+
+/** A list of webhooks, checked. Errors: `contract` for another shape, which does not say what webhooks there are. */
+export function checkedList(data: endpoints.WebhookList): endpoints.WebhookList {
+  if (Array.isArray(data)) return data;
+  throw new SotraError('contract', 'the service answered with something else than a list of webhooks', {
+    hint: 'See it as it came: sotra request GET /v1/webhooks/feed',
+  });
+}
+
+/** The secret of a listed webhook; `undefined` where the service leaves it out or masks it. */
+export function shownSecret({ secret }: Pick<endpoints.Webhook, 'secret'>): string | undefined {
+  return secret && /^[\x21-\x7e]+$/.test(secret) && !secret.includes('*') ? secret : undefined;
+}
+
+/** The caller's webhooks, secrets masked in every format unless asked for. */
+export async function listWebhooks(showSecrets: boolean, context: Context): Promise<Result> {
+  const { data, text } = await context.call(endpoints.list, {});
+  if (showSecrets) return { kind: 'answer', answer: data, text, view: listView };
+  const masked = await maskSecrets(text, context);
+  return { kind: 'answer', answer: parseJson(masked), text: masked, view: listView };
+}
+
+/** The JSON as it came, its secrets masked, whatever its shape. */
+async function maskSecrets(text: string, { world }: Context): Promise<string> {
+  const parts: string[] = [];
+  let part = '';
+  let name = '';
+  let held = '';
+  const masked = (token: string, next: string) => {
+    if (!token.startsWith('"')) return token;
+    const value = token.includes('\\') ? String(parseJson(token)) : token.slice(1, -1);
+    if (next === ':') name = value;
+    else if (value !== '' && (/secret/i.test(name) || value.startsWith('whsec_')))
+      return JSON.stringify(maskSecret(value));
+    return token;
+  };
+  for (const token of jsonTokens(text)) {
+    part += masked(held, token);
+    held = token;
+    if (part.length < 1_000_000) continue;
+    parts.push(part);
+    part = '';
+    await world.sleep(0, world.signal);
+  }
+  return parts.join('') + part + masked(held, '');
+}
+
+/** Writes the secret of a webhook to a file. Errors: `usage` where it cannot be written, `not-found` where nobody knows the secret. */
+export async function writeWebhookSecret(uid: string, out: string, context: Context): Promise<Result> {
+  await confirmReplace('--out', out, context);
+  const secret = (await uploadedSecret(uid, context)) ?? (await listedSecret(uid, context));
+  try {
+    writeSecret(out, secret);
+  } catch (cause) {
+    throw usageError(`--out ${out}: cannot be written: ${cause instanceof Error ? cause.message : cause}`);
+  }
+  return { kind: 'answer', answer: { uid, secretFile: out }, view: secretWritten };
+}
+
+/** The secret that an upload of this machine keeps. */
+async function uploadedSecret(uid: string, context: Context): Promise<string | undefined> {
+  if (context.options.preview) return undefined;
+  const { baseUrl } = await serviceId(context);
+  const job = listJobs(await jobsFolder(context)).find(
+    ({ state }) => state.uid === uid && state.plan.baseUrl === baseUrl && state.plan.task === 'register',
+  );
+  return job && keptSecret(job)?.secret;
+}
+
+async function listedSecret(uid: string, context: Context): Promise<string> {
+  const { data } = await context.call(endpoints.list, {});
+  const webhook = checkedList(data).find((each) => each.uid === uid);
+  if (webhook === undefined)
+    throw new SotraError('not-found', `webhook ${uid} does not exist`, { hint: 'sotra webhook list shows yours.' });
+  const secret = shownSecret(webhook);
+  if (secret !== undefined) return secret;
+  throw new SotraError('not-found', `the service does not show the secret of webhook ${uid}`, {
+    hint: 'It is told once, at registration. Where it is lost, register a new webhook and delete this one.',
+  });
+}
