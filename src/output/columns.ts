@@ -81,7 +81,7 @@ export function nameColumn<Row>(header: string, nameOf: (row: Row) => string, ke
 export function columnsOf<Row, Part>(
   columns: readonly Column<Part>[],
   partOf: (row: Row) => Part,
-  changes: Readonly<Record<string, Partial<Pick<Column<Part>, 'header' | 'help' | 'drop'>>>>,
+  changes: Readonly<Record<string, Partial<Pick<Column<Part>, 'header' | 'help' | 'drop' | 'extra'>>>>,
 ): Column<Row>[] {
   return Object.entries(changes).flatMap(([key, changed]) =>
     columns
