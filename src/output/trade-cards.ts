@@ -74,8 +74,8 @@ export const cardColumns: readonly Column<Card>[] = [
   column.text('unavailable', 'Partly unknown', unavailableHelp, (card) => stats(card).unavailable, { extra: true }),
   column.text('address', 'Address', 'wallet of the holder', ({ actor }) => actor.address, id),
   column.text('tokenAddress', 'Token address', 'contract, mint or coin', ({ metadata }) => metadata.tokenAddress, id),
-  column.text('transactionHash', 'Transaction', 'the latest trade', (card) => card.transactionHash, id),
-  column.text('itemId', 'Position', 'id, for position get', ({ itemId }) => itemId, { drop: 1 }),
+  column.text('transactionHash', 'Transaction', 'the latest trade', id),
+  column.text('itemId', 'Position', 'id, for position get', { drop: 1 }),
 ];
 
 /** What a card's trades say, as blocks below it: the trades as the service orders them, then each comment with its replies. */
@@ -99,8 +99,8 @@ function commentBlocks(trade: TradeItem): Block[] {
 /** One trade a line: when, what, for how much. Amounts in tokens and USD; on perps with leverage. */
 const tradeColumns: readonly Column<TradeItem>[] = [
   column.time('at', 'Time', 'time of the trade', ({ timestamp }) => timestamp),
-  column.text('direction', 'Trade', 'buy or sell', ({ direction }) => direction),
-  column.text('intent', 'Intent', 'enter or exit', ({ intent }) => intent, { drop: 2 }),
+  column.text('direction', 'Trade', 'buy or sell'),
+  column.text('intent', 'Intent', 'enter or exit', { drop: 2 }),
   column.text('side', 'Side', 'long or short', (trade) => trade.perpPositionType ?? trade.classification, {
     show: (trade) => sideOf(trade.perpPositionType, trade.perpLeverage),
     drop: 3,
@@ -110,7 +110,7 @@ const tradeColumns: readonly Column<TradeItem>[] = [
   column.usd('priceUsd', 'Price', 'value divided by amount', priceOf, { drop: 1 }),
   column.compactUsd('marketCapUsd', 'Market cap', 'at the trade', ({ marketCap }) => marketCap, { drop: 4 }),
   column.text('comments', 'Comments', 'comments on it', ({ comments }) => comments?.length ?? 0, { drop: 5 }),
-  column.text('transactionHash', 'Transaction', 'hash or order id', (trade) => trade.transactionHash, {
+  column.text('transactionHash', 'Transaction', 'hash or order id', {
     cut: 'middle',
   }),
 ];
@@ -121,14 +121,14 @@ const commentColumns: readonly Column<Comment>[] = [
   column.text('by', 'By', 'author', ({ signerAddress }) => signerAddress),
   column.text('likes', 'Likes', 'likes', ({ metrics }) => likesOf(metrics ?? {})),
   column.text('copies', 'Copies', 'copy trades', ({ metrics }) => copiesOf(metrics ?? {})),
-  column.text('uid', 'Id', 'comment id', ({ uid }) => uid),
+  column.text('uid', 'Id', 'comment id'),
 ];
 
 const replyColumns: readonly Column<NonNullable<Comment['replies']>[number]>[] = [
   column.text('author', 'By', 'author', ({ author }) => author.name ?? author.address, {
     show: ({ author }) => nameOrAddress(author),
   }),
-  column.text('text', 'Reply', 'text', ({ text }) => text, { cut: 'end' }),
+  column.text('text', 'Reply', 'text', { cut: 'end' }),
   column.text('at', 'At', 'time', ({ timestamp }) => formatTime(timestamp)),
   column.text('likes', 'Likes', 'likes', likesOf),
 ];

@@ -1,6 +1,6 @@
-import { addressCell } from '../../output/format.ts';
+import { column } from '../../output/columns.ts';
 import { showUnseen } from '../../output/unseen.ts';
-import type { Shown, View } from '../../output/view.ts';
+import type { View } from '../../output/view.ts';
 
 /** What became of one comment of a batch. */
 export interface Posted {
@@ -21,39 +21,19 @@ export const manyView: View<readonly Posted[], Posted> = {
   layout: 'table',
   rows: (posted) => posted,
   columns: [
-    { key: 'line', header: 'Line', help: 'line of the input file', value: (posted) => posted.line, align: 'right' },
-    {
-      key: 'result',
-      header: 'Result',
-      help: 'posted, posted before (not sent again), refused, or not sent',
-      value: (posted) => posted.result,
-      show: ({ result }): Shown => ({ text: result, tone: result === 'refused' ? 'loss' : 'gain' }),
-    },
-    {
-      key: 'tx',
-      header: 'Transaction',
-      help: 'transaction hash or order id',
-      value: (posted) => posted.transactionHash,
-      show: (posted) => addressCell(posted.transactionHash),
-    },
-    { key: 'chain', header: 'Chain', help: 'chain of the swap', value: (posted) => posted.chain, drop: 2 },
-    { key: 'uid', header: 'Comment', help: 'uid of the comment', value: (posted) => posted.uid, drop: 4 },
-    { key: 'reason', header: 'Reason', help: 'why it was refused', value: (posted) => posted.reason, cut: 'end' },
-    {
-      key: 'text',
-      header: 'Text',
-      help: 'the comment',
-      value: (posted) => posted.commentText,
-      show: (posted) => showUnseen(posted.commentText),
+    column.text('line', 'Line', 'line of the input file', { align: 'right' }),
+    column.text('result', 'Result', 'posted, posted before (not sent again), refused, or not sent', {
+      show: ({ result }) => ({ text: result, tone: result === 'refused' ? 'loss' : 'gain' }),
+    }),
+    column.address('tx', 'Transaction', 'transaction hash or order id', ({ transactionHash }) => transactionHash),
+    column.text('chain', 'Chain', 'chain of the swap', { drop: 2 }),
+    column.text('uid', 'Comment', 'uid of the comment', { drop: 4 }),
+    column.text('reason', 'Reason', 'why it was refused', { cut: 'end' }),
+    column.text('text', 'Text', 'the comment', ({ commentText }) => commentText, {
+      show: ({ commentText }) => showUnseen(commentText),
       cut: 'end',
       drop: 3,
-    },
-    {
-      key: 'signer',
-      header: 'Signer',
-      help: 'address that signed',
-      value: (posted) => posted.signerAddress,
-      extra: true,
-    },
+    }),
+    column.text('signer', 'Signer', 'address that signed', ({ signerAddress }) => signerAddress, { extra: true }),
   ],
 };

@@ -14,8 +14,8 @@ function priceColumns(priceOf: PriceOf | undefined): Column<Card>[] {
   const total = (card: Card) => totalUsd(card.metadata, priceUsd(card));
   const withReceived = (card: Card) => unrealizedWithReceivedUsd(card.metadata, priceUsd(card));
   const extra = priceOf === undefined ? { extra: true } : {};
-  const show = (valueOf: (card: Card) => number | null) => (card: Card) =>
-    priceUsd(card) === null ? ({ text: 'no price', tone: 'muted' } as const) : pnl(valueOf(card));
+  const show = (gainOf: (card: Card) => number | null) => (card: Card) =>
+    priceUsd(card) === null ? ({ text: 'no price', tone: 'muted' } as const) : pnl(gainOf(card));
   return [
     column.usd('priceUsd', 'Price', 'the price given with --price or --prices-file, in USD', priceUsd, {
       drop: 5,

@@ -32,9 +32,9 @@ const copiesOf = ({ metrics }: Profile) => metrics?.copytradedAllTime;
 const minutesHeld = ({ metadata }: Profile) => metadata.medianHoldingTimeMinutes;
 
 const columns: readonly Column<Profile>[] = [
-  column.text('name', 'Name', 'display name', ({ name }) => name, { tone: 'strong' }),
-  column.text('id', 'Profile', 'profile UUID', ({ id }) => id),
-  column.text('status', 'Status', 'tracking: unnamed (not tracked), backfilling, active', ({ status }) => status),
+  column.text('name', 'Name', 'display name', { tone: 'strong' }),
+  column.text('id', 'Profile', 'profile UUID'),
+  column.text('status', 'Status', 'tracking: unnamed (not tracked), backfilling, active'),
   column.text('handles', 'Handles', 'social handles', (profile) => handles(profile) || null),
   ...columnsOf(profileColumns, (profile: Profile) => profile, { addresses: { extra: false }, externalId: {} }),
   column.text('followers', 'Followers', "followers in this partner's graph", (profile) => own(profile)?.followerCount, {
@@ -53,7 +53,7 @@ const columns: readonly Column<Profile>[] = [
     show: (profile) => sayMinutes(minutesHeld(profile)),
   }),
   column.text('nsfw', 'NSFW', 'what the scanner flagged: image, text', flags, { extra: true }),
-  column.text('isFollowedByUser', 'Followed', followedHelp, (profile) => profile.isFollowedByUser, { extra: true }),
+  column.text('isFollowedByUser', 'Followed', followedHelp, { extra: true }),
   column.text('pnl7dUsd', 'PnL 7d', 'realized PnL, 7 days, in USD', ({ metadata }) => metadata.pnl7d, { extra: true }),
   column.text('pnl30dUsd', 'PnL 30d', 'realized PnL, 30 days, in USD', ({ metadata }) => metadata.pnl30d, {
     extra: true,
@@ -86,13 +86,13 @@ interface FigureRow {
 }
 
 const figureColumns: readonly Column<FigureRow>[] = [
-  column.text('scope', 'Chain', 'chain', ({ scope }) => scope),
-  column.text('window', 'Window', 'window', ({ window }) => window),
-  column.pnl('pnl', 'PnL', 'realized PnL', ({ pnl }) => pnl),
-  column.percent('roi', 'ROI', 'return', ({ roi }) => roi),
-  column.compactUsd('volume', 'Volume', 'volume', ({ volume }) => volume),
-  column.share('wins', 'Wins', 'win rate', ({ wins }) => wins),
-  column.count('trades', 'Trades', 'trades', ({ trades }) => trades),
+  column.text('scope', 'Chain', 'chain'),
+  column.text('window', 'Window', 'window'),
+  column.pnl('pnl', 'PnL', 'realized PnL'),
+  column.percent('roi', 'ROI', 'return'),
+  column.compactUsd('volume', 'Volume', 'volume'),
+  column.share('wins', 'Wins', 'win rate'),
+  column.count('trades', 'Trades', 'trades'),
 ];
 
 const windows = ['7d', '30d'] as const;

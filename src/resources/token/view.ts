@@ -43,7 +43,7 @@ const columns: readonly Column<Item>[] = [
   column.text('address', 'Address', 'wallet of the author', ({ actor }) => actor.address, hash),
   column.text('transactionHash', 'Transaction', 'the trade', ({ comment }) => comment.transactionHash, hash),
   column.text('uid', 'Comment id', 'id of the comment, for comment copy', ({ comment }) => comment.uid),
-  column.text('itemId', 'Item', 'id of the item', ({ itemId }) => itemId, extra),
+  column.text('itemId', 'Item', 'id of the item', extra),
 ];
 
 /** Comments on a token, one a line, with the trade each is about. */
