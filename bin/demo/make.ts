@@ -1,7 +1,8 @@
 import { rmSync } from 'node:fs';
 import { digestOf, uuidOf } from '../../src/sandbox/db/ids.ts';
-import { type Db, dropIndexes, openDb } from '../../src/sandbox/db/store.ts';
-import { contentTables, sandboxPartners } from '../../src/sandbox/db/world.ts';
+import { dropIndexes, worldTables } from '../../src/sandbox/db/schema.ts';
+import { type Db, openDb } from '../../src/sandbox/db/store.ts';
+import { sandboxPartners } from '../../src/sandbox/db/world.ts';
 import { addWallet, findProfile } from '../../src/sandbox/social/profiles.ts';
 import { addTrades } from '../../src/sandbox/trades/add-trades.ts';
 import { demoWorld, type World } from './world.ts';
@@ -10,7 +11,7 @@ import { demoWorld, type World } from './world.ts';
 export function makeDemo(file: string): void {
   const db = openDb(':memory:');
   fill(db, demoWorld());
-  dropIndexes(db, contentTables);
+  dropIndexes(db, worldTables);
   rmSync(file, { force: true });
   db.run('VACUUM INTO ?', [file]);
   db.close();

@@ -4,7 +4,7 @@ import { usageError } from '../../errors.ts';
 import { parseTime } from '../../model/duration.ts';
 import { confirm } from '../../output/confirm.ts';
 import { advanceClock, getMeta, latestMs, sandboxNow } from '../db/clock.ts';
-import { type Db, openDb } from '../db/store.ts';
+import { type Db, OtherVersion, openDb } from '../db/store.ts';
 import { addedTo, ensureWorld, resetWorld, sandboxPartners } from '../db/world.ts';
 import { countDeliveries } from '../deliver/webhooks.ts';
 import { statusView } from './view.ts';
@@ -76,7 +76,8 @@ export async function resetSandbox(
   file: string,
 ): Promise<Result> {
   const { world } = context;
-  return withDb(file, async (db) => {
+  const db = openForReset(file, context);
+  try {
     const added = addedTo(db);
     if (added.length > 0) {
       const what = added.join(', ');
@@ -85,7 +86,19 @@ export async function resetSandbox(
     }
     resetWorld(db, world.now(), empty ? 'empty' : 'demo', asOf === undefined ? undefined : parseTime(asOf));
     return describe(db, world.now());
-  });
+  } finally {
+    db.close();
+  }
+}
+
+/** What another version of sotra wrote cannot be looked into, and so cannot be asked about. */
+function openForReset(file: string, { options }: Context): Db {
+  try {
+    return openDb(file);
+  } catch (error) {
+    if (!(error instanceof OtherVersion && options.yes)) throw error;
+    return openDb(file, { replace: true });
+  }
 }
 
 /** Moves the clock and describes the world as it is then. */

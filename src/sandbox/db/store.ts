@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import Libsql from 'libsql';
 import { SotraError } from '../../errors.ts';
 import { openStateFile } from '../../files/durable-file.ts';
-import { migrations } from './migrations.ts';
+import { schema, schemaVersion } from './schema.ts';
 
 export type SqlValue = string | number | null;
 type SqlRow = Record<string, SqlValue>;
@@ -36,24 +36,36 @@ const cacheKib = 65_536;
 /** Of a new database: a position with its lots fits whole into a page, which holds several; with 4096 an import takes a seventh longer. */
 const pageBytes = 16_384;
 
+/** The database was written by another version of sotra, which had other tables. */
+export class OtherVersion extends SotraError {
+  constructor(file: string, version: number) {
+    super('config', `the sandbox database ${file} is of another version of sotra (${version}, not ${schemaVersion})`, {
+      hint: 'Replace it with sotra sandbox reset --yes, or choose another file with --db or SOTRA_DATA_DIR.',
+    });
+  }
+}
+
 /**
- * Opens a database file (made if absent, mode 0600, its folder 0700) and brings its tables up to date. Several processes may hold it at once.
- * Errors: `config` (exit 3) naming the file when it cannot be opened, is damaged, of another program or of a newer sotra; it stays as it is.
+ * Opens a database file, made if absent (mode 0600, its folder 0700). Several processes may hold it at once. `replace`: what another version of
+ * sotra wrote is dropped. Errors: `config` (exit 3) naming the file when it cannot be opened, is damaged, of another program or, as
+ * OtherVersion, of another version; it stays as it is.
  */
-export function openDb(file: string): Db {
+export function openDb(file: string, { replace = false } = {}): Db {
+  let raw: Libsql.Database | undefined;
   try {
     if (file !== ':memory:') makeFile(file);
-    const raw = new Libsql(file);
+    raw = new Libsql(file);
     raw.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
     const db = wrap(raw, file);
-    checkOwn(db);
+    checkOwn(db, replace);
     raw.exec(`PRAGMA page_size = ${pageBytes}`);
     useWal(raw);
     raw.exec('PRAGMA synchronous = NORMAL');
     raw.exec(`PRAGMA cache_size = -${cacheKib}`);
-    migrate(db, raw);
+    makeTables(db, raw);
     return db;
   } catch (cause) {
+    raw?.close();
     if (cause instanceof SotraError) throw cause;
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new SotraError('config', `cannot open the sandbox database ${file}: ${why}`, {
@@ -190,47 +202,35 @@ function naming<T>(file: string, act: () => T): T {
   }
 }
 
-/** Refuses a database that is not ours before anything is written to it. One statement: another process may be making the tables meanwhile. */
-function checkOwn(db: Db): void {
-  const seen = db.get<{ layout: number; tables: number; ours: number }>(
-    `SELECT (SELECT user_version FROM pragma_user_version) AS layout, COUNT(*) AS tables, COUNT(CASE name WHEN 'partner' THEN 1 END) AS ours
+/**
+ * Refuses a database that is not ours before anything is written to it. One statement: another process may be making the tables meanwhile.
+ */
+function checkOwn(db: Db, replace: boolean): void {
+  const found = db.get<{ version: number; tables: number; ours: number }>(
+    `SELECT (SELECT user_version FROM pragma_user_version) AS version, COUNT(*) AS tables, COUNT(CASE name WHEN 'partner' THEN 1 END) AS ours
      FROM sqlite_master WHERE type = 'table'`,
   );
-  const { layout, tables, ours } = seen ?? { layout: 0, tables: 0, ours: 0 };
-  if (layout > migrations.length) throw ofNewer(db.file, layout);
-  if (layout === 0 ? tables > 0 : ours === 0)
+  const { version, tables, ours } = found ?? { version: 0, tables: 0, ours: 0 };
+  if (tables === 0 && version === 0) return;
+  if (version === 0 || ours === 0)
     throw new SotraError('config', `${db.file} is a database of another program`, {
       hint: 'Choose another file with --db or SOTRA_DATA_DIR.',
     });
+  if (version !== schemaVersion && !replace) throw new OtherVersion(db.file, version);
 }
 
-/** Drops the indexes of some tables, for a change of most of their rows; gives the SQL that makes them again. */
-export function dropIndexes(db: Db, tables: readonly string[]): string[] {
-  const indexes = db.all<{ name: string; sql: string }>(
-    `SELECT name, sql FROM sqlite_master
-     WHERE type = 'index' AND sql IS NOT NULL AND tbl_name IN (SELECT value FROM json_each(?))`,
-    [JSON.stringify(tables)],
-  );
-  for (const { name } of indexes) db.run(`DROP INDEX ${name}`);
-  return indexes.map(({ sql }) => sql);
-}
-
-function layoutOf(db: Db): number {
-  return Number(db.get('PRAGMA user_version')?.['user_version'] ?? 0);
-}
-
-function ofNewer(file: string, layout: number): SotraError {
-  return new SotraError('config', `the sandbox database ${file} was written by a newer sotra (layout ${layout})`, {
-    hint: 'Update sotra, or choose another file with --db or SOTRA_DATA_DIR.',
-  });
-}
-
-function migrate(db: Db, raw: Libsql.Database): void {
-  if (layoutOf(db) === migrations.length) return;
+function makeTables(db: Db, raw: Libsql.Database): void {
+  if (versionOf(db) === schemaVersion) return;
   db.transaction(() => {
-    const from = layoutOf(db);
-    if (from > migrations.length) throw ofNewer(db.file, from);
-    for (const sql of migrations.slice(from)) raw.exec(sql);
-    raw.exec(`PRAGMA user_version = ${migrations.length}`);
+    if (versionOf(db) === schemaVersion) return;
+    const tables = db.all<{ name: string }>(
+      "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
+    );
+    for (const { name } of tables) db.run(`DROP TABLE ${name}`);
+    raw.exec(`${schema} PRAGMA user_version = ${schemaVersion}`);
   });
+}
+
+function versionOf(db: Db): number {
+  return Number(db.get('PRAGMA user_version')?.['user_version'] ?? 0);
 }

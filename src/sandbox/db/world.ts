@@ -1,7 +1,10 @@
 import { parseJson } from '../../model/json.ts';
+import { dropFigures, windowMs } from '../trades/figures.ts';
 import { freezeClock, getMeta, sandboxNow, setMeta } from './clock.ts';
-import { moveWorld } from './move-world.ts';
-import { type Db, dropIndexes } from './store.ts';
+import { dropIndexes, worldTables } from './schema.ts';
+import type { Db } from './store.ts';
+
+const dayMs = 86_400_000;
 
 /** The two partners of every sandbox: each with its key and the suffix of the names it sets. */
 export const sandboxPartners = [
@@ -22,7 +25,7 @@ export function ensureWorld(db: Db, realNowMs: number, kind: WorldKind): void {
 /** Replaces all that a database holds by a new world; the clock is stopped at `frozenMs`, or runs where it is absent. */
 export function resetWorld(db: Db, realNowMs: number, kind: WorldKind, frozenMs?: number): void {
   change(db, kind, () => {
-    for (const table of ['meta', 'partner', ...contentTables]) db.run(`DELETE FROM ${table}`);
+    for (const table of ['meta', 'partner', ...worldTables]) db.run(`DELETE FROM ${table}`);
     if (frozenMs !== undefined) freezeClock(db, frozenMs);
     fill(db, realNowMs, kind);
   });
@@ -55,8 +58,8 @@ function fill(db: Db, realNowMs: number, kind: WorldKind): void {
 
 /** Copies the demo world, moved in time so that its newest trade is now. The indexes are quicker to make than to keep up to date. */
 function copyDemo(db: Db, nowMs: number): void {
-  const indexes = dropIndexes(db, contentTables);
-  for (const table of contentTables) db.run(`INSERT INTO main.${table} SELECT * FROM demo.${table}`);
+  const indexes = dropIndexes(db, worldTables);
+  for (const table of worldTables) db.run(`INSERT INTO main.${table} SELECT * FROM demo.${table}`);
   const newestMs = db.get<{ ms: number }>('SELECT max(at_ms) AS ms FROM trade')?.ms ?? nowMs;
   moveWorld(db, nowMs - newestMs);
   for (const sql of indexes) db.run(sql);
@@ -80,25 +83,55 @@ export function addedTo(db: Db): string[] {
   });
 }
 
-/** The tables of a world; `meta` and `partner` are those of its database. */
-export const contentTables = [
-  'profile',
-  'wallet',
-  'external',
-  'partner_name',
-  'token',
-  'position',
-  'trade',
-  'follow',
-  'comment',
-  'reply',
-  'copy',
-  'intent',
-  'liked',
-  'webhook',
-  'webhook_wallet',
-  'event',
-  'delivery',
-  'figure',
-  'figure_stale',
-] as const;
+/** Columns that hold a moment, by table. */
+const moments: readonly (readonly [string, string])[] = [
+  ['wallet', 'ready_ms'],
+  ['token', 'price_ms'],
+  ['trade', 'at_ms'],
+  ['position', 'opened_ms'],
+  ['position', 'latest_ms'],
+  ['follow', 'at_ms'],
+  ['comment', 'at_ms'],
+  ['reply', 'at_ms'],
+  ['copy', 'at_ms'],
+  ['intent', 'at_ms'],
+  ['intent', 'track_exit_ms'],
+  ['webhook', 'at_ms'],
+  ['event', 'at_ms'],
+];
+
+/** Moves every moment in the world by some milliseconds (negative: into the past); a wallet that was always tracked stays so. */
+export function moveWorld(db: Db, byMs: number): void {
+  db.transaction(() => {
+    dropFigures(db);
+    for (const [table, column] of moments)
+      db.run(`UPDATE ${table} SET ${column} = ${column} + ? WHERE ${column} > 0`, [byMs]);
+    db.run(
+      `WITH moved AS (SELECT cast(? AS INTEGER) AS ms)
+       UPDATE position SET state = json_set(state,
+         '$.openedAtMs', (state ->> '$.openedAtMs') + ms,
+         '$.latestAtMs', (state ->> '$.latestAtMs') + ms,
+         '$.lots', (SELECT json_group_array(json_set(value, '$.atMs', (value ->> '$.atMs') + ms)) FROM json_each(state, '$.lots')))
+       FROM moved`,
+      [byMs],
+    );
+  });
+}
+
+/**
+ * When an answer changes next by the passing of time alone, in Unix milliseconds: a trade or comment enters or leaves one of the windows that
+ * answers look at (now, 24 hours, 7 and 30 days), or a wallet's tracking has caught up. `Infinity` where nothing lies ahead.
+ */
+export function nextChangeMs(db: Db, nowMs: number): number {
+  const after = (table: string, column: string, ms: number): number => {
+    const next = db.get<{ ms: number | null }>(`SELECT min(${column}) AS ms FROM ${table} WHERE ${column} > ?`, [
+      nowMs - ms,
+    ])?.ms;
+    return next === undefined || next === null ? Number.POSITIVE_INFINITY : next + ms;
+  };
+  return Math.min(
+    ...[0, dayMs, windowMs['7d'], windowMs['30d']].map((ms) => after('trade', 'at_ms', ms)),
+    ...[0, windowMs['30d']].map((ms) => after('comment', 'at_ms', ms)),
+    after('wallet', 'ready_ms', 0),
+  );
+}

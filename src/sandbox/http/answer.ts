@@ -2,8 +2,8 @@ import type { WireNames } from '../../contract/endpoint.ts';
 import { decodeRequest } from '../../contract/request.ts';
 import { parseJson } from '../../model/json.ts';
 import { clockOf } from '../db/clock.ts';
-import { nextChangeMs } from '../db/horizon.ts';
 import { type Db, isLocked } from '../db/store.ts';
+import { nextChangeMs } from '../db/world.ts';
 import {
   type Answer,
   answerOf,

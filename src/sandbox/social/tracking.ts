@@ -8,7 +8,7 @@ const backfillMs = 10 * 60_000;
  * `active` once the backfill is over. Wallets that are tracked stay as they are. Source: section "Profile", status.
  */
 export function startTracking(db: Db, profileIds: readonly string[], nowMs: number): void {
-  db.run('UPDATE wallet SET ready_ms = ? WHERE ready_ms IS NULL AND profile_id IN (SELECT value FROM json_each(?))', [
+  db.run('UPDATE wallet SET ready_ms = ? WHERE +ready_ms IS NULL AND profile_id IN (SELECT value FROM json_each(?))', [
     nowMs + backfillMs,
     JSON.stringify(profileIds),
   ]);

@@ -1,8 +1,8 @@
 import { type Chain, chains } from '../../model/chain.ts';
 import { getMeta, setMeta } from '../db/clock.ts';
-import { moveWorld } from '../db/move-world.ts';
-import { type Db, dropIndexes } from '../db/store.ts';
-import { ensureWorld } from '../db/world.ts';
+import { dropIndexes } from '../db/schema.ts';
+import type { Db } from '../db/store.ts';
+import { ensureWorld, moveWorld } from '../db/world.ts';
 import { type Added, addTrades, byMemory, openBook } from './add-trades.ts';
 import type { Fatal, RejectedRow } from './read-rows.ts';
 import type { ReadEvent } from './read-trades.ts';

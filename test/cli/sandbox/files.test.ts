@@ -20,7 +20,11 @@ function databaseOf(file: string, sql: string): Buffer {
 test.each([
   ['of another program', 'CREATE TABLE notes (text); INSERT INTO notes VALUES (1)', 'is a database of another program'],
   ['of another program with a version', 'PRAGMA user_version = 1; CREATE TABLE a (b)', 'of another program'],
-  ['of a newer sotra', 'PRAGMA user_version = 9999; CREATE TABLE partner (b)', 'was written by a newer sotra'],
+  [
+    'of another version',
+    'PRAGMA user_version = 9999; CREATE TABLE partner (b)',
+    'is of another version of sotra (9999, not 1)',
+  ],
 ])('a database %s is exit 3 and is not changed', async (_, sql, message) => {
   const { folder, env } = place();
   const file = join(folder, 'sandbox.db');

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { moveWorld } from '../../../../src/sandbox/db/move-world.ts';
 import { type Db, openDb } from '../../../../src/sandbox/db/store.ts';
+import { moveWorld } from '../../../../src/sandbox/db/world.ts';
 import { standings, windowFigures } from '../../../../src/sandbox/social/statistics.ts';
 import { addTrades } from '../../../../src/sandbox/trades/add-trades.ts';
 import { temporaryFolder } from '../../../support/harness.ts';

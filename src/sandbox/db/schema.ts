@@ -1,6 +1,10 @@
-/** The tables of the sandbox, one entry a layout version; entries are only ever added. Times are Unix milliseconds. */
-export const migrations: readonly string[] = [
-  `
+import type { Db } from './store.ts';
+
+/** Of the tables below, as SQLite's user_version holds it; another number is another program's database. */
+export const schemaVersion = 1;
+
+/** The tables of the sandbox. Times are Unix milliseconds. */
+export const schema = `
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
 CREATE TABLE partner (id TEXT PRIMARY KEY, key TEXT NOT NULL UNIQUE, suffix TEXT NOT NULL) WITHOUT ROWID;
@@ -16,9 +20,10 @@ CREATE TABLE profile (
 CREATE TABLE wallet (
   address TEXT PRIMARY KEY,
   profile_id TEXT NOT NULL,
-  ready_ms INTEGER                 -- when tracking has caught up; NULL: not tracked
+  ready_ms INTEGER                 -- when tracking has caught up; 0: always; NULL: not tracked
 ) WITHOUT ROWID;
 CREATE INDEX wallet_profile ON wallet (profile_id);
+CREATE INDEX wallet_ready ON wallet (ready_ms);
 
 CREATE TABLE external (
   partner_id TEXT NOT NULL, external_id TEXT NOT NULL, profile_id TEXT NOT NULL,
@@ -51,12 +56,17 @@ CREATE TABLE position (
   state TEXT NOT NULL,             -- PositionState as JSON
   UNIQUE (wallet, chain, token, direction, ordinal)
 ) WITHOUT ROWID;
-CREATE INDEX position_token ON position (chain, token, latest_ms);
-CREATE INDEX position_latest ON position (latest_ms);
+CREATE INDEX position_wallet ON position
+  (wallet, chain, superseded, token, amount, realized_usd, sell_count, opened_ms, latest_ms);
+CREATE INDEX position_holding ON position (chain, token, superseded, amount DESC, id, realized_usd, opened_ms, latest_ms);
+CREATE INDEX position_feed_wallet ON position (wallet, latest_ms / 1000 DESC, id);
+CREATE INDEX position_feed ON position (latest_ms / 1000 DESC, id);
+CREATE INDEX position_closed ON position (chain, token, realized_usd DESC, id, superseded, amount);
 
+-- That a row key is there once is for an index of its own to see: like the others, a large import makes it at the end.
 CREATE TABLE trade (
   id INTEGER PRIMARY KEY,
-  row_key TEXT NOT NULL UNIQUE,
+  row_key TEXT NOT NULL,
   chain TEXT NOT NULL, wallet TEXT NOT NULL, token TEXT NOT NULL,
   side TEXT NOT NULL, direction TEXT NOT NULL, leverage REAL NOT NULL,
   amount REAL NOT NULL, usd REAL NOT NULL, start_amount REAL,
@@ -64,18 +74,21 @@ CREATE TABLE trade (
   position_id TEXT NOT NULL, intent TEXT NOT NULL,
   realized_usd REAL NOT NULL, margin_cost_usd REAL NOT NULL, held_ms INTEGER
 );
+CREATE UNIQUE INDEX trade_row_key ON trade (row_key);
 CREATE INDEX trade_time ON trade (at_ms);
-CREATE INDEX trade_wallet ON trade (wallet, at_ms);
+CREATE INDEX trade_wallet ON trade
+  (wallet, at_ms, chain, usd, realized_usd, margin_cost_usd, intent, held_ms);
 CREATE INDEX trade_position ON trade (position_id, at_ms);
 CREATE INDEX trade_token ON trade (chain, token, at_ms);
 CREATE INDEX trade_tx ON trade (tx);
-CREATE INDEX trade_order ON trade (order_id);
+CREATE INDEX trade_order ON trade (order_id) WHERE order_id IS NOT NULL;
 
 CREATE TABLE follow (
   partner_id TEXT NOT NULL, follower_id TEXT NOT NULL, target_id TEXT NOT NULL, at_ms INTEGER NOT NULL,
   PRIMARY KEY (partner_id, follower_id, target_id)
 ) WITHOUT ROWID;
-CREATE INDEX follow_target ON follow (target_id, partner_id);
+CREATE INDEX follow_target ON follow (target_id, partner_id, at_ms, follower_id);
+CREATE INDEX follow_follower ON follow (follower_id, partner_id, at_ms, target_id);
 
 CREATE TABLE comment (
   id TEXT PRIMARY KEY,
@@ -87,7 +100,7 @@ CREATE TABLE comment (
 ) WITHOUT ROWID;
 CREATE INDEX comment_wallet ON comment (wallet, at_ms);
 CREATE INDEX comment_token ON comment (chain, token, at_ms);
-CREATE INDEX comment_hash ON comment (transaction_hash);
+CREATE INDEX comment_time ON comment (at_ms);
 
 CREATE TABLE reply (
   id TEXT PRIMARY KEY, comment_id TEXT NOT NULL, wallet TEXT NOT NULL, text TEXT NOT NULL,
@@ -101,8 +114,7 @@ CREATE TABLE copy (
 ) WITHOUT ROWID;
 CREATE INDEX copy_comment ON copy (comment_id);
 CREATE INDEX copy_time ON copy (at_ms);
-`,
-  `
+
 CREATE TABLE intent (
   id TEXT PRIMARY KEY,
   comment_id TEXT NOT NULL, partner_id TEXT NOT NULL,
@@ -118,12 +130,7 @@ CREATE TABLE liked (
   profile_id TEXT NOT NULL,
   PRIMARY KEY (profile_id, target_id)
 ) WITHOUT ROWID;
-`,
-  `
-CREATE INDEX follow_newest_followers ON follow (partner_id, target_id, at_ms, follower_id);
-CREATE INDEX follow_newest_follows ON follow (partner_id, follower_id, at_ms, target_id);
-`,
-  `
+
 CREATE TABLE webhook (
   id INTEGER PRIMARY KEY,
   uid TEXT NOT NULL UNIQUE,
@@ -157,23 +164,6 @@ CREATE TABLE delivery (
 );
 CREATE INDEX delivery_waiting ON delivery (webhook_id, seq) WHERE state = 'waiting';
 CREATE INDEX delivery_event ON delivery (event_id);
-`,
-  `
-CREATE INDEX position_wallet ON position
-  (wallet, chain, superseded, token, amount, realized_usd, sell_count, opened_ms, latest_ms);
-CREATE INDEX position_holding ON position (chain, token, superseded, amount DESC, id, realized_usd, opened_ms, latest_ms);
-`,
-  `
-CREATE INDEX position_feed_wallet ON position (wallet, latest_ms / 1000 DESC, id);
-CREATE INDEX position_feed ON position (latest_ms / 1000 DESC, id);
-`,
-  `
-DROP INDEX trade_wallet;
-CREATE INDEX trade_wallet ON trade
-  (wallet, at_ms, chain, usd, realized_usd, margin_cost_usd, intent, held_ms);
-CREATE INDEX position_closed ON position (chain, token, realized_usd DESC, id, superseded, amount);
-CREATE INDEX wallet_ready ON wallet (ready_ms);
-CREATE INDEX comment_time ON comment (at_ms);
 
 -- Sums over the trades of a window, as of the moment in meta 'figures.atMs'; made from the trades, and gone without loss.
 CREATE TABLE figure (
@@ -184,36 +174,38 @@ CREATE TABLE figure (
   PRIMARY KEY (days, profile_id, wallet, chain)
 ) WITHOUT ROWID;
 CREATE TABLE figure_stale (profile_id TEXT PRIMARY KEY) WITHOUT ROWID;
-`,
-  `
--- No question is answered by these.
-DROP INDEX position_token;
-DROP INDEX position_latest;
-DROP INDEX comment_hash;
-`,
-  `
--- That a trade is there once is for an index of its own to see: like the others, a large import makes it at the end.
-CREATE TABLE moved (
-  id INTEGER PRIMARY KEY,
-  row_key TEXT NOT NULL,
-  chain TEXT NOT NULL, wallet TEXT NOT NULL, token TEXT NOT NULL,
-  side TEXT NOT NULL, direction TEXT NOT NULL, leverage REAL NOT NULL,
-  amount REAL NOT NULL, usd REAL NOT NULL, start_amount REAL,
-  at_ms INTEGER NOT NULL, tx TEXT, order_id TEXT,
-  position_id TEXT NOT NULL, intent TEXT NOT NULL,
-  realized_usd REAL NOT NULL, margin_cost_usd REAL NOT NULL, held_ms INTEGER
-);
-INSERT INTO moved SELECT id, row_key, chain, wallet, token, side, direction, leverage, amount, usd, start_amount, at_ms, tx, order_id,
-  position_id, intent, realized_usd, margin_cost_usd, held_ms FROM trade;
-DROP TABLE trade;
-ALTER TABLE moved RENAME TO trade;
-CREATE UNIQUE INDEX trade_row_key ON trade (row_key);
-CREATE INDEX trade_time ON trade (at_ms);
-CREATE INDEX trade_wallet ON trade
-  (wallet, at_ms, chain, usd, realized_usd, margin_cost_usd, intent, held_ms);
-CREATE INDEX trade_position ON trade (position_id, at_ms);
-CREATE INDEX trade_token ON trade (chain, token, at_ms);
-CREATE INDEX trade_tx ON trade (tx);
-CREATE INDEX trade_order ON trade (order_id) WHERE order_id IS NOT NULL;
-`,
-];
+`;
+
+/** The tables that hold a world; `meta` and `partner` are of its database. */
+export const worldTables = [
+  'profile',
+  'wallet',
+  'external',
+  'partner_name',
+  'token',
+  'position',
+  'trade',
+  'follow',
+  'comment',
+  'reply',
+  'copy',
+  'intent',
+  'liked',
+  'webhook',
+  'webhook_wallet',
+  'event',
+  'delivery',
+  'figure',
+  'figure_stale',
+] as const;
+
+/** Drops the indexes of some tables, for a change of most of their rows; gives the SQL that makes them again. */
+export function dropIndexes(db: Db, tables: readonly string[]): string[] {
+  const indexes = db.all<{ name: string; sql: string }>(
+    `SELECT name, sql FROM sqlite_master
+     WHERE type = 'index' AND sql IS NOT NULL AND tbl_name IN (SELECT value FROM json_each(?))`,
+    [JSON.stringify(tables)],
+  );
+  for (const { name } of indexes) db.run(`DROP INDEX ${name}`);
+  return indexes.map(({ sql }) => sql);
+}
