@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import nacl from 'tweetnacl';
 import { privateKeyToAccount } from 'viem/accounts';
-import { makeSigner } from '../src/keys/open-signer.ts';
+import { makeSigner } from '../src/keys/signer.ts';
 import { encodeBase58 } from '../src/model/address.ts';
 import { signComment } from '../src/resources/comment/signed.ts';
 import { signedText } from '../src/resources/comment/signing.ts';

@@ -183,7 +183,7 @@ async function typedSecrets(
   const typed = bare.flatMap((token) => [token, token.slice(token.indexOf('=') + 1), ...token.split(/[=,\s"'`]/)]);
   const hidden = new Map<string, string>();
   for (const token of new Set(typed.map((each) => each.trim()).filter(({ length }) => length >= shortestSecret))) {
-    const { secretIn } = await import('./keys/secret-arguments.ts');
+    const { secretIn } = await import('./keys/private-key.ts');
     const what = await secretIn(token);
     const isHash = /^(?:0x)?[0-9a-f]{64}$/i.test(token);
     const ends = `${token.slice(0, 6)}…${token.slice(-4)}`;

@@ -116,6 +116,8 @@ export interface World {
   keepHeapSmall?: () => Promise<void>;
   /** Opens the sandbox inside this process, which keeps its state in a file. */
   openSandbox: (options: SandboxOptions) => Promise<LocalSandbox>;
+  /** Cost of sealing a key, in place of the usual; tests only. */
+  scryptCost?: { n: number; r: number; p: number };
   /** In place of real sockets; tests only. */
   transport?: Transport;
 }

@@ -2,28 +2,43 @@ import { z } from 'zod';
 import { type Command, defineCommand } from '../cli/command.ts';
 import { local } from '../contract/endpoint.ts';
 import { chainSchema } from '../model/chain.ts';
-import { keyParams } from '../resources/comment/params.ts';
 
-const checkArgv = async (argv: readonly string[]) =>
-  (await import('./secret-arguments.ts')).refuseSecretArguments(argv);
+/** Refuses a command line that holds a private key. */
+export const checkArgv = async (argv: readonly string[]) =>
+  (await import('./private-key.ts')).refuseSecretArguments(argv);
+
+/** Where the key comes from: one of them; never an argument. On a terminal the key is asked for where none is given. */
+const sources = {
+  keyFile: local(
+    z.string().min(1).optional(),
+    'file with the key: hex, a Solana keypair (CLI JSON or base58), or a V3 keystore',
+  ),
+  keyEnv: local(z.string().min(1).optional(), 'name of the environment variable that holds the key'),
+  keyStdin: local(z.boolean().optional(), 'read the key from stdin'),
+};
+const passwordFile = local(z.string().min(1).optional(), 'file with the password of a keystore or stored key');
+
+/** The same with a stored key, as commands take it that sign. */
+export const keyParams = {
+  ...sources,
+  key: local(z.string().min(1).optional(), 'name of a stored key (see sotra key list)'),
+  passwordFile,
+};
+
 const name = local(z.string().min(1), 'name of the key', { positional: true });
-const { key: _, ...sources } = keyParams;
-const keyView = async () => (await import('./view.ts')).keyView;
+const keyView = async () => (await import('./run-keys.ts')).keyView;
 
-/** `key generate`, `key import`, `key list`, `key remove`, `key export`: the private keys that sotra keeps, each sealed with a password. */
+/** The private keys that sotra stores, each sealed with a password. */
 export const commands: readonly Command[] = [
   defineCommand({
     checkArgv,
     words: ['key', 'generate'],
-    summary: 'Make a new private key, sealed with a password and kept under a name',
-    description: 'Nobody else has it: export a copy (key export), and keep the password. It is shown nowhere.',
+    summary: 'Make a new private key and store it, sealed with a password',
+    description: 'There is no other copy: export one (key export), and keep the password. The key is never shown.',
     params: {
       name,
       chain: local(chainSchema.optional(), 'chain that it signs for: solana, or any other for an EVM key (default)'),
-      passwordFile: local(
-        z.string().min(1).optional(),
-        'file with the password to seal with; left out, it is asked for',
-      ),
+      passwordFile: local(z.string().min(1).optional(), 'file with the password to seal with (default: ask for it)'),
     },
     examples: [
       { argv: 'key generate trader', says: 'an EVM key; the password is asked for' },
@@ -37,23 +52,24 @@ export const commands: readonly Command[] = [
   defineCommand({
     checkArgv,
     words: ['key', 'import'],
-    summary: 'Seal a private key with a password and keep it under a name',
+    summary: 'Store a private key, sealed with a password',
     description:
-      'The key comes from --key-file, --key-env, --key-stdin, or a question without echo; never from an argument. A keystore is opened first, and keeps its password unless --new-password-file names another.',
+      'The key comes from --key-file, --key-env, --key-stdin, or a prompt without echo; never from an argument. A keystore is opened first, and keeps its password unless --new-password-file names another.',
     params: {
       name,
       ...sources,
+      passwordFile,
       newPasswordFile: local(
         z.string().min(1).optional(),
-        'file with the password to seal with; left out, that of --password-file, or asked for',
+        'file with the password to seal with (default: that of --password-file, or ask for it)',
       ),
       replace: local(z.boolean().optional(), 'replace a key of this name; the old file stays beside it as a backup'),
     },
     examples: [
-      { argv: 'key import trader --key-file key.hex', says: 'keep an EVM key; the password is asked for' },
+      { argv: 'key import trader --key-file key.hex', says: 'store an EVM key; the password is asked for' },
       {
         argv: 'key import sol --key-file id.json --password-file password.txt',
-        says: 'keep a Solana CLI keypair, without questions',
+        says: 'store a Solana CLI keypair, without questions',
       },
     ],
     uses: ['changes'],
@@ -64,10 +80,10 @@ export const commands: readonly Command[] = [
   defineCommand({
     checkArgv,
     words: ['key', 'list'],
-    summary: 'The keys that are kept, with their addresses',
+    summary: 'List the stored keys with their addresses',
     params: {},
     examples: [
-      { argv: 'key list', says: 'every kept key' },
+      { argv: 'key list', says: 'every stored key' },
       { argv: 'key list --json', says: 'the same as JSON' },
     ],
     uses: [],
@@ -78,31 +94,31 @@ export const commands: readonly Command[] = [
   defineCommand({
     checkArgv,
     words: ['key', 'remove'],
-    summary: 'Remove a kept key for good',
+    summary: 'Remove a stored key for good',
     params: { name },
     examples: [
-      { argv: 'key remove trader', says: 'after a question' },
-      { argv: 'key remove trader --yes', says: 'without one' },
+      { argv: 'key remove trader', says: 'after asking' },
+      { argv: 'key remove trader --yes', says: 'without asking' },
     ],
     uses: ['changes'],
     exitCodes: [3, 130],
     view: keyView,
-    run: async (input, context) => (await import('./run-keys.ts')).dropKey(input.name, context),
+    run: async (input, context) => (await import('./run-keys.ts')).removeKey(input.name, context),
   }),
   defineCommand({
     checkArgv,
     words: ['key', 'export'],
-    summary: 'Export a stored key: sealed, or with --unencrypted as it is',
-    description: 'A key as it is goes into a new file that only you may read, never to the screen.',
+    summary: 'Export a stored key, sealed or unencrypted',
+    description: 'An unencrypted key goes to a file that only you may read, never to the screen.',
     params: {
       name,
-      out: local(z.string().min(1).optional(), 'file to write; replacing one needs a yes'),
+      out: local(z.string().min(1).optional(), 'file to write; replacing one asks first'),
       unencrypted: local(z.boolean().optional(), 'not sealed: hex, or a Solana CLI keypair; needs --out'),
-      passwordFile: keyParams.passwordFile,
+      passwordFile,
     },
     examples: [
       { argv: 'key export trader --out trader.json', says: 'the sealed keystore, for another machine or wallet' },
-      { argv: 'key export sol --unencrypted --out id.json', says: 'the keypair itself, after its password' },
+      { argv: 'key export sol --unencrypted --out id.json', says: 'the keypair itself; its password is asked for' },
     ],
     uses: ['changes'],
     exitCodes: [3, 11, 130],

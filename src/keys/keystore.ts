@@ -9,18 +9,23 @@ import {
 } from 'node:crypto';
 import { promisify } from 'node:util';
 import { z } from 'zod';
-import { keccak256 } from '../resources/comment/keccak.ts';
-import type { Family } from '../resources/comment/swap-fields.ts';
+import { keccak256, loadScrypt } from '../model/keccak.ts';
 import { checkEvmKey, keyError, type PrivateKey } from './private-key.ts';
 
 const pbkdf2 = promisify(pbkdf2WithCallback);
 
-/** What sealing costs: some 256 MB and a second, as geth and cast do. */
-const sealing = { n: 262_144, r: 8, p: 1, dklen: 32 };
-/** Memory that opening a file may take, N and p together: a hostile file must not take the machine down. */
+interface ScryptCost {
+  n: number;
+  r: number;
+  p: number;
+}
+
+/** About 256 MB and a second, as geth and cast do. */
+const sealCost: ScryptCost = { n: 262_144, r: 8, p: 1 };
+/** N and p together: a hostile file must not take the machine down. */
 const maxMemoryBytes = 1040 * 1024 * 1024;
-/** Work that opening a file may take, as N * r * p: eight times what sealing costs. */
-const maxWork = 8 * sealing.n * sealing.r;
+/** Limit of N * r * p: eight times what sealing costs. */
+const maxWork = 8 * sealCost.n * sealCost.r;
 const maxRounds = 10_000_000;
 const maxSaltBytes = 1024;
 
@@ -36,87 +41,77 @@ const sealed = {
   cipherparams: z.looseObject({ iv: hex }),
   mac: hex,
 };
-const cryptoSchema = z.discriminatedUnion('kdf', [
-  z.looseObject({
-    ...sealed,
-    kdf: z.literal('scrypt'),
-    kdfparams: z.looseObject({ n: count, r: count, p: count, dklen: count, salt: hex }),
-  }),
-  z.looseObject({
-    ...sealed,
-    kdf: z.literal('pbkdf2'),
-    kdfparams: z.looseObject({ c: count, prf: z.literal('hmac-sha256'), dklen: count, salt: hex }),
-  }),
-]);
 const keystoreSchema = z.looseObject({
   version: z.literal(3),
   address: z.string().optional(),
-  sotra: z.looseObject({ family: z.enum(['evm', 'solana']) }).optional(),
-  crypto: cryptoSchema,
+  /** Which kind of key it holds: EVM, unless sotra sealed a Solana key in it. */
+  sotra: z.looseObject({ family: z.enum(['evm', 'solana']) }).default({ family: 'evm' }),
+  crypto: z.discriminatedUnion('kdf', [
+    z.looseObject({
+      ...sealed,
+      kdf: z.literal('scrypt'),
+      kdfparams: z.looseObject({ n: count, r: count, p: count, dklen: count, salt: hex }),
+    }),
+    z.looseObject({
+      ...sealed,
+      kdf: z.literal('pbkdf2'),
+      kdfparams: z.looseObject({ c: count, prf: z.literal('hmac-sha256'), dklen: count, salt: hex }),
+    }),
+  ]),
 });
 
-type Keystore = z.output<typeof keystoreSchema>;
+export type Keystore = z.output<typeof keystoreSchema>;
 
-/** The keystore that a JSON value is. Errors: `signing-key` naming the source and the field that is wrong. */
+/** The keystore that a JSON value is. Errors: `signing-key` naming the source and the invalid field, before any password is asked for. */
 export function readKeystore(json: Record<string, unknown>, source: string): Keystore {
   const { Crypto, crypto = Crypto, ...rest } = json;
   const checked = keystoreSchema.safeParse({ ...rest, crypto });
-  if (checked.success) return checkWhole(checked.data, source);
+  if (checked.success) return checkSizes(checked.data, source);
   const where = checked.error.issues[0]?.path.join('.') ?? '';
   throw keyError(`${source} is not a Web3 Secret Storage V3 keystore: see ${where || 'its form'}`);
 }
 
-/** What no password can open is said before one is asked for. */
-function checkWhole(keystore: Keystore, source: string): Keystore {
-  const { address, crypto } = keystore;
+function checkSizes(keystore: Keystore, source: string): Keystore {
+  const { address, crypto, sotra } = keystore;
   const [key, iv, mac] = [crypto.ciphertext, crypto.cipherparams.iv, crypto.mac].map((text) => bytesOf(text).length);
   if (key === undefined || key === 0 || key > 32) throw keyError(`${source} holds ${key} bytes, a private key has 32`);
   if (iv !== 16) throw keyError(`${source} is damaged: its iv has ${iv} bytes, not 16`);
   if (mac !== 32) throw keyError(`${source} is damaged: its mac has ${mac} bytes, not 32`);
-  const form = familyOfKeystore(keystore) === 'evm' ? /^(0x)?[0-9a-fA-F]{40}$/ : /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
+  const form = sotra.family === 'evm' ? /^(0x)?[0-9a-fA-F]{40}$/ : /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
   if (address !== undefined && !form.test(address))
-    throw keyError(`${source} is damaged: its address is ${address === '' ? 'empty' : 'none'}`);
+    throw keyError(`${source} is damaged: its address is ${address === '' ? 'empty' : 'not an address'}`);
   return keystore;
 }
 
-/** Which kind of key a keystore holds: EVM, unless sotra sealed a Solana key in it. */
-export function familyOfKeystore(keystore: Keystore): Family {
-  return keystore.sotra?.family ?? 'evm';
-}
-
 /**
- * The key in a keystore; `undefined` where the password does not open it. Errors: `signing-key` where the file is damaged, asks for more
- * memory or work than is sane.
+ * The key in a keystore; `undefined` where the password does not open it. Errors: `signing-key` where the file is damaged, or asks for too
+ * much memory or work.
  */
 export async function openKeystore(
   keystore: Keystore,
   password: Uint8Array,
   source: string,
 ): Promise<PrivateKey | undefined> {
-  const { crypto } = keystore;
+  const { address, crypto, sotra } = keystore;
   const derived = await deriveKey(crypto, password, source);
   try {
     const ciphertext = bytesOf(crypto.ciphertext);
-    const mac = keccak256(Buffer.concat([derived.subarray(16, 32), ciphertext]));
-    if (!timingSafeEqual(mac, bytesOf(crypto.mac))) return undefined;
+    if (!timingSafeEqual(macOf(derived, ciphertext), bytesOf(crypto.mac))) return undefined;
     const cipher = createDecipheriv('aes-128-ctr', derived.subarray(0, 16), bytesOf(crypto.cipherparams.iv));
     const opened = Buffer.concat([cipher.update(ciphertext), cipher.final()]);
-    const family = familyOfKeystore(keystore);
-    const bytes = padded(opened);
-    if (family === 'evm') checkEvmKey(bytes, source);
-    const { address } = keystore;
-    return { family, bytes, ...(address === undefined ? {} : { statedAddress: address }) };
+    // Some wallets leave out leading zeros of a key.
+    const bytes = new Uint8Array(32);
+    bytes.set(opened, 32 - opened.length);
+    opened.fill(0);
+    if (sotra.family === 'evm') checkEvmKey(bytes, source);
+    return { family: sotra.family, bytes, ...(address === undefined ? {} : { statedAddress: address }) };
   } finally {
     derived.fill(0);
   }
 }
 
-/** Some wallets leave out leading zeros of a key. */
-function padded(opened: Uint8Array): Uint8Array {
-  const bytes = new Uint8Array(32);
-  bytes.set(opened, 32 - opened.length);
-  opened.fill(0);
-  return bytes;
+function macOf(derived: Uint8Array, ciphertext: Uint8Array): Uint8Array {
+  return keccak256(Buffer.concat([derived.subarray(16, 32), ciphertext]));
 }
 
 function bytesOf(text: string): Buffer {
@@ -135,24 +130,17 @@ async function deriveKey(crypto: Keystore['crypto'], password: Uint8Array, sourc
   const { n, r, p } = crypto.kdfparams;
   if ((n & (n - 1)) !== 0 || n < 2) throw keyError(`${source}: scrypt N ${n} is not a power of two`);
   if (128 * r * (n + p) > maxMemoryBytes || n * r * p > maxWork)
-    throw keyError(`${source} asks for more memory or work than is sane (scrypt N ${n}, r ${r}, p ${p})`);
-  return scrypt(password, salt, { n, r, p, dklen }).catch((cause: unknown) => {
+    throw keyError(`${source} asks for too much memory or work (scrypt N ${n}, r ${r}, p ${p})`);
+  return scrypt(password, salt, { n, r, p }, dklen).catch((cause: unknown) => {
     if (!(cause instanceof RangeError)) throw cause;
-    throw keyError(`${source}: its scrypt cannot be done (N ${n}, r ${r}, p ${p})`);
+    throw keyError(`${source}: scrypt cannot run with N ${n}, r ${r}, p ${p}`);
   });
 }
 
-interface ScryptCost {
-  n: number;
-  r: number;
-  p: number;
-  dklen: number;
-}
-
-/** OpenSSL refuses N >= 2^(16 r), which old wallets wrote (r = 1): those go through code that does not. */
-async function scrypt(password: Uint8Array, salt: Uint8Array, { n, r, p, dklen }: ScryptCost): Promise<Buffer> {
+async function scrypt(password: Uint8Array, salt: Uint8Array, { n, r, p }: ScryptCost, dklen: number): Promise<Buffer> {
+  // OpenSSL refuses N >= 2^(16 r), which old wallets wrote (r = 1).
   if (r === 1 && n >= 65_536) {
-    const { scryptAsync } = await import('@noble/hashes/scrypt.js');
+    const scryptAsync = await loadScrypt();
     return Buffer.from(await scryptAsync(password, salt, { N: n, r, p, dkLen: dklen, maxmem: 2 * maxMemoryBytes }));
   }
   const maxmem = 128 * n * r + 128 * r * p + 1024 * 1024;
@@ -164,24 +152,30 @@ async function scrypt(password: Uint8Array, salt: Uint8Array, { n, r, p, dklen }
 }
 
 /** A key sealed with a password: a V3 keystore, which other wallets open too where the key is of EVM. */
-export async function sealKey(key: PrivateKey, address: string, password: Uint8Array): Promise<object> {
+export async function sealKey(
+  { family, bytes }: PrivateKey,
+  address: string,
+  password: Uint8Array,
+  cost: ScryptCost = sealCost,
+): Promise<Record<string, unknown>> {
+  const dklen = 32;
   const [salt, iv] = [randomBytes(32), randomBytes(16)];
-  const derived = await scrypt(password, salt, sealing);
+  const derived = await scrypt(password, salt, cost, dklen);
   const cipher = createCipheriv('aes-128-ctr', derived.subarray(0, 16), iv);
-  const ciphertext = Buffer.concat([cipher.update(key.bytes), cipher.final()]);
-  const mac = Buffer.from(keccak256(Buffer.concat([derived.subarray(16, 32), ciphertext]))).toString('hex');
+  const ciphertext = Buffer.concat([cipher.update(bytes), cipher.final()]);
+  const mac = Buffer.from(macOf(derived, ciphertext)).toString('hex');
   derived.fill(0);
   return {
     version: 3,
     id: randomUUID(),
-    address: key.family === 'evm' ? address.slice(2).toLowerCase() : address,
-    ...(key.family === 'evm' ? {} : { sotra: { family: key.family } }),
+    address: family === 'evm' ? address.slice(2).toLowerCase() : address,
+    ...(family === 'evm' ? {} : { sotra: { family } }),
     crypto: {
       cipher: 'aes-128-ctr',
       cipherparams: { iv: iv.toString('hex') },
       ciphertext: ciphertext.toString('hex'),
       kdf: 'scrypt',
-      kdfparams: { ...sealing, salt: salt.toString('hex') },
+      kdfparams: { ...cost, dklen, salt: salt.toString('hex') },
       mac,
     },
   };

@@ -2,23 +2,70 @@ import type { Context } from '../context.ts';
 import { SotraError, usageError } from '../errors.ts';
 import { warnOfReaders } from '../files/durable-file.ts';
 import { readWhole } from '../files/source.ts';
+import { normalizeAddress, plainAddress } from '../model/address.ts';
+import type { ChainFamily } from '../model/chain.ts';
 import { mayAsk } from '../output/confirm.ts';
-import type { KeyInput } from '../resources/comment/params.ts';
-import type { Family } from '../resources/comment/swap-fields.ts';
 import { readEnv } from '../settings/settings.ts';
-import { keyFolder } from './key-folder.ts';
-import { readKept } from './key-store.ts';
-import { familyOfKeystore, openKeystore, readKeystore } from './keystore.ts';
-import { type KeyContent, keyError, type PrivateKey, readKeyContent } from './private-key.ts';
-import { safeWays } from './secret-arguments.ts';
+import { keyFolder, readStoredKey } from './key-store.ts';
+import { type Keystore, openKeystore, readKeystore } from './keystore.ts';
+import { type KeyContent, keyError, type PrivateKey, readKeyContent, safeWays } from './private-key.ts';
+import { type Encoding, makeSigner, type Signer } from './signer.ts';
+
+export interface KeyInput {
+  keyFile?: string | undefined;
+  keyEnv?: string | undefined;
+  keyStdin?: boolean | undefined;
+  key?: string | undefined;
+  passwordFile?: string | undefined;
+}
 
 const wrongPassword = 'Check which password belongs to it. If it is this one, the file is damaged.';
-/** How often a password may be typed. */
-const passwordTries = 3;
+const maxPasswordTries = 3;
+const familyNames: Record<ChainFamily, string> = { evm: 'an EVM', solana: 'a Solana' };
 
-const familyNames: Record<Family, string> = { evm: 'an EVM', solana: 'a Solana' };
+interface SignerOptions {
+  family: ChainFamily;
+  encoding?: Encoding | undefined;
+  /** The address that the key must belong to. */
+  expected?: string | undefined;
+}
 
-/** The flags of the key sources that were used. */
+/**
+ * What `act` gives, called with a signer for the key that the flags name; the key is wiped afterwards, also after an error. Errors: those of
+ * `openKey`; `signing-key` where the key belongs to another address than expected.
+ */
+export async function withSigner<T>(
+  input: KeyInput,
+  { family, encoding = 'base58', expected }: SignerOptions,
+  context: Context,
+  act: (signer: Signer) => Promise<T>,
+): Promise<T> {
+  const key = await openKey(input, family, context);
+  const signer = await makeSigner(family, key.bytes, encoding).finally(() => key.bytes.fill(0));
+  try {
+    // Opening a keystore takes a second, in which somebody may have pressed Ctrl-C.
+    if (context.world.signal.aborted) throw new SotraError('interrupted', 'interrupted: nothing was signed');
+    checkStatedAddress(key, signer.address);
+    if (expected !== undefined && normalizeAddress(plainAddress(expected)) !== normalizeAddress(signer.address))
+      throw keyError(
+        `the key is that of ${signer.address}, not of ${expected}`,
+        'Give the key of that address, or omit --signer.',
+      );
+    return await act(signer);
+  } finally {
+    signer.forget();
+  }
+}
+
+/** Refuses a keystore that names another address than its key has. Errors: `signing-key`. */
+export function checkStatedAddress({ statedAddress: stated }: PrivateKey, address: string): void {
+  const plain = (text: string) => text.toLowerCase().replace(/^0x/, '');
+  if (stated === undefined || stated === address || (address.startsWith('0x') && plain(stated) === plain(address)))
+    return;
+  throw new SotraError('signing-key', `the keystore names the address ${stated}, but its key is that of ${address}`);
+}
+
+/** The flags that name a key. */
 export function keySources({ keyFile, keyEnv, keyStdin, key }: KeyInput): string[] {
   return [
     ...(keyFile === undefined ? [] : ['--key-file']),
@@ -28,7 +75,7 @@ export function keySources({ keyFile, keyEnv, keyStdin, key }: KeyInput): string
   ];
 }
 
-/** Refuses no source, several, or one that cannot be, before anything else happens. Errors: `usage`. */
+/** Refuses no key source, several, or a second use of stdin. Errors: `usage`. */
 export function checkKeySource(input: KeyInput, context: Context, stdinUse?: string): void {
   const sources = keySources(input);
   if (sources.length > 1) throw usageError(`${sources.join(' and ')} contradict each other`, 'Give the key one way.');
@@ -38,22 +85,22 @@ export function checkKeySource(input: KeyInput, context: Context, stdinUse?: str
 }
 
 /**
- * The key that the flags name, opened; `undefined` family takes any. The caller wipes it. Errors: `usage`, `signing-key` (11) for a key that
- * does not open or is of the other family, which is said before a password is asked for; `local-file`, `interrupted`.
+ * The key that the flags name, opened; `undefined` family takes any. The caller wipes it. Errors: `usage`, `signing-key` for a key that
+ * does not open or is of the other family (before a password is asked for), `local-file`, `interrupted`.
  */
-export async function openKey(input: KeyInput, family: Family | undefined, context: Context): Promise<PrivateKey> {
+export async function openKey(input: KeyInput, family: ChainFamily | undefined, context: Context): Promise<PrivateKey> {
   for (const file of [input.keyFile, input.passwordFile]) if (file !== undefined) warnOfReaders(file, context);
   const { content, source } = await readSource(input, family, context);
-  const found = content.kind === 'plain' ? content.key.family : familyOfKeystore(readKeystore(content.json, source));
+  const found = content.kind === 'plain' ? content.key.family : readKeystore(content.json, source).sotra.family;
   if (family !== undefined && found !== family) {
     if (content.kind === 'plain') content.key.bytes.fill(0);
     throw keyError(
-      `${source} holds ${familyNames[found]} key, the chain wants ${familyNames[family]} key`,
+      `${source} holds ${familyNames[found]} key, the chain needs ${familyNames[family]} key`,
       'Check --chain, or give the key of the other wallet.',
     );
   }
   if (content.kind === 'plain') return content.key;
-  return unseal(content.json, source, input, context);
+  return unseal(readKeystore(content.json, source), source, input.passwordFile, context);
 }
 
 interface Source {
@@ -61,15 +108,13 @@ interface Source {
   source: string;
 }
 
-async function readSource(input: KeyInput, family: Family | undefined, context: Context): Promise<Source> {
+async function readSource(input: KeyInput, family: ChainFamily | undefined, context: Context): Promise<Source> {
   const { world } = context;
   if (input.key !== undefined) {
-    const { json } = readKept(await keyFolder(context), input.key);
+    const { json } = readStoredKey(await keyFolder(context), input.key);
     return { content: { kind: 'keystore', json }, source: `key ${input.key}` };
   }
-  if (input.keyFile !== undefined) {
-    return readContent(await readWhole(input.keyFile, world.io), input.keyFile);
-  }
+  if (input.keyFile !== undefined) return readContent(await readWhole(input.keyFile, world.io), input.keyFile);
   if (input.keyEnv !== undefined) return readContent(fromEnv(input.keyEnv, context), `the variable ${input.keyEnv}`);
   if (input.keyStdin === true) return readContent(await readWhole('-', world.io), 'stdin');
   if (!mayAsk(context)) throw usageError('no key is given', safeWays);
@@ -95,12 +140,11 @@ function fromEnv(name: string, { world }: Context): Buffer {
 }
 
 async function unseal(
-  json: Record<string, unknown>,
+  keystore: Keystore,
   source: string,
-  { passwordFile }: KeyInput,
+  passwordFile: string | undefined,
   context: Context,
 ): Promise<PrivateKey> {
-  const keystore = readKeystore(json, source);
   if (passwordFile !== undefined) {
     for (const password of await filePasswords(passwordFile, context)) {
       const key = await openKeystore(keystore, password, source);
@@ -111,20 +155,20 @@ async function unseal(
   }
   if (!mayAsk(context))
     throw usageError(`${source} needs a password`, 'Give it with --password-file <file>, or run this on a terminal.');
-  for (let left = passwordTries; left > 0; left -= 1) {
+  for (let left = maxPasswordTries; left > 0; left -= 1) {
     const typed = await context.world.io.ask(`Password of ${source} (not shown): `, { hidden: true });
     const key = await openKeystore(keystore, Buffer.from(typed), source);
     if (key !== undefined) return key;
     if (left > 1) context.note('That password does not open it.');
   }
-  throw keyError(`no password that was typed opens ${source}`, wrongPassword);
+  throw keyError(`none of the typed passwords opens ${source}`, wrongPassword);
 }
 
-/** What a password file may mean: without the line end that editors add, and, should that not open, as it is. */
+/** What a password file may mean, tried in this order: without the line end that editors add, and as it is. */
 async function filePasswords(file: string, { world }: Context): Promise<Buffer[]> {
   const bytes = await readWhole(file, world.io);
-  const end = bytes.at(-1) !== 0x0a ? bytes.length : bytes.at(-2) === 0x0d ? bytes.length - 2 : bytes.length - 1;
-  return end === bytes.length ? [bytes] : [Buffer.from(bytes.subarray(0, end)), bytes];
+  if (bytes.at(-1) !== 0x0a) return [bytes];
+  return [Buffer.from(bytes.subarray(0, bytes.at(-2) === 0x0d ? -2 : -1)), bytes];
 }
 
 /** The password to seal a key with: from a file, or typed twice. Errors: `usage` for an empty one, or where nobody can be asked. */
@@ -140,7 +184,7 @@ export async function newPassword(file: string | undefined, context: Context): P
       'Give it with --password-file <file>, or run this on a terminal.',
     );
   const first = await context.world.io.ask('Password to seal the key with (not shown): ', { hidden: true });
-  if (first === '') throw usageError('an empty password seals nothing');
+  if (first === '') throw usageError('the password is empty');
   const second = await context.world.io.ask('The same password again: ', { hidden: true });
   if (first !== second) throw new SotraError('signing-key', 'the two passwords differ: nothing was stored');
   return Buffer.from(first);

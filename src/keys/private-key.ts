@@ -1,18 +1,17 @@
 import { createPrivateKey, createPublicKey } from 'node:crypto';
-import { SotraError } from '../errors.ts';
+import { SotraError, usageError } from '../errors.ts';
 import { decodeBase58 } from '../model/address.ts';
+import type { ChainFamily } from '../model/chain.ts';
 import { parseJson } from '../model/json.ts';
-import type { Family } from '../resources/comment/swap-fields.ts';
 
 /** A private key: 32 bytes, on EVM the number, on solana the ed25519 seed. Whoever holds it wipes it with `fill(0)`. */
 export interface PrivateKey {
-  family: Family;
+  family: ChainFamily;
   bytes: Uint8Array;
   /** The address that its keystore names. */
   statedAddress?: string;
 }
 
-/** What the content of a key file is: a key as it is, or a keystore that a password opens. */
 export type KeyContent = { kind: 'plain'; key: PrivateKey } | { kind: 'keystore'; json: Record<string, unknown> };
 
 /**
@@ -30,7 +29,7 @@ export function readKeyContent(content: Uint8Array, source: string): KeyContent 
     const pair = decodeBase58(Buffer.from(trimmed).toString('latin1'));
     if (pair?.length === 64) return { kind: 'plain', key: solanaKey(pair, source) };
   }
-  throw keyError(`${source} holds no private key that sotra knows${phraseHint(trimmed)}`);
+  throw keyError(`${source} holds no private key in a known form${phraseHint(trimmed)}`);
 }
 
 function phraseHint(bytes: Uint8Array): string {
@@ -39,13 +38,11 @@ function phraseHint(bytes: Uint8Array): string {
   return isPhrase ? ': it looks like a recovery phrase, which opens more than one account; export the key of one' : '';
 }
 
-/** An error about a key. `hint` says which forms are read where none is given. */
-export function keyError(message: string, hint?: string): SotraError {
-  return new SotraError('signing-key', message, {
-    hint:
-      hint ??
-      'Known forms: 64 hex digits, a Solana keypair (CLI JSON or base58), a Web3 Secret Storage V3 keystore (JSON).',
-  });
+const knownForms =
+  'Known forms: 64 hex digits, a Solana keypair (CLI JSON or base58), a Web3 Secret Storage V3 keystore (JSON).';
+
+export function keyError(message: string, hint = knownForms): SotraError {
+  return new SotraError('signing-key', message, { hint });
 }
 
 const isSpace = (byte: number | undefined) => byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d;
@@ -77,7 +74,7 @@ function readHex(text: Uint8Array): Uint8Array | undefined {
   return bytes;
 }
 
-/** The numbers of a JSON list of bytes; `undefined` where it is none. */
+/** The numbers of a JSON list of bytes, without making text of them; `undefined` for anything else. */
 function readByteList(text: Uint8Array): Uint8Array | undefined {
   const numbers: number[] = [];
   let current = -1;
@@ -98,13 +95,13 @@ function readJson(text: Uint8Array, source: string): Record<string, unknown> {
   try {
     return parseJson(Buffer.from(text).toString('utf8')) as Record<string, unknown>;
   } catch {
-    throw keyError(`${source} is neither a key nor whole JSON`);
+    throw keyError(`${source} is neither a key nor complete JSON`);
   }
 }
 
 const order = Buffer.from('fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141', 'hex');
 
-/** The bytes, when they are a key of EVM: 32 of them, above zero and below the order of the curve. Errors: `signing-key`. */
+/** The bytes, if they are an EVM key: 32 of them, above zero and below the order of the curve. Errors: `signing-key`. */
 export function checkEvmKey(bytes: Uint8Array, source: string): Uint8Array {
   if (bytes.length === 32 && bytes.some((byte) => byte !== 0) && Buffer.compare(bytes, order) < 0) return bytes;
   throw keyError(`the key in ${source} is not a valid EVM private key`);
@@ -120,10 +117,10 @@ function solanaKey(pair: Uint8Array, source: string): PrivateKey {
   return { family: 'solana', bytes };
 }
 
-/** What stands before the 32 bytes of an ed25519 seed in DER. Source: RFC 8410. */
+/** DER header of a 32-byte ed25519 seed. Source: RFC 8410. */
 const derPrefix = Buffer.from('302e020100300506032b657004220420', 'hex');
 
-/** The public key of an ed25519 seed, by Node's OpenSSL: 32 bytes. Never throws for 32 bytes. */
+/** The public key of an ed25519 seed: 32 bytes. */
 export function publicKeyOf(seed: Uint8Array): Uint8Array {
   const der = Buffer.concat([derPrefix, seed]);
   const key = createPublicKey(createPrivateKey({ key: der, format: 'der', type: 'pkcs8' }));
@@ -131,7 +128,48 @@ export function publicKeyOf(seed: Uint8Array): Uint8Array {
   return key.export({ format: 'der', type: 'spki' }).subarray(-32);
 }
 
-/** True where the second half of 64 bytes is the public key of the first: a Solana keypair and no signature. */
+/** True where the second half of 64 bytes is the public key of the first: a Solana keypair, not a signature. */
 export function isKeypair(bytes: Uint8Array): boolean {
   return Buffer.from(publicKeyOf(bytes.subarray(0, 32))).equals(bytes.subarray(32, 64));
+}
+
+export const safeWays =
+  'Give it with --key-file <file>, --key-env <NAME>, --key-stdin or --key <name>, or type it at the question on a terminal.';
+
+/** Refuses a command line with what looks like a private key, without showing it. `--tx` may be 64 hex digits. Errors: `usage`. */
+export async function refuseSecretArguments(argv: readonly string[]): Promise<void> {
+  for (const [index, token] of argv.entries()) {
+    const joined = /^(--[\w-]+)=([\s\S]*)$/.exec(token);
+    const before = argv[index - 1] ?? '';
+    const flag = joined?.[1] ?? (before.startsWith('--') && !before.includes('=') ? before : undefined);
+    const value = joined?.[2] ?? token;
+    if (flag === '--tx' && /^(0x)?[0-9a-f]{64}$/i.test(value)) continue;
+    const what = await secretIn(value);
+    // 64 zero bytes in base58 are 64 ones: an invalid signature in the form of a key.
+    if (what === undefined || (flag === '--signature' && value === '1'.repeat(64))) continue;
+    const where = flag ?? 'an argument';
+    throw usageError(
+      `${where} holds what looks like ${what} (not shown here): other processes see arguments, and the shell keeps them`,
+      `${safeWays} Treat the one you typed as compromised.`,
+    );
+  }
+}
+
+/** What kind of secret a text looks like: `a private key`; `undefined` where it looks like none. */
+export async function secretIn(value: string): Promise<string | undefined> {
+  const text = value.trim();
+  if (/^(0x)?[0-9a-f]{64}$/i.test(text)) return 'a private key';
+  if (/^\[\s*(\d{1,3}\s*,\s*){31,63}\d{1,3}\s*\]$/.test(text)) return 'a Solana keypair';
+  const bytes = keypairBytes(text);
+  if (bytes?.length === 64 && isKeypair(bytes)) return 'a Solana keypair';
+  const words = text.split(/\s+/);
+  if (![12, 15, 18, 21, 24].includes(words.length) || !words.every((word) => /^[a-z]{3,8}$/.test(word)))
+    return undefined;
+  const { areRecoveryWords } = await import('./signer.ts');
+  return (await areRecoveryWords(words)) ? 'a recovery phrase' : undefined;
+}
+
+function keypairBytes(text: string): Uint8Array | undefined {
+  if (/^(0x)?[0-9a-f]{128}$/i.test(text)) return Buffer.from(text.replace(/^0x/i, ''), 'hex');
+  return text.length >= 86 && text.length <= 90 ? decodeBase58(text) : undefined;
 }

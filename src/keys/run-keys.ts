@@ -1,21 +1,28 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import type { Result } from '../cli/command.ts';
 import type { Context } from '../context.ts';
 import { SotraError, usageError } from '../errors.ts';
 import { warnOfReaders } from '../files/durable-file.ts';
+import { familyOf } from '../model/chain.ts';
 import { confirm, confirmReplace } from '../output/confirm.ts';
 import { showPlan } from '../output/dry-run.ts';
+import { addressCell } from '../output/format.ts';
 import { safeJson } from '../output/json.ts';
-import type { KeyInput } from '../resources/comment/params.ts';
-import { familyOf } from '../resources/comment/swap-fields.ts';
-import { keyFolder } from './key-folder.ts';
-import { keptFile, listKeys, readKept, removeKey, storeKey, writeSecretFile } from './key-store.ts';
+import type { View } from '../output/view.ts';
+import {
+  keyFileOf,
+  keyFolder,
+  listKeys,
+  readStoredKey,
+  type StoredKey,
+  storeKey,
+  writeSecretFile,
+} from './key-store.ts';
 import { openKeystore, readKeystore, sealKey } from './keystore.ts';
-import { checkKeySource, newPassword, openKey } from './open-key.ts';
-import { checkStatedAddress, makeSigner } from './open-signer.ts';
+import { checkKeySource, checkStatedAddress, type KeyInput, newPassword, openKey } from './open-key.ts';
 import { checkEvmKey, type PrivateKey, publicKeyOf } from './private-key.ts';
-import { keyView, type ShownKey } from './view.ts';
+import { makeSigner } from './signer.ts';
 
 interface ImportInput extends KeyInput {
   name: string;
@@ -23,20 +30,24 @@ interface ImportInput extends KeyInput {
   replace?: boolean | undefined;
 }
 
-/** Seals a key and keeps it. Errors: `usage` for a name that is taken, before the key is read; `signing-key`, `local-file`. */
+/** Errors: `usage` for a name that is taken, before the key is read; `signing-key`, `local-file`. */
 export async function importKey(input: ImportInput, context: Context): Promise<Result> {
   const folder = await keyFolder(context);
   const replace = input.replace === true;
-  if (existsSync(keptFile(folder, input.name)) && !replace)
-    throw usageError(`key ${input.name} exists already`, 'Replace it with --replace, or take another name.');
+  if (existsSync(keyFileOf(folder, input.name)) && !replace)
+    throw usageError(`key ${input.name} exists already`, 'Replace it with --replace, or choose another name.');
   checkKeySource(input, context);
   if (context.options.dryRun)
     return showPlan([
-      { action: replace ? 'replace' : 'store', what: `key ${input.name}`, detail: keptFile(folder, input.name) },
+      { action: replace ? 'replace' : 'store', what: `key ${input.name}`, detail: keyFileOf(folder, input.name) },
     ]);
   const key = await openKey(input, undefined, context);
   if (input.newPasswordFile !== undefined) warnOfReaders(input.newPasswordFile, context);
-  return keep(key, { name: input.name, replace, passwordFile: input.newPasswordFile ?? input.passwordFile }, context);
+  return sealAndStore(
+    key,
+    { name: input.name, replace, passwordFile: input.newPasswordFile ?? input.passwordFile },
+    context,
+  );
 }
 
 interface GenerateInput {
@@ -45,77 +56,75 @@ interface GenerateInput {
   passwordFile?: string | undefined;
 }
 
-/** Makes a new key, seals and keeps it; with `--dry-run` says what it would be. Errors: `usage` for a name that is taken, `local-file`. */
+/** Errors: `usage` for a name that is taken, `local-file`. */
 export async function generateKey(
   { name, chain = 'ethereum', passwordFile }: GenerateInput,
   context: Context,
 ): Promise<Result> {
-  const file = keptFile(await keyFolder(context), name);
-  if (existsSync(file)) throw usageError(`key ${name} exists already`, 'Take another name.');
+  const file = keyFileOf(await keyFolder(context), name);
+  if (existsSync(file)) throw usageError(`key ${name} exists already`, 'Choose another name.');
   const family = familyOf(chain);
   if (context.options.dryRun) return showPlan([{ action: 'store', what: `a new ${family} key ${name}`, detail: file }]);
   if (passwordFile !== undefined) warnOfReaders(passwordFile, context);
   const key: PrivateKey = { family, bytes: randomBytes(32) };
-  // Of 2^128 such numbers one or so is no key of EVM.
+  // About one in 2^128 such numbers is not an EVM key.
   if (family === 'evm') checkEvmKey(key.bytes, 'the random bytes');
-  const kept = await keep(key, { name, replace: false, passwordFile }, context);
-  context.note(`Keep a copy of it, and the password: sotra key export ${name} --out <file>`);
-  return kept;
+  const result = await sealAndStore(key, { name, replace: false, passwordFile }, context);
+  context.note(`Back it up, and keep the password: sotra key export ${name} --out <file>`);
+  return result;
 }
 
-/** Wipes the key when it is kept, or cannot be. */
-async function keep(
+/** Wipes the key, also after an error. */
+async function sealAndStore(
   key: PrivateKey,
   { name, replace, passwordFile }: { name: string; replace: boolean; passwordFile: string | undefined },
   context: Context,
 ): Promise<Result> {
   try {
-    const address = await addressOf(key);
+    const signer = await makeSigner(key.family, key.bytes, 'base58');
+    signer.forget();
+    const { address } = signer;
+    checkStatedAddress(key, address);
     const password = await newPassword(passwordFile, context);
-    const sealed = await sealChecked(key, address, password).finally(() => password.fill(0));
+    const sealed = await sealChecked(key, address, password, context).finally(() => password.fill(0));
     const folder = await keyFolder(context);
     const { file, backup } = storeKey(folder, name, sealed, { replace, nowMs: context.world.now() });
-    if (backup !== undefined) context.note(`The key that had this name is now in ${backup}.`);
-    context.note('The key is sealed with your password: without it, nobody can open it, and neither can you.');
-    const kept: ShownKey = { name, family: key.family, address, file };
-    return { kind: 'answer', answer: backup === undefined ? kept : { ...kept, backup }, view: keyView };
+    if (backup !== undefined) context.note(`The previous key of this name is in ${backup}.`);
+    context.note('The key is sealed with your password: without the password nobody can open it, you included.');
+    const stored: ShownKey = { name, family: key.family, address, file };
+    return { kind: 'answer', answer: backup === undefined ? stored : { ...stored, backup }, view: keyView };
   } finally {
     key.bytes.fill(0);
   }
 }
 
-async function addressOf(key: PrivateKey): Promise<string> {
-  const signer = await makeSigner(key.family, key.bytes, 'base58');
-  signer.forget();
-  checkStatedAddress(key, signer.address);
-  return signer.address;
-}
-
-/** Seals and opens again, so that no key is kept that could not be opened. */
-async function sealChecked(key: PrivateKey, address: string, password: Uint8Array): Promise<object> {
-  const sealed = await sealKey(key, address, password);
-  const keystore = readKeystore({ ...sealed }, 'the sealed key');
-  const opened = await openKeystore(keystore, password, 'the sealed key');
+/** Seals and opens again, so that no key is stored that could not be opened. */
+async function sealChecked(
+  key: PrivateKey,
+  address: string,
+  password: Uint8Array,
+  { world }: Context,
+): Promise<object> {
+  const sealed = await sealKey(key, address, password, world.scryptCost);
+  const opened = await openKeystore(readKeystore(sealed, 'the sealed key'), password, 'the sealed key');
   const isSame = opened !== undefined && Buffer.from(opened.bytes).equals(key.bytes);
   opened?.bytes.fill(0);
   if (isSame) return sealed;
   throw new SotraError('internal', 'the sealed key does not open to the same key: nothing was stored');
 }
 
-/** Every kept key, sorted by name; may be empty. */
 export async function showKeys(context: Context): Promise<Result> {
   return { kind: 'answer', answer: listKeys(await keyFolder(context), context.warn), view: keyView };
 }
 
-/** Removes a kept key after a yes. Errors: those of `confirm`. */
-export async function dropKey(name: string, context: Context): Promise<Result> {
-  const folder = await keyFolder(context);
-  const { kept } = readKept(folder, name);
-  const what = `key ${name} (${kept.address})`;
-  if (context.options.dryRun) return showPlan([{ action: 'remove', what, detail: kept.file }]);
+/** Errors: those of `confirm`. */
+export async function removeKey(name: string, context: Context): Promise<Result> {
+  const { stored } = readStoredKey(await keyFolder(context), name);
+  const what = `key ${name} (${stored.address})`;
+  if (context.options.dryRun) return showPlan([{ action: 'remove', what, detail: stored.file }]);
   await confirm(`remove ${what} for good`, context);
-  removeKey(folder, name);
-  context.note(`Key ${name} (${kept.address}) is removed.`);
+  rmSync(stored.file);
+  context.note(`Removed ${what}.`);
   return { kind: 'none' };
 }
 
@@ -126,11 +135,11 @@ interface ExportInput {
   passwordFile?: string | undefined;
 }
 
-/** The sealed form of a kept key, or with `unencrypted` the key itself, into a file. Errors: `usage`, `signing-key`, `local-file`. */
+/** The sealed form of a stored key, or with `unencrypted` the key itself in a file. Errors: `usage`, `signing-key`, `local-file`. */
 export async function exportKey(input: ExportInput, context: Context): Promise<Result> {
-  const { kept, json } = readKept(await keyFolder(context), input.name);
+  const { stored, json } = readStoredKey(await keyFolder(context), input.name);
   if (context.options.dryRun) {
-    if (input.out === undefined) throw usageError('--dry-run: without --out nothing is written', 'Leave it out.');
+    if (input.out === undefined) throw usageError('--dry-run: without --out nothing is written', 'Omit it.');
     return showPlan([
       { action: 'write', what: `key ${input.name}${input.unencrypted ? ', not sealed' : ''}`, detail: input.out },
     ]);
@@ -140,20 +149,22 @@ export async function exportKey(input: ExportInput, context: Context): Promise<R
     if (input.out === undefined) return { kind: 'text', text };
     await confirmReplace('--out', input.out, context);
     writeSecretFile(input.out, text, { exclusive: false });
-    if (kept.family === 'solana')
-      context.note('A sealed Solana key opens in sotra only; other wallets take --unencrypted.');
+    if (stored.family === 'solana')
+      context.note('A sealed Solana key opens in sotra only; for other wallets export it with --unencrypted.');
   } else {
     if (input.out === undefined)
-      throw usageError('--unencrypted needs --out <file>: a key as it is never goes to the screen or a pipe');
+      throw usageError('--unencrypted needs --out <file>: an unencrypted key never goes to the screen or a pipe');
     await confirmReplace('--out', input.out, context);
-    const key = await openKey({ key: input.name, passwordFile: input.passwordFile }, kept.family, context);
+    const key = await openKey({ key: input.name, passwordFile: input.passwordFile }, stored.family, context);
     try {
       writeSecretFile(input.out, plainText(key), { exclusive: false });
     } finally {
       key.bytes.fill(0);
     }
   }
-  context.note(`Key ${input.name} (${kept.address}) is in ${input.out}${input.unencrypted ? ', not sealed' : ''}.`);
+  context.note(
+    `Exported key ${input.name} (${stored.address}) to ${input.out}${input.unencrypted ? ', not sealed' : ''}.`,
+  );
   return { kind: 'none' };
 }
 
@@ -161,3 +172,44 @@ function plainText({ family, bytes }: PrivateKey): string {
   if (family === 'evm') return `0x${Buffer.from(bytes).toString('hex')}\n`;
   return `${JSON.stringify([...bytes, ...publicKeyOf(bytes)])}\n`;
 }
+
+interface ShownKey extends StoredKey {
+  backup?: string;
+}
+
+/** The stored keys, one line each. */
+export const keyView: View<readonly ShownKey[] | ShownKey, ShownKey> = {
+  layout: 'table',
+  rows: (answer) => ('name' in answer ? [answer] : answer),
+  columns: [
+    { key: 'name', header: 'Name', help: 'name of the key, for --key', value: (key) => key.name },
+    { key: 'family', header: 'Kind', help: 'evm or solana', value: (key) => key.family },
+    {
+      key: 'address',
+      header: 'Address',
+      help: 'address that it signs as',
+      value: (key) => key.address,
+      show: (key) => ({ text: key.address, tone: 'strong' }),
+      cut: 'middle',
+      keep: 44,
+    },
+    {
+      key: 'file',
+      header: 'File',
+      help: 'where it is stored, sealed',
+      value: (key) => key.file,
+      show: (key) => key.file,
+      drop: 1,
+      cut: 'middle',
+    },
+    {
+      key: 'backup',
+      header: 'Backup',
+      help: 'where the key that it replaced is now',
+      value: (key) => key.backup,
+      show: (key) => addressCell(key.backup),
+      extra: true,
+    },
+  ],
+  empty: 'No keys are stored. Make one: sotra key generate <name>.',
+};

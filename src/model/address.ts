@@ -28,6 +28,11 @@ export function isUuid(text: string): boolean {
   return uuidPattern.test(text);
 }
 
+/** The address without the `solana:` that some clients put before it (wire-facts 3.6). */
+export function plainAddress(address: string): string {
+  return address.startsWith('solana:') ? address.slice('solana:'.length) : address;
+}
+
 /** The address as the service returns it: EVM lowercase, everything else unchanged. */
 export function normalizeAddress(text: string): string {
   return isEvmAddress(text) ? text.toLowerCase() : text;

@@ -28,6 +28,13 @@ export const chainTitles: Readonly<Record<LeaderboardChain, string>> = {
   hyperliquid: 'Hyperliquid',
 };
 
+/** Which kind of key signs for a chain: Hyperliquid accounts are EVM addresses (wire-facts 1, row 23). */
+export type ChainFamily = 'evm' | 'solana';
+
+export function familyOf(chain: string): ChainFamily {
+  return chain === 'solana' ? 'solana' : 'evm';
+}
+
 export const chainSchema = z.enum(chains);
 export const leaderboardChainSchema = z.enum(leaderboardChains);
 

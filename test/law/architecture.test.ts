@@ -37,7 +37,7 @@ const rules: readonly { room: string; may: string; types?: string; not?: string 
   { room: 'output', may: 'output/ http/ model/ errors.ts world.ts', types: 'cli/ context.ts' },
   { room: 'files', may: 'files/ model/ errors.ts world.ts' },
   { room: 'settings', may: 'settings/ files/ model/ errors.ts world.ts', types: 'contract/ context.ts' },
-  { room: 'keys', may: 'keys/ cli/ contract/ files/ model/ output/ settings/ resources/comment/ context.ts errors.ts' },
+  { room: 'keys', may: 'keys/ cli/ contract/ files/ model/ output/ settings/ context.ts errors.ts' },
   { room: 'cli', may: 'cli/ contract/ http/paginate.ts model/ errors.ts', types: 'output/ context.ts' },
   {
     room: 'sandbox',
@@ -70,17 +70,6 @@ test('a resource keeps to itself: contract, view and sandbox do not mix', () => 
   expect(part('endpoints.ts', ['contract/', 'model/'])).toEqual([]);
   expect(part('view.ts', ['output/', 'model/'])).toEqual([]);
   expect(part('sandbox.ts', ['sandbox/', 'model/', 'errors.ts'])).toEqual([]);
-});
-
-test('the rooms of ARCHITECTURE.md are the folders of src', () => {
-  const told = [...readFileSync('ARCHITECTURE.md', 'utf8').matchAll(/^\| `(src[\w/]*?)\/?` \|/gm)].map(
-    (match) => match[1],
-  );
-  const folders = readdirSync('src', { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .map((entry) => join(entry.parentPath, entry.name).replaceAll('\\', '/'))
-    .filter((folder) => !/^src\/resources\/[^/]+$/.test(folder));
-  expect([...told].sort()).toEqual(['src', ...folders].sort());
 });
 
 test('each outside package is imported by one file', () => {
@@ -119,7 +108,7 @@ const places: Record<string, string> = {
   'src/http/transport.ts addEventListener': 'ends the request',
   'src/http/transport.ts setTimeout': 'ends the request',
   'src/keys/run-keys.ts finally': 'awaited',
-  'src/keys/open-signer.ts finally': 'awaited',
+  'src/keys/open-key.ts finally': 'awaited',
   'src/context.ts void': 'stops a spinner; that it cannot be loaded is told where it is shown',
   'src/output/show-waiting.ts setInterval': 'behind a catch',
   'src/output/show-waiting.ts setTimeout': 'behind a catch',

@@ -32,34 +32,36 @@ export const areas = {
     ),
   },
   signing: {
-    files: sources(
-      'resources/comment/signing resources/comment/signed resources/comment/verify keys/evm keys/solana resources/comment/swap-fields',
-    ),
+    files: sources('resources/comment/signing resources/comment/signed keys/signer'),
     tests: tests(
       'unit/resources/comment/signing-rules cli/comment/signing-vectors cli/comment/signing-text cli/comment/sign cli/comment/read',
     ),
   },
   curve: {
-    files: sources('resources/comment/secp256k1 resources/comment/keccak'),
-    tests: tests('cli/comment/signing-vectors cli/comment/signing-independent unit/model/curve'),
+    files: sources('resources/comment/verify model/keccak'),
+    tests: tests(
+      'cli/comment/signing-vectors cli/comment/signing-independent unit/resources/comment/verify cli/webhook/addresses',
+    ),
   },
   'comment-read': {
-    files: sources('resources/comment/read-comment resources/comment/read-signed'),
+    files: sources('resources/comment/read-comment'),
     tests: tests('cli/comment/read'),
   },
   'comment-sign': {
-    files: sources('resources/comment/run-sign resources/comment/run-verify keys/open-signer'),
+    files: sources('resources/comment/run-sign'),
     tests: tests('cli/comment/sign'),
   },
   'comment-post': {
     files: sources('resources/comment/run-post resources/comment/send'),
     tests: tests('unit/resources/comment/send cli/comment/ways cli/comment/post'),
   },
-  'secret-arguments': { files: sources('keys/secret-arguments'), tests: tests('unit/keys/secret-arguments') },
-  'key-forms': { files: sources('keys/keystore keys/private-key'), tests: tests('unit/keys/private-key') },
+  'key-forms': {
+    files: sources('keys/keystore keys/private-key'),
+    tests: tests('unit/keys/private-key unit/keys/secret-arguments'),
+  },
   keys: {
-    files: sources('keys/key-folder keys/key-store keys/open-key'),
-    tests: tests('cli/key/key-files cli/key/key-asked'),
+    files: sources('keys/key-store keys/open-key'),
+    tests: tests('cli/key/key-files cli/key/key-asked cli/comment/sign'),
   },
   addresses: {
     files: sources('resources/webhook/upload/address-file model/address-set'),

@@ -94,6 +94,7 @@ export async function run(argv: string | readonly string[], options: RunOptions 
     version: '0.0.0-test',
     now: () => (options.now ?? Date.now()) + skippedMs,
     random: () => 0,
+    scryptCost: { n: 4, r: 8, p: 1 },
     sleep: options.hurry ? jump : (ms, signal) => delay(ms, undefined, { signal }),
     signal: options.signal ?? never.signal,
     pid: process.pid,

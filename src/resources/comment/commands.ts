@@ -1,19 +1,42 @@
 import { z } from 'zod';
 import { defineCommand } from '../../cli/command.ts';
 import { endpointCommand, serviceExitCodes } from '../../cli/endpoint-command.ts';
-import { local } from '../../contract/endpoint.ts';
-import { prepareCopy } from './copy.ts';
+import type { Context } from '../../context.ts';
+import { type InputOf, local } from '../../contract/endpoint.ts';
+import { usageError } from '../../errors.ts';
+import { checkArgv, keyParams } from '../../keys/commands.ts';
+import { chainSchema } from '../../model/chain.ts';
+import { parseDuration, parseTime } from '../../model/duration.ts';
 import * as endpoints from './endpoints.ts';
-import { commentParams, encodingParam, formParams, keyParams } from './params.ts';
 
 const view = () => import('./view.ts');
-const checkArgv = async (argv: readonly string[]) =>
-  (await import('../../keys/secret-arguments.ts')).refuseSecretArguments(argv);
+
+/** What a comment is about, typed as for `comment post`; optional, since it may come from a file. */
+const commentParams = {
+  chain: local(chainSchema.optional(), 'chain of the swap'),
+  transactionHash: local(z.string().min(1).optional(), endpoints.post.params.transactionHash.help, { flag: 'tx' }),
+  tokenAddress: local(z.string().min(1).optional(), endpoints.post.params.tokenAddress.help, {
+    flag: 'token',
+    takesAddress: 'token',
+  }),
+  commentText: local(endpoints.commentTextSchema.optional(), 'the comment', { flag: 'text' }),
+  textFile: local(z.string().min(1).optional(), 'file with the comment, byte for byte; - is stdin'),
+};
+
+/** The form of the signed text. */
+const formParams = {
+  serviceName: local(z.string().min(1).optional(), 'first word of the signed text (default: that of the context)'),
+  layout: local(
+    z.enum(['five-line', 'blank-line']).optional(),
+    'form of the signed text (default: that of the context, else five-line)',
+  ),
+};
+
+const encodingSchema = z.enum(['base58', 'base64', 'hex']).optional();
 
 const keyWays =
-  'The key comes from --key-file, --key-env, --key-stdin, --key, or a question without echo on a terminal; never from an argument.';
+  'The key comes from --key-file, --key-env, --key-stdin, --key, or a prompt without echo on a terminal; never from an argument.';
 
-/** `comment sign`: builds the text and signs it, on this machine. */
 export const sign = defineCommand({
   words: ['comment', 'sign'],
   summary: 'Build the text of a comment and sign it, without sending anything',
@@ -21,12 +44,12 @@ export const sign = defineCommand({
   params: {
     ...commentParams,
     ...formParams,
-    preview: local(z.boolean().optional(), 'show the text line by line and what is odd about it; needs no key'),
+    preview: local(z.boolean().optional(), 'show the text line by line, with warnings about it; needs no key'),
     ...keyParams,
-    signer: local(z.string().min(1).optional(), 'address that must come out; another one is an error', {
+    signer: local(z.string().min(1).optional(), 'address that the key must belong to; another one is an error', {
       takesAddress: 'wallet',
     }),
-    encoding: encodingParam,
+    encoding: local(encodingSchema, 'text form of a Solana signature; the service takes base58'),
     file: local(
       z.string().min(1).optional(),
       'sign many: NDJSON of chain, transactionHash, tokenAddress, commentText; - is stdin',
@@ -51,15 +74,14 @@ export const sign = defineCommand({
   run: async (input, context) => (await import('./run-sign.ts')).runSign(input, context),
 });
 
-/** `comment post`: signs and posts, or posts what was signed elsewhere. */
 export const post = defineCommand({
   words: ['comment', 'post'],
   summary: endpoints.post.summary,
-  description: `On a terminal it shows the text and asks first (--yes: it does not). A comment that may have been posted is looked up, never posted twice; a batch (--file) keeps a journal of what was posted in the data folder, so that the same command goes on where it stopped. ${keyWays}`,
+  description: `On a terminal it shows the text and asks first (unless --yes). If it is not known whether a comment was posted, it is looked up, never posted twice; a batch (--file) keeps a journal of what was posted in the data folder, so that the same command continues where it stopped. ${keyWays}`,
   params: {
     ...commentParams,
     signature: local(z.string().min(1).optional(), 'a signature made elsewhere; needs --signer and no key'),
-    signer: local(z.string().min(1).optional(), 'address that signed; with a key, the address that must come out', {
+    signer: local(z.string().min(1).optional(), 'address that signed; with a key, the address it must belong to', {
       takesAddress: 'wallet',
     }),
     ...formParams,
@@ -82,7 +104,6 @@ export const post = defineCommand({
   run: async (input, context) => (await import('./run-post.ts')).runPost(input, context),
 });
 
-/** `comment verify`: whether an address signed a comment. */
 export const verify = defineCommand({
   words: ['comment', 'verify'],
   summary: 'Check whether an address signed a comment',
@@ -90,9 +111,9 @@ export const verify = defineCommand({
   params: {
     ...commentParams,
     signature: local(z.string().min(1).optional(), 'the signature'),
-    signer: local(z.string().min(1).optional(), 'the address that is said to have signed', { takesAddress: 'wallet' }),
+    signer: local(z.string().min(1).optional(), 'the address that should have signed', { takesAddress: 'wallet' }),
     ...formParams,
-    encoding: local(encodingParam.schema, 'text form of a Solana signature; left out, it is told from the text'),
+    encoding: local(encodingSchema, 'text form of a Solana signature (default: detect it from the text)'),
     signed: local(z.string().min(1).optional(), 'check what comment sign --out wrote; - is stdin'),
   },
   examples: [
@@ -109,27 +130,47 @@ export const verify = defineCommand({
   exitCodes: [3, 12],
   view: async () => (await view()).verify,
   checkArgv,
-  run: async (input, context) => (await import('./run-verify.ts')).runVerify(input, context),
+  run: async (input, context) => (await import('./run-sign.ts')).runVerify(input, context),
 });
 
-/** `comment copy`, with `--track-exit-until` as a time or as a time from now. */
 export const copy = endpointCommand(endpoints.copy, async () => (await view()).copy, {
   params: {
     trackExitUntil: local(
       z.string().min(1).optional(),
-      'follow exits of the position until then: a time, or how long from now, at most 7d; hyperliquid only',
+      'follow exits of the position until this time, or for this long, at most 7d; hyperliquid only',
     ),
   },
   oneOf: [['actorAddress', 'actorAddresses']],
   prepare: prepareCopy,
 });
 
-/** `comment list`, which takes transactions as `comment sign` and `comment post` do too. */
 export const list = endpointCommand(endpoints.list, async () => (await view()).list, {
   params: {
     hashes: { ...endpoints.list.params.hashes, schema: endpoints.list.params.hashes.schema.optional() },
-    tx: local(z.array(z.string().min(1)).optional(), 'the same as <hash...>, as comment sign and comment post have it'),
+    tx: local(z.array(z.string().min(1)).optional(), 'the same as <hash...>, as in comment sign and comment post'),
   },
   oneOf: [['hashes', 'tx']],
   prepare: ({ hashes = [], tx = [], ...rest }) => ({ ...rest, hashes: [...hashes, ...tx] }),
 });
+
+type CopyInput = InputOf<(typeof endpoints.copy)['params']>;
+
+/** The intent as it is sent: `7d` becomes the time 7 days from now. Errors: `usage`. */
+function prepareCopy(typed: CopyInput, { world }: Pick<Context, 'world'>): CopyInput {
+  const { trackExitUntil: until, ...input } = typed;
+  if (until === undefined) return input;
+  const flag = `--track-exit-until ${until}`;
+  if (input.chain !== 'hyperliquid')
+    throw usageError(
+      `${flag}: exits are tracked on hyperliquid only${input.chain ? `, not on ${input.chain}` : ''}`,
+      input.chain ? 'Omit it.' : 'Add --chain hyperliquid.',
+    );
+  const nowMs = world.now();
+  const duration = parseDuration(until);
+  const atMs = duration === undefined ? parseTime(until) : nowMs + duration;
+  if (atMs === undefined) throw usageError(`${flag}: must be a time such as 7d, 12h or 2026-11-20T12:00:00Z`);
+  if (atMs <= nowMs) throw usageError(`${flag}: is not in the future`);
+  if (atMs > nowMs + endpoints.maxTrackingMs)
+    throw usageError(`${flag}: is more than 7 days ahead`, 'The longest is --track-exit-until 7d.');
+  return { ...input, trackExitUntil: new Date(atMs).toISOString() };
+}

@@ -8,6 +8,9 @@ import { commentSchema } from '../../model/position.ts';
 /** Longest comment, in Unicode code points: what `maxLength` counts in the service's OpenAPI description. Section "Limits". */
 export const longestComment = 9999;
 
+/** `trackExitUntil` is at most this far ahead. Section "Limits". */
+export const maxTrackingMs = 7 * 86_400_000;
+
 /** Characters of a comment as the interface counts them: Unicode code points. */
 export function countCharacters(text: string): number {
   let count = 0;

@@ -1,80 +1,87 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
 import type { Result } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
-import { checkKeySource } from '../../keys/open-key.ts';
-import { withSigner } from '../../keys/open-signer.ts';
+import { takeLock } from '../../files/lock.ts';
+import { damagedLine, openLog, readLog } from '../../files/log-file.ts';
+import { checkKeySource, type KeyInput, withSigner } from '../../keys/open-key.ts';
 import { isLoopback } from '../../model/http-address.ts';
 import { confirm } from '../../output/confirm.ts';
+import type { World } from '../../world.ts';
 import { post } from './endpoints.ts';
-import { type Journal, openJournal } from './journal.ts';
-import { manyView, type Posted } from './many-view.ts';
-import { describePreview, oddities, previewOf } from './preview.ts';
-import { readForm } from './read-comment.ts';
-import { commonFamily, type ManyLine, readMany } from './read-many.ts';
-import type { PostInput } from './run-post.ts';
-import { bodyOf, lookUp, send, type ToSend } from './send.ts';
+import { describePreview, previewOf, textWarnings } from './preview.ts';
+import { type CommentLine, commonFamily, type FormInput, readCommentFile, readForm } from './read-comment.ts';
+import { bodyOf, lookUp, type SendableComment, send } from './send.ts';
 import { type SignedComment, signComment } from './signed.ts';
+import { type PostResult, postMany as view } from './view.ts';
 
-/** Answers that are about one comment: the next one may well be taken. */
+interface PostManyInput extends FormInput, KeyInput {
+  signer?: string | undefined;
+}
+
+interface SignedLine {
+  line: number;
+  comment: SignedComment;
+}
+
+/** Errors about one comment: the next one may be accepted. */
 const refusals = ['bad-request', 'conflict', 'not-found', 'too-large', 'request-refused'];
+/** A screen or two; who wants to read more of them does so before posting. */
+const maxPreviews = 10;
+/** A table of one line each would be all headers. */
+const linesPerTable = 20;
 
 /**
- * Posts the comments of a file in order, one result each as it comes. What was accepted before, by the journal, is not posted again; what may
- * have been is looked up. Ends with `partial` (10) where some were refused, or where it had to stop after some were posted.
+ * Posts the comments of a file in order, one result each as it comes. What was posted before, by the journal, is not posted again; what may
+ * have been is looked up. Errors: `partial` where some were refused, or where it had to stop after some were posted.
  */
-export async function postMany(input: PostInput, file: string, context: Context): Promise<Result> {
-  const lines = await readMany(file, context);
+export async function postMany(input: PostManyInput, file: string, context: Context): Promise<Result> {
+  const lines = await readCommentFile(file, context);
   await context.ready();
   const ready = await signAll(lines, input, file, context);
   for (const { line, comment } of ready)
-    for (const warning of oddities(comment.commentText)) context.warn(`line ${line}: ${warning}`);
+    for (const warning of textWarnings(comment.commentText)) context.warn(`line ${line}: ${warning}`);
   const { curl, preview, yes } = context.options;
   if (curl && ready[0] !== undefined) {
     context.note(`${ready.length} comments would go in as many requests; this is the first.`);
     await context.call(post, bodyOf(ready[0].comment));
   }
-  if (preview) return { kind: 'items', batches: once(ready.map(asShown)), view: manyView };
+  if (preview) return { kind: 'items', batches: notSent(ready), view };
   const { baseUrl, kind } = await context.service();
-  if (context.world.io.in.isTTY === true && !yes) {
-    const signers = [...new Set(ready.map(({ comment }) => comment.signerAddress))].join(', ');
-    const shown = ready.slice(0, maxPreviews).map(({ line, comment }) => {
-      return `Line ${line}: ${describePreview(previewOf(comment, comment), context.world.io.err)}`;
-    });
-    if (ready.length > maxPreviews) shown.push(`${ready.length - maxPreviews} more: see them with --dry-run.\n`);
-    const deed = `post ${ready.length} comments by ${signers} to ${new URL(baseUrl).origin}`;
-    await confirm(deed, context, shown.join('\n'));
-  }
-  const journal = openJournal(await context.dataDirectory(), new URL(baseUrl).origin, context.world);
-  // A service on this machine can be reset, so there the journal's word is checked.
-  const mayForget = kind === 'sandbox' || isLoopback(new URL(baseUrl).hostname);
-  const results = postAll(ready, { journal, mayForget, context });
-  // A table a line would be all headers, so tables get some lines at a time.
+  const { origin, hostname } = new URL(baseUrl);
+  if (context.world.io.in.isTTY === true && !yes) await confirmAll(ready, origin, context);
+  const journal = openJournal(await context.dataDirectory(), origin, context.world);
+  // A service on this machine can be reset, so there the journal is checked against it.
+  const mayBeReset = kind === 'sandbox' || isLoopback(hostname);
+  const results = postAll(ready, { journal, mayBeReset, context });
   const { format } = context.options;
   const asTable = format === 'table' || (format === undefined && context.world.io.out.isTTY);
-  return { kind: 'items', batches: asTable ? grouped(results) : results, view: manyView, live: true };
+  return { kind: 'items', batches: asTable ? grouped(results) : results, view, live: true };
 }
 
-interface Ready {
-  line: number;
-  comment: SignedComment;
+async function confirmAll(ready: readonly SignedLine[], origin: string, context: Context): Promise<void> {
+  const signers = [...new Set(ready.map(({ comment }) => comment.signerAddress))].join(', ');
+  const shown = ready
+    .slice(0, maxPreviews)
+    .map(({ line, comment }) => `Line ${line}: ${describePreview(previewOf(comment, comment), context.world.io.err)}`);
+  if (ready.length > maxPreviews) shown.push(`${ready.length - maxPreviews} more: see them with --dry-run.\n`);
+  await confirm(`post ${ready.length} comments by ${signers} to ${origin}`, context, shown.join('\n'));
 }
 
-/** A screen or two; somebody who wants to read more of them does so before posting. */
-const maxPreviews = 10;
-
-async function* once<T>(items: readonly T[]): AsyncGenerator<readonly T[]> {
-  yield items;
+async function* notSent(ready: readonly SignedLine[]): AsyncGenerator<readonly PostResult[]> {
+  yield ready.map((one) => resultOf(one, { result: 'not sent' }));
 }
-
-const tableLines = 20;
 
 /** The same results in fewer, larger batches; those before an error come before it. */
-async function* grouped(results: AsyncGenerator<readonly Posted[]>): AsyncGenerator<readonly Posted[]> {
-  let waiting: Posted[] = [];
+async function* grouped(results: AsyncGenerator<readonly PostResult[]>): AsyncGenerator<readonly PostResult[]> {
+  let waiting: PostResult[] = [];
   try {
     for await (const batch of results) {
       waiting = waiting.concat(batch);
-      if (waiting.length < tableLines) continue;
+      if (waiting.length < linesPerTable) continue;
       yield waiting;
       waiting = [];
     }
@@ -85,15 +92,17 @@ async function* grouped(results: AsyncGenerator<readonly Posted[]>): AsyncGenera
   if (waiting.length > 0) yield waiting;
 }
 
-function asShown({ line, comment }: Ready): Posted {
-  return { line, result: 'not sent', ...shownFields(comment) };
+function resultOf({ line, comment }: SignedLine, outcome: Outcome): PostResult {
+  const { chain, transactionHash, signerAddress, commentText } = comment;
+  return { line, ...outcome, chain, transactionHash, signerAddress, commentText };
 }
 
-function shownFields({ chain, transactionHash, signerAddress, commentText }: ToSend) {
-  return { chain, transactionHash, signerAddress, commentText };
-}
-
-async function signAll(lines: readonly ManyLine[], input: PostInput, file: string, context: Context): Promise<Ready[]> {
+async function signAll(
+  lines: readonly CommentLine[],
+  input: PostManyInput,
+  file: string,
+  context: Context,
+): Promise<SignedLine[]> {
   const unsigned = lines.filter(({ signed }) => signed === undefined);
   const { serviceName } = await context.service();
   const other = lines.find(({ signed }) => signed && serviceName !== undefined && signed.serviceName !== serviceName);
@@ -114,23 +123,26 @@ async function signAll(lines: readonly ManyLine[], input: PostInput, file: strin
   });
 }
 
+type Outcome = Pick<PostResult, 'result' | 'uid' | 'reason'>;
+
 interface Posting {
   journal: Journal;
-  mayForget: boolean;
+  /** The service may have lost what the journal knows. */
+  mayBeReset: boolean;
   context: Context;
 }
 
-async function* postAll(ready: readonly Ready[], posting: Posting): AsyncGenerator<readonly Posted[]> {
+async function* postAll(ready: readonly SignedLine[], posting: Posting): AsyncGenerator<readonly PostResult[]> {
   const { journal } = posting;
-  const done: Posted[] = [];
+  const done: PostResult[] = [];
   try {
-    for (const { line, comment } of ready) {
-      const result = await postOne(comment, posting).catch((thrown: unknown) => {
-        throw stopped(thrown, { line, done, left: ready.length - done.length });
+    for (const one of ready) {
+      const outcome = await postOne(one.comment, posting).catch((thrown: unknown) => {
+        throw stopped(thrown, { line: one.line, done, left: ready.length - done.length });
       });
-      const posted = { line, ...result, ...shownFields(comment) };
-      done.push(posted);
-      yield [posted];
+      const result = resultOf(one, outcome);
+      done.push(result);
+      yield [result];
     }
   } finally {
     journal.close();
@@ -143,39 +155,36 @@ async function* postAll(ready: readonly Ready[], posting: Posting): AsyncGenerat
     });
 }
 
-async function postOne(
-  comment: ToSend,
-  { journal, mayForget, context }: Posting,
-): Promise<Pick<Posted, 'result' | 'uid' | 'reason'>> {
+async function postOne(comment: SendableComment, { journal, mayBeReset, context }: Posting): Promise<Outcome> {
   const before = journal.stateOf(comment);
-  if (before?.state === 'posted' && !mayForget) return { result: 'posted before', uid: before.uid };
+  if (before?.state === 'posted' && !mayBeReset) return { result: 'posted before', uid: before.uid };
   if (before?.state === 'posted' || before?.state === 'sending') {
     const found = await lookUp(comment, context);
     if (found !== undefined && found.commentText === comment.commentText) {
-      if (before.state === 'sending') await journal.note(comment, 'posted', found.uid);
+      if (before.state === 'sending') await journal.record(comment, 'posted', found.uid);
       return { result: 'posted before', uid: found.uid };
     }
   }
-  await journal.note(comment, 'sending');
+  await journal.record(comment, 'sending');
   try {
     const { comment: answer } = await send(comment, context);
-    await journal.note(comment, 'posted', answer.uid);
+    await journal.record(comment, 'posted', answer.uid);
     return { result: 'posted', uid: answer.uid };
   } catch (thrown) {
     if (!(thrown instanceof SotraError)) throw thrown;
     if (refusals.includes(thrown.code)) {
-      await journal.note(comment, 'refused');
+      await journal.record(comment, 'refused');
       return { result: 'refused', reason: thrown.message };
     }
-    if (thrown.code === 'verification') await journal.note(comment, 'posted');
-    else if (thrown.outcome !== 'unknown') await journal.note(comment, 'unsent');
+    if (thrown.code === 'verification') await journal.record(comment, 'posted');
+    else if (thrown.outcome !== 'unknown') await journal.record(comment, 'unsent');
     throw thrown;
   }
 }
 
 interface Progress {
   line: number;
-  done: readonly Posted[];
+  done: readonly PostResult[];
   left: number;
 }
 
@@ -183,7 +192,7 @@ function stopped(thrown: unknown, { line, done, left }: Progress): unknown {
   if (!(thrown instanceof SotraError)) return thrown;
   const { code, message, hint, status, requestId } = thrown;
   const at = `line ${line}: ${message}`;
-  const again = 'Run the same command again: it goes on after what was posted.';
+  const again = 'Run the same command again: it continues after what was posted.';
   const more = { status, requestId, cause: thrown, details: { results: done } };
   if (done.length === 0 || code === 'interrupted' || code === 'verification')
     return new SotraError(code, at, { ...more, hint: hint ?? again });
@@ -191,4 +200,76 @@ function stopped(thrown: unknown, { line, done, left }: Progress): unknown {
     ...more,
     hint: again,
   });
+}
+
+const journalVersion = 1;
+
+/** What is known of one comment: about to be sent, accepted by the service, refused by it, or certainly not sent. */
+const states = ['sending', 'posted', 'refused', 'unsent'] as const;
+type State = (typeof states)[number];
+
+/** What was done with the comments of batches, kept over restarts. */
+interface Journal {
+  stateOf: (comment: SendableComment) => { state: State; uid?: string | undefined } | undefined;
+  /** Resolves when it is on disk. */
+  record: (comment: SendableComment, state: State, uid?: string) => Promise<void>;
+  close: () => void;
+}
+
+const entrySchema = z.object({ comment: z.string(), state: z.enum(states), uid: z.string().optional() });
+type Entry = z.output<typeof entrySchema>;
+
+/**
+ * The journal of a service: an append-only file in the data folder, named after the service's address, one JSON object a line, the first
+ * with the version. Comments are identified by their content, not by file or line, so that an edited or renamed input continues where it
+ * stopped. Only one process at a time has it. Errors: `locked` naming the process that does; `local-file`.
+ */
+function openJournal(folder: string, origin: string, world: World): Journal {
+  const file = join(folder, `posted-comments-${createHash('sha256').update(origin).digest('hex').slice(0, 16)}.ndjson`);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const release = takeLock(`${file}.lock`, `the journal of comments posted to ${origin}`, world);
+  try {
+    const [head, ...lines] = readLog<{ version?: unknown }>(file);
+    if (head !== undefined && head.version !== journalVersion) throw otherVersion(file, head.version);
+    const known = new Map<string, Entry>();
+    for (const [index, line] of lines.entries()) {
+      const { success, data } = entrySchema.safeParse(line);
+      if (!success) throw damagedLine(file, index + 2);
+      known.set(data.comment, data);
+    }
+    const log = openLog(file);
+    if (head === undefined) log.append({ version: journalVersion, holds: 'posted comments', service: origin });
+    return {
+      stateOf: (comment) => known.get(digestOf(comment)),
+      record: async (comment, state, uid) => {
+        const entry: Entry = { comment: digestOf(comment), state, ...(uid === undefined ? {} : { uid }) };
+        log.append({ ...entry, chain: comment.chain, transactionHash: comment.transactionHash });
+        known.set(entry.comment, entry);
+        await log.flush();
+      },
+      close: () => {
+        log.close();
+        release();
+      },
+    };
+  } catch (thrown) {
+    release();
+    throw thrown;
+  }
+}
+
+function otherVersion(file: string, found: unknown): SotraError {
+  return new SotraError(
+    'local-file',
+    `the journal ${file} is of version ${JSON.stringify(found)}, not ${journalVersion}`,
+    {
+      hint: 'Update sotra, or choose another folder with SOTRA_DATA_DIR.',
+    },
+  );
+}
+
+/** Identifies a comment: everything that is signed, and the signer. */
+function digestOf({ chain, tokenAddress, transactionHash, commentText, signerAddress }: SendableComment): string {
+  const parts = [chain, tokenAddress.toLowerCase(), transactionHash, commentText, signerAddress.toLowerCase()];
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }

@@ -4,32 +4,32 @@ import type { Sink } from '../../world.ts';
 import { countCharacters, longestComment } from './endpoints.ts';
 import { signedText, type TextFields, type TextForm } from './signing.ts';
 
-/** A text to be signed, and what is odd about the comment in it. */
+/** A text to be signed, with warnings about the comment in it. */
 export interface Preview extends TextFields, TextForm {
   message: string;
-  /** Of the comment, in Unicode code points: what the interface's `maxLength` counts. */
+  /** Of the comment, in Unicode code points. */
   characters: number;
   warnings: string[];
 }
 
-/** The preview of a comment. */
 export function previewOf(fields: TextFields, form: TextForm): Preview {
-  const { commentText } = fields;
+  const { chain, tokenAddress, transactionHash, commentText } = fields;
+  const { layout, serviceName } = form;
   return {
     message: signedText(fields, form),
-    layout: form.layout,
-    serviceName: form.serviceName,
-    chain: fields.chain,
-    tokenAddress: fields.tokenAddress,
-    transactionHash: fields.transactionHash,
+    layout,
+    serviceName,
+    chain,
+    tokenAddress,
+    transactionHash,
     commentText,
     characters: countCharacters(commentText),
-    warnings: oddities(commentText),
+    warnings: textWarnings(commentText),
   };
 }
 
-/** Sentences on what readers of a comment may not see. Empty where there is nothing. */
-export function oddities(text: string): string[] {
+/** Warnings about what readers of a comment may not see. */
+export function textWarnings(text: string): string[] {
   const found: string[] = [];
   const units = text.length;
   if (/\r\n/.test(text)) found.push('the comment has Windows line ends (CR LF), which are signed as they are');
@@ -46,11 +46,11 @@ export function oddities(text: string): string[] {
 }
 
 const reorders = 'which can show the text in another order';
-/** What a comment may hold and nobody sees: said of one, of several, and the characters of the kind; the first that fits counts. */
+/** Kinds of invisible characters: name of one, of several, and a pattern; the first that fits counts. */
 const kinds = [
   [`a bidirectional control, ${reorders}`, `bidirectional controls, ${reorders}`, /\p{Bidi_Control}/u],
   ['a control character', 'control characters', /[\p{Cc}\p{Cs}\u2028\u2029]/u],
-  ['a character without ink', 'characters without ink', /./su],
+  ['an invisible character', 'invisible characters', /./su],
 ] as const;
 const maxCodesShown = 5;
 
@@ -70,8 +70,8 @@ function unseenWarnings(text: string): string[] {
 }
 
 /**
- * The preview for people: each line of the text with its number, the fields as they are, the comment behind a bar and on a terminal
- * broken at its width, so that no line of it passes for a field; what cannot be seen is spelled out. Ends with a newline.
+ * The preview for people: each line of the text with its number; the comment behind a bar, on a terminal wrapped at its width, so that no
+ * line of it looks like a field; invisible characters as their codes. Ends with a newline.
  */
 export function describePreview(preview: Preview, { isTTY, width }: Pick<Sink, 'isTTY' | 'width'>): string {
   const { message, layout, characters, warnings, commentText } = preview;

@@ -1,12 +1,27 @@
+import { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { missingInputs, SotraError, usageError } from '../../errors.ts';
-import { decodeUtf8, readWhole } from '../../files/source.ts';
-import { secretIn } from '../../keys/secret-arguments.ts';
+import { bytesOf, decodeUtf8, readWhole } from '../../files/source.ts';
+import { openTextFile, readLines } from '../../files/text-file.ts';
+import { secretIn } from '../../keys/private-key.ts';
+import { type Chain, type ChainFamily, chainSchema, chains, familyOf } from '../../model/chain.ts';
 import { showUnseen } from '../../output/unseen.ts';
 import { countCharacters, longestComment } from './endpoints.ts';
-import type { CommentInput, FormInput } from './params.ts';
-import type { TextFields, TextForm } from './signing.ts';
-import { fieldProblem, isServiceName } from './swap-fields.ts';
+import { jsonOf, readSigned, type SignedComment, signedProblem } from './signed.ts';
+import { fieldProblem, isServiceName, type TextFields, type TextForm } from './signing.ts';
+
+export interface CommentInput {
+  chain?: Chain | undefined;
+  transactionHash?: string | undefined;
+  tokenAddress?: string | undefined;
+  commentText?: string | undefined;
+  textFile?: string | undefined;
+}
+
+export interface FormInput {
+  serviceName?: string | undefined;
+  layout?: TextForm['layout'] | undefined;
+}
 
 const flagOf = { transactionHash: '--tx', tokenAddress: '--token', commentText: '--text' } as const;
 
@@ -23,7 +38,7 @@ export async function readComment(input: CommentInput, context: Context): Promis
   return fields;
 }
 
-/** The inputs without which there is no comment, for `missingInputs`. */
+/** The inputs that a comment needs, for `missingInputs`. */
 export function neededFor({ chain, transactionHash, tokenAddress, commentText, textFile }: CommentInput) {
   return [
     { label: '--chain', help: 'chain of the swap', value: chain },
@@ -56,8 +71,8 @@ async function readText({ commentText, textFile }: CommentInput, { world }: Cont
 }
 
 /**
- * The form of the signed text: from the flags, else from the context; without a service only what the flags say. Errors: `usage` where no
- * service name is known: none is invented, because a wrong one makes a signature that nobody accepts.
+ * The form of the signed text: from the flags, else from the context. Errors: `usage` where no service name is known: none is invented,
+ * because a wrong one makes a signature that nobody accepts.
  */
 export async function readForm(input: FormInput, context: Context): Promise<TextForm> {
   const service = await context.service().catch((thrown: unknown) => {
@@ -66,7 +81,10 @@ export async function readForm(input: FormInput, context: Context): Promise<Text
   });
   const serviceName = input.serviceName ?? service?.serviceName;
   const layout = input.layout ?? service?.layout ?? 'five-line';
-  if (serviceName !== undefined) return { serviceName: checkName(serviceName), layout };
+  if (serviceName !== undefined) {
+    if (isServiceName(serviceName)) return { serviceName, layout };
+    throw usageError(`--service-name ${showUnseen(serviceName)}: must be one line without spaces around it`);
+  }
   const where = service?.context === undefined ? 'no context is in use' : `context ${service.context} has none`;
   throw usageError(
     `the service name is not known (${where}): it is the first word of the signed text`,
@@ -74,7 +92,112 @@ export async function readForm(input: FormInput, context: Context): Promise<Text
   );
 }
 
-function checkName(name: string): string {
-  if (isServiceName(name)) return name;
-  throw usageError(`--service-name ${showUnseen(name)}: must be one line without spaces around it`);
+export interface CommentLine {
+  line: number;
+  fields: TextFields;
+  /** Only where the line is already signed. */
+  signed?: SignedComment;
+}
+
+const lineSchema = z.object({
+  chain: chainSchema,
+  transactionHash: z.string().min(1),
+  tokenAddress: z.string().min(1),
+  commentText: z.string().min(1),
+});
+
+/** Names of the flags, which a file may use too. */
+const shortNames = { tx: 'transactionHash', token: 'tokenAddress', text: 'commentText' } as const;
+const maxProblemsShown = 5;
+
+/**
+ * The comments of an NDJSON file, in its order, all of them checked: also the signatures of those that are signed. Errors: `usage` naming the
+ * lines that are wrong, before any key is asked for and anything is sent; `local-file`.
+ */
+export async function readCommentFile(file: string, { world }: Context): Promise<CommentLine[]> {
+  const problems: { line: number; problem: string }[] = [];
+  const firstLines = new Map<string, number>();
+  const found: CommentLine[] = [];
+  for await (const lines of readLines(await openTextFile(bytesOf(file, world.io)))) {
+    if (world.signal.aborted) throw new SotraError('interrupted', 'interrupted; nothing was signed or sent');
+    for (const { number: line, text } of lines) {
+      const read = readLine(text);
+      const problem = 'problem' in read ? read.problem : repeatProblem(read, line, firstLines);
+      if (problem !== undefined) problems.push({ line, problem });
+      if (!('problem' in read)) found.push({ line, ...read });
+    }
+  }
+  if (problems.length > 0) throw refusal(file, problems);
+  if (found.length === 0) throw usageError(`${file === '-' ? 'stdin' : file} holds no comments`);
+  return found;
+}
+
+type ReadLine = Omit<CommentLine, 'line'> | { problem: string };
+
+function readLine(text: string): ReadLine {
+  const value = jsonOf(text);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return { problem: 'is not a JSON object' };
+  if ('signature' in value && typeof value.signature === 'string') {
+    const read = readSigned(value);
+    if (!read.ok) return { problem: read.problem };
+    const problem = lineProblem(read.signed) ?? signedProblem(read.signed);
+    return problem === undefined ? { fields: read.signed, signed: read.signed } : { problem };
+  }
+  const full = Object.fromEntries(
+    Object.entries(value).map(([key, each]) => [shortNames[key as keyof typeof shortNames] ?? key, each]),
+  );
+  const checked = lineSchema.safeParse(full);
+  if (!checked.success) return { problem: fieldMessage(String(checked.error.issues[0]?.path[0] ?? ''), full) };
+  const problem = lineProblem(checked.data);
+  return problem === undefined ? { fields: checked.data } : { problem };
+}
+
+function fieldMessage(field: string, value: Record<string, unknown>): string {
+  if (value[field] === undefined) return `${field} is missing`;
+  const rule = field === 'chain' ? `must be one of ${chains.join(', ')}` : 'must be text that is not empty';
+  return `${field} ${JSON.stringify(value[field])}: ${rule}`;
+}
+
+function lineProblem(fields: TextFields): string | undefined {
+  const count = countCharacters(fields.commentText);
+  if (count > longestComment) return `commentText has ${count} characters, at most ${longestComment} are allowed`;
+  const wrong = fieldProblem(fields);
+  if (wrong === undefined) return undefined;
+  const shown = wrong.field === 'commentText' ? '' : ` ${fields[wrong.field]}:`;
+  return `${wrong.field}${shown} ${wrong.problem}`;
+}
+
+/** One trade has one comment, so a second one in the same file is a mistake. */
+function repeatProblem(
+  { fields, signed }: Omit<CommentLine, 'line'>,
+  line: number,
+  firstLines: Map<string, number>,
+): string | undefined {
+  const { chain, transactionHash, tokenAddress } = fields;
+  const key = JSON.stringify([chain, transactionHash, tokenAddress, signed?.signerAddress.toLowerCase()]);
+  const first = firstLines.get(key);
+  if (first !== undefined) return `is about the same trade as line ${first}, and there is one comment per trade`;
+  firstLines.set(key, line);
+  return undefined;
+}
+
+function refusal(file: string, problems: readonly { line: number; problem: string }[]): SotraError {
+  const shown = problems.slice(0, maxProblemsShown).map(({ line, problem }) => `line ${line}: ${problem}`);
+  const more = problems.length > maxProblemsShown ? ` (and ${problems.length - maxProblemsShown} more)` : '';
+  return new SotraError('usage', `${file === '-' ? 'stdin' : file}: ${shown.join('; ')}${more}`, {
+    hint: 'Nothing was signed or sent. Each line is {"chain","transactionHash","tokenAddress","commentText"}.',
+    details: { lines: problems },
+  });
+}
+
+/** The kind of key that signs all of the lines. Errors: `usage` where one key cannot. */
+export function commonFamily(lines: readonly CommentLine[]): ChainFamily {
+  const [first] = lines;
+  const family = familyOf(first?.fields.chain ?? '');
+  const other = lines.find(({ fields }) => familyOf(fields.chain) !== family);
+  if (other === undefined) return family;
+  throw usageError(
+    `line ${other.line} is on ${other.fields.chain} and line ${first?.line} on ${first?.fields.chain}: one key cannot sign both`,
+    'Split the file by kind of chain.',
+  );
 }

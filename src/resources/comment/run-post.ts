@@ -2,32 +2,29 @@ import type { Result } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
 import { RequestPreview } from '../../http/preview.ts';
-import { checkKeySource, keySources } from '../../keys/open-key.ts';
-import { withSigner } from '../../keys/open-signer.ts';
+import { checkKeySource, type KeyInput, keySources, withSigner } from '../../keys/open-key.ts';
+import { familyOf } from '../../model/chain.ts';
 import { confirm } from '../../output/confirm.ts';
 import { showUnseen } from '../../output/unseen.ts';
 import { post } from './endpoints.ts';
-import type { CommentInput, FormInput, KeyInput } from './params.ts';
-import { describePreview, oddities, previewOf } from './preview.ts';
-import { readComment, readForm } from './read-comment.ts';
-import { readSignedFile } from './read-signed.ts';
-import { bodyOf, send, type ToSend } from './send.ts';
-import { signComment, signedProblem } from './signed.ts';
+import { describePreview, previewOf, textWarnings } from './preview.ts';
+import { type CommentInput, type FormInput, readComment, readForm } from './read-comment.ts';
+import { bodyOf, type SendableComment, send } from './send.ts';
+import { readSignedFile, signComment, signedProblem } from './signed.ts';
 import { signedText, type TextForm } from './signing.ts';
-import { familyOf } from './swap-fields.ts';
 import { verifySignature } from './verify.ts';
 import { post as view } from './view.ts';
 
-export interface PostInput extends CommentInput, FormInput, KeyInput {
+interface PostInput extends CommentInput, FormInput, KeyInput {
   signature?: string | undefined;
   signer?: string | undefined;
   signed?: string | undefined;
   file?: string | undefined;
 }
 
-/** A comment ready to be sent, with its text where the form of that is known. */
+/** A comment ready to be sent, with the form of its text where that is known. */
 interface Prepared {
-  comment: ToSend;
+  comment: SendableComment;
   form: TextForm | undefined;
 }
 
@@ -36,21 +33,15 @@ export async function runPost(input: PostInput, context: Context): Promise<Resul
   checkWays(input);
   if (input.file !== undefined) return (await import('./post-many.ts')).postMany(input, input.file, context);
   const { comment, form } = await prepare(input, context);
-  for (const warning of oddities(comment.commentText)) context.warn(warning);
+  for (const warning of textWarnings(comment.commentText)) context.warn(warning);
   const { dryRun, curl } = context.options;
   if (dryRun && !curl) return showRequest(comment, form, context);
   if (!curl) {
     await context.ready();
     await confirmPost(comment, form, context);
   }
-  const { comment: answer, text, note } = await send(comment, context);
-  return {
-    kind: 'answer',
-    answer,
-    view,
-    ...(text === undefined ? {} : { text }),
-    ...(note === undefined ? {} : { notes: [note] }),
-  };
+  const { comment: answer, ...more } = await send(comment, context);
+  return { kind: 'answer', answer, view, ...more };
 }
 
 function checkWays(input: PostInput): void {
@@ -66,7 +57,7 @@ function checkWays(input: PostInput): void {
     (key) => input[key] !== undefined,
   );
   if ((way === '--signed' || way === '--file') && typed.length > 0)
-    throw usageError(`${way} takes the comment from the file: leave --chain, --tx, --token and --text out`);
+    throw usageError(`${way} takes the comment from the file: omit --chain, --tx, --token and --text`);
 }
 
 async function prepare(input: PostInput, context: Context): Promise<Prepared> {
@@ -90,8 +81,8 @@ async function prepare(input: PostInput, context: Context): Promise<Prepared> {
   return { comment, form };
 }
 
-/** A signature made elsewhere goes out as it is, but its sender should know when it does not fit. */
-function warnOfSignature(comment: ToSend, form: TextForm, { warn }: Context): void {
+/** A signature made elsewhere is sent as it is, but its sender should know if it is not valid. */
+function warnOfSignature(comment: SendableComment, form: TextForm, { warn }: Context): void {
   const verdict = verifySignature({ ...comment, message: signedText(comment, form) });
   if (!verdict.valid)
     warn(`the signature does not fit the ${form.layout} text of service ${form.serviceName}: ${verdict.reason}`);
@@ -108,13 +99,12 @@ async function prepareFile(input: PostInput, file: string, context: Context): Pr
   if (form.serviceName !== signed.serviceName || form.layout !== signed.layout)
     throw usageError(
       `${file} is signed for service ${signed.serviceName} in the ${signed.layout} layout, not for ${form.serviceName} in ${form.layout}`,
-      'Sign it again for this service, or post it with --service-name and --layout as it was signed.',
+      'Sign it again for this service, or post it with the --service-name and --layout that it was signed with.',
     );
   return { comment: signed, form: signed };
 }
 
-/** On a terminal: shows the text and asks. Errors: those of `confirm`. */
-async function confirmPost(comment: ToSend, form: TextForm | undefined, context: Context): Promise<void> {
+async function confirmPost(comment: SendableComment, form: TextForm | undefined, context: Context): Promise<void> {
   if (context.world.io.in.isTTY !== true || context.options.yes) return;
   const { baseUrl, kind } = await context.service();
   const where = kind === 'sandbox' ? 'the sandbox' : new URL(baseUrl).origin;
@@ -122,8 +112,8 @@ async function confirmPost(comment: ToSend, form: TextForm | undefined, context:
   await confirm(`post this comment to ${where}`, context, `${text}Signer: ${showUnseen(comment.signerAddress)}\n`);
 }
 
-/** The request with the text that was signed, thrown to be shown. */
-async function showRequest(comment: ToSend, form: TextForm | undefined, context: Context): Promise<Result> {
+/** Throws the request with the text that was signed, to be shown. */
+async function showRequest(comment: SendableComment, form: TextForm | undefined, context: Context): Promise<Result> {
   try {
     await context.call(post, bodyOf(comment));
   } catch (thrown) {

@@ -1,4 +1,4 @@
-import { isUuid, normalizeAddress } from '../../model/address.ts';
+import { isUuid, normalizeAddress, plainAddress } from '../../model/address.ts';
 import type { Chain } from '../../model/chain.ts';
 import { parseTime } from '../../model/duration.ts';
 import { getMeta } from '../../sandbox/db/clock.ts';
@@ -9,13 +9,11 @@ import { commentsOfTrades, copiedText } from '../../sandbox/social/comments.ts';
 import { addIntents } from '../../sandbox/social/copies.ts';
 import { storedToken } from '../../sandbox/trades/tokens.ts';
 import type * as endpoints from './endpoints.ts';
-import { signedText, type TextForm } from './signing.ts';
-import { normalizeSignature, plainAddress, verifySignature } from './verify.ts';
+import { maxTrackingMs } from './endpoints.ts';
+import { normalizeSignature, signedText, type TextForm } from './signing.ts';
 
 /** A commented trade must be worth at least this much (wire-facts 3.6). */
 const minUsd = 10;
-/** `trackExitUntil` is at most this far ahead (section "Limits"). */
-const longestTrackingMs = 7 * 86_400_000;
 /** The text that signatures are checked over, where the world names no other (section "Contexts and presets"). */
 const usualForm: TextForm = { serviceName: 'Sandbox', layout: 'five-line' };
 
@@ -31,7 +29,8 @@ interface TradeRow {
 }
 
 /** POST /v1/swap-comments: 400 naming the rule that is broken; signature first, then the trade, then one comment a trade. */
-export const post: Handler<typeof endpoints.post> = (input, call) => {
+export const post: Handler<typeof endpoints.post> = async (input, call) => {
+  const { verifySignature } = await import('./verify.ts');
   const signerAddress = normalizeAddress(plainAddress(input.signerAddress));
   const signature = normalizeSignature(input.chain, input.signature);
   const message = signedText(input, formOf(call));
@@ -169,6 +168,6 @@ function trackingEnd(text: string, chain: string, nowMs: number): number {
   const atMs = /^\d{4}-\d{2}-\d{2}T/.test(text) ? parseTime(text) : undefined;
   if (atMs === undefined) throw new Refusal(400, `trackExitUntil ${text}: must be an ISO 8601 timestamp`);
   if (atMs <= nowMs) throw new Refusal(400, `trackExitUntil ${text}: is not in the future`);
-  if (atMs > nowMs + longestTrackingMs) throw new Refusal(400, `trackExitUntil ${text}: more than 7 days ahead`);
+  if (atMs > nowMs + maxTrackingMs) throw new Refusal(400, `trackExitUntil ${text}: more than 7 days ahead`);
   return atMs;
 }

@@ -1,35 +1,38 @@
 import type { Context } from '../../context.ts';
 import { SotraError } from '../../errors.ts';
-import { normalizeAddress } from '../../model/address.ts';
-import { type Chain, chains } from '../../model/chain.ts';
+import { normalizeAddress, plainAddress } from '../../model/address.ts';
 import { visibleJson } from '../../output/json.ts';
 import { type CommentAnswer, list, post } from './endpoints.ts';
-import { signedToken, type TextFields } from './signing.ts';
-import { normalizeSignature, plainAddress } from './verify.ts';
+import { normalizeSignature, signedToken, type TextFields } from './signing.ts';
 
-/** A comment with its signature, as it is sent. */
-export interface ToSend extends TextFields {
+export interface SendableComment extends TextFields {
   signature: string;
   signerAddress: string;
 }
 
-export interface Sent {
+interface Posted {
   comment: CommentAnswer;
   /** The service's JSON, where the comment is its answer to the POST. */
   text?: string;
-  /** Says how it is known that the comment was posted, where no answer said so. */
-  note?: string;
+  /** How it is known that the comment was posted, where no answer said so. */
+  notes?: readonly string[];
 }
 
-/** When a comment is looked up whose POST got no answer. */
-const lookUpAfterMs = [0, 500, 1500];
+/** Waits before each look for a comment whose POST got no answer. */
+const lookUpDelaysMs = [0, 500, 1500];
 
 /** The body of the POST: the exact values that were signed. */
-export function bodyOf({ transactionHash, chain, tokenAddress, commentText, signature, signerAddress }: ToSend) {
-  const known = chains.find((each) => each === chain) as Chain;
+export function bodyOf({
+  transactionHash,
+  chain,
+  tokenAddress,
+  commentText,
+  signature,
+  signerAddress,
+}: SendableComment) {
   return {
     transactionHash,
-    chain: known,
+    chain,
     tokenAddress: signedToken(tokenAddress),
     commentText,
     signature: normalizeSignature(chain, signature),
@@ -41,20 +44,20 @@ export function bodyOf({ transactionHash, chain, tokenAddress, commentText, sign
  * Posts a comment once. Where no answer came back it is looked up, and never sent again. Errors: `verification` (12) where the service answers
  * with another comment than was signed; those of a call, saying what is known of the comment.
  */
-export async function send(comment: ToSend, context: Context): Promise<Sent> {
+export async function send(comment: SendableComment, context: Context): Promise<Posted> {
   if (context.world.signal.aborted) throw new SotraError('interrupted', 'interrupted: nothing was sent');
   try {
     const { data, text } = await context.call(post, bodyOf(comment));
-    checkEcho(comment, data);
+    checkStored(comment, data);
     return { comment: data, text };
   } catch (thrown) {
     if (!(thrown instanceof SotraError) || thrown.outcome !== 'unknown') throw thrown;
-    return settle(comment, thrown, context);
+    return findPosted(comment, thrown, context);
   }
 }
 
-/** Compares what the service stored with what was signed. Errors: `verification`, with both. */
-function checkEcho(sent: ToSend, answered: unknown): void {
+/** Errors: `verification` where the service stored another comment than was signed. */
+function checkStored(sent: SendableComment, answered: unknown): void {
   const body: Record<string, unknown> = bodyOf(sent);
   const answer = (typeof answered === 'object' && answered !== null ? answered : {}) as Record<string, unknown>;
   const fields = ['signerAddress', 'transactionHash', 'chain', 'tokenAddress', 'commentText'] as const;
@@ -76,7 +79,7 @@ function checkEcho(sent: ToSend, answered: unknown): void {
   );
 }
 
-/** Also what differs in nothing that can be seen. */
+/** With invisible characters as their codes. */
 function shownJson(value: unknown): string {
   return visibleJson(JSON.stringify(value) ?? 'nothing');
 }
@@ -88,7 +91,7 @@ function comparable(field: string, value: unknown): unknown {
 }
 
 /** The comment of this signer on this swap, as the service has it; `undefined` where there is none. Errors: those of a call. */
-export async function lookUp(comment: ToSend, context: Context): Promise<CommentAnswer | undefined> {
+export async function lookUp(comment: SendableComment, context: Context): Promise<CommentAnswer | undefined> {
   const { transactionHash, chain } = bodyOf(comment);
   const { data } = await context.call(list, { hashes: [transactionHash], chain });
   const signer = comparable('signerAddress', comment.signerAddress);
@@ -101,25 +104,29 @@ export async function lookUp(comment: ToSend, context: Context): Promise<Comment
   );
 }
 
-async function settle(comment: ToSend, lost: SotraError, context: Context): Promise<Sent> {
+async function findPosted(comment: SendableComment, lost: SotraError, context: Context): Promise<Posted> {
   const byHand = `sotra comment list ${comment.transactionHash} --chain ${comment.chain}`;
   const { signal } = context.world;
   if (signal.aborted)
-    throw follow(lost, `${lost.message} while posting: whether the comment was posted is not known`, `Look: ${byHand}`);
-  context.note(`${lost.message}. Looking whether the comment was posted.`);
+    throw unknownOutcome(
+      lost,
+      `${lost.message} while posting: whether the comment was posted is not known`,
+      `Check: ${byHand}`,
+    );
+  context.note(`${lost.message}. Checking whether the comment was posted.`);
   try {
-    for (const delayMs of lookUpAfterMs) {
+    for (const delayMs of lookUpDelaysMs) {
       if (delayMs > 0) await context.world.sleep(delayMs, signal);
       const found = await lookUp(comment, context);
       if (found === undefined) continue;
-      checkEcho(comment, found);
-      return { comment: found, note: `The answer was lost, but the comment was posted: ${found.uid}.` };
+      checkStored(comment, found);
+      return { comment: found, notes: [`The answer was lost, but the comment was posted: ${found.uid}.`] };
     }
   } catch (thrown) {
     if (thrown instanceof SotraError && thrown.code === 'verification') throw thrown;
     const why = thrown instanceof Error ? thrown.message : String(thrown);
     const message = `${lost.message}; whether the comment was posted is not known, looking it up failed: ${why}`;
-    throw follow(lost, message, `Look before you post again: ${byHand}`);
+    throw unknownOutcome(lost, message, `Check before you post again: ${byHand}`);
   }
   throw new SotraError(lost.code, `${lost.message}; it was looked up and is not there: the comment was not posted`, {
     hint: `Post it again. To be sure that it does not appear late: ${byHand}`,
@@ -130,7 +137,7 @@ async function settle(comment: ToSend, lost: SotraError, context: Context): Prom
   });
 }
 
-function follow(lost: SotraError, message: string, hint: string): SotraError {
+function unknownOutcome(lost: SotraError, message: string, hint: string): SotraError {
   const { code, status, requestId } = lost;
   return new SotraError(code, message, { hint, status, requestId, cause: lost, outcome: 'unknown' });
 }

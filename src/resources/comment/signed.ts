@@ -1,11 +1,13 @@
 import { z } from 'zod';
-import { SotraError } from '../../errors.ts';
+import type { Context } from '../../context.ts';
+import { SotraError, usageError } from '../../errors.ts';
+import { decodeUtf8, readWhole } from '../../files/source.ts';
+import type { Encoding, Signer } from '../../keys/signer.ts';
 import { chainSchema } from '../../model/chain.ts';
+import { parseJson } from '../../model/json.ts';
 import { commentTextSchema } from './endpoints.ts';
-import { signedText, signedToken, type TextFields, type TextForm } from './signing.ts';
-import { fieldProblem, isServiceName } from './swap-fields.ts';
+import { fieldProblem, isServiceName, signedText, signedToken, type TextFields, type TextForm } from './signing.ts';
 import { verifySignature } from './verify.ts';
-import type { Encoding } from './verify-forms.ts';
 
 /** What `comment sign` gives: the text, what it was made of, and the signature over it. */
 export interface SignedComment extends TextFields, TextForm {
@@ -14,16 +16,7 @@ export interface SignedComment extends TextFields, TextForm {
   signerAddress: string;
 }
 
-/** A key that can sign; `forget` wipes it from memory as far as its library allows. */
-export interface Signer {
-  address: string;
-  sign: (message: string) => Promise<string>;
-  forget: () => void;
-}
-
-/**
- * The fields as a signed comment, its signature checked by other code than made it. Errors: `signing-key` when that check fails.
- */
+/** The fields as a signed comment, its signature checked by another library than made it. Errors: `signing-key` when that check fails. */
 export async function signComment(
   fields: TextFields,
   { serviceName, layout }: TextForm,
@@ -77,4 +70,30 @@ export function signedProblem(signed: SignedComment): string | undefined {
   if (signed.tokenAddress !== signedToken(signed.tokenAddress)) return 'its tokenAddress is not lowercase';
   const verdict = verifySignature(signed);
   return verdict.valid ? undefined : verdict.reason;
+}
+
+/** The signed comment in a file that `comment sign --out` wrote, its signature not yet checked. Errors: `local-file`, `usage`. */
+export async function readSignedFile(file: string, { world }: Context): Promise<SignedComment> {
+  const text = decodeUtf8(await readWhole(file, world.io), file).replace(/^\uFEFF/, '');
+  const name = file === '-' ? 'stdin' : file;
+  const hint = 'It is written by sotra comment sign --out <file>.';
+  const value = jsonOf(text);
+  if (value === undefined) {
+    const [first = '', ...rest] = text.trim().split('\n');
+    if (rest.length > 0 && jsonOf(first) !== undefined)
+      throw usageError(`${name} holds several comments`, `Post them with --file ${file}.`);
+    throw usageError(`${name} is not JSON`, hint);
+  }
+  const read = readSigned(value);
+  if (read.ok) return read.signed;
+  throw usageError(`${name} is not a signed comment: ${read.problem}`, hint);
+}
+
+/** The value of a JSON text; `undefined` where it is not JSON. */
+export function jsonOf(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
 }

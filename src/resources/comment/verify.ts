@@ -1,8 +1,10 @@
 import { createPublicKey, verify as verifyBytes } from 'node:crypto';
-import { decodeBase58, isEvmAddress, isSolanaAddress } from '../../model/address.ts';
-import { recoverAddress } from './secp256k1.ts';
-import { familyOf } from './swap-fields.ts';
-import type { Encoding } from './verify-forms.ts';
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import type { Encoding } from '../../keys/signer.ts';
+import { decodeBase58, isEvmAddress, isSolanaAddress, plainAddress } from '../../model/address.ts';
+import { familyOf } from '../../model/chain.ts';
+import { checksumAddress, keccak256 } from '../../model/keccak.ts';
+import { normalizeSignature } from './signing.ts';
 
 export interface Verdict {
   valid: boolean;
@@ -19,25 +21,16 @@ export interface Claim {
   message: string;
   signature: string;
   signerAddress: string;
-  /** Of a Solana signature; left out, it is told from the text. */
+  /** Of a Solana signature; detected from the text where it is absent. */
   encoding?: Encoding | undefined;
 }
 
 /**
  * Whether an address signed a text, strictly: EVM by EIP-191 with s in its lower half, solana by ed25519 with s below the group order. By
- * other code than signs here: EVM by our own arithmetic, solana by Node's OpenSSL. Source: wire-facts 3.6.
+ * other libraries than sign here: @noble/curves, and Node's OpenSSL for solana. Source: wire-facts 3.6.
  */
 export function verifySignature(claim: Claim): Verdict {
   return familyOf(claim.chain) === 'solana' ? verifySolana(claim) : verifyEvm(claim);
-}
-
-/**
- * A signature as the service takes it. Some wallets (Ledger) end those of EVM with the recovery bit itself, 00 or 01, where others write 1b or
- * 1c; anything else stays as it is.
- */
-export function normalizeSignature(chain: string, signature: string): string {
-  if (familyOf(chain) === 'solana' || !/^0x[0-9a-fA-F]{128}0[01]$/.test(signature)) return signature;
-  return `${signature.slice(0, -2)}${signature.endsWith('0') ? '1b' : '1c'}`;
 }
 
 function verifyEvm({ chain, message, signature: given, signerAddress }: Claim): Verdict {
@@ -54,6 +47,39 @@ function verifyEvm({ chain, message, signature: given, signerAddress }: Claim): 
   return { valid: false, recoveredAddress, signerAddress, reason };
 }
 
+export type Recovered = { ok: true; address: string } | { ok: false; problem: string };
+
+/**
+ * The address (with checksum) whose key signed a message by EIP-191 (`personal_sign`), strictly: 65 bytes, v 27 or 28, r and s inside the
+ * order, s in its lower half.
+ */
+export function recoverAddress(message: Uint8Array, bytes: Uint8Array): Recovered {
+  const refuse = (problem: string): Recovered => ({ ok: false, problem });
+  if (bytes.length !== 65) return refuse(`the signature has ${bytes.length} bytes, not 65`);
+  const v = bytes[64] ?? 0;
+  if (v !== 27 && v !== 28) return refuse(`its last byte is ${v}, not 27 or 28`);
+  const signature = attempt(() => secp256k1.Signature.fromBytes(bytes.subarray(0, 64), 'compact'));
+  if (signature === undefined) return refuse('r or s is outside the range of the curve');
+  if (signature.hasHighS()) return refuse('s is in the upper half of its range (malleable)');
+  const point = attempt(() => secp256k1.Point.fromBytes(Buffer.from([2, ...bytes.subarray(0, 32)])));
+  if (point === undefined) return refuse('r belongs to no point of the curve');
+  const prefix = new TextEncoder().encode(`\x19Ethereum Signed Message:\n${message.length}`);
+  const digest = keccak256(Buffer.concat([prefix, message]));
+  const key = attempt(() => signature.addRecoveryBit(v - 27).recoverPublicKey(digest));
+  if (key === undefined) return refuse('it recovers to no key');
+  const hash = keccak256(key.toBytes(false).subarray(1));
+  return { ok: true, address: checksumAddress(Buffer.from(hash.subarray(12)).toString('hex')) };
+}
+
+/** What noble refuses by throwing, as `undefined`. */
+function attempt<T>(compute: () => T): T | undefined {
+  try {
+    return compute();
+  } catch {
+    return undefined;
+  }
+}
+
 function verifySolana({ message, signature, signerAddress, encoding }: Claim): Verdict {
   const refuse = (reason: string): Verdict => ({ valid: false, signerAddress, reason });
   const address = plainAddress(signerAddress);
@@ -65,11 +91,6 @@ function verifySolana({ message, signature, signerAddress, encoding }: Claim): V
   const problem = ed25519Problem(new TextEncoder().encode(message), bytes, key);
   if (problem !== undefined) return refuse(problem);
   return { valid: true, recoveredAddress: address, signerAddress };
-}
-
-/** The address without the `solana:` that some clients put before it (wire-facts 3.6). */
-export function plainAddress(address: string): string {
-  return address.startsWith('solana:') ? address.slice('solana:'.length) : address;
 }
 
 function detectEncoding(signature: string): Encoding {
@@ -89,7 +110,7 @@ function decodeSignature(signature: string, encoding: Encoding): Uint8Array | un
 
 /** Order of the ed25519 group. Source: RFC 8032, section 5.1. */
 const groupOrder = 2n ** 252n + 27742317777372353535851937790883648493n;
-/** What stands before the 32 bytes of an ed25519 public key in DER. Source: RFC 8410. */
+/** DER header of a 32-byte ed25519 public key. Source: RFC 8410. */
 const derPrefix = Buffer.from('302a300506032b6570032100', 'hex');
 
 /**

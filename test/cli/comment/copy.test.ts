@@ -42,7 +42,7 @@ test('what cannot be tracked is refused before anything is sent', async () => {
   };
   expect(await copy('')).toContain('--actor-address or --actor-addresses is required');
   const actor = `--actor-address ${copier}`;
-  expect(await copy(`${actor} --track-exit-until 7d`)).toContain('Say that it is one: --chain hyperliquid.');
+  expect(await copy(`${actor} --track-exit-until 7d`)).toContain('Add --chain hyperliquid.');
   expect(await copy(`${actor} --chain base --track-exit-until 7d`)).toContain('on hyperliquid only, not on base');
   const perp = `${actor} --chain hyperliquid --track-exit-until`;
   expect(await copy(`${perp} 8d`)).toContain('--track-exit-until 8d: is more than 7 days ahead');

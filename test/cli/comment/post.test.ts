@@ -109,7 +109,7 @@ test('where the look-up fails too, the outcome is called unknown, with the comma
   const { code, err } = await run(words, { env: service.env });
   expect(code).toBe(9);
   expect(err).toContain('whether the comment was posted is not known, looking it up failed: no such endpoint');
-  expect(err).toContain(`Look before you post again: sotra comment list ${swaps.good} --chain base`);
+  expect(err).toContain(`Check before you post again: sotra comment list ${swaps.good} --chain base`);
 });
 
 test('a comment is signed on one machine and posted from another that has no wallet key', async () => {
@@ -188,7 +188,7 @@ test('wrong pairings stop before any key is asked for or read', async () => {
   await refused(`--chain base --tx ${swaps.good} --token ${degen}0`, '0x and 40 hex digits');
   await refused(`--chain solana --tx ${swaps.solana} --token ${degen}`, 'a token on solana is a mint');
   await refused(`--chain hyperliquid --tx 12x --token ETH`, '0x and 64 hex digits, or an order id');
-  await refused(`--chain base --tx ${swaps.good} --token ${degen} --encoding hex`, 'is for solana');
+  await refused(`--chain base --tx ${swaps.good} --token ${degen} --encoding hex`, 'only for solana');
 });
 
 test('several sources of a key, or none, are refused with the safe ways', async () => {
@@ -211,7 +211,7 @@ test('several sources of a key, or none, are refused with the safe ways', async 
 
 test('a signature that does not verify is neither printed nor sent', async () => {
   const lying = { address: degen, sign: async () => `0x${'12'.repeat(64)}1b`, forget: () => undefined };
-  const comment = { chain: 'base', transactionHash: swaps.good, tokenAddress: degen, commentText: 'gm' };
+  const comment = { chain: 'base', transactionHash: swaps.good, tokenAddress: degen, commentText: 'gm' } as const;
   const form = { serviceName: 'Example', layout: 'five-line' } as const;
   await expect(signComment(comment, form, { signer: lying })).rejects.toMatchObject({
     code: 'signing-key',
@@ -279,7 +279,7 @@ test('from no key to a posted comment: generate a key, make a trade for it, sign
     expect(JSON.parse(shown.out)[transactionHash].comments).toMatchObject([{ commentText: 'gm' }]);
   }
   const again = await run(`key generate base --password-file ${password}`, { env });
-  expect([again.code, again.err]).toEqual([2, 'error: key base exists already\nhint: Take another name.\n']);
+  expect([again.code, again.err]).toEqual([2, 'error: key base exists already\nhint: Choose another name.\n']);
   const asked = await run('key generate asked', { env, answers: ['pw', 'pw'] });
   expect([asked.code, asked.err]).toEqual([0, expect.stringContaining('Password to seal the key with (not shown): ')]);
 });

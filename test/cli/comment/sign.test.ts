@@ -1,7 +1,8 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { checkStatedAddress, makeSigner, withSigner } from '../../../src/keys/open-signer.ts';
+import { checkStatedAddress, withSigner } from '../../../src/keys/open-key.ts';
+import { makeSigner } from '../../../src/keys/signer.ts';
 import { type RunOptions, run, temporaryFolder } from '../../support/harness.ts';
 import { bonk, degen, evmTrader, solanaTrader, swaps } from '../../support/traders.ts';
 
@@ -43,7 +44,7 @@ test('a dry run of many comments shows each and signs none', async () => {
   const [file, out] = [linesOf(...comments), join(temporaryFolder(), 'signed.ndjson')];
   const dry = ['--from', file, '--out', out, ...name, '--layout', 'five-line', '--dry-run', ...byEvm];
   const shown = await sign(dry);
-  expect(shown).toMatchObject({ code: 0, err: `Would be signed and written to ${out}.\n` });
+  expect(shown).toMatchObject({ code: 0, err: `Would sign and write to ${out}.\n` });
   expect(shown.out.match(/^ {2}5 {2}Comment: \| g[mn]$/gm)).toEqual(['  5  Comment: | gm', '  5  Comment: | gn']);
   const lines = (await sign([...dry, '--format', 'ndjson'])).out.trimEnd().split('\n');
   expect(lines.map((line) => JSON.parse(line).commentText)).toEqual(['gm', 'gn']);
@@ -69,7 +70,7 @@ test('the signature of a Solana wallet comes in the form that is asked for, one 
   expect(given[2]).toMatch(/^[A-Za-z0-9+/]{86}==$/);
   expect(given[3]).toMatch(/^[0-9a-f]{128}$/);
   expect(Buffer.from(given[2], 'base64').toString('hex')).toBe(given[3]);
-  const said = 'error: --encoding hex: is for solana; a signature of an EVM chain is 0x and hex digits\n';
+  const said = 'error: --encoding hex: only for solana; a signature of an EVM chain is 0x and hex digits\n';
   for (const words of [base, ['--from', linesOf(onBase), ...name]]) {
     const refused = await sign([...words, ...byEvm, '--encoding', 'hex']);
     expect([refused.code, refused.out, refused.err]).toEqual([2, '', said]);
@@ -93,7 +94,7 @@ test.each([
   expect([code, out, err]).toEqual([
     2,
     '',
-    'error: --file takes the comments from the file: leave --chain, --tx, --token, --text and --preview out\n',
+    'error: --file takes the comments from the file: omit --chain, --tx, --token, --text and --preview\n',
   ]);
 });
 
@@ -213,7 +214,7 @@ test('the address that must come out is compared as its chain does: EVM in any l
   expect(await sign([...solana, ...bySolana, '--signer', other])).toEqual({
     code: 11,
     out: '',
-    err: `error: the key is that of ${solanaTrader.address}, not of ${other}\nhint: Give the key of that address, or leave --signer out.\n`,
+    err: `error: the key is that of ${solanaTrader.address}, not of ${other}\nhint: Give the key of that address, or omit --signer.\n`,
   });
 });
 
@@ -236,7 +237,7 @@ test.each([
   expect(() => checkStatedAddress({ statedAddress: stated } as never, address)).toThrow(
     expect.objectContaining({
       code: 'signing-key',
-      message: `the keystore says it is of ${stated}, but its key is that of ${address}`,
+      message: `the keystore names the address ${stated}, but its key is that of ${address}`,
     }),
   );
 });

@@ -90,7 +90,7 @@ test('the preview numbers the lines, marks empty ones, counts, and warns of what
     'warning: the comment ends with a newline, which is signed too',
     'warning: the comment is not in Unicode normal form NFC: an app that normalizes it breaks the signature',
     'warning: the comment has a bidirectional control, which can show the text in another order: U+202E',
-    'warning: the comment has a character without ink: U+200B',
+    'warning: the comment has an invisible character: U+200B',
     '',
   ]);
 });
@@ -113,8 +113,8 @@ test.each([
   const { out } = await run([...words, '--text', `gm${hidden}!`]);
   for (const code of codes) expect(out.split('\nComment: ')[0]).toContain(`<${code}>`);
   expect(out).not.toContain(hidden.slice(-1));
-  const count = codes.length === 1 ? 'a character' : `${codes.length} characters`;
-  expect(out).toContain(`warning: the comment has ${count} without ink: ${codes.join(', ')}\n`);
+  const count = codes.length === 1 ? 'an invisible character' : `${codes.length} invisible characters`;
+  expect(out).toContain(`warning: the comment has ${count}: ${codes.join(', ')}\n`);
 });
 
 test('a comment with lines that read like fields stays behind its bar, also where the terminal breaks a line', async () => {
@@ -143,12 +143,12 @@ test('what was signed is shown so in every place: result, batch, and a service t
   const options = { env: { KEY: evmTrader.key }, tty: 200 };
   const { out, err } = await run([...words, '--key-env', 'KEY'], options);
   expect(out).toContain('gm<U+3164><U+000A>Txn Hash: 0xdead');
-  expect(err).toContain('warning: the comment has a character without ink: U+3164');
+  expect(err).toContain('warning: the comment has an invisible character: U+3164');
   const signed = JSON.parse((await run([...words, '--key-env', 'KEY', '--json'], options)).out);
   const file = join(temporaryFolder(), 'signed.json');
   writeFileSync(file, JSON.stringify(signed));
   const verified = await run(['comment', 'verify', '--signed', file]);
-  expect([verified.code, verified.err]).toEqual([0, 'warning: the comment has a character without ink: U+3164\n']);
+  expect([verified.code, verified.err]).toEqual([0, 'warning: the comment has an invisible character: U+3164\n']);
   const env = { SOTRA_BASE_URL: 'http://127.0.0.1:9', SOTRA_API_KEY: 'k' };
   const asked = await run(['comment', 'post', '--from', file], { answers: ['n'], env, tty: 120 });
   expect(asked.code).toBe(2);

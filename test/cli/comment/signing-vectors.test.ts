@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { makeSigner } from '../../../src/keys/open-signer.ts';
-import { checksumAddress, recoverAddress } from '../../../src/resources/comment/secp256k1.ts';
-import { ed25519Problem, verifySignature } from '../../../src/resources/comment/verify.ts';
+import { makeSigner } from '../../../src/keys/signer.ts';
+import { checksumAddress } from '../../../src/model/keccak.ts';
+import { ed25519Problem, recoverAddress, verifySignature } from '../../../src/resources/comment/verify.ts';
 import { run } from '../../support/harness.ts';
 
 const data = 'test/data';

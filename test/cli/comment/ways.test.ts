@@ -31,7 +31,7 @@ async function signedFile(words: readonly string[]): Promise<string> {
 }
 
 const either = 'Post what is signed already, or sign with a key.';
-const fromFile = (way: string) => `${way} takes the comment from the file: leave --chain, --tx, --token and --text out`;
+const fromFile = (way: string) => `${way} takes the comment from the file: omit --chain, --tx, --token and --text`;
 
 const refusals: readonly [words: string, message: string, hint?: string][] = [
   ['--signature 0x12 --signed f', '--signature and --signed contradict each other', either],
@@ -168,7 +168,7 @@ test('a file that is signed for another name or another layout is not posted, un
   const as = (context: string) => ['--context', context, '--signed', file];
   const inContext = { SOTRA_CONFIG_DIR: env.SOTRA_CONFIG_DIR, SOTRA_API_KEY: 'stub-key' };
   const told = (why: string) =>
-    `error: ${file} is signed for service Example in the blank-line layout, not for ${why}\nhint: Sign it again for this service, or post it with --service-name and --layout as it was signed.\n`;
+    `error: ${file} is signed for service Example in the blank-line layout, not for ${why}\nhint: Sign it again for this service, or post it with the --service-name and --layout that it was signed with.\n`;
   const layout = await post(as('partner'), { env: inContext });
   expect([layout.code, layout.err]).toEqual([2, told('Example in five-line')]);
   const other = await post(as('other'), { env: inContext });

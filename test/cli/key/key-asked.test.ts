@@ -60,7 +60,7 @@ test('no password, an empty one and two that differ seal nothing', async () => {
     message: 'a password to seal the key is needed',
     hint: 'Give it with --password-file <file>, or run this on a terminal.',
   });
-  await expect(sealedWith([''])).rejects.toMatchObject({ code: 'usage', message: 'an empty password seals nothing' });
+  await expect(sealedWith([''])).rejects.toMatchObject({ code: 'usage', message: 'the password is empty' });
   await expect(sealedWith(['a', 'b'])).rejects.toMatchObject({
     code: 'signing-key',
     message: 'the two passwords differ: nothing was stored',
@@ -81,7 +81,7 @@ test('a key is asked for without echo, by the family that is wanted', async () =
   ]);
   await expect(openKey({}, 'evm', terminal(undefined).context)).rejects.toMatchObject({ message: 'no key is given' });
   await expect(openKey({}, 'evm', terminal(['gm']).context)).rejects.toMatchObject({
-    message: 'the answer holds no private key that sotra knows',
+    message: 'the answer holds no private key in a known form',
   });
 });
 
@@ -110,7 +110,7 @@ test('a password is asked for without echo three times at most; a wrong one is s
   const never = terminal(['a', 'b', 'c', 'pw']);
   await expect(openKey({ keyFile }, undefined, never.context)).rejects.toMatchObject({
     code: 'signing-key',
-    message: `no password that was typed opens ${keyFile}`,
+    message: `none of the typed passwords opens ${keyFile}`,
   });
   expect([never.asked.length, never.told.length]).toEqual([3, 2]);
 });

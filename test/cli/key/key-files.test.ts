@@ -1,8 +1,8 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Context } from '../../../src/context.ts';
-import { keptFile, listKeys, readKept, removeKey, storeKey, writeSecretFile } from '../../../src/keys/key-store.ts';
+import { keyFileOf, listKeys, readStoredKey, storeKey, writeSecretFile } from '../../../src/keys/key-store.ts';
 import { checkKeySource } from '../../../src/keys/open-key.ts';
 import { type RunOptions, run, temporaryFolder } from '../../support/harness.ts';
 import { evmTrader, solanaTrader } from '../../support/traders.ts';
@@ -46,13 +46,13 @@ const nowMs = Date.UTC(2026, 10, 21, 10, 20, 30, 456);
 const once = { replace: false, nowMs };
 
 test.each(['a', 'Z9', '0._-', 'a.json.b', 'a'.repeat(64)])('%s is the name of a key', (name) => {
-  expect(keptFile('/keys', name)).toBe(`/keys/${name}.json`);
+  expect(keyFileOf('/keys', name)).toBe(`/keys/${name}.json`);
 });
 
 test.each(['', '.a', '-a', '_a', 'a/b', '../a', 'a b', 'a.json', '.json', 'ü', 'a'.repeat(65), 'a\n'])(
   '%j is not the name of a key',
   (name) => {
-    expect(() => keptFile('/keys', name)).toThrow(
+    expect(() => keyFileOf('/keys', name)).toThrow(
       expect.objectContaining({
         code: 'usage',
         message: `${name}: a key's name is 1 to 64 letters, digits, dots, dashes or underscores`,
@@ -74,19 +74,19 @@ test('a key is stored for its owner alone, listed by name with its address, and 
     { name: 'a', family: 'solana', address: solanaTrader.address, file: join(folder, 'a.json') },
     { name: 'b', family: 'evm', address: evmTrader.address, file },
   ]);
-  removeKey(folder, 'b');
+  rmSync(file);
   expect(readdirSync(folder)).toEqual(['a.json', 'notes.txt']);
 });
 
 test('an address that begins with 0x is told once, and one that is not there as nothing', () => {
   const folder = temporaryFolder();
   storeKey(folder, 'k', { ...evmStore, address: evmTrader.address.toLowerCase() }, once);
-  expect(readKept(folder, 'k')).toStrictEqual({
-    kept: { name: 'k', family: 'evm', address: evmTrader.address, file: join(folder, 'k.json') },
+  expect(readStoredKey(folder, 'k')).toStrictEqual({
+    stored: { name: 'k', family: 'evm', address: evmTrader.address, file: join(folder, 'k.json') },
     json: { ...evmStore, address: evmTrader.address.toLowerCase() },
   });
   storeKey(folder, 'sol', { ...solanaStore, address: undefined }, once);
-  expect(readKept(folder, 'sol').kept.address).toBe('');
+  expect(readStoredKey(folder, 'sol').stored.address).toBe('');
 });
 
 test('a folder that others may look into is closed to them, and what its owner denies himself stays so', () => {
@@ -108,7 +108,7 @@ test('a name that is taken is refused; replaced, the old key stays beside it und
     expect.objectContaining({
       code: 'usage',
       message: 'key k exists already',
-      hint: 'Replace it with --replace (the old one is kept as a backup), or take another name.',
+      hint: 'Replace it with --replace (the old one is kept as a backup), or choose another name.',
     }),
   );
   const file = join(folder, 'k.json');
@@ -130,7 +130,7 @@ test('a secret file is written once, or over another, and told with a way out wh
   const taken = expect.objectContaining({
     code: 'local-file',
     message: `cannot write ${file}: it exists already`,
-    hint: 'Make room, or correct the permissions of its folder.',
+    hint: 'Free some disk space, or correct the permissions of its folder.',
   });
   expect(() => writeSecretFile(file, 'b', { exclusive: true })).toThrow(taken);
   expect(readFileSync(file, 'utf8')).toBe('a');
@@ -141,14 +141,14 @@ test('a secret file is written once, or over another, and told with a way out wh
 test('a key that is not kept is refused with those that are', () => {
   const folder = join(temporaryFolder(), 'keys');
   const refused = (hint: string) => expect.objectContaining({ code: 'usage', message: 'key k does not exist', hint });
-  const none = refused('No keys are kept. Make one: sotra key generate k, or sotra key import k --key-file <file>.');
-  expect(() => readKept(folder, 'k')).toThrow(none);
+  const none = refused('No keys are stored. Make one: sotra key generate k, or sotra key import k --key-file <file>.');
+  expect(() => readStoredKey(folder, 'k')).toThrow(none);
   mkdirSync(folder);
   writeFileSync(join(folder, 'notes.txt'), 'x');
-  expect(() => readKept(folder, 'k')).toThrow(none);
+  expect(() => readStoredKey(folder, 'k')).toThrow(none);
   storeKey(folder, 'a', evmStore, once);
   storeKey(folder, 'b', evmStore, once);
-  expect(() => readKept(folder, 'k')).toThrow(refused('Known keys: a, b.'));
+  expect(() => readStoredKey(folder, 'k')).toThrow(refused('Known keys: a, b.'));
 });
 
 const damaged: readonly [text: string, code: string, why: RegExp][] = [
@@ -163,7 +163,7 @@ test.each(damaged)('a kept key that is %j is told, and the others are listed', (
   const folder = temporaryFolder();
   writeFileSync(join(folder, 'k.json'), text);
   storeKey(folder, 'z', evmStore, once);
-  expect(() => readKept(folder, 'k')).toThrow(
+  expect(() => readStoredKey(folder, 'k')).toThrow(
     expect.objectContaining({ code, message: expect.stringMatching(why), hint: expect.stringMatching(/\S/) }),
   );
   const told: string[] = [];
@@ -174,11 +174,11 @@ test.each(damaged)('a kept key that is %j is told, and the others are listed', (
 test('a kept key that cannot be read at all says why', () => {
   const folder = temporaryFolder();
   mkdirSync(join(folder, 'k.json'));
-  expect(() => readKept(folder, 'k')).toThrow(
+  expect(() => readStoredKey(folder, 'k')).toThrow(
     expect.objectContaining({
       code: 'local-file',
       message: expect.stringMatching(/^cannot read the key in .*k\.json: .*k\.json is a folder/),
-      hint: 'Put a backup of it in its place (older ones end in .bak), or import the key again with --replace.',
+      hint: 'Restore a backup of it (replaced keys end in .bak), or import the key again with --replace.',
     }),
   );
 });
@@ -263,7 +263,7 @@ const refusals: readonly [flags: string, options: RunOptions, code: number, mess
     '--key-stdin',
     { stdin: 'gm' },
     11,
-    'stdin holds no private key that sotra knows',
+    'stdin holds no private key in a known form',
     'Known forms: 64 hex digits, a Solana keypair (CLI JSON or base58), a Web3 Secret Storage V3 keystore (JSON).',
   ],
   ['--key-env NOBODY', {}, 2, '--key-env NOBODY: that variable is not set', ''],
@@ -271,14 +271,14 @@ const refusals: readonly [flags: string, options: RunOptions, code: number, mess
     '--key sol',
     {},
     11,
-    'key sol holds a Solana key, the chain wants an EVM key',
+    'key sol holds a Solana key, the chain needs an EVM key',
     'Check --chain, or give the key of the other wallet.',
   ],
   [
     '--key-env SOL',
     { env: { SOL: JSON.stringify(solanaTrader.keypair) } },
     11,
-    'the variable SOL holds a Solana key, the chain wants an EVM key',
+    'the variable SOL holds a Solana key, the chain needs an EVM key',
     'Check --chain, or give the key of the other wallet.',
   ],
   ['--key kept', {}, 2, 'key kept needs a password', 'Give it with --password-file <file>, or run this on a terminal.'],
@@ -307,7 +307,7 @@ const refusals: readonly [flags: string, options: RunOptions, code: number, mess
     '--key kept',
     { answers: ['a', 'b', 'c', 'pw'] },
     11,
-    'no password that was typed opens key kept',
+    'none of the typed passwords opens key kept',
     'Check which password belongs to it.',
   ],
 ];

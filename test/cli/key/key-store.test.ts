@@ -78,7 +78,7 @@ test('a Solana keypair is sealed the same way and comes out the same', async () 
   const wrong = await run(['comment', 'sign', ...evmFields, '--key', 'sol'], { env, answers: [] });
   expect([wrong.code, wrong.err.split('\n')[0]]).toEqual([
     11,
-    'error: key sol holds a Solana key, the chain wants an EVM key',
+    'error: key sol holds a Solana key, the chain needs an EVM key',
   ]);
 });
 
@@ -106,7 +106,7 @@ test('passwords are asked for twice without echo when sealing, and three times a
   const sign = ['comment', 'sign', ...evmFields, '--key', 'k', '--json'];
   expect((await run(sign, { env, answers: ['wrong', 'secret pw'] })).code).toBe(0);
   const never = await run(sign, { env, answers: ['a', 'b', 'c'] });
-  expect([never.code, never.err.includes('no password that was typed opens key k')]).toEqual([11, true]);
+  expect([never.code, never.err.includes('none of the typed passwords opens key k')]).toEqual([11, true]);
   const nobody = await run([...sign, '--no-input'], { env, answers: [] });
   expect([nobody.code, nobody.err.includes('Give it with --password-file')]).toEqual([2, true]);
 });
@@ -117,14 +117,14 @@ test('damaged and foreign key files are refused without showing what they hold',
   const pair = [...solanaTrader.keypair];
   pair[63] = 27;
   const cases: [string, string][] = [
-    ['0x1234', 'holds no private key that sotra knows'],
-    [`${evmTrader.key}ff`, 'holds no private key that sotra knows'],
+    ['0x1234', 'holds no private key in a known form'],
+    [`${evmTrader.key}ff`, 'holds no private key in a known form'],
     [`0x${'00'.repeat(32)}`, 'is not a valid EVM private key'],
     [`0x${'ff'.repeat(32)}`, 'is not a valid EVM private key'],
     [JSON.stringify(pair), 'its public half does not belong to its private half'],
     [JSON.stringify(pair.slice(0, 32)), 'has 32 bytes, a Solana keypair has 64'],
-    ['[1,2,300]', 'holds no private key that sotra knows'],
-    ['{"version":3', 'is neither a key nor whole JSON'],
+    ['[1,2,300]', 'holds no private key in a known form'],
+    ['{"version":3', 'is neither a key nor complete JSON'],
     ['{"version":1}', 'is not a Web3 Secret Storage V3 keystore'],
     ['test test test test test test test test test test test junk', 'it looks like a recovery phrase'],
   ];
@@ -150,7 +150,7 @@ test('a keystore that asks for more memory than is sane, or names another addres
   const greedy = { ...sealed, crypto: { ...sealed.crypto, kdfparams: { ...sealed.crypto.kdfparams, n: 2 ** 30 } } };
   writeFileSync(file, JSON.stringify(greedy), { mode: 0o600 });
   const refused = await run(sign, { env });
-  expect([refused.code, refused.err.includes('more memory or work than is sane')]).toEqual([11, true]);
+  expect([refused.code, refused.err.includes('too much memory or work')]).toEqual([11, true]);
   writeFileSync(file, JSON.stringify({ ...sealed, address: degen.slice(2) }));
   const other = await run(sign, { env });
   expect([other.code, other.err.includes(`its key is that of ${evmTrader.address}`)]).toEqual([11, true]);

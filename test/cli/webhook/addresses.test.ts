@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createAddressSet } from '../../../src/model/address-set.ts';
-import { hasWrongChecksum } from '../../../src/model/checksum.ts';
+import { hasWrongChecksum } from '../../../src/model/keccak.ts';
 import { readAddressFile } from '../../../src/resources/webhook/upload/address-file.ts';
 import { runFirstPass } from '../../../src/resources/webhook/upload/first-pass.ts';
 import { fc } from '../../support/draw.ts';

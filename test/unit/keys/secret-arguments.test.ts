@@ -1,6 +1,6 @@
 import nacl from 'tweetnacl';
 import { expect, test } from 'vitest';
-import { refuseSecretArguments, secretIn } from '../../../src/keys/secret-arguments.ts';
+import { refuseSecretArguments, secretIn } from '../../../src/keys/private-key.ts';
 import { encodeBase58 } from '../../../src/model/address.ts';
 import { solanaTrader } from '../../support/traders.ts';
 
@@ -90,7 +90,7 @@ test.each(looks)('%j is told as %s', async (text, what) => {
   expect(await secretIn(text)).toBe(what);
 });
 
-const tail = '(not shown here): arguments are seen by other processes and kept by the shell';
+const tail = '(not shown here): other processes see arguments, and the shell keeps them';
 const refused: readonly [argv: string[], where: string][] = [
   [['sign', hex], 'an argument holds what looks like a private key'],
   [[hex], 'an argument holds what looks like a private key'],
@@ -110,7 +110,7 @@ test.each(refused)('the command line %j is refused by its place, without what it
   await expect(refuseSecretArguments(argv)).rejects.toMatchObject({
     code: 'usage',
     message: `${where} ${tail}`,
-    hint: 'Give it with --key-file <file>, --key-env <NAME>, --key-stdin or --key <name>, or type it at the question on a terminal. Treat the one you typed as known to others.',
+    hint: 'Give it with --key-file <file>, --key-env <NAME>, --key-stdin or --key <name>, or type it at the question on a terminal. Treat the one you typed as compromised.',
   });
 });
 

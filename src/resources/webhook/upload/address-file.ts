@@ -11,8 +11,8 @@ import {
   type TextFile,
 } from '../../../files/text-file.ts';
 import { isEvmAddress, isSolanaAddress, isUuid } from '../../../model/address.ts';
-import { hasWrongChecksum } from '../../../model/checksum.ts';
 import { tryParseJson } from '../../../model/json.ts';
+import { hasWrongChecksum } from '../../../model/keccak.ts';
 import { quotedColumns } from '../../../model/quoted.ts';
 
 /** An address as it stands in a file. */

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import type { Context } from '../../../../src/context.ts';
 import { SotraError } from '../../../../src/errors.ts';
-import { bodyOf, send, type ToSend } from '../../../../src/resources/comment/send.ts';
+import { bodyOf, type SendableComment, send } from '../../../../src/resources/comment/send.ts';
 import { bonk, degen, evmTrader, solanaTrader, swaps } from '../../../support/traders.ts';
 
-const comment: ToSend = {
+const comment: SendableComment = {
   ...{ chain: 'base', transactionHash: swaps.good, tokenAddress: degen, commentText: 'gm' },
   ...{ signature: '0x12', signerAddress: evmTrader.address },
 };
@@ -32,7 +32,7 @@ function service(post: Step | (() => Step), lookUps: readonly Step[] = [], stop 
     },
     note: (text: string) => notes.push(text),
   } as unknown as Context;
-  const sent = (changes: Partial<ToSend> = {}) =>
+  const sent = (changes: Partial<SendableComment> = {}) =>
     send({ ...comment, ...changes }, context).catch((error: SotraError) => error);
   return { sent, asked, inputs, waits, notes };
 }
@@ -55,7 +55,7 @@ test('what the service answers is the comment, with its text as it came', async 
   expect([asked, notes]).toEqual([['POST'], []]);
 });
 
-const same: readonly [sent: Partial<ToSend>, answered: object][] = [
+const same: readonly [sent: Partial<SendableComment>, answered: object][] = [
   [{}, { signerAddress: evmTrader.address.toLowerCase() }],
   [{ transactionHash: `0x${'AB'.repeat(32)}` }, { transactionHash: `0x${'ab'.repeat(32)}` }],
   [{}, { tokenAddress: `0x${degen.slice(2).toUpperCase()}` }],
@@ -71,7 +71,7 @@ test.each(same)('%j is the same comment as the answered %j', async (sent, answer
   expect(outcome).toMatchObject({ comment: { uid: 'u-1' } });
 });
 
-const others: readonly [sent: Partial<ToSend>, answered: Record<string, unknown>][] = [
+const others: readonly [sent: Partial<SendableComment>, answered: Record<string, unknown>][] = [
   [{ commentText: '0xAB' }, { commentText: '0xab' }],
   [{ commentText: `solana:${bonk}` }, { commentText: bonk }],
   [{}, { commentText: 5 }],
@@ -85,7 +85,7 @@ const others: readonly [sent: Partial<ToSend>, answered: Record<string, unknown>
 test.each(others)('%j is another comment than the answered %j: both are told', async (sent, answered) => {
   const outcome = await service({ data: { ...stored, ...sent, ...answered } }).sent(sent);
   const [field = ''] = Object.keys(answered);
-  const was = { ...comment, ...sent }[field as keyof ToSend];
+  const was = { ...comment, ...sent }[field as keyof SendableComment];
   const { chain, transactionHash } = { ...comment, ...sent };
   expect(outcome).toMatchObject({
     code: 'verification',
@@ -126,10 +126,10 @@ test('of what the look-up shows only the comment of this signer on this token is
   ];
   const own = { ...stored, signerAddress: evmTrader.address.toLowerCase() };
   const { sent, asked, inputs, waits, notes } = service(lost, [found(...strangers, own)]);
-  expect(await sent()).toEqual({ comment: own, note: 'The answer was lost, but the comment was posted: u-1.' });
+  expect(await sent()).toEqual({ comment: own, notes: ['The answer was lost, but the comment was posted: u-1.'] });
   expect([asked, waits]).toEqual([['POST', 'GET'], []]);
   expect(inputs[1]).toEqual({ hashes: [swaps.good], chain: 'base' });
-  expect(notes).toEqual(['the answer was cut off. Looking whether the comment was posted.']);
+  expect(notes).toEqual(['the answer was cut off. Checking whether the comment was posted.']);
 });
 
 test('it is looked for three times, half a second and one and a half later, and then was not posted', async () => {
@@ -166,7 +166,7 @@ test.each([
   expect(await sent()).toMatchObject({
     code: 'network',
     message: `the answer was cut off; whether the comment was posted is not known, looking it up failed: ${why}`,
-    hint: `Look before you post again: ${byHand}`,
+    hint: `Check before you post again: ${byHand}`,
     ...{ status: 502, requestId: 'r-1', cause: lost, outcome: 'unknown' },
   });
   expect(asked).toEqual(['POST', 'GET']);
@@ -188,7 +188,7 @@ test('who stops it before it is sent has sent nothing; while it is sent, nothing
   expect(await late.sent()).toMatchObject({
     code: 'interrupted',
     message: 'interrupted while posting: whether the comment was posted is not known',
-    hint: `Look: ${byHand}`,
+    hint: `Check: ${byHand}`,
     ...{ cause: interrupted, outcome: 'unknown' },
   });
   expect([late.asked, late.notes]).toEqual([['POST'], []]);

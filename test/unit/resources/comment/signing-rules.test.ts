@@ -1,14 +1,15 @@
 import { expect, test } from 'vitest';
-import { areRecoveryWords } from '../../../../src/keys/evm.ts';
-import { makeSigner } from '../../../../src/keys/open-signer.ts';
+import { areRecoveryWords, makeSigner } from '../../../../src/keys/signer.ts';
+import { plainAddress } from '../../../../src/model/address.ts';
+import type { Chain } from '../../../../src/model/chain.ts';
 import {
   readSigned,
   type SignedComment,
   signComment,
   signedProblem,
 } from '../../../../src/resources/comment/signed.ts';
-import { fieldProblem } from '../../../../src/resources/comment/swap-fields.ts';
-import { ed25519Problem, plainAddress, verifySignature } from '../../../../src/resources/comment/verify.ts';
+import { fieldProblem } from '../../../../src/resources/comment/signing.ts';
+import { ed25519Problem, verifySignature } from '../../../../src/resources/comment/verify.ts';
 
 const degen = '0x4ed4e862860bed51a9570b96d89af5e1b0efefed';
 const hash = `0x${'aB'.repeat(32)}`;
@@ -18,7 +19,7 @@ const solanaHash = '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKh
 const mint = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
 
 const solanaForm = 'a transaction on solana is 64 bytes in base58 (87 or 88 letters)';
-const transactions: readonly [chain: string, transactionHash: string, problem: string | undefined][] = [
+const transactions: readonly [chain: Chain, transactionHash: string, problem: string | undefined][] = [
   ['base', hash, undefined],
   ['hyperliquid', hash, undefined],
   ['hyperliquid', '1', undefined],
@@ -65,7 +66,7 @@ test.each(transactions)('on %s the transaction %j: %s', (chain, transactionHash,
   expect(found).toEqual(problem === undefined ? undefined : { field: 'transactionHash', problem });
 });
 
-const tokens: readonly [chain: string, tokenAddress: string, problem: string | undefined][] = [
+const tokens: readonly [chain: Chain, tokenAddress: string, problem: string | undefined][] = [
   ['base', degen, undefined],
   ['hyperliquid', degen, undefined],
   ['hyperliquid', 'ETH', undefined],
@@ -97,14 +98,14 @@ test('half of a character cannot be signed, a whole one can', () => {
   });
 });
 
-test('words are a recovery phrase where all of them are', () => {
-  expect(areRecoveryWords(['zoo', 'abandon'])).toBe(true);
-  expect(areRecoveryWords(['zoo', 'sotra'])).toBe(false);
+test('words are a recovery phrase where all of them are', async () => {
+  expect(await areRecoveryWords(['zoo', 'abandon'])).toBe(true);
+  expect(await areRecoveryWords(['zoo', 'sotra'])).toBe(false);
 });
 
 const evmKey = Uint8Array.from({ length: 32 }, (_, index) => (index === 31 ? 1 : 0));
 const seed = Uint8Array.from({ length: 32 }, (_, index) => index + 1);
-const fields = { chain: 'base', tokenAddress: degen, transactionHash: hash, commentText: 'gm' };
+const fields = { chain: 'base', tokenAddress: degen, transactionHash: hash, commentText: 'gm' } as const;
 const form = { serviceName: 'Example', layout: 'five-line' } as const;
 
 async function evmComment(): Promise<SignedComment> {

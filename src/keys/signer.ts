@@ -1,0 +1,54 @@
+import { SotraError } from '../errors.ts';
+import { encodeBase58 } from '../model/address.ts';
+import type { ChainFamily } from '../model/chain.ts';
+
+/** Text form of a Solana signature; the service takes base58 (wire-facts 1, row 22). */
+export type Encoding = 'base58' | 'base64' | 'hex';
+
+/** A key that can sign; `forget` wipes it from memory as far as its library allows. */
+export interface Signer {
+  address: string;
+  sign: (message: string) => Promise<string>;
+  forget: () => void;
+}
+
+/** A signer for 32 bytes of key, with the library of its family, loaded now. Errors: `signing-key`, without the library's message. */
+export async function makeSigner(family: ChainFamily, bytes: Uint8Array, encoding: Encoding): Promise<Signer> {
+  try {
+    return family === 'solana' ? await solanaSigner(bytes, encoding) : await evmSigner(bytes);
+  } catch {
+    // What a library says of a key might show it, so nothing of it is kept.
+    throw new SotraError('signing-key', 'the signing library refuses this key');
+  }
+}
+
+/** EIP-191 (`personal_sign`). viem takes keys as text, which JavaScript cannot wipe. */
+async function evmSigner(key: Uint8Array): Promise<Signer> {
+  const { privateKeyToAccount } = await import('viem/accounts');
+  const account = privateKeyToAccount(`0x${Buffer.from(key.buffer, key.byteOffset, key.length).toString('hex')}`);
+  return {
+    address: account.address,
+    sign: (message) => account.signMessage({ message }),
+    forget: () => undefined,
+  };
+}
+
+/** ed25519 over the UTF-8 bytes of a text. */
+async function solanaSigner(seed: Uint8Array, encoding: Encoding): Promise<Signer> {
+  const { default: nacl } = await import('tweetnacl');
+  const pair = nacl.sign.keyPair.fromSeed(seed);
+  return {
+    address: encodeBase58(pair.publicKey),
+    sign: async (message) => {
+      const signature = nacl.sign.detached(new TextEncoder().encode(message), pair.secretKey);
+      return encoding === 'base58' ? encodeBase58(signature) : Buffer.from(signature).toString(encoding);
+    },
+    forget: () => void pair.secretKey.fill(0),
+  };
+}
+
+/** True where all words are of the English list that recovery phrases are made of (BIP-39). */
+export async function areRecoveryWords(words: readonly string[]): Promise<boolean> {
+  const { english } = await import('viem/accounts');
+  return words.every((word) => english.includes(word));
+}
