@@ -234,7 +234,7 @@ complete -c sotra -n '__sotra_at " follow remove"' -l columns -x -a '(__fish_app
 complete -c sotra -n '__sotra_at " follow remove" 1 1' -a '(__sotra_aliases)'
 complete -c sotra -n '__sotra_at " follow remove" 2 999' -a '(__sotra_aliases)'
 complete -c sotra -n '__sotra_at " follow bulk"' -l file -r -F -d 'JSON array or NDJSON of entries, or - for stdin'
-complete -c sotra -n '__sotra_at " follow bulk"' -l from-line -x -d 'go on from this line, or place in an array; those before are passed over'
+complete -c sotra -n '__sotra_at " follow bulk"' -l from-line -x -d 'start at this line, or place in an array; skip those before'
 complete -c sotra -n '__sotra_at " follow bulk"' -l undo-file -r -F -d 'write the undo file here instead; must not exist'
 complete -c sotra -n '__sotra_at " follow bulk"' -l columns -x -a '(__fish_append , entries follows unfollows requests targets undoFile)' -d 'show these columns; with --json and ndjson, objects of these fields; the command with --help names them'
 complete -c sotra -n '__sotra_at " feed actor"' -l chains -x -a '(__fish_append , ethereum optimism polygon arbitrum zora base zero solana hyperliquid all)' -d 'only trades on these chains, or all'

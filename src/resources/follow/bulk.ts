@@ -1,44 +1,74 @@
+import type { Result } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import { type ErrorCode, SotraError, toSotraError, usageError } from '../../errors.ts';
-import type { FileBytes } from '../../files/text-file.ts';
+import { readItems } from '../../files/json-items.ts';
+import { openTwice } from '../../files/source.ts';
+import { type FileBytes, type Line, maxLineBytes, openTextFile, readLines } from '../../files/text-file.ts';
+import { tryParseJson } from '../../model/json.ts';
 import type { Profile } from '../../model/profile.ts';
-import { bulk as bulkEndpoint } from './endpoints.ts';
-import { type BadEntry, inBatches, type NumberedEntry, readEntries } from './read-entries.ts';
-import { createUndoFile, type UndoFile, undoBytes } from './undo.ts';
+import { formatCount } from '../../output/format.ts';
+import { showProgress } from '../../output/show-progress.ts';
+import { type BulkEntry, bulk as bulkEndpoint, writtenProblem } from './endpoints.ts';
+import { createUndoFile, type UndoFile, undoBytes, undoPath } from './undo.ts';
+import { type BulkResult, bulk as view } from './view.ts';
 
-/** What a bulk run did, in numbers. */
-export interface BulkResult {
-  entries: number;
-  follows: number;
-  unfollows: number;
-  requests: number;
-  /** Different profiles that were followed or unfollowed. */
-  targets: number;
-  /** These profiles, in the order of mention; `null` where there are more than `keptProfiles`. */
-  targetProfiles: Profile[] | null;
-  /** `null` where nothing was sent. */
-  undoFile: string | null;
+interface BulkInput {
+  file: string;
+  fromLine: number;
+  undoFile: string | undefined;
+}
+
+/** Checks a file of entries, then sends it. Errors: those of `planBulk` and `sendBulk`; `usage` for a file that does not exist. */
+export async function runBulk({ file, fromLine, undoFile }: BulkInput, context: Context): Promise<Result> {
+  const undoTo = await undoPath(undoFile, file, context);
+  const content = await openTwice(file, context, `--file ${file}`);
+  try {
+    const source = { name: file, open: content.open, fromLine, signal: context.world.signal };
+    const plan = await planBulk(source, context.warn);
+    if (plan.entries === 0) {
+      context.note('There are no entries: nothing was sent.');
+      const answer: BulkResult = { ...emptyCounts, targets: 0, targetProfiles: [], undoFile: null };
+      return { kind: 'answer', answer, view };
+    }
+    if (context.options.preview) return await preview(source, plan, context);
+    const answer = await sendBulk(source, plan, undoTo, context);
+    return { kind: 'answer', answer, view, notes: answer.targetProfiles === null ? [tooManyProfiles] : [] };
+  } finally {
+    content.remove();
+  }
+}
+
+const tooManyProfiles = 'The profiles are too many to be named; targetProfiles is null.';
+const emptyCounts = { entries: 0, follows: 0, unfollows: 0, requests: 0 };
+
+async function preview(source: BulkSource, plan: BulkPlan, context: Context): Promise<Result> {
+  const requests =
+    plan.requests === 1 ? '1 request' : `${formatCount(plan.requests)} requests, of which this is the first`;
+  context.note(`${formatCount(plan.entries)} entries would go in ${requests}.`);
+  for await (const batch of inBatches(goodEntries(source, changedMeanwhile(source)))) {
+    await context.call(bulkEndpoint, { entries: batch.map(({ entry }) => entry) });
+    break;
+  }
+  return { kind: 'none' };
 }
 
 /** Where entries come from; read twice. */
-export interface BulkSource {
+interface BulkSource {
   /** As the user named it: a file, or `-`. */
   name: string;
   open: () => FileBytes;
   signal: AbortSignal;
-  /** Entries before this line (or place in an array) are passed over. */
+  /** Entries before this line (or place in an array) are skipped. */
   fromLine: number;
 }
 
-export type BulkEvent = { kind: 'sent'; entries: number; requests: number };
+/** Profiles that the result names; more are only counted, to bound the memory. */
+const maxProfiles = 5000;
+/** Bad lines that an error lists, and those that are warned of. */
+const [maxListed, maxWarned] = [1000, 10];
 
-/** Profiles that the result names; more are only counted, so that memory stays within bounds. */
-const keptProfiles = 5000;
-/** Bad lines that an error's details hold, and those of them that are warned of. */
-const [listedProblems, shownProblems] = [1000, 10];
-
-/** What a source holds: all that can be known before anything is sent. */
-export interface BulkPlan {
+/** What a source holds. */
+interface BulkPlan {
   entries: number;
   follows: number;
   unfollows: number;
@@ -46,18 +76,15 @@ export interface BulkPlan {
   undoBytes: number;
 }
 
-/**
- * Checks every entry of a source and counts. Errors: `usage` when one of them cannot be sent; each is warned of by its number, the first
- * thousand are in the details.
- */
-export async function planBulk(source: BulkSource, warn: (text: string) => void): Promise<BulkPlan> {
-  const plan: BulkPlan = { entries: 0, follows: 0, unfollows: 0, requests: 0, undoBytes: 0 };
+/** Checks and counts the entries of a source. Errors: `usage` where some cannot be sent; warnings and details list them. */
+async function planBulk(source: BulkSource, warn: (text: string) => void): Promise<BulkPlan> {
+  const plan: BulkPlan = { ...emptyCounts, undoBytes: 0 };
   const bad: BadEntry[] = [];
   let badCount = 0;
   const onBad = (one: BadEntry) => {
     badCount += 1;
-    if (badCount <= shownProblems) warn(`${one.unit} ${one.number}: ${one.problem}`);
-    if (badCount <= listedProblems) bad.push(one);
+    if (badCount <= maxWarned) warn(`${one.unit} ${one.number}: ${one.problem}`);
+    if (badCount <= maxListed) bad.push(one);
   };
   for await (const batch of inBatches(goodEntries(source, onBad))) {
     plan.requests += 1;
@@ -85,14 +112,29 @@ export async function planBulk(source: BulkSource, warn: (text: string) => void)
 
 /**
  * Sends every entry, request after request; before each the undo file gets its reversal. Errors: that of the first request that fails, as
- * `partial` (exit 10) where others went before; it says which lines are applied and how to go on.
+ * `partial` (exit 10) where others succeeded before; it says which lines are applied and how to continue.
  */
-export async function sendBulk(
+async function sendBulk(source: BulkSource, plan: BulkPlan, undoTo: string, context: Context): Promise<BulkResult> {
+  const progress = await showProgress(context, { silent: plan.requests === 1 });
+  let lastStep = -1;
+  const show = (sent: number) => {
+    const step = progress.live ? sent : Math.floor((sent * 10) / plan.entries);
+    if (step !== lastStep) progress.step(`sent ${formatCount(sent)} of ${formatCount(plan.entries)} entries`);
+    lastStep = step;
+  };
+  try {
+    return await sendBatches(source, plan, await createUndoFile(undoTo, plan.undoBytes), { context, show });
+  } finally {
+    progress.stop();
+  }
+}
+
+async function sendBatches(
   source: BulkSource,
   plan: BulkPlan,
-  { context, undoTo, onEvent }: { context: Context; undoTo: string; onEvent: (event: BulkEvent) => void },
+  undo: UndoFile,
+  { context, show }: { context: Context; show: (sent: number) => void },
 ): Promise<BulkResult> {
-  const undo = await createUndoFile(undoTo, plan.undoBytes);
   const profiles = new Map<string, Profile | null>();
   let [entries, requests, applied] = [0, 0, 0];
   let sending: Batch | undefined;
@@ -104,12 +146,12 @@ export async function sendBulk(
       await undo.prepend(body);
       const { data } = await context.call(bulkEndpoint, { entries: body });
       for (const profile of data.targetProfiles ?? [])
-        if (!profiles.has(profile.id)) profiles.set(profile.id, profiles.size < keptProfiles ? profile : null);
+        if (!profiles.has(profile.id)) profiles.set(profile.id, profiles.size < maxProfiles ? profile : null);
       entries += batch.length;
       requests += 1;
       applied = batch.at(-1)?.number ?? applied;
       sending = undefined;
-      onEvent({ kind: 'sent', entries, requests });
+      show(entries);
     }
   } catch (thrown) {
     throw await failure(thrown, { sending, applied, source, undo });
@@ -119,12 +161,6 @@ export async function sendBulk(
   const { follows, unfollows } = plan;
   const targetProfiles = named.length === profiles.size ? named : null;
   return { entries, follows, unfollows, requests, targets: profiles.size, targetProfiles, undoFile };
-}
-
-/** The first request of a source, for a preview. */
-export async function firstBatch(source: BulkSource): Promise<readonly NumberedEntry[]> {
-  for await (const batch of inBatches(goodEntries(source, changedMeanwhile(source)))) return batch;
-  return [];
 }
 
 async function* goodEntries(source: BulkSource, onBad: (bad: BadEntry) => void): AsyncGenerator<NumberedEntry> {
@@ -148,12 +184,12 @@ function changedMeanwhile(source: BulkSource): (bad: BadEntry) => never {
   };
 }
 
-/** Failures after which the service may have applied the request all the same. */
+/** Failures after which the service may have applied the request. */
 const uncertain: readonly ErrorCode[] = ['network', 'timeout', 'server-error', 'bad-answer', 'contract', 'interrupted'];
 
 type Batch = readonly [NumberedEntry, ...NumberedEntry[]];
 
-interface Failed {
+interface Failure {
   /** The request that failed; `undefined` where it was the reading. */
   sending: Batch | undefined;
   /** Number of the last entry that is surely applied; 0 for none. */
@@ -162,7 +198,7 @@ interface Failed {
   undo: UndoFile;
 }
 
-async function failure(thrown: unknown, { sending, applied, source, undo }: Failed): Promise<SotraError> {
+async function failure(thrown: unknown, { sending, applied, source, undo }: Failure): Promise<SotraError> {
   const error = toSotraError(thrown);
   const mayBeApplied = sending !== undefined && uncertain.includes(error.code);
   if (sending !== undefined && !mayBeApplied) undo.withdraw();
@@ -174,12 +210,12 @@ async function failure(thrown: unknown, { sending, applied, source, undo }: Fail
   const before = applied === 0 ? '' : `; ${units} ${source.fromLine} to ${applied} are applied`;
   const untouched = applied === 0 ? '; nothing is applied' : `; nothing from ${unit} ${from} on is applied`;
   const after = mayBeApplied ? `; ${units} ${from} to ${to} may or may not be applied` : untouched;
-  const goOn = `Go on with ${bulkCommand(source.name)} --from-line ${from}`;
+  const proceed = `Continue with ${bulkCommand(source.name)} --from-line ${from}`;
   return new SotraError(
     applied === 0 || error.code === 'interrupted' ? error.code : 'partial',
     error.message + before + after,
     {
-      hint: undoFile === null ? error.hint : `${goOn}, or take back what was sent with ${bulkCommand(undoFile)}`,
+      hint: undoFile === null ? error.hint : `${proceed}, or undo what was sent with ${bulkCommand(undoFile)}`,
       status: error.status,
       requestId: error.requestId,
       cause: thrown,
@@ -191,4 +227,66 @@ async function failure(thrown: unknown, { sending, applied, source, undo }: Fail
 function bulkCommand(file: string): string {
   const word = /^[\w@%+=:,./-]+$/.test(file) ? file : `'${file.replaceAll("'", "'\\''")}'`;
   return `sotra follow bulk --file ${word}`;
+}
+
+/** Limits of one request (the service takes 5 MB). */
+const batchEntries = 1000;
+const batchBytes = 4 * 1024 * 1024;
+/** An entry and its reversal are each a line of a file. */
+const maxEntryBytes = maxLineBytes - 100;
+
+/** The line of an entry, or its place in a JSON array, from 1. */
+interface Place {
+  unit: 'line' | 'entry';
+  number: number;
+}
+
+interface NumberedEntry extends Place {
+  entry: BulkEntry;
+  /** Its JSON in the request. */
+  bytes: number;
+}
+
+interface BadEntry extends Place {
+  problem: string;
+}
+
+/** The entries of a JSON array or of NDJSON without its comments, in batches. Errors: those of `readItems` and `readLines`. */
+export async function* readEntries(source: FileBytes): AsyncGenerator<readonly (NumberedEntry | BadEntry)[]> {
+  const file = await openTextFile(source);
+  if (file.isArray)
+    for await (const items of readItems(file))
+      yield items.map(({ number, value }) => readValue(value, { unit: 'entry', number }));
+  else for await (const lines of readLines(file)) yield lines.filter(({ text }) => !/^\s*#/.test(text)).map(readLine);
+}
+
+/** Consecutive entries in requests, each within the limits. */
+async function* inBatches(entries: AsyncIterable<NumberedEntry>): AsyncGenerator<Batch> {
+  let batch: NumberedEntry[] = [];
+  let bytes = 2;
+  for await (const one of entries) {
+    const [first, ...rest] = batch;
+    if (first !== undefined && (batch.length === batchEntries || bytes + one.bytes + 1 > batchBytes)) {
+      yield [first, ...rest];
+      [batch, bytes] = [[], 2];
+    }
+    batch.push(one);
+    bytes += one.bytes + 1;
+  }
+  const [first, ...rest] = batch;
+  if (first !== undefined) yield [first, ...rest];
+}
+
+function readLine({ number, text }: Line): NumberedEntry | BadEntry {
+  const place: Place = { unit: 'line', number };
+  const value = tryParseJson(text);
+  return value === undefined ? { ...place, problem: 'not a JSON object on one line' } : readValue(value, place);
+}
+
+function readValue(value: unknown, place: Place): NumberedEntry | BadEntry {
+  const problem = writtenProblem(value);
+  if (problem !== undefined) return { ...place, problem };
+  const bytes = Buffer.byteLength(JSON.stringify(value));
+  if (bytes > maxEntryBytes) return { ...place, problem: 'larger than 1 MB: split its targets' };
+  return { ...place, entry: value as BulkEntry, bytes };
 }

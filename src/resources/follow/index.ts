@@ -1,5 +1,8 @@
-import { commandsOf } from '../../cli/endpoint-command.ts';
-import * as byHand from './commands.ts';
+import { z } from 'zod';
+import { defineCommand } from '../../cli/command.ts';
+import { commandsOf, endpointCommand, serviceExitCodes } from '../../cli/endpoint-command.ts';
+import { local } from '../../contract/endpoint.ts';
+import { usageError } from '../../errors.ts';
 import * as endpoints from './endpoints.ts';
 
 const view = () => import('./view.ts');
@@ -11,5 +14,39 @@ export const views = {
   bulk: async () => (await view()).bulk,
 };
 
+const add = endpointCommand(endpoints.add, views.add, {
+  prepare: (typed) => {
+    const self = endpoints.selfAmong(typed.addressOrUid, typed.targets);
+    if (self !== undefined)
+      throw usageError(`<target...> ${typed.targets[self]}: nobody can follow themselves`, 'Leave this target out.');
+    return typed;
+  },
+});
+
+const { method, path, source, summary, examples } = endpoints.bulk;
+
+const bulk = defineCommand({
+  words: ['follow', 'bulk'],
+  summary,
+  description:
+    'The file is a JSON array or NDJSON (one object a line) of {addressOrUid, targets}: who, and whom. Optional: action (follow, which is\n' +
+    'the default, or unfollow) and targetType (addressOrUid, the default, or twitterHandle). A line that starts with # is a comment.\n' +
+    'Every line is checked before anything is sent; then up to 1000 entries go in a request, all of them or none. An undo file is written\n' +
+    'to the data directory: the opposite of every entry that was sent, last first. It cannot know what was followed before: an entry that\n' +
+    'changed nothing is reversed as well.',
+  params: {
+    file: local(z.string().min(1), 'JSON array or NDJSON of entries, or - for stdin'),
+    fromLine: local(z.int().min(1).optional(), 'start at this line, or place in an array; skip those before'),
+    undoFile: local(z.string().min(1).optional(), 'write the undo file here instead; must not exist'),
+  },
+  endpoint: { method, path, source },
+  examples: examples.map((example) => ({ ...example, argv: `--sandbox ${example.argv}` })),
+  uses: ['requests', 'changes'],
+  exitCodes: [3, 10, ...serviceExitCodes],
+  view: views.bulk,
+  run: async ({ file, fromLine = 1, undoFile }, context) =>
+    (await import('./bulk.ts')).runBulk({ file, fromLine, undoFile }, context),
+});
+
 /** Every command of this noun. */
-export const commands = commandsOf(endpoints, views, [byHand.add, byHand.bulk]);
+export const commands = commandsOf(endpoints, views, [add, bulk]);

@@ -3,7 +3,6 @@ import { type Handler, Refusal, type SandboxCall } from '../../sandbox/http/serv
 import { follow, unfollow } from '../../sandbox/social/follows.ts';
 import { findProfile, hydrateProfiles } from '../../sandbox/social/profiles.ts';
 import type * as endpoints from './endpoints.ts';
-import type { BulkEntry } from './entry.ts';
 
 /** PUT /v1/addresses/{addressOrUid}/follow: all targets or none. */
 export const add: Handler<typeof endpoints.add> = ({ addressOrUid, targets }, call) =>
@@ -20,7 +19,7 @@ export const bulk: Handler<typeof endpoints.bulk> = ({ entries }, call) => apply
  * Follows and unfollows; gives every target once, in the order of mention. Errors: Refusal 404 for an unknown UUID or Twitter handle,
  * 400 for a profile that follows itself, whichever of its addresses are named (the service is silent on it).
  */
-function applyEntries(entries: readonly BulkEntry[], call: SandboxCall): { targetProfiles: Profile[] } {
+function applyEntries(entries: readonly endpoints.BulkEntry[], call: SandboxCall): { targetProfiles: Profile[] } {
   const { db, partner, nowMs } = call;
   return db.transaction(() => {
     const byHandle = entries.some((entry) => entry.targetType === 'twitterHandle') ? profilesByHandle(call) : undefined;

@@ -5,16 +5,16 @@ import { pipeline } from 'node:stream/promises';
 import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
 import { draftOf } from '../../files/durable-file.ts';
-import { type BulkEntry, reversed } from './entry.ts';
+import { type BulkEntry, reversed } from './endpoints.ts';
 
-/** A file of entries that take back what was sent, the last sent first. */
+/** A file of entries that undo what was sent, the last sent first. */
 export interface UndoFile {
   path: string;
-  /** Puts the reversal of entries before all others; on disk when it resolves. */
+  /** Puts the reversals of entries before all others; on disk when it resolves. */
   prepend: (entries: readonly BulkEntry[]) => Promise<void>;
-  /** Takes the last `prepend` out again: the service refused those entries. */
+  /** Reverts the last `prepend`: the service refused those entries. */
   withdraw: () => void;
-  /** Removes what came before; gives the path, or `null` where nothing is left of it and the file is gone. */
+  /** Removes the blank start; gives the path, or `null` where the file was empty and is removed. */
   finish: () => Promise<string | null>;
 }
 
@@ -24,18 +24,17 @@ export function undoBytes(entry: BulkEntry): number {
 }
 
 /**
- * A new undo file of at most so many bytes, readable by its owner alone. It is filled from its end, what is before is blank lines: so it
- * is complete and in order at every moment, also after a crash: what is being added stands there as comments before it counts. Errors:
- * `local-file` (exit 3) where it cannot be written.
+ * A new undo file of at most `maxBytes`, readable by its owner alone. It is filled from its end and starts with blank lines, so that it is
+ * complete and in order at every moment, also after a crash: new entries are written as comments first. Errors: `local-file`.
  */
-export async function createUndoFile(path: string, largestBytes: number): Promise<UndoFile> {
+export async function createUndoFile(path: string, maxBytes: number): Promise<UndoFile> {
   const file = await openNew(path);
-  await fillBlank(file, largestBytes).catch(async (cause) => {
+  await fillBlank(file, maxBytes).catch(async (cause) => {
     await file.close();
     rmSync(path, { force: true });
     throw unwritable(path, cause);
   });
-  let start = largestBytes;
+  let start = maxBytes;
   let lastBytes = 0;
   return {
     path,
@@ -45,7 +44,7 @@ export async function createUndoFile(path: string, largestBytes: number): Promis
       start -= text.length;
       lastBytes = text.length;
       try {
-        // A write that is cut leaves a cut comment, then lines that are comments still: never a part of an entry.
+        // An interrupted write leaves comments, never a part of an entry.
         await writeAt(file, Buffer.from(lines.map((line) => `#${line.slice(1)}`).join('')), start);
         await writeAt(file, text, start);
       } catch (cause) {
@@ -57,7 +56,7 @@ export async function createUndoFile(path: string, largestBytes: number): Promis
     },
     finish: async () => {
       await file.close();
-      if (start === largestBytes) {
+      if (start === maxBytes) {
         rmSync(path);
         return null;
       }
@@ -67,10 +66,7 @@ export async function createUndoFile(path: string, largestBytes: number): Promis
   };
 }
 
-/**
- * Where the undo file goes: the path asked for, which must be free, or a new name in the data directory. Errors: `usage` for a path that
- * exists.
- */
+/** Where the undo file goes: the path asked for, or a new name in the data directory. Errors: `usage` for a path that exists. */
 export async function undoPath(asked: string | undefined, source: string, context: Context): Promise<string> {
   if (asked !== undefined) {
     if (existsSync(asked)) throw usageError(`--undo-file ${asked}: exists already`, 'Choose another name, or move it.');
@@ -125,7 +121,7 @@ async function cutHead(path: string, start: number): Promise<void> {
     await pipeline(createReadStream(path, { start }), createWriteStream(draft, { mode: 0o600, flush: true }));
     renameSync(draft, path);
   } catch {
-    // No room for a second copy: the blank lines stay, and are passed over when it is read.
+    // No disk space for a second copy: the blank lines stay, which a reader skips.
     rmSync(draft, { force: true });
   }
 }

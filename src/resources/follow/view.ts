@@ -2,7 +2,6 @@ import type { Profile } from '../../model/profile.ts';
 import { profileColumns } from '../../output/columns.ts';
 import { formatCount } from '../../output/format.ts';
 import type { Column, View } from '../../output/view.ts';
-import type { BulkResult } from './bulk.ts';
 import type { FollowAnswer } from './endpoints.ts';
 
 /** The profiles that were followed, or unfollowed. */
@@ -20,7 +19,20 @@ const count = (key: keyof BulkResult & string, header: string, help: string): Co
   show: (result) => formatCount(result[key] as number),
 });
 
-/** What a bulk run did. */
+/** What `follow bulk --json` prints. */
+export interface BulkResult {
+  entries: number;
+  follows: number;
+  unfollows: number;
+  requests: number;
+  /** Different profiles that were followed or unfollowed. */
+  targets: number;
+  /** These profiles, in the order of mention; `null` where there are too many to name. */
+  targetProfiles: Profile[] | null;
+  /** `null` where nothing was sent. */
+  undoFile: string | null;
+}
+
 export const bulk: View<BulkResult, BulkResult> = {
   layout: 'record',
   rows: (result) => [result],

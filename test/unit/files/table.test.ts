@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { SotraError } from '../../../src/errors.ts';
 import { readTable, type TableRow } from '../../../src/files/table.ts';
 import { openTextFile } from '../../../src/files/text-file.ts';
-import { readEntries } from '../../../src/resources/follow/read-entries.ts';
+import { readEntries } from '../../../src/resources/follow/bulk.ts';
 import { readAddressFile } from '../../../src/resources/webhook/upload/address-file.ts';
 import { readTrades } from '../../../src/sandbox/trades/read-trades.ts';
 import { fc } from '../../support/draw.ts';
