@@ -5,9 +5,9 @@ import type { Context } from '../context.ts';
 import { SotraError, usageError } from '../errors.ts';
 import { warnOfReaders } from '../files/durable-file.ts';
 import { familyOf } from '../model/chain.ts';
+import { column } from '../output/columns.ts';
 import { confirm, confirmReplace } from '../output/confirm.ts';
 import { showPlan } from '../output/dry-run.ts';
-import { addressCell } from '../output/format.ts';
 import { safeJson } from '../output/json.ts';
 import type { View } from '../output/view.ts';
 import {
@@ -182,34 +182,11 @@ export const keyView: View<readonly ShownKey[] | ShownKey, ShownKey> = {
   layout: 'table',
   rows: (answer) => ('name' in answer ? [answer] : answer),
   columns: [
-    { key: 'name', header: 'Name', help: 'name of the key, for --key', value: (key) => key.name },
-    { key: 'family', header: 'Kind', help: 'evm or solana', value: (key) => key.family },
-    {
-      key: 'address',
-      header: 'Address',
-      help: 'address that it signs as',
-      value: (key) => key.address,
-      show: (key) => ({ text: key.address, tone: 'strong' }),
-      cut: 'middle',
-      keep: 44,
-    },
-    {
-      key: 'file',
-      header: 'File',
-      help: 'where it is stored, sealed',
-      value: (key) => key.file,
-      show: (key) => key.file,
-      drop: 1,
-      cut: 'middle',
-    },
-    {
-      key: 'backup',
-      header: 'Backup',
-      help: 'where the key that it replaced is now',
-      value: (key) => key.backup,
-      show: (key) => addressCell(key.backup),
-      extra: true,
-    },
+    column.text('name', 'Name', 'name of the key, for --key'),
+    column.text('family', 'Kind', 'evm or solana'),
+    column.text('address', 'Address', 'address that it signs as', { tone: 'strong', cut: 'middle', keep: 44 }),
+    column.text('file', 'File', 'encrypted file that holds it', { drop: 1, cut: 'middle' }),
+    column.address('backup', 'Backup', 'file of the key that it replaced', { extra: true }),
   ],
   empty: 'No keys are stored. Make one: sotra key generate <name>.',
 };

@@ -6,7 +6,6 @@ import {
   formatRatio,
   formatTime,
   formatUsd,
-  missing,
   pnl,
   roi,
 } from './format.ts';
@@ -20,29 +19,48 @@ interface Options<Row> extends Partial<Pick<Column<Row>, 'show' | 'align' | 'dro
   tone?: Tone;
 }
 
-/** A maker of columns that all show their values alike; where `show` gives nothing, the value is written as it is. */
+type Get<Row, Value> = (row: Row, index: number) => Value;
+
+/** The fields of a row that hold such values; the rest of a loose object is unknown. */
+type FieldOf<Row, Value> = string &
+  keyof { [Key in keyof Row as string extends Key ? never : Row[Key] extends Value ? Key : never]: Row[Key] };
+
+/** Makes a column of a field of the row, or of the value that a function finds in it. */
+interface ColumnMaker<Value> {
+  <Row>(key: FieldOf<Row, Value>, header: string, help: string, options?: Options<Row>): Column<Row>;
+  <Row>(key: string, header: string, help: string, get: Get<Row, Value>, options?: Options<Row>): Column<Row>;
+}
+
+/** Columns that show their values alike; where `show` gives nothing, the value is written as it is. */
 function kind<Value extends Cell>(
   show: (value: Value, tone: Tone | undefined) => string | Shown | undefined,
   common: { align?: 'right' } = {},
-) {
+): ColumnMaker<Value> {
   return <Row>(
     key: string,
     header: string,
     help: string,
-    value: (row: Row, index: number) => Value,
-    { tone, ...options }: Options<Row> = {},
-  ): Column<Row> => ({
-    ...{ key, header, help, value },
-    show: (row, index) => show(value(row, index), tone),
-    ...common,
-    ...options,
-  });
+    given?: Get<Row, Value> | Options<Row>,
+    more: Options<Row> = {},
+  ): Column<Row> => {
+    const value = typeof given === 'function' ? given : (row: Row) => row[key as keyof Row] as Value;
+    const { tone, ...options } = typeof given === 'object' ? given : more;
+    return {
+      key,
+      header,
+      help,
+      value,
+      show: (row, index) => show(value(row, index), tone),
+      ...common,
+      ...options,
+    };
+  };
 }
 
 const right = { align: 'right' } as const;
 const compact = { compact: true };
 
-/** Columns by what they hold: key, header, help, the value of a row, and how the column gives way where room is short. */
+/** Columns by what they hold: key, header, help, how a row's value is found, and what becomes of it where room is short. */
 export const column = {
   text: kind((text: Cell, tone) => (typeof text === 'string' && tone !== undefined ? { text, tone } : undefined)),
   address: kind((address: Text, tone) => addressCell(address, tone)),
@@ -50,7 +68,7 @@ export const column = {
   time: kind((unixSec: Figure) => formatTime(unixSec)),
   flag: kind((flag: Flag) => yesNo(flag)),
   /** A flag that is good when set and bad otherwise. */
-  check: kind((flag: Flag) => ({ text: yesNo(flag) ?? missing, tone: flag ? 'gain' : 'loss' })),
+  check: kind((flag: Flag) => (flag ? { text: 'yes', tone: 'gain' } : { text: 'no', tone: 'loss' })),
   count: kind((count: Figure) => formatCount(count), right),
   usd: kind((usd: Figure) => formatUsd(usd), right),
   /** `$1.23B`. */
@@ -81,7 +99,7 @@ export function nameColumn<Row>(header: string, nameOf: (row: Row) => string, ke
 export function columnsOf<Row, Part>(
   columns: readonly Column<Part>[],
   partOf: (row: Row) => Part,
-  changes: Readonly<Record<string, Partial<Pick<Column<Part>, 'header' | 'help' | 'drop'>>>>,
+  changes: Readonly<Record<string, Partial<Pick<Column<Part>, 'header' | 'help' | 'drop' | 'extra'>>>>,
 ): Column<Row>[] {
   return Object.entries(changes).flatMap(([key, changed]) =>
     columns
@@ -144,6 +162,6 @@ export const profileColumns: readonly Column<ListedProfile>[] = [
   column.text('farcaster', 'Farcaster', 'Farcaster name', ({ metadata }) => metadata.farcasterUsername, {
     extra: true,
   }),
-  column.text('externalId', 'External id', externalIdHelp, ({ externalId }) => externalId, { extra: true }),
+  column.text('externalId', 'External id', externalIdHelp, { extra: true }),
   column.text('profileId', 'Profile', 'profile UUID', ({ id }) => id, { extra: true }),
 ];

@@ -1,4 +1,5 @@
 import type { Result } from '../cli/command.ts';
+import { column } from './columns.ts';
 import type { View } from './view.ts';
 
 /** One thing that a command would do to this machine. */
@@ -20,15 +21,9 @@ const view: View<Plan, PlannedChange> = {
   layout: 'table',
   rows: ({ changes }) => changes,
   columns: [
-    { key: 'action', header: 'Would', help: 'what would be done', value: ({ action }) => action },
-    { key: 'what', header: 'What', help: 'to what', value: ({ what }) => what, cut: 'end' },
-    {
-      key: 'detail',
-      header: 'To or in',
-      help: 'new value, file or address',
-      value: ({ detail }) => detail,
-      cut: 'middle',
-    },
+    column.text('action', 'Would', 'what would be done'),
+    column.text('what', 'What', 'to what', { cut: 'end' }),
+    column.text('detail', 'To or in', 'new value, file or address', { cut: 'middle' }),
   ],
   empty: 'Nothing would be changed.',
 };

@@ -6,6 +6,7 @@ import { usageError } from '../errors.ts';
 import { identifierSchema } from '../model/identifier.ts';
 import { byName } from '../model/json.ts';
 import { nearest } from '../model/nearest.ts';
+import { column } from '../output/columns.ts';
 import { showPlan } from '../output/dry-run.ts';
 import type { View } from '../output/view.ts';
 
@@ -23,14 +24,8 @@ const nameSchema = z
   );
 
 const columns: View<unknown, AliasEntry>['columns'] = [
-  { key: 'alias', header: 'Alias', help: 'the name, as it is typed', value: ({ alias }) => alias },
-  {
-    key: 'identifier',
-    header: 'Identifier',
-    help: 'what it stands for',
-    value: ({ identifier }) => identifier,
-    cut: 'middle',
-  },
+  column.text('alias', 'Alias', 'the name, as it is typed'),
+  column.text('identifier', 'Identifier', 'what it stands for', { cut: 'middle' }),
 ];
 
 const listView: View<{ aliases: AliasEntry[] }, AliasEntry> = {

@@ -1,6 +1,7 @@
 import type { Result } from '../cli/command.ts';
 import type { Context } from '../context.ts';
 import { SotraError } from '../errors.ts';
+import { column } from '../output/columns.ts';
 import type { View } from '../output/view.ts';
 import { type KeyStore, lastFour, type Service } from '../settings/settings.ts';
 
@@ -26,30 +27,18 @@ export const statusView: View<AuthStatus, AuthStatus> = {
   layout: 'record',
   rows: (status) => [status],
   columns: [
-    { key: 'context', header: 'Context', help: 'the context in use', value: ({ context }) => context },
-    { key: 'baseUrl', header: 'Base URL', help: 'address of the service', value: ({ baseUrl }) => baseUrl },
-    {
-      key: 'keySuffix',
-      header: 'Key',
-      help: 'last four characters of the key',
-      value: ({ keySuffix }) => keySuffix,
+    column.text('context', 'Context', 'the context in use'),
+    column.text('baseUrl', 'Base URL', 'address of the service'),
+    column.text('keySuffix', 'Key', 'last four characters of the key', {
       show: ({ keySuffix }) => `...${keySuffix ?? ''}`,
-    },
-    {
-      key: 'keySource',
-      header: 'From',
-      help: 'SOTRA_API_KEY, context or sandbox',
-      value: ({ keySource }) => keySource,
+    }),
+    column.text('keySource', 'From', 'SOTRA_API_KEY, context or sandbox', {
       show: ({ keySource }) => (keySource === null ? '' : sources[keySource]),
-    },
-    { key: 'store', header: 'Kept in', help: 'file or keychain, for a stored key', value: ({ store }) => store },
-    {
-      key: 'valid',
-      header: 'Valid',
-      help: 'whether the service takes the key; with --check',
-      value: ({ valid }) => valid,
+    }),
+    column.text('store', 'Kept in', 'file or keychain, for a stored key'),
+    column.text('valid', 'Valid', 'whether the service accepts the key; with --check', {
       show: ({ valid }) => (valid === undefined ? 'not checked' : valid ? 'yes' : 'no, the service refuses it'),
-    },
+    }),
   ],
 };
 

@@ -1,4 +1,5 @@
 import { usageError } from '../errors.ts';
+import { column } from '../output/columns.ts';
 import type { View } from '../output/view.ts';
 import {
   checkBaseUrl,
@@ -122,37 +123,18 @@ function keyText({ keySuffix, store, keyOrigin, baseUrl, name }: ContextEntry): 
   return `...${keySuffix ?? ''} (${store})${elsewhere}`;
 }
 
+function wireText({ wire }: ContextEntry): string | null {
+  return Object.keys(wire).length === 0 ? null : JSON.stringify(wire);
+}
+
 const columns: View<unknown, ContextEntry>['columns'] = [
-  { key: 'name', header: 'Context', help: 'its name', value: ({ name }) => name },
-  {
-    key: 'current',
-    header: 'Current',
-    help: 'used when no context is named',
-    value: ({ current }) => current,
-    show: ({ current }) => (current ? 'yes' : ''),
-  },
-  {
-    key: 'baseUrl',
-    header: 'Base URL',
-    help: 'address of the service; none for the sandbox, which runs inside the command',
-    value: ({ baseUrl }) => baseUrl,
-  },
-  { key: 'key', header: 'Key', help: 'end of its key and where it is kept', value: keyText, cut: 'end' },
-  {
-    key: 'serviceName',
-    header: 'Service name',
-    help: 'first line of the signed text of a comment',
-    value: ({ serviceName }) => serviceName,
-    drop: 2,
-  },
-  { key: 'layout', header: 'Layout', help: 'form of the signed text', value: ({ layout }) => layout, drop: 3 },
-  {
-    key: 'wire',
-    header: 'Wire names',
-    help: 'parameters that this deployment calls otherwise',
-    value: ({ wire }) => (Object.keys(wire).length === 0 ? null : JSON.stringify(wire)),
-    cut: 'end',
-  },
+  column.text('name', 'Context', 'its name'),
+  column.text('current', 'Current', 'used when no context is named', { show: ({ current }) => (current ? 'yes' : '') }),
+  column.text('baseUrl', 'Base URL', 'address of the service; none for the sandbox, which runs inside the command'),
+  column.text('key', 'Key', 'end of its key and where it is stored', keyText, { cut: 'end' }),
+  column.text('serviceName', 'Service name', 'first line of the signed text of a comment', { drop: 2 }),
+  column.text('layout', 'Layout', 'form of the signed text', { drop: 3 }),
+  column.text('wire', 'Wire names', 'parameters that have other names in this deployment', wireText, { cut: 'end' }),
 ];
 
 export const listView: View<{ contexts: ContextEntry[] }, ContextEntry> = {

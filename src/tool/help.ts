@@ -4,6 +4,7 @@ import { type CommandEntry, entryOf, formatParts, type Line, type Part } from '.
 import { local } from '../contract/endpoint.ts';
 import { type ErrorCode, exitCodeOf, exitMeanings, usageError } from '../errors.ts';
 import { nearest } from '../model/nearest.ts';
+import { column } from '../output/columns.ts';
 import type { View } from '../output/view.ts';
 
 const topics = ['exit-codes', 'environment', 'formatting', 'signing', 'webhooks'] as const;
@@ -51,16 +52,16 @@ const view: View<{ commands: CommandEntry[] }, CommandEntry> = {
   layout: 'table',
   rows: ({ commands }) => commands,
   columns: [
-    { key: 'command', header: 'Command', help: 'the words to type', value: (entry) => entry.command },
-    {
-      key: 'endpoint',
-      header: 'Endpoint',
-      help: 'the endpoint it is one to one with',
-      value: ({ endpoint }) => (endpoint === null ? null : `${endpoint.method} ${endpoint.path}`),
-      cut: 'end',
-    },
-    { key: 'source', header: 'From', help: 'spec or public', value: ({ endpoint }) => endpoint?.source, extra: true },
-    { key: 'summary', header: 'What it does', help: 'summary', value: (entry) => entry.summary, cut: 'end' },
+    column.text('command', 'Command', 'the words to type'),
+    column.text(
+      'endpoint',
+      'Endpoint',
+      'the endpoint it calls',
+      ({ endpoint }) => endpoint && `${endpoint.method} ${endpoint.path}`,
+      { cut: 'end' },
+    ),
+    column.text('source', 'From', 'spec or public', ({ endpoint }) => endpoint?.source, { extra: true }),
+    column.text('summary', 'What it does', 'summary', { cut: 'end' }),
   ],
 };
 

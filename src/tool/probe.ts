@@ -5,6 +5,7 @@ import type { Context } from '../context.ts';
 import { type Endpoint, local, type OpenName, openNames, type Param, type WireNames } from '../contract/endpoint.ts';
 import { kindOf } from '../contract/kind-of.ts';
 import { SotraError, usageError } from '../errors.ts';
+import { column } from '../output/columns.ts';
 import type { View } from '../output/view.ts';
 import { endpoints } from '../resources/index.ts';
 import { at, checks, type Plan } from './probe-checks.ts';
@@ -24,21 +25,17 @@ const view: View<Report, Finding> = {
   layout: 'table',
   rows: ({ names }) => names,
   columns: [
-    { key: 'parameter', header: 'Parameter', help: 'endpoint and parameter', value: (row) => row.parameter },
-    { key: 'assumed', header: 'Asked as', help: 'the name asked with first', value: (row) => row.assumed, extra: true },
-    {
-      key: 'verdict',
-      header: 'Found',
-      help: 'as assumed, other name, not found, or cannot tell',
-      value: (row) => row.verdict,
+    column.text('parameter', 'Parameter', 'endpoint and parameter'),
+    column.text('assumed', 'Asked as', 'the name asked with first', { extra: true }),
+    column.text('verdict', 'Found', 'as assumed, other name, not found, or cannot tell', {
       show: ({ verdict, name }) => ({
         text: verdict === 'other name' ? `other: ${name}` : verdict,
         tone: tones[verdict],
       }),
-    },
-    { key: 'name', header: 'Heard as', help: 'the name that the service hears', value: (row) => row.name, drop: 1 },
-    { key: 'evidence', header: 'Evidence', help: 'what showed it', value: (row) => row.evidence, cut: 'end' },
-    { key: 'source', header: 'From', help: 'public or assumed', value: (row) => row.source, extra: true },
+    }),
+    column.text('name', 'Heard as', 'the name that the service accepts', { drop: 1 }),
+    column.text('evidence', 'Evidence', 'what showed it', { cut: 'end' }),
+    column.text('source', 'From', 'public or assumed', { extra: true }),
   ],
   notes: ({ calls, wire, baseUrl }) => {
     const count = Object.keys(wire).length;

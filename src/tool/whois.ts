@@ -8,6 +8,7 @@ import { usageError } from '../errors.ts';
 import { isEvmAddress, isSolanaAddress, isUuid, normalizeAddress } from '../model/address.ts';
 import { nearest } from '../model/nearest.ts';
 import type { Profile } from '../model/profile.ts';
+import { column } from '../output/columns.ts';
 import type { View } from '../output/view.ts';
 import { get as getProfile } from '../resources/profile/endpoints.ts';
 
@@ -28,9 +29,9 @@ const view: View<Whois, Fact> = {
   layout: 'table',
   rows: ({ facts }) => facts,
   columns: [
-    { key: 'fact', header: 'What', help: 'what is known', value: ({ fact }) => fact },
-    { key: 'value', header: 'Value', help: 'its value', value: ({ value }) => value, cut: 'middle' },
-    { key: 'from', header: 'From', help: 'where it was found: typed, settings or service', value: ({ from }) => from },
+    column.text('fact', 'What', 'what is known'),
+    column.text('value', 'Value', 'its value', { cut: 'middle' }),
+    column.text('from', 'From', 'where it was found: typed, settings or service'),
   ],
 };
 

@@ -72,6 +72,17 @@ test('a resource keeps to itself: contract, view and sandbox do not mix', () => 
   expect(part('sandbox.ts', ['sandbox/', 'model/', 'errors.ts'])).toEqual([]);
 });
 
+test('the rooms of ARCHITECTURE.md are the folders of src', () => {
+  const told = [...readFileSync('ARCHITECTURE.md', 'utf8').matchAll(/^\| `(src[\w/]*?)\/?` \|/gm)].map(
+    (match) => match[1],
+  );
+  const folders = readdirSync('src', { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => join(entry.parentPath, entry.name).replaceAll('\\', '/'))
+    .filter((folder) => !/^src\/resources\/[^/]+$/.test(folder));
+  expect([...told].sort()).toEqual(['src', ...folders].sort());
+});
+
 test('each outside package is imported by one file', () => {
   const packages = new Map<string, Set<string>>();
   for (const { from, to } of imports) {

@@ -1,86 +1,36 @@
 import type { Comment } from '../../model/position.ts';
-import { addressCell, formatCount, formatTime, formatUsd } from '../../output/format.ts';
+import { column } from '../../output/columns.ts';
+import { formatCount, formatUsd } from '../../output/format.ts';
 import { showUnseen } from '../../output/unseen.ts';
-import type { Column, Shown, View } from '../../output/view.ts';
+import type { Column, View } from '../../output/view.ts';
 import type { CommentAnswer, CommentsAnswer, CopyAnswer } from './endpoints.ts';
 import type { Preview } from './preview.ts';
 import type { SignedComment } from './signed.ts';
 import type { TextFields, TextForm } from './signing.ts';
 import type { Verdict } from './verify.ts';
 
-const likedMark = (liked: boolean | undefined) => (liked === true ? ' (liked)' : '');
-
 const commentColumns: readonly Column<Comment>[] = [
-  { key: 'uid', header: 'Comment', help: 'uid of the comment (UUID)', value: (comment) => comment.uid },
-  {
-    key: 'time',
-    header: 'Time',
-    help: 'when it was posted; UTC, for machines Unix seconds',
-    value: (comment) => comment.timestamp,
-    show: (comment) => formatTime(comment.timestamp),
-  },
-  {
-    key: 'signer',
-    header: 'Author',
-    help: 'address that signed',
-    value: (comment) => comment.signerAddress,
-    show: (comment) => addressCell(comment.signerAddress),
-  },
-  {
-    key: 'text',
-    header: 'Text',
-    help: 'the comment',
-    value: (comment) => comment.commentText,
-    show: (comment): Shown => ({ text: comment.commentText, tone: 'strong' }),
-    cut: 'end',
-  },
-  { key: 'chain', header: 'Chain', help: 'chain of the swap', value: (comment) => comment.chain },
-  {
-    key: 'token',
-    header: 'Token',
-    help: 'token that was swapped',
-    value: (comment) => comment.tokenAddress,
-    show: (comment) => addressCell(comment.tokenAddress),
-  },
-  {
-    key: 'tx',
-    header: 'Transaction',
-    help: 'transaction hash, or order id on hyperliquid',
-    value: (comment) => comment.transactionHash,
-    show: (comment) => addressCell(comment.transactionHash),
-  },
-  {
-    key: 'copies',
-    header: 'Copies',
-    help: 'copy trades that followed it',
-    value: (comment) => comment.metrics?.copyCount,
-    show: (comment) => formatCount(comment.metrics?.copyCount),
-    align: 'right',
-  },
-  {
-    key: 'copiedUsd',
-    header: 'Copied',
-    help: 'volume of the copy trades, in USD',
-    value: (comment) => comment.metrics?.copyVolume,
+  column.text('uid', 'Comment', 'uid of the comment (UUID)'),
+  column.time('time', 'Time', 'when it was posted', ({ timestamp }) => timestamp),
+  column.address('signer', 'Author', 'address that signed', ({ signerAddress }) => signerAddress),
+  column.text('text', 'Text', 'the comment', ({ commentText }) => commentText, { tone: 'strong', cut: 'end' }),
+  column.text('chain', 'Chain', 'chain of the swap'),
+  column.address('token', 'Token', 'token that was swapped', ({ tokenAddress }) => tokenAddress),
+  column.address(
+    'tx',
+    'Transaction',
+    'transaction hash, or order id on hyperliquid',
+    (comment) => comment.transactionHash,
+  ),
+  column.count('copies', 'Copies', 'copy trades that followed it', ({ metrics }) => metrics?.copyCount),
+  column.text('copiedUsd', 'Copied', 'volume of the copy trades, in USD', ({ metrics }) => metrics?.copyVolume, {
     show: (comment) => formatUsd(usdOf(comment), { compact: true }),
     align: 'right',
-  },
-  {
-    key: 'likes',
-    header: 'Likes',
-    help: 'likes, and whether one of the viewer addresses is among them',
-    value: (comment) => comment.metrics?.likeCount,
-    show: ({ metrics }) => formatCount(metrics?.likeCount) + likedMark(metrics?.isLikedByUser),
-    align: 'right',
-  },
-  {
-    key: 'isAppUserComment',
-    header: 'Own app',
-    help: "whether it was written by a user of the calling partner's app",
-    value: (comment) => comment.isAppUserComment,
-    show: (comment) => (comment.isAppUserComment ? 'yes' : 'no'),
-    extra: true,
-  },
+  }),
+  column.count('likes', 'Likes', 'likes, and whether one is of a viewer address', ({ metrics }) => metrics?.likeCount, {
+    show: ({ metrics }) => formatCount(metrics?.likeCount) + (metrics?.isLikedByUser ? ' (liked)' : ''),
+  }),
+  column.flag('isAppUserComment', 'Own app', "whether a user of the calling partner's app wrote it", { extra: true }),
 ];
 
 function usdOf({ metrics }: Comment): number | null {
@@ -123,39 +73,24 @@ export const list: View<CommentsAnswer, Comment> = {
 export const copy: View<CopyAnswer, string> = {
   layout: 'table',
   rows: (answer) => answer.intentIds,
-  columns: [{ key: 'intentId', header: 'Intent', help: 'id of the intent; one an address', value: (id) => id }],
+  columns: [column.text('intentId', 'Intent', 'id of the intent; one an address', (id) => id)],
   empty: 'The service recorded no intent.',
 };
 
-type SignedText = TextFields & TextForm & { message: string };
-
-const textColumns: readonly Column<SignedText>[] = [
-  { key: 'chain', header: 'Chain', help: 'chain of the swap', value: (signed) => signed.chain },
-  { key: 'tokenAddress', header: 'Token', help: 'token, as signed', value: (signed) => signed.tokenAddress },
-  {
-    key: 'transactionHash',
-    header: 'Transaction',
-    help: 'transaction hash or order id, as signed',
-    value: (signed) => signed.transactionHash,
-  },
-  {
-    key: 'commentText',
-    header: 'Text',
-    help: 'the comment',
-    value: (signed) => signed.commentText,
-    show: (signed) => showUnseen(signed.commentText),
+const textColumns: readonly Column<TextFields & TextForm & { message: string }>[] = [
+  column.text('chain', 'Chain', 'chain of the swap'),
+  column.text('tokenAddress', 'Token', 'token, as signed'),
+  column.text('transactionHash', 'Transaction', 'transaction hash or order id, as signed'),
+  column.text('commentText', 'Text', 'the comment', {
+    show: ({ commentText }) => showUnseen(commentText),
     cut: 'end',
-  },
-  { key: 'serviceName', header: 'Service', help: 'name in the first line', value: (signed) => signed.serviceName },
-  { key: 'layout', header: 'Layout', help: 'form of the signed text', value: (signed) => signed.layout },
-  {
-    key: 'message',
-    header: 'Message',
-    help: 'the text that was signed',
-    value: (signed) => signed.message,
-    show: (signed) => showUnseen(signed.message),
+  }),
+  column.text('serviceName', 'Service', 'name in the first line'),
+  column.text('layout', 'Layout', 'form of the signed text'),
+  column.text('message', 'Message', 'the text that was signed', {
+    show: ({ message }) => showUnseen(message),
     extra: true,
-  },
+  }),
 ];
 
 /** A signed comment: the signature first, because that is what is copied. */
@@ -163,8 +98,8 @@ export const sign: View<SignedComment, SignedComment> = {
   layout: 'record',
   rows: (signed) => [signed],
   columns: [
-    { key: 'signature', header: 'Signature', help: 'signature over the text', value: (signed) => signed.signature },
-    { key: 'signerAddress', header: 'Signer', help: 'address that signed', value: (signed) => signed.signerAddress },
+    column.text('signature', 'Signature', 'signature over the text'),
+    column.text('signerAddress', 'Signer', 'address that signed'),
     ...textColumns,
   ],
 };
@@ -177,26 +112,10 @@ export const verify: View<Verdict, Verdict> = {
   layout: 'record',
   rows: (verdict) => [verdict],
   columns: [
-    {
-      key: 'valid',
-      header: 'Valid',
-      help: 'whether the signer signed exactly this text',
-      value: (verdict) => verdict.valid,
-      show: (verdict): Shown => (verdict.valid ? { text: 'yes', tone: 'gain' } : { text: 'no', tone: 'loss' }),
-    },
-    {
-      key: 'recoveredAddress',
-      header: 'Signed by',
-      help: 'address that the signature belongs to (EVM; solana where it is valid)',
-      value: (verdict) => verdict.recoveredAddress,
-    },
-    {
-      key: 'signerAddress',
-      header: 'Signer',
-      help: 'address that was claimed',
-      value: (verdict) => verdict.signerAddress,
-    },
-    { key: 'reason', header: 'Reason', help: 'why it is not valid', value: (verdict) => verdict.reason, cut: 'end' },
+    column.check('valid', 'Valid', 'whether the signer signed exactly this text'),
+    column.text('recoveredAddress', 'Signed by', 'address that made the signature (EVM; solana where it is valid)'),
+    column.text('signerAddress', 'Signer', 'address that was claimed'),
+    column.text('reason', 'Reason', 'why it is not valid', { cut: 'end' }),
   ],
 };
 
@@ -219,39 +138,19 @@ export const postMany: View<readonly PostResult[], PostResult> = {
   layout: 'table',
   rows: (posted) => posted,
   columns: [
-    { key: 'line', header: 'Line', help: 'line of the input file', value: (posted) => posted.line, align: 'right' },
-    {
-      key: 'result',
-      header: 'Result',
-      help: 'posted, posted before (not sent again), refused, or not sent',
-      value: (posted) => posted.result,
-      show: ({ result }): Shown => ({ text: result, tone: result === 'refused' ? 'loss' : 'gain' }),
-    },
-    {
-      key: 'tx',
-      header: 'Transaction',
-      help: 'transaction hash or order id',
-      value: (posted) => posted.transactionHash,
-      show: (posted) => addressCell(posted.transactionHash),
-    },
-    { key: 'chain', header: 'Chain', help: 'chain of the swap', value: (posted) => posted.chain, drop: 2 },
-    { key: 'uid', header: 'Comment', help: 'uid of the comment', value: (posted) => posted.uid, drop: 4 },
-    { key: 'reason', header: 'Reason', help: 'why it was refused', value: (posted) => posted.reason, cut: 'end' },
-    {
-      key: 'text',
-      header: 'Text',
-      help: 'the comment',
-      value: (posted) => posted.commentText,
-      show: (posted) => showUnseen(posted.commentText),
+    column.text('line', 'Line', 'line of the input file', { align: 'right' }),
+    column.text('result', 'Result', 'posted, posted before (not sent again), refused, or not sent', {
+      show: ({ result }) => ({ text: result, tone: result === 'refused' ? 'loss' : 'gain' }),
+    }),
+    column.address('tx', 'Transaction', 'transaction hash or order id', ({ transactionHash }) => transactionHash),
+    column.text('chain', 'Chain', 'chain of the swap', { drop: 2 }),
+    column.text('uid', 'Comment', 'uid of the comment', { drop: 4 }),
+    column.text('reason', 'Reason', 'why it was refused', { cut: 'end' }),
+    column.text('text', 'Text', 'the comment', ({ commentText }) => commentText, {
+      show: ({ commentText }) => showUnseen(commentText),
       cut: 'end',
       drop: 3,
-    },
-    {
-      key: 'signer',
-      header: 'Signer',
-      help: 'address that signed',
-      value: (posted) => posted.signerAddress,
-      extra: true,
-    },
+    }),
+    column.text('signer', 'Signer', 'address that signed', ({ signerAddress }) => signerAddress, { extra: true }),
   ],
 };

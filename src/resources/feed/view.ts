@@ -1,34 +1,22 @@
 import type { Card } from '../../model/position.ts';
+import { column } from '../../output/columns.ts';
 import { formatUsd } from '../../output/format.ts';
 import { cardColumns } from '../../output/trade-cards.ts';
 import type { Column, View } from '../../output/view.ts';
 import type { FeedAnswer } from './endpoints.ts';
 
+const latestHelp = 'the latest trade: buy or sell; tables add its value and whether the service recommends the card';
+const forYouHelp = 'why the service recommends the card, with a score; needs --include-for-you';
+
 /** What the feed is about: the trade that put the card where it is. */
 const latestColumns: readonly Column<Card>[] = [
-  {
-    key: 'latest',
-    header: 'Latest',
-    help: 'the latest trade: buy or sell, and in tables its value in USD and whether the service recommends the card',
-    value: (card) => latestOf(card)?.direction,
-    show: (card) => sayTrade(card),
-  },
-  {
-    key: 'latestUsd',
-    header: 'Latest USD',
-    help: 'value of the latest trade, in USD',
-    value: (card) => latestOf(card)?.usdCost,
-    show: (card) => formatUsd(latestOf(card)?.usdCost),
-    align: 'right',
+  column.text('latest', 'Latest', latestHelp, (card) => latestOf(card)?.direction, { show: sayTrade }),
+  column.usd('latestUsd', 'Latest USD', 'value of the latest trade, in USD', (card) => latestOf(card)?.usdCost, {
     extra: true,
-  },
-  {
-    key: 'forYou',
-    header: 'For you',
-    help: 'why the service recommends the card, with a score; needs --include-for-you',
-    value: ({ forYouTrade }) => (forYouTrade === undefined ? null : tagsOf(forYouTrade.alphaTags)),
+  }),
+  column.text('forYou', 'For you', forYouHelp, ({ forYouTrade }) => forYouTrade && tagsOf(forYouTrade.alphaTags), {
     extra: true,
-  },
+  }),
 ];
 
 const firstColumns = ['lastTradeAt', 'trader', 'token'];

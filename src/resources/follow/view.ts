@@ -1,7 +1,6 @@
 import type { Profile } from '../../model/profile.ts';
-import { profileColumns } from '../../output/columns.ts';
-import { formatCount } from '../../output/format.ts';
-import type { Column, View } from '../../output/view.ts';
+import { column, profileColumns } from '../../output/columns.ts';
+import type { View } from '../../output/view.ts';
 import type { FollowAnswer } from './endpoints.ts';
 
 /** The profiles that were followed, or unfollowed. */
@@ -10,14 +9,6 @@ export const targets: View<FollowAnswer, Profile> = {
   rows: (answer) => answer.targetProfiles,
   columns: profileColumns,
 };
-
-const count = (key: keyof BulkResult & string, header: string, help: string): Column<BulkResult> => ({
-  key,
-  header,
-  help,
-  value: (result) => result[key] as number,
-  show: (result) => formatCount(result[key] as number),
-});
 
 /** What `follow bulk --json` prints. */
 export interface BulkResult {
@@ -37,16 +28,11 @@ export const bulk: View<BulkResult, BulkResult> = {
   layout: 'record',
   rows: (result) => [result],
   columns: [
-    count('entries', 'Entries', 'entries that were sent'),
-    count('follows', 'Follows', 'of these, entries that follow'),
-    count('unfollows', 'Unfollows', 'of these, entries that unfollow'),
-    count('requests', 'Requests', 'requests they were sent in'),
-    count('targets', 'Profiles', 'different profiles that were followed or unfollowed'),
-    {
-      key: 'undoFile',
-      header: 'Undo file',
-      help: 'entries that take all of it back: give it to follow bulk --file',
-      value: (result) => result.undoFile,
-    },
+    column.count('entries', 'Entries', 'entries that were sent'),
+    column.count('follows', 'Follows', 'of these, entries that follow'),
+    column.count('unfollows', 'Unfollows', 'of these, entries that unfollow'),
+    column.count('requests', 'Requests', 'requests they were sent in'),
+    column.count('targets', 'Profiles', 'different profiles that were followed or unfollowed'),
+    column.text('undoFile', 'Undo file', 'entries that undo all of it, for follow bulk --file'),
   ],
 };

@@ -102,20 +102,20 @@ export const diff: View<BoardDiff, BoardChange> = {
   layout: 'table',
   rows: ({ changes }) => changes,
   columns: [
-    column.text('change', 'Change', 'entered, left, up, down, or pnl (same place, other PnL)', ({ change }) => change, {
+    column.text('change', 'Change', 'entered, left, up, down, or pnl (same place, other PnL)', {
       show: changeText,
     }),
-    column.text('rank', '#', 'place now', ({ rank }) => rank, { align: 'right' }),
-    column.text('rankBefore', 'Was', 'place on the saved board', ({ rankBefore }) => rankBefore, { align: 'right' }),
+    column.text('rank', '#', 'place now', { align: 'right' }),
+    column.text('rankBefore', 'Was', 'place on the saved board', { align: 'right' }),
     nameColumn('Trader', ({ name }) => name),
-    column.pnl('pnlUsd', 'PnL', 'realized PnL now, in USD', ({ pnlUsd }) => pnlUsd, { drop: 2 }),
-    column.pnl('pnlChangeUsd', 'PnL change', 'PnL now less that of the saved board, in USD', (row) => row.pnlChangeUsd),
-    column.address('address', 'Address', 'first wallet', ({ address }) => address, { tone: 'muted', drop: 1 }),
-    column.pnl('pnlBeforeUsd', 'PnL before', 'realized PnL on the saved board, in USD', (row) => row.pnlBeforeUsd, {
+    column.pnl('pnlUsd', 'PnL', 'realized PnL now, in USD', { drop: 2 }),
+    column.pnl('pnlChangeUsd', 'PnL change', 'PnL now less that of the saved board, in USD'),
+    column.address('address', 'Address', 'first wallet', { tone: 'muted', drop: 1 }),
+    column.pnl('pnlBeforeUsd', 'PnL before', 'realized PnL on the saved board, in USD', {
       extra: true,
     }),
-    column.text('places', 'Places', 'places gained, negative for lost', ({ places }) => places, { extra: true }),
-    column.text('profileId', 'Profile', 'profile UUID', ({ profileId }) => profileId, { extra: true }),
+    column.text('places', 'Places', 'places gained, negative for lost', { extra: true }),
+    column.text('profileId', 'Profile', 'profile UUID', { extra: true }),
   ],
   notes: (answer) => [summary(answer)],
 };

@@ -31,7 +31,7 @@ const followedHelp = 'whether one of the --viewer-addresses follows the trader';
 
 /** How a row of either leaderboard ends: whether followed, the wallets and the profile's UUID. */
 const lastColumns: readonly Column<Pick<Trader, 'profile' | 'isFollowedByUser'>>[] = [
-  column.flag('isFollowedByUser', 'Followed', followedHelp, (trader) => trader.isFollowedByUser, { extra: true }),
+  column.flag('isFollowedByUser', 'Followed', followedHelp, { extra: true }),
   ...columnsOf(profileColumns, profileOf, { address: {}, addresses: {}, profileId: {} }),
 ];
 
@@ -49,7 +49,7 @@ export const list: View<LeaderboardAnswer, Trader, { viewerAddresses?: unknown; 
       winRate30d: { drop: 1 },
       trades30d: { drop: 3 },
     }),
-    column.flag('hasComments', 'Comments', 'whether the trader has swap comments', (trader) => trader.hasComments, {
+    column.flag('hasComments', 'Comments', 'whether the trader has swap comments', {
       extra: true,
     }),
     ...lastColumns,
@@ -94,7 +94,7 @@ export const rank: View<RankAnswer, RankAnswer, RankInput> = {
   layout: 'record',
   rows: (answer) => [answer],
   columns: [
-    column.text('ranking', 'Rank', 'place on the leaderboard; empty when not on it', ({ ranking }) => ranking, {
+    column.text('ranking', 'Rank', 'place on the leaderboard; empty when not on it', {
       show: ({ ranking }) => (ranking === null ? 'not ranked' : { text: `#${ranking}`, tone: 'strong' }),
     }),
     column.pnl('pnlUsd', 'PnL', pnlHelp, (answer) => answer.pnl?.total),

@@ -1,9 +1,9 @@
 import type { Card } from '../../model/position.ts';
 import { totalUsd, unrealizedUsd, unrealizedWithReceivedUsd } from '../../model/unrealized.ts';
-import { formatUsd, pnl } from '../../output/format.ts';
+import { column } from '../../output/columns.ts';
+import { pnl, shortAddress } from '../../output/format.ts';
 import { cardBlocks, cardColumns } from '../../output/trade-cards.ts';
-import type { Column, Shown, View } from '../../output/view.ts';
-import { positionsChart, tradesChart } from './chart.ts';
+import type { ChartModel, Column, View } from '../../output/view.ts';
 import type { CardAnswer, CardsAnswer } from './endpoints.ts';
 import type { PriceOf } from './prices.ts';
 
@@ -14,49 +14,23 @@ function priceColumns(priceOf: PriceOf | undefined): Column<Card>[] {
   const total = (card: Card) => totalUsd(card.metadata, priceUsd(card));
   const withReceived = (card: Card) => unrealizedWithReceivedUsd(card.metadata, priceUsd(card));
   const extra = priceOf === undefined ? { extra: true } : {};
-  const gain = (value: number | null, card: Card): Shown =>
-    priceUsd(card) === null ? { text: 'no price', tone: 'muted' } : pnl(value);
+  const show = (gainOf: (card: Card) => number | null) => (card: Card) =>
+    priceUsd(card) === null ? ({ text: 'no price', tone: 'muted' } as const) : pnl(gainOf(card));
   return [
-    {
-      key: 'priceUsd',
-      header: 'Price',
-      help: 'the price given with --price or --prices-file, in USD; empty: none was given',
-      value: priceUsd,
-      show: (card) => formatUsd(priceUsd(card)),
-      align: 'right',
+    column.usd('priceUsd', 'Price', 'the price given with --price or --prices-file, in USD', priceUsd, {
       drop: 5,
       ...extra,
-    },
-    {
-      key: 'unrealizedUsd',
-      header: 'Unrealized',
-      help: 'gain on what is held at that price, in USD: what it is worth less its cost basis; on perps with leverage, on shorts the other way round',
-      value: unrealized,
-      show: (card) => gain(unrealized(card), card),
-      align: 'right',
-      ...extra,
-    },
-    {
-      key: 'totalUsd',
-      header: 'Total PnL',
-      help: 'realized plus unrealized PnL, in USD',
-      value: total,
-      show: (card) => gain(total(card), card),
-      align: 'right',
-      ...extra,
-    },
-    {
-      key: 'unrealizedWithReceivedUsd',
-      header: 'With received',
-      help: 'the same less the cost basis of received tokens (the other formula in use), in USD; empty where both agree',
-      value: withReceived,
-      show: (card) => pnl(withReceived(card)),
-      align: 'right',
-      drop: 7,
-      ...extra,
-    },
+    }),
+    column.pnl('unrealizedUsd', 'Unrealized', unrealizedHelp, unrealized, { show: show(unrealized), ...extra }),
+    column.pnl('totalUsd', 'Total PnL', 'realized plus unrealized PnL, in USD', total, { show: show(total), ...extra }),
+    column.pnl('unrealizedWithReceivedUsd', 'With received', receivedHelp, withReceived, { drop: 7, ...extra }),
   ];
 }
+
+const unrealizedHelp =
+  'gain on what is held at that price, in USD: its value less its cost basis; on perps with leverage, on shorts reversed';
+const receivedHelp =
+  'the same less the cost basis of received tokens (the other formula in use), in USD; empty where both agree';
 
 function columnsWith(priceOf: PriceOf | undefined): Column<Card>[] {
   const after = cardColumns.findIndex((column) => column.key === 'costUsd') + 1;
@@ -111,3 +85,37 @@ export function one(priceOf?: PriceOf): View<CardAnswer, Card> {
 
 /** Named only for lists: a single position has room for them. */
 const shownAlways = ['status', 'amountWithLeverage', 'copies', 'buyers24h', 'address', 'tokenAddress', 'itemId'];
+
+/** Realized PnL of each position, in the order given. */
+function positionsChart(cards: readonly Card[]): ChartModel {
+  return {
+    kind: 'bars',
+    title: 'Realized PnL by position, all time',
+    series: ['realized'],
+    bars: cards.map(({ metadata }) => ({
+      label: `${symbolOf(metadata)} ${metadata.perpPositionType ?? metadata.tokenChain}`,
+      totalUsd: metadata.positionStats.realizedGainsUSD,
+      partsUsd: [metadata.positionStats.realizedGainsUSD],
+    })),
+  };
+}
+
+/** Buys and sells of one position over time, in USD. */
+function tradesChart([card]: readonly Card[]): ChartModel {
+  return {
+    kind: 'time',
+    title:
+      card === undefined ? '' : `Buys and sells of ${symbolOf(card.metadata)} on ${card.metadata.tokenChain} over time`,
+    up: 'buys',
+    down: 'sells',
+    moments: (card?.metadata.trades ?? []).map(({ timestamp, usdCost, direction }) => ({
+      atSec: timestamp,
+      usd: usdCost,
+      side: direction === 'sell' ? 'down' : 'up',
+    })),
+  };
+}
+
+function symbolOf({ tokenSymbol, tokenAddress }: Card['metadata']): string {
+  return tokenSymbol ?? shortAddress(tokenAddress);
+}

@@ -3,13 +3,12 @@ import * as byHand from './commands.ts';
 import * as endpoints from './endpoints.ts';
 
 const view = () => import('./view.ts');
-const lists = () => import('./lists-view.ts');
 
 /** How the answer of each endpoint is shown, in the order of help. */
 export const views = {
   get: async () => (await view()).get,
-  followers: async () => (await lists()).followers,
-  follows: async () => (await lists()).follows,
+  followers: async () => (await view()).followers,
+  follows: async () => (await view()).follows,
   setName: async () => (await view()).named,
   deleteName: async () => (await view()).named,
 };

@@ -1,9 +1,9 @@
-import { leaderboardChains } from '../../model/chain.ts';
+import { chainTitles, leaderboardChains } from '../../model/chain.ts';
 import type { Profile } from '../../model/profile.ts';
-import { formatCount, formatRatio, formatUsd, pnl, roi } from '../../output/format.ts';
-import type { Block, Column, View } from '../../output/view.ts';
-import { profileChart } from './chart.ts';
-import type { ProfileAnswer } from './endpoints.ts';
+import { column, columnsOf, profileColumns } from '../../output/columns.ts';
+import { type Figure, formatCount, formatUsd } from '../../output/format.ts';
+import type { Bar, Block, Column, View } from '../../output/view.ts';
+import type { ProfileAnswer, ProfilePage } from './endpoints.ts';
 
 const handleKeys = ['twitterHandle', 'farcasterUsername', 'lensHandle', 'ensName', 'debankName', 'hlName'] as const;
 
@@ -13,7 +13,7 @@ function handles({ metadata }: Profile): string {
     .join('  ');
 }
 
-function holding(minutes: number | null | undefined): string {
+function sayMinutes(minutes: Figure): string {
   if (minutes === null || minutes === undefined) return '–';
   if (minutes < 120) return `${Math.round(minutes)} min`;
   return minutes < 2880 ? `${(minutes / 60).toFixed(1)} h` : `${(minutes / 1440).toFixed(1)} days`;
@@ -24,188 +24,99 @@ function flags({ isNSFW }: Profile): string | undefined {
   return [isNSFW.nsfwImage ? 'image' : '', isNSFW.nsfwText ? 'text' : ''].filter((part) => part !== '').join(' and ');
 }
 
+const followedHelp = 'whether one of the --viewer-addresses follows it';
+const own = ({ metrics }: Profile) => metrics?.thisPartner;
+const all = ({ metrics }: Profile) => metrics?.allPartners;
+const commentsOf = ({ metrics }: Profile) => metrics?.comments;
+const copiesOf = ({ metrics }: Profile) => metrics?.copytradedAllTime;
+const minutesHeld = ({ metadata }: Profile) => metadata.medianHoldingTimeMinutes;
+
 const columns: readonly Column<Profile>[] = [
-  {
-    key: 'name',
-    header: 'Name',
-    help: 'display name',
-    value: (profile) => profile.name,
-    show: (profile) => ({ text: profile.name, tone: 'strong' }),
-  },
-  { key: 'id', header: 'Profile', help: 'profile UUID', value: (profile) => profile.id },
-  {
-    key: 'status',
-    header: 'Status',
-    help: 'tracking by the indexer: unnamed (not tracked), backfilling, active',
-    value: (profile) => profile.status,
-  },
-  { key: 'handles', header: 'Handles', help: 'social handles', value: (profile) => handles(profile) || null },
-  {
-    key: 'addresses',
-    header: 'Addresses',
-    help: 'wallets of the profile, separated by spaces',
-    value: (profile) => profile.addresses.join(' ') || null,
-    cut: 'end',
-  },
-  {
-    key: 'externalId',
-    header: 'External id',
-    help: "the partner's own user id",
-    value: (profile) => profile.externalId,
+  column.text('name', 'Name', 'display name', { tone: 'strong' }),
+  column.text('id', 'Profile', 'profile UUID'),
+  column.text('status', 'Status', 'tracking: unnamed (not tracked), backfilling, active'),
+  column.text('handles', 'Handles', 'social handles', (profile) => handles(profile) || null),
+  ...columnsOf(profileColumns, (profile: Profile) => profile, { addresses: { extra: false }, externalId: {} }),
+  column.text('followers', 'Followers', "followers in this partner's graph", (profile) => own(profile)?.followerCount, {
+    show: (profile) => both(own(profile)?.followerCount, all(profile)?.followerCount),
+  }),
+  column.text('following', 'Following', 'profiles it follows there', (profile) => own(profile)?.followingCount, {
+    show: (profile) => both(own(profile)?.followingCount, all(profile)?.followingCount),
+  }),
+  column.text('comments', 'Comments', 'swap comments', (profile) => commentsOf(profile)?.commentCountAllTime, {
+    show: sayComments,
+  }),
+  column.text('copiedUsd', 'Copied', 'volume of its copy trades, in USD', (profile) => copiesOf(profile)?.volumeUSD, {
+    show: sayCopies,
+  }),
+  column.text('holdingMinutes', 'Holds for', 'median holding time, in minutes', minutesHeld, {
+    show: (profile) => sayMinutes(minutesHeld(profile)),
+  }),
+  column.text('nsfw', 'NSFW', 'what the scanner flagged: image, text', flags, { extra: true }),
+  column.text('isFollowedByUser', 'Followed', followedHelp, { extra: true }),
+  column.text('pnl7dUsd', 'PnL 7d', 'realized PnL, 7 days, in USD', ({ metadata }) => metadata.pnl7d, { extra: true }),
+  column.text('pnl30dUsd', 'PnL 30d', 'realized PnL, 30 days, in USD', ({ metadata }) => metadata.pnl30d, {
     extra: true,
-  },
-  {
-    key: 'followers',
-    header: 'Followers',
-    help: "followers in this partner's graph",
-    value: ({ metrics }) => metrics?.thisPartner?.followerCount,
-    show: ({ metrics }) => both(metrics?.thisPartner?.followerCount, metrics?.allPartners?.followerCount),
-  },
-  {
-    key: 'following',
-    header: 'Following',
-    help: "profiles it follows in this partner's graph",
-    value: ({ metrics }) => metrics?.thisPartner?.followingCount,
-    show: ({ metrics }) => both(metrics?.thisPartner?.followingCount, metrics?.allPartners?.followingCount),
-  },
-  {
-    key: 'comments',
-    header: 'Comments',
-    help: 'swap comments of all time',
-    value: ({ metrics }) => metrics?.comments?.commentCountAllTime,
-    show: ({ metrics }) =>
-      `${formatCount(metrics?.comments?.commentCountAllTime)} (${formatCount(metrics?.comments?.commentCount30d)} in 30 days)`,
-  },
-  {
-    key: 'copiedUsd',
-    header: 'Copied',
-    help: 'copy-trade volume of its comments, in USD',
-    value: ({ metrics }) => metrics?.copytradedAllTime?.volumeUSD,
-    show: ({ metrics }) => copied(metrics?.copytradedAllTime),
-  },
-  {
-    key: 'holdingMinutes',
-    header: 'Holds for',
-    help: 'median holding time, in minutes',
-    value: ({ metadata }) => metadata.medianHoldingTimeMinutes,
-    show: ({ metadata }) => holding(metadata.medianHoldingTimeMinutes),
-  },
-  { key: 'nsfw', header: 'NSFW', help: 'what the scanner flagged: image, text', value: flags, extra: true },
-  {
-    key: 'isFollowedByUser',
-    header: 'Followed',
-    help: 'whether one of the viewer addresses follows it; needs --viewer-addresses',
-    value: (profile) => profile.isFollowedByUser,
-    extra: true,
-  },
-  {
-    key: 'pnl7dUsd',
-    header: 'PnL 7d',
-    help: 'realized PnL of 7 days, in USD',
-    value: ({ metadata }) => metadata.pnl7d,
-    extra: true,
-  },
-  {
-    key: 'pnl30dUsd',
-    header: 'PnL 30d',
-    help: 'realized PnL of 30 days, in USD',
-    value: ({ metadata }) => metadata.pnl30d,
-    extra: true,
-  },
+  }),
 ];
 
-function both(own: number | null | undefined, all: number | null | undefined): string {
+function both(own: Figure, all: Figure): string {
   return `${formatCount(own)} here, ${formatCount(all)} in all`;
 }
 
-function copied(
-  copies:
-    | {
-        count?: number | null | undefined;
-        distinctActors?: number | null | undefined;
-        volumeUSD?: number | null | undefined;
-      }
-    | undefined,
-): string {
+function sayComments(profile: Profile): string {
+  const comments = commentsOf(profile);
+  return `${formatCount(comments?.commentCountAllTime)} (${formatCount(comments?.commentCount30d)} in 30 days)`;
+}
+
+function sayCopies(profile: Profile): string {
+  const copies = copiesOf(profile);
   return `${formatUsd(copies?.volumeUSD)} in ${formatCount(copies?.count)} trades by ${formatCount(copies?.distinctActors)} people`;
 }
 
+/** Trading figures of one chain, or of all, over one window. */
 interface FigureRow {
   scope: string;
-  window: '7d' | '30d';
-  pnl: number | null | undefined;
-  roi: number | null | undefined;
-  volume?: number | null | undefined;
-  wins?: number | null | undefined;
-  trades?: number | null | undefined;
+  window: Window;
+  pnl: Figure;
+  roi: Figure;
+  volume?: Figure;
+  wins?: Figure;
+  trades?: Figure;
 }
 
 const figureColumns: readonly Column<FigureRow>[] = [
-  { key: 'scope', header: 'Chain', help: 'chain', value: (row) => row.scope },
-  { key: 'window', header: 'Window', help: 'window', value: (row) => row.window },
-  {
-    key: 'pnl',
-    header: 'PnL',
-    help: 'realized PnL',
-    value: (row) => row.pnl,
-    show: (row) => pnl(row.pnl),
-    align: 'right',
-  },
-  { key: 'roi', header: 'ROI', help: 'return', value: (row) => row.roi, show: (row) => roi(row.roi), align: 'right' },
-  {
-    key: 'volume',
-    header: 'Volume',
-    help: 'volume',
-    value: (row) => row.volume,
-    show: (row) => formatUsd(row.volume, { compact: true }),
-    align: 'right',
-  },
-  {
-    key: 'wins',
-    header: 'Wins',
-    help: 'win rate',
-    value: (row) => row.wins,
-    show: (row) => formatRatio(row.wins),
-    align: 'right',
-  },
-  {
-    key: 'trades',
-    header: 'Trades',
-    help: 'trades',
-    value: (row) => row.trades,
-    show: (row) => formatCount(row.trades),
-    align: 'right',
-  },
+  column.text('scope', 'Chain', 'chain'),
+  column.text('window', 'Window', 'window'),
+  column.pnl('pnl', 'PnL', 'realized PnL'),
+  column.percent('roi', 'ROI', 'return'),
+  column.compactUsd('volume', 'Volume', 'volume'),
+  column.share('wins', 'Wins', 'win rate'),
+  column.count('trades', 'Trades', 'trades'),
 ];
 
-function figures({ metadata }: Profile): readonly FigureRow[] {
-  const total = (window: '7d' | '30d'): FigureRow => ({
+const windows = ['7d', '30d'] as const;
+type Window = (typeof windows)[number];
+
+function figures({ metadata }: Profile): FigureRow[] {
+  const all = windows.map((window) => ({
     scope: 'all',
     window,
     pnl: metadata[`pnl${window}`],
     roi: metadata[`roiPercent${window}`],
     wins: metadata[`winRate${window}`],
     trades: metadata[`tradeCount${window}`],
-  });
-  const chain = (scope: string, window: '7d' | '30d'): FigureRow[] => {
-    const usd = metadata[`perChainPnl${window}`]?.[scope] as number | null | undefined;
-    if (usd === null || usd === undefined) return [];
-    const roiPercent = metadata[`perChainRoiPercent${window}`]?.[scope] as number | null | undefined;
-    return [
-      {
-        scope,
-        window,
-        pnl: usd,
-        roi: roiPercent,
-        volume: metadata[`perChainVolumeUsd${window}`]?.[scope] as number | null | undefined,
-      },
-    ];
-  };
-  return [
-    total('7d'),
-    total('30d'),
-    ...leaderboardChains.flatMap((name) => [...chain(name, '7d'), ...chain(name, '30d')]),
-  ];
+  }));
+  const byChain = leaderboardChains.flatMap((scope) =>
+    windows.map((window) => ({
+      scope,
+      window,
+      pnl: metadata[`perChainPnl${window}`]?.[scope] as Figure,
+      roi: metadata[`perChainRoiPercent${window}`]?.[scope] as Figure,
+      volume: metadata[`perChainVolumeUsd${window}`]?.[scope] as Figure,
+    })),
+  );
+  return [...all, ...byChain.filter(({ pnl }) => pnl !== null && pnl !== undefined)];
 }
 
 /** One profile: who it is, then a table of figures by chain and window. */
@@ -214,8 +125,35 @@ export const get: View<ProfileAnswer, Profile> = {
   rows: (profile) => [profile],
   columns,
   blocks: (profile): Block[] => [{ title: 'Trading', layout: 'table', columns: figureColumns, rows: figures(profile) }],
-  chart: profileChart,
+  chart: ([profile]) => ({
+    kind: 'bars',
+    title: `Realized PnL of ${profile?.name ?? 'the profile'}: 7 days against 30`,
+    series: ['7 days', '30 days'],
+    bars: profile === undefined ? [] : barsOf(profile),
+  }),
 };
+
+/** Realized PnL of 7 and of 30 days, in all and by chain; chains without figures are left out. */
+function barsOf({ metadata }: Profile): Bar[] {
+  const scopes = [
+    { name: 'All chains', week: metadata.pnl7d, month: metadata.pnl30d },
+    ...leaderboardChains.map((chain) => ({
+      name: chainTitles[chain],
+      week: figureOf(metadata.perChainPnl7d?.[chain]),
+      month: figureOf(metadata.perChainPnl30d?.[chain]),
+    })),
+  ];
+  return scopes
+    .filter(({ week, month }) => (week ?? month ?? null) !== null)
+    .flatMap(({ name, week = null, month = null }) => [
+      { label: `${name} 7d`, totalUsd: week, partsUsd: [week, null] },
+      { label: `${name} 30d`, totalUsd: month, partsUsd: [null, month] },
+    ]);
+}
+
+function figureOf(value: unknown): number | null {
+  return typeof value === 'number' ? value : null;
+}
 
 const unnamedColumns = ['status', 'followers', 'following', 'comments', 'copiedUsd', 'holdingMinutes'];
 
@@ -225,12 +163,22 @@ export const named: View<ProfileAnswer, Profile> = {
   rows: (profile) => [profile],
   columns: [
     ...columns.filter(({ key }) => !unnamedColumns.includes(key)),
-    {
-      key: 'avatarUrl',
-      header: 'Avatar',
-      help: 'address of the avatar in full size',
-      value: ({ images }) => images.raw,
+    column.text('avatarUrl', 'Avatar', 'address of the avatar in full size', ({ images }) => images.raw, {
       cut: 'end',
-    },
+    }),
   ],
+};
+
+/** A page of the profiles that follow one. */
+export const followers: View<ProfilePage, Profile> = {
+  layout: 'table',
+  rows: ({ items }) => items,
+  columns: profileColumns,
+  empty: "Nobody follows this profile in this partner's graph.",
+};
+
+/** A page of the profiles that one follows. */
+export const follows: View<ProfilePage, Profile> = {
+  ...followers,
+  empty: "This profile follows nobody in this partner's graph.",
 };

@@ -1,124 +1,49 @@
-import { formatAmount, formatCount, formatTime, formatUsd, nameOrAddress, pnl } from '../../output/format.ts';
+import { column } from '../../output/columns.ts';
+import { nameOrAddress } from '../../output/format.ts';
 import type { Column, View } from '../../output/view.ts';
 import type { TokenCommentsAnswer } from './endpoints.ts';
 
 type Item = TokenCommentsAnswer[number];
 
+const holdingHelp = 'tokens the trader holds now; on perps the margin part, negative on shorts';
+const pnlOf = ({ positionDetails }: Item) => positionDetails?.positionStats?.realizedGainsUSD;
+const extra = { extra: true };
+const hash = { extra: true, cut: 'middle' } as const;
+
 const columns: readonly Column<Item>[] = [
-  {
-    key: 'at',
-    header: 'Time',
-    help: 'time of the comment, UTC; Unix seconds for machines',
-    value: (item) => item.timestamp,
-    show: (item) => formatTime(item.timestamp),
-    drop: 3,
-  },
-  {
-    key: 'author',
-    header: 'Trader',
-    help: 'who says it',
-    value: ({ actor }) => actor.name ?? actor.address,
+  column.time('at', 'Time', 'time of the comment', ({ timestamp }) => timestamp, { drop: 3 }),
+  column.text('author', 'Trader', 'author: name or address', ({ actor }) => actor.name ?? actor.address, {
     show: ({ actor }) => nameOrAddress(actor),
     cut: 'end',
     keep: 12,
-  },
-  {
-    key: 'direction',
-    header: 'Trade',
-    help: 'the trade it is about: buy or sell',
-    value: ({ trade }) => trade.direction,
-    drop: 1,
-  },
-  {
-    key: 'usd',
-    header: 'Value',
-    help: 'value of the trade in USD; on perps with leverage',
-    value: ({ trade }) => trade.usdCost,
-    show: ({ trade }) => formatUsd(trade.usdCost, { compact: true }),
-    align: 'right',
+  }),
+  column.text('direction', 'Trade', 'the trade it is about: buy or sell', ({ trade }) => trade.direction, { drop: 1 }),
+  column.compactUsd('usd', 'Value', 'value of the trade in USD; on perps with leverage', ({ trade }) => trade.usdCost, {
     drop: 2,
-  },
-  {
-    key: 'text',
-    header: 'Comment',
-    help: 'the text',
-    value: ({ comment }) => comment.commentText,
-    cut: 'end',
-    keep: 24,
-  },
-  {
-    key: 'holding',
-    header: 'Holding',
-    help: 'tokens the trader holds now; on perps the margin part, negative on shorts',
-    value: ({ positionDetails }) => positionDetails?.positionAmount,
-    show: ({ positionDetails }) => formatAmount(positionDetails?.positionAmount, { compact: true }),
-    align: 'right',
-    extra: true,
-  },
-  {
-    key: 'realizedUsd',
-    header: 'PnL',
-    help: 'realized PnL of the position, in USD',
-    value: ({ positionDetails }) => positionDetails?.positionStats?.realizedGainsUSD,
-    show: ({ positionDetails }) => pnl(positionDetails?.positionStats?.realizedGainsUSD),
-    align: 'right',
-    extra: true,
-  },
-  {
-    key: 'likes',
-    header: 'Likes',
-    help: 'likes of the comment',
-    value: ({ comment }) => comment.metrics?.likeCount,
-    show: ({ comment }) => formatCount(comment.metrics?.likeCount),
-    align: 'right',
-    extra: true,
-  },
-  {
-    key: 'copies',
-    header: 'Copies',
-    help: 'copy-trades of the comment',
-    value: ({ comment }) => comment.metrics?.copyCount,
-    show: ({ comment }) => formatCount(comment.metrics?.copyCount),
-    align: 'right',
-    extra: true,
-  },
-  {
-    key: 'side',
-    header: 'Side',
-    help: 'long or short; perps only',
-    value: ({ trade }) => trade.perpPositionType,
-    extra: true,
-  },
-  {
-    key: 'tokenCommentCount',
-    header: 'On token',
-    help: 'comments on the token in all',
-    value: ({ token }) => token.commentCount,
-    extra: true,
-  },
-  {
-    key: 'address',
-    header: 'Address',
-    help: 'wallet of the author',
-    value: ({ actor }) => actor.address,
-    extra: true,
-    cut: 'middle',
-  },
-  {
-    key: 'transactionHash',
-    header: 'Transaction',
-    help: 'the trade',
-    value: ({ comment }) => comment.transactionHash,
-    extra: true,
-    cut: 'middle',
-  },
-  {
-    key: 'uid',
-    header: 'Comment id',
-    help: 'id of the comment, for comment copy',
-    value: ({ comment }) => comment.uid,
-  },
-  { key: 'itemId', header: 'Item', help: 'id of the item', value: (item) => item.itemId, extra: true },
+  }),
+  column.text('text', 'Comment', 'the text', ({ comment }) => comment.commentText, { cut: 'end', keep: 24 }),
+  column.compactAmount(
+    'holding',
+    'Holding',
+    holdingHelp,
+    ({ positionDetails }) => positionDetails?.positionAmount,
+    extra,
+  ),
+  column.pnl('realizedUsd', 'PnL', 'realized PnL of the position, in USD', pnlOf, extra),
+  column.count('likes', 'Likes', 'likes of the comment', ({ comment }) => comment.metrics?.likeCount, extra),
+  column.count('copies', 'Copies', 'copy trades of the comment', ({ comment }) => comment.metrics?.copyCount, extra),
+  column.text('side', 'Side', 'long or short; perps only', ({ trade }) => trade.perpPositionType, extra),
+  column.text(
+    'tokenCommentCount',
+    'On token',
+    'comments on the token in all',
+    ({ token }) => token.commentCount,
+    extra,
+  ),
+  column.text('address', 'Address', 'wallet of the author', ({ actor }) => actor.address, hash),
+  column.text('transactionHash', 'Transaction', 'the trade', ({ comment }) => comment.transactionHash, hash),
+  column.text('uid', 'Comment id', 'id of the comment, for comment copy', ({ comment }) => comment.uid),
+  column.text('itemId', 'Item', 'id of the item', extra),
 ];
 
 /** Comments on a token, one a line, with the trade each is about. */

@@ -1,18 +1,15 @@
 import { column } from '../../output/columns.ts';
 import { formatTime } from '../../output/format.ts';
-import type { Shown, View } from '../../output/view.ts';
+import type { Column, Shown, View } from '../../output/view.ts';
 import type { Validation, Webhook, WebhookList } from './endpoints.ts';
 
-interface WebhookRow {
-  uid?: string | undefined;
-  destinationUrl?: string | null | undefined;
-}
-
-const uid = column.text('uid', 'Webhook', 'uid: what later commands take', (row: WebhookRow) => row.uid);
-const destination = {
-  ...column.text('destinationUrl', 'Destination', 'where feed items are sent', (row: WebhookRow) => row.destinationUrl),
-  cut: 'middle',
-} as const;
+const uid: Column<{ uid?: string | undefined }> = column.text('uid', 'Webhook', 'uid: what later commands take');
+const destination: Column<{ destinationUrl?: string | null | undefined }> = column.text(
+  'destinationUrl',
+  'Destination',
+  'where feed items are sent',
+  { cut: 'middle' },
+);
 
 /** The webhooks of a key; secrets come masked unless they were asked for. */
 export const list: View<WebhookList, Webhook> = {
@@ -21,13 +18,7 @@ export const list: View<WebhookList, Webhook> = {
   columns: [
     uid,
     destination,
-    column.text(
-      'secret',
-      'Secret',
-      'what deliveries are signed with; masked unless --show-secrets',
-      (row) => row.secret,
-      { drop: 1 },
-    ),
+    column.text('secret', 'Secret', 'what deliveries are signed with; masked unless --show-secrets', { drop: 1 }),
   ],
   empty: 'No webhooks. sotra webhook register --url <address> --file <file> makes one.',
 };
@@ -37,13 +28,8 @@ export const validated: View<Validation, Validation> = {
   layout: 'record',
   rows: (answer) => [answer],
   columns: [
-    column.check(
-      'success',
-      'Checks signatures',
-      'refuses the unsigned probe and takes the signed one',
-      (row) => row.success,
-    ),
-    column.text('error', 'Why not', 'which probe went wrong', (row) => row.error),
+    column.check('success', 'Checks signatures', 'refuses the unsigned probe and takes the signed one'),
+    column.text('error', 'Why not', 'which probe went wrong'),
   ],
 };
 
@@ -75,27 +61,20 @@ export const uploaded: View<UploadResult, UploadResult> = {
   columns: [
     uid,
     destination,
-    column.text('job', 'Upload', 'its name, for webhook resume', (row) => row.job),
-    column.count('addresses', 'Addresses', 'distinct addresses, all confirmed', (row) => row.addresses),
-    column.count('chunks', 'Chunks', 'requests of up to 1,000 addresses', (row) => row.chunks),
-    column.count('duplicates', 'Repeated', 'addresses that stood in the input more than once', (row) => row.duplicates),
-    column.count('rejected', 'Bad lines', 'lines that are no address and were skipped', (row) => row.rejected),
+    column.text('job', 'Upload', 'its name, for webhook resume'),
+    column.count('addresses', 'Addresses', 'distinct addresses, all confirmed'),
+    column.count('chunks', 'Chunks', 'requests of up to 1,000 addresses'),
+    column.count('duplicates', 'Repeated', 'addresses that stood in the input more than once'),
+    column.count('rejected', 'Bad lines', 'lines that are no address and were skipped'),
     column.count(
       'resentChunks',
       'Sent twice',
       'chunks sent more than once, over all runs; harmless, since addresses are a set',
-      (row) => row.resentChunks,
     ),
-    column.text(
-      'secretFile',
-      'Secret',
-      'the file with the secret; without --secret-file, how to get it',
-      (row) => row.secretFile,
-      {
-        show: (result) =>
-          result.secretFile ?? (result.secret === undefined ? '–' : `kept; sotra webhook secret ${result.uid}`),
-      },
-    ),
+    column.text('secretFile', 'Secret', 'the file with the secret; without --secret-file, how to get it', {
+      show: (result) =>
+        result.secretFile ?? (result.secret === undefined ? '–' : `kept; sotra webhook secret ${result.uid}`),
+    }),
   ],
   notes: ({ secret, uid: id }) =>
     secret === undefined
@@ -126,23 +105,17 @@ export const synced: View<SyncResult, SyncResult> = {
   layout: 'record',
   rows: (result) => [result],
   columns: [
-    column.text('uid', 'Webhook', 'uid', (row) => row.uid),
-    column.count('wanted', 'In the file', 'distinct addresses of the file', (row) => row.wanted),
-    column.count(
-      'confirmed',
-      'Confirmed before',
-      'addresses that this machine knows the webhook to have',
-      (row) => row.confirmed,
-    ),
-    column.count('missing', 'Missing', 'addresses of the file that were not confirmed', (row) => row.missing),
-    column.count('sent', 'Sent', 'addresses sent and confirmed now', (row) => row.sent),
+    column.text('uid', 'Webhook', 'uid'),
+    column.count('wanted', 'In the file', 'distinct addresses of the file'),
+    column.count('confirmed', 'Confirmed before', 'addresses that this machine knows the webhook to have'),
+    column.count('missing', 'Missing', 'addresses of the file that were not confirmed'),
+    column.count('sent', 'Sent', 'addresses sent and confirmed now'),
     column.count(
       'notRemovable',
       'Not removable',
       'confirmed addresses that the file does not have; the service cannot remove them',
-      (row) => row.notRemovable,
     ),
-    column.text('inSync', 'In sync', 'whether file and webhook agree now', (row) => row.inSync),
+    column.text('inSync', 'In sync', 'whether file and webhook agree now'),
   ],
 };
 
@@ -172,32 +145,26 @@ export const jobs: View<JobRow[], JobRow> = {
   layout: 'table',
   rows: (answer) => answer,
   columns: [
-    column.text('job', 'Upload', 'its name, for webhook resume', (row) => row.job),
-    column.text('task', 'Task', 'register, add-addresses or sync', (row) => row.task, { drop: 4 }),
-    column.text(
-      'destinationUrl',
-      'Destination',
-      'where feed items are sent, once it is known',
-      (row) => row.destinationUrl,
-      {
-        show: (row) => withoutScheme(row.destinationUrl),
-        cut: 'middle',
-        keep: 16,
-      },
-    ),
-    column.text('baseUrl', 'Service', 'the service it speaks to', (row) => row.baseUrl, {
+    column.text('job', 'Upload', 'its name, for webhook resume'),
+    column.text('task', 'Task', 'register, add-addresses or sync', { drop: 4 }),
+    column.text('destinationUrl', 'Destination', 'where feed items are sent, once it is known', {
+      show: (row) => withoutScheme(row.destinationUrl),
+      cut: 'middle',
+      keep: 16,
+    }),
+    column.text('baseUrl', 'Service', 'the service it speaks to', {
       show: (row) => withoutScheme(row.baseUrl),
       cut: 'middle',
       keep: 16,
     }),
-    column.text('uid', 'Webhook', 'uid, once there is one', (row) => row.uid, { drop: 5 }),
-    column.count('addresses', 'Addresses', 'distinct addresses of the list', (row) => row.addresses, { drop: 2 }),
-    column.count('chunks', 'Chunks', 'requests it takes', (row) => row.chunks, { drop: 3 }),
-    column.count('confirmed', 'Confirmed', 'chunks that are confirmed', (row) => row.confirmed, { drop: 1 }),
-    column.text('finished', 'Finished', 'whether all is confirmed', (row) => row.finished, {
+    column.text('uid', 'Webhook', 'uid, once there is one', { drop: 5 }),
+    column.count('addresses', 'Addresses', 'distinct addresses of the list', { drop: 2 }),
+    column.count('chunks', 'Chunks', 'requests it takes', { drop: 3 }),
+    column.count('confirmed', 'Confirmed', 'chunks that are confirmed', { drop: 1 }),
+    column.text('finished', 'Finished', 'whether all is confirmed', {
       show: (row) => (row.finished ? 'yes' : { text: 'no', tone: 'strong' }),
     }),
-    column.text('startedAt', 'Started', 'when it was started, Unix seconds', (row) => row.startedAt, {
+    column.text('startedAt', 'Started', 'when it was started, Unix seconds', {
       show: ({ startedAt }) => ({ text: formatTime(startedAt), short: formatTime(startedAt).slice(0, 16) }),
     }),
   ],
@@ -216,8 +183,8 @@ export const removedJob: View<RemovedJob, RemovedJob> = {
   layout: 'record',
   rows: (answer) => [answer],
   columns: [
-    column.text('job', 'Removed upload', 'its name', (row) => row.job),
-    column.text('uid', 'Webhook', 'uid, where it had one', (row) => row.uid),
+    column.text('job', 'Removed upload', 'its name'),
+    column.text('uid', 'Webhook', 'uid, where it had one'),
     column.text('lost', 'Lost', 'what went with it', (row) => row.lost.join('; ') || null),
   ],
 };
@@ -226,10 +193,7 @@ export const removedJob: View<RemovedJob, RemovedJob> = {
 export const secretWritten: View<{ uid: string; secretFile: string }, { uid: string; secretFile: string }> = {
   layout: 'record',
   rows: (answer) => [answer],
-  columns: [
-    column.text('uid', 'Webhook', 'uid', (row) => row.uid),
-    column.text('secretFile', 'Secret', 'the file that was written', (row) => row.secretFile),
-  ],
+  columns: [column.text('uid', 'Webhook', 'uid'), column.text('secretFile', 'Secret', 'the file that was written')],
 };
 
 /** One stored event. */
@@ -248,13 +212,11 @@ export const events: View<EventRow[], EventRow> = {
   layout: 'table',
   rows: (answer) => answer,
   columns: [
-    column.time('receivedAt', 'Received', 'when it arrived, Unix seconds', (row) => row.receivedAt),
-    column.text('eventType', 'Event', 'kind of the event', (row) => row.eventType),
-    column.text('about', 'What happened', 'who did what with which token', (row) => row.about, { cut: 'end' }),
-    column.text('eventId', 'Event id', 'what webhook replay takes, whole or its start', (row) => row.eventId, {
-      cut: 'end',
-    }),
-    column.text('path', 'Path', 'path it was sent to', (row) => row.path, { extra: true }),
+    column.time('receivedAt', 'Received', 'when it arrived, Unix seconds'),
+    column.text('eventType', 'Event', 'kind of the event'),
+    column.text('about', 'What happened', 'who did what with which token', { cut: 'end' }),
+    column.text('eventId', 'Event id', 'what webhook replay takes, whole or its start', { cut: 'end' }),
+    column.text('path', 'Path', 'path it was sent to', { extra: true }),
   ],
   empty: 'No events are stored. sotra webhook listen receives and stores them.',
 };
@@ -273,11 +235,11 @@ export const replayed: View<ReplayRow[], ReplayRow> = {
   layout: 'table',
   rows: (answer) => answer,
   columns: [
-    column.text('eventId', 'Event id', 'the event', (row) => row.eventId),
-    column.text('eventType', 'Event', 'its kind', (row) => row.eventType, { drop: 1 }),
-    column.check('taken', 'Taken', 'whether the answer was 2xx', (row) => row.taken),
-    column.text('status', 'Status', 'HTTP status of the answer', (row) => row.status),
-    column.text('error', 'Why not', 'what went wrong', (row) => row.error, { cut: 'end' }),
+    column.text('eventId', 'Event id', 'the event'),
+    column.text('eventType', 'Event', 'its kind', { drop: 1 }),
+    column.check('taken', 'Taken', 'whether the answer was 2xx'),
+    column.text('status', 'Status', 'HTTP status of the answer'),
+    column.text('error', 'Why not', 'what went wrong', { cut: 'end' }),
   ],
   empty: 'No stored event is that recent.',
 };
@@ -296,9 +258,9 @@ export const verdict: View<Verdict, Verdict> = {
   layout: 'record',
   rows: (answer) => [answer],
   columns: [
-    column.check('valid', 'Valid', 'signed by the secret, and within the tolerance', (row) => row.valid),
-    column.text('reason', 'Why not', 'the most exact reason there is', (row) => row.reason),
-    column.time('timestamp', 'Signed at', 'time in the header, Unix seconds', (row) => row.timestamp),
+    column.check('valid', 'Valid', 'signed by the secret, and within the tolerance'),
+    column.text('reason', 'Why not', 'the most exact reason there is'),
+    column.time('timestamp', 'Signed at', 'time in the header, Unix seconds'),
     column.text('eventIds', 'Events', 'ids of the events in the body', (row) => row.eventIds.join(' ')),
   ],
 };

@@ -1,5 +1,6 @@
-import { formatAmount, formatCount, formatTime, formatUsd } from '../../output/format.ts';
-import type { Column, View } from '../../output/view.ts';
+import { column } from '../../output/columns.ts';
+import { formatCount } from '../../output/format.ts';
+import type { View } from '../../output/view.ts';
 
 /** One trade that was made. */
 export interface Traded {
@@ -19,43 +20,22 @@ export interface Traded {
   waiting: number;
 }
 
-function text<Row>(key: keyof Row & string, header: string, help: string): Column<Row> {
-  return { key, header, help, value: (row) => row[key] as string };
-}
-
-function count<Row>(key: keyof Row & string, header: string, help: string): Column<Row> {
-  const value = (row: Row) => row[key] as number;
-  return { key, header, help, value, show: (row) => formatCount(value(row)) };
-}
-
 /** A trade that was made. */
 export const traded: View<Traded, Traded> = {
   layout: 'record',
   rows: (answer) => [answer],
   columns: [
-    text('chain', 'Chain', 'where'),
-    text('trader', 'Trader', 'wallet'),
-    text('token', 'Token', 'contract address, mint or symbol'),
-    text('side', 'Side', 'buy or sell'),
-    {
-      key: 'amount',
-      header: 'Amount',
-      help: 'tokens',
-      value: (row) => row.amount,
-      show: (row) => formatAmount(row.amount),
-    },
-    { key: 'usd', header: 'Value', help: 'US dollars', value: (row) => row.usd, show: (row) => formatUsd(row.usd) },
-    {
-      key: 'timestamp',
-      header: 'Time',
-      help: "by the sandbox's clock, Unix seconds",
-      value: (row) => row.timestamp,
-      show: (row) => formatTime(row.timestamp),
-    },
-    text('transactionHash', 'Transaction', 'hash, or order id on hyperliquid'),
-    text('positionId', 'Position', 'for position get'),
-    count('deliveries', 'Deliveries', 'deliveries it made for webhooks'),
-    count('waiting', 'Waiting', 'deliveries that wait for a later try'),
+    column.text('chain', 'Chain', 'where'),
+    column.text('trader', 'Trader', 'wallet'),
+    column.text('token', 'Token', 'contract address, mint or symbol'),
+    column.text('side', 'Side', 'buy or sell'),
+    column.amount('amount', 'Amount', 'tokens'),
+    column.usd('usd', 'Value', 'US dollars'),
+    column.time('timestamp', 'Time', "by the sandbox's clock, Unix seconds"),
+    column.text('transactionHash', 'Transaction', 'hash, or order id on hyperliquid'),
+    column.text('positionId', 'Position', 'for position get'),
+    column.count('deliveries', 'Deliveries', 'deliveries it made for webhooks'),
+    column.count('waiting', 'Waiting', 'deliveries that wait for a later try'),
   ],
   notes: whoDelivers,
 };
@@ -74,10 +54,10 @@ export const simulated: View<Simulated, Simulated> = {
   layout: 'record',
   rows: (answer) => [answer],
   columns: [
-    count('trades', 'Trades', 'trades made'),
-    count('deliveries', 'Deliveries', 'deliveries they made for webhooks'),
-    count('waiting', 'Waiting', 'deliveries that wait for a later try'),
-    { key: 'seconds', header: 'Seconds', help: 'how long it took', value: (row) => row.seconds },
+    column.count('trades', 'Trades', 'trades made'),
+    column.count('deliveries', 'Deliveries', 'deliveries they made for webhooks'),
+    column.count('waiting', 'Waiting', 'deliveries that wait for a later try'),
+    column.text('seconds', 'Seconds', 'how long it took'),
   ],
   notes: whoDelivers,
 };
@@ -106,16 +86,10 @@ export const triggered: View<Triggered[], Triggered> = {
   layout: 'table',
   rows: (answer) => answer,
   columns: [
-    { ...text<Triggered>('eventId', 'Event id', 'id of the event') },
-    { ...text<Triggered>('destinationUrl', 'Destination', 'where it was sent'), cut: 'middle' },
-    {
-      key: 'delivered',
-      header: 'Taken',
-      help: 'whether the answer was 2xx',
-      value: (row) => row.delivered,
-      show: (row) => (row.delivered ? { text: 'yes', tone: 'gain' } : { text: 'no', tone: 'loss' }),
-    },
-    { key: 'status', header: 'Status', help: 'HTTP status of the answer', value: (row) => row.status },
-    { key: 'error', header: 'Why not', help: 'what went wrong', value: (row) => row.error, cut: 'end' },
+    column.text('eventId', 'Event id', 'id of the event'),
+    column.text('destinationUrl', 'Destination', 'where it was sent', { cut: 'middle' }),
+    column.check('delivered', 'Taken', 'whether the answer was 2xx'),
+    column.text('status', 'Status', 'HTTP status of the answer'),
+    column.text('error', 'Why not', 'what went wrong', { cut: 'end' }),
   ],
 };
