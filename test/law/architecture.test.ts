@@ -143,8 +143,8 @@ const places: Record<string, string> = {
   'src/sandbox/http/listen.ts on': 'resolve, reject or gather bytes; what is no HTTP ends its connection',
   'src/sandbox/http/listen.ts once': 'reject, clear a timer or end an answer',
   'src/sandbox/http/listen.ts setTimeout': 'closes a connection',
-  'src/sandbox/social/post.ts on': 'resolve with what came',
-  'src/sandbox/social/post.ts setTimeout': 'resolves and closes the connection',
+  'src/sandbox/deliver/post.ts on': 'resolve with what came',
+  'src/sandbox/deliver/post.ts setTimeout': 'resolves and closes the connection',
   'src/resources/webhook/receive/reception.ts setImmediate': 'resolves promises',
   'src/resources/webhook/receive/listener.ts on':
     'what hands on a request, which may fail, or a connection, which ends',

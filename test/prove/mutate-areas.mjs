@@ -26,7 +26,7 @@ export const areas = {
     tests: tests('cli/webhook/verify unit/model/webhook-signature'),
   },
   positions: {
-    files: sources('sandbox/trades/positions sandbox/trades/lots'),
+    files: sources('sandbox/trades/positions'),
     tests: tests(
       'unit/sandbox/trades/positions unit/sandbox/trades/positions-hyperliquid unit/sandbox/trades/position-edges',
     ),

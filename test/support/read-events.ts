@@ -1,4 +1,5 @@
-import { type ReadEvent, type ReadOptions, readTrades } from '../../src/sandbox/trades/read-trades.ts';
+import { type ReadEvent } from '../../src/sandbox/trades/read-rows.ts';
+import { type ReadOptions, readTrades } from '../../src/sandbox/trades/read-trades.ts';
 
 /** What reading a file gave, sorted by kind. */
 export async function collectEvents(source: AsyncIterable<Uint8Array>, options: Partial<ReadOptions>) {

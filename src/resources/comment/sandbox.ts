@@ -7,7 +7,8 @@ import { noteComment } from '../../sandbox/deliver/events.ts';
 import { type Handler, Refusal, type SandboxCall } from '../../sandbox/http/service.ts';
 import { commentsOfTrades, copiedText } from '../../sandbox/social/comments.ts';
 import { addIntents } from '../../sandbox/social/copies.ts';
-import { storedToken } from '../../sandbox/trades/tokens.ts';
+import { storedToken } from '../../sandbox/social/lookup.ts';
+import { oneOf } from '../../sandbox/trades/queries.ts';
 import type * as endpoints from './endpoints.ts';
 import { maxTrackingMs } from './endpoints.ts';
 import { normalizeSignature, signedText, type TextForm } from './signing.ts';
@@ -15,7 +16,7 @@ import { normalizeSignature, signedText, type TextForm } from './signing.ts';
 /** A commented trade must be worth at least this much (wire-facts 3.6). */
 const minUsd = 10;
 /** The text that signatures are checked over, where the world names no other (section "Contexts and presets"). */
-const usualForm: TextForm = { serviceName: 'Sandbox', layout: 'five-line' };
+const defaultForm: TextForm = { serviceName: 'Sandbox', layout: 'five-line' };
 
 type Comment = ReturnType<Handler<typeof endpoints.post>> extends infer A ? Exclude<A, Promise<unknown>> : never;
 
@@ -72,17 +73,12 @@ export const post: Handler<typeof endpoints.post> = async (input, call) => {
 function formOf({ db }: SandboxCall): TextForm {
   const layout = getMeta(db, 'signing.layout');
   return {
-    serviceName: getMeta(db, 'signing.serviceName') ?? usualForm.serviceName,
-    layout: layout === 'blank-line' || layout === 'five-line' ? layout : usualForm.layout,
+    serviceName: getMeta(db, 'signing.serviceName') ?? defaultForm.serviceName,
+    layout: layout === 'blank-line' || layout === 'five-line' ? layout : defaultForm.layout,
   };
 }
 
-interface Swap {
-  transactionHash: string;
-  chain: Chain;
-  tokenAddress: string;
-  signerAddress: string;
-}
+type Swap = Record<'transactionHash' | 'tokenAddress' | 'signerAddress', string> & { chain: Chain };
 
 /** The fills of one swap by one signer, oldest first; at least one. Each refusal narrows down what does not fit. */
 function findSwap(call: SandboxCall, { transactionHash, chain, tokenAddress, signerAddress }: Swap): TradeRow[] {
@@ -103,7 +99,7 @@ function tradesOf({ db }: SandboxCall, hashes: readonly string[]): TradeRow[] {
   // The plus keeps SQLite from reading all of the chain to find the order.
   return db.all<TradeRow>(
     `SELECT t.id, t.chain, t.token, t.wallet, t.usd, c.id AS commentId FROM trade t LEFT JOIN comment c ON c.trade_id = t.id
-     WHERE t.tx IN (SELECT value FROM json_each(?)) OR (+t.chain = 'hyperliquid' AND t.order_id IN (SELECT value FROM json_each(?)))
+     WHERE t.tx ${oneOf} OR (+t.chain = 'hyperliquid' AND t.order_id ${oneOf})
      ORDER BY t.at_ms, t.id`,
     [list, list],
   );
@@ -117,11 +113,12 @@ function spellings(hash: string): string[] {
 /** GET /v1/swap-comments: an entry for each transaction asked for, empty where nobody commented. */
 export const list: Handler<typeof endpoints.list> = ({ hashes, chain, viewerAddresses }, call) => {
   const { db, partner, nowMs } = call;
-  const viewers = viewerAddresses === undefined ? {} : { viewers: viewerAddresses };
   return Object.fromEntries(
     [...new Set(hashes)].map((hash) => {
       const ids = tradesOf(call, [hash]).flatMap((trade) => (trade.chain === chain ? [trade.id] : []));
-      const comments = [...commentsOfTrades(db, ids, { partner, nowMs, replies: false, ...viewers }).values()].flat();
+      const comments = [
+        ...commentsOfTrades(db, ids, { partner, nowMs, replies: false, viewers: viewerAddresses }).values(),
+      ].flat();
       const copies = comments.reduce((sum, { metrics }) => sum + (metrics as { copyCount: number }).copyCount, 0);
       const insights = copiedText(copies).map((text) => ({ text }));
       return [hash, { comments: comments as Comment[], insights }];
@@ -129,15 +126,10 @@ export const list: Handler<typeof endpoints.list> = ({ hashes, chain, viewerAddr
   );
 };
 
-interface CommentedSwap {
-  chain: Chain;
-  token: string;
-}
-
 /** POST /v1/swap-comment/{id}/copyswap: one intent an address; 404 for an unknown comment. */
 export const copy: Handler<typeof endpoints.copy> = (input, { db, nowMs, partner }) => {
   const id = isUuid(input.id) ? input.id.toLowerCase() : input.id;
-  const comment = db.get<CommentedSwap>('SELECT chain, token FROM comment WHERE id = ?', [id]);
+  const comment = db.get<{ chain: Chain; token: string }>('SELECT chain, token FROM comment WHERE id = ?', [id]);
   if (comment === undefined) throw new Refusal(404, `comment ${input.id} does not exist`);
   const chain = input.chain ?? comment.chain;
   const token = storedToken(db, chain, input.tokenAddress);

@@ -1,16 +1,15 @@
 import type { Card } from '../../model/position.ts';
 import type { Handler, SandboxCall } from '../../sandbox/http/service.ts';
 import { cardsOf } from '../../sandbox/social/cards.ts';
-import { type FeedPage, feedPage, paginationOf } from '../../sandbox/social/feed-lists.ts';
-import { findProfile } from '../../sandbox/social/profiles.ts';
-import { type Recommended, recommendedTrades } from '../../sandbox/social/recommended.ts';
-import { chainsOf } from '../../sandbox/trades/position-lists.ts';
+import { type FeedPage, feedPage, paginationOf } from '../../sandbox/social/feed-pages.ts';
+import { chainsOf, findProfile, followedBy, walletsOf } from '../../sandbox/social/lookup.ts';
+import { type Recommended, recommendedTrades } from '../../sandbox/social/standings.ts';
 import * as endpoints from './endpoints.ts';
 
 /** GET /v1/feed/actor: the cards of a profile's wallets; `forYouTrade` on recommended ones when asked for. */
 export const actor: Handler<typeof endpoints.actor> = (input, call) => {
   const profileId = findProfile(call.db, input.identifier, call.partner);
-  const wallets = walletsOf(call, [profileId]);
+  const wallets = walletsOf(call.db, [profileId]);
   const known = new Map<number, readonly Recommended[]>();
   const recommendedAt = (snapshot: number): readonly Recommended[] => {
     const found =
@@ -35,15 +34,7 @@ export const actor: Handler<typeof endpoints.actor> = (input, call) => {
 
 /** GET /v1/feed: the cards of the profiles that the given wallets' profiles follow in this partner's graph, all their wallets. */
 export const home: Handler<typeof endpoints.home> = (input, call) => {
-  const followers = input.addresses.map((address) => findProfile(call.db, address, call.partner));
-  const followed = call.db.all<{ id: string }>(
-    'SELECT DISTINCT target_id AS id FROM follow WHERE partner_id = ? AND follower_id IN (SELECT value FROM json_each(?))',
-    [call.partner.id, JSON.stringify(followers)],
-  );
-  const wallets = walletsOf(
-    call,
-    followed.map(({ id }) => id),
-  );
+  const wallets = walletsOf(call.db, [...followedBy(call.db, input.addresses, call.partner)]);
   const { onlyWithComments, minTradeUsd } = input;
   const scope = { wallets, chains: chainsOf(input.chains), onlyWithComments, minTradeUsd };
   const page = feedPage(call.db, input, () => scope);
@@ -51,15 +42,7 @@ export const home: Handler<typeof endpoints.home> = (input, call) => {
 };
 
 function cardsOn({ ids }: FeedPage, { db, partner, nowMs }: SandboxCall): Card[] {
-  return cardsOf(db, ids, { partner, nowMs, trades: 'all', replies: false, transactionHash: true }) as Card[];
-}
-
-function walletsOf({ db }: SandboxCall, profileIds: readonly string[]): string[] {
-  const rows = db.all<{ address: string }>(
-    'SELECT address FROM wallet WHERE profile_id IN (SELECT value FROM json_each(?))',
-    [JSON.stringify(profileIds)],
-  );
-  return rows.map(({ address }) => address);
+  return cardsOf(db, ids, { partner, nowMs, trades: 'all', replies: false, transactionHash: true });
 }
 
 function forYou(card: Card, { atMs, usd, hash, score }: Recommended): Pick<Card, 'forYouTrade'> {

@@ -1,7 +1,8 @@
 import type { Profile } from '../../model/profile.ts';
 import { type Handler, Refusal, type SandboxCall } from '../../sandbox/http/service.ts';
 import { follow, unfollow } from '../../sandbox/social/follows.ts';
-import { findProfile, hydrateProfiles } from '../../sandbox/social/profiles.ts';
+import { findProfile } from '../../sandbox/social/lookup.ts';
+import { hydrateProfiles } from '../../sandbox/social/profiles.ts';
 import type * as endpoints from './endpoints.ts';
 
 /** PUT /v1/addresses/{addressOrUid}/follow: all targets or none. */

@@ -1,28 +1,15 @@
 import { type LeaderboardChain, leaderboardChains } from '../../model/chain.ts';
 import type { Profile } from '../../model/profile.ts';
 import { defaultLimits, type Handler, type SandboxCall } from '../../sandbox/http/service.ts';
-import { findProfile, followedBy, hydrateProfiles } from '../../sandbox/social/profiles.ts';
-import { commenters, type Standing, standings, windowFigures } from '../../sandbox/social/statistics.ts';
-import { windowMs } from '../../sandbox/trades/figures.ts';
+import { findProfile, followedByViewers } from '../../sandbox/social/lookup.ts';
+import { hydrateProfiles } from '../../sandbox/social/profiles.ts';
+import { commenters, type Standing, standings } from '../../sandbox/social/standings.ts';
+import { windowFigures, windowMs } from '../../sandbox/trades/figures.ts';
+import { oneOf } from '../../sandbox/trades/queries.ts';
 import type * as endpoints from './endpoints.ts';
 
 /** The period of the copytraded board; the service names its two ends and not its length (wire-facts 3.4): assumed. */
 const copyPeriod = '30d';
-
-interface Asked {
-  chains?: readonly LeaderboardChain[] | undefined;
-  onlyWithComments?: boolean | undefined;
-  timeframe?: '7d' | '30d' | undefined;
-}
-
-function boardOf(
-  { db, nowMs }: SandboxCall,
-  { chains, onlyWithComments, timeframe }: Asked,
-  most?: number,
-): Standing[] {
-  const among = onlyWithComments === true ? commenters(db, nowMs) : undefined;
-  return standings(db, nowMs, { chains, timeframe, among, most });
-}
 
 function profilesOf(call: SandboxCall, shown: readonly { profileId: string }[]): Profile[] {
   const ids = shown.map((standing) => standing.profileId);
@@ -31,9 +18,10 @@ function profilesOf(call: SandboxCall, shown: readonly { profileId: string }[]):
 
 /** GET /v2/leaderboard: sorted by `pnl.total` descending, ties by profile id; at most `limit`; may be empty. */
 export const list: Handler<typeof endpoints.list> = (input, call) => {
-  const shown = boardOf(call, input, input.limit ?? defaultLimits.leaderboard);
-  const withComments = commenters(call.db, call.nowMs);
-  const followed = input.viewerAddresses && followedBy(call.db, input.viewerAddresses, call.partner);
+  const { db, nowMs, partner } = call;
+  const shown = standings(db, nowMs, { ...input, limit: input.limit ?? defaultLimits.leaderboard });
+  const withComments = commenters(db, nowMs);
+  const followed = followedByViewers(db, input.viewerAddresses, partner);
   const profiles = profilesOf(call, shown);
   return {
     traders: profiles.map((profile, index) => ({
@@ -48,7 +36,7 @@ export const list: Handler<typeof endpoints.list> = (input, call) => {
 /** GET /v2/leaderboard/ranking: the 1-based place on the same board, `null` when not on it. */
 export const rank: Handler<typeof endpoints.rank> = (input, call) => {
   const id = findProfile(call.db, input.address, call.partner);
-  const board = boardOf(call, input);
+  const board = standings(call.db, call.nowMs, input);
   const place = board.findIndex((standing) => standing.profileId === id);
   const { total, perChain } = board[place] ?? { total: 0, perChain: {} };
   return { ranking: place === -1 ? null : place + 1, pnl: { total, perChain } };
@@ -69,7 +57,7 @@ export const copytraded: Handler<typeof endpoints.copytraded> = (input, call) =>
   const board = db.all<Copied>(
     `SELECT w.profile_id AS profileId, count(*) AS count, count(DISTINCT k.wallet) AS distinctActors, sum(k.usd) AS volumeUSD
      FROM copy k JOIN comment c ON c.id = k.comment_id JOIN wallet w ON w.address = c.wallet
-     WHERE k.at_ms > ? AND k.at_ms <= ? AND c.chain IN (SELECT value FROM json_each(?))
+     WHERE k.at_ms > ? AND k.at_ms <= ? AND c.chain ${oneOf}
      GROUP BY w.profile_id ORDER BY volumeUSD DESC, profileId`,
     [startMs, nowMs, JSON.stringify(chains)],
   );
@@ -78,7 +66,7 @@ export const copytraded: Handler<typeof endpoints.copytraded> = (input, call) =>
   const shown = board.slice(0, input.limit ?? defaultLimits.leaderboard);
   const pnls = pnlOf(call, shown, chains);
   const withComments = commenters(db, nowMs);
-  const followed = input.viewerAddresses && followedBy(db, input.viewerAddresses, partner);
+  const followed = followedByViewers(db, input.viewerAddresses, partner);
   const profiles = profilesOf(call, shown);
   return {
     periodStartUnix: Math.floor(startMs / 1000),
@@ -146,12 +134,14 @@ const knownSections: readonly Section[] = [
  */
 export const sections: Handler<typeof endpoints.sections> = (input, call) => {
   const keys = input.sections?.map((key) => (leaderboardChains.some((chain) => chain === key) ? `chain-${key}` : key));
-  const asked = knownSections.filter(({ key }) => keys === undefined || keys.includes(key));
-  for (const key of keys ?? []) if (!asked.some((section) => section.key === key)) call.ignore(`sections=${key}`);
+  const shownSections = knownSections.filter(({ key }) => keys === undefined || keys.includes(key));
+  for (const key of keys ?? [])
+    if (!shownSections.some((section) => section.key === key)) call.ignore(`sections=${key}`);
   const withComments = commenters(call.db, call.nowMs);
   return {
-    sections: asked.map(({ key, title, description, chains }) => {
-      const shown = boardOf(call, { chains, timeframe: input.timeframe }, input.limit ?? defaultLimits.leaderboard);
+    sections: shownSections.map(({ key, title, description, chains }) => {
+      const { timeframe, limit = defaultLimits.leaderboard } = input;
+      const shown = standings(call.db, call.nowMs, { chains, timeframe, limit });
       const profiles = profilesOf(call, shown);
       const entries = profiles.map(({ status: _, ...profile }, index) => ({
         reason: { title: `${title} PnL`, value: String(shown[index]?.total ?? 0), format: 'currency' },

@@ -1,17 +1,20 @@
 import { isWalletAddress, normalizeAddress } from '../../model/address.ts';
+import type { Chain } from '../../model/chain.ts';
 import type { Card } from '../../model/position.ts';
-import { type Handler, Refusal, type SandboxCall } from '../../sandbox/http/service.ts';
+import type { Db, SqlValue } from '../../sandbox/db/store.ts';
+import { defaultLimits, type Handler, Refusal, type SandboxCall } from '../../sandbox/http/service.ts';
 import { type CardOptions, cardsOf } from '../../sandbox/social/cards.ts';
-import { findProfile } from '../../sandbox/social/profiles.ts';
-import { chainsOf, positionAt, tokenPositions, walletPositions } from '../../sandbox/trades/position-lists.ts';
-import { storedToken } from '../../sandbox/trades/tokens.ts';
+import { chainsOf, findProfile, storedToken, walletsOf } from '../../sandbox/social/lookup.ts';
+import { windowMs } from '../../sandbox/trades/figures.ts';
+import { openThresholdUsd } from '../../sandbox/trades/positions.ts';
+import { oneOf } from '../../sandbox/trades/queries.ts';
 import type * as endpoints from './endpoints.ts';
 
 /** GET /v1/tokens/.../positions/{status}: without the cards' own transaction, only commented trades inside; empty for an unknown token. */
 export const ofToken: Handler<typeof endpoints.ofToken> = ({ chain, contractAddress, chains, ...page }, call) => {
   // The default filter must not hide the token's own chain (wire-facts 3.5).
   if (chains !== undefined && !chainsOf(chains).includes(chain)) return [];
-  const ids = tokenPositions(call.db, { chain, address: storedToken(call.db, chain, contractAddress) }, page);
+  const ids = tokenPositions(call, { chain, address: storedToken(call.db, chain, contractAddress) }, page);
   return cards(call, ids, { trades: 'commented', replies: false, transactionHash: false });
 };
 
@@ -20,16 +23,18 @@ export const ofProfile: Handler<typeof endpoints.ofProfile> = (input, call) => {
   const { identifier, providedAddressesOnly = false, chains, ...page } = input;
   const profileId = findProfile(call.db, identifier, call.partner);
   const wallets =
-    providedAddressesOnly && isWalletAddress(identifier) ? [normalizeAddress(identifier)] : walletsOf(call, profileId);
-  const ids = walletPositions(call.db, { wallets, chains: chainsOf(chains), nowMs: call.nowMs }, page);
+    providedAddressesOnly && isWalletAddress(identifier)
+      ? [normalizeAddress(identifier)]
+      : walletsOf(call.db, [profileId]);
+  const ids = walletPositions(call, { wallets, chains: chainsOf(chains) }, page);
   return cards(call, ids, { trades: 'all', replies: false, transactionHash: true });
 };
 
 /** GET /v1/positions/...: 404 when no position of that wallet in that token covers the time. */
 export const find: Handler<typeof endpoints.find> = ({ address, chain, contract, timestamp, ...viewers }, call) => {
   const atMs = Number(timestamp) * (chain === 'hyperliquid' ? 1 : 1000);
-  const place = { wallet: normalizeAddress(address), chain, token: storedToken(call.db, chain, contract) };
-  const id = positionAt(call.db, place, atMs, call.nowMs);
+  const line = { wallet: normalizeAddress(address), chain, token: storedToken(call.db, chain, contract) };
+  const id = positionAt(call, line, atMs);
   const when = Math.abs(atMs) <= 8.64e15 ? new Date(atMs).toISOString() : timestamp;
   return oneCard(call, id, viewers, `${address} has no position in ${contract} on ${chain} around ${when}`);
 };
@@ -44,19 +49,111 @@ function oneCard(
   { viewerAddresses }: { viewerAddresses?: string[] | undefined },
   refusal: string,
 ): Card {
-  const viewers = viewerAddresses === undefined ? {} : { viewers: viewerAddresses };
-  const options = { trades: 'all', replies: true, transactionHash: true, ...viewers } as const;
+  const options = { trades: 'all', replies: true, transactionHash: true, viewers: viewerAddresses } as const;
   const [card] = id === undefined ? [] : cards(call, [id], options);
   if (card === undefined) throw new Refusal(404, refusal);
   return card;
 }
 
 function cards(call: SandboxCall, ids: readonly string[], options: Omit<CardOptions, 'partner' | 'nowMs'>): Card[] {
-  return cardsOf(call.db, ids, { partner: call.partner, nowMs: call.nowMs, ...options }) as Card[];
+  return cardsOf(call.db, ids, { partner: call.partner, nowMs: call.nowMs, ...options });
 }
 
-function walletsOf({ db }: SandboxCall, profileId: string): string[] {
-  return db
-    .all<{ address: string }>('SELECT address FROM wallet WHERE profile_id = ? ORDER BY address', [profileId])
-    .map((row) => row.address);
+/** A value is compared with what rounding leaves of the threshold, as the cards' own `isOpen` is. */
+const openFromUsd = openThresholdUsd * (1 - 1e-9);
+
+interface Page {
+  status: 'open' | 'closed';
+  /** `value` when absent. */
+  sort?: 'value' | 'latest' | undefined;
+  /** From 1; 1 when absent. */
+  page?: number | undefined;
+  limit?: number | undefined;
+}
+
+/**
+ * Ids of one token's positions, a page of them; may be empty. `value`: open ones by how much is held (on perps with leverage,
+ * unsigned), closed ones by realized PnL; `latest`: open ones by when they opened, closed ones by their last trade; all
+ * descending, ties by id. Source: section "positions" and wire-facts, contradiction 4.
+ */
+function tokenPositions({ db }: SandboxCall, token: { chain: Chain; address: string }, page: Page): string[] {
+  const byValue = page.status === 'open' ? 'p.amount DESC' : 'p.realized_usd DESC';
+  return pageOf(db, page, {
+    where: 'p.chain = ? AND p.token = ?',
+    params: [token.chain, token.address],
+    byValue: { sql: byValue, params: [] },
+  });
+}
+
+/**
+ * Ids of the positions of some wallets on some chains, a page of them; may be empty. `value`: open ones by the cost basis of what
+ * was sold of them in 30 days, closed ones by realized PnL with those that were never sold at the end; `latest` as for
+ * tokens; all descending, ties by id. Source: section "GET /v1/addresses/{identifier}/positions/{status}".
+ */
+function walletPositions(
+  { db, nowMs }: SandboxCall,
+  { wallets, chains }: { wallets: readonly string[]; chains: readonly Chain[] },
+  page: Page,
+): string[] {
+  const sinceMs = nowMs - windowMs['30d'];
+  const soldCost = `CASE WHEN p.latest_ms <= ? THEN 0 ELSE (SELECT coalesce(sum(t.margin_cost_usd), 0) FROM trade t
+    WHERE t.position_id = p.id AND t.at_ms > ? AND t.intent = 'exit') END DESC`;
+  return pageOf(db, page, {
+    where: `p.wallet ${oneOf} AND p.chain ${oneOf}`,
+    params: [JSON.stringify(wallets), JSON.stringify(chains)],
+    byValue:
+      page.status === 'open'
+        ? { sql: soldCost, params: [sinceMs, sinceMs] }
+        : { sql: 'p.sell_count = 0, p.realized_usd DESC', params: [] },
+  });
+}
+
+interface PositionQuery {
+  where: string;
+  params: readonly SqlValue[];
+  byValue: { sql: string; params: readonly SqlValue[] };
+}
+
+/** The price is looked up last, and so only for what may be open. */
+const isOpen = `(p.superseded = 0 AND p.amount > 0
+  AND p.amount * (SELECT k.price FROM token k WHERE k.chain = p.chain AND k.address = p.token) >= ?)`;
+
+function pageOf(
+  db: Db,
+  { status, sort = 'value', page = 1, limit = defaultLimits.positions }: Page,
+  query: PositionQuery,
+) {
+  const latest = { sql: status === 'open' ? 'p.opened_ms DESC' : 'p.latest_ms DESC', params: [] };
+  const order = sort === 'value' ? query.byValue : latest;
+  const rows = db.all<{ id: string }>(
+    `SELECT p.id FROM position p
+     WHERE ${query.where} AND ${status === 'open' ? '' : 'NOT '}${isOpen}
+     ORDER BY ${order.sql}, p.id LIMIT ? OFFSET ?`,
+    [...query.params, openFromUsd, ...order.params, limit, (page - 1) * limit],
+  );
+  return rows.map((row) => row.id);
+}
+
+/**
+ * The id of the position of a wallet in a token that a moment falls into: from its first trade to its last, an open one until now,
+ * both by the second. Where several match, the one that traded at that very moment, then the one that covers it to the
+ * millisecond, then the newest. `undefined` when there is none. Source: section "GET /v1/positions/{address}/...", assumed in
+ * what several matches mean.
+ */
+function positionAt(
+  { db, nowMs }: SandboxCall,
+  { wallet, chain, token }: { wallet: string; chain: Chain; token: string },
+  atMs: number,
+): string | undefined {
+  const second = Math.floor(atMs / 1000) * 1000;
+  const row = db.get<{ id: string }>(
+    `SELECT p.id FROM position p
+     WHERE p.wallet = ? AND p.chain = ? AND p.token = ? AND p.opened_ms < ? + 1000
+       AND CASE WHEN ${isOpen} THEN max(p.latest_ms, ?) ELSE p.latest_ms END >= ?
+     ORDER BY EXISTS (SELECT 1 FROM trade t WHERE t.position_id = p.id AND t.at_ms = ?) DESC,
+       EXISTS (SELECT 1 FROM trade t WHERE t.position_id = p.id AND t.at_ms >= ? AND t.at_ms < ? + 1000) DESC,
+       (p.opened_ms <= ? AND p.latest_ms >= ?) DESC, p.opened_ms DESC, p.ordinal DESC, p.id LIMIT 1`,
+    [wallet, chain, token, second, openFromUsd, nowMs, second, atMs, second, second, atMs, atMs],
+  );
+  return row?.id;
 }

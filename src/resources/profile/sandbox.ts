@@ -1,15 +1,14 @@
 import type { Profile } from '../../model/profile.ts';
 import { defaultLimits, type Handler, Refusal, type SandboxCall } from '../../sandbox/http/service.ts';
 import { type FollowSide, followPage } from '../../sandbox/social/follows.ts';
-import { setName as changeName, deleteName as removeName } from '../../sandbox/social/names.ts';
-import { findProfile, hydrateProfiles } from '../../sandbox/social/profiles.ts';
+import { findProfile, startTracking } from '../../sandbox/social/lookup.ts';
+import { hydrateProfiles } from '../../sandbox/social/profiles.ts';
 import type * as endpoints from './endpoints.ts';
 
 /** GET /v1/addresses/{identifier}/profile: full metrics and status; 404 for an unknown UUID. */
 export const get: Handler<typeof endpoints.get> = ({ identifier, viewerAddresses }, { db, nowMs, partner }) => {
   const id = findProfile(db, identifier, partner);
-  const viewers = viewerAddresses === undefined ? {} : { viewers: viewerAddresses };
-  const [profile] = hydrateProfiles(db, [id], { partner, nowMs, full: true, ...viewers });
+  const [profile] = hydrateProfiles(db, [id], { partner, nowMs, full: true, viewers: viewerAddresses });
   if (profile === undefined) throw new Refusal(404, `profile ${identifier} does not exist`);
   return profile as Profile;
 };
@@ -36,13 +35,27 @@ function page(side: FollowSide, { identifier, cursor, limit = defaultLimits.prof
   };
 }
 
-/** PUT /v1/profiles/{identifier}/name: 409 for a name taken at this partner, 400 for an avatar without a name. */
-export const setName: Handler<typeof endpoints.setName> = ({ identifier, name, avatarUrl }, call) =>
-  renamed(identifier, call, (profileId) => changeName(call.db, { name, avatarUrl }, { ...call, profileId }));
+/** What a partner changes about a profile: `null` removes, absent leaves as it is. */
+interface NameChange {
+  name?: string | null | undefined;
+  avatarUrl?: string | null | undefined;
+}
+
+/**
+ * PUT /v1/profiles/{identifier}/name: naming a wallet nobody has seen begins its tracking; 409 for a name that another profile of this
+ * partner has (case is ignored), 400 for an avatar without a name.
+ */
+export const setName: Handler<typeof endpoints.setName> = ({ identifier, ...change }, call) =>
+  renamed(identifier, call, (profileId) => {
+    if (change.name === null) {
+      if (typeof change.avatarUrl === 'string') throw avatarAlone(change.avatarUrl);
+      removeName(profileId, call);
+    } else changeName(profileId, change, call);
+  });
 
 /** DELETE /v1/profiles/{identifier}/name: a profile without a name stays as it is. */
 export const deleteName: Handler<typeof endpoints.deleteName> = ({ identifier }, call) =>
-  renamed(identifier, call, (profileId) => removeName(call.db, { ...call, profileId }));
+  renamed(identifier, call, (profileId) => removeName(profileId, call));
 
 function renamed(identifier: string, { db, partner, nowMs }: SandboxCall, act: (profileId: string) => void): Profile {
   return db.transaction(() => {
@@ -50,4 +63,33 @@ function renamed(identifier: string, { db, partner, nowMs }: SandboxCall, act: (
     act(profileId);
     return hydrateProfiles(db, [profileId], { partner, nowMs, full: false })[0] as Profile;
   });
+}
+
+function changeName(profileId: string, { name, avatarUrl }: NameChange, { db, partner, nowMs }: SandboxCall): void {
+  if (typeof name === 'string') {
+    const taken = db.get<{ profileId: string }>(
+      'SELECT profile_id AS profileId FROM partner_name WHERE partner_id = ? AND name_key = ?',
+      [partner.id, name.toLowerCase()],
+    );
+    if (taken !== undefined && taken.profileId !== profileId)
+      throw new Refusal(409, `name ${JSON.stringify(name)}: another profile has it`);
+    db.run(
+      `INSERT INTO partner_name (profile_id, partner_id, name, name_key) VALUES (?, ?, ?, ?)
+       ON CONFLICT (profile_id, partner_id) DO UPDATE SET name = excluded.name, name_key = excluded.name_key`,
+      [profileId, partner.id, name, name.toLowerCase()],
+    );
+    startTracking(db, [profileId], nowMs);
+  }
+  if (avatarUrl === undefined) return;
+  const row = [avatarUrl, profileId, partner.id];
+  const changed = db.run('UPDATE partner_name SET avatar_url = ? WHERE profile_id = ? AND partner_id = ?', row);
+  if (changed === 0 && avatarUrl !== null) throw avatarAlone(avatarUrl);
+}
+
+function removeName(profileId: string, { db, partner }: SandboxCall): void {
+  db.run('DELETE FROM partner_name WHERE profile_id = ? AND partner_id = ?', [profileId, partner.id]);
+}
+
+function avatarAlone(avatarUrl: string): Refusal {
+  return new Refusal(400, `avatarUrl ${JSON.stringify(avatarUrl)}: requires a name, and the profile has none`);
 }

@@ -1,7 +1,7 @@
 import type { Card } from '../../model/position.ts';
 import { defaultLimits, type Handler } from '../../sandbox/http/service.ts';
 import { cardsOf } from '../../sandbox/social/cards.ts';
-import { storedToken } from '../../sandbox/trades/tokens.ts';
+import { storedToken } from '../../sandbox/social/lookup.ts';
 import type * as endpoints from './endpoints.ts';
 
 /**
@@ -18,7 +18,7 @@ export const comments: Handler<typeof endpoints.comments> = (input, { db, partne
   );
   const ids = [...new Set(rows.map((row) => row.positionId))];
   const options = { partner, nowMs, trades: 'commented', replies: false, transactionHash: false } as const;
-  const cards = cardsOf(db, ids, options) as Card[];
+  const cards = cardsOf(db, ids, options);
   const count = db.get<{ n: number }>('SELECT count(*) AS n FROM comment WHERE chain = ? AND token = ?', place)?.n ?? 0;
   const items = new Map(cards.flatMap((card) => itemsOf(card, count)));
   return rows.flatMap(({ id }) => items.get(id) ?? []);

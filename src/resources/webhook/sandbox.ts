@@ -1,31 +1,99 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { normalizeAddress } from '../../model/address.ts';
+import type { Db } from '../../sandbox/db/store.ts';
 import { probeDestination } from '../../sandbox/deliver/deliver.ts';
-import { addWebhook, changeWebhook, dropWebhook, findWebhook, listWebhooks } from '../../sandbox/deliver/webhooks.ts';
-import type { Handler } from '../../sandbox/http/service.ts';
+import { type Handler, Refusal, type SandboxCall } from '../../sandbox/http/service.ts';
 import type * as endpoints from './endpoints.ts';
+
+/** A registered webhook as it is stored. */
+export interface WebhookRow {
+  id: number;
+  uid: string;
+  partnerId: string;
+  destinationUrl: string;
+  secret: string;
+}
+
+const columns = 'id, uid, partner_id AS partnerId, destination_url AS destinationUrl, secret';
+
+/** Every partner's webhooks, oldest first. */
+export function allWebhooks(db: Db): WebhookRow[] {
+  return db.all<WebhookRow>(`SELECT ${columns} FROM webhook ORDER BY id`);
+}
+
+/** One webhook of the caller. Errors: Refusal 404. */
+function findWebhook({ db, partner }: SandboxCall, uid: string): WebhookRow {
+  const row = db.get<WebhookRow>(`SELECT ${columns} FROM webhook WHERE uid = ? AND partner_id = ?`, [uid, partner.id]);
+  if (row === undefined) throw new Refusal(404, `webhook ${uid} does not exist`);
+  return row;
+}
 
 /** POST /v1/webhooks/feed: a new webhook at every call; 400 for a destination off this machine. */
 export const register: Handler<typeof endpoints.register> = ({ walletAddresses, destinationUrl }, call) => {
-  const { uid, secret } = addWebhook(call, destinationUrl, walletAddresses);
+  const { db, partner, nowMs } = call;
+  checkDestination(destinationUrl);
+  const uid = randomUUID();
+  const secret = `whsec_${randomBytes(32).toString('base64url')}`;
+  db.transaction(() => {
+    const id = db.insert(
+      'INSERT INTO webhook (uid, partner_id, destination_url, secret, at_ms) VALUES (?, ?, ?, ?, ?)',
+      [uid, partner.id, destinationUrl, secret, nowMs],
+    );
+    subscribe(db, id, walletAddresses);
+  });
   return { destinationUrl, uid, secret };
 };
 
 /** GET /v1/webhooks/feed: oldest first, with `secret` as the interface's shape says. */
 export const list: Handler<typeof endpoints.list> = (_, { db, partner }) =>
-  listWebhooks(db, partner.id).map(({ destinationUrl, uid, secret }) => ({ destinationUrl, uid, secret }));
+  allWebhooks(db).flatMap(({ partnerId, destinationUrl, uid, secret }) =>
+    partnerId === partner.id ? [{ destinationUrl, uid, secret }] : [],
+  );
 
-/** PUT /v1/webhooks/feed/{uid}: set union; 404 for an unknown uid. */
+/** PUT /v1/webhooks/feed/{uid}: set union; the destination moves where one is given; 404 for an unknown uid. */
 export const addAddresses: Handler<typeof endpoints.addAddresses> = (input, call) => {
+  const { db } = call;
   const webhook = findWebhook(call, input.uid);
-  const { uid, destinationUrl } = changeWebhook(call.db, webhook, input.walletAddresses, input.destinationUrl);
-  return { destinationUrl, uid };
+  const { destinationUrl = webhook.destinationUrl } = input;
+  if (destinationUrl !== webhook.destinationUrl) checkDestination(destinationUrl);
+  db.transaction(() => {
+    subscribe(db, webhook.id, input.walletAddresses);
+    db.run('UPDATE webhook SET destination_url = ? WHERE id = ?', [destinationUrl, webhook.id]);
+  });
+  return { destinationUrl, uid: webhook.uid };
 };
 
-/** DELETE /v1/webhooks/feed/{uid}: `{}`; 404 for an unknown uid. */
+/** DELETE /v1/webhooks/feed/{uid}: `{}`, with whatever waits to be delivered; 404 for an unknown uid. */
 export const remove: Handler<typeof endpoints.remove> = ({ uid }, call) => {
-  dropWebhook(call.db, findWebhook(call, uid).id);
+  const { db } = call;
+  const { id } = findWebhook(call, uid);
+  db.transaction(() => {
+    for (const table of ['webhook_wallet', 'event', 'delivery'])
+      db.run(`DELETE FROM ${table} WHERE webhook_id = ?`, [id]);
+    db.run('DELETE FROM webhook WHERE id = ?', [id]);
+  });
   return {};
 };
 
 /** POST /v1/webhooks/feed/{uid}/validate: two probes with an example feed item; `error` says which went wrong. */
 export const validate: Handler<typeof endpoints.validate> = ({ uid }, call) =>
   probeDestination(call, findWebhook(call, uid));
+
+function subscribe(db: Db, id: number, addresses: readonly string[]): void {
+  db.run('INSERT OR IGNORE INTO webhook_wallet (address, webhook_id) SELECT value, ? FROM json_each(?)', [
+    id,
+    JSON.stringify(addresses.map(normalizeAddress)),
+  ]);
+}
+
+const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+
+/** The sandbox sends nothing off this machine: section "Webhooks" of its promises. Errors: Refusal 400. */
+function checkDestination(text: string): void {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const name = `destinationUrl ${JSON.stringify(text.slice(0, 200))}`;
+  if (url === undefined || !['http:', 'https:'].includes(url.protocol))
+    throw new Refusal(400, `${name}: must be an http or https address`);
+  if (!loopback.test(url.hostname))
+    throw new Refusal(400, `${name}: the sandbox delivers to this machine only (127.0.0.1, localhost)`);
+}

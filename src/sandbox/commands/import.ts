@@ -10,9 +10,8 @@ import { type ShownProgress, showProgress } from '../../output/show-progress.ts'
 import { sandboxNow } from '../db/clock.ts';
 import { openDb } from '../db/store.ts';
 import { importTrades } from '../trades/import-trades.ts';
-import type { PresetName } from '../trades/presets.ts';
 import type { RejectedRow } from '../trades/read-rows.ts';
-import { readTrades } from '../trades/read-trades.ts';
+import { type PresetName, readTrades } from '../trades/read-trades.ts';
 import { importView } from './view.ts';
 
 interface ImportInput {

@@ -6,7 +6,7 @@ import { confirm } from '../../output/confirm.ts';
 import { advanceClock, getMeta, latestMs, sandboxNow } from '../db/clock.ts';
 import { type Db, OtherVersion, openDb } from '../db/store.ts';
 import { addedTo, ensureWorld, resetWorld, sandboxPartners } from '../db/world.ts';
-import { countDeliveries } from '../deliver/webhooks.ts';
+import { countDeliveries } from '../deliver/deliver.ts';
 import { statusView } from './view.ts';
 
 /** What `sandbox status --json` shows. */

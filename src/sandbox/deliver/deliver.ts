@@ -6,14 +6,14 @@ import { withoutPassword } from '../../model/quoted.ts';
 import { signatureHeader, signedHeader } from '../../model/webhook-signature.ts';
 import { type Db, isLocked } from '../db/store.ts';
 import type { SandboxCall } from '../http/service.ts';
-import { isTaken, postDelivery } from '../social/post.ts';
-import { type EventTrade, eventOf, eventParts } from './events.ts';
-import type { WebhookRow } from './webhooks.ts';
+import { type StoredTrade, tradeColumns } from '../trades/queries.ts';
+import { eventOf, eventParts } from './events.ts';
+import { isTaken, postDelivery } from './post.ts';
 
 /** Waits between the five tries, and how long one may take: section "Webhooks" of the sandbox's promises. */
 const waitsMs = [1000, 2000, 4000, 8000];
-const longestAnswerMs = 10_000;
-/** A webhook is delivered for by one process at a time, which says so anew before each try. */
+const maxAnswerMs = 10_000;
+/** One process at a time delivers for a webhook; it renews its lease before each try. */
 const leaseMs = 15_000;
 const pollMs = 100;
 const busyNapMs = 20;
@@ -21,14 +21,14 @@ const maxLanes = 32;
 /** What is on its way when a deliverer stops has so long to be answered; what is not is sent again later. */
 const graceMs = 1000;
 
-/** What a deliverer needs of the outside. Times are real, also where the sandbox's clock stands. */
-export interface Delivering {
+/** Times are real, also where the sandbox's clock is frozen. */
+interface DelivererOptions {
   db: Db;
   now: () => number;
   sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   pid: number;
   isAlive: (pid: number) => boolean;
-  /** Told when a destination does not take an event, and when it is given up. */
+  /** Called when a destination does not take an event, and when it is given up. */
   warn?: (text: string) => void;
   /** How long an answer may take (10 s where left out). */
   answerMs?: number;
@@ -45,7 +45,7 @@ export interface Deliverer {
  * Delivers what is stored, also by other processes, until stopped: in order per webhook, at least once, up to five tries. Several
  * deliverers share one database; what a dead one held is taken over.
  */
-export function startDeliverer(options: Delivering): Deliverer {
+export function startDeliverer(options: DelivererOptions): Deliverer {
   const { db, now, sleep } = options;
   const [stopping, cutting] = [new AbortController(), new AbortController()];
   // One listener for each request on its way.
@@ -133,6 +133,11 @@ export function startDeliverer(options: Delivering): Deliverer {
   };
 }
 
+/** How many deliveries of the sandbox wait for a try, or were given up after the last one. */
+export function countDeliveries(db: Db, state: 'waiting' | 'failed'): number {
+  return db.get<{ n: number }>('SELECT count(*) AS n FROM delivery WHERE state = ?', [state])?.n ?? 0;
+}
+
 /** Webhooks whose oldest waiting delivery is due. */
 function dueWebhooks(db: Db, nowMs: number): { id: number }[] {
   return db.all<{ id: number }>(
@@ -166,7 +171,7 @@ function nextDelivery(db: Db, webhookId: number, nowMs: number): Waiting | undef
 
 async function deliver(
   next: Waiting,
-  { db, now, warn, answerMs }: Delivering,
+  { db, now, warn, answerMs }: DelivererOptions,
   { agent, signal, write }: { agent: Agent; signal: AbortSignal; write: <T>(act: () => T) => Promise<T> },
 ): Promise<void> {
   const body = `{"events":[${next.body}]}`;
@@ -194,24 +199,22 @@ interface Outcome {
   error: string | null;
 }
 
-interface Patience {
-  answerMs?: number | undefined;
-  agent?: Agent | undefined;
-  signal?: AbortSignal | undefined;
-}
-
 /** Names and values of the headers of a delivery in turn, signed or not. */
 export function deliveryHeaders(signed: string | undefined): string[] {
   const common = ['content-type', 'application/json', 'user-agent', 'sotra-sandbox'];
   return signed === undefined ? common : [...common, signatureHeader, signed];
 }
 
-/** Sends one delivery, whose answer may take 10 s unless `answerMs` says otherwise. Never throws: what went wrong is in `error`. */
+/** Sends one delivery, whose answer may take 10 s unless `answerMs` says otherwise. What went wrong is in `error`. */
 export async function post(
   url: string,
   body: string,
   signed: string | undefined,
-  { answerMs = longestAnswerMs, agent, signal }: Patience = {},
+  {
+    answerMs = maxAnswerMs,
+    agent,
+    signal,
+  }: { answerMs?: number | undefined; agent?: Agent | undefined; signal?: AbortSignal | undefined } = {},
 ): Promise<Outcome> {
   const headers = deliveryHeaders(signed);
   const posted = await postDelivery(url, { headers, body, answerMs, agent, signal });
@@ -223,7 +226,7 @@ export async function post(
 /** Probes a destination as `validate` does: unsigned (must not be 2xx), then signed (must be). Source: wire-facts 3.18. */
 export async function probeDestination(
   call: SandboxCall,
-  { destinationUrl, secret }: WebhookRow,
+  { destinationUrl, secret }: { destinationUrl: string; secret: string },
 ): Promise<{ success: boolean; error?: string }> {
   const body = JSON.stringify({ events: [exampleEvent(call)] });
   const unsigned = await post(destinationUrl, body, undefined);
@@ -237,9 +240,8 @@ export async function probeDestination(
 
 /** A feed item of the newest buy in the world; in an empty world an item without a card. */
 function exampleEvent({ db, partner, nowMs }: SandboxCall): Record<string, unknown> {
-  const trade = db.get<EventTrade>(
-    `SELECT id, position_id AS positionId, wallet, chain, token, side, intent, usd, at_ms AS atMs FROM trade
-     WHERE side = 'buy' ORDER BY at_ms DESC, id DESC LIMIT 1`,
+  const trade = db.get<StoredTrade>(
+    `SELECT ${tradeColumns} FROM trade t WHERE t.side = 'buy' ORDER BY t.at_ms DESC, t.id DESC LIMIT 1`,
   );
   const parts =
     trade === undefined

@@ -2,17 +2,17 @@ import { randomUUID } from 'node:crypto';
 import type { Db } from '../db/store.ts';
 import type { Partner } from '../http/service.ts';
 import { cardsOf } from '../social/cards.ts';
-import { buyReason } from './noteworthy.ts';
+import { oneOf, type StoredTrade, tradeColumns } from '../trades/queries.ts';
 
 type Json = Record<string, unknown>;
 
-/** Trades older than this make no events, so that nobody is told of an import (wire-facts 4.3: receivers skip them anyway). */
+/** Trades older than this make no events, so that an import sends none (wire-facts 4.3: receivers skip them anyway). */
 const freshMs = 300_000;
 
 /** Event kinds, as wire-facts 4.1 names them. */
 export type EventType = 'new-feed-item' | 'comment-created' | 'copyswap';
 
-/** Who is told of an event: the subscribed ids of one webhook. */
+/** Who gets an event: the subscribed ids of one webhook. */
 interface Audience {
   webhookId: number;
   partner: Partner;
@@ -20,27 +20,11 @@ interface Audience {
   externalIds: string[];
 }
 
-/** What happened, with the rows it is made of. */
-export type Happening =
-  | { type: 'new-feed-item'; reason: string; trade: EventTrade }
-  | { type: 'comment-created'; commentId: string; trade: EventTrade }
-  | { type: 'copyswap'; commentId: string; trade: EventTrade; copy: EventTrade };
-
-/** The parts of a stored trade that events need. */
-export interface EventTrade {
-  id: number;
-  positionId: string;
-  wallet: string;
-  chain: string;
-  token: string;
-  side: string;
-  intent: string;
-  usd: number;
-  atMs: number;
-}
-
-const tradeColumns =
-  't.id, t.position_id AS positionId, t.wallet, t.chain, t.token, t.side, t.intent, t.usd, t.at_ms AS atMs';
+/** What an event says, with the rows it is made of. */
+export type EventSource =
+  | { type: 'new-feed-item'; reason: string; trade: StoredTrade }
+  | { type: 'comment-created'; commentId: string; trade: StoredTrade }
+  | { type: 'copyswap'; commentId: string; trade: StoredTrade; copy: StoredTrade };
 
 /**
  * Stores the events of new trades, to be delivered: noteworthy buys for those who follow the trader, copies for the author of the
@@ -48,30 +32,57 @@ const tradeColumns =
  */
 export function noteTrades(db: Db, tradeIds: readonly number[], nowMs: number): void {
   if (!hasWebhooks(db)) return;
-  const trades = db.all<EventTrade>(
-    `SELECT ${tradeColumns} FROM trade t WHERE t.id IN (SELECT value FROM json_each(?)) AND t.at_ms >= ? ORDER BY t.at_ms, t.id`,
+  const trades = db.all<StoredTrade>(
+    `SELECT ${tradeColumns} FROM trade t WHERE t.id ${oneOf} AND t.at_ms >= ? ORDER BY t.at_ms, t.id`,
     [JSON.stringify(tradeIds), nowMs - freshMs],
   );
   for (const trade of trades) {
     const reason = buyReason(db, trade);
-    if (reason !== undefined) note(db, { type: 'new-feed-item', reason, trade }, nowMs);
-    for (const { commentId } of db.all<{ commentId: string }>(
-      'SELECT comment_id AS commentId FROM intent WHERE trade_id = ?',
-      [trade.id],
-    ))
-      noteCopy(db, commentId, trade, nowMs);
+    if (reason !== undefined) storeEvents(db, { type: 'new-feed-item', reason, trade }, nowMs);
+    const intents = db.all<{ id: string }>('SELECT comment_id AS id FROM intent WHERE trade_id = ?', [trade.id]);
+    for (const { id: commentId } of intents) {
+      const commented = commentedTrade(db, commentId);
+      if (commented !== undefined)
+        storeEvents(db, { type: 'copyswap', commentId, trade: commented, copy: trade }, nowMs);
+    }
   }
+}
+
+/** The counter of a trader and token ends after this long without a buy (wire-facts 4.1). */
+const windowMs = 14 * 86_400_000;
+const repeatUsd = 1000;
+const apedInFactor = 1.4;
+/** Earlier buys that are looked at; with more in the window, the earlier ones change no reason. */
+const maxBuys = 5000;
+
+/**
+ * Why a trade makes a feed item: `first-buy` in the window, `repeat-buy` where it takes the window's sum over $1,000, `aped-in`
+ * above 1.4 times the average buy of the window; the first that applies. `undefined` where none does, and for sells and exits.
+ * Source: wire-facts 4.1; the order among them is assumed.
+ */
+function buyReason(db: Db, trade: StoredTrade): 'first-buy' | 'repeat-buy' | 'aped-in' | undefined {
+  if (trade.side !== 'buy' || trade.intent !== 'enter') return undefined;
+  const earlier = db.all<{ atMs: number; usd: number }>(
+    `SELECT at_ms AS atMs, usd FROM trade WHERE wallet = ? AND chain = ? AND token = ? AND side = 'buy' AND intent = 'enter'
+       AND (at_ms < ? OR (at_ms = ? AND id < ?)) ORDER BY at_ms DESC, id DESC LIMIT ${maxBuys}`,
+    [trade.wallet, trade.chain, trade.token, trade.atMs, trade.atMs, trade.id],
+  );
+  let [count, sumUsd, nextMs] = [0, 0, trade.atMs];
+  for (const { atMs, usd } of earlier) {
+    if (nextMs - atMs > windowMs) break;
+    count += 1;
+    sumUsd += usd;
+    nextMs = atMs;
+  }
+  if (count === 0) return 'first-buy';
+  if (sumUsd < repeatUsd && sumUsd + trade.usd >= repeatUsd) return 'repeat-buy';
+  return trade.usd > apedInFactor * (sumUsd / count) ? 'aped-in' : undefined;
 }
 
 /** Stores the event of a new comment, for those who follow its author. Call it in the transaction that stores the comment. */
 export function noteComment(db: Db, commentId: string, nowMs: number): void {
   const trade = hasWebhooks(db) ? commentedTrade(db, commentId) : undefined;
-  if (trade !== undefined) note(db, { type: 'comment-created', commentId, trade }, nowMs);
-}
-
-function noteCopy(db: Db, commentId: string, copy: EventTrade, nowMs: number): void {
-  const trade = commentedTrade(db, commentId);
-  if (trade !== undefined) note(db, { type: 'copyswap', commentId, trade, copy }, nowMs);
+  if (trade !== undefined) storeEvents(db, { type: 'comment-created', commentId, trade }, nowMs);
 }
 
 function hasWebhooks(db: Db): boolean {
@@ -79,20 +90,20 @@ function hasWebhooks(db: Db): boolean {
 }
 
 /** The trade that a comment is about. */
-export function commentedTrade(db: Db, commentId: string): EventTrade | undefined {
-  return db.get<EventTrade>(`SELECT ${tradeColumns} FROM comment c JOIN trade t ON t.id = c.trade_id WHERE c.id = ?`, [
+export function commentedTrade(db: Db, commentId: string): StoredTrade | undefined {
+  return db.get<StoredTrade>(`SELECT ${tradeColumns} FROM comment c JOIN trade t ON t.id = c.trade_id WHERE c.id = ?`, [
     commentId,
   ]);
 }
 
-function note(db: Db, happening: Happening, nowMs: number): void {
+function storeEvents(db: Db, source: EventSource, nowMs: number): void {
   const audiences =
-    happening.type === 'copyswap' ? subscribers(db, happening.trade.wallet) : followers(db, happening.trade.wallet);
-  const items = new Map<string, Json>();
+    source.type === 'copyswap' ? subscribers(db, source.trade.wallet) : followers(db, source.trade.wallet);
+  const partsByPartner = new Map<string, Json>();
   for (const audience of audiences) {
-    const parts = items.get(audience.partner.id) ?? eventParts(db, happening, audience.partner, nowMs);
-    items.set(audience.partner.id, parts);
-    storeEvent(db, audience.webhookId, eventOf(happening.type, parts, audience), nowMs);
+    const parts = partsByPartner.get(audience.partner.id) ?? eventParts(db, source, audience.partner, nowMs);
+    partsByPartner.set(audience.partner.id, parts);
+    storeEvent(db, audience.webhookId, eventOf(source.type, parts, audience), nowMs);
   }
 }
 
@@ -124,22 +135,22 @@ export function eventOf(
 }
 
 /** What an event says beside its id and audience, as one partner sees it. */
-export function eventParts(db: Db, happening: Happening, partner: Partner, nowMs: number): Json {
-  const feedItem = cardOf(db, happening.trade, partner, nowMs);
-  if (happening.type === 'new-feed-item') return { reason: happening.reason, feedItem };
+export function eventParts(db: Db, source: EventSource, partner: Partner, nowMs: number): Json {
+  const feedItem = cardOf(db, source.trade, partner, nowMs);
+  if (source.type === 'new-feed-item') return { reason: source.reason, feedItem };
   const comment = tradesIn(feedItem)
     .flatMap((trade) => (trade['comments'] as Json[] | undefined) ?? [])
-    .find((each) => each['uid'] === happening.commentId);
-  if (happening.type === 'comment-created') return { feedItem, comment };
-  const copied = cardOf(db, happening.copy, partner, nowMs);
-  const sec = Math.floor(happening.copy.atMs / 1000);
+    .find((each) => each['uid'] === source.commentId);
+  if (source.type === 'comment-created') return { feedItem, comment };
+  const copied = cardOf(db, source.copy, partner, nowMs);
+  const sec = Math.floor(source.copy.atMs / 1000);
   const copyswapTrade = tradesIn(copied).find(
-    (trade) => trade['timestamp'] === sec && trade['usdCost'] === happening.copy.usd,
+    (trade) => trade['timestamp'] === sec && trade['usdCost'] === source.copy.usd,
   );
   return { feedItem, comment, copyswapActor: copied['actor'], copyswapTrade };
 }
 
-function cardOf(db: Db, trade: EventTrade, partner: Partner, nowMs: number): Json {
+function cardOf(db: Db, trade: StoredTrade, partner: Partner, nowMs: number): Json {
   const options = { partner, nowMs, trades: 'all', replies: false, transactionHash: true } as const;
   return cardsOf(db, [trade.positionId], options)[0] ?? {};
 }

@@ -1,14 +1,16 @@
+import type { Card } from '../../model/position.ts';
 import type { Db } from '../db/store.ts';
 import type { Partner } from '../http/service.ts';
 import { type PositionState, type PositionStats, positionStats } from '../trades/positions.ts';
-import { actorsOf } from './actors.ts';
+import { groupBy, oneOf, type StoredTrade, tradeColumns } from '../trades/queries.ts';
 import { commentsOfTrades, copiedText, copyVolume } from './comments.ts';
+import { actorsOf } from './profiles.ts';
 
 export interface CardOptions {
   partner: Partner;
   nowMs: number;
   /** Wallets whose likes fill `isLikedByUser`. */
-  viewers?: readonly string[];
+  viewers?: readonly string[] | undefined;
   /** Which trades a card lists: the full history, newest first, or only those with a comment. */
   trades: 'all' | 'commented';
   /** Replies inside comments: only where a single position is asked for. */
@@ -30,20 +32,6 @@ interface PositionRow {
   price: number | null;
 }
 
-interface TradeRow {
-  id: number;
-  positionId: string;
-  side: string;
-  direction: string;
-  leverage: number;
-  amount: number;
-  usd: number;
-  atMs: number;
-  tx: string | null;
-  orderId: string | null;
-  intent: string;
-}
-
 type Json = Record<string, unknown>;
 const dayMs = 86_400_000;
 
@@ -51,43 +39,36 @@ const dayMs = 86_400_000;
  * Position cards in the service's form, in the order of the ids; unknown ids are left out. Amounts in tokens, USD, Unix seconds. Source:
  * section "Position card (feed item)".
  */
-export function cardsOf(db: Db, positionIds: readonly string[], options: CardOptions): Json[] {
+export function cardsOf(db: Db, positionIds: readonly string[], options: CardOptions): Card[] {
   const list = JSON.stringify(positionIds);
   const rows = db.all<PositionRow>(
     `SELECT p.id, p.wallet, p.chain, p.token, p.superseded, p.state, k.symbol, k.name, k.supply, k.price
-     FROM position p JOIN token k ON k.chain = p.chain AND k.address = p.token
-     WHERE p.id IN (SELECT value FROM json_each(?))`,
+     FROM position p JOIN token k ON k.chain = p.chain AND k.address = p.token WHERE p.id ${oneOf}`,
     [list],
   );
   const byId = new Map(rows.map((row) => [row.id, row]));
-  const trades = tradesOf(db, list, options.trades);
-  const comments = commentsOfTrades(
-    db,
-    [...trades.values()].flat().map((trade) => trade.id),
-    options,
-  );
-  const actors = actorsOf(
-    db,
-    rows.map((row) => row.wallet),
-    options,
-  );
-  const buyers = recentBuyers(db, rows, options.nowMs);
-  const replies = replyCounts(db, list);
+  const all = tradesOf(db, list, options.trades);
+  const trades = groupBy(all, ({ positionId }) => positionId);
+  const tradeIds = all.map(({ id }) => id);
+  const comments = commentsOfTrades(db, tradeIds, options);
+  const wallets = rows.map((row) => row.wallet);
+  const actors = actorsOf(db, wallets, options);
+  const buyers = countBuyers(db, rows, options.nowMs);
+  const replies = countReplies(db, list);
   return positionIds.flatMap((id) => {
     const row = byId.get(id);
     if (row === undefined) return [];
     const own = trades.get(id) ?? [];
     const latest = options.trades === 'all' ? own[0] : undefined;
-    return [
-      cardOf(row, {
-        actor: actors.get(row.wallet) ?? {},
-        trades: own.map((trade) => tradeItem(trade, row.supply, comments.get(trade.id) ?? [])),
-        comments: own.flatMap((trade) => comments.get(trade.id) ?? []),
-        replyCount: replies.get(id) ?? 0,
-        totalCompletions: buyers.get(tokenKey(row)) ?? 0,
-        ...(options.transactionHash ? { transactionHash: hashOf(latest ?? latestTrade(db, id)) } : {}),
-      }),
-    ];
+    const card = cardOf(row, {
+      actor: actors.get(row.wallet) ?? {},
+      trades: own.map((trade) => tradeItem(trade, row.supply, comments.get(trade.id) ?? [])),
+      comments: own.flatMap((trade) => comments.get(trade.id) ?? []),
+      replyCount: replies.get(id) ?? 0,
+      totalCompletions: buyers.get(tokenKey(row)) ?? 0,
+      ...(options.transactionHash ? { transactionHash: hashOf(latest ?? latestTrade(db, id)) } : {}),
+    });
+    return [card as Card & Json];
   });
 }
 
@@ -121,7 +102,7 @@ function cardOf(row: PositionRow, { actor, trades, comments, replyCount, totalCo
       ...figures,
       trades,
     },
-    insights: insightsOf({ symbol, buyers: totalCompletions, copies: metrics.copyCount, ...figures }),
+    insights: insightsOf(symbol, figures.positionStats, { buyers: totalCompletions, copies: metrics.copyCount }),
     metrics,
     itemId: row.id,
     ...hash,
@@ -135,16 +116,12 @@ function cardOf(row: PositionRow, { actor, trades, comments, replyCount, totalCo
 /** Shown for profiles without an avatar: the interface has no card without an image. */
 const noAvatar = 'https://pictures.sotra.example/no-avatar.png';
 
-interface Noted {
-  symbol: string;
-  buyers: number;
-  copies: number;
-  positionStats: PositionStats;
-}
-
 /** What the figures say, where the service has its sentences made. */
-function insightsOf({ symbol, buyers, copies, positionStats: stats }: Noted): { text: string }[] {
-  const { isOpen, holdingsCostBasisUSD, realizedGainsUSD } = stats;
+function insightsOf(
+  symbol: string,
+  { isOpen, holdingsCostBasisUSD, realizedGainsUSD }: PositionStats,
+  { buyers, copies }: { buyers: number; copies: number },
+): { text: string }[] {
   return [
     isOpen
       ? `Holds ${symbol} at a cost of ${holdingsCostBasisUSD.toFixed(2)} USD`
@@ -160,7 +137,7 @@ function decimal(amount: number): string {
 }
 
 /** A trade in the service's form; section "Trade". */
-function tradeItem(trade: TradeRow, supply: number | null, comments: Json[]): Json {
+function tradeItem(trade: StoredTrade, supply: number | null, comments: Json[]): Json {
   const isPerp = trade.direction !== '';
   return {
     tokenAmount: trade.amount,
@@ -176,40 +153,29 @@ function tradeItem(trade: TradeRow, supply: number | null, comments: Json[]): Js
   };
 }
 
-const tradeColumns = `t.id, t.position_id AS positionId, t.side, t.direction, t.leverage, t.amount, t.usd, t.at_ms AS atMs, t.tx,
-  t.order_id AS orderId, t.intent`;
-
-function tradesOf(db: Db, list: string, which: CardOptions['trades']): Map<string, TradeRow[]> {
+function tradesOf(db: Db, list: string, which: CardOptions['trades']): StoredTrade[] {
   const commented = which === 'commented' ? 'AND EXISTS (SELECT 1 FROM comment c WHERE c.trade_id = t.id)' : '';
-  const rows = db.all<TradeRow>(
-    `SELECT ${tradeColumns} FROM trade t WHERE t.position_id IN (SELECT value FROM json_each(?)) ${commented}
-     ORDER BY t.at_ms DESC, t.id DESC`,
+  return db.all<StoredTrade>(
+    `SELECT ${tradeColumns} FROM trade t WHERE t.position_id ${oneOf} ${commented} ORDER BY t.at_ms DESC, t.id DESC`,
     [list],
   );
-  const groups = new Map<string, TradeRow[]>();
-  for (const row of rows) {
-    const group = groups.get(row.positionId);
-    if (group) group.push(row);
-    else groups.set(row.positionId, [row]);
-  }
-  return groups;
 }
 
-function latestTrade(db: Db, positionId: string): TradeRow | undefined {
-  return db.get<TradeRow>(
+function latestTrade(db: Db, positionId: string): StoredTrade | undefined {
+  return db.get<StoredTrade>(
     `SELECT ${tradeColumns} FROM trade t WHERE t.position_id = ? ORDER BY t.at_ms DESC, t.id DESC LIMIT 1`,
     [positionId],
   );
 }
 
-function hashOf(trade: TradeRow | undefined): string {
+function hashOf(trade: StoredTrade | undefined): string {
   return trade?.tx ?? trade?.orderId ?? '';
 }
 
 const tokenKey = ({ chain, token }: { chain: string; token: string }) => `${chain}:${token}`;
 
 /** Distinct wallets that bought each token in the last 24 hours; "totalCompletions". */
-function recentBuyers(db: Db, rows: readonly PositionRow[], nowMs: number): Map<string, number> {
+function countBuyers(db: Db, rows: readonly PositionRow[], nowMs: number): Map<string, number> {
   const tokens = new Map(rows.map((row) => [tokenKey(row), row]));
   return new Map(
     [...tokens].map(([key, { chain, token }]) => {
@@ -223,10 +189,10 @@ function recentBuyers(db: Db, rows: readonly PositionRow[], nowMs: number): Map<
   );
 }
 
-function replyCounts(db: Db, list: string): Map<string, number> {
+function countReplies(db: Db, list: string): Map<string, number> {
   const rows = db.all<{ id: string; n: number }>(
     `SELECT t.position_id AS id, count(*) AS n FROM trade t JOIN comment c ON c.trade_id = t.id JOIN reply r ON r.comment_id = c.id
-     WHERE t.position_id IN (SELECT value FROM json_each(?)) GROUP BY t.position_id`,
+     WHERE t.position_id ${oneOf} GROUP BY t.position_id`,
     [list],
   );
   return new Map(rows.map(({ id, n }) => [id, n]));

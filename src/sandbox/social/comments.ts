@@ -1,16 +1,17 @@
 import { honoredViewers } from '../../model/identifier.ts';
 import type { Db } from '../db/store.ts';
 import type { Partner } from '../http/service.ts';
-import { actorsOf } from './actors.ts';
-import { findProfile } from './profiles.ts';
+import { groupBy, oneOf } from '../trades/queries.ts';
+import { findProfile } from './lookup.ts';
+import { actorsOf } from './profiles.ts';
 
 type Json = Record<string, unknown>;
 
-export interface CommentOptions {
+interface CommentOptions {
   partner: Partner;
   nowMs: number;
   /** Wallets whose likes fill `isLikedByUser`; absent: nobody's. */
-  viewers?: readonly string[];
+  viewers?: readonly string[] | undefined;
   /** With the replies to each comment, oldest first. */
   replies: boolean;
 }
@@ -43,28 +44,23 @@ interface ReplyRow {
  * The comments of some trades in the service's form, by trade id; trades without one are absent. Seconds, USD as decimal text. Source:
  * sections "Comment" and "Reply". Errors: Refusal 404 for a viewer UUID nobody has.
  */
-export function commentsOfTrades(
-  db: Db,
-  tradeIds: readonly number[],
-  options: CommentOptions,
-): Map<number, Record<string, unknown>[]> {
+export function commentsOfTrades(db: Db, tradeIds: readonly number[], options: CommentOptions): Map<number, Json[]> {
   const rows = db.all<CommentRow>(
     `SELECT c.id, c.trade_id AS tradeId, c.partner_id AS partnerId, c.chain, c.token, c.transaction_hash AS transactionHash, c.wallet,
        c.text, c.at_ms AS atMs, c.like_count AS likeCount,
        (SELECT count(*) FROM copy k WHERE k.comment_id = c.id) AS copyCount,
        (SELECT coalesce(sum(k.usd), 0) FROM copy k WHERE k.comment_id = c.id) AS copyUsd
-     FROM comment c WHERE c.trade_id IN (SELECT value FROM json_each(?)) ORDER BY c.at_ms DESC, c.id`,
+     FROM comment c WHERE c.trade_id ${oneOf} ORDER BY c.at_ms DESC, c.id`,
     [JSON.stringify(tradeIds)],
   );
   const liked = likedBy(db, options);
   const replies = options.replies ? repliesOf(db, rows, liked, options) : undefined;
-  const found = new Map<number, Json[]>();
-  for (const row of rows) {
-    const comment = commentOf(row, options.partner, liked);
-    const whole = replies === undefined ? comment : { ...comment, replies: replies.get(row.id) ?? [] };
-    found.set(row.tradeId, [...(found.get(row.tradeId) ?? []), whole]);
-  }
-  return found;
+  const inForm = (row: CommentRow) => ({
+    ...commentOf(row, options.partner, liked),
+    ...(replies === undefined ? {} : { replies: replies.get(row.id) ?? [] }),
+  });
+  const byTrade = groupBy(rows, ({ tradeId }) => tradeId);
+  return new Map([...byTrade].map(([id, own]) => [id, own.map(inForm)]));
 }
 
 function commentOf(row: CommentRow, partner: Partner, liked: ReadonlySet<string>): Json {
@@ -100,10 +96,9 @@ export function copyVolume(usd: number): string {
 function likedBy(db: Db, { viewers = [], partner }: CommentOptions): Set<string> {
   if (viewers.length === 0) return new Set();
   const profiles = viewers.slice(0, honoredViewers).map((viewer) => findProfile(db, viewer, partner));
-  const rows = db.all<{ id: string }>(
-    'SELECT target_id AS id FROM liked WHERE profile_id IN (SELECT value FROM json_each(?))',
-    [JSON.stringify(profiles)],
-  );
+  const rows = db.all<{ id: string }>(`SELECT target_id AS id FROM liked WHERE profile_id ${oneOf}`, [
+    JSON.stringify(profiles),
+  ]);
   return new Set(rows.map(({ id }) => id));
 }
 
@@ -115,16 +110,15 @@ function repliesOf(
 ): Map<string, Json[]> {
   const rows = db.all<ReplyRow>(
     `SELECT id, comment_id AS commentId, wallet, text, at_ms AS atMs, like_count AS likeCount FROM reply
-     WHERE comment_id IN (SELECT value FROM json_each(?)) ORDER BY at_ms, id`,
+     WHERE comment_id ${oneOf} ORDER BY at_ms, id`,
     [JSON.stringify(comments.map(({ id }) => id))],
   );
   const wallets = rows.map(({ wallet }) => wallet);
   const authors = actorsOf(db, wallets, options);
-  const found = new Map<string, Json[]>();
-  for (const { id, commentId, wallet, text, atMs, likeCount } of rows) {
+  const inForm = ({ id, wallet, text, atMs, likeCount }: ReplyRow) => {
     const timestamp = Math.floor(atMs / 1000);
-    const reply = { id, text, author: authors.get(wallet), timestamp, likeCount, isLikedByUser: liked.has(id) };
-    found.set(commentId, [...(found.get(commentId) ?? []), reply]);
-  }
-  return found;
+    return { id, text, author: authors.get(wallet), timestamp, likeCount, isLikedByUser: liked.has(id) };
+  };
+  const byComment = groupBy(rows, ({ commentId }) => commentId);
+  return new Map([...byComment].map(([id, own]) => [id, own.map(inForm)]));
 }

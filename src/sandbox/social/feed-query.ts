@@ -1,6 +1,25 @@
 import type { Chain } from '../../model/chain.ts';
 import type { Db, SqlValue } from '../db/store.ts';
-import { currentSnapshot, isAbove, type Place } from './feed-cursors.ts';
+import { oneOf } from '../trades/queries.ts';
+
+/**
+ * A place in a feed: newest first by the second of a card's latest trade, then by id. Two places lie between cards instead of
+ * on one: id `''` before all cards of its second, `~` behind them.
+ */
+export interface Place {
+  atSec: number;
+  id: string;
+}
+
+/** True when a place is nearer to the top of the feed than another. */
+export function isAbove(a: Place, b: Place): boolean {
+  return a.atSec > b.atSec || (a.atSec === b.atSec && a.id < b.id);
+}
+
+/** The id of the newest trade stored; 0 when there is none. */
+export function currentSnapshot(db: Db): number {
+  return db.get<{ id: number }>('SELECT coalesce(max(id), 0) AS id FROM trade')?.id ?? 0;
+}
 
 /** Which cards a feed holds. */
 export interface FeedScope {
@@ -50,13 +69,13 @@ function readNearest(
   reach: Reach,
 ): Place[] {
   const moved = tradedBetween(db, snapshot, newest);
-  const still: Condition[] = [
+  const conditions: Condition[] = [
     ...filters(scope, snapshot),
-    ...(moved.length === 0 ? [] : [['p.id NOT IN (SELECT value FROM json_each(?))', JSON.stringify(moved)] as const]),
-    ...beyond(reach),
+    ...(moved.length === 0 ? [] : [[`p.id NOT ${oneOf}`, JSON.stringify(moved)] as const]),
+    ...pastStart(reach),
   ];
-  const found = sources(scope).flatMap((source) => settled(db, [source, ...still], reach));
-  const back = placesOf(db, scope, snapshot, moved).filter((place) => reaches(reach, place));
+  const found = sources(scope).flatMap((source) => readPlaces(db, [source, ...conditions], reach));
+  const back = placesOf(db, scope, snapshot, moved).filter((place) => isPastStart(reach, place));
   return arrange([...found, ...back], reach);
 }
 
@@ -64,12 +83,8 @@ function readNearest(
 export function placesOf(db: Db, scope: FeedScope, snapshot: number, ids: readonly string[]): Place[] {
   if (ids.length === 0) return [];
   const { sql, params } = where([
-    ['p.id IN (SELECT value FROM json_each(?))', JSON.stringify(ids)],
-    [
-      '(p.wallet IN (SELECT value FROM json_each(?)) OR p.id IN (SELECT value FROM json_each(?)))',
-      JSON.stringify(scope.wallets),
-      JSON.stringify(scope.extra ?? []),
-    ],
+    [`p.id ${oneOf}`, JSON.stringify(ids)],
+    [`(p.wallet ${oneOf} OR p.id ${oneOf})`, JSON.stringify(scope.wallets), JSON.stringify(scope.extra ?? [])],
     ...filters(scope, snapshot),
   ]);
   const rows = db.all<{ id: string; atMs: number | null }>(
@@ -95,7 +110,7 @@ export function arrange(places: readonly Place[], { way, count }: Pick<Reach, 'w
   return [...places].sort((a, b) => sign * (isAbove(a, b) ? -1 : 1)).slice(0, count);
 }
 
-function settled(db: Db, conditions: readonly Condition[], { way, count }: Reach): Place[] {
+function readPlaces(db: Db, conditions: readonly Condition[], { way, count }: Reach): Place[] {
   const { sql, params } = where(conditions);
   const order = way === 'older' ? 'p.latest_ms / 1000 DESC, p.id' : 'p.latest_ms / 1000, p.id DESC';
   return db.all<Place & Record<string, SqlValue>>(
@@ -109,51 +124,35 @@ function sources({ wallets, extra = [] }: FeedScope): Condition[] {
   const listed: Condition[] =
     extra.length === 0
       ? []
-      : [
-          [
-            'p.id IN (SELECT value FROM json_each(?)) AND p.wallet NOT IN (SELECT value FROM json_each(?))',
-            JSON.stringify(extra),
-            JSON.stringify(wallets),
-          ],
-        ];
+      : [[`p.id ${oneOf} AND p.wallet NOT ${oneOf}`, JSON.stringify(extra), JSON.stringify(wallets)]];
   // The plus keeps the index of single wallets out, so that the feed is read in its own order.
-  if (wallets.length > fewWallets)
-    return [['+p.wallet IN (SELECT value FROM json_each(?))', JSON.stringify(wallets)], ...listed];
+  if (wallets.length > fewWallets) return [[`+p.wallet ${oneOf}`, JSON.stringify(wallets)], ...listed];
   return [...wallets.map((wallet): Condition => ['p.wallet = ?', wallet]), ...listed];
 }
 
-function beyond({ way, from }: Reach): Condition[] {
+function pastStart({ way, from }: Reach): Condition[] {
   if (from === undefined) return [];
   return way === 'older'
     ? [['p.latest_ms / 1000 <= ? AND (p.latest_ms / 1000 < ? OR p.id > ?)', from.atSec, from.atSec, from.id]]
     : [['p.latest_ms / 1000 >= ? AND (p.latest_ms / 1000 > ? OR p.id < ?)', from.atSec, from.atSec, from.id]];
 }
 
-function reaches({ way, from }: Reach, place: Place): boolean {
+function isPastStart({ way, from }: Reach, place: Place): boolean {
   return from === undefined || (way === 'older' ? isAbove(from, place) : isAbove(place, from));
 }
 
 function filters(scope: FeedScope, snapshot: number): Condition[] {
+  const { chains, onlyWithComments, minTradeUsd, minMarketCap, maxMarketCap } = scope;
   const marketCap = `k.supply * (SELECT t.usd / t.amount FROM trade t WHERE t.position_id = p.id AND t.id <= ?
     ORDER BY t.at_ms DESC, t.id DESC LIMIT 1)`;
-  const { chains, onlyWithComments, minTradeUsd, minMarketCap, maxMarketCap } = scope;
-  return [
-    ['p.chain IN (SELECT value FROM json_each(?))', JSON.stringify(chains)],
-    ...(onlyWithComments === true
-      ? [['EXISTS (SELECT 1 FROM trade t JOIN comment c ON c.trade_id = t.id WHERE t.position_id = p.id)'] as const]
-      : []),
-    ...(minTradeUsd === undefined
-      ? []
-      : [
-          [
-            'EXISTS (SELECT 1 FROM trade t WHERE t.position_id = p.id AND t.usd >= ? AND t.id <= ?)',
-            minTradeUsd,
-            snapshot,
-          ] as const,
-        ]),
-    ...(minMarketCap === undefined ? [] : [[`${marketCap} >= ?`, snapshot, minMarketCap] as const]),
-    ...(maxMarketCap === undefined ? [] : [[`${marketCap} < ?`, snapshot, maxMarketCap] as const]),
-  ];
+  const commented = 'EXISTS (SELECT 1 FROM trade t JOIN comment c ON c.trade_id = t.id WHERE t.position_id = p.id)';
+  const large = 'EXISTS (SELECT 1 FROM trade t WHERE t.position_id = p.id AND t.usd >= ? AND t.id <= ?)';
+  const conditions: Condition[] = [[`p.chain ${oneOf}`, JSON.stringify(chains)]];
+  if (onlyWithComments === true) conditions.push([commented]);
+  if (minTradeUsd !== undefined) conditions.push([large, minTradeUsd, snapshot]);
+  if (minMarketCap !== undefined) conditions.push([`${marketCap} >= ?`, snapshot, minMarketCap]);
+  if (maxMarketCap !== undefined) conditions.push([`${marketCap} < ?`, snapshot, maxMarketCap]);
+  return conditions;
 }
 
 function where(conditions: readonly Condition[]): { sql: string; params: SqlValue[] } {

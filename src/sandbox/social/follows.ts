@@ -1,6 +1,6 @@
 import type { Db, SqlValue } from '../db/store.ts';
 import { type Partner, Refusal } from '../http/service.ts';
-import { startTracking } from './tracking.ts';
+import { startTracking } from './lookup.ts';
 
 /** One profile and those it starts or stops to follow, in one partner's graph. */
 export interface FollowChange {

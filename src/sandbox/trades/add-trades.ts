@@ -4,9 +4,10 @@ import { digestDigits, digestOf } from '../db/ids.ts';
 import type { Db } from '../db/store.ts';
 import { noteTrades } from '../deliver/events.ts';
 import { matchCopies } from '../social/copies.ts';
-import { addWallet } from '../social/profiles.ts';
+import { addWallet } from '../social/lookup.ts';
 import { touchFigures } from './figures.ts';
-import { heldOf, openLines, type Taken } from './position-lines.ts';
+import { type AddedTrade, heldOf, openLines } from './position-lines.ts';
+import { oneOf } from './queries.ts';
 import type { Trade } from './trade.ts';
 import { ownString } from './trade-text.ts';
 
@@ -20,7 +21,7 @@ export interface Added {
 /**
  * Stores trades and updates the positions they belong to, those and no others; all or nothing. Trades are taken in time order;
  * one that is older than its position's latest makes that one line of positions start over from its own trades. `liveAtMs`: they happen
- * now, by the sandbox's clock, so webhooks are told of them.
+ * now, by the sandbox's clock, so webhooks get their events.
  */
 export function addTrades(db: Db, trades: readonly Trade[], liveAtMs?: number): Added {
   return db.transaction(() => {
@@ -33,7 +34,7 @@ export function addTrades(db: Db, trades: readonly Trade[], liveAtMs?: number): 
 }
 
 /** Trades on their way into the database, one lot after another. */
-export interface Book {
+interface Book {
   /** Stores trades; their positions follow with `finish` at the latest. */
   add: (trades: readonly Trade[]) => Added;
   /** Stores the positions that are held in memory, so that their indexes can be made next. */
@@ -42,44 +43,41 @@ export interface Book {
   finish: () => number[];
 }
 
-/** Positions that a book holds in memory, about 1 KB each; the ones that came first are stored first. */
-const maxHeld = 300_000;
-
 interface BookOptions {
-  /** Positions held in memory. */
-  most?: number;
-  /** How trades are told that are stored already; the database is asked where absent. */
-  dropStored?: DropStored;
+  /** Positions held in memory, about 1 KB each; the ones that came first are stored first. */
+  maxHeld?: number;
+  /** Takes those trades out of a lot that are stored already, by the digests of their row keys; the database is asked where absent. */
+  dropStored?: (lot: Map<string, Trade>) => void;
 }
-
-/** Takes those trades out of a lot that are stored already, by the digests of their row keys. */
-type DropStored = (lot: Map<string, Trade>) => void;
 
 /**
  * Opens a book; call all of it in one transaction. It takes no more memory than one lot of trades and so many positions, however many
  * trades come.
  */
-export function openBook(db: Db, { most = maxHeld, dropStored = byQuestion(db) }: BookOptions = {}): Book {
-  const lines = openLines(db, most);
+export function openBook(db: Db, { maxHeld = 300_000, dropStored = queryStored(db) }: BookOptions = {}): Book {
+  const lines = openLines(db, maxHeld);
   const tokens = new Map<Chain, Map<string, TokenAfter>>(chains.map((chain) => [chain, new Map()]));
   const wallets = new Map<string, number>();
   const ids: number[] = [];
-  const store = (trade: Trade, rowKey: string): number => {
-    const id = insertTrade(db, trade, rowKey, lines.take(trade));
-    noteToken(tokens.get(trade.chain), trade);
-    if (!wallets.has(trade.trader)) wallets.set(trade.trader, trade.atMs);
-    return id;
-  };
   return {
     add: (trades) => {
-      const fresh = newTrades(trades, dropStored);
-      const ordered = [...fresh].sort(([, a], [, b]) => a.atMs - b.atMs);
-      for (const [rowKey, trade] of ordered) ids.push(store(trade, rowKey));
+      const lot = new Map<string, Trade>();
+      for (const trade of trades) {
+        const rowKey = digestOf(trade.rowKey);
+        if (!lot.has(rowKey)) lot.set(rowKey, trade);
+      }
+      dropStored(lot);
+      const ordered = [...lot].sort(([, a], [, b]) => a.atMs - b.atMs);
+      for (const [rowKey, trade] of ordered) {
+        ids.push(insertTrade(db, trade, rowKey, lines.add(trade)));
+        updateToken(tokens.get(trade.chain), trade);
+        if (!wallets.has(trade.trader)) wallets.set(trade.trader, trade.atMs);
+      }
       return { added: ordered.length, repeated: trades.length - ordered.length };
     },
     savePositions: lines.save,
     finish: () => {
-      for (const ofChain of tokens.values()) for (const token of ofChain.values()) updateToken(db, token);
+      for (const ofChain of tokens.values()) for (const token of ofChain.values()) saveToken(db, token);
       for (const [trader, atMs] of wallets) addWallet(db, trader, atMs);
       lines.finish();
       touchFigures(db, [...wallets.keys()]);
@@ -89,47 +87,33 @@ export function openBook(db: Db, { most = maxHeld, dropStored = byQuestion(db) }
   };
 }
 
-/** The trades that are not stored yet, by the digest of their row key; the same row twice is one. */
-function newTrades(trades: readonly Trade[], dropStored: DropStored): Map<string, Trade> {
-  const lot = new Map<string, Trade>();
-  for (const trade of trades) {
-    const rowKey = digestOf(trade.rowKey);
-    if (!lot.has(rowKey)) lot.set(rowKey, trade);
-  }
-  dropStored(lot);
-  return lot;
-}
-
-function byQuestion(db: Db): DropStored {
+function queryStored(db: Db): NonNullable<BookOptions['dropStored']> {
   return (lot) => {
-    const stored = db.all<{ rowKey: string }>(
-      'SELECT row_key AS rowKey FROM trade WHERE row_key IN (SELECT value FROM json_each(?))',
-      [JSON.stringify([...lot.keys()])],
-    );
+    const stored = db.all<{ rowKey: string }>(`SELECT row_key AS rowKey FROM trade WHERE row_key ${oneOf}`, [
+      JSON.stringify([...lot.keys()]),
+    ]);
     for (const { rowKey } of stored) lot.delete(rowKey);
   };
 }
 
 /** Keeps the digests of all stored trades in memory, some 30 bytes each: for many trades, and while their index is away. */
-export function byMemory(db: Db): DropStored {
+export function rememberStored(db: Db): NonNullable<BookOptions['dropStored']> {
   const known = createHexSet(digestDigits);
   const step = 10_000;
-  for (let last = 0; ; ) {
-    const rows = db.all<{ id: number; rowKey: string }>(
+  for (let last: number | undefined = 0; last !== undefined; ) {
+    const rows: { id: number; rowKey: string }[] = db.all(
       'SELECT id, row_key AS rowKey FROM trade WHERE id > ? ORDER BY id LIMIT ?',
       [last, step],
     );
     for (const { rowKey } of rows) known.add(rowKey, 0);
-    const end = rows.at(-1);
-    if (end === undefined) break;
-    last = end.id;
+    last = rows.at(-1)?.id;
   }
   return (lot) => {
     for (const rowKey of lot.keys()) if (!known.add(rowKey, 0)) lot.delete(rowKey);
   };
 }
 
-function insertTrade(db: Db, trade: Trade, rowKey: string, { positionId, effect }: Taken): number {
+function insertTrade(db: Db, trade: Trade, rowKey: string, { positionId, effect }: AddedTrade): number {
   return db.insert(
     `INSERT INTO trade (row_key, chain, wallet, token, side, direction, leverage, amount, usd, start_amount, at_ms, tx, order_id,
       position_id, intent, realized_usd, margin_cost_usd, held_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -167,17 +151,17 @@ interface TokenAfter {
   priceMs: number;
 }
 
-function noteToken(tokens: Map<string, TokenAfter> | undefined, trade: Trade): void {
-  const known = tokens?.get(trade.token);
-  const token = known ?? newToken(trade);
-  if (known === undefined) tokens?.set(trade.token, token);
+function updateToken(tokens: Map<string, TokenAfter> | undefined, trade: Trade): void {
+  const { chain, token: address, atMs } = trade;
+  const empty = { chain, address, symbol: null, name: null, supply: null, price: 0, priceMs: atMs };
+  const token: TokenAfter = tokens?.get(address) ?? empty;
+  if (token === empty) tokens?.set(address, token);
   token.symbol = ownText(trade.tokenSymbol, token.symbol);
   token.name = ownText(trade.tokenName, token.name);
   token.supply = trade.tokenSupply ?? token.supply;
-  if (trade.atMs >= token.priceMs) {
-    token.price = trade.usd / trade.amount;
-    token.priceMs = trade.atMs;
-  }
+  if (atMs < token.priceMs) return;
+  token.price = trade.usd / trade.amount;
+  token.priceMs = atMs;
 }
 
 /** The text where it is another than before, as one that stands for itself. */
@@ -185,11 +169,7 @@ function ownText(text: string | undefined, before: string | null): string | null
   return text === undefined || text === before ? before : ownString(text);
 }
 
-function newToken({ chain, token, atMs }: Trade): TokenAfter {
-  return { chain, address: token, symbol: null, name: null, supply: null, price: 0, priceMs: atMs };
-}
-
-function updateToken(db: Db, { chain, address, symbol, name, supply, price, priceMs }: TokenAfter): void {
+function saveToken(db: Db, { chain, address, symbol, name, supply, price, priceMs }: TokenAfter): void {
   db.run(
     `INSERT INTO token (chain, address, symbol, name, supply, price, price_ms) VALUES (?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (chain, address) DO UPDATE SET

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Chain } from '../../model/chain.ts';
-import type { Row } from './read-rows.ts';
-import type { ReadEvent, RowReader } from './read-trades.ts';
+import { groupBy } from './queries.ts';
+import { missingColumns, type ReadEvent, type Row, type RowReader, rejected } from './read-rows.ts';
 import { type KnownAddresses, knowNone, readTradeText, type TradeText } from './trade-text.ts';
 
 const columns = [
@@ -54,12 +54,7 @@ export function duneReader(chain: Chain | undefined): RowReader {
     return events;
   }
   return {
-    start(found) {
-      const missing = columns.filter((column) => !found.includes(column));
-      if (missing.length === 0) return undefined;
-      const message = `the file has no column ${missing.join(', ')}`;
-      return { kind: 'fatal', message, hint: `the preset dune reads ${columns.join(', ')}` };
-    },
+    start: (found) => missingColumns('dune', columns, found),
     read(row) {
       const time = row.cells['block_time'] ?? '';
       const events = time === second ? [] : flush();
@@ -69,11 +64,6 @@ export function duneReader(chain: Chain | undefined): RowReader {
     },
     finish: flush,
   };
-}
-
-/** The address that stands for a symbol: 20 bytes of its SHA-256, so the same in every file. */
-function standInAddress(symbol: string): string {
-  return `0x${createHash('sha256').update(symbol).digest('hex').slice(0, 40)}`;
 }
 
 function swapOf(row: Row): Swap {
@@ -87,16 +77,14 @@ function swapOf(row: Row): Swap {
 }
 
 function readSecond(swaps: Swap[], chain: Chain | undefined, known: KnownAddresses): ReadEvent[] {
-  const groups = new Map<string, Swap[]>();
-  for (const swap of swaps) groups.set(sameSwapKey(swap), [...(groups.get(sameSwapKey(swap)) ?? []), swap]);
+  const groups = groupBy(swaps, sameSwapKey);
   return swaps.flatMap((swap): ReadEvent[] => {
     const layers = groups.get(sameSwapKey(swap)) ?? [];
     const first = layers.find(isDex) ?? layers[0] ?? swap;
     const isCounted = isDex(first) ? isDex(swap) : swap.row.cells['project'] === first.row.cells['project'];
     if (isCounted) return readSwap(swap, chain, known);
-    return [
-      { kind: 'skipped', line: swap.row.line, reason: `the same swap as in line ${first.row.line}, by another layer` },
-    ];
+    const reason = `the same swap as in line ${first.row.line}, by another layer`;
+    return [{ kind: 'skipped', line: swap.row.line, reason }];
   });
 }
 
@@ -109,25 +97,28 @@ function isDex({ row }: Swap): boolean {
 }
 
 function readSwap({ row, got, gave }: Swap, chain: Chain | undefined, known: KnownAddresses): ReadEvent[] {
-  const { line, place, cells, text } = row;
-  const reject = (reason: string): ReadEvent[] => [{ kind: 'rejected', row: { line, place, reason, text } }];
+  const { line, cells } = row;
   const own = cells['chain']?.trim().toLowerCase() ?? '';
-  if (chain !== undefined && own !== chain) return reject(`chain "${own}": must be ${chain}, as asked for`);
-  if (got.symbol === gave.symbol) return reject(`token_b_symbol "${gave.symbol}": must differ from token_a_symbol`);
+  if (chain !== undefined && own !== chain) return [rejected(row, `chain "${own}": must be ${chain}, as asked for`)];
+  if (got.symbol === gave.symbol)
+    return [rejected(row, `token_b_symbol "${gave.symbol}": must differ from token_a_symbol`)];
   const shared: TradeText = { chain: own, time: cells['block_time'] ?? '', trader: cells['trader_a'] ?? '' };
   const keyParts = [cells['project'] ?? '', got.symbol, got.amount, gave.symbol, gave.amount];
   const events: ReadEvent[] = [];
   for (const { leg, side } of tradedLegs(got, gave)) {
-    if (leg.symbol === '') return reject('token_a_symbol or token_b_symbol is empty: must name the token');
-    const read = readTradeText(
-      { ...shared, ...leg, side, token: standInAddress(leg.symbol), usd: cells['usd_amount'] ?? '' },
-      known,
-      keyParts,
-    );
-    if ('reason' in read) return reject(read.reason);
+    if (leg.symbol === '') return [rejected(row, 'token_a_symbol or token_b_symbol is empty: must name the token')];
+    const token = standInAddress(leg.symbol);
+    const text = { ...shared, ...leg, side, token, usd: cells['usd_amount'] ?? '' };
+    const read = readTradeText(text, known, keyParts);
+    if ('reason' in read) return [rejected(row, read.reason)];
     events.push({ kind: 'trade', line, trade: read.trade });
   }
   return events;
+}
+
+/** The address that stands for a symbol: 20 bytes of its SHA-256, so the same in every file. */
+function standInAddress(symbol: string): string {
+  return `0x${createHash('sha256').update(symbol).digest('hex').slice(0, 40)}`;
 }
 
 function tradedLegs(got: Leg, gave: Leg): { leg: Leg; side: 'buy' | 'sell' }[] {

@@ -1,6 +1,7 @@
-import { leaderboardChains } from '../../model/chain.ts';
+import { type LeaderboardChain, leaderboardChains } from '../../model/chain.ts';
 import { getMeta, setMeta } from '../db/clock.ts';
 import type { Db, SqlValue } from '../db/store.ts';
+import { oneOf } from './queries.ts';
 
 export type Timeframe = '7d' | '30d';
 
@@ -12,16 +13,47 @@ const timeframes: readonly Timeframe[] = ['7d', '30d'];
 /** When the kept sums were right. */
 const keptAtKey = 'figures.atMs';
 /** Sums are kept in worlds of at least as many trades; in smaller ones adding up is as quick. */
-const largeWorld = 20_000;
+const minTrades = 20_000;
 /** Sums older than this are not mended but made anew. */
-const farMs = dayMs / 2;
+const maxAgeMs = dayMs / 2;
 /** Profiles whose sums are added up beside the kept ones; with more, the kept ones are mended first. */
 const maxTouched = 200;
 /** Wallets that may trade at once before the kept sums are not worth mending. */
 const maxStale = 2000;
 
+/** Sums over the trades of one wallet on one chain inside a window. USD; `costUsd` is the cost of what was sold (margin on perps). */
+export interface WindowFigures {
+  wallet: string;
+  profileId: string;
+  chain: LeaderboardChain;
+  pnl: number;
+  costUsd: number;
+  volumeUsd: number;
+  trades: number;
+  exits: number;
+  wins: number;
+}
+
+/**
+ * Figures per wallet and chain over the trades inside the window that ends now, for some profiles or for all. One row a wallet
+ * and chain that traded; empty when none did. Only the chains that leaderboards cover.
+ */
+export function windowFigures(
+  db: Db,
+  timeframe: Timeframe,
+  nowMs: number,
+  profileIds?: readonly string[],
+): WindowFigures[] {
+  const { sql, params } = figuresAt(db, timeframe, nowMs, { profileIds });
+  return db.all<WindowFigures>(
+    `SELECT wallet, profile_id AS profileId, chain, pnl, cost_usd AS costUsd, volume_usd AS volumeUsd, trades, exits, wins
+     FROM (${sql}) ORDER BY wallet, chain`,
+    params,
+  );
+}
+
 /** A table of sums per wallet and chain for a FROM clause: profile_id, wallet, chain, pnl, cost_usd, volume_usd, trades, exits, wins. */
-export interface Source {
+interface SumTable {
   sql: string;
   params: SqlValue[];
 }
@@ -36,21 +68,16 @@ export function figuresAt(
   timeframe: Timeframe,
   nowMs: number,
   { profileIds, isPassing = false }: { profileIds?: readonly string[] | undefined; isPassing?: boolean } = {},
-): Source {
+): SumTable {
   const touched = keptBut(db, nowMs, isPassing);
   if (touched === undefined) return summed(timeframe, nowMs, profileIds);
   const isTouched = new Set(touched);
-  const asked = profileIds?.filter((id) => !isTouched.has(id));
-  const fresh = summed(
-    timeframe,
-    nowMs,
-    profileIds === undefined ? touched : profileIds.filter((id) => isTouched.has(id)),
-  );
-  const rest = asked === undefined ? 'NOT IN' : 'IN';
+  const wanted = profileIds?.filter((id) => !isTouched.has(id));
+  const fresh = summed(timeframe, nowMs, profileIds?.filter((id) => isTouched.has(id)) ?? touched);
   return {
     sql: `SELECT profile_id, wallet, chain, pnl, cost_usd, volume_usd, trades, exits, wins FROM figure
-      WHERE days = ? AND profile_id ${rest} (SELECT value FROM json_each(?)) UNION ALL ${fresh.sql}`,
-    params: [daysOf(timeframe), JSON.stringify(asked ?? touched), ...fresh.params],
+      WHERE days = ? AND profile_id ${wanted === undefined ? 'NOT ' : ''}${oneOf} UNION ALL ${fresh.sql}`,
+    params: [daysOf(timeframe), JSON.stringify(wanted ?? touched), ...fresh.params],
   };
 }
 
@@ -59,14 +86,12 @@ export function touchFigures(db: Db, wallets: readonly string[]): void {
   if (getMeta(db, keptAtKey) === undefined) return;
   if (wallets.length > maxStale) dropFigures(db);
   else
-    db.run(
-      `INSERT OR IGNORE INTO figure_stale (profile_id)
-       SELECT profile_id FROM wallet WHERE address IN (SELECT value FROM json_each(?))`,
-      [JSON.stringify(wallets)],
-    );
+    db.run(`INSERT OR IGNORE INTO figure_stale (profile_id) SELECT profile_id FROM wallet WHERE address ${oneOf}`, [
+      JSON.stringify(wallets),
+    ]);
 }
 
-/** Forgets the kept sums; they are made anew when they are needed. */
+/** Removes the kept sums; they are made anew when they are needed. */
 export function dropFigures(db: Db): void {
   db.run('DELETE FROM meta WHERE key = ?', [keptAtKey]);
 }
@@ -74,7 +99,7 @@ export function dropFigures(db: Db): void {
 /** The profiles that the kept sums do not hold for; `undefined` when there are no kept sums to use. */
 function keptBut(db: Db, nowMs: number, isPassing: boolean): string[] | undefined {
   const largest = db.get<{ id: number | null }>('SELECT max(id) AS id FROM trade')?.id ?? 0;
-  if (largest < largeWorld) return undefined;
+  if (largest < minTrades) return undefined;
   const touched = touchedSince(db, nowMs);
   if (isPassing || (touched !== undefined && touched.length <= maxTouched)) return touched;
   const isKept = db.tryTransaction(() => keep(db, nowMs));
@@ -84,7 +109,7 @@ function keptBut(db: Db, nowMs: number, isPassing: boolean): string[] | undefine
 /** Profiles with a trade that came into a window or left one since the sums were kept, or that was stored since. */
 function touchedSince(db: Db, nowMs: number): string[] | undefined {
   const kept = getMeta(db, keptAtKey);
-  if (kept === undefined || Math.abs(nowMs - Number(kept)) > farMs) return undefined;
+  if (kept === undefined || Math.abs(nowMs - Number(kept)) > maxAgeMs) return undefined;
   const [fromMs, toMs] = [Math.min(nowMs, Number(kept)), Math.max(nowMs, Number(kept))];
   const edges = [0, windowMs['7d'], windowMs['30d']].flatMap((ms) => [fromMs - ms, toMs - ms]);
   const between = 'SELECT wallet FROM trade WHERE at_ms > ? AND at_ms <= ?';
@@ -98,7 +123,7 @@ function touchedSince(db: Db, nowMs: number): string[] | undefined {
 
 function keep(db: Db, nowMs: number): void {
   const touched = touchedSince(db, nowMs);
-  const only = touched === undefined ? '' : 'WHERE days IN (7, 30) AND profile_id IN (SELECT value FROM json_each(?))';
+  const only = touched === undefined ? '' : `WHERE days IN (7, 30) AND profile_id ${oneOf}`;
   db.run(`DELETE FROM figure ${only}`, touched === undefined ? [] : [JSON.stringify(touched)]);
   for (const timeframe of timeframes) {
     const { sql, params } = summed(timeframe, nowMs, touched);
@@ -113,26 +138,18 @@ function keep(db: Db, nowMs: number): void {
 }
 
 /** One row a wallet and chain that traded. For some profiles along the wallet's index, for all along the time's. */
-function summed(timeframe: Timeframe, nowMs: number, profileIds: readonly string[] | undefined): Source {
+function summed(timeframe: Timeframe, nowMs: number, profileIds: readonly string[] | undefined): SumTable {
   const [from, only] =
     profileIds === undefined
       ? ['trade t JOIN wallet w ON w.address = t.wallet', '']
-      : [
-          'wallet w CROSS JOIN trade t INDEXED BY trade_wallet ON t.wallet = w.address',
-          'AND w.profile_id IN (SELECT value FROM json_each(?))',
-        ];
+      : ['wallet w CROSS JOIN trade t INDEXED BY trade_wallet ON t.wallet = w.address', `AND w.profile_id ${oneOf}`];
+  const window = [nowMs - windowMs[timeframe], nowMs, JSON.stringify(leaderboardChains)];
   return {
     sql: `SELECT w.profile_id, t.wallet, t.chain, sum(t.realized_usd) AS pnl, sum(t.margin_cost_usd) AS cost_usd,
         sum(t.usd) AS volume_usd, count(*) AS trades, sum(t.intent = 'exit') AS exits,
         sum(t.intent = 'exit' AND t.realized_usd > 0) AS wins
-      FROM ${from} WHERE t.at_ms > ? AND t.at_ms <= ? AND t.chain IN (SELECT value FROM json_each(?)) ${only}
-      GROUP BY t.wallet, t.chain`,
-    params: [
-      nowMs - windowMs[timeframe],
-      nowMs,
-      JSON.stringify(leaderboardChains),
-      ...(profileIds === undefined ? [] : [JSON.stringify(profileIds)]),
-    ],
+      FROM ${from} WHERE t.at_ms > ? AND t.at_ms <= ? AND t.chain ${oneOf} ${only} GROUP BY t.wallet, t.chain`,
+    params: profileIds === undefined ? window : [...window, JSON.stringify(profileIds)],
   };
 }
 

@@ -1,6 +1,14 @@
-import { chainFills, type OrderedFill } from './fill-order.ts';
-import { cellsOf, type Fatal, type Row } from './read-rows.ts';
-import type { ReadEvent, RowReader } from './read-trades.ts';
+import { isObject } from '../../model/json.ts';
+import { groupBy } from './queries.ts';
+import {
+  cellsOf,
+  type Fatal,
+  missingColumns,
+  type ReadEvent,
+  type Row,
+  type RowReader,
+  rejected,
+} from './read-rows.ts';
 import type { Trade } from './trade.ts';
 import { type KnownAddresses, knowNone, readNumber, readTime, readTradeText, type TradeText } from './trade-text.ts';
 
@@ -22,8 +30,16 @@ const csvColumns = {
 
 type FillField = keyof typeof csvColumns;
 
-interface Fill extends OrderedFill {
+interface Fill {
   row: Row;
+  account: string;
+  coin: string;
+  atMs: number;
+  /** The signed size held before and after. */
+  start: number;
+  end: number;
+  /** The second half of a trade of the account with itself: start and end are those after the first half. */
+  isSelfTrade: boolean;
   isSpot: boolean;
   isBuy: boolean;
   size: number;
@@ -60,16 +76,7 @@ export function hyperliquidFillsReader(): RowReader {
   const known = knowNone();
   const items = { count: 0, isAnyNamed: false };
   return {
-    start(columns) {
-      const missing = Object.values(csvColumns).filter((column) => !columns.includes(column));
-      if (missing.length === 0) return undefined;
-      const message = `the file has no column ${missing.join(', ')}`;
-      return {
-        kind: 'fatal',
-        message,
-        hint: `the preset hyperliquid-fills reads ${Object.values(csvColumns).join(', ')}`,
-      };
-    },
+    start: (columns) => missingColumns('hyperliquid-fills', Object.values(csvColumns), columns),
     read(row) {
       const fill = readFill(row);
       if ('reason' in fill) return [rejected(row, fill.reason)];
@@ -101,14 +108,6 @@ const nobody: Fatal = {
   message: 'the document holds no fills that name their account',
   hint: 'give [{"request": {"user": "0x.."}, "response": [fill, ..]}], or fills with a "user" each',
 };
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function rejected(row: Row, reason: string): ReadEvent {
-  return { kind: 'rejected', row: { line: row.line, place: row.place, reason, text: row.text } };
-}
 
 function readFill(row: Row): Fill | { reason: string } {
   const texts = { ...csvColumns } as Record<FillField, string>;
@@ -211,4 +210,61 @@ function partsByStart({ isBuy, size, start }: Fill): Part[] {
     { direction: against, size: held, startAmount: held, name: 'close' },
     { direction: same, size: size - held, startAmount: 0, name: 'open' },
   ];
+}
+
+/** Sizes are decimals with few places; sums of them differ by rounding only. */
+const sizeRounding = 1e-7;
+
+/**
+ * The fills oldest first; those of one account, coin and time so that each starts where the one before it ended, as far
+ * as they link up, and otherwise as they came. Where an account traded with itself the exchange gives both fills the
+ * same start: the second is moved to where the first ended.
+ */
+function chainFills(fills: readonly Fill[]): Fill[] {
+  const positions = new Map<string, number>();
+  const byTime = [...fills].sort((left, right) => left.atMs - right.atMs);
+  const groups = groupBy(byTime, ({ atMs, account, coin }) => `${atMs} ${account} ${coin}`);
+  return [...groups.values()].flatMap((group) => {
+    const key = `${group[0]?.account} ${group[0]?.coin}`;
+    const chained = chainGroup(group, positions.get(key));
+    positions.set(key, chained.at(-1)?.end ?? 0);
+    return chained;
+  });
+}
+
+function chainGroup(group: readonly Fill[], position: number | undefined): Fill[] {
+  const waiting = [...group];
+  const chained: Fill[] = [];
+  while (waiting.length > 0) {
+    const next = takeNext(waiting, chained.at(-1), position);
+    if (next === undefined) break;
+    chained.push(next);
+  }
+  return chained;
+}
+
+/** Takes out the fill that goes on where the last one ended; else that one's other half; else one that starts anew. */
+function takeNext(waiting: Fill[], last: Fill | undefined, position: number | undefined) {
+  const at = last === undefined ? position : last.end;
+  const linked = at === undefined ? -1 : waiting.findIndex((fill) => isSameSize(fill.start, at));
+  if (linked >= 0) return waiting.splice(linked, 1)[0];
+  const other = last === undefined ? -1 : waiting.findIndex((fill) => isOtherHalf(fill, last));
+  if (last !== undefined && other >= 0) {
+    const [half] = waiting.splice(other, 1);
+    return half && { ...half, start: last.end, end: last.start, isSelfTrade: true };
+  }
+  return waiting.splice(Math.max(0, headIndex(waiting)), 1)[0];
+}
+
+/** The first fill that none of the others leads to. */
+function headIndex(waiting: readonly Fill[]): number {
+  return waiting.findIndex(({ start }) => !waiting.some((other) => isSameSize(other.end, start)));
+}
+
+function isOtherHalf(fill: Fill, last: Fill): boolean {
+  return isSameSize(fill.start, last.start) && isSameSize(fill.end - fill.start, last.start - last.end);
+}
+
+function isSameSize(left: number, right: number): boolean {
+  return Math.abs(left - right) <= sizeRounding * Math.max(1, Math.abs(left), Math.abs(right));
 }

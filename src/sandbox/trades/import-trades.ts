@@ -3,9 +3,8 @@ import { getMeta, setMeta } from '../db/clock.ts';
 import { dropIndexes } from '../db/schema.ts';
 import type { Db } from '../db/store.ts';
 import { ensureWorld, moveWorld } from '../db/world.ts';
-import { type Added, addTrades, byMemory, openBook } from './add-trades.ts';
-import type { Fatal, RejectedRow } from './read-rows.ts';
-import type { ReadEvent } from './read-trades.ts';
+import { type Added, addTrades, openBook, rememberStored } from './add-trades.ts';
+import type { Fatal, ReadEvent, RejectedRow } from './read-rows.ts';
 import type { Trade } from './trade.ts';
 
 /** What an import did; the fields of `sandbox import --json`. */
@@ -16,7 +15,7 @@ export interface ImportReport {
   /** Rows that were in the sandbox already: the same row twice is one trade. */
   repeated: number;
   rejected: number;
-  /** Rows that tell the same trade as another row of the file. */
+  /** Rows that say the same as another row of the file. */
   skipped: number;
   traders: number;
   tokens: number;
@@ -39,9 +38,9 @@ export interface ImportOptions {
   /** Opens the file anew; it is read twice. */
   read: () => AsyncIterable<readonly ReadEvent[]>;
   onRejected: (row: RejectedRow) => void;
-  /** Told of each lot how many of its trades are stored and stay, whatever happens later; never for a large file. */
+  /** Called for each lot with how many of its trades are stored and stay, whatever happens later; never for a large file. */
   onStored: (trades: number) => void;
-  /** Told what a large file needs once its rows are read, before each piece of that work; where it fails, nothing is stored. */
+  /** Called with what a large file needs once its rows are read, before each piece of that work; where it fails, nothing is stored. */
   onStep: (what: string) => Promise<void>;
   /** The file's newest trade becomes now, whatever was imported before. */
   ownTime: boolean;
@@ -63,27 +62,35 @@ export async function importTrades(options: ImportOptions): Promise<ImportReport
   const survey = await surveyFile(options);
   if ('kind' in survey) return survey;
   const { db } = options;
-  if (isLarge(db, survey.report.rows)) return db.longTransaction(() => storeFile(options, survey, addLarge));
+  // Making the indexes anew costs less than keeping them up to date where the file holds more than the sandbox.
+  const stored = db.get<{ id: number | null }>('SELECT max(id) AS id FROM trade')?.id ?? 0;
+  if (survey.rows >= largeRows && survey.rows > stored)
+    return db.longTransaction(() => storeFile(options, survey, addLarge));
   return storeFile(options, survey, addLots);
 }
 
-async function storeFile(options: ImportOptions, survey: Survey, add: AddAll): Promise<ImportReport> {
-  const { db } = options;
-  ensureWorld(db, options.nowMs, 'empty');
-  const times = survey.newestMs === undefined ? { shiftMs: 0, movedMs: 0 } : settleShift(options, survey.newestMs);
-  const lots = lotsOf(options.read(), survey.ascending ? lotSize : Number.POSITIVE_INFINITY, times.shiftMs);
-  const before = survey.tellsStarts ? countUnavailable(db) : 0;
+async function storeFile(options: ImportOptions, survey: Survey, add: typeof addLots): Promise<ImportReport> {
+  const { db, nowMs } = options;
+  const { rows, rejected, skipped, traders, tokens, span, isAscending, hasStarts } = survey;
+  ensureWorld(db, nowMs, 'empty');
+  const { shiftMs, movedMs } = span === undefined ? { shiftMs: 0, movedMs: 0 } : settleShift(options, span.newestMs);
+  const lots = lotsOf(options.read(), isAscending ? lotSize : Number.POSITIVE_INFINITY, shiftMs);
+  const before = hasStarts ? countUnavailable(db) : 0;
   const { added, repeated } = await add(options, lots);
   return {
-    ...survey.report,
+    rows,
     imported: added,
     repeated,
-    shiftMs: times.shiftMs,
-    worldMovedBackMs: times.movedMs,
-    unavailable: survey.tellsStarts ? Math.max(0, countUnavailable(db) - before) : 0,
-    oldest: toIso(survey.oldestMs, times.shiftMs),
-    newest: toIso(survey.newestMs, times.shiftMs),
-    newestAgeMs: survey.newestMs === undefined ? null : options.nowMs - survey.newestMs - times.shiftMs,
+    rejected,
+    skipped,
+    traders: traders.size,
+    tokens: [...tokens.values()].reduce((sum, { size }) => sum + size, 0),
+    oldest: span === undefined ? null : new Date(span.oldestMs + shiftMs).toISOString(),
+    newest: span === undefined ? null : new Date(span.newestMs + shiftMs).toISOString(),
+    newestAgeMs: span === undefined ? null : nowMs - span.newestMs - shiftMs,
+    shiftMs,
+    worldMovedBackMs: movedMs,
+    unavailable: hasStarts ? Math.max(0, countUnavailable(db) - before) : 0,
   };
 }
 
@@ -110,13 +117,6 @@ async function* lotsOf(
   yield lot;
 }
 
-/** Whether making the indexes anew costs less than keeping them up to date. */
-function isLarge(db: Db, rows: number): boolean {
-  return rows >= largeRows && rows > (db.get<{ id: number | null }>('SELECT max(id) AS id FROM trade')?.id ?? 0);
-}
-
-type AddAll = (options: ImportOptions, lots: AsyncIterable<Trade[]>) => Promise<Added>;
-
 function addLots({ db, onStored }: ImportOptions, lots: AsyncIterable<Trade[]>): Promise<Added> {
   return addEach(lots, (lot) => {
     const done = addTrades(db, lot);
@@ -128,7 +128,7 @@ function addLots({ db, onStored }: ImportOptions, lots: AsyncIterable<Trade[]>):
 /** The indexes are away until the end; call it in a transaction. */
 async function addLarge({ db, onStep }: ImportOptions, lots: AsyncIterable<Trade[]>): Promise<Added> {
   const indexes = dropIndexes(db, ['trade', 'position']);
-  const book = openBook(db, { dropStored: byMemory(db) });
+  const book = openBook(db, { dropStored: rememberStored(db) });
   const total = await addEach(lots, book.add);
   await onStep('storing the positions');
   book.savePositions();
@@ -151,59 +151,57 @@ async function addEach(lots: AsyncIterable<Trade[]>, add: (lot: Trade[]) => Adde
   return total;
 }
 
+/** What a file holds. */
 interface Survey {
-  report: ImportReport;
-  oldestMs: number | undefined;
-  newestMs: number | undefined;
-  ascending: boolean;
+  rows: number;
+  rejected: number;
+  skipped: number;
+  traders: Set<string>;
+  tokens: Map<Chain, Set<string>>;
+  /** Times of its oldest and newest trade; absent without trades. */
+  span?: { oldestMs: number; newestMs: number };
+  isAscending: boolean;
   /** Some trade says what was held before it. */
-  tellsStarts: boolean;
+  hasStarts: boolean;
 }
 
 async function surveyFile({ read, onRejected }: ImportOptions): Promise<Survey | Fatal> {
-  const report: ImportReport = {
+  const survey: Survey = {
     rows: 0,
-    imported: 0,
-    repeated: 0,
     rejected: 0,
     skipped: 0,
-    traders: 0,
-    tokens: 0,
-    oldest: null,
-    newest: null,
-    newestAgeMs: null,
-    shiftMs: 0,
-    worldMovedBackMs: 0,
-    unavailable: 0,
+    traders: new Set(),
+    tokens: new Map(chains.map((chain) => [chain, new Set()])),
+    isAscending: true,
+    hasStarts: false,
   };
-  const traders = new Set<string>();
-  const tokens = new Map<Chain, Set<string>>(chains.map((chain) => [chain, new Set()]));
-  const survey: Survey = { report, oldestMs: undefined, newestMs: undefined, ascending: true, tellsStarts: false };
   let [lastLine, lastMs] = [-1, Number.NEGATIVE_INFINITY];
   for await (const events of read())
     for (const event of events) {
       if (event.kind === 'fatal') return event;
       const line = event.kind === 'rejected' ? event.row.line : event.line;
-      if (line !== lastLine) report.rows += 1;
+      if (line !== lastLine) survey.rows += 1;
       lastLine = line;
       if (event.kind === 'rejected') {
-        report.rejected += 1;
+        survey.rejected += 1;
         onRejected(event.row);
-      } else if (event.kind === 'skipped') report.skipped += 1;
+      } else if (event.kind === 'skipped') survey.skipped += 1;
       else {
-        const { trade } = event;
-        traders.add(trade.trader);
-        tokens.get(trade.chain)?.add(trade.token);
-        survey.oldestMs = Math.min(survey.oldestMs ?? trade.atMs, trade.atMs);
-        survey.newestMs = Math.max(survey.newestMs ?? trade.atMs, trade.atMs);
-        survey.tellsStarts ||= trade.startAmount !== undefined;
-        survey.ascending &&= trade.atMs >= lastMs;
-        lastMs = trade.atMs;
+        surveyTrade(survey, event.trade);
+        survey.isAscending &&= event.trade.atMs >= lastMs;
+        lastMs = event.trade.atMs;
       }
     }
-  report.traders = traders.size;
-  for (const { size } of tokens.values()) report.tokens += size;
   return survey;
+}
+
+function surveyTrade(survey: Survey, { trader, chain, token, atMs, startAmount }: Trade): void {
+  survey.traders.add(trader);
+  survey.tokens.get(chain)?.add(token);
+  survey.span ??= { oldestMs: atMs, newestMs: atMs };
+  survey.span.oldestMs = Math.min(survey.span.oldestMs, atMs);
+  survey.span.newestMs = Math.max(survey.span.newestMs, atMs);
+  survey.hasStarts ||= startAmount !== undefined;
 }
 
 function countUnavailable(db: Db): number {
@@ -216,19 +214,12 @@ function settleShift({ db, nowMs, ownTime }: ImportOptions, newestMs: number): {
   return db.transaction(() => {
     const stored = getMeta(db, shiftKey);
     const fresh = nowMs - newestMs;
-    if (stored === undefined || ownTime) {
-      if (stored === undefined) setMeta(db, shiftKey, String(fresh));
-      return { shiftMs: fresh, movedMs: 0 };
-    }
-    const known = Number(stored);
-    const aheadMs = newestMs + known - nowMs;
-    if (aheadMs <= 0) return { shiftMs: known, movedMs: 0 };
+    if (stored === undefined) setMeta(db, shiftKey, String(fresh));
+    if (stored === undefined || ownTime) return { shiftMs: fresh, movedMs: 0 };
+    const aheadMs = newestMs + Number(stored) - nowMs;
+    if (aheadMs <= 0) return { shiftMs: Number(stored), movedMs: 0 };
     moveWorld(db, -aheadMs);
-    setMeta(db, shiftKey, String(known - aheadMs));
-    return { shiftMs: known - aheadMs, movedMs: aheadMs };
+    setMeta(db, shiftKey, String(Number(stored) - aheadMs));
+    return { shiftMs: Number(stored) - aheadMs, movedMs: aheadMs };
   });
-}
-
-function toIso(atMs: number | undefined, shiftMs: number): string | null {
-  return atMs === undefined ? null : new Date(atMs + shiftMs).toISOString();
 }

@@ -1,7 +1,6 @@
 import type { Chain } from '../../model/chain.ts';
 import { written } from '../../model/quoted.ts';
-import type { Fatal, Row } from './read-rows.ts';
-import type { ReadEvent, RowReader } from './read-trades.ts';
+import { type Fatal, type ReadEvent, type Row, type RowReader, rejected } from './read-rows.ts';
 import {
   type KnownAddresses,
   knowNone,
@@ -78,32 +77,20 @@ function readRow(
   }
   const own = text.chain?.trim().toLowerCase() ?? '';
   text.chain = own || (chain ?? '');
-  const { line, place } = row;
-  if (chain !== undefined && text.chain !== chain) {
-    return {
-      kind: 'rejected',
-      row: { line, place, text: row.text, reason: `chain "${own}": must be ${chain}, as asked for` },
-    };
-  }
-  const read = readTradeText(
-    text,
-    addresses,
-    keyColumns.map((column) => row.cells[column] ?? ''),
-  );
-  if ('trade' in read) return { kind: 'trade', line, trade: read.trade };
-  return { kind: 'rejected', row: { line, place, reason: read.reason, text: row.text } };
+  if (chain !== undefined && text.chain !== chain)
+    return rejected(row, `chain "${own}": must be ${chain}, as asked for`);
+  const keyParts = keyColumns.map((column) => row.cells[column] ?? '');
+  const read = readTradeText(text, addresses, keyParts);
+  return 'trade' in read ? { kind: 'trade', line: row.line, trade: read.trade } : rejected(row, read.reason);
 }
 
 function plain(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 }
 
-function fieldOf(name: string): TradeField | undefined {
-  return tradeFields.find((field) => plain(field) === plain(name));
-}
-
 /** Both ways to read `a=b`, as asked for first. */
 function readings([left, right]: [string, string]) {
+  const fieldOf = (name: string) => tradeFields.find((field) => plain(field) === plain(name));
   return [
     { field: fieldOf(right), column: left },
     { field: fieldOf(left), column: right },
@@ -128,41 +115,33 @@ function findColumns(keys: string[], map: Record<string, string>): Columns {
 
 function checkMap(keys: string[], map: Record<string, string>): Fatal | undefined {
   for (const pair of Object.entries(map)) {
-    const written = `--map ${pair.join('=')}`;
-    const found = readings(pair);
-    if (found.length === 0) {
-      return {
-        kind: 'fatal',
-        message: `${written} names no field of a trade`,
-        hint: `fields: ${tradeFields.join(', ')}`,
-      };
-    }
-    if (!found.some(({ column }) => keys.includes(column))) {
-      const message = `${written}: the file has no column "${found[0]?.column}"`;
-      return { kind: 'fatal', message, hint: namesOf(keys) };
-    }
+    const flag = `--map ${pair.join('=')}`;
+    const [first, ...others] = readings(pair);
+    if (first === undefined)
+      return { kind: 'fatal', message: `${flag} names no field of a trade`, hint: `fields: ${tradeFields.join(', ')}` };
+    if (![first, ...others].some(({ column }) => keys.includes(column)))
+      return { kind: 'fatal', message: `${flag}: the file has no column "${first.column}"`, hint: namesOf(keys) };
   }
   return undefined;
 }
 
 function checkRequired(keys: string[], columns: Columns, { chain, constants }: MappedOptions): Fatal | undefined {
-  const stand: Columns = { ...constants, ...columns };
-  if (chain !== undefined) stand.chain ??= chain;
-  if (stand.priceUsd !== undefined) stand.usd ??= stand.priceUsd;
+  const given: Columns = { ...constants, ...columns };
+  if (chain !== undefined) given.chain ??= chain;
+  if (given.priceUsd !== undefined) given.usd ??= given.priceUsd;
   // On hyperliquid a coin's symbol is its name on the chain.
-  if (stand.symbol !== undefined && (chain === 'hyperliquid' || columns.chain !== undefined))
-    stand.token ??= stand.symbol;
-  const missing = requiredFields.filter((field) => stand[field] === undefined);
-  const [first] = missing;
-  if (first === undefined) return undefined;
+  if (given.symbol !== undefined && (chain === 'hyperliquid' || columns.chain !== undefined))
+    given.token ??= given.symbol;
+  const missing = requiredFields.filter((field) => given[field] === undefined);
+  if (missing.length === 0) return undefined;
   return {
     kind: 'fatal',
     message: `the file has no column for ${missing.join(', ')}`,
-    hint: `name it with --map <column>=${first}; ${namesOf(keys)}`,
+    hint: `name it with --map <column>=${missing[0]}; ${namesOf(keys)}`,
   };
 }
 
-/** The columns of a file; a lone one is none of a file of trades, and may be anything. */
+/** The columns of a file. A single one is not what a file of trades has, and may be anything. */
 function namesOf(keys: string[]): string {
   return keys.length === 1
     ? 'it has one column only: is it a file of trades?'

@@ -1,18 +1,19 @@
 import { uuidOf } from '../db/ids.ts';
 import type { Db } from '../db/store.ts';
 import { applyTrade, type PositionState, type TradeEffect } from './positions.ts';
+import { type StoredTrade, tradeColumns } from './queries.ts';
 import type { Trade } from './trade.ts';
 
 /** What a trade did, and the id of its position. */
-export interface Taken {
+export interface AddedTrade {
   positionId: string;
   effect: TradeEffect;
 }
 
 /** Positions while trades are being added to them. */
 interface PositionLines {
-  /** Takes a trade; the caller stores it with what comes back. */
-  take: (trade: Trade) => Taken;
+  /** Adds a trade; the caller stores it with what comes back. */
+  add: (trade: Trade) => AddedTrade;
   /** Stores what changed, but for lines that start over. */
   save: () => void;
   /** Stores what is left; call it once the trades themselves are stored. */
@@ -26,7 +27,6 @@ interface Line {
   newestId: string;
   /** Earlier positions that are not stored yet. */
   earlier: PositionState[];
-  isChanged: boolean;
   /** An older trade came after a newer one: the line starts over from its own trades at the end. */
   isLate: boolean;
 }
@@ -50,41 +50,42 @@ export function openLines(db: Db, maxHeld: number): PositionLines {
     if (lines.length === 0) wallets.set(trader, tokens.set(token, lines));
     return lines;
   };
-  const save = (most: number) => {
+  const lineOf = (trade: Trade): Line => {
+    const direction = trade.direction ?? '';
+    const lines = linesOf(trade);
+    const known = lines.find(({ parts }) => parts[1] === trade.chain && parts[3] === direction);
+    if (known !== undefined) return known;
+    const line = openLine(isAnyStored ? db : undefined, [trade.trader, trade.chain, trade.token, direction]);
+    lines.push(line);
+    held += 1;
+    return line;
+  };
+  const save = (maxLeft: number) => {
     const saved: Line[] = [];
     for (const [wallet, tokens] of wallets) {
-      if (held <= most) break;
+      if (held <= maxLeft) break;
       wallets.delete(wallet);
-      for (const lines of tokens.values())
-        for (const line of lines) {
-          held -= 1 + line.earlier.length;
-          if (!line.isLate) saved.push(line);
-        }
+      for (const line of [...tokens.values()].flat()) {
+        held -= 1 + line.earlier.length;
+        if (!line.isLate) saved.push(line);
+      }
     }
     saveLines(db, saved);
     isAnyStored = true;
   };
   return {
-    take: (trade) => {
-      const direction = trade.direction ?? '';
-      const lines = linesOf(trade);
-      let line = lines.find(({ parts }) => parts[1] === trade.chain && parts[3] === direction);
-      if (line === undefined) {
-        const parts = [trade.trader, trade.chain, trade.token, direction] as const;
-        line = isAnyStored ? readLine(db, parts) : newLine(parts);
-        lines.push(line);
-        held += 1;
-      }
+    add: (trade) => {
+      const line = lineOf(trade);
       if (line.isLate || (line.newest !== undefined && trade.atMs < line.newest.latestAtMs)) {
         line.isLate = true;
         late.set(line.parts.join(' '), line.parts);
-        return unknown;
+        return placeholder;
       }
       held -= line.earlier.length;
-      const taken = takeTrade(line, trade);
+      const added = addToLine(line, trade);
       held += line.earlier.length;
       if (held > maxHeld) save(maxHeld / 2);
-      return taken;
+      return added;
     },
     save: () => save(0),
     finish: () => {
@@ -95,26 +96,23 @@ export function openLines(db: Db, maxHeld: number): PositionLines {
   };
 }
 
-function readLine(db: Db, parts: LineParts): Line {
-  const row = db.get<{ id: string; state: string }>(
+/** A line with its newest position, where a database holds one. */
+function openLine(db: Db | undefined, parts: LineParts): Line {
+  const row = db?.get<{ id: string; state: string }>(
     `SELECT id, state FROM position WHERE ${ofLine} ORDER BY ordinal DESC LIMIT 1`,
     parts,
   );
-  const line = newLine(parts);
-  return row === undefined ? line : { ...line, newest: JSON.parse(row.state), newestId: row.id };
-}
-
-function newLine(parts: LineParts): Line {
-  return { parts, newest: undefined, newestId: '', earlier: [], isChanged: false, isLate: false };
+  const newest = row && JSON.parse(row.state);
+  return { parts, newest, newestId: row?.id ?? '', earlier: [], isLate: false };
 }
 
 /** Stands in until the line starts over from its own trades. */
-const unknown: Taken = {
+const placeholder: AddedTrade = {
   positionId: '',
   effect: { ordinal: 0, intent: 'enter', realizedUsd: 0, costUsd: 0, marginCostUsd: 0, heldMs: null },
 };
 
-function takeTrade(line: Line, trade: Trade): Taken {
+function addToLine(line: Line, trade: Trade): AddedTrade {
   const { newest } = line;
   const { position, effect, opened } = applyTrade(newest, trade);
   if (opened) {
@@ -122,7 +120,6 @@ function takeTrade(line: Line, trade: Trade): Taken {
     line.newestId = idOf(line.parts, position.ordinal);
   }
   line.newest = position;
-  line.isChanged = true;
   return { positionId: line.newestId, effect };
 }
 
@@ -130,20 +127,20 @@ function idOf([wallet, chain, token, direction]: LineParts, ordinal: number): st
   return uuidOf(`position:${wallet}:${chain}:${token}:${direction}:${ordinal}`);
 }
 
-/** In the order of their ids, which is the order of the table: so that each page of it is written once. */
-function saveLines(db: Db, lines: readonly Line[]): void {
-  const rows = lines.flatMap(({ parts, newest, newestId, earlier }) => [
-    ...earlier.map((state) => ({ id: idOf(parts, state.ordinal), parts, state, isSuperseded: true })),
-    ...(newest === undefined ? [] : [{ id: newestId, parts, state: newest, isSuperseded: false }]),
-  ]);
-  for (const row of rows.sort((a, b) => (a.id < b.id ? -1 : 1))) savePosition(db, row);
-}
-
 interface PositionRow {
   id: string;
   parts: LineParts;
   state: PositionState;
   isSuperseded: boolean;
+}
+
+/** In the order of their ids, which is the order of the table: so that each page of it is written once. */
+function saveLines(db: Db, lines: readonly Line[]): void {
+  const rows = lines.flatMap(({ parts, newest, newestId, earlier }): PositionRow[] => [
+    ...earlier.map((state) => ({ id: idOf(parts, state.ordinal), parts, state, isSuperseded: true })),
+    ...(newest === undefined ? [] : [{ id: newestId, parts, state: newest, isSuperseded: false }]),
+  ]);
+  for (const row of rows.sort((a, b) => (a.id < b.id ? -1 : 1))) savePosition(db, row);
 }
 
 function savePosition(db: Db, { id, parts, state, isSuperseded }: PositionRow): void {
@@ -172,29 +169,14 @@ function savePosition(db: Db, { id, parts, state, isSuperseded }: PositionRow): 
   );
 }
 
-interface StoredTrade extends Omit<Trade, 'direction' | 'orderId' | 'startAmount'> {
-  id: number;
-  direction: string;
-  startAmount: number | null;
-}
-
 function rebuildLine(db: Db, parts: LineParts): void {
-  const trades = db.all<StoredTrade>(
-    `SELECT id, chain, wallet AS trader, token, side, direction, leverage, amount, usd, start_amount AS startAmount, at_ms AS atMs,
-       tx, row_key AS rowKey FROM trade WHERE ${ofLine} ORDER BY at_ms, id`,
-    parts,
-  );
+  const trades = db.all<StoredTrade>(`SELECT ${tradeColumns} FROM trade t WHERE ${ofLine} ORDER BY at_ms, id`, parts);
   db.run(`DELETE FROM position WHERE ${ofLine}`, parts);
   const save = (state: PositionState, isSuperseded: boolean) =>
     savePosition(db, { id: idOf(parts, state.ordinal), parts, state, isSuperseded });
   let newest: PositionState | undefined;
-  for (const { direction, startAmount, ...stored } of trades) {
-    const trade: Trade = {
-      ...stored,
-      direction: direction === '' ? null : (direction as 'long' | 'short'),
-      ...(startAmount === null ? {} : { startAmount }),
-    };
-    const { position, effect } = applyTrade(newest, trade);
+  for (const stored of trades) {
+    const { position, effect } = applyTrade(newest, tradeOf(stored));
     if (newest !== undefined && position.ordinal !== newest.ordinal) save(newest, true);
     newest = position;
     db.run(
@@ -203,6 +185,16 @@ function rebuildLine(db: Db, parts: LineParts): void {
     );
   }
   if (newest !== undefined) save(newest, false);
+}
+
+function tradeOf({ wallet, direction, orderId: _, startAmount, ...stored }: StoredTrade): Trade {
+  return {
+    ...stored,
+    trader: wallet,
+    direction: direction === '' ? null : direction,
+    ...(startAmount === null ? {} : { startAmount }),
+    rowKey: '',
+  };
 }
 
 /** How long the tokens of a closing trade were held, in whole milliseconds, as it is stored. */

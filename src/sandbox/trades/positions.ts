@@ -1,17 +1,27 @@
 import type { Chain } from '../../model/chain.ts';
-import { type Lot, useLots } from './lots.ts';
 import type { Trade } from './trade.ts';
+
+/** Tokens that came in together at one price and go out first in, first out. */
+export interface Lot {
+  /** Tokens left of it, > 0; on perps the full (leveraged) size. */
+  amount: number;
+  /** What is left of its cost; on perps the notional. */
+  usd: number;
+  /** Not bought in a trade we know: an opening lot, whose cost is its market value when it was first seen. */
+  received: boolean;
+  atMs: number;
+  leverage: number;
+}
 
 /** A position is open while what remains is worth at least this much (interface document, "Position state"). */
 export const openThresholdUsd = 1;
 
-/** Shares below which a difference is floating-point rounding: of a sale beyond what is held, and of a value. */
-const excessRounding = 1e-9;
-const valueRounding = 1e-9;
+/** Share below which a difference is floating-point rounding: of a sale above what is held, and of a value. */
+const rounding = 1e-9;
 
 /**
- * Everything a position needs to take the next trade: plain data, to be stored as it is. Amounts and dollars are
- * positive, also on shorts; bought and sold are the trades' own words, so a short is sold first.
+ * Everything a position needs to take the next trade, stored as it is. Amounts and dollars are positive, also on shorts; bought and sold
+ * are the trades' own words, so a short is sold first.
  */
 export interface PositionState {
   /** 1 for the first position of this trader, chain, token and direction; each re-entry counts on. */
@@ -162,7 +172,7 @@ function isEntry(trade: Trade): boolean {
 }
 
 function isWorthHolding(valueUsd: number): boolean {
-  return valueUsd >= openThresholdUsd * (1 - valueRounding);
+  return valueUsd >= openThresholdUsd * (1 - rounding);
 }
 
 /**
@@ -252,8 +262,8 @@ function enter(position: PositionState, trade: Trade): TradeEffect {
 
 function exit(position: PositionState, trade: Trade): TradeEffect {
   const used = useLots(position.lots, trade.amount, trade.atMs);
-  const beyond = trade.amount - used.amount;
-  const excess = beyond > trade.amount * excessRounding ? beyond : 0;
+  const surplus = trade.amount - used.amount;
+  const excess = surplus > trade.amount * rounding ? surplus : 0;
   const excessUsd = shareUsd(trade, excess);
   if (excess > 0) receive(position, trade, excess);
   const risen = trade.usd - excessUsd - used.usd;
@@ -290,4 +300,33 @@ function sumLots(position: PositionState) {
     if (lot.received) sum.receivedUsd += lot.usd;
   }
   return sum;
+}
+
+/** A rest below this share of its lot is floating-point rounding and leaves with it. */
+const lotRounding = 1e-12;
+
+/**
+ * Takes an amount out of the oldest lots, as far as they reach, and gives back what it took; `amountMs` adds up each part's amount times
+ * how long it was held. Changes the array in place, so that it costs no more than the lots it uses up.
+ */
+export function useLots(lots: Lot[], amount: number, atMs: number) {
+  const used = { amount: 0, usd: 0, marginUsd: 0, amountMs: 0 };
+  let spent = 0;
+  let wanted = amount;
+  let lot = lots[spent];
+  while (wanted > 0 && lot !== undefined) {
+    const isWhole = lot.amount - wanted <= lot.amount * lotRounding;
+    const taken = isWhole ? lot.amount : wanted;
+    const usd = isWhole ? lot.usd : lot.usd * (wanted / lot.amount);
+    used.amount += taken;
+    used.usd += usd;
+    used.marginUsd += usd / lot.leverage;
+    used.amountMs += taken * Math.max(0, atMs - lot.atMs);
+    wanted -= taken;
+    if (isWhole) spent += 1;
+    else lots[spent] = { ...lot, amount: lot.amount - taken, usd: lot.usd - usd };
+    lot = lots[spent];
+  }
+  lots.splice(0, spent);
+  return used;
 }

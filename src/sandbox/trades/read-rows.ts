@@ -1,6 +1,7 @@
 import { columnsOf, readTable } from '../../files/table.ts';
 import { type Line, readLines, type TextFile } from '../../files/text-file.ts';
-import { byName, parseJson } from '../../model/json.ts';
+import { byName, isObject, tryParseJson } from '../../model/json.ts';
+import type { Trade } from './trade.ts';
 
 /** One row of a file before anything is known of its columns. */
 export interface Row {
@@ -22,22 +23,50 @@ export interface RejectedRow {
   text: string;
 }
 
-/** A file that is text, and no list of trades. */
+/** Why a file cannot be read as a list of trades. */
 export interface Fatal {
   kind: 'fatal';
   message: string;
   hint: string;
 }
 
-export type RowEvent =
-  | { kind: 'header'; columns: string[] }
-  | { kind: 'row'; row: Row }
-  | { kind: 'rejected'; row: RejectedRow };
+/**
+ * What reading a file yields. A row is a trade (a fill that crosses zero, or a swap of two tokens, is two), rejected
+ * with its reason, or skipped because another row says the same. After `fatal` nothing follows.
+ */
+export type ReadEvent =
+  | { kind: 'trade'; line: number; trade: Trade }
+  | { kind: 'rejected'; row: RejectedRow }
+  | { kind: 'skipped'; line: number; reason: string }
+  | Fatal;
 
-/** The rows of CSV, TSV or NDJSON text in batches, a table's header first. Memory: one batch. Errors: those of `readBlocks`. */
-export async function* readRows(file: TextFile): AsyncGenerator<readonly RowEvent[]> {
-  if (file.head.trimStart().startsWith('{')) for await (const lines of readLines(file)) yield lines.map(ndjsonRow);
-  else yield* tableRows(file);
+/** Turns rows into trades; may hold rows back until later ones have come. */
+export interface RowReader {
+  /** Looks at a CSV's header, and says why the file cannot be read, if so. */
+  start: (columns: string[]) => Fatal | undefined;
+  read: (row: Row) => ReadEvent[];
+  finish: () => ReadEvent[];
+  /** The rows of an item of a JSON array; absent where the reader takes none. */
+  rowsOf?: (item: unknown) => Row[];
+}
+
+export function rejected({ line, place, text }: Omit<RejectedRow, 'reason'>, reason: string): ReadEvent {
+  return { kind: 'rejected', row: { line, place, reason, text } };
+}
+
+/** Says which columns a preset misses in a header, if any. */
+export function missingColumns(preset: string, wanted: readonly string[], found: readonly string[]): Fatal | undefined {
+  const missing = wanted.filter((column) => !found.includes(column));
+  if (missing.length === 0) return undefined;
+  const message = `the file has no column ${missing.join(', ')}`;
+  return { kind: 'fatal', message, hint: `the preset ${preset} reads ${wanted.join(', ')}` };
+}
+
+/** The rows of CSV, TSV or NDJSON text as a reader takes them, in batches. Memory: one batch. Errors: those of `readBlocks`. */
+export async function* readRows(file: TextFile, reader: RowReader): AsyncGenerator<readonly ReadEvent[]> {
+  if (file.head.trimStart().startsWith('{'))
+    for await (const lines of readLines(file)) yield lines.flatMap((line) => readNdjson(line, reader));
+  else yield* readTableRows(file, reader);
 }
 
 /** Every value of a JSON object as the text a CSV cell would hold; `null` is an empty one. */
@@ -50,39 +79,30 @@ function cellText(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
-function rejected(line: number, reason: string, text: string): RowEvent {
-  return { kind: 'rejected', row: { line, place: `line ${line}`, reason, text } };
+function readNdjson({ number: line, text }: Line, reader: RowReader): ReadEvent[] {
+  const place = `line ${line}`;
+  const value = tryParseJson(text);
+  if (value === undefined) return [rejected({ line, place, text }, 'the line is not valid JSON')];
+  if (!isObject(value)) return [rejected({ line, place, text }, 'the line must be a JSON object')];
+  return reader.read({ line, place, cells: cellsOf(value), columns: Object.keys(value), text });
 }
 
-function ndjsonRow({ number: line, text }: Line): RowEvent {
-  try {
-    const value: unknown = parseJson(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-      return {
-        kind: 'row',
-        row: { line, place: `line ${line}`, cells: cellsOf(value), columns: Object.keys(value), text },
-      };
-    }
-    return rejected(line, 'the line must be a JSON object', text);
-  } catch {
-    return rejected(line, 'the line is not valid JSON', text);
-  }
-}
-
-async function* tableRows(file: TextFile): AsyncGenerator<readonly RowEvent[]> {
+async function* readTableRows(file: TextFile, reader: RowReader): AsyncGenerator<readonly ReadEvent[]> {
   let columns: string[] | undefined;
   for await (const rows of readTable(file)) {
-    const events: RowEvent[] = [];
+    const events: ReadEvent[] = [];
     for (const row of rows) {
       const { line, cells, text, reason } = row;
-      if (reason !== undefined) events.push(rejected(line, reason, text));
+      const place = `line ${line}`;
+      if (reason !== undefined) events.push(rejected({ line, place, text }, reason));
       else if (columns === undefined) {
         columns = columnsOf(row, file);
-        events.push({ kind: 'header', columns });
+        const fatal = reader.start(columns);
+        if (fatal !== undefined) return yield [...events, fatal];
       } else {
         const named: Record<string, string> = byName([]);
         for (let index = 0; index < columns.length; index += 1) named[columns[index] ?? ''] = cells[index] ?? '';
-        events.push({ kind: 'row', row: { line, place: `line ${line}`, cells: named, columns, text } });
+        for (const event of reader.read({ line, place, cells: named, columns, text })) events.push(event);
       }
     }
     yield events;

@@ -1,30 +1,19 @@
 import { readItems } from '../../files/json-items.ts';
 import { type FileBytes, openTextFile, type TextFile } from '../../files/text-file.ts';
 import type { Chain } from '../../model/chain.ts';
+import { duneReader } from './dune.ts';
+import { hyperliquidFillsReader } from './hyperliquid-fills.ts';
 import { mappedReader } from './mapped.ts';
-import { type PresetName, presets } from './presets.ts';
-import { type Fatal, type RejectedRow, type Row, type RowEvent, readRows } from './read-rows.ts';
-import type { Trade } from './trade.ts';
+import { type Fatal, type ReadEvent, type RowReader, readRows } from './read-rows.ts';
 
-/**
- * What reading a file yields. A row is a trade (a fill that crosses zero, or a swap of two tokens, is two), rejected
- * with its reason, or skipped because another row tells the same. After `fatal` nothing follows.
- */
-export type ReadEvent =
-  | { kind: 'trade'; line: number; trade: Trade }
-  | { kind: 'rejected'; row: RejectedRow }
-  | { kind: 'skipped'; line: number; reason: string }
-  | Fatal;
+/** Files that import as they are, each with the chain of all its trades where there is one. */
+const presets = {
+  'hyperliquid-fills': { chain: 'hyperliquid', reader: hyperliquidFillsReader },
+  pumpfun: { chain: 'solana', reader: pumpfunReader },
+  dune: { chain: undefined, reader: duneReader },
+} as const satisfies Record<string, { chain: Chain | undefined; reader: (chain: Chain | undefined) => RowReader }>;
 
-/** Turns rows into trades; may hold rows back until later ones have come. */
-export interface RowReader {
-  /** Looks at a CSV's header, and says why the file cannot be read, if so. */
-  start: (columns: string[]) => Fatal | undefined;
-  read: (row: Row) => ReadEvent[];
-  finish: () => ReadEvent[];
-  /** The rows of an item of a JSON array; absent where the reader takes none. */
-  rowsOf?: (item: unknown) => Row[];
-}
+export type PresetName = keyof typeof presets;
 
 export interface ReadOptions {
   /** The chain of rows that do not name one; a row that names another is rejected. */
@@ -44,46 +33,25 @@ export async function* readTrades(
   options: ReadOptions,
 ): AsyncGenerator<readonly ReadEvent[], void, void> {
   const reader = chooseReader(options);
-  if ('kind' in reader) {
-    yield [reader];
-    return;
-  }
+  if ('kind' in reader) return yield [reader];
   const file = await openTextFile(source);
-  if (file.isArray) return yield* readDocument(file, reader);
-  for await (const rows of readRows(file)) {
-    const events: ReadEvent[] = [];
-    for (const row of rows) {
-      for (const event of eventsOf(row, reader)) {
-        events.push(event);
-        if (event.kind === 'fatal') return yield events;
-      }
-    }
+  for await (const events of file.isArray ? readDocument(file, reader) : readRows(file, reader)) {
     yield events;
+    if (events.at(-1)?.kind === 'fatal') return;
   }
   yield reader.finish();
 }
 
 function chooseReader({ chain, preset, map }: ReadOptions): RowReader | Fatal {
   if (preset === undefined) return mappedReader({ chain, map });
-  if (Object.keys(map).length > 0) {
+  if (Object.keys(map).length > 0)
     return { kind: 'fatal', message: `the preset ${preset} knows its columns`, hint: 'leave out --map or --preset' };
-  }
   const { chain: own, reader } = presets[preset];
   if (own !== undefined && chain !== undefined && chain !== own) {
-    return {
-      kind: 'fatal',
-      message: `the preset ${preset} holds trades on ${own}, not ${chain}`,
-      hint: `--chain ${own}`,
-    };
+    const message = `the preset ${preset} holds trades on ${own}, not ${chain}`;
+    return { kind: 'fatal', message, hint: `--chain ${own}` };
   }
   return reader(chain);
-}
-
-function eventsOf(event: RowEvent, reader: RowReader): ReadEvent[] {
-  if (event.kind === 'row') return reader.read(event.row);
-  if (event.kind === 'rejected') return [event];
-  const fatal = reader.start(event.columns);
-  return fatal === undefined ? [] : [fatal];
 }
 
 async function* readDocument(file: TextFile, reader: RowReader): AsyncGenerator<ReadEvent[]> {
@@ -91,7 +59,6 @@ async function* readDocument(file: TextFile, reader: RowReader): AsyncGenerator<
   if (rowsOf === undefined) return yield [noDocument];
   for await (const items of readItems(file))
     yield items.flatMap(({ value }) => rowsOf(value)).flatMap((row) => reader.read(row));
-  yield reader.finish();
 }
 
 const noDocument: Fatal = {
@@ -99,3 +66,24 @@ const noDocument: Fatal = {
   message: 'a JSON document is not a list of trades here',
   hint: 'give one JSON object a line (NDJSON), or --preset hyperliquid-fills for recorded answers',
 };
+
+/** Every pump.fun token is minted with a supply of one thousand million. */
+const pumpfunSupply = '1000000000';
+
+/** Reads swaps of pump.fun tokens: ts, trader, mint, side, token_amount, usd_value, signature. */
+function pumpfunReader(): RowReader {
+  return mappedReader({
+    chain: 'solana',
+    map: {
+      time: 'ts',
+      trader: 'trader',
+      token: 'mint',
+      side: 'side',
+      amount: 'token_amount',
+      usd: 'usd_value',
+      tx: 'signature',
+    },
+    constants: { supply: pumpfunSupply },
+    keyColumns: ['sol_amount', 'price_sol', 'source'],
+  });
+}

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { openLog, readLog } from '../../../files/log-file.ts';
 import { withoutPassword } from '../../../model/quoted.ts';
 import { signatureHeader } from '../../../model/webhook-signature.ts';
-import { isTaken, postDelivery } from '../../../sandbox/social/post.ts';
+import { isTaken, postDelivery } from '../../../sandbox/deliver/post.ts';
 import type { Delivery, Entry, Inbox } from './inbox.ts';
 
 /** Where deliveries are forwarded to: all, or those of one type. */

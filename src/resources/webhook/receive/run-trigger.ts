@@ -12,14 +12,14 @@ import { ensureWorld, sandboxPartners } from '../../../sandbox/db/world.ts';
 import { deliveryHeaders, post, startDeliverer } from '../../../sandbox/deliver/deliver.ts';
 import {
   commentedTrade,
-  type EventTrade,
+  type EventSource,
   type EventType,
   eventOf,
   eventParts,
-  type Happening,
   storeEvent,
 } from '../../../sandbox/deliver/events.ts';
-import { allWebhooks, type WebhookRow } from '../../../sandbox/deliver/webhooks.ts';
+import { type StoredTrade, tradeColumns } from '../../../sandbox/trades/queries.ts';
+import { allWebhooks, type WebhookRow } from '../sandbox.ts';
 import { readOwnSecrets } from '../secrets.ts';
 
 interface TriggerInput {
@@ -40,11 +40,11 @@ export async function triggerEvent(input: TriggerInput, context: Context): Promi
     const db = openDb(file);
     try {
       ensureWorld(db, world.now(), 'demo');
-      const happening = findHappening(db, input);
+      const source = findSource(db, input);
       const answer =
         input.to === undefined
-          ? await viaSandbox(db, happening, input, context)
-          : await directly(db, happening, input.to, input, context);
+          ? await viaSandbox(db, source, input, context)
+          : await directly(db, source, input.to, input, context);
       return { kind: 'answer', answer, view: triggered, exitCode: answer.every((each) => each.delivered) ? 0 : 9 };
     } finally {
       db.close();
@@ -54,7 +54,7 @@ export async function triggerEvent(input: TriggerInput, context: Context): Promi
 
 async function directly(
   db: Db,
-  happening: Happening,
+  source: EventSource,
   to: string,
   input: TriggerInput,
   context: Context,
@@ -63,7 +63,7 @@ async function directly(
   const secret = input.secretFile === undefined ? known?.secret : readOwnSecrets([input.secretFile], context)[0];
   if (secret === undefined)
     throw usageError(`no webhook of the sandbox sends to ${to}: which secret signs?`, 'Give one with --secret-file.');
-  const event = eventFor(db, happening, known, context);
+  const event = eventFor(db, source, known, context);
   const body = JSON.stringify({ events: [event] });
   const { world, options } = context;
   const signed = signedHeader(secret, body, world.now());
@@ -82,7 +82,7 @@ async function directly(
   ];
 }
 
-async function viaSandbox(db: Db, happening: Happening, input: TriggerInput, context: Context): Promise<Triggered[]> {
+async function viaSandbox(db: Db, source: EventSource, input: TriggerInput, context: Context): Promise<Triggered[]> {
   const webhooks = allWebhooks(db).filter(({ uid }) => input.uid === undefined || uid === input.uid);
   if (webhooks.length === 0)
     throw new SotraError(
@@ -96,13 +96,13 @@ async function viaSandbox(db: Db, happening: Happening, input: TriggerInput, con
   const [first] = webhooks;
   if (first !== undefined && options.preview) {
     if (webhooks.length > 1) context.note(`It would go to ${webhooks.length} webhooks; this is the first.`);
-    const body = JSON.stringify({ events: [eventFor(db, happening, first, context)] });
+    const body = JSON.stringify({ events: [eventFor(db, source, first, context)] });
     const signed = signedHeader(first.secret, body, world.now());
     throw deliveryPreview(first.destinationUrl, deliveryHeaders(signed), body);
   }
   const nowMs = sandboxNow(db, world.now());
   const stored = webhooks.map((webhook) => {
-    const event = eventFor(db, happening, webhook, context);
+    const event = eventFor(db, source, webhook, context);
     return { webhook, event, seq: storeEvent(db, webhook.id, event, nowMs) };
   });
   const { now, sleep, pid } = world;
@@ -129,13 +129,13 @@ function named(event: Record<string, unknown>): { eventId: string; eventType: st
   return { eventId: String(event['eventId']), eventType: String(event['eventType']) };
 }
 
-function eventFor(db: Db, happening: Happening, webhook: WebhookRow | undefined, { world }: Context) {
+function eventFor(db: Db, source: EventSource, webhook: WebhookRow | undefined, { world }: Context) {
   const partner = sandboxPartners.find(({ id }) => id === webhook?.partnerId) ?? sandboxPartners[0];
-  const parts = eventParts(db, happening, partner, sandboxNow(db, world.now()));
+  const parts = eventParts(db, source, partner, sandboxNow(db, world.now()));
   const audience = webhook === undefined ? [] : someSubscribers(db, webhook.id);
   const walletAddresses = audience.filter((each) => !each.startsWith('ext:'));
   const externalIds = audience.filter((each) => each.startsWith('ext:')).map((each) => each.slice('ext:'.length));
-  return eventOf(happening.type, parts, { walletAddresses, externalIds });
+  return eventOf(source.type, parts, { walletAddresses, externalIds });
 }
 
 function someSubscribers(db: Db, webhookId: number): string[] {
@@ -145,14 +145,11 @@ function someSubscribers(db: Db, webhookId: number): string[] {
   return rows.map(({ address }) => address);
 }
 
-const tradeColumns =
-  't.id, t.position_id AS positionId, t.wallet, t.chain, t.token, t.side, t.intent, t.usd, t.at_ms AS atMs';
-
 /** The newest event of a type, of a position where one is named. Errors: `not-found`. */
-function findHappening(db: Db, { type, position }: TriggerInput): Happening {
+function findSource(db: Db, { type, position }: TriggerInput): EventSource {
   const [where, values] = position === undefined ? ['', []] : ['AND t.position_id = ?', [position]];
   if (type === 'new-feed-item') {
-    const trade = db.get<EventTrade>(
+    const trade = db.get<StoredTrade>(
       `SELECT ${tradeColumns} FROM trade t WHERE t.side = 'buy' ${where} ORDER BY t.at_ms DESC, t.id DESC LIMIT 1`,
       values,
     );
@@ -174,7 +171,7 @@ function findHappening(db: Db, { type, position }: TriggerInput): Happening {
     const trade = copy && commentedTrade(db, copy.commentId);
     const copied =
       copy &&
-      db.get<EventTrade>(
+      db.get<StoredTrade>(
         `SELECT ${tradeColumns} FROM trade t WHERE t.wallet = ? AND t.at_ms = ? ORDER BY t.id LIMIT 1`,
         [copy.wallet, copy.atMs],
       );

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type Db, openDb } from '../../../../src/sandbox/db/store.ts';
-import { currentSnapshot, writeCursor } from '../../../../src/sandbox/social/feed-cursors.ts';
-import { type FeedQuestion, feedPage } from '../../../../src/sandbox/social/feed-lists.ts';
+import { feedPage, type PageRequest, writeCursor } from '../../../../src/sandbox/social/feed-pages.ts';
+import { currentSnapshot } from '../../../../src/sandbox/social/feed-query.ts';
 import { addTrades } from '../../../../src/sandbox/trades/add-trades.ts';
 import type { Trade } from '../../../../src/sandbox/trades/trade.ts';
 import { fc } from '../../../support/draw.ts';
@@ -51,11 +51,11 @@ function worldOf(db: Db) {
 function walk(
   db: Db,
   way: 'older' | 'newer',
-  first: FeedQuestion,
+  first: PageRequest,
   { limit, between, arrive }: { limit: number; between: readonly unknown[]; arrive: (index: number) => void },
 ): { pages: string[][]; last: string | null } {
   const pages: string[][] = [];
-  let question: FeedQuestion = { ...first, limit };
+  let question: PageRequest = { ...first, limit };
   for (let index = 0; ; index += 1) {
     const page = feedPage(db, question, () => scope);
     pages.push(page.ids);

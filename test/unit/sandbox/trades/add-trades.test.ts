@@ -31,7 +31,7 @@ function worldAfter(parts: readonly (readonly Trade[])[], maxHeld?: number): unk
   if (maxHeld === undefined) for (const part of parts) addTrades(db, part);
   else
     db.transaction(() => {
-      const book = openBook(db, { most: maxHeld });
+      const book = openBook(db, { maxHeld: maxHeld });
       for (const part of parts) book.add(part);
       book.finish();
     });

@@ -2,8 +2,9 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Db, openDb } from '../../../../src/sandbox/db/store.ts';
 import { moveWorld } from '../../../../src/sandbox/db/world.ts';
-import { standings, windowFigures } from '../../../../src/sandbox/social/statistics.ts';
+import { standings } from '../../../../src/sandbox/social/standings.ts';
 import { addTrades } from '../../../../src/sandbox/trades/add-trades.ts';
+import { windowFigures } from '../../../../src/sandbox/trades/figures.ts';
 import { temporaryFolder } from '../../../support/harness.ts';
 import { dayMs, largeNow, largeWorld, tokenOf, tradeAt, traderOf } from '../../../support/large-world.ts';
 
@@ -120,7 +121,7 @@ test('the best of a board are the first of the whole board, on every choice of c
     for (const [chains, size] of sizes) {
       const whole = standings(db, largeNow, { chains });
       expect(whole).toHaveLength(size);
-      expect(standings(db, largeNow, { chains, most: 20 })).toEqual(whole.slice(0, 20));
+      expect(standings(db, largeNow, { chains, limit: 20 })).toEqual(whole.slice(0, 20));
     }
   } finally {
     db.close();

@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest';
-import { type Lot, useLots } from '../../../../src/sandbox/trades/lots.ts';
-import { applyTrade, type PositionState, positionStats } from '../../../../src/sandbox/trades/positions.ts';
+import {
+  applyTrade,
+  type Lot,
+  type PositionState,
+  positionStats,
+  useLots,
+} from '../../../../src/sandbox/trades/positions.ts';
 import type { Trade } from '../../../../src/sandbox/trades/trade.ts';
 
 type Fill = Pick<Trade, 'side' | 'amount' | 'usd'> & Partial<Trade>;

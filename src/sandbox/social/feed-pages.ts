@@ -1,14 +1,27 @@
 import { type Endpoint, wireName } from '../../contract/endpoint.ts';
+import { parseTime } from '../../model/duration.ts';
+import { parseJson } from '../../model/json.ts';
 import type { Db } from '../db/store.ts';
 import { defaultLimits, Refusal, type SandboxCall } from '../http/service.ts';
-import { type Cursor, currentSnapshot, isAbove, type Place, placeOf, readCursor, writeCursor } from './feed-cursors.ts';
-import { arrange, type FeedScope, nearestCards, placesOf, tradedBetween } from './feed-query.ts';
+import {
+  arrange,
+  currentSnapshot,
+  type FeedScope,
+  isAbove,
+  nearestCards,
+  type Place,
+  placesOf,
+  tradedBetween,
+} from './feed-query.ts';
 
-export interface FeedQuestion {
+export interface PageRequest {
   limit?: number | undefined;
   olderThan?: string | undefined;
   newerThan?: string | undefined;
 }
+
+/** What a feed holds as of a snapshot. */
+type ScopeOf = (snapshot: number) => FeedScope;
 
 /** One page of a feed: card ids, newest first, and how to go on; a cursor is `null` where nothing lies that way. */
 export interface FeedPage {
@@ -20,11 +33,11 @@ export interface FeedPage {
 /**
  * A page of a feed. Without a cursor the newest cards; `olderThan` the cards below it; `newerThan` with a time the newest cards since then, with a
  * cursor those right above it, so that a walk to newer cards leaves none out. A walk shows each card once: it keeps the order of its beginning, and one to newer cards ends
- * with what arrived meanwhile and was not shown. `scopeOf` gives what the feed holds as of a snapshot. Errors: Refusal 400 for both
+ * with what arrived meanwhile and was not shown. Errors: Refusal 400 for both
  * directions at once, or a cursor that is none.
  */
-export function feedPage(db: Db, question: FeedQuestion, scopeOf: (snapshot: number) => FeedScope): FeedPage {
-  const { olderThan, newerThan, limit = defaultLimits.feed } = question;
+export function feedPage(db: Db, request: PageRequest, scopeOf: ScopeOf): FeedPage {
+  const { olderThan, newerThan, limit = defaultLimits.feed } = request;
   if (olderThan !== undefined && newerThan !== undefined)
     throw new Refusal(400, 'olderThan and newerThan: only one of them may be given');
   const field = newerThan === undefined ? 'olderThan' : 'newerThan';
@@ -33,8 +46,6 @@ export function feedPage(db: Db, question: FeedQuestion, scopeOf: (snapshot: num
   const isUpward = newerThan !== undefined && cursor?.sinceSec === undefined;
   return isUpward ? newerPage(db, cursor ?? {}, limit, scopeOf) : olderPage(db, cursor, limit, scopeOf);
 }
-
-type ScopeOf = (snapshot: number) => FeedScope;
 
 function olderPage(db: Db, cursor: Cursor | undefined, limit: number, scopeOf: ScopeOf): FeedPage {
   const snapshot = cursor?.snapshot ?? currentSnapshot(db);
@@ -96,8 +107,6 @@ function newerPage(db: Db, cursor: Cursor, limit: number, scopeOf: ScopeOf): Fee
   };
 }
 
-type Start = NonNullable<Cursor['start']>;
-
 /** Where a walk to newer cards goes on once its snapshot is through; `null` when nothing arrived that it has not shown. */
 function arrivalsLink(db: Db, scopeOf: ScopeOf, floor: number, start: Start): string | null {
   const snapshot = currentSnapshot(db);
@@ -128,8 +137,8 @@ function unseen(
 }
 
 /** A card by its id, so that the mark holds when the world's times are moved; a place between cards as it is. */
-function markOf(place: Place): string | Place {
-  return place.id === '' || place.id === '~' ? place : place.id;
+function markOf(place: Place): Mark {
+  return place.id === '' || place.id === afterAll ? place : place.id;
 }
 
 /** The service's form of a page's cursors: with links back to this endpoint that keep every other query parameter. */
@@ -155,4 +164,96 @@ export function paginationOf(
     newerCursor: newer,
     newerItemsURL: link('newerThan', newer),
   };
+}
+
+/** Behind every id of its second. */
+const afterAll = '~';
+
+/** A card by its id, or a place between cards. */
+type Mark = string | Place;
+
+interface Start {
+  mark: Mark;
+  snapshot: number;
+}
+
+/**
+ * Where a walk through a feed has got to. A walk keeps the order that the feed had when it began, told by the trades stored by
+ * then (the snapshot), so that cards which trade meanwhile keep their place in it.
+ */
+interface Cursor {
+  /** The last trade of the snapshot; absent: the walk goes on with what was stored since `floor`. */
+  snapshot?: number;
+  /** The walk goes on from here; absent: from where it began. */
+  at?: Mark;
+  /** Walks to newer cards: where it began, and the snapshot of that place. */
+  start?: Start;
+  /** Only cards that traded after this trade, and that the walk has not shown. */
+  floor?: number;
+  /** Walks to older cards: the second at which the window that was asked for ends; absent: to the oldest card. */
+  sinceSec?: number;
+}
+
+/** The place of a mark in the order of a snapshot. Errors: Refusal 400 for a card that had not traded then. */
+function placeOf(db: Db, mark: Mark, snapshot: number): Place {
+  if (typeof mark !== 'string') return mark;
+  const latest = db.get<{ atMs: number | null }>(
+    'SELECT max(at_ms) AS atMs FROM trade WHERE position_id = ? AND id <= ?',
+    [mark, snapshot],
+  )?.atMs;
+  if (latest === undefined || latest === null)
+    throw new Refusal(400, 'the cursor is of another world: the card it names is not there');
+  return { atSec: Math.floor(latest / 1000), id: mark };
+}
+
+/** A cursor as opaque text. */
+export function writeCursor({ snapshot, at, start, floor, sinceSec }: Cursor): string {
+  const fields = [snapshot, at, start?.mark, start?.snapshot, floor, sinceSec].map((field) => field ?? null);
+  while (fields.at(-1) === null) fields.pop();
+  return Buffer.from(JSON.stringify(fields)).toString('base64url');
+}
+
+/**
+ * The cursor that `olderThan` or `newerThan` carries: one of ours, or a point in time (ISO 8601, Unix seconds or milliseconds). `olderThan` goes
+ * on behind all cards of that second; `newerThan` is the top of a feed that ends before it. Errors: Refusal 400 naming the field; also for a cursor of another world.
+ */
+function readCursor(db: Db, field: 'olderThan' | 'newerThan', text: string): Cursor {
+  const atMs = parseTime(text);
+  const snapshot = currentSnapshot(db);
+  if (atMs !== undefined) {
+    if (field === 'newerThan') return { snapshot, sinceSec: Math.floor(atMs / 1000) };
+    return { snapshot, at: { atSec: Math.ceil(atMs / 1000), id: afterAll } };
+  }
+  const cursor = decode(text);
+  if (cursor === undefined)
+    throw new Refusal(400, `${field} ${JSON.stringify(text)}: neither a cursor of a feed nor a time in ISO 8601`);
+  if ((cursor.snapshot ?? cursor.floor ?? 0) > snapshot)
+    throw new Refusal(400, `${field}: the cursor is of another world, which holds more trades`);
+  return cursor;
+}
+
+function decode(text: string): Cursor | undefined {
+  try {
+    const fields = parseJson(Buffer.from(text, 'base64url').toString()) as unknown[];
+    const [snapshot, at, mark, startSnapshot, floor, sinceSec] = fields.map((field) => field ?? undefined);
+    const isComplete =
+      (at ?? mark) !== undefined &&
+      (snapshot ?? floor) !== undefined &&
+      (mark === undefined) === (startSnapshot === undefined);
+    const isRight =
+      [snapshot, startSnapshot, floor, sinceSec].every((each) => each === undefined || Number.isSafeInteger(each)) &&
+      [at, mark].every((each) => each === undefined || isMark(each));
+    if (!isComplete || !isRight) return undefined;
+    const start = mark === undefined ? undefined : { mark, snapshot: startSnapshot };
+    const cursor = Object.entries({ snapshot, at, start, floor, sinceSec }).filter(([, value]) => value !== undefined);
+    return Object.fromEntries(cursor) as Cursor;
+  } catch {
+    return undefined;
+  }
+}
+
+function isMark(mark: unknown): boolean {
+  if (typeof mark === 'string') return true;
+  const { atSec, id } = mark as Partial<Place>;
+  return Number.isFinite(atSec) && typeof id === 'string';
 }

@@ -1,0 +1,112 @@
+import { isUuid, isWalletAddress, normalizeAddress } from '../../model/address.ts';
+import { type Chain, chains, defaultFilterChains } from '../../model/chain.ts';
+import { honoredViewers } from '../../model/identifier.ts';
+import { profileIdOf, uuidOf } from '../db/ids.ts';
+import type { Db } from '../db/store.ts';
+import { type Partner, Refusal } from '../http/service.ts';
+import { oneOf } from '../trades/queries.ts';
+
+/**
+ * The profile id behind a UUID, wallet address or `ext:` id. A wallet nobody has seen becomes its own profile (untracked); an
+ * external id is made on first use, for this partner alone. Errors: Refusal 404 for an unknown UUID, 400 for other text.
+ */
+export function findProfile(db: Db, identifier: string, partner: Partner): string {
+  if (identifier.startsWith('ext:')) return findExternal(db, identifier.slice('ext:'.length), partner);
+  if (isUuid(identifier)) {
+    const id = identifier.toLowerCase();
+    if (db.get('SELECT 1 FROM profile WHERE id = ?', [id]) === undefined)
+      throw new Refusal(404, `profile ${identifier} does not exist`);
+    return id;
+  }
+  if (!isWalletAddress(identifier))
+    throw new Refusal(400, `identifier ${identifier}: not a UUID, wallet address or ext: id`);
+  const address = normalizeAddress(identifier);
+  const known = db.get<{ id: string }>('SELECT profile_id AS id FROM wallet WHERE address = ?', [address])?.id;
+  return known ?? db.transaction(() => addWallet(db, address, null));
+}
+
+/** Notes a wallet, as a profile of its own where nobody has seen it; gives its profile id. `readyMs`: tracked from then on. */
+export function addWallet(db: Db, address: string, readyMs: number | null): string {
+  const id = profileIdOf(address);
+  const row = [address, id, readyMs];
+  const added = db.run('INSERT OR IGNORE INTO wallet (address, profile_id, ready_ms) VALUES (?, ?, ?)', row);
+  if (added > 0) db.run('INSERT OR IGNORE INTO profile (id) VALUES (?)', [id]);
+  else if (readyMs !== null)
+    db.run('UPDATE wallet SET ready_ms = ? WHERE address = ? AND ready_ms IS NULL', [readyMs, address]);
+  return id;
+}
+
+function findExternal(db: Db, externalId: string, partner: Partner): string {
+  const find = () =>
+    db.get<{ id: string }>('SELECT profile_id AS id FROM external WHERE partner_id = ? AND external_id = ?', [
+      partner.id,
+      externalId,
+    ])?.id;
+  const make = () => {
+    const id = uuidOf(`external:${partner.id}:${externalId}`);
+    db.run('INSERT INTO profile (id) VALUES (?)', [id]);
+    db.run('INSERT INTO external (partner_id, external_id, profile_id) VALUES (?, ?, ?)', [partner.id, externalId, id]);
+    return id;
+  };
+  return find() ?? db.transaction(() => find() ?? make());
+}
+
+/** How long the swaps indexer takes to catch up with a wallet that is new to it, by the sandbox's clock; assumed. */
+const backfillMs = 10 * 60_000;
+
+/**
+ * Starts tracking the wallets of profiles that are not tracked yet: their status goes from `unnamed` to `backfilling`, and to
+ * `active` once the backfill is over. Wallets that are tracked stay as they are. Source: section "Profile", status.
+ */
+export function startTracking(db: Db, profileIds: readonly string[], nowMs: number): void {
+  db.run(`UPDATE wallet SET ready_ms = ? WHERE +ready_ms IS NULL AND profile_id ${oneOf}`, [
+    nowMs + backfillMs,
+    JSON.stringify(profileIds),
+  ]);
+}
+
+/** The addresses of some profiles' wallets, sorted. */
+export function walletsOf(db: Db, profileIds: readonly string[]): string[] {
+  const sql = `SELECT address FROM wallet WHERE profile_id ${oneOf} ORDER BY address`;
+  return db.all<{ address: string }>(sql, [JSON.stringify(profileIds)]).map(({ address }) => address);
+}
+
+/** Ids of the profiles that any of these identifiers follows, in this partner's graph. */
+export function followedBy(db: Db, followers: readonly string[], partner: Partner): Set<string> {
+  const ids = followers.map((follower) => findProfile(db, follower, partner));
+  const rows = db.all<{ id: string }>(
+    `SELECT target_id AS id FROM follow WHERE partner_id = ? AND follower_id ${oneOf}`,
+    [partner.id, JSON.stringify(ids)],
+  );
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** The same for the viewers of a request, of whom the first 10 count; `undefined` where the request names none. */
+export function followedByViewers(
+  db: Db,
+  viewers: readonly string[] | undefined,
+  partner: Partner,
+): Set<string> | undefined {
+  return viewers && followedBy(db, viewers.slice(0, honoredViewers), partner);
+}
+
+/** The chains that a filter lets through; left out, the service's default (section "positions"). */
+export function chainsOf(filter: readonly (Chain | 'all')[] | undefined): readonly Chain[] {
+  if (filter === undefined) return defaultFilterChains;
+  return filter.includes('all') ? chains : chains.filter((chain) => filter.includes(chain));
+}
+
+/** Perps that the service's documentation addresses by a contract in place of the coin; wire-facts "Chains". */
+const perpContracts: ReadonlyMap<string, string> = new Map([['0x0000000000000000000000000000000000000000', 'ETH']]);
+
+/** The token as it is stored: addresses as the service writes them; on hyperliquid the coin, whatever its case, also by its contract. */
+export function storedToken(db: Db, chain: Chain, text: string): string {
+  const address = normalizeAddress(text);
+  if (chain !== 'hyperliquid') return address;
+  const coin = perpContracts.get(address) ?? text;
+  const known = db.get<{ address: string }>(
+    'SELECT address FROM token WHERE chain = ? AND address = ? COLLATE NOCASE ORDER BY address = ? DESC LIMIT 1',
+    [chain, coin, coin],
+  );
+  return known?.address ?? coin;
+}

@@ -1,0 +1,134 @@
+import { type LeaderboardChain, leaderboardChains } from '../../model/chain.ts';
+import { getMeta } from '../db/clock.ts';
+import type { Db } from '../db/store.ts';
+import { figuresAt, type Timeframe, windowMs } from '../trades/figures.ts';
+import { oneOf } from '../trades/queries.ts';
+
+/** Public eligibility of the real service (wire-facts, threshold): at least 3 swaps of at least 500 USD in 7 days. */
+const publicRule = { swaps: 3, usd: 500, withinMs: windowMs['7d'] };
+
+export interface Standing {
+  profileId: string;
+  total: number;
+  perChain: Partial<Record<LeaderboardChain, number>>;
+}
+
+export interface Board {
+  chains?: readonly LeaderboardChain[] | undefined;
+  timeframe?: Timeframe | undefined;
+  /** Only those with a swap comment in the last 30 days. */
+  onlyWithComments?: boolean | undefined;
+  /** The best only; everyone when absent. */
+  limit?: number | undefined;
+  /** The moment is one that is not asked for again. */
+  isPassing?: boolean;
+}
+
+/**
+ * Those on the leaderboard, best first by `total` (realized USD over the chains asked for), ties by profile id. Empty
+ * when nobody traded.
+ */
+export function standings(db: Db, nowMs: number, board: Board): Standing[] {
+  const { chains = leaderboardChains, timeframe = '30d', onlyWithComments, limit = -1, isPassing = false } = board;
+  const { sql, params } = figuresAt(db, timeframe, nowMs, { isPassing });
+  const conditions = [
+    ...(getMeta(db, 'eligibility') === 'public' ? [eligible(db, nowMs)] : []),
+    ...(onlyWithComments === true ? [commenters(db, nowMs)] : []),
+  ];
+  const rows = db.all<{ profileId: string; chain: LeaderboardChain; pnl: number }>(
+    `WITH each AS MATERIALIZED (
+       SELECT profile_id, chain, sum(pnl) AS pnl FROM (${sql})
+       WHERE chain ${oneOf} ${`AND profile_id ${oneOf} `.repeat(conditions.length)}
+       GROUP BY profile_id, chain
+     ), best AS (SELECT profile_id FROM each GROUP BY profile_id ORDER BY sum(pnl) DESC, profile_id LIMIT ?)
+     SELECT profile_id AS profileId, chain, pnl FROM each WHERE profile_id IN best`,
+    [...params, JSON.stringify(chains), ...conditions.map((ids) => JSON.stringify([...ids])), limit],
+  );
+  const byProfile = new Map<string, Standing>();
+  for (const { profileId, chain, pnl } of rows) {
+    const standing = byProfile.get(profileId) ?? { profileId, total: 0, perChain: {} };
+    standing.perChain[chain] = pnl;
+    standing.total += pnl;
+    byProfile.set(profileId, standing);
+  }
+  return [...byProfile.values()].sort((a, b) => b.total - a.total || (a.profileId < b.profileId ? -1 : 1));
+}
+
+function eligible(db: Db, nowMs: number): Set<string> {
+  const rows = db.all<{ id: string }>(
+    `SELECT w.profile_id AS id FROM trade t JOIN wallet w ON w.address = t.wallet
+     WHERE t.at_ms > ? AND t.at_ms <= ? AND t.usd >= ? GROUP BY w.profile_id HAVING count(*) >= ?`,
+    [nowMs - publicRule.withinMs, nowMs, publicRule.usd, publicRule.swaps],
+  );
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Profiles with a swap comment in the last 30 days (wire-facts: commenter status). */
+export function commenters(db: Db, nowMs: number): Set<string> {
+  const rows = db.all<{ id: string }>(
+    `SELECT DISTINCT w.profile_id AS id FROM comment c JOIN wallet w ON w.address = c.wallet
+     WHERE c.at_ms > ? AND c.at_ms <= ?`,
+    [nowMs - windowMs['30d'], nowMs],
+  );
+  return new Set(rows.map(({ id }) => id));
+}
+
+/**
+ * The rule behind For You trades, assumed: of the ten traders with the best realized PnL of 7 days, those entries of the last 7 days into a
+ * token the actor trades too that are worth at least 500 USD and twice what the trader usually enters with.
+ */
+const bigEntry = { traders: 10, withinMs: windowMs['7d'], minUsd: 500, timesUsual: 2, max: 20 };
+
+/** A trade worth showing to someone, on the card that holds it. */
+export interface Recommended {
+  positionId: string;
+  atMs: number;
+  usd: number;
+  /** Transaction hash or order id, as cards write it. */
+  hash: string;
+  /** How many times larger than the trader's average entry of the window. */
+  score: number;
+}
+
+/**
+ * Trades recommended to an actor as of a snapshot, by the rule above: at most one a card (the highest score) and 20 in all, best
+ * first; may be empty. The window ends with the newest trade of the snapshot, so that all pages of a walk agree.
+ */
+export function recommendedTrades(
+  db: Db,
+  actorId: string,
+  wallets: readonly string[],
+  snapshot: number,
+): Recommended[] {
+  // The plus keeps the ids' own order out: the newest by time is looked for along the times.
+  const newestMs = db.get<{ atMs: number }>(
+    'SELECT at_ms AS atMs FROM trade WHERE +id <= ? ORDER BY at_ms DESC LIMIT 1',
+    [snapshot],
+  )?.atMs;
+  if (newestMs === undefined) return [];
+  const best = standings(db, newestMs, { timeframe: '7d', limit: bigEntry.traders + 1, isPassing: true })
+    .filter(({ profileId, total }) => profileId !== actorId && total > 0)
+    .slice(0, bigEntry.traders)
+    .map(({ profileId }) => profileId);
+  return db.all<Recommended>(
+    `WITH entry AS (
+       SELECT t.*, w.profile_id FROM wallet w JOIN trade t ON t.wallet = w.address
+       WHERE w.profile_id ${oneOf} AND t.at_ms > ? AND t.id <= ? AND t.intent = 'enter'
+     ), usual AS (SELECT profile_id, avg(usd) AS usd FROM entry GROUP BY profile_id)
+     SELECT e.position_id AS positionId, e.at_ms AS atMs, e.usd, coalesce(e.tx, e.order_id, '') AS hash, max(e.usd / u.usd) AS score
+     FROM entry e JOIN usual u ON u.profile_id = e.profile_id
+     WHERE e.usd >= ? AND e.usd >= ? * u.usd AND EXISTS (
+       SELECT 1 FROM trade own WHERE own.chain = e.chain AND own.token = e.token AND own.id <= ? AND own.wallet ${oneOf})
+     GROUP BY e.position_id ORDER BY score DESC, e.position_id LIMIT ?`,
+    [
+      JSON.stringify(best),
+      newestMs - bigEntry.withinMs,
+      snapshot,
+      bigEntry.minUsd,
+      bigEntry.timesUsual,
+      snapshot,
+      JSON.stringify(wallets),
+      bigEntry.max,
+    ],
+  );
+}
