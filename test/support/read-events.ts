@@ -1,4 +1,4 @@
-import { type ReadEvent } from '../../src/sandbox/trades/read-rows.ts';
+import type { ReadEvent } from '../../src/sandbox/trades/read-rows.ts';
 import { type ReadOptions, readTrades } from '../../src/sandbox/trades/read-trades.ts';
 
 /** What reading a file gave, sorted by kind. */
