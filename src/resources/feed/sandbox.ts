@@ -1,7 +1,7 @@
 import type { Card } from '../../model/position.ts';
-import type { Handler, SandboxCall } from '../../sandbox/http/service.ts';
+import { type Handler, linkWith, type SandboxCall } from '../../sandbox/http/service.ts';
 import { cardsOf } from '../../sandbox/social/cards.ts';
-import { type FeedPage, feedPage, paginationOf } from '../../sandbox/social/feed-pages.ts';
+import { type FeedPage, feedPage } from '../../sandbox/social/feed-pages.ts';
 import { chainsOf, findProfile, followedBy, walletsOf } from '../../sandbox/social/lookup.ts';
 import { type Recommended, recommendedTrades } from '../../sandbox/social/standings.ts';
 import * as endpoints from './endpoints.ts';
@@ -43,6 +43,20 @@ export const home: Handler<typeof endpoints.home> = (input, call) => {
 
 function cardsOn({ ids }: FeedPage, { db, partner, nowMs }: SandboxCall): Card[] {
   return cardsOf(db, ids, { partner, nowMs, trades: 'all', replies: false, transactionHash: true });
+}
+
+/** The service's form of a page's cursors: with links back to this endpoint that keep every other query parameter. */
+function paginationOf(
+  { older, newer }: FeedPage,
+  endpoint: typeof endpoints.actor | typeof endpoints.home,
+  call: SandboxCall,
+) {
+  return {
+    olderCursor: older,
+    olderItemsURL: older && linkWith(call, endpoint, { olderThan: older, newerThan: null }),
+    newerCursor: newer,
+    newerItemsURL: newer && linkWith(call, endpoint, { olderThan: null, newerThan: newer }),
+  };
 }
 
 function forYou(card: Card, { atMs, usd, hash, score }: Recommended): Pick<Card, 'forYouTrade'> {

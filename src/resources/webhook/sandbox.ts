@@ -1,8 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { normalizeAddress } from '../../model/address.ts';
+import { exampleEventId } from '../../model/example-event.ts';
+import { signedHeader } from '../../model/webhook-signature.ts';
 import type { Db } from '../../sandbox/db/store.ts';
-import { probeDestination } from '../../sandbox/deliver/deliver.ts';
+import { post } from '../../sandbox/deliver/deliver.ts';
+import { eventOf, eventParts } from '../../sandbox/deliver/events.ts';
 import { type Handler, Refusal, type SandboxCall } from '../../sandbox/http/service.ts';
+import { type StoredTrade, tradeColumns } from '../../sandbox/trades/queries.ts';
 import type * as endpoints from './endpoints.ts';
 
 /** A registered webhook as it is stored. */
@@ -75,9 +79,34 @@ export const remove: Handler<typeof endpoints.remove> = ({ uid }, call) => {
   return {};
 };
 
-/** POST /v1/webhooks/feed/{uid}/validate: two probes with an example feed item; `error` says which went wrong. */
-export const validate: Handler<typeof endpoints.validate> = ({ uid }, call) =>
-  probeDestination(call, findWebhook(call, uid));
+/**
+ * POST /v1/webhooks/feed/{uid}/validate: an example event unsigned, which must not be answered 2xx, then signed, which must be; `error` says
+ * which went wrong. Source: wire-facts 3.18.
+ */
+export const validate: Handler<typeof endpoints.validate> = async ({ uid }, call) => {
+  const { destinationUrl, secret } = findWebhook(call, uid);
+  const body = JSON.stringify({ events: [exampleEvent(call)] });
+  const unsigned = await post(destinationUrl, body, undefined);
+  const signed = await post(destinationUrl, body, signedHeader(secret, body, Date.now()));
+  const wrong = [
+    ...(unsigned.ok ? [`the unsigned probe was answered ${unsigned.status} and must be refused`] : []),
+    ...(signed.ok ? [] : [`the signed probe must be answered 2xx: ${signed.error}`]),
+  ];
+  return wrong.length === 0 ? { success: true } : { success: false, error: wrong.join('; ') };
+};
+
+/** A feed item of the newest buy in the world; in an empty world an item without a card. */
+function exampleEvent({ db, partner, nowMs }: SandboxCall): Record<string, unknown> {
+  const trade = db.get<StoredTrade>(
+    `SELECT ${tradeColumns} FROM trade t WHERE t.side = 'buy' ORDER BY t.at_ms DESC, t.id DESC LIMIT 1`,
+  );
+  const parts =
+    trade === undefined
+      ? { reason: 'first-buy', feedItem: {} }
+      : eventParts(db, { type: 'new-feed-item', reason: 'first-buy', trade }, partner, nowMs);
+  const event = eventOf('new-feed-item', parts, { walletAddresses: [], externalIds: [] });
+  return { ...event, eventId: exampleEventId };
+}
 
 function subscribe(db: Db, id: number, addresses: readonly string[]): void {
   db.run('INSERT OR IGNORE INTO webhook_wallet (address, webhook_id) SELECT value, ? FROM json_each(?)', [

@@ -1,13 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { Agent } from 'node:http';
-import { exampleEventId } from '../../model/example-event.ts';
 import { withoutPassword } from '../../model/quoted.ts';
 import { signatureHeader, signedHeader } from '../../model/webhook-signature.ts';
 import { type Db, isLocked } from '../db/store.ts';
-import type { SandboxCall } from '../http/service.ts';
-import { type StoredTrade, tradeColumns } from '../trades/queries.ts';
-import { eventOf, eventParts } from './events.ts';
 import { isTaken, postDelivery } from './post.ts';
 
 /** Waits between the five tries, and how long one may take: section "Webhooks" of the sandbox's promises. */
@@ -221,32 +217,4 @@ export async function post(
   if ('error' in posted) return { ok: false, status: null, error: posted.error.message };
   const { status } = posted;
   return { ok: isTaken(status), status, error: isTaken(status) ? null : `HTTP ${status}` };
-}
-
-/** Probes a destination as `validate` does: unsigned (must not be 2xx), then signed (must be). Source: wire-facts 3.18. */
-export async function probeDestination(
-  call: SandboxCall,
-  { destinationUrl, secret }: { destinationUrl: string; secret: string },
-): Promise<{ success: boolean; error?: string }> {
-  const body = JSON.stringify({ events: [exampleEvent(call)] });
-  const unsigned = await post(destinationUrl, body, undefined);
-  const signed = await post(destinationUrl, body, signedHeader(secret, body, Date.now()));
-  const wrong = [
-    ...(unsigned.ok ? [`the unsigned probe was answered ${unsigned.status} and must be refused`] : []),
-    ...(signed.ok ? [] : [`the signed probe must be answered 2xx: ${signed.error}`]),
-  ];
-  return wrong.length === 0 ? { success: true } : { success: false, error: wrong.join('; ') };
-}
-
-/** A feed item of the newest buy in the world; in an empty world an item without a card. */
-function exampleEvent({ db, partner, nowMs }: SandboxCall): Record<string, unknown> {
-  const trade = db.get<StoredTrade>(
-    `SELECT ${tradeColumns} FROM trade t WHERE t.side = 'buy' ORDER BY t.at_ms DESC, t.id DESC LIMIT 1`,
-  );
-  const parts =
-    trade === undefined
-      ? { reason: 'first-buy', feedItem: {} }
-      : eventParts(db, { type: 'new-feed-item', reason: 'first-buy', trade }, partner, nowMs);
-  const event = eventOf('new-feed-item', parts, { walletAddresses: [], externalIds: [] });
-  return { ...event, eventId: exampleEventId };
 }

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Endpoint, InputOf, Params, WireNames } from '../../contract/endpoint.ts';
+import { type Endpoint, type InputOf, type Params, type WireNames, wireName } from '../../contract/endpoint.ts';
 import type { Db } from '../db/store.ts';
 
 export interface Partner {
@@ -60,6 +60,22 @@ export interface IncomingRequest {
   authorization: string | undefined;
   /** Read after the key was checked, and not at all for GET. */
   body: () => string | Promise<string>;
+}
+
+/** The address of a request with other values of some query parameters, by their keys in the endpoint; `null` takes one out. */
+export function linkWith(
+  { url, wire }: SandboxCall,
+  endpoint: Pick<Endpoint, 'id' | 'params'>,
+  values: Readonly<Record<string, string | null>>,
+): string {
+  const link = new URL(url);
+  for (const [key, value] of Object.entries(values)) {
+    const param = endpoint.params[key];
+    const name = param === undefined ? key : wireName(endpoint, key, param, wire);
+    link.searchParams.delete(name);
+    if (value !== null) link.searchParams.set(name, value);
+  }
+  return link.href;
 }
 
 /** The path of a target, without its query. */

@@ -1,8 +1,7 @@
-import { type Endpoint, wireName } from '../../contract/endpoint.ts';
 import { parseTime } from '../../model/duration.ts';
 import { parseJson } from '../../model/json.ts';
 import type { Db } from '../db/store.ts';
-import { defaultLimits, Refusal, type SandboxCall } from '../http/service.ts';
+import { defaultLimits, Refusal } from '../http/service.ts';
 import {
   arrange,
   currentSnapshot,
@@ -31,10 +30,9 @@ export interface FeedPage {
 }
 
 /**
- * A page of a feed. Without a cursor the newest cards; `olderThan` the cards below it; `newerThan` with a time the newest cards since then, with a
- * cursor those right above it, so that a walk to newer cards leaves none out. A walk shows each card once: it keeps the order of its beginning, and one to newer cards ends
- * with what arrived meanwhile and was not shown. Errors: Refusal 400 for both
- * directions at once, or a cursor that is none.
+ * A page of a feed. Without a cursor the newest cards; `olderThan` the cards below it; `newerThan` with a time the newest cards since then,
+ * with a cursor those right above it. A walk shows each card once, in the order of its beginning; one to newer cards ends with what arrived
+ * meanwhile and was not shown. Errors: Refusal 400 for both directions at once, or for what is no cursor.
  */
 export function feedPage(db: Db, request: PageRequest, scopeOf: ScopeOf): FeedPage {
   const { olderThan, newerThan, limit = defaultLimits.feed } = request;
@@ -139,31 +137,6 @@ function unseen(
 /** A card by its id, so that the mark holds when the world's times are moved; a place between cards as it is. */
 function markOf(place: Place): Mark {
   return place.id === '' || place.id === afterAll ? place : place.id;
-}
-
-/** The service's form of a page's cursors: with links back to this endpoint that keep every other query parameter. */
-export function paginationOf(
-  { ids: _, older, newer }: FeedPage,
-  endpoint: Pick<Endpoint, 'id' | 'params'>,
-  { url, wire }: SandboxCall,
-) {
-  const names = (['olderThan', 'newerThan'] as const).flatMap((key) => {
-    const param = endpoint.params[key];
-    return param === undefined ? [] : [[key, wireName(endpoint, key, param, wire)] as const];
-  });
-  const link = (way: 'olderThan' | 'newerThan', cursor: string | null) => {
-    if (cursor === null) return null;
-    const to = new URL(url);
-    for (const [, name] of names) to.searchParams.delete(name);
-    for (const [key, name] of names) if (key === way) to.searchParams.set(name, cursor);
-    return to.href;
-  };
-  return {
-    olderCursor: older,
-    olderItemsURL: link('olderThan', older),
-    newerCursor: newer,
-    newerItemsURL: link('newerThan', newer),
-  };
 }
 
 /** Behind every id of its second. */
