@@ -94,7 +94,7 @@ complete -c sotra -n '__sotra_at ""' -a 'doctor' -d 'Look at everything a comman
 complete -c sotra -n '__sotra_at ""' -a 'completion' -d 'Print the completion script of a shell'
 complete -c sotra -n '__sotra_at ""' -a 'sandbox' -d 'start, log, stop, import, reset, status, advance, trade, simulate'
 complete -c sotra -n '__sotra_at ""' -a 'request' -d 'Send any request to the service, with its key, and print the JSON answer'
-complete -c sotra -n '__sotra_at ""' -a 'probe' -d 'Find out which parameter names a deployment honors, by what its answers do'
+complete -c sotra -n '__sotra_at ""' -a 'probe' -d 'Find out which parameter names a deployment accepts'
 complete -c sotra -n '__sotra_at ""' -a 'openapi' -d 'Print the service\'s interface as an OpenAPI 3.1 document'
 complete -c sotra -n '__sotra_at ""' -a 'commands' -d 'List every command; with --json the whole tree for machines'
 complete -c sotra -n '__sotra_at ""' -a 'help' -d 'Explain exit-codes, environment, formatting, signing, webhooks; or a command'

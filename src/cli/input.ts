@@ -115,7 +115,7 @@ export async function resolveAliases(fields: readonly Field[], typed: Typed, kno
 }
 
 async function standsFor(label: string, text: string, { aliases, find }: KnownNames): Promise<string> {
-  if (text.startsWith('@')) return lookUp(label, text, aliases);
+  if (text.startsWith('@')) return findAlias(label, text, aliases);
   const [, start, end] = shortened.exec(text) ?? [];
   if (start === undefined || end === undefined) return text;
   const [found, ...others] = await find({ start, end });
@@ -126,7 +126,8 @@ async function standsFor(label: string, text: string, { aliases, find }: KnownNa
   );
 }
 
-function lookUp(label: string, name: string, aliases: Readonly<Record<string, string>>): string {
+/** What a saved name stands for; it is typed with its `@`. Errors: `usage` for one that is not saved, with the nearest one as hint. */
+export function findAlias(label: string, name: string, aliases: Readonly<Record<string, string>>): string {
   const found = Object.hasOwn(aliases, name.slice(1)) ? aliases[name.slice(1)] : undefined;
   if (found !== undefined) return found;
   const near = nearest(name.slice(1), Object.keys(aliases));

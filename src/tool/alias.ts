@@ -41,8 +41,8 @@ const set = defineCommand({
   words: ['alias', 'set'],
   summary: 'Save a name for an identifier',
   description:
-    'The name, with its @, may then stand wherever a command takes an address or a profile: sotra profile get @whale. A name that is\n' +
-    "saved already is replaced. PowerShell takes a bare @ for its own: write '@whale' there.",
+    'The name, with its @, works wherever a command takes an address or a profile: sotra profile get @whale. A name that is saved\n' +
+    "already is replaced. PowerShell reads a bare @ itself: write '@whale' there.",
   params: {
     name: local(nameSchema, 'the name, such as @whale', { positional: true }),
     identifier: local(identifierSchema, 'profile UUID, wallet or token address, or ext:<your user id>', {
@@ -120,5 +120,4 @@ function notSaved(name: string, known: readonly string[]) {
   );
 }
 
-/** The commands about saved names. */
 export const commands: readonly Command[] = [set, list, remove];

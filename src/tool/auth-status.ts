@@ -5,14 +5,12 @@ import { column } from '../output/columns.ts';
 import type { View } from '../output/view.ts';
 import { type KeyStore, lastFour, type Service } from '../settings/settings.ts';
 
-/** What `auth status --json` shows. */
 export interface AuthStatus {
   context: string | null;
   baseUrl: string | null;
   keySource: Service['keySource'];
   keySuffix: string | null;
   store: KeyStore | null;
-  /** Whether the service takes the key; only where it was asked. */
   valid?: boolean;
 }
 
@@ -36,11 +34,15 @@ export const statusView: View<AuthStatus, AuthStatus> = {
       show: ({ keySource }) => (keySource === null ? '' : sources[keySource]),
     }),
     column.text('store', 'Kept in', 'file or keychain, for a stored key'),
-    column.text('valid', 'Valid', 'whether the service accepts the key; with --check', {
-      show: ({ valid }) => (valid === undefined ? 'not checked' : valid ? 'yes' : 'no, the service refuses it'),
+    column.flag('valid', 'Valid', 'whether the service accepts the key; with --check', {
+      show: ({ valid }) => (valid === undefined ? 'not checked' : validity(valid)),
     }),
   ],
 };
+
+function validity(valid: boolean): string {
+  return valid ? 'yes' : 'no, the service refuses it';
+}
 
 /** The key in use and where it comes from. Errors: `key-missing` with the same facts as details; those of a call with `check`. */
 export async function authStatus({ check }: { check?: boolean | undefined }, context: Context): Promise<Result> {
@@ -55,11 +57,11 @@ export async function authStatus({ check }: { check?: boolean | undefined }, con
   if (service === undefined || service.apiKey === null) throw keyMissing(status, service);
   const notes = service.keyStore === 'file' ? [`The settings are in ${(await context.store()).path}.`] : [];
   if (!check) return { kind: 'answer', answer: status, view: statusView, notes };
-  const valid = await isTaken(context);
+  const valid = await isAccepted(context);
   return { kind: 'answer', answer: { ...status, valid }, view: statusView, notes, exitCode: valid ? 0 : 4 };
 }
 
-/** The service that is meant; `undefined` where nothing names one. */
+/** The service in use; `undefined` where nothing names one. */
 export async function serviceOf(context: Context): Promise<Service | undefined> {
   try {
     return await context.service();
@@ -83,7 +85,7 @@ function keyMissing(status: AuthStatus, service: Service | undefined): SotraErro
   });
 }
 
-async function isTaken(context: Context): Promise<boolean> {
+async function isAccepted(context: Context): Promise<boolean> {
   try {
     await context.request({ method: 'GET', path: checkPath });
     return true;
@@ -93,5 +95,5 @@ async function isTaken(context: Context): Promise<boolean> {
   }
 }
 
-/** The cheap request that shows whether a key is taken. */
+/** A cheap request that shows whether a key is accepted. */
 export const checkPath = '/v2/leaderboard?limit=1';

@@ -75,7 +75,6 @@ const status = defineCommand({
   run: authStatus,
 });
 
-/** The commands about API keys. */
 export const commands: readonly Command[] = [login, logout, status];
 
 interface LoginInput {

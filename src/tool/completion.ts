@@ -3,7 +3,6 @@ import { type Command, defineCommand } from '../cli/command.ts';
 import { shells } from '../cli/outline.ts';
 import { local } from '../contract/endpoint.ts';
 
-/** `completion`: the script that completes every command in a shell. */
 const completion = defineCommand({
   words: ['completion'],
   summary: 'Print the completion script of a shell',
@@ -27,5 +26,4 @@ const completion = defineCommand({
   },
 });
 
-/** The command, as the program takes it. */
 export const commands: readonly Command[] = [completion];

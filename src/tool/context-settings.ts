@@ -94,7 +94,7 @@ export interface ContextEntry {
   wire: Readonly<Record<string, string>>;
   keySuffix: string | null;
   store: KeyStore | null;
-  /** The origin the key was saved for: it is sent nowhere else. */
+  /** The only origin the key is sent to. */
   keyOrigin: string | null;
 }
 
@@ -123,19 +123,23 @@ function keyText({ keySuffix, store, keyOrigin, baseUrl, name }: ContextEntry): 
   return `...${keySuffix ?? ''} (${store})${elsewhere}`;
 }
 
+const baseUrlHelp = 'address of the service; none for the sandbox, which runs inside the command';
+const serviceNameHelp = 'first line of the signed text of a comment';
+const columns: View<unknown, ContextEntry>['columns'] = [
+  column.text('name', 'Context', 'its name'),
+  column.flag('current', 'Current', 'used when no context is named', {
+    show: ({ current }) => (current ? 'yes' : ''),
+  }),
+  column.text('baseUrl', 'Base URL', baseUrlHelp),
+  column.text('key', 'Key', 'end of its key and where it is kept', keyText, { cut: 'end' }),
+  column.text('serviceName', 'Service name', serviceNameHelp, { drop: 2 }),
+  column.text('layout', 'Layout', 'form of the signed text', { drop: 3 }),
+  column.text('wire', 'Wire names', 'parameters that this deployment calls otherwise', wireText, { cut: 'end' }),
+];
+
 function wireText({ wire }: ContextEntry): string | null {
   return Object.keys(wire).length === 0 ? null : JSON.stringify(wire);
 }
-
-const columns: View<unknown, ContextEntry>['columns'] = [
-  column.text('name', 'Context', 'its name'),
-  column.text('current', 'Current', 'used when no context is named', { show: ({ current }) => (current ? 'yes' : '') }),
-  column.text('baseUrl', 'Base URL', 'address of the service; none for the sandbox, which runs inside the command'),
-  column.text('key', 'Key', 'end of its key and where it is stored', keyText, { cut: 'end' }),
-  column.text('serviceName', 'Service name', 'first line of the signed text of a comment', { drop: 2 }),
-  column.text('layout', 'Layout', 'form of the signed text', { drop: 3 }),
-  column.text('wire', 'Wire names', 'parameters that have other names in this deployment', wireText, { cut: 'end' }),
-];
 
 export const listView: View<{ contexts: ContextEntry[] }, ContextEntry> = {
   layout: 'table',

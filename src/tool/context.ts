@@ -220,5 +220,4 @@ async function removeKey(which: string, baseUrl: string, { warn }: Context): Pro
   }
 }
 
-/** The commands about contexts. */
 export const commands: readonly Command[] = [list, show, use, set, remove];

@@ -3,14 +3,27 @@ import { join } from 'node:path';
 import { type Command, defineCommand } from '../cli/command.ts';
 import type { Context } from '../context.ts';
 import { SotraError } from '../errors.ts';
-import type { NetworkFailure } from '../http/failures.ts';
-import { versionHint } from '../http/failures.ts';
-import type { Shown, View } from '../output/view.ts';
+import { type NetworkFailure, versionHint } from '../http/failures.ts';
+import { column } from '../output/columns.ts';
+import type { View } from '../output/view.ts';
 import { describeKey, readEnv, type Service } from '../settings/settings.ts';
 import { checkPath } from './auth-status.ts';
 
-/** One thing that was looked at. */
-export interface Check {
+/** What doctor looks at, in its order: header and help of its column. */
+const names = {
+  node: ['Node', 'version of Node'],
+  settings: ['Settings', 'the settings file and its mode'],
+  service: ['Service', 'which service is used and why'],
+  key: ['Key', 'where the API key comes from and whether it is accepted'],
+  reach: ['Reach', 'whether the service answers'],
+  tls: ['TLS', 'whether the connection is private'],
+  clock: ['Clock', "this machine's clock against the service's"],
+  terminal: ['Terminal', 'what the terminal can show'],
+  sandbox: ['Sandbox', 'the built-in sandbox'],
+} as const;
+type CheckName = keyof typeof names;
+
+interface Check {
   check: CheckName;
   state: 'ok' | 'warning' | 'problem' | 'skipped';
   found: string;
@@ -18,55 +31,27 @@ export interface Check {
   fix: string | null;
 }
 
-/** What doctor looks at, in its order. */
-type CheckName = 'node' | 'settings' | 'service' | 'key' | 'reach' | 'tls' | 'clock' | 'terminal' | 'sandbox';
-
-/** What `doctor --json` shows. */
 interface Diagnosis {
   ok: boolean;
   checks: Check[];
 }
 
-const names: readonly (readonly [CheckName, string, string])[] = [
-  ['node', 'Node', 'version of Node'],
-  ['settings', 'Settings', 'the settings file and its mode'],
-  ['service', 'Service', 'which service is used and why'],
-  ['key', 'Key', 'where the API key comes from and whether it is taken'],
-  ['reach', 'Reach', 'whether the service answers'],
-  ['tls', 'TLS', 'whether the connection is private'],
-  ['clock', 'Clock', "this machine's clock against the service's"],
-  ['terminal', 'Terminal', 'what the terminal can show'],
-  ['sandbox', 'Sandbox', 'the built-in sandbox'],
-];
-
+const leads = { ok: 'ok', warning: 'WARNING', problem: 'PROBLEM', skipped: 'not checked' } as const;
 const tones = { ok: 'plain', warning: 'strong', problem: 'loss', skipped: 'muted' } as const;
-
-function cell({ checks }: Diagnosis, name: CheckName): Check | undefined {
-  return checks.find(({ check }) => check === name);
-}
-
-function text({ state, found, fix }: Check): string {
-  const lead = state === 'ok' ? 'ok' : state === 'skipped' ? 'not checked' : state.toUpperCase();
-  return `${lead}: ${found}${fix === null ? '' : `. Fix: ${fix}`}`;
-}
 
 const view: View<Diagnosis, Diagnosis> = {
   layout: 'record',
   rows: (diagnosis) => [diagnosis],
-  columns: names.map(([key, header, help]) => ({
-    key,
-    header,
-    help,
-    cut: 'end',
-    value: (diagnosis) => {
-      const check = cell(diagnosis, key);
-      return check === undefined ? null : text(check);
-    },
-    show: (diagnosis): Shown => {
-      const check = cell(diagnosis, key);
-      return check === undefined ? { text: '' } : { text: text(check), tone: tones[check.state] };
-    },
-  })),
+  columns: (Object.keys(names) as CheckName[]).map((name) => {
+    const [header, help] = names[name];
+    const checkIn = ({ checks }: Diagnosis) => checks.find(({ check }) => check === name) as Check;
+    const text = (diagnosis: Diagnosis) => {
+      const { state, found, fix } = checkIn(diagnosis);
+      return `${leads[state]}: ${found}${fix === null ? '' : `. Fix: ${fix}`}`;
+    };
+    const show = (diagnosis: Diagnosis) => ({ text: text(diagnosis), tone: tones[checkIn(diagnosis).state] });
+    return column.text(name, header, help, text, { cut: 'end', show });
+  }),
 };
 
 const doctorCommand: Command = defineCommand({
@@ -107,7 +92,7 @@ async function examine(context: Context): Promise<Check[]> {
   const service = await context.service().catch((error: unknown) => asError(error));
   const online =
     service instanceof SotraError || service.kind === 'sandbox' ? undefined : await askService(service, context);
-  const findings: Record<Check['check'], Finding> = {
+  const findings: Record<CheckName, Finding> = {
     node: checkNode(context),
     settings: await checkSettings(context),
     service: checkService(service, context),
@@ -118,7 +103,7 @@ async function examine(context: Context): Promise<Check[]> {
     terminal: checkTerminal(context),
     sandbox: await checkSandbox(context),
   };
-  return (Object.keys(findings) as Check['check'][]).map((check) => ({ check, ...findings[check] }));
+  return (Object.keys(names) as CheckName[]).map((check) => ({ check, ...findings[check] }));
 }
 
 function checkNode({ world }: Context): Finding {
@@ -176,7 +161,7 @@ function checkKeyOf(service: Service | SotraError, online: Online | undefined): 
 interface Online {
   status?: number;
   ms: number;
-  /** Milliseconds of the service's clock, with the span of ours in which it was read. */
+  /** The service's clock, in Unix milliseconds. */
   date?: number;
   failure?: { message: string; code: string };
 }

@@ -48,18 +48,14 @@ function partsOf(topic: string): readonly Part[] {
   );
 }
 
+const endpointText = ({ endpoint }: CommandEntry) => endpoint && `${endpoint.method} ${endpoint.path}`;
+
 const view: View<{ commands: CommandEntry[] }, CommandEntry> = {
   layout: 'table',
   rows: ({ commands }) => commands,
   columns: [
     column.text('command', 'Command', 'the words to type'),
-    column.text(
-      'endpoint',
-      'Endpoint',
-      'the endpoint it calls',
-      ({ endpoint }) => endpoint && `${endpoint.method} ${endpoint.path}`,
-      { cut: 'end' },
-    ),
+    column.text('endpoint', 'Endpoint', 'the endpoint it is one to one with', endpointText, { cut: 'end' }),
     column.text('source', 'From', 'spec or public', ({ endpoint }) => endpoint?.source, { extra: true }),
     column.text('summary', 'What it does', 'summary', { cut: 'end' }),
   ],

@@ -8,7 +8,6 @@ import type { Endpoint } from '../contract/endpoint.ts';
 import { type AnyEndpoint, endpoints, views } from '../resources/index.ts';
 import { presets, servedSandboxUrl } from '../settings/settings.ts';
 
-/** `openapi`: the contract of the service as an OpenAPI 3.1 document. */
 const openApiCommand: Command = defineCommand({
   words: ['openapi'],
   summary: "Print the service's interface as an OpenAPI 3.1 document",
@@ -84,5 +83,4 @@ async function samplesOf(endpoint: Endpoint): Promise<Record<string, unknown>> {
   return found;
 }
 
-/** The command, as the program takes it. */
 export const commands: readonly Command[] = [openApiCommand];

@@ -20,10 +20,12 @@ export interface Asker {
   known: Map<string, string>;
 }
 
+export type FreshAsker = Asker & { fresh: Asker['ask'] };
+
 const refusals = ['bad-request', 'not-found', 'conflict', 'request-refused'];
 
 /** An asker that remembers what it asked; `fresh` asks again. Errors: those of the call that are no refusal. */
-export function createAsker(context: Context, overrides: WireNames): Asker & { fresh: Asker['ask'] } {
+export function createAsker(context: Context, overrides: WireNames): FreshAsker {
   const answers = new Map<string, Promise<unknown>>();
   const known = new Map(Object.entries(overrides));
   const count = { calls: 0 };
@@ -99,9 +101,13 @@ export async function findSubjects({ ask, need }: Pick<Asker, 'ask' | 'need'>): 
   };
   const answer = await need(leaderboard as Endpoint, {});
   if (!Array.isArray(at(answer, 'traders')))
-    throw new SotraError('contract', 'the leaderboard came without a list of traders: there is nobody to ask about', {
-      hint: 'See it as it came: sotra request GET /v2/leaderboard',
-    });
+    throw new SotraError(
+      'contract',
+      'the leaderboard came without a list of traders: there is no trader to ask about',
+      {
+        hint: 'See it as it came: sotra request GET /v2/leaderboard',
+      },
+    );
   const board = itemsIn(answer);
   const traders = board.filter((item) => typeof at(item, 'profile', 'addresses', 0) === 'string');
   const [first] = traders;
@@ -196,69 +202,22 @@ function commentOf(card: unknown): Record<string, unknown> | undefined {
   return trades.flatMap((trade) => (at(trade, 'comments') ?? []) as Record<string, unknown>[])[0];
 }
 
-/** Names that services use for such a thing, tried where the assumed one is not heard. */
-export const otherNames: Readonly<Record<string, readonly string[]>> = {
-  limit: ['limit', 'count', 'pageSize', 'page_size', 'perPage', 'per_page', 'size', 'take', 'first', 'n', 'max'],
-  page: ['page', 'pageNumber', 'page_number', 'pageIndex', 'pageNo', 'p'],
-  cursor: ['cursor', 'after', 'next', 'nextCursor', 'next_cursor', 'pageToken', 'page_token', 'startAfter', 'from'],
-  chains: ['chains', 'chain', 'chainIds', 'chain_ids', 'networks', 'network', 'chainFilter', 'blockchains'],
-  chain: ['chain', 'chainId', 'network', 'blockchain', 'tokenChain'],
-  timeframe: ['timeframe', 'timeFrame', 'time_frame', 'period', 'window', 'interval', 'range', 'duration'],
-  viewerAddresses: [
-    'viewerAddresses',
-    'viewerAddress',
-    'viewer_addresses',
-    'viewers',
-    'viewer',
-    'userAddresses',
-    'userAddress',
-    'as',
-  ],
-  onlyWithComments: [
-    'onlyWithComments',
-    'withComments',
-    'hasComments',
-    'commentsOnly',
-    'only_with_comments',
-    'commented',
-  ],
-  address: ['address', 'userAddress', 'walletAddress', 'wallet', 'identifier', 'trader'],
-  identifier: [
-    'identifier',
-    'address',
-    'addressOrUid',
-    'addresses',
-    'actor',
-    'actorAddress',
-    'profileId',
-    'profile',
-    'user',
-    'uid',
-    'id',
-  ],
-  addresses: ['addresses', 'address', 'walletAddresses', 'wallets', 'userAddresses', 'followers', 'addressOrUid'],
-  hashes: [
-    'transactionHashes',
-    'transactionHash',
-    'txnHashes',
-    'txnHash',
-    'txHashes',
-    'txHash',
-    'hashes',
-    'hash',
-    'transactions',
-  ],
-  includeForYou: ['includeForYou', 'forYou', 'includeForYouTrades', 'withForYou', 'for_you', 'includeRecommended'],
-  minTradeUsd: [
-    'minTradeUsd',
-    'minTradeUSD',
-    'minUsd',
-    'minUSD',
-    'minTradeValue',
-    'minValueUsd',
-    'min_trade_usd',
-    'minAmount',
-  ],
-  minMarketCap: ['minMarketCap', 'marketCapMin', 'minMarketCapUsd', 'minMcap', 'min_market_cap', 'marketCapGte'],
-  maxMarketCap: ['maxMarketCap', 'marketCapMax', 'maxMarketCapUsd', 'maxMcap', 'max_market_cap', 'marketCapLt'],
+/** Names that services use for such a parameter, tried when the assumed one is not accepted. */
+export const otherNames: Readonly<Record<string, string>> = {
+  limit: 'limit count pageSize page_size perPage per_page size take first n max',
+  page: 'page pageNumber page_number pageIndex pageNo p',
+  cursor: 'cursor after next nextCursor next_cursor pageToken page_token startAfter from',
+  chains: 'chains chain chainIds chain_ids networks network chainFilter blockchains',
+  chain: 'chain chainId network blockchain tokenChain',
+  timeframe: 'timeframe timeFrame time_frame period window interval range duration',
+  viewerAddresses: 'viewerAddresses viewerAddress viewer_addresses viewers viewer userAddresses userAddress as',
+  onlyWithComments: 'onlyWithComments withComments hasComments commentsOnly only_with_comments commented',
+  address: 'address userAddress walletAddress wallet identifier trader',
+  identifier: 'identifier address addressOrUid addresses actor actorAddress profileId profile user uid id',
+  addresses: 'addresses address walletAddresses wallets userAddresses followers addressOrUid',
+  hashes: 'transactionHashes transactionHash txnHashes txnHash txHashes txHash hashes hash transactions',
+  includeForYou: 'includeForYou forYou includeForYouTrades withForYou for_you includeRecommended',
+  minTradeUsd: 'minTradeUsd minTradeUSD minUsd minUSD minTradeValue minValueUsd min_trade_usd minAmount',
+  minMarketCap: 'minMarketCap marketCapMin minMarketCapUsd minMcap min_market_cap marketCapGte',
+  maxMarketCap: 'maxMarketCap marketCapMax maxMarketCapUsd maxMcap max_market_cap marketCapLt',
 };

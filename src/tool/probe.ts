@@ -9,7 +9,15 @@ import { column } from '../output/columns.ts';
 import type { View } from '../output/view.ts';
 import { endpoints } from '../resources/index.ts';
 import { at, checks, type Plan } from './probe-checks.ts';
-import { createAsker, findSubjects, nameOf, otherNames, type Pairs, type Subjects } from './probe-service.ts';
+import {
+  createAsker,
+  type FreshAsker,
+  findSubjects,
+  nameOf,
+  otherNames,
+  type Pairs,
+  type Subjects,
+} from './probe-service.ts';
 
 interface Report {
   baseUrl: string;
@@ -26,31 +34,30 @@ const view: View<Report, Finding> = {
   rows: ({ names }) => names,
   columns: [
     column.text('parameter', 'Parameter', 'endpoint and parameter'),
-    column.text('assumed', 'Asked as', 'the name asked with first', { extra: true }),
+    column.text('assumed', 'Tried as', 'the name tried first', { extra: true }),
     column.text('verdict', 'Found', 'as assumed, other name, not found, or cannot tell', {
       show: ({ verdict, name }) => ({
         text: verdict === 'other name' ? `other: ${name}` : verdict,
         tone: tones[verdict],
       }),
     }),
-    column.text('name', 'Heard as', 'the name that the service accepts', { drop: 1 }),
+    column.text('name', 'Accepted name', 'the name that the service accepts', { drop: 1 }),
     column.text('evidence', 'Evidence', 'what showed it', { cut: 'end' }),
     column.text('source', 'From', 'public or assumed', { extra: true }),
   ],
   notes: ({ calls, wire, baseUrl }) => {
     const count = Object.keys(wire).length;
-    const more = count === 0 ? '' : `; ${count} go by another name: --save keeps them in the context`;
+    const more = count === 0 ? '' : `; ${count} have another name: --save stores them in the context`;
     return [`${calls} requests to ${baseUrl}, all of them reads${more}.`];
   },
 };
 
-/** `probe`: which of the names that are not from the interface document a deployment honors, by behavior. */
 const probeCommand: Command = defineCommand({
   words: ['probe'],
-  summary: 'Find out which parameter names a deployment honors, by what its answers do',
+  summary: 'Find out which parameter names a deployment accepts',
   description:
-    'For each name that the interface document does not give: asks with it and looks whether the answer changes as it must, then\n' +
-    'tries other names. It only reads. What cannot be told by reading is said, not guessed.',
+    'For each name that the interface document does not give: sends a request with it and checks that the answer changes as expected,\n' +
+    'then tries other names. Only reads. What reading cannot show is reported as cannot tell.',
   params: {
     save: local(z.boolean().optional(), 'write the names that differ into the context'),
     try: local(
@@ -72,7 +79,7 @@ const probeCommand: Command = defineCommand({
     const { findings, calls } = await probeNames(context, readTries(typed ?? []));
     const changed = findings.filter((one) => one.verdict === 'other name');
     const wire = { ...before, ...Object.fromEntries(changed.map((one) => [one.parameter, one.name ?? one.assumed])) };
-    if (save && name !== undefined) await keep(name, wire, context);
+    if (save && name !== undefined) await saveNames(name, wire, context);
     const report: Report = { baseUrl, calls, names: findings, wire };
     return { kind: 'answer', answer: report, view };
   },
@@ -87,53 +94,49 @@ function readTries(typed: readonly string[]): Record<string, string[]> {
   return tries;
 }
 
-async function keep(name: string, wire: WireNames, context: Context): Promise<void> {
+async function saveNames(name: string, wire: WireNames, context: Context): Promise<void> {
   const store = await context.store();
   await store.update(context.world, (settings) => ({
     ...settings,
     contexts: { ...settings.contexts, [name]: { ...settings.contexts[name], wire } },
   }));
-  context.note(`Context ${name} has ${Object.keys(wire).length} names of its own now.`);
+  context.note(`Context ${name} now has ${Object.keys(wire).length} names of its own.`);
 }
 
-/** The command, as the program takes it. */
 export const commands: readonly Command[] = [probeCommand];
 
 type Verdict = 'as assumed' | 'other name' | 'not found' | 'cannot tell';
 
-/** What was found out about one name. */
-export interface Finding {
+interface Finding {
   /** `leaderboard.list.limit`. */
   parameter: string;
   source: string;
   assumed: string;
   verdict: Verdict;
-  /** The name that the service hears; `null` where none was found. */
+  /** The name that the service accepts; `null` where none was found. */
   name: string | null;
   evidence: string;
 }
 
-type Asking = ReturnType<typeof createAsker>;
-
-interface Probing {
-  asker: Asking;
+interface Probe {
+  asker: FreshAsker;
   subjects: Subjects;
   /** Names to try besides the known ones, by key. */
   tries: Readonly<Record<string, readonly string[]>>;
 }
 
 /**
- * What the service hears, name by name, found out by reading alone. An endpoint's required names come first, then its page size, which the
+ * What the service accepts, name by name, found out by reading alone. An endpoint's required names come first, then its page size, which the
  * others need. Errors: those of the calls; `not-found` where there is no leaderboard to begin from.
  */
-export async function probeNames(
+async function probeNames(
   context: Context,
   tries: Readonly<Record<string, readonly string[]>>,
 ): Promise<{ findings: Finding[]; calls: number }> {
   const asker = createAsker(context, (await context.service()).wire);
   const subjects = await findSubjects(asker);
   if (subjects === undefined)
-    throw new SotraError('not-found', 'the leaderboard is empty: there is nobody to ask about', {
+    throw new SotraError('not-found', 'the leaderboard is empty: there is no trader to ask about', {
       hint: 'Probe a deployment with data, or fill the sandbox first.',
     });
   const findings: Finding[] = [];
@@ -151,7 +154,7 @@ function inOrder(names: OpenName[]): OpenName[] {
   return [...names].sort((a, b) => rank(a) - rank(b));
 }
 
-async function probeOne(endpoint: Endpoint, { id, key, param }: OpenName, probing: Probing): Promise<Finding> {
+async function probeOne(endpoint: Endpoint, { id, key, param }: OpenName, probing: Probe): Promise<Finding> {
   const assumed = nameOf(endpoint, key, probing.asker.known);
   const finding = { parameter: id, source: param.source, assumed };
   const cannot = (evidence: string): Finding => ({ ...finding, verdict: 'cannot tell', name: null, evidence });
@@ -174,7 +177,7 @@ async function probeOne(endpoint: Endpoint, { id, key, param }: OpenName, probin
   return cannot(silent);
 }
 
-interface Trial {
+interface Setup {
   /** The inputs besides the one in question. */
   rest: Input;
   /** Required inputs whose names are not found yet, under every name they may have. */
@@ -185,13 +188,13 @@ interface Trial {
 async function findName(
   endpoint: Endpoint,
   { key, param }: OpenName,
-  trial: Trial,
+  setup: Setup,
   finding: Pick<Finding, 'parameter' | 'source' | 'assumed'>,
-  probing: Probing,
+  probing: Probe,
 ): Promise<Finding> {
   const { assumed } = finding;
-  const { plan } = trial;
-  const test = (names: readonly string[]) => tryNames(endpoint, names, trial, probing.asker);
+  const { plan } = setup;
+  const test = (names: readonly string[]) => tryNames(endpoint, names, setup, probing.asker);
   const taken = Object.keys(endpoint.params).filter((one) => one !== key);
   const used = taken.map((one) => nameOf(endpoint, one, probing.asker.known));
   const names = namesFor(key, param, probing).filter((name) => name !== assumed && !used.includes(name));
@@ -200,17 +203,17 @@ async function findName(
   const found = await search(names, test);
   if (found !== undefined) return { ...finding, verdict: 'other name', ...found };
   if (plan.silence !== undefined) return { ...finding, verdict: 'cannot tell', name: null, evidence: plan.silence };
-  const evidence = `the answer did not change as it must, with ${assumed} and ${names.length} other names`;
+  const evidence = `the answer did not change as expected, with ${assumed} and ${names.length} other names`;
   return { ...finding, verdict: 'not found', name: null, evidence };
 }
 
 type Input = Readonly<Record<string, unknown>>;
 
-function namesFor(key: string, param: Param, { tries }: Pick<Probing, 'tries'>): string[] {
-  return [...new Set([...(tries[key] ?? []), ...(param.aliases ?? []), ...(otherNames[key] ?? [])])];
+function namesFor(key: string, param: Param, { tries }: Pick<Probe, 'tries'>): string[] {
+  return [...new Set([...(tries[key] ?? []), ...(param.aliases ?? []), ...(otherNames[key]?.split(' ') ?? [])])];
 }
 
-function unsurePairs(endpoint: Endpoint, key: string, input: Input, probing: Probing): Pairs {
+function unsurePairs(endpoint: Endpoint, key: string, input: Input, probing: Probe): Pairs {
   const open = openNames(endpoint).filter((one) => one.key !== key && !kindOf(one.param.schema).optional);
   const unknown = open.filter((one) => input[one.key] !== undefined && !probing.asker.known.has(one.id));
   return unknown.flatMap((one) =>
@@ -220,8 +223,8 @@ function unsurePairs(endpoint: Endpoint, key: string, input: Input, probing: Pro
   );
 }
 
-interface Trying {
-  /** What shows that one of the names is heard. */
+interface Trial {
+  /** What shows that one of the names is accepted. */
   evidence: string | undefined;
   /** The service refused the request as it was. */
   refused: boolean;
@@ -231,9 +234,9 @@ interface Trying {
 async function tryNames(
   endpoint: Endpoint,
   names: readonly string[],
-  { rest, unsure, plan }: Trial,
-  asker: Asking,
-): Promise<Trying> {
+  { rest, unsure, plan }: Setup,
+  asker: FreshAsker,
+): Promise<Trial> {
   const answers: unknown[] = [];
   for (const value of plan.values)
     answers.push(await asker.ask(endpoint, rest, [...unsure, ...names.map((name) => [name, value] as const)]));
@@ -244,10 +247,10 @@ async function tryNames(
   return { evidence: plan.judge(plan.values.map(() => again)) === undefined ? evidence : undefined, refused };
 }
 
-/** The one name among several that is heard, found by halving; also where nothing shows because several together are refused. */
+/** The one name among several that is accepted, found by halving; also where nothing shows because several together are refused. */
 async function search(
   names: readonly string[],
-  test: (names: readonly string[]) => Promise<Trying>,
+  test: (names: readonly string[]) => Promise<Trial>,
 ): Promise<{ name: string; evidence: string } | undefined> {
   const [first] = names;
   if (first === undefined) return undefined;
@@ -264,7 +267,7 @@ async function fromLink(
   key: 'olderThan' | 'newerThan',
   input: Input,
   finding: Pick<Finding, 'parameter' | 'source' | 'assumed'>,
-  { asker }: Probing,
+  { asker }: Probe,
 ): Promise<Finding> {
   const sized = asker.known.has(`${endpoint.id}.limit`) ? { ...input, limit: 1 } : input;
   const first = await asker.ask(endpoint, sized);

@@ -1,18 +1,16 @@
 import { z } from 'zod';
 import { type Command, defineCommand, type Result } from '../cli/command.ts';
 import { serviceExitCodes } from '../cli/endpoint-command.ts';
-import { aliasPattern } from '../cli/input.ts';
+import { findAlias } from '../cli/input.ts';
 import type { Context } from '../context.ts';
 import { local } from '../contract/endpoint.ts';
 import { usageError } from '../errors.ts';
 import { isEvmAddress, isSolanaAddress, isUuid, normalizeAddress } from '../model/address.ts';
-import { nearest } from '../model/nearest.ts';
 import type { Profile } from '../model/profile.ts';
 import { column } from '../output/columns.ts';
 import type { View } from '../output/view.ts';
 import { get as getProfile } from '../resources/profile/endpoints.ts';
 
-/** One thing known of somebody, and where it was found. */
 interface Fact {
   fact: string;
   value: string;
@@ -35,12 +33,11 @@ const view: View<Whois, Fact> = {
   ],
 };
 
-/** `whois`: who is behind an address, UUID, external id or alias, each part with its source. */
 const whoisCommand: Command = defineCommand({
   words: ['whois'],
   summary: 'Who is behind an address, profile id, ext: id or alias',
   description:
-    'Says of every part where it comes from: the text itself, your settings, or the profile that the service gives.',
+    'Every fact says where it comes from: the text itself, your settings, or the profile that the service returns.',
   params: {
     who: local(z.string().min(1), 'address, profile UUID, ext:<your user id> or @alias', { positional: true }),
   },
@@ -56,7 +53,7 @@ const whoisCommand: Command = defineCommand({
 
 async function whois({ who }: { who: string }, context: Context): Promise<Result> {
   const { aliases = {} } = (await context.store()).read();
-  const identifier = who.startsWith('@') ? lookUp(who, aliases) : who;
+  const identifier = who.startsWith('@') ? findAlias('<who>', who, aliases) : who;
   const kind = kindOf(identifier);
   const { data: profile } = await context.call(getProfile, { identifier });
   const answer: Whois = {
@@ -70,16 +67,6 @@ async function whois({ who }: { who: string }, context: Context): Promise<Result
     ],
   };
   return { kind: 'answer', answer, view };
-}
-
-function lookUp(name: string, aliases: Readonly<Record<string, string>>): string {
-  const found = aliasPattern.test(name) && Object.hasOwn(aliases, name.slice(1)) ? aliases[name.slice(1)] : undefined;
-  if (found !== undefined) return found;
-  const near = nearest(name.slice(1), Object.keys(aliases));
-  throw usageError(
-    `<who> ${name}: no such alias`,
-    near === undefined ? 'See sotra alias list.' : `Did you mean @${near}?`,
-  );
 }
 
 // 64 digits may as well be somebody's private key: never repeated in full.
@@ -134,5 +121,4 @@ function serviceFacts({ name, id, status, externalId, addresses, metadata }: Pro
   return facts.flatMap(([fact, value]) => (value ? [{ fact, value, from: 'service' }] : []));
 }
 
-/** The command, as the program takes it. */
 export const commands: readonly Command[] = [whoisCommand];

@@ -1,10 +1,37 @@
 import { expect, test } from 'vitest';
+import type { Endpoint } from '../../src/contract/endpoint.ts';
 import { endpoints } from '../../src/resources/index.ts';
 import { run, stub } from '../support/harness.ts';
-import { witnesses } from '../support/witness.ts';
+import { type Witness, witnesses } from '../support/witness.ts';
 
 test('every endpoint has a row in the hand-typed table, and no row speaks of another', () => {
   expect(Object.keys(witnesses).sort()).toEqual(endpoints.map((endpoint) => endpoint.id as string).sort());
+});
+
+/** What the sandbox understands and no command sends. */
+const withoutFlag = ['webhook.add-addresses.destinationUrl'];
+
+/** The clock of the rows: some of them name a moment ahead of it. */
+const now = Date.UTC(2026, 10, 20);
+
+/** Whether a row sends a parameter, by the name that the endpoint has for it. */
+function sends({ path, body }: Witness, key: string, { params }: Endpoint): boolean {
+  const { place, wire = key } = params[key] as Endpoint['params'][string];
+  const { searchParams } = new URL(path, 'http://service.test');
+  if (place === 'query') return searchParams.has(wire);
+  if (place === 'body') return Object.hasOwn(body ?? {}, wire);
+  return place === 'path' || body !== undefined;
+}
+
+test('every parameter of every endpoint stands in a row', () => {
+  const absent = endpoints.flatMap((endpoint: Endpoint) =>
+    Object.entries(endpoint.params)
+      .filter(
+        ([key, { place }]) => place !== 'local' && !witnesses[endpoint.id]?.some((row) => sends(row, key, endpoint)),
+      )
+      .map(([key]) => `${endpoint.id}.${key}`),
+  );
+  expect(absent).toEqual(withoutFlag);
 });
 
 for (const [id, rows] of Object.entries(witnesses))
@@ -14,7 +41,7 @@ for (const [id, rows] of Object.entries(witnesses))
     let sentAhead = 0;
     for (const { argv, ahead = 0, ...expected } of rows) {
       sentAhead += ahead;
-      await run([...(typeof argv === 'string' ? argv.split(' ') : argv), '--json'], { env: service.env });
+      await run([...(typeof argv === 'string' ? argv.split(' ') : argv), '--json'], { env: service.env, now });
       const sent = service.requests.at(-1);
       const body = sent?.body === '' ? {} : { body: JSON.parse(sent?.body ?? '') };
       expect({ method: sent?.method, path: sent?.url, ...body }).toEqual(expected);

@@ -80,6 +80,11 @@ export const witnesses: Readonly<Record<string, readonly Witness[]>> = {
   'profile.follows': [
     { argv: `profile follows ${uuid}`, method: 'GET', path: `/v1/addresses/${uuid}/follows` },
     { argv: `profile follows ${wallet} --limit 1`, method: 'GET', path: `/v1/addresses/${wallet}/follows?limit=1` },
+    {
+      argv: `profile follows ext:user_abc123 --cursor MTIzOmFi --limit 100`,
+      method: 'GET',
+      path: '/v1/addresses/ext%3Auser_abc123/follows?cursor=MTIzOmFi&limit=100',
+    },
   ],
   'profile.set-name': [
     {
@@ -229,6 +234,11 @@ export const witnesses: Readonly<Record<string, readonly Witness[]>> = {
       method: 'GET',
       path: `/v1/feed?addresses=${wallet}&addresses=${mint}&chains=hyperliquid&limit=1&onlyWithComments=true&minTradeUsd=10&olderThan=2026-07-03`,
     },
+    {
+      argv: `feed home ext:user_abc123 --newer-than 2026-07-03T12:00:00Z`,
+      method: 'GET',
+      path: '/v1/feed?addresses=ext%3Auser_abc123&newerThan=2026-07-03T12%3A00%3A00Z',
+    },
   ],
   'comment.post': [
     {
@@ -287,6 +297,17 @@ export const witnesses: Readonly<Record<string, readonly Witness[]>> = {
       method: 'POST',
       path: `/v1/swap-comment/${uuid}/copyswap`,
       body: { tokenAddress: 'ETH', chain: 'hyperliquid', actorAddresses: [wallet, mint] },
+    },
+    {
+      argv: `comment copy ${uuid} --token BTC --chain hyperliquid --actor-address ${wallet} --track-exit-until 2026-11-22T12:30:00Z`,
+      method: 'POST',
+      path: `/v1/swap-comment/${uuid}/copyswap`,
+      body: {
+        tokenAddress: 'BTC',
+        chain: 'hyperliquid',
+        actorAddress: wallet,
+        trackExitUntil: '2026-11-22T12:30:00.000Z',
+      },
     },
   ],
   'webhook.register': [
