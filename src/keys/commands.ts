@@ -7,21 +7,20 @@ import { chainSchema } from '../model/chain.ts';
 export const checkArgv = async (argv: readonly string[]) =>
   (await import('./private-key.ts')).refuseSecretArguments(argv);
 
+const text = z.string().min(1).optional();
+
 /** Where the key comes from: one of them; never an argument. On a terminal the key is asked for where none is given. */
 const sources = {
-  keyFile: local(
-    z.string().min(1).optional(),
-    'file with the key: hex, a Solana keypair (CLI JSON or base58), or a V3 keystore',
-  ),
-  keyEnv: local(z.string().min(1).optional(), 'name of the environment variable that holds the key'),
+  keyFile: local(text, 'file with the key: hex, a Solana keypair (CLI JSON or base58), or a V3 keystore'),
+  keyEnv: local(text, 'name of the environment variable that holds the key'),
   keyStdin: local(z.boolean().optional(), 'read the key from stdin'),
 };
-const passwordFile = local(z.string().min(1).optional(), 'file with the password of a keystore or stored key');
+const passwordFile = local(text, 'file with the password of a keystore or stored key');
 
 /** The same with a stored key, as commands take it that sign. */
 export const keyParams = {
   ...sources,
-  key: local(z.string().min(1).optional(), 'name of a stored key (see sotra key list)'),
+  key: local(text, 'name of a stored key (see sotra key list)'),
   passwordFile,
 };
 
@@ -38,7 +37,7 @@ export const commands: readonly Command[] = [
     params: {
       name,
       chain: local(chainSchema.optional(), 'chain that it signs for: solana, or any other for an EVM key (default)'),
-      passwordFile: local(z.string().min(1).optional(), 'file with the password to seal with (default: ask for it)'),
+      passwordFile: local(text, 'file with the password to seal with (default: ask for it)'),
     },
     examples: [
       { argv: 'key generate trader', says: 'an EVM key; the password is asked for' },
@@ -60,7 +59,7 @@ export const commands: readonly Command[] = [
       ...sources,
       passwordFile,
       newPasswordFile: local(
-        z.string().min(1).optional(),
+        text,
         'file with the password to seal with (default: that of --password-file, or ask for it)',
       ),
       replace: local(z.boolean().optional(), 'replace a key of this name; the old file stays beside it as a backup'),
@@ -112,7 +111,7 @@ export const commands: readonly Command[] = [
     description: 'An unencrypted key goes to a file that only you may read, never to the screen.',
     params: {
       name,
-      out: local(z.string().min(1).optional(), 'file to write; replacing one asks first'),
+      out: local(text, 'file to write; replacing one asks first'),
       unencrypted: local(z.boolean().optional(), 'not sealed: hex, or a Solana CLI keypair; needs --out'),
       passwordFile,
     },

@@ -24,43 +24,38 @@ import { checkKeySource, checkStatedAddress, type KeyInput, newPassword, openKey
 import { checkEvmKey, type PrivateKey, publicKeyOf } from './private-key.ts';
 import { makeSigner } from './signer.ts';
 
-interface ImportInput extends KeyInput {
+/** How a key is to be stored. */
+interface StoreInput {
   name: string;
-  newPasswordFile?: string | undefined;
+  passwordFile?: string | undefined;
   replace?: boolean | undefined;
+}
+
+interface ImportInput extends StoreInput, KeyInput {
+  newPasswordFile?: string | undefined;
 }
 
 /** Errors: `usage` for a name that is taken, before the key is read; `signing-key`, `local-file`. */
 export async function importKey(input: ImportInput, context: Context): Promise<Result> {
-  const folder = await keyFolder(context);
-  const replace = input.replace === true;
-  if (existsSync(keyFileOf(folder, input.name)) && !replace)
-    throw usageError(`key ${input.name} exists already`, 'Replace it with --replace, or choose another name.');
+  const { name, replace } = input;
+  const file = keyFileOf(await keyFolder(context), name);
+  if (existsSync(file) && !replace)
+    throw usageError(`key ${name} exists already`, 'Replace it with --replace, or choose another name.');
   checkKeySource(input, context);
   if (context.options.dryRun)
-    return showPlan([
-      { action: replace ? 'replace' : 'store', what: `key ${input.name}`, detail: keyFileOf(folder, input.name) },
-    ]);
+    return showPlan([{ action: replace ? 'replace' : 'store', what: `key ${name}`, detail: file }]);
   const key = await openKey(input, undefined, context);
   if (input.newPasswordFile !== undefined) warnOfReaders(input.newPasswordFile, context);
-  return sealAndStore(
-    key,
-    { name: input.name, replace, passwordFile: input.newPasswordFile ?? input.passwordFile },
-    context,
-  );
+  return sealAndStore(key, { name, replace, passwordFile: input.newPasswordFile ?? input.passwordFile }, context);
 }
 
-interface GenerateInput {
-  name: string;
+interface GenerateInput extends Omit<StoreInput, 'replace'> {
   chain?: string | undefined;
-  passwordFile?: string | undefined;
 }
 
 /** Errors: `usage` for a name that is taken, `local-file`. */
-export async function generateKey(
-  { name, chain = 'ethereum', passwordFile }: GenerateInput,
-  context: Context,
-): Promise<Result> {
+export async function generateKey(input: GenerateInput, context: Context): Promise<Result> {
+  const { name, chain = 'ethereum', passwordFile } = input;
   const file = keyFileOf(await keyFolder(context), name);
   if (existsSync(file)) throw usageError(`key ${name} exists already`, 'Choose another name.');
   const family = familyOf(chain);
@@ -69,17 +64,14 @@ export async function generateKey(
   const key: PrivateKey = { family, bytes: randomBytes(32) };
   // About one in 2^128 such numbers is not an EVM key.
   if (family === 'evm') checkEvmKey(key.bytes, 'the random bytes');
-  const result = await sealAndStore(key, { name, replace: false, passwordFile }, context);
+  const result = await sealAndStore(key, { name, passwordFile }, context);
   context.note(`Back it up, and keep the password: sotra key export ${name} --out <file>`);
   return result;
 }
 
 /** Wipes the key, also after an error. */
-async function sealAndStore(
-  key: PrivateKey,
-  { name, replace, passwordFile }: { name: string; replace: boolean; passwordFile: string | undefined },
-  context: Context,
-): Promise<Result> {
+async function sealAndStore(key: PrivateKey, input: StoreInput, context: Context): Promise<Result> {
+  const { name, passwordFile, replace = false } = input;
   try {
     const signer = await makeSigner(key.family, key.bytes, 'base58');
     signer.forget();

@@ -69,9 +69,14 @@ test('signing loads one library that signs, and nothing that sends', async () =>
   expect(own).not.toContain('sandbox');
 });
 
-test('the sandbox inside the process loads no client of the network and no server', async () => {
-  const { packages } = await loadedBy('--sandbox leaderboard list --json');
-  expect(packages).toContain('libsql');
-  for (const other of ['undici', 'hono', '@hono/node-server', 'conf', 'ora', 'viem', 'cli-table3'])
-    expect(packages).not.toContain(other);
-});
+test.each(['leaderboard list --json', 'profile get 0xA4E221aa5A7Ba51B5d5C7D5C923BFB9BCeBCb252 --json'])(
+  'the sandbox inside the process loads no client of the network, no server and no cryptography: %s',
+  async (argv) => {
+    const { packages } = await loadedBy(`--sandbox ${argv}`);
+    expect(packages).toContain('libsql');
+    for (const other of ['undici', 'hono', '@hono/node-server', 'conf', 'ora', 'cli-table3'])
+      expect(packages).not.toContain(other);
+    for (const cryptography of ['viem', 'tweetnacl', '@noble/curves', '@noble/hashes'])
+      expect(packages).not.toContain(cryptography);
+  },
+);

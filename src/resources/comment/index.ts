@@ -1,5 +1,12 @@
-import { commandsOf } from '../../cli/endpoint-command.ts';
-import * as byHand from './commands.ts';
+import { z } from 'zod';
+import { defineCommand } from '../../cli/command.ts';
+import { commandsOf, endpointCommand, serviceExitCodes } from '../../cli/endpoint-command.ts';
+import type { Context } from '../../context.ts';
+import { type InputOf, local } from '../../contract/endpoint.ts';
+import { usageError } from '../../errors.ts';
+import { checkArgv, keyParams } from '../../keys/commands.ts';
+import { chainSchema } from '../../model/chain.ts';
+import { parseDuration, parseTime } from '../../model/duration.ts';
 import * as endpoints from './endpoints.ts';
 
 const view = () => import('./view.ts');
@@ -11,11 +18,169 @@ export const views = {
   copy: async () => (await view()).copy,
 };
 
+const text = z.string().min(1).optional();
+
+/** What a comment is about, typed as for `comment post`; optional, since it may come from a file. */
+const commentParams = {
+  chain: local(chainSchema.optional(), 'chain of the swap'),
+  transactionHash: local(text, endpoints.post.params.transactionHash.help, { flag: 'tx' }),
+  tokenAddress: local(text, endpoints.post.params.tokenAddress.help, {
+    flag: 'token',
+    takesAddress: 'token',
+  }),
+  commentText: local(endpoints.commentTextSchema.optional(), 'the comment', { flag: 'text' }),
+  textFile: local(text, 'file with the comment, byte for byte; - is stdin'),
+};
+
+/** The form of the signed text. */
+const formParams = {
+  serviceName: local(text, 'first word of the signed text (default: that of the context)'),
+  layout: local(
+    z.enum(['five-line', 'blank-line']).optional(),
+    'form of the signed text (default: that of the context, else five-line)',
+  ),
+};
+
+const encodingSchema = z.enum(['base58', 'base64', 'hex']).optional();
+
+const keyWays =
+  'The key comes from --key-file, --key-env, --key-stdin, --key, or a prompt without echo on a terminal; never from an argument.';
+
+const sign = defineCommand({
+  words: ['comment', 'sign'],
+  summary: 'Build the text of a comment and sign it, without sending anything',
+  description: `Needs no network and no API key. ${keyWays}`,
+  params: {
+    ...commentParams,
+    ...formParams,
+    preview: local(z.boolean().optional(), 'show the text line by line, with warnings about it; needs no key'),
+    ...keyParams,
+    signer: local(text, 'address that the key must belong to; another one is an error', {
+      takesAddress: 'wallet',
+    }),
+    encoding: local(encodingSchema, 'text form of a Solana signature; the service takes base58'),
+    file: local(text, 'sign many: NDJSON of chain, transactionHash, tokenAddress, commentText; - is stdin', {
+      oldFlags: ['from'],
+    }),
+    out: local(text, 'write the signed comment to this file, for comment post --signed'),
+  },
+  examples: [
+    {
+      argv: '--sandbox comment sign --chain base --tx 0x9576f0179c8926aea242fafa7ce61677196cef975f2793ec0b2988ca8a74cdd0 --token 0x940181a94a35a4569e4529a3cdfb74e38fd98631 --text gm --preview',
+      says: 'the text that would be signed',
+    },
+    {
+      argv: 'comment sign --chain hyperliquid --tx 52012345678 --token ETH --text gm --service-name Clicker --layout blank-line --preview --json',
+      says: 'the public form, for a perp order, as JSON',
+    },
+  ],
+  uses: ['service', 'changes'],
+  exitCodes: [3, 11, 130],
+  view: async () => (await view()).sign,
+  checkArgv,
+  run: async (input, context) => (await import('./run-sign.ts')).runSign(input, context),
+});
+
+const post = defineCommand({
+  words: ['comment', 'post'],
+  summary: endpoints.post.summary,
+  description: `On a terminal it shows the text and asks first (unless --yes). If it is not known whether a comment was posted, it is looked up, never posted twice; a batch (--file) keeps a journal of what was posted in the data folder, so that the same command continues where it stopped. ${keyWays}`,
+  params: {
+    ...commentParams,
+    signature: local(text, 'a signature made elsewhere; needs --signer and no key'),
+    signer: local(text, 'address that signed; with a key, the address it must belong to', {
+      takesAddress: 'wallet',
+    }),
+    ...formParams,
+    ...keyParams,
+    signed: local(text, 'post what comment sign --out wrote; - is stdin'),
+    file: local(text, 'post many, in order: NDJSON of comments, signed or not; - is stdin', {
+      oldFlags: ['from'],
+    }),
+  },
+  endpoint: { method: 'POST', path: endpoints.post.path, source: 'spec' },
+  // Those of the endpoint only show their request, because a comment can be posted once.
+  examples: endpoints.post.examples.map(({ argv }, index) => ({
+    argv: `--sandbox ${argv.replace(/ --(dry-run|curl)$/, '')}`,
+    says: index === 0 ? 'post a comment that was signed elsewhere, in the sandbox' : 'a comment on a perp order',
+  })),
+  uses: ['requests', 'changes'],
+  exitCodes: [3, ...serviceExitCodes, 10, 11, 12],
+  view: views.post,
+  checkArgv,
+  run: async (input, context) => (await import('./run-post.ts')).runPost(input, context),
+});
+
+const verify = defineCommand({
+  words: ['comment', 'verify'],
+  summary: 'Check whether an address signed a comment',
+  description: 'Needs no network, no API key and no private key. Ends with 12 when the signature is not valid.',
+  params: {
+    ...commentParams,
+    signature: local(text, 'the signature'),
+    signer: local(text, 'the address that should have signed', { takesAddress: 'wallet' }),
+    ...formParams,
+    encoding: local(encodingSchema, 'text form of a Solana signature (default: detect it from the text)'),
+    signed: local(text, 'check what comment sign --out wrote; - is stdin'),
+  },
+  examples: [
+    {
+      argv: '--sandbox comment verify --chain base --tx 0x9576f0179c8926aea242fafa7ce61677196cef975f2793ec0b2988ca8a74cdd0 --token 0x940181a94a35a4569e4529a3cdfb74e38fd98631 --text gm --signature 0xd295006801756382610ed2ad14fdab264e0d366423790afa93134a437ff8a5543a335a95eebfef1dca0dc26ae12b9a8bef546f5d21ba94b1eda165bd5644b2901c --signer 0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf',
+      says: 'a good signature',
+    },
+    {
+      argv: 'comment verify --service-name Clicker --layout blank-line --chain base --tx 0x9576f0179c8926aea242fafa7ce61677196cef975f2793ec0b2988ca8a74cdd0 --token 0x940181a94a35a4569e4529a3cdfb74e38fd98631 --text gm --signature 0x34377817d8ab49dc5c0a10c38f4bedd688979aab08ccc9245a9a02c4fcf05f1637d6ada3d520cf1c1f9caf0c6eb6369323599b771c62b49e1142d900fc748b101b --signer 0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf --json',
+      says: 'over the public form, as JSON',
+    },
+  ],
+  uses: ['service'],
+  exitCodes: [3, 12],
+  view: async () => (await view()).verify,
+  checkArgv,
+  run: async (input, context) => (await import('./run-sign.ts')).runVerify(input, context),
+});
+
+const copy = endpointCommand(endpoints.copy, views.copy, {
+  params: {
+    trackExitUntil: local(
+      text,
+      'follow exits of the position until this time, or for this long, at most 7d; hyperliquid only',
+    ),
+  },
+  oneOf: [['actorAddress', 'actorAddresses']],
+  prepare: prepareCopy,
+});
+
+const list = endpointCommand(endpoints.list, views.list, {
+  params: {
+    hashes: { ...endpoints.list.params.hashes, schema: endpoints.list.params.hashes.schema.optional() },
+    tx: local(z.array(z.string().min(1)).optional(), 'the same as <hash...>, as in comment sign and comment post'),
+  },
+  oneOf: [['hashes', 'tx']],
+  prepare: ({ hashes = [], tx = [], ...rest }) => ({ ...rest, hashes: [...hashes, ...tx] }),
+});
+
 /** Every command of this noun. */
-export const commands = commandsOf(endpoints, views, [
-  byHand.post,
-  byHand.list,
-  byHand.copy,
-  byHand.sign,
-  byHand.verify,
-]);
+export const commands = commandsOf(endpoints, views, [post, list, copy, sign, verify]);
+
+type CopyInput = InputOf<(typeof endpoints.copy)['params']>;
+
+/** The intent as it is sent: `7d` becomes the time 7 days from now. Errors: `usage`. */
+function prepareCopy(typed: CopyInput, { world }: Pick<Context, 'world'>): CopyInput {
+  const { trackExitUntil: until, ...input } = typed;
+  if (until === undefined) return input;
+  const flag = `--track-exit-until ${until}`;
+  if (input.chain !== 'hyperliquid')
+    throw usageError(
+      `${flag}: exits are tracked on hyperliquid only${input.chain ? `, not on ${input.chain}` : ''}`,
+      input.chain ? 'Omit it.' : 'Add --chain hyperliquid.',
+    );
+  const nowMs = world.now();
+  const duration = parseDuration(until);
+  const atMs = duration === undefined ? parseTime(until) : nowMs + duration;
+  if (atMs === undefined) throw usageError(`${flag}: must be a time such as 7d, 12h or 2026-11-20T12:00:00Z`);
+  if (atMs <= nowMs) throw usageError(`${flag}: is not in the future`);
+  if (atMs > nowMs + endpoints.maxTrackingMs)
+    throw usageError(`${flag}: is more than 7 days ahead`, 'The longest is --track-exit-until 7d.');
+  return { ...input, trackExitUntil: new Date(atMs).toISOString() };
+}

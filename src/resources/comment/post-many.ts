@@ -138,7 +138,7 @@ async function* postAll(ready: readonly SignedLine[], posting: Posting): AsyncGe
   try {
     for (const one of ready) {
       const outcome = await postOne(one.comment, posting).catch((thrown: unknown) => {
-        throw stopped(thrown, { line: one.line, done, left: ready.length - done.length });
+        throw stopped(thrown, one.line, done, ready.length);
       });
       const result = resultOf(one, outcome);
       done.push(result);
@@ -182,24 +182,17 @@ async function postOne(comment: SendableComment, { journal, mayBeReset, context 
   }
 }
 
-interface Progress {
-  line: number;
-  done: readonly PostResult[];
-  left: number;
-}
-
-function stopped(thrown: unknown, { line, done, left }: Progress): unknown {
+/** The error of a batch that stopped at a line. */
+function stopped(thrown: unknown, line: number, done: readonly PostResult[], total: number): unknown {
   if (!(thrown instanceof SotraError)) return thrown;
-  const { code, message, hint, status, requestId } = thrown;
-  const at = `line ${line}: ${message}`;
+  const { code, hint, status, requestId } = thrown;
+  const message = `line ${line}: ${thrown.message}`;
   const again = 'Run the same command again: it continues after what was posted.';
   const more = { status, requestId, cause: thrown, details: { results: done } };
   if (done.length === 0 || code === 'interrupted' || code === 'verification')
-    return new SotraError(code, at, { ...more, hint: hint ?? again });
-  return new SotraError('partial', `stopped with ${left} of ${done.length + left} comments left; ${at}`, {
-    ...more,
-    hint: again,
-  });
+    return new SotraError(code, message, { ...more, hint: hint ?? again });
+  const left = `stopped with ${total - done.length} of ${total} comments left`;
+  return new SotraError('partial', `${left}; ${message}`, { ...more, hint: again });
 }
 
 const journalVersion = 1;
@@ -259,13 +252,9 @@ function openJournal(folder: string, origin: string, world: World): Journal {
 }
 
 function otherVersion(file: string, found: unknown): SotraError {
-  return new SotraError(
-    'local-file',
-    `the journal ${file} is of version ${JSON.stringify(found)}, not ${journalVersion}`,
-    {
-      hint: 'Update sotra, or choose another folder with SOTRA_DATA_DIR.',
-    },
-  );
+  const message = `the journal ${file} is of version ${JSON.stringify(found)}, not ${journalVersion}`;
+  const hint = 'Update sotra, or choose another folder with SOTRA_DATA_DIR.';
+  return new SotraError('local-file', message, { hint });
 }
 
 /** Identifies a comment: everything that is signed, and the signer. */
