@@ -279,7 +279,8 @@ const listen: KillCase = {
       meanwhile: async ({ child }) => {
         const isOver = () => child.exitCode !== null || child.signalCode !== null;
         await until(() => isOver() || existsSync(ready), 'the listener listens');
-        if (isOver()) return;
+        // A killed one cannot take back what it said.
+        if (isOver()) return rmSync(ready, { force: true });
         const { url } = json(ready);
         for (const eventId of events) {
           const body = JSON.stringify({ eventId, eventType: 'copyswap' });
@@ -292,7 +293,6 @@ const listen: KillCase = {
         await until(() => isOver() || [...acknowledged].every((each) => forwarded.has(each)), 'all is forwarded');
         child.kill('SIGTERM');
         await until(isOver, 'it ends');
-        // A killed one cannot take back what it said.
         rmSync(ready, { force: true });
       },
       whole: () =>
