@@ -21,6 +21,7 @@ test.each(databaseCases)(
     const report = await killEverywhere(one, { most: statements });
     process.stdout.write(`${JSON.stringify(report)}\n`);
     expect(report.failures).toEqual([]);
+    expect(report.points).toBeGreaterThan(10);
   },
   3_600_000,
 );

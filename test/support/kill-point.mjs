@@ -5,7 +5,7 @@ import { createRequire, syncBuiltinESMExports } from 'node:module';
 // where KILL_HALF is set and the call writes, in the middle of it. KILL_LOG: a file (elsewhere) that gets a line for each call.
 const { KILL_ROOT = '', KILL_AT = '', KILL_HALF, KILL_LOG } = process.env;
 const log = KILL_LOG === undefined ? undefined : fs.openSync(KILL_LOG, 'a');
-const { writeSync, readlinkSync } = fs;
+const { writeSync, readlinkSync, realpathSync } = fs;
 let calls = 0;
 
 function nameOf(target) {
@@ -92,7 +92,8 @@ for (const [method, name] of Object.entries({ sync: 'fsync', datasync: 'fdatasyn
   });
 
 if (process.env['KILL_SQL'] !== undefined) {
-  const Database = createRequire(import.meta.url)('libsql');
+  // The one that the program itself loads, which may be installed elsewhere.
+  const Database = createRequire(realpathSync(process.argv[1]))('libsql');
   const { prototype } = Database;
   const changes = (sql) => !/^\s*(SELECT|PRAGMA)\b/i.test(sql);
   watch(prototype, 'exec', (sql) => changes(sql) && reach(`sql ${sql.slice(0, 20)}`, KILL_ROOT));
