@@ -119,13 +119,18 @@ export function missingInputs(inputs: readonly { label: string; help: string; va
   return usageError(`${named} required: ${missing.map(({ help }) => help).join('; ')}`, seeHelp);
 }
 
+/** What any thrown thing says. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
 /**
  * Any thrown thing as a SotraError: what the file system or the sandbox's database refused becomes `local-file` (exit 3), what else is not
  * one of ours `internal` (exit 1).
  */
 export function toSotraError(thrown: unknown): SotraError {
   if (thrown instanceof SotraError) return thrown;
-  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  const message = messageOf(thrown);
   if (isFileFault(thrown))
     return new SotraError('local-file', `cannot use a file of this machine: ${message}`, {
       hint: 'Free some disk space or correct its permissions; SOTRA_DATA_DIR and SOTRA_CONFIG_DIR choose other folders.',

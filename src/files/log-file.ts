@@ -107,17 +107,27 @@ export function* readSpans<Entry>(file: string): Generator<{ entry: Entry; span:
   }
 }
 
+/** The bytes of a file as it is now, in pieces that share their memory. Errors: as in `openStateFile`. */
+export function* readPieces(file: string): Generator<Buffer> {
+  const handle = openStateFile(file);
+  try {
+    const piece = Buffer.alloc(pieceBytes);
+    for (let left = fstatSync(handle).size; left > 0; ) {
+      const length = readSync(handle, piece, 0, Math.min(left, pieceBytes), null);
+      if (length === 0) return;
+      left -= length;
+      yield piece.subarray(0, length);
+    }
+  } finally {
+    closeSync(handle);
+  }
+}
+
 /** The lines of a file, each with its end; the last may have none. */
 function* readLines(file: string): Generator<Buffer> {
-  let handle: number | undefined;
   try {
-    handle = openStateFile(file);
-    const piece = Buffer.alloc(pieceBytes);
     let parts: Buffer[] = [];
-    for (let left = fstatSync(handle).size; left > 0; ) {
-      const bytes = piece.subarray(0, readSync(handle, piece, 0, Math.min(left, pieceBytes), null));
-      if (bytes.length === 0) return;
-      left -= bytes.length;
+    for (const bytes of readPieces(file)) {
       let start = 0;
       for (let at = bytes.indexOf(lineEnd); at !== -1; at = bytes.indexOf(lineEnd, start)) {
         yield Buffer.concat([...parts, bytes.subarray(start, at + 1)]);
@@ -131,8 +141,6 @@ function* readLines(file: string): Generator<Buffer> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
     throw damaged(`cannot read ${file}: ${(error as Error).message}`, error);
-  } finally {
-    if (handle !== undefined) closeSync(handle);
   }
 }
 

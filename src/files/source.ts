@@ -1,7 +1,7 @@
 import { createReadStream, rmSync, type Stats, statSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { SotraError, usageError } from '../errors.ts';
+import { messageOf, SotraError, usageError } from '../errors.ts';
 import { type WorkPlace, workFolder } from './durable-file.ts';
 import { type FileBytes, maxLineBytes } from './text-file.ts';
 
@@ -19,8 +19,7 @@ async function* readFile(file: string, highWaterMark: number): AsyncGenerator<Ui
   try {
     yield* createReadStream(file, { highWaterMark });
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new SotraError('local-file', `cannot read ${file}: ${why}`, {
+    throw new SotraError('local-file', `cannot read ${file}: ${messageOf(cause)}`, {
       hint: 'Correct its path or its permissions.',
       cause,
     });

@@ -49,7 +49,7 @@ test.each(harms)(
     const { code, out, err } = await act(`webhook resume ${job}`);
     expect({ code, out }).toEqual({ code: 3, out: '' });
     expect(err).toContain(kept);
-    expect(err).toContain('hint: The command that began this upload');
+    expect(err).toContain('hint: The command that started this upload');
     expect(sent).toHaveLength(2);
     expect((await act(argv)).code).toBe(0);
     expect(sent.flat()).toEqual(list);

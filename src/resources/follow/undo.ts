@@ -3,7 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Context } from '../../context.ts';
-import { SotraError, usageError } from '../../errors.ts';
+import { messageOf, SotraError, usageError } from '../../errors.ts';
 import { draftOf } from '../../files/durable-file.ts';
 import { type BulkEntry, reversed } from './endpoints.ts';
 
@@ -95,8 +95,7 @@ async function openNew(path: string): Promise<FileHandle> {
 }
 
 function unwritable(path: string, cause: unknown): SotraError {
-  const why = cause instanceof Error ? cause.message : String(cause);
-  return new SotraError('local-file', `cannot write the undo file ${path}: ${why}`, {
+  return new SotraError('local-file', `cannot write the undo file ${path}: ${messageOf(cause)}`, {
     hint: 'Choose another place with --undo-file.',
     cause,
   });

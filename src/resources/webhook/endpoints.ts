@@ -26,7 +26,7 @@ export const register = defineEndpoint({
   method: 'POST',
   path: '/v1/webhooks/feed',
   source: 'spec',
-  summary: 'Register a webhook for any number of addresses; an interrupted upload goes on where it stopped',
+  summary: 'Register a webhook for any number of addresses; an interrupted upload resumes where it stopped',
   params: {
     walletAddresses,
     destinationUrl: inBody(z.string().min(1), 'where feed items are sent', { flag: 'url' }),
@@ -65,7 +65,7 @@ export const addAddresses = defineEndpoint({
   method: 'PUT',
   path: '/v1/webhooks/feed/{uid}',
   source: 'spec',
-  summary: 'Add any number of addresses to a webhook; an interrupted upload goes on where it stopped',
+  summary: 'Add any number of addresses to a webhook; an interrupted upload resumes where it stopped',
   params: {
     uid,
     walletAddresses: { ...walletAddresses, schema: walletAddresses.schema.min(1), source: 'assumed' },

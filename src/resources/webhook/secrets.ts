@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Result } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
-import { SotraError, usageError } from '../../errors.ts';
+import { messageOf, SotraError, usageError } from '../../errors.ts';
 import {
   type ReservedFile,
   replaceFile,
@@ -33,10 +33,9 @@ export function readSecrets(file: string): string[] {
   try {
     text = readFileSync(file, 'utf8');
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
     // Perhaps the secret itself was given in place of its file.
     const name = written(file);
-    const message = `the secret file ${name} cannot be read: ${why.replaceAll(file, name)}`;
+    const message = `the secret file ${name} cannot be read: ${messageOf(cause).replaceAll(file, name)}`;
     throw new SotraError('local-file', message, { hint, cause });
   }
   const secrets = text.split('\n').flatMap((line) => (/^\s*(#.*)?$/.test(line) ? [] : [line.trim()]));
@@ -183,7 +182,7 @@ export async function writeWebhookSecret(uid: string, out: string, context: Cont
   try {
     writeSecret(out, secret);
   } catch (cause) {
-    throw usageError(`--out ${out}: cannot be written: ${cause instanceof Error ? cause.message : cause}`);
+    throw usageError(`--out ${out}: cannot be written: ${messageOf(cause)}`);
   }
   return { kind: 'answer', answer: { uid, secretFile: out }, view: secretWritten };
 }

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { Agent } from 'node:http';
 import { join } from 'node:path';
+import { messageOf } from '../../../errors.ts';
 import { openLog, readLog } from '../../../files/log-file.ts';
 import { withoutPassword } from '../../../model/quoted.ts';
 import { signatureHeader } from '../../../model/webhook-signature.ts';
@@ -83,7 +84,7 @@ export function startForwarder(options: ForwarderOptions): Forwarder {
     try {
       delivery = inbox.read(entry);
     } catch (error) {
-      return skip(`cannot be read (${error instanceof Error ? error.message : error})`);
+      return skip(`cannot be read (${messageOf(error)})`);
     }
     let refusals = 0;
     for (let tries = 1; !stopping.signal.aborted; tries += 1) {

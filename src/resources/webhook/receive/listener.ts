@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { SotraError } from '../../../errors.ts';
+import { messageOf, SotraError } from '../../../errors.ts';
 import { exampleEventId } from '../../../model/example-event.ts';
 import { hasSignature, type SignatureHeader, signatureHeader } from '../../../model/webhook-signature.ts';
 import { type EventSummary, eventsOf } from './events.ts';
@@ -72,7 +72,7 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
     if (request.headers.expect !== undefined) response.writeContinue();
     answer(request, header, services)
       .catch((error: unknown): Reply => {
-        options.onOther(`a delivery could not be stored: ${error instanceof Error ? error.message : error}`);
+        options.onOther(`a delivery could not be stored: ${messageOf(error)}`);
         return { status: 500, text: 'could not be stored' };
       })
       .then((reply) => {

@@ -2,7 +2,7 @@ import { createReadStream, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Result } from '../../../cli/command.ts';
 import type { Context } from '../../../context.ts';
-import { SotraError, usageError } from '../../../errors.ts';
+import { messageOf, SotraError, usageError } from '../../../errors.ts';
 import { deliveryPreview } from '../../../http/preview.ts';
 import { parseDuration, parseTime } from '../../../model/duration.ts';
 import { readOwnSecrets } from '../secrets.ts';
@@ -171,7 +171,7 @@ async function readBody(file: string | undefined, stdin: AsyncIterable<Uint8Arra
       chunks.push(chunk);
     }
   } catch (cause) {
-    throw usageError(`${name}: cannot be read: ${cause instanceof Error ? cause.message : cause}`);
+    throw usageError(`${name}: cannot be read: ${messageOf(cause)}`);
   }
   if (bytes > maxBodyBytes) throw usageError(`${name}: is larger than 64 MB, which no delivery is`);
   return Buffer.concat(chunks);

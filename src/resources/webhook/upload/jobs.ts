@@ -3,10 +3,10 @@ import { createHash, randomUUID } from 'node:crypto';
 import { closeSync, existsSync, mkdirSync, readdirSync, readSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Context } from '../../../context.ts';
-import { SotraError } from '../../../errors.ts';
+import { messageOf, SotraError } from '../../../errors.ts';
 import { openStateFile, syncFolder } from '../../../files/durable-file.ts';
 import { takeLock } from '../../../files/lock.ts';
-import { openLog } from '../../../files/log-file.ts';
+import { openLog, readPieces } from '../../../files/log-file.ts';
 import { normalizeDestination } from '../../../model/http-address.ts';
 import type { World } from '../../../world.ts';
 import { chunkSize } from '../endpoints.ts';
@@ -80,25 +80,17 @@ export function checkList({ folder, state }: Job): void {
   const hint = 'The command that started this upload, with the same addresses, restores the list and continues.';
   const hash = createHash('sha256');
   try {
-    for (const bytes of readBlocks(file)) hash.update(bytes);
+    for (const bytes of readPieces(file)) hash.update(bytes);
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new SotraError('local-file', `the list of upload ${state.plan.job} cannot be read: ${why}`, { hint, cause });
+    throw new SotraError('local-file', `the list of upload ${state.plan.job} cannot be read: ${messageOf(cause)}`, {
+      hint,
+      cause,
+    });
   }
   if (hash.digest('hex') !== state.plan.digest)
     throw new SotraError('local-file', `${file}, the list of upload ${state.plan.job}, was changed since it started`, {
       hint,
     });
-}
-
-function* readBlocks(path: string): Generator<Buffer> {
-  const file = openStateFile(path);
-  const block = Buffer.alloc(blockBytes);
-  try {
-    for (let read = readSync(file, block); read > 0; read = readSync(file, block)) yield block.subarray(0, read);
-  } finally {
-    closeSync(file);
-  }
 }
 
 /** Moves a job away whose webhook the service no longer has, or that is to be removed, and gives where to. */
@@ -151,7 +143,7 @@ export interface Chunk {
   addresses: string[];
 }
 
-/** The chunks of a job's list, in order. Memory: one block of the file. */
+/** The chunks of a job's list, in order. Memory: one piece of the file. */
 export function* readChunks(folder: string): Generator<Chunk> {
   let index = 0;
   let waiting: string[] = [];
@@ -169,7 +161,7 @@ export function* readChunks(folder: string): Generator<Chunk> {
 
 const blockBytes = 65_536;
 
-/** Lines block by block; every line of the file has its end, and is shorter than a block. */
+/** Lines block by block, all blocks in the same memory; every line has its end, and is shorter than a block. */
 function* readLines(folder: string): Generator<string[]> {
   const file = openStateFile(addressesFile(folder));
   const block = Buffer.alloc(blockBytes);

@@ -1,5 +1,4 @@
-import { createReadStream, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import type { Result } from '../../../cli/command.ts';
 import type { Context } from '../../../context.ts';
 import { workFolder } from '../../../files/durable-file.ts';
@@ -7,7 +6,7 @@ import { type AddressSet, createAddressSet } from '../../../model/address-set.ts
 import { formatCount } from '../../../output/format.ts';
 import { type SyncResult, synced, type UploadResult } from '../view.ts';
 import { type AddressInput, checkAddresses } from './first-pass.ts';
-import { checkList, type Job, jobsFolder, listJobs, readChunks, serviceId } from './jobs.ts';
+import { addressesFile, checkList, type Job, jobsFolder, listJobs, readChunks, serviceId } from './jobs.ts';
 import { resumeUpload, uploadAddresses } from './run-upload.ts';
 
 interface SyncInput extends AddressInput {
@@ -27,9 +26,10 @@ export async function syncAddresses({ check, ...input }: SyncInput, context: Con
   const jobs = await jobsFolder(context);
   const draft = workFolder(jobs, 'draft', context);
   try {
-    const wantedFile = join(draft, 'wanted.txt');
+    const wantedFile = addressesFile(draft);
     const pass = await checkAddresses(input, context, { to: wantedFile, onRead: () => undefined });
-    const wanted = await readSet(wantedFile);
+    const wanted = createAddressSet();
+    for (const { addresses } of readChunks(draft)) for (const address of addresses) wanted.add(address);
     const resumed = check ? [] : await resumeEarlier(jobs, input, wanted, context);
     const { baseUrl } = await serviceId(context);
     const uploads = listJobs(jobs).filter(({ state }) => state.uid === input.uid && state.plan.baseUrl === baseUrl);
@@ -119,16 +119,4 @@ function surplusOf(uploads: readonly Job[], wanted: Pick<AddressSet, 'has'>): { 
   for (const address of confirmedAddresses(uploads))
     if (!wanted.has(address) && surplus.add(address) && first.length < maxNamed) first.push(address);
   return { count: surplus.size(), first };
-}
-
-/** The addresses of a normalized list. */
-async function readSet(file: string): Promise<AddressSet> {
-  const set = createAddressSet();
-  let carried = '';
-  for await (const text of createReadStream(file, { encoding: 'utf8' })) {
-    const lines = (carried + text).split('\n');
-    carried = lines.pop() ?? '';
-    for (const line of lines) set.add(line);
-  }
-  return set;
 }

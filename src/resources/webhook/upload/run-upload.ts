@@ -2,7 +2,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { Result } from '../../../cli/command.ts';
 import type { Context } from '../../../context.ts';
-import { SotraError } from '../../../errors.ts';
+import { messageOf, SotraError } from '../../../errors.ts';
 import { workFolder } from '../../../files/durable-file.ts';
 import type { AddressSet } from '../../../model/address-set.ts';
 import { normalizeDestination } from '../../../model/http-address.ts';
@@ -235,12 +235,15 @@ function secretOf(job: Job, secretFile: string | undefined): { secret?: string; 
       // It was kept in the job's folder, since the file could not be written when it came.
       if (resolve(wanted) === plan.secretFile) rmSync(kept.file);
     } catch (cause) {
-      const why = cause instanceof Error ? cause.message : String(cause);
-      throw new SotraError('partial', `all is confirmed, but --secret-file ${wanted} cannot be written: ${why}`, {
-        hint: `The secret of webhook ${uid} is in ${kept.file}; the same command again writes it where it was asked for.`,
-        cause,
-        details: { job: plan.job, uid, secretFile: kept.file },
-      });
+      throw new SotraError(
+        'partial',
+        `all is confirmed, but --secret-file ${wanted} cannot be written: ${messageOf(cause)}`,
+        {
+          hint: `The secret of webhook ${uid} is in ${kept.file}; the same command again writes it where it was asked for.`,
+          cause,
+          details: { job: plan.job, uid, secretFile: kept.file },
+        },
+      );
     }
   return { secretFile: wanted };
 }
