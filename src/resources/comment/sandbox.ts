@@ -6,7 +6,6 @@ import { uuidOf } from '../../sandbox/db/ids.ts';
 import { noteComment } from '../../sandbox/deliver/events.ts';
 import { type Handler, Refusal, type SandboxCall } from '../../sandbox/http/service.ts';
 import { commentsOfTrades, copiedText } from '../../sandbox/social/comments.ts';
-import { addIntents } from '../../sandbox/social/copies.ts';
 import { storedToken } from '../../sandbox/social/lookup.ts';
 import { oneOf } from '../../sandbox/trades/queries.ts';
 import type * as endpoints from './endpoints.ts';
@@ -32,40 +31,30 @@ interface TradeRow {
 /** POST /v1/swap-comments: 400 naming the rule that is broken; signature first, then the trade, then one comment a trade. */
 export const post: Handler<typeof endpoints.post> = async (input, call) => {
   const { verifySignature } = await import('./verify.ts');
+  const { chain, tokenAddress, transactionHash, commentText } = input;
+  const { db, partner, nowMs } = call;
   const signerAddress = normalizeAddress(plainAddress(input.signerAddress));
-  const signature = normalizeSignature(input.chain, input.signature);
+  const signature = normalizeSignature(chain, input.signature);
   const message = signedText(input, formOf(call));
-  const verdict = verifySignature({ ...input, message, encoding: 'base58' });
+  const claim = { chain, message, signature: input.signature, signerAddress: input.signerAddress };
+  const verdict = verifySignature({ ...claim, encoding: 'base58' });
   if (!verdict.valid) throw new Refusal(400, `signature: ${verdict.reason}`);
-  return call.db.transaction(() => {
-    const trades = findSwap(call, { ...input, signerAddress });
-    const usd = trades.reduce((sum, trade) => sum + trade.usd, 0);
+  return db.transaction(() => {
+    const trades = findSwap(call, { chain, tokenAddress, transactionHash, signerAddress });
+    const [trade] = trades;
+    const usd = trades.reduce((sum, each) => sum + each.usd, 0);
     if (usd < minUsd)
       throw new Refusal(400, `transactionHash: the trade is worth ${usd.toFixed(2)} USD, less than ${minUsd}`);
-    if (trades.some((trade) => trade.commentId !== null))
+    if (trades.some(({ commentId }) => commentId !== null))
       throw new Refusal(400, 'transactionHash: this trade already has a comment, and there is one per trade');
-    const [trade] = trades;
-    if (trade === undefined) throw new Refusal(400, 'transactionHash: no such trade');
     const id = uuidOf(`comment:${trade.id}:${signature}`);
-    call.db.run(
+    db.run(
       `INSERT INTO comment (id, trade_id, partner_id, chain, token, transaction_hash, wallet, text, at_ms, signature)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      [
-        id,
-        trade.id,
-        call.partner.id,
-        input.chain,
-        trade.token,
-        input.transactionHash,
-        signerAddress,
-        input.commentText,
-        call.nowMs,
-        signature,
-      ],
+      [id, trade.id, partner.id, chain, trade.token, transactionHash, signerAddress, commentText, nowMs, signature],
     );
-    const { partner, nowMs } = call;
-    noteComment(call.db, id, nowMs);
-    const [comment] = commentsOfTrades(call.db, [trade.id], { partner, nowMs, replies: true }).get(trade.id) ?? [];
+    noteComment(db, id, nowMs);
+    const [comment] = commentsOfTrades(db, [trade.id], { partner, nowMs, replies: true }).get(trade.id) ?? [];
     return comment as Comment;
   });
 };
@@ -81,17 +70,20 @@ function formOf({ db }: SandboxCall): TextForm {
 type Swap = Record<'transactionHash' | 'tokenAddress' | 'signerAddress', string> & { chain: Chain };
 
 /** The fills of one swap by one signer, oldest first; at least one. Each refusal narrows down what does not fit. */
-function findSwap(call: SandboxCall, { transactionHash, chain, tokenAddress, signerAddress }: Swap): TradeRow[] {
-  const known = tradesOf(call, [transactionHash]);
-  if (known.length === 0) throw new Refusal(400, `transactionHash ${transactionHash}: no such trade`);
-  const onChain = known.filter((trade) => trade.chain === chain);
-  if (onChain.length === 0) throw new Refusal(400, `chain ${chain}: that trade is on ${known[0]?.chain}`);
-  const ofToken = onChain.filter((trade) => trade.token === storedToken(call.db, chain, tokenAddress));
-  if (ofToken.length === 0)
-    throw new Refusal(400, `tokenAddress ${tokenAddress}: that trade is of ${onChain[0]?.token}`);
-  const own = ofToken.filter((trade) => trade.wallet === signerAddress);
-  if (own.length === 0) throw new Refusal(400, `signerAddress ${signerAddress}: that trade is not the signer's own`);
-  return own;
+function findSwap(
+  call: SandboxCall,
+  { transactionHash, chain, tokenAddress, signerAddress }: Swap,
+): readonly [TradeRow, ...TradeRow[]] {
+  const [first, ...others] = tradesOf(call, [transactionHash]);
+  if (first === undefined) throw new Refusal(400, `transactionHash ${transactionHash}: no such trade`);
+  const [onChain, ...restOnChain] = [first, ...others].filter((trade) => trade.chain === chain);
+  if (onChain === undefined) throw new Refusal(400, `chain ${chain}: that trade is on ${first.chain}`);
+  const token = storedToken(call.db, chain, tokenAddress);
+  const ofToken = [onChain, ...restOnChain].filter((trade) => trade.token === token);
+  if (ofToken.length === 0) throw new Refusal(400, `tokenAddress ${tokenAddress}: that trade is of ${onChain.token}`);
+  const [own, ...restOwn] = ofToken.filter((trade) => trade.wallet === signerAddress);
+  if (own === undefined) throw new Refusal(400, `signerAddress ${signerAddress}: that trade is not the signer's own`);
+  return [own, ...restOwn];
 }
 
 function tradesOf({ db }: SandboxCall, hashes: readonly string[]): TradeRow[] {
@@ -128,31 +120,31 @@ export const list: Handler<typeof endpoints.list> = ({ hashes, chain, viewerAddr
 
 /** POST /v1/swap-comment/{id}/copyswap: one intent an address; 404 for an unknown comment. */
 export const copy: Handler<typeof endpoints.copy> = (input, { db, nowMs, partner }) => {
+  const { tokenAddress, actorAddress, actorAddresses = [], trackExitUntil } = input;
   const id = isUuid(input.id) ? input.id.toLowerCase() : input.id;
   const comment = db.get<{ chain: Chain; token: string }>('SELECT chain, token FROM comment WHERE id = ?', [id]);
-  if (comment === undefined) throw new Refusal(404, `comment ${input.id} does not exist`);
-  const chain = input.chain ?? comment.chain;
-  const token = storedToken(db, chain, input.tokenAddress);
+  const chain = input.chain ?? comment?.chain;
+  if (comment === undefined || chain === undefined) throw new Refusal(404, `comment ${input.id} does not exist`);
+  const token = storedToken(db, chain, tokenAddress);
   if (chain !== comment.chain)
     throw new Refusal(400, `chain ${chain}: the comment is about a trade on ${comment.chain}`);
   if (token !== comment.token)
-    throw new Refusal(400, `tokenAddress ${input.tokenAddress}: the comment is about ${comment.token}`);
-  const single = input.actorAddress === undefined ? [] : [input.actorAddress];
-  const wallets = [...new Set([...single, ...(input.actorAddresses ?? [])].map(normalizeAddress))];
+    throw new Refusal(400, `tokenAddress ${tokenAddress}: the comment is about ${comment.token}`);
+  const wallets = [...(actorAddress === undefined ? [] : [actorAddress]), ...actorAddresses].map(normalizeAddress);
   if (wallets.length === 0)
     throw new Refusal(400, 'actorAddress is required: a wallet address, or several in actorAddresses');
-  const trackExitMs = input.trackExitUntil === undefined ? null : trackingEnd(input.trackExitUntil, chain, nowMs);
-  return {
-    intentIds: addIntents(db, {
-      commentId: id,
-      partnerId: partner.id,
-      wallets,
-      chain,
-      token,
-      atMs: nowMs,
-      trackExitMs,
-    }),
+  const trackExitMs = trackExitUntil === undefined ? null : trackingEnd(trackExitUntil, chain, nowMs);
+  const addIntent = (wallet: string): string => {
+    const count = db.get<{ n: number }>('SELECT count(*) AS n FROM intent')?.n ?? 0;
+    const intentId = uuidOf(`intent:${count}:${id}:${wallet}:${nowMs}`);
+    db.run(
+      `INSERT INTO intent (id, comment_id, partner_id, wallet, chain, token, at_ms, track_exit_ms)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+      [intentId, id, partner.id, wallet, chain, token, nowMs, trackExitMs],
+    );
+    return intentId;
   };
+  return { intentIds: db.transaction(() => [...new Set(wallets)].map(addIntent)) };
 };
 
 function trackingEnd(text: string, chain: string, nowMs: number): number {

@@ -19,7 +19,8 @@ function profilesOf(call: SandboxCall, shown: readonly { profileId: string }[]):
 /** GET /v2/leaderboard: sorted by `pnl.total` descending, ties by profile id; at most `limit`; may be empty. */
 export const list: Handler<typeof endpoints.list> = (input, call) => {
   const { db, nowMs, partner } = call;
-  const shown = standings(db, nowMs, { ...input, limit: input.limit ?? defaultLimits.leaderboard });
+  const { chains, timeframe, onlyWithComments, limit = defaultLimits.leaderboard } = input;
+  const shown = standings(db, nowMs, { chains, timeframe, onlyWithComments, limit });
   const withComments = commenters(db, nowMs);
   const followed = followedByViewers(db, input.viewerAddresses, partner);
   const profiles = profilesOf(call, shown);

@@ -11,45 +11,42 @@ import { oneOf } from '../../sandbox/trades/queries.ts';
 import type * as endpoints from './endpoints.ts';
 
 /** GET /v1/tokens/.../positions/{status}: without the cards' own transaction, only commented trades inside; empty for an unknown token. */
-export const ofToken: Handler<typeof endpoints.ofToken> = ({ chain, contractAddress, chains, ...page }, call) => {
+export const ofToken: Handler<typeof endpoints.ofToken> = (input, call) => {
+  const { chain, contractAddress, chains } = input;
   // The default filter must not hide the token's own chain (wire-facts 3.5).
   if (chains !== undefined && !chainsOf(chains).includes(chain)) return [];
-  const ids = tokenPositions(call, { chain, address: storedToken(call.db, chain, contractAddress) }, page);
+  const ids = tokenPositions(call, { chain, address: storedToken(call.db, chain, contractAddress) }, input);
   return cards(call, ids, { trades: 'commented', replies: false, transactionHash: false });
 };
 
 /** GET /v1/addresses/.../positions/{status}: all trades inside, newest first; 404 for an unknown UUID. */
 export const ofProfile: Handler<typeof endpoints.ofProfile> = (input, call) => {
-  const { identifier, providedAddressesOnly = false, chains, ...page } = input;
+  const { identifier, providedAddressesOnly = false, chains } = input;
   const profileId = findProfile(call.db, identifier, call.partner);
   const wallets =
     providedAddressesOnly && isWalletAddress(identifier)
       ? [normalizeAddress(identifier)]
       : walletsOf(call.db, [profileId]);
-  const ids = walletPositions(call, { wallets, chains: chainsOf(chains) }, page);
+  const ids = walletPositions(call, { wallets, chains: chainsOf(chains) }, input);
   return cards(call, ids, { trades: 'all', replies: false, transactionHash: true });
 };
 
 /** GET /v1/positions/...: 404 when no position of that wallet in that token covers the time. */
-export const find: Handler<typeof endpoints.find> = ({ address, chain, contract, timestamp, ...viewers }, call) => {
+export const find: Handler<typeof endpoints.find> = (input, call) => {
+  const { address, chain, contract, timestamp, viewerAddresses } = input;
   const atMs = Number(timestamp) * (chain === 'hyperliquid' ? 1 : 1000);
   const line = { wallet: normalizeAddress(address), chain, token: storedToken(call.db, chain, contract) };
   const id = positionAt(call, line, atMs);
   const when = Math.abs(atMs) <= 8.64e15 ? new Date(atMs).toISOString() : timestamp;
-  return oneCard(call, id, viewers, `${address} has no position in ${contract} on ${chain} around ${when}`);
+  return oneCard(call, id, viewerAddresses, `${address} has no position in ${contract} on ${chain} around ${when}`);
 };
 
 /** GET /v1/position/{id}: with replies; 404 for an unknown id. */
-export const get: Handler<typeof endpoints.get> = ({ id, ...viewers }, call) =>
-  oneCard(call, id, viewers, `position ${id} does not exist`);
+export const get: Handler<typeof endpoints.get> = ({ id, viewerAddresses }, call) =>
+  oneCard(call, id, viewerAddresses, `position ${id} does not exist`);
 
-function oneCard(
-  call: SandboxCall,
-  id: string | undefined,
-  { viewerAddresses }: { viewerAddresses?: string[] | undefined },
-  refusal: string,
-): Card {
-  const options = { trades: 'all', replies: true, transactionHash: true, viewers: viewerAddresses } as const;
+function oneCard(call: SandboxCall, id: string | undefined, viewers: string[] | undefined, refusal: string): Card {
+  const options = { trades: 'all', replies: true, transactionHash: true, viewers } as const;
   const [card] = id === undefined ? [] : cards(call, [id], options);
   if (card === undefined) throw new Refusal(404, refusal);
   return card;

@@ -45,12 +45,12 @@ interface NameChange {
  * PUT /v1/profiles/{identifier}/name: naming a wallet nobody has seen begins its tracking; 409 for a name that another profile of this
  * partner has (case is ignored), 400 for an avatar without a name.
  */
-export const setName: Handler<typeof endpoints.setName> = ({ identifier, ...change }, call) =>
+export const setName: Handler<typeof endpoints.setName> = ({ identifier, name, avatarUrl }, call) =>
   renamed(identifier, call, (profileId) => {
-    if (change.name === null) {
-      if (typeof change.avatarUrl === 'string') throw avatarAlone(change.avatarUrl);
+    if (name === null) {
+      if (typeof avatarUrl === 'string') throw avatarAlone(avatarUrl);
       removeName(profileId, call);
-    } else changeName(profileId, change, call);
+    } else changeName(profileId, { name, avatarUrl }, call);
   });
 
 /** DELETE /v1/profiles/{identifier}/name: a profile without a name stays as it is. */

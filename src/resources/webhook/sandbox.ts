@@ -56,15 +56,15 @@ export const list: Handler<typeof endpoints.list> = (_, { db, partner }) =>
 
 /** PUT /v1/webhooks/feed/{uid}: set union; the destination moves where one is given; 404 for an unknown uid. */
 export const addAddresses: Handler<typeof endpoints.addAddresses> = (input, call) => {
-  const { db } = call;
-  const webhook = findWebhook(call, input.uid);
-  const { destinationUrl = webhook.destinationUrl } = input;
+  const { uid, walletAddresses, destinationUrl: newUrl } = input;
+  const webhook = findWebhook(call, uid);
+  const destinationUrl = newUrl ?? webhook.destinationUrl;
   if (destinationUrl !== webhook.destinationUrl) checkDestination(destinationUrl);
-  db.transaction(() => {
-    subscribe(db, webhook.id, input.walletAddresses);
-    db.run('UPDATE webhook SET destination_url = ? WHERE id = ?', [destinationUrl, webhook.id]);
+  call.db.transaction(() => {
+    subscribe(call.db, webhook.id, walletAddresses);
+    call.db.run('UPDATE webhook SET destination_url = ? WHERE id = ?', [destinationUrl, webhook.id]);
   });
-  return { destinationUrl, uid: webhook.uid };
+  return { destinationUrl, uid };
 };
 
 /** DELETE /v1/webhooks/feed/{uid}: `{}`, with whatever waits to be delivered; 404 for an unknown uid. */

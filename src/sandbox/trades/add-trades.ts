@@ -3,7 +3,7 @@ import { type Chain, chains } from '../../model/chain.ts';
 import { digestDigits, digestOf } from '../db/ids.ts';
 import type { Db } from '../db/store.ts';
 import { noteTrades } from '../deliver/events.ts';
-import { matchCopies } from '../social/copies.ts';
+import { matchCopies } from '../social/comments.ts';
 import { addWallet } from '../social/lookup.ts';
 import { touchFigures } from './figures.ts';
 import { type AddedTrade, heldOf, openLines } from './position-lines.ts';

@@ -1,10 +1,18 @@
 import { readItems } from '../../files/json-items.ts';
 import { type FileBytes, openTextFile, type TextFile } from '../../files/text-file.ts';
 import type { Chain } from '../../model/chain.ts';
+import { written } from '../../model/quoted.ts';
 import { duneReader } from './dune.ts';
 import { hyperliquidFillsReader } from './hyperliquid-fills.ts';
-import { mappedReader } from './mapped.ts';
-import { type Fatal, type ReadEvent, type RowReader, readRows } from './read-rows.ts';
+import { type Fatal, type ReadEvent, type Row, type RowReader, readRows, rejected } from './read-rows.ts';
+import {
+  type KnownAddresses,
+  knowNone,
+  readTradeText,
+  type TradeField,
+  type TradeText,
+  tradeFields,
+} from './trade-text.ts';
 
 /** Files that import as they are, each with the chain of all its trades where there is one. */
 const presets = {
@@ -19,7 +27,7 @@ export interface ReadOptions {
   /** The chain of rows that do not name one; a row that names another is rejected. */
   chain: Chain | undefined;
   preset: PresetName | undefined;
-  /** Field to column, see `mappedReader`. */
+  /** Column to field; field to column is understood too where only that way round makes sense. */
   map: Record<string, string>;
 }
 
@@ -86,4 +94,142 @@ function pumpfunReader(): RowReader {
     constants: { supply: pumpfunSupply },
     keyColumns: ['sol_amount', 'price_sol', 'source'],
   });
+}
+
+interface MappedOptions {
+  /** The chain of every row; a row that names another is refused. */
+  chain: Chain | undefined;
+  /** Column to field; field to column is understood too where only that way round makes sense. */
+  map: Record<string, string>;
+  /** What is the same in every row and no column says. */
+  constants?: TradeText;
+  /** Columns that belong to no field but tell rows apart. */
+  keyColumns?: readonly string[];
+}
+
+type Columns = Partial<Record<TradeField, string>>;
+
+/** Other names of the fields, as letters and digits only. */
+const synonyms: Record<TradeField, readonly string[]> = {
+  time: ['time', 'timestamp', 'ts', 'blocktime', 'datetime', 'date'],
+  chain: ['chain', 'blockchain', 'network'],
+  trader: ['trader', 'wallet', 'walletaddress', 'address', 'account', 'maker'],
+  token: ['token', 'mint', 'tokenaddress', 'contract', 'contractaddress'],
+  symbol: ['symbol', 'tokensymbol', 'coin', 'ticker'],
+  name: ['name', 'tokenname'],
+  side: ['side', 'type'],
+  amount: ['amount', 'tokenamount', 'size', 'sizetokens', 'quantity', 'qty'],
+  usd: ['usd', 'usdvalue', 'usdamount', 'valueusd', 'sizeusd', 'amountusd'],
+  priceUsd: ['priceusd', 'usdprice', 'price'],
+  tx: ['tx', 'txhash', 'hash', 'transactionhash', 'signature'],
+  orderId: ['orderid', 'oid'],
+  direction: ['direction', 'perppositiontype'],
+  leverage: ['leverage', 'perpleverage'],
+  supply: ['supply', 'totalsupply', 'tokensupply'],
+};
+
+const requiredFields = ['time', 'chain', 'trader', 'token', 'side', 'amount', 'usd'] as const;
+
+/** Reads rows whose columns are named, by a map or by what they are called, for the fields of a trade. */
+function mappedReader(options: MappedOptions): RowReader {
+  const known = new Map<string, Columns>();
+  const addresses = knowNone();
+  let last: { keys: string[]; columns: Columns } | undefined;
+  function columnsOf(keys: string[]): Columns {
+    if (last?.keys === keys) return last.columns;
+    const signature = keys.join('\n');
+    const columns = known.get(signature) ?? findColumns(keys, options.map);
+    known.set(signature, columns);
+    last = { keys, columns };
+    return columns;
+  }
+  return {
+    start: (keys) => checkMap(keys, options.map) ?? checkRequired(keys, columnsOf(keys), options),
+    read: (row) => [readRow(row, columnsOf(row.columns), options, addresses)],
+    finish: () => [],
+  };
+}
+
+function readRow(
+  row: Row,
+  columns: Columns,
+  { chain, constants, keyColumns = [] }: MappedOptions,
+  addresses: KnownAddresses,
+): ReadEvent {
+  const text: TradeText = { ...constants };
+  for (const field of tradeFields) {
+    const column = columns[field];
+    if (column !== undefined) text[field] = row.cells[column] ?? '';
+  }
+  const own = text.chain?.trim().toLowerCase() ?? '';
+  text.chain = own || (chain ?? '');
+  if (chain !== undefined && text.chain !== chain)
+    return rejected(row, `chain "${own}": must be ${chain}, as asked for`);
+  const keyParts = keyColumns.map((column) => row.cells[column] ?? '');
+  const read = readTradeText(text, addresses, keyParts);
+  return 'trade' in read ? { kind: 'trade', line: row.line, trade: read.trade } : rejected(row, read.reason);
+}
+
+function plain(name: string): string {
+  return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
+}
+
+/** Both ways to read `a=b`, as asked for first. */
+function readings([left, right]: [string, string]) {
+  const fieldOf = (name: string) => tradeFields.find((field) => plain(field) === plain(name));
+  return [
+    { field: fieldOf(right), column: left },
+    { field: fieldOf(left), column: right },
+  ].flatMap(({ field, column }) => (field === undefined ? [] : [{ field, column }]));
+}
+
+function findColumns(keys: string[], map: Record<string, string>): Columns {
+  const columns: Columns = {};
+  for (const pair of Object.entries(map)) {
+    const reading = readings(pair).find(({ column }) => keys.includes(column));
+    if (reading !== undefined) columns[reading.field] = reading.column;
+  }
+  const free = keys.filter((key) => !Object.values(columns).includes(key));
+  for (const field of tradeFields) {
+    const column = synonyms[field]
+      .map((name) => free.find((key) => plain(key) === name))
+      .find((key) => key !== undefined);
+    if (columns[field] === undefined && column !== undefined) columns[field] = column;
+  }
+  return columns;
+}
+
+function checkMap(keys: string[], map: Record<string, string>): Fatal | undefined {
+  for (const pair of Object.entries(map)) {
+    const flag = `--map ${pair.join('=')}`;
+    const [first, ...others] = readings(pair);
+    if (first === undefined)
+      return { kind: 'fatal', message: `${flag} names no field of a trade`, hint: `fields: ${tradeFields.join(', ')}` };
+    if (![first, ...others].some(({ column }) => keys.includes(column)))
+      return { kind: 'fatal', message: `${flag}: the file has no column "${first.column}"`, hint: namesOf(keys) };
+  }
+  return undefined;
+}
+
+function checkRequired(keys: string[], columns: Columns, { chain, constants }: MappedOptions): Fatal | undefined {
+  const given: Columns = { ...constants, ...columns };
+  if (chain !== undefined) given.chain ??= chain;
+  if (given.priceUsd !== undefined) given.usd ??= given.priceUsd;
+  // On hyperliquid a coin's symbol is its name on the chain.
+  if (given.symbol !== undefined && (chain === 'hyperliquid' || columns.chain !== undefined))
+    given.token ??= given.symbol;
+  const missing = requiredFields.filter((field) => given[field] === undefined);
+  if (missing.length === 0) return undefined;
+  return {
+    kind: 'fatal',
+    message: `the file has no column for ${missing.join(', ')}`,
+    hint: `name it with --map <column>=${missing[0]}; ${namesOf(keys)}`,
+  };
+}
+
+/** The columns of a file. A single one is not what a file of trades has, and may be anything. */
+function namesOf(keys: string[]): string {
+  return keys.length === 1
+    ? 'it has one column only: is it a file of trades?'
+    : `its columns: ${written(keys.join(', '))}`;
 }

@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+import type { Endpoint } from '../../src/contract/endpoint.ts';
+import { decodeRequest } from '../../src/contract/request.ts';
+import { endpoints } from '../../src/resources/index.ts';
+import { routes } from '../../src/resources/routes.ts';
+import { openDb } from '../../src/sandbox/db/store.ts';
+import { ensureWorld, sandboxPartners } from '../../src/sandbox/db/world.ts';
+import { Refusal } from '../../src/sandbox/http/service.ts';
+import { type Witness, witnesses } from '../support/witness.ts';
+
+/** The input that the sandbox makes of a request. */
+function inputOf(endpoint: Endpoint, { path, body }: Witness): Record<string, unknown> {
+  const url = new URL(`http://sandbox.test${path}`);
+  const names = new RegExp(`^${endpoint.path.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`).exec(url.pathname)?.groups;
+  const parts = Object.entries(names ?? {}).map(([key, text]) => [key, decodeURIComponent(text)]);
+  const decoded = decodeRequest(endpoint, { path: Object.fromEntries(parts), query: url.searchParams, body });
+  if (!decoded.ok) throw new Error(`${path}: ${decoded.problem}`);
+  return decoded.input;
+}
+
+/** The same input, telling which parameters are read by name. A copy of all of them would read none and look like all. */
+function recorded(input: Record<string, unknown>, onRead: (key: string) => void): never {
+  return new Proxy(input, {
+    get: (target, key) => {
+      onRead(String(key));
+      return Reflect.get(target, key);
+    },
+    ownKeys: () => {
+      throw new Error('a handler names each parameter that it reads');
+    },
+  }) as never;
+}
+
+test("every parameter of every endpoint is read by the sandbox's handler", async () => {
+  const db = openDb(':memory:');
+  const nowMs = Date.now();
+  ensureWorld(db, nowMs, 'demo');
+  const unread: string[] = [];
+  for (const { endpoint, handle } of routes) {
+    const read = new Set<string>();
+    for (const row of witnesses[endpoint.id] ?? []) {
+      const url = new URL(`http://sandbox.test${row.path}`);
+      const call = { db, nowMs, partner: sandboxPartners[0], url, wire: {}, ignore: () => undefined };
+      try {
+        await handle(
+          recorded(inputOf(endpoint, row), (key) => read.add(key)),
+          call,
+        );
+      } catch (thrown) {
+        if (!(thrown instanceof Refusal)) throw thrown;
+      }
+    }
+    unread.push(...Object.keys(endpoint.params).flatMap((key) => (read.has(key) ? [] : [`${endpoint.id} ${key}`])));
+  }
+  db.close();
+  expect(routes).toHaveLength(endpoints.length);
+  expect(unread).toEqual([]);
+});
