@@ -10,7 +10,6 @@ const builders = [
   'tool/request.ts',
   'output/json.ts',
   'output/safe-text.ts',
-  'output/unseen.ts',
   'resources/webhook/upload/address-file.ts',
   'sandbox/http/fault.ts',
 ];

@@ -106,7 +106,7 @@ export function createContext({ world, options, program, say, stream }: Surround
   };
   let waitsInSilence = !world.io.err.isTTY || options.quiet || options.verbose || options.plain;
   const waiting = once(async () => {
-    const { showWaiting } = await import('./output/show-waiting.ts');
+    const { showWaiting } = await import('./output/progress.ts');
     const { noColor, ascii } = options;
     return showWaiting({ err: world.io.err, noColor, unicode: !ascii, now: world.now });
   });

@@ -98,7 +98,7 @@ function psLine(pid: number): { state: string; started: string } {
 }
 
 async function ask(question: string, { hidden }: { hidden: boolean }): Promise<string> {
-  const { askLine } = await import('./output/ask.ts');
+  const { askLine } = await import('./output/confirm.ts');
   return askLine({ question, hidden, input: process.stdin, output: process.stderr, stop });
 }
 

@@ -6,8 +6,7 @@ import { SotraError, usageError } from '../errors.ts';
 import { warnOfReaders } from '../files/durable-file.ts';
 import { familyOf } from '../model/chain.ts';
 import { column } from '../output/columns.ts';
-import { confirm, confirmReplace } from '../output/confirm.ts';
-import { showPlan } from '../output/dry-run.ts';
+import { confirm, confirmReplace, showPlan } from '../output/confirm.ts';
 import { safeJson } from '../output/json.ts';
 import type { View } from '../output/view.ts';
 import {

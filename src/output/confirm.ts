@@ -1,6 +1,11 @@
 import { statSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { Writable } from 'node:stream';
+import type { Result } from '../cli/command.ts';
 import type { Context } from '../context.ts';
 import { usageError } from '../errors.ts';
+import { column } from './columns.ts';
+import type { View } from './view.ts';
 
 /** True where somebody sits at a terminal and may be asked. */
 export function mayAsk({ world, options }: Pick<Context, 'world' | 'options'>): boolean {
@@ -27,4 +32,73 @@ export async function confirm(deed: string, context: Context, shown = ''): Promi
 /** The same before a file that exists is replaced; pipes and devices are written to and not replaced. Errors as in `confirm`. */
 export async function confirmReplace(flag: string, file: string, context: Context): Promise<void> {
   if (statSync(file, { throwIfNoEntry: false })?.isFile()) await confirm(`replace ${file} (${flag})`, context);
+}
+
+/** A question at the terminal. `stop` is aborted when the user gives up. */
+interface Question {
+  question: string;
+  hidden: boolean;
+  input: NodeJS.ReadableStream;
+  output: NodeJS.WritableStream;
+  stop: AbortController;
+}
+
+/**
+ * One line typed by the user, without its end. Of a hidden one nothing is shown. Rejects and aborts `stop` on Ctrl-C, Ctrl-D, and
+ * when `stop` was aborted meanwhile.
+ */
+export function askLine({ question, hidden, input, output, stop }: Question): Promise<string> {
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
+  // The terminal stops showing what is typed when the interface is made, so that comes before the question.
+  const lines = createInterface({ input, output: hidden ? silent : output, terminal: true, historySize: 0 });
+  if (hidden) output.write(question);
+  return new Promise<string>((resolve, reject) => {
+    const giveUp = () => lines.close();
+    stop.signal.addEventListener('abort', giveUp, { once: true });
+    lines.on('SIGINT', giveUp);
+    lines.on('close', () => {
+      output.write(hidden ? '\n' : '');
+      stop.signal.removeEventListener('abort', giveUp);
+      reject(new Error('nothing was answered'));
+      stop.abort();
+    });
+    lines.question(hidden ? '' : question, (answer) => {
+      resolve(answer);
+      lines.removeAllListeners('close');
+      stop.signal.removeEventListener('abort', giveUp);
+      if (hidden) output.write('\n');
+      lines.close();
+    });
+  });
+}
+
+/** One thing that a command would do to this machine. */
+export interface PlannedChange {
+  /** A verb, such as `remove`. */
+  action: string;
+  /** What it would be done to, such as `context staging`. */
+  what: string;
+  /** The new value, or the place: a file or an address. */
+  detail: string | null;
+}
+
+interface Plan {
+  dryRun: true;
+  changes: readonly PlannedChange[];
+}
+
+const view: View<Plan, PlannedChange> = {
+  layout: 'table',
+  rows: ({ changes }) => changes,
+  columns: [
+    column.text('action', 'Would', 'what would be done'),
+    column.text('what', 'What', 'to what', { cut: 'end' }),
+    column.text('detail', 'To or in', 'new value, file or address', { cut: 'middle' }),
+  ],
+  empty: 'Nothing would be changed.',
+};
+
+/** What `--dry-run` shows in place of changes. */
+export function showPlan(changes: readonly PlannedChange[]): Result {
+  return { kind: 'answer', answer: { dryRun: true, changes } satisfies Plan, view };
 }

@@ -1,6 +1,6 @@
 import { missing } from './format.ts';
 import { safeText } from './safe-text.ts';
-import { type AnyColumn, cellValue, orMisfit, type Shown } from './view.ts';
+import { type AnyColumn, type AnyView, blocksOf, cellValue, knownColumns, orMisfit, type Shown } from './view.ts';
 
 /** A column as it is drawn: its header, the side its cells stand on, and how they may be cut. */
 export interface Head {
@@ -52,4 +52,80 @@ function sideOf(column: AnyColumn, rows: readonly unknown[]): 'left' | 'right' {
 
 function plainOrnaments(text: string): string {
   return text.replaceAll('…', '...').replaceAll('–', '-').replaceAll('∞', 'inf').replaceAll('×', 'x');
+}
+
+/** How results are written for screen readers; `columns` were checked with selectColumns. */
+interface PlainOptions {
+  unicode: boolean;
+  columns?: readonly string[];
+  /** Of a part of a long list: where it begins among how many rows. */
+  place?: { from: number; of: number };
+}
+
+/**
+ * The answer as `Header: value` lines, one fact a line, nothing cut or drawn; items are parted by an empty line and counted, further
+ * blocks follow under their title. Ends with a newline, or is empty. Throws what the view's functions throw.
+ */
+export function renderPlain(view: AnyView, answer: unknown, input: unknown, options: PlainOptions): string {
+  const rows = view.rows(answer as never, input as never);
+  const blocks = blocksOf(view, answer, input);
+  const parts = [
+    factsOf(view.layout, knownColumns(view, options.columns), rows, options),
+    ...blocks.map(({ title, layout, columns, rows: own }) => {
+      const facts = factsOf(layout, columns, own, { unicode: options.unicode });
+      return facts === '' || title === undefined ? facts : `${safeText(title)}\n\n${facts}`;
+    }),
+  ];
+  return parts.filter((part) => part !== '').join('\n');
+}
+
+function factsOf(
+  layout: 'table' | 'record',
+  columns: readonly AnyColumn[],
+  rows: readonly unknown[],
+  { unicode, place }: PlainOptions,
+): string {
+  const { heads, lines } = readGrid(columns, rows, unicode);
+  const items = lines.map((cells) =>
+    heads.map(({ text }, index) => `${text}: ${spoken(cells[index]?.text ?? '')}`).join('\n'),
+  );
+  const counted =
+    layout === 'record'
+      ? items
+      : items.map((item, index) => `${(place?.from ?? 0) + index + 1} of ${place?.of ?? items.length}\n${item}`);
+  return counted.length === 0 ? '' : `${counted.join('\n\n')}\n`;
+}
+
+/** A dash for a missing value is not read aloud. */
+function spoken(text: string): string {
+  return text === '' || text === missing || text === '-' ? 'none' : text;
+}
+
+/**
+ * The answer as a GitHub table, for issues and chats: the cells as people read them, a record as a table of name and
+ * value. Characters with a meaning in Markdown are escaped. Ends with a newline; empty when there are no rows. `columns`
+ * were checked with selectColumns. Throws what the view's functions throw.
+ */
+export function renderMarkdown(view: AnyView, answer: unknown, input: unknown, columns?: readonly string[]): string {
+  const rows = view.rows(answer as never, input as never);
+  if (rows.length === 0) return '';
+  const { heads, lines } = readGrid(knownColumns(view, columns), rows);
+  if (view.layout === 'record') {
+    const pairs = lines.flatMap((cells) => cells.map((cell, index) => [heads[index]?.text ?? '', cell.text]));
+    return [line(['Name', 'Value']), line(['---', '---'], String), ...pairs.map((pair) => line(pair))].join('');
+  }
+  const rule = heads.map((head) => (head.side === 'right' ? '---:' : '---'));
+  return [
+    line(heads.map((head) => head.text)),
+    line(rule, String),
+    ...lines.map((cells) => line(cells.map((cell) => cell.text))),
+  ].join('');
+}
+
+function line(cells: readonly string[], write = escapeMarkdown): string {
+  return `| ${cells.map((cell) => write(cell)).join(' | ')} |\n`;
+}
+
+function escapeMarkdown(text: string): string {
+  return text.replace(/[\\`*_[\]<>|~&!]/g, '\\$&');
 }

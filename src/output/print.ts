@@ -6,7 +6,7 @@ import { curlLine, describeRequest, type RequestPreview, requestObject } from '.
 import { hideSecrets } from '../http/secrets.ts';
 import type { Io, Sink } from '../world.ts';
 import type { JqFilter, Threads } from './jq.ts';
-import { compactPieces, indentedPieces, indentJson, safeJson, visibleJson } from './json.ts';
+import { compactPieces, indentedPieces, indentJson, rowLines, safeJson, visibleJson } from './json.ts';
 import type { RowFormat } from './rows.ts';
 import { type AnyView, cellValue, knownColumns, orMisfit, rowsOf, selectColumns } from './view.ts';
 
@@ -162,7 +162,7 @@ async function printFiltered(result: Result, input: unknown, { filter, ...printi
     for (const note of result.notes ?? []) printing.note(note);
     const rows = byItem && result.view !== undefined ? rowsOf(result.view, result.answer, input) : undefined;
     const { answer: value, text } = result;
-    const texts = rows === undefined ? undefined : (await import('./row-lines.ts')).rowLines(rows, { value, text });
+    const texts = rows === undefined ? undefined : rowLines(rows, { value, text });
     await put(texts?.join('\n') ?? text ?? JSON.stringify(value));
   }
 }
@@ -188,7 +188,6 @@ async function printAnswer(result: Result & { kind: 'answer' }, input: unknown, 
   } else if (format === 'md') await writeParts(view, rows, answer, input, printing, markdown);
   else if (format === 'plain' && view.layout === 'record') await writeRecord(view, rows, printing);
   else if (format === 'ndjson') {
-    const { rowLines } = await import('./row-lines.ts');
     const lines = rowLines(rows, { value: answer, text: result.text });
     for (const part of partsOf(lines)) {
       await out.write(part.map((line) => `${safeJson(line)}\n`).join(''));
@@ -270,7 +269,7 @@ function formatFor({ io, options }: Pick<Printing, 'io' | 'options'>): Format | 
 async function humanText(view: AnyView, answer: unknown, input: unknown, printing: Printing): Promise<string> {
   const { io, options, place } = printing;
   if (options.plain) {
-    const { renderPlain } = await import('./plain.ts');
+    const { renderPlain } = await import('./grid.ts');
     const facts = { unicode: !options.ascii, ...columnsOf(options), ...(place && { place }) };
     return (place?.from ? '\n' : '') + renderPlain(view, answer, input, facts);
   }
@@ -316,12 +315,12 @@ async function printItems(
       await (format === 'md' ? markdown : humanText)({ ...view, rows: () => rows }, [], input, printing),
     );
   }
-  const { liveTable } = await import('./live-table.ts');
-  const inTable = liveTable((rows) => humanText({ ...view, rows: () => rows }, [], input, printing));
+  const drawRows = (rows: readonly unknown[]) => humanText({ ...view, rows: () => rows }, [], input, printing);
+  const inTable = format === 'table' ? (await import('./table.ts')).liveTable(drawRows) : undefined;
   let count = 0;
   for await (const batch of batches) {
-    if (format === 'table') await out.write(await inTable(batch));
-    else await writeRows(view, batch, count, format, printing);
+    if (inTable !== undefined) await out.write(await inTable(batch));
+    else if (format !== 'table') await writeRows(view, batch, count, format, printing);
     count += batch.length;
   }
   if (count === 0 && view.empty !== undefined) printing.note(view.empty);
@@ -340,7 +339,7 @@ async function writeList(batches: AsyncIterable<readonly unknown[]>, out: Sink):
 }
 
 async function markdown(view: AnyView, answer: unknown, input: unknown, { options, place }: Printing): Promise<string> {
-  const text = (await import('./markdown.ts')).renderMarkdown(view, answer, input, options.columns);
+  const text = (await import('./grid.ts')).renderMarkdown(view, answer, input, options.columns);
   // Only the first part has the header.
   return place?.from ? text.split('\n').slice(2).join('\n') : text;
 }

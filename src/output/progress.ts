@@ -1,5 +1,9 @@
+import { Writable } from 'node:stream';
 import type { Ora } from 'ora';
-import { createPalette, type Palette } from './color.ts';
+import type { GlobalOptions } from '../cli/globals.ts';
+import type { CallEvent } from '../http/client.ts';
+import type { Sink, World } from '../world.ts';
+import type { ColorLevel } from './color.ts';
 import { safeText } from './safe-text.ts';
 
 /** Says on stderr what is going on; stdout is never touched. */
@@ -12,38 +16,62 @@ export interface Progress {
   fail: (text: string) => void;
   /** Nothing more to say; a running spinner disappears. */
   stop: () => void;
+  /** A step takes the place of the one before, so that there may be many. */
+  live: boolean;
 }
 
-/** What progress needs of the outside world. Without a palette nothing is colored. */
-export interface ProgressIo {
+interface ProgressOptions {
   stderr: NodeJS.WritableStream & { isTTY?: boolean };
   quiet: boolean;
-  palette?: Palette;
+  colorLevel?: ColorLevel;
   unicode?: boolean;
   /** Milliseconds, to say how long a step has taken. */
   now?: () => number;
 }
 
-/**
- * Progress for the stream at hand: a spinner on a terminal, one line a step elsewhere, nothing when quiet. The spinner's
- * package is loaded for a terminal only.
- */
-export async function createProgress(io: ProgressIo): Promise<Progress> {
-  if (io.quiet) return { step: () => {}, done: () => {}, fail: () => {}, stop: () => {} };
-  if (io.stderr.isTTY !== true) {
-    const line = (text: string) => void io.stderr.write(`${safeText(text)}\n`);
-    return { step: line, done: line, fail: line, stop: () => {} };
+/** The part of a Context that progress needs: context.ts imports this file. */
+interface CommandContext {
+  world: World;
+  options: GlobalOptions;
+  stopWaiting: () => void;
+}
+
+/** Progress of a long command: a spinner on a terminal, lines elsewhere and with `--plain`, nothing with `--quiet`, for JSON and previews. */
+export async function showProgress(context: CommandContext, { silent = false } = {}): Promise<Progress> {
+  const { world, options } = context;
+  if (!silent) context.stopWaiting();
+  const { err } = world.io;
+  const { format, quiet, preview, plain, ascii, noColor } = options;
+  return createProgress({
+    stderr: Object.assign(sinkStream(err), { isTTY: err.isTTY && !plain }),
+    quiet: silent || quiet || preview || format === 'json' || format === 'ndjson',
+    colorLevel: noColor ? 0 : err.colorLevel,
+    unicode: !ascii,
+    now: world.now,
+  });
+}
+
+/** Progress on a stream; what draws a spinner is loaded for a terminal only. */
+export async function createProgress(options: ProgressOptions): Promise<Progress> {
+  const { stderr, quiet, colorLevel = 0, unicode = true, now = () => 0 } = options;
+  const live = stderr.isTTY === true;
+  const silence = () => {};
+  if (quiet) return { step: silence, done: silence, fail: silence, stop: silence, live };
+  if (!live) {
+    const line = (text: string) => void stderr.write(`${safeText(text)}\n`);
+    return { step: line, done: line, fail: line, stop: silence, live };
   }
-  const { palette = createPalette(0), unicode = true, now = () => 0 } = io;
+  const { default: ora } = await import('ora');
+  const { createPalette } = await import('./color.ts');
+  const palette = createPalette(colorLevel);
   const frames = unicode ? ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'] : ['-', '\\', '|', '/'];
   let stepMs = now();
   const elapsed = () => {
     const seconds = Math.floor((now() - stepMs) / 1000);
     return seconds > 0 ? `(${seconds} s)` : '';
   };
-  const { default: ora } = await import('ora');
   const spinner = ora({
-    stream: io.stderr,
+    stream: stderr,
     // ora colors by its own reading of the environment, which overlooks NO_COLOR; the frames carry our color instead.
     color: false,
     spinner: { interval: 80, frames: frames.map((frame) => palette.dim(frame)) },
@@ -52,15 +80,17 @@ export async function createProgress(io: ProgressIo): Promise<Progress> {
     discardStdin: false,
     suffixText: () => elapsed(),
   });
-  const mark = { done: palette.success(unicode ? '✔' : '+'), fail: palette.error(unicode ? '✖' : 'x') };
+  const stay = (symbol: string) => (text: string) =>
+    void spinner.stopAndPersist({ symbol, text: safeText(text), suffixText: '' });
   return {
     step: (text) => {
       stepMs = now();
       showStep(spinner, safeText(text));
     },
-    done: (text) => void spinner.stopAndPersist({ symbol: mark.done, text: safeText(text), suffixText: '' }),
-    fail: (text) => void spinner.stopAndPersist({ symbol: mark.fail, text: safeText(text), suffixText: '' }),
+    done: stay(palette.success(unicode ? '✔' : '+')),
+    fail: stay(palette.error(unicode ? '✖' : 'x')),
     stop: () => void spinner.stop(),
+    live,
   };
 }
 
@@ -69,4 +99,100 @@ function showStep(spinner: Ora, text: string): void {
   if (spinner.isSpinning)
     spinner.render(); // what comes next may take long without a turn for the spinner
   else spinner.start();
+}
+
+/** What terminal packages expect of a stream that text goes to. */
+type TerminalStream = NodeJS.WritableStream & {
+  isTTY: boolean;
+  columns: number;
+  cursorTo: (column: number) => boolean;
+  clearLine: () => boolean;
+  moveCursor: (columns: number, rows: number) => boolean;
+};
+
+/**
+ * The sink as a Node stream; cursor moves are the escape codes of every terminal. What is written once the reader is gone is dropped.
+ * Text is handed on in the same turn, never queued: ora hooks the process's own streams while it spins and takes what arrives
+ * later for somebody else's, which it answers by drawing anew, for ever.
+ */
+export function sinkStream(sink: Sink): TerminalStream {
+  const write = (text: unknown): boolean => {
+    sink.write(String(text)).catch(() => undefined);
+    return true;
+  };
+  return Object.assign(new Writable(), {
+    write,
+    isTTY: sink.isTTY,
+    columns: sink.width,
+    cursorTo: (column: number) => write(`\u001b[${column + 1}G`),
+    clearLine: () => write('\u001b[2K'),
+    moveCursor: (_columns: number, rows: number) =>
+      rows === 0 || write(`\u001b[${Math.abs(rows)}${rows < 0 ? 'A' : 'B'}`),
+  });
+}
+
+/** A shorter wait is not worth a line. */
+const minShownMs = 300;
+
+interface WaitingOptions {
+  /** A terminal. */
+  err: Sink;
+  noColor: boolean;
+  unicode: boolean;
+  now: () => number;
+}
+
+/** Says on a terminal what a call waits for, each second anew. */
+export interface Waiting {
+  observe: (event: CallEvent) => void;
+  /** Ends it for good. */
+  stop: () => void;
+}
+
+export function showWaiting({ err, noColor, unicode, now }: WaitingOptions): Waiting {
+  let line: (() => string) | undefined;
+  let stopped = false;
+  let timer: NodeJS.Timeout | undefined;
+  let progress: Promise<Progress> | undefined;
+  const write = async () => {
+    const stderr = Object.assign(sinkStream(err), { isTTY: true });
+    progress ??= createProgress({ stderr, quiet: false, colorLevel: noColor ? 0 : err.colorLevel, unicode });
+    const shown = await progress;
+    if (line !== undefined) shown.step(line());
+  };
+  const hide = () => {
+    line = undefined;
+    clearInterval(timer);
+    clearTimeout(timer);
+    progress?.then((shown) => shown.stop()).catch(() => undefined);
+  };
+  const show = (text: () => string) => {
+    hide();
+    if (stopped) return;
+    line = text;
+    // A terminal that is gone ends the command elsewhere.
+    const safely = () => {
+      write().catch(() => undefined);
+    };
+    timer = setTimeout(() => {
+      safely();
+      timer = setInterval(safely, 1000).unref();
+    }, minShownMs).unref();
+  };
+  return {
+    observe: (event) => {
+      const startMs = now();
+      const seconds = (ms: number) => `${Math.max(0, Math.round(ms / 1000))} s`;
+      if (event.kind === 'request') {
+        const { method, url } = event.request;
+        show(() => `waiting for ${url.host}: ${seconds(now() - startMs)} (${method} ${url.pathname})`);
+      } else if (event.kind === 'wait')
+        show(() => `${event.why}; trying again in ${seconds(startMs + event.ms - now())}`);
+      else hide();
+    },
+    stop: () => {
+      stopped = true;
+      hide();
+    },
+  };
 }

@@ -1,8 +1,7 @@
 import CliTable from 'cli-table3';
-import { renderCards } from './cards.ts';
 import type { Palette } from './color.ts';
 import { missing } from './format.ts';
-import { type Grid, readGrid } from './grid.ts';
+import { type Grid, type Head, readGrid } from './grid.ts';
 import { safeText } from './safe-text.ts';
 import { cutText, displayWidth, wrapText } from './text-width.ts';
 import { type AnyColumn, type AnyView, blocksOf, knownColumns, type Shown } from './view.ts';
@@ -17,7 +16,7 @@ export interface HumanOptions {
 }
 
 const gap = 2;
-// A column that may be cut is not made narrower than this, nor than its header.
+// A column that may be cut is not made narrower than this, nor than its header; nor is the value of a card.
 const minWidth = 8;
 const batch = 10;
 
@@ -232,3 +231,63 @@ const noBorders = {
   right: '',
   'right-mid': '',
 };
+
+/** How cards are drawn; `long` says what becomes of values of columns that may be cut. */
+interface CardOptions {
+  width: number;
+  palette: Palette;
+  ellipsis: string;
+  long: 'cut' | 'wrap';
+}
+
+/**
+ * Each line of the grid as a block of `header  value` lines, blocks separated by an empty line. Values of columns that
+ * may be cut are cut to the width, or, with `wrap`, prose continues on further lines and addresses stay whole. Ends with
+ * a newline, or is empty without lines.
+ */
+function renderCards(grid: Grid, options: CardOptions): string {
+  const labelWidth = Math.max(0, ...grid.heads.map((head) => displayWidth(head.text)));
+  const indent = ' '.repeat(labelWidth + 2);
+  const room = Math.max(minWidth, options.width - indent.length);
+  const card = (cells: readonly Shown[]) =>
+    grid.heads.map((head, index) => {
+      const cell = cells[index] ?? { text: '' };
+      const label = options.palette.dim(head.text) + ' '.repeat(indent.length - displayWidth(head.text));
+      const lines = fitValue(cell, room, head, options).map((line) => options.palette.tone(cell.tone ?? 'plain', line));
+      return `${(label + lines.join(`\n${indent}`)).trimEnd()}\n`;
+    });
+  return grid.lines.map((cells) => card(cells).join('')).join('\n');
+}
+
+function fitValue({ text, short }: Shown, room: number, head: Head, options: CardOptions): string[] {
+  if (options.long === 'cut' && short !== undefined && displayWidth(text) > room) return [short];
+  if (head.cut === undefined) return [text];
+  if (options.long === 'cut') return [cutText(text, room, head.cut, options.ellipsis)];
+  return head.cut === 'end' ? wrapText(text, room) : [text];
+}
+
+/** Rows that keep a live table's columns where they are: the widest cells of late decide. */
+const remembered = 50;
+
+/**
+ * Writes batches of rows that arrive over time as one table: the columns are laid out for the latest rows, and their header is written again
+ * only when it changes. `render` gives a table of the rows: header, rule, one line a row; anything else is written as it is.
+ * Throws what `render` throws.
+ */
+export function liveTable(
+  render: (rows: readonly unknown[]) => Promise<string>,
+): (batch: readonly unknown[]) => Promise<string> {
+  let recent: readonly unknown[] = [];
+  let written = '';
+  return async (batch) => {
+    const rows = [...recent, ...batch];
+    recent = rows.slice(-remembered);
+    const lines = (await render(rows)).split('\n');
+    if (lines.length !== rows.length + 3) return render(batch);
+    const header = lines.slice(0, 2).join('\n');
+    const body = lines.slice(2 + rows.length - batch.length).join('\n');
+    const isNew = header !== written;
+    written = header;
+    return isNew ? `${header}\n${body}` : body;
+  };
+}

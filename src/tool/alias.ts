@@ -7,7 +7,7 @@ import { identifierSchema } from '../model/identifier.ts';
 import { byName } from '../model/json.ts';
 import { nearest } from '../model/nearest.ts';
 import { column } from '../output/columns.ts';
-import { showPlan } from '../output/dry-run.ts';
+import { showPlan } from '../output/confirm.ts';
 import type { View } from '../output/view.ts';
 
 interface AliasEntry {

@@ -3,7 +3,7 @@ import { type Command, defineCommand, type Result } from '../cli/command.ts';
 import { type Context, createContext } from '../context.ts';
 import { local } from '../contract/endpoint.ts';
 import { SotraError, usageError } from '../errors.ts';
-import { showPlan } from '../output/dry-run.ts';
+import { showPlan } from '../output/confirm.ts';
 import {
   checkBaseUrl,
   contextNames,

@@ -3,8 +3,7 @@ import { type Command, defineCommand, type Result } from '../cli/command.ts';
 import type { Context } from '../context.ts';
 import { checkWireNames, local } from '../contract/endpoint.ts';
 import { toSotraError, usageError } from '../errors.ts';
-import { confirm } from '../output/confirm.ts';
-import { showPlan } from '../output/dry-run.ts';
+import { confirm, showPlan } from '../output/confirm.ts';
 import {
   contextNames,
   keyOriginOf,

@@ -4,8 +4,7 @@ import { expect, test } from 'vitest';
 import { patternsOf } from '../../bin/patterns.mjs';
 import { hideSecrets } from '../../src/http/secrets.ts';
 import { visibleJson } from '../../src/output/json.ts';
-import { safeText } from '../../src/output/safe-text.ts';
-import { showUnseen } from '../../src/output/unseen.ts';
+import { safeText, showUnseen } from '../../src/output/safe-text.ts';
 
 interface Pattern {
   file: string;

@@ -1,5 +1,5 @@
+import { codeOf, showUnseen, unseenIn } from '../../output/safe-text.ts';
 import { breakText } from '../../output/text-width.ts';
-import { codeOf, showUnseen, unseenIn } from '../../output/unseen.ts';
 import type { Sink } from '../../world.ts';
 import { countCharacters, longestComment } from './endpoints.ts';
 import { signedText, type TextFields, type TextForm } from './signing.ts';

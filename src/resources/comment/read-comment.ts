@@ -5,7 +5,7 @@ import { bytesOf, decodeUtf8, readWhole } from '../../files/source.ts';
 import { openTextFile, readLines } from '../../files/text-file.ts';
 import { secretIn } from '../../keys/private-key.ts';
 import { type Chain, type ChainFamily, chainSchema, chains, familyOf } from '../../model/chain.ts';
-import { showUnseen } from '../../output/unseen.ts';
+import { showUnseen } from '../../output/safe-text.ts';
 import { countCharacters, longestComment } from './endpoints.ts';
 import { jsonOf, readSigned, type SignedComment, signedProblem } from './signed.ts';
 import { fieldProblem, isServiceName, type TextFields, type TextForm } from './signing.ts';

@@ -5,7 +5,7 @@ import { RequestPreview } from '../../http/preview.ts';
 import { checkKeySource, type KeyInput, keySources, withSigner } from '../../keys/open-key.ts';
 import { familyOf } from '../../model/chain.ts';
 import { confirm } from '../../output/confirm.ts';
-import { showUnseen } from '../../output/unseen.ts';
+import { showUnseen } from '../../output/safe-text.ts';
 import { post } from './endpoints.ts';
 import { describePreview, previewOf, textWarnings } from './preview.ts';
 import { type CommentInput, type FormInput, readComment, readForm } from './read-comment.ts';

@@ -1,6 +1,6 @@
 import { decodeBase58, isEvmAddress, isSolanaAddress } from '../../model/address.ts';
 import { type Chain, familyOf } from '../../model/chain.ts';
-import { unseenIn } from '../../output/unseen.ts';
+import { unseenIn } from '../../output/safe-text.ts';
 
 /** What a signed text is made of. The transaction value and the comment go in byte for byte. */
 export interface TextFields {

@@ -1,7 +1,7 @@
 import type { Comment } from '../../model/position.ts';
 import { column } from '../../output/columns.ts';
 import { formatCount, formatUsd } from '../../output/format.ts';
-import { showUnseen } from '../../output/unseen.ts';
+import { showUnseen } from '../../output/safe-text.ts';
 import type { Column, View } from '../../output/view.ts';
 import type { CommentAnswer, CommentsAnswer, CopyAnswer } from './endpoints.ts';
 import type { Preview } from './preview.ts';

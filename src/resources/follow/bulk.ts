@@ -7,7 +7,7 @@ import { type FileBytes, type Line, maxLineBytes, openTextFile, readLines } from
 import { tryParseJson } from '../../model/json.ts';
 import type { Profile } from '../../model/profile.ts';
 import { formatCount } from '../../output/format.ts';
-import { showProgress } from '../../output/show-progress.ts';
+import { showProgress } from '../../output/progress.ts';
 import { type BulkEntry, bulk as bulkEndpoint, writtenProblem } from './endpoints.ts';
 import { createUndoFile, type UndoFile, undoBytes, undoPath } from './undo.ts';
 import { type BulkResult, bulk as view } from './view.ts';

@@ -6,7 +6,7 @@ import { SotraError, usageError } from '../../errors.ts';
 import { openRejects, openTwice } from '../../files/source.ts';
 import type { Chain } from '../../model/chain.ts';
 import { formatCount } from '../../output/format.ts';
-import { type ShownProgress, showProgress } from '../../output/show-progress.ts';
+import { type Progress, showProgress } from '../../output/progress.ts';
 import { sandboxNow } from '../db/clock.ts';
 import { openDb } from '../db/store.ts';
 import { importTrades } from '../trades/import-trades.ts';
@@ -76,7 +76,7 @@ export async function importFile(input: ImportInput, context: Context, dbFile: s
 }
 
 interface Watching {
-  progress: ShownProgress;
+  progress: Progress;
   signal: AbortSignal;
   /** Rows seen in this pass. */
   row: number;

@@ -8,7 +8,7 @@ import { SotraError } from '../../errors.ts';
 import { readStateFile, replaceFile } from '../../files/durable-file.ts';
 import { parseTime } from '../../model/duration.ts';
 import { parseJson } from '../../model/json.ts';
-import { showPlan } from '../../output/dry-run.ts';
+import { showPlan } from '../../output/confirm.ts';
 import { endpoints } from '../../resources/index.ts';
 import type { Layout } from '../../settings/settings.ts';
 import { freezeClock, setMeta } from '../db/clock.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { rowLines } from '../../../src/output/row-lines.ts';
+import { rowLines } from '../../../src/output/json.ts';
 import { fc } from '../../support/draw.ts';
 import { answering, run, stub } from '../../support/harness.ts';
 

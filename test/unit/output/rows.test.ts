@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'csv-parse/sync';
 import { expect, test } from 'vitest';
-import { renderMarkdown } from '../../../src/output/markdown.ts';
+import { renderMarkdown } from '../../../src/output/grid.ts';
 import { type RowFormat, rowWriter } from '../../../src/output/rows.ts';
 import { selectColumns } from '../../../src/output/view.ts';
 import { textView, traders, traderView } from '../../support/output-sample.ts';

@@ -1,7 +1,7 @@
 import type { Result } from '../../../cli/command.ts';
 import type { Context } from '../../../context.ts';
 import { formatCount, formatTime } from '../../../output/format.ts';
-import { showProgress } from '../../../output/show-progress.ts';
+import { showProgress } from '../../../output/progress.ts';
 import type { AnyView } from '../../../output/view.ts';
 import type { JobState, Plan } from './journal.ts';
 import type { UploadEvent } from './upload.ts';

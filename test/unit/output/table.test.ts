@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
 import { createPalette } from '../../../src/output/color.ts';
-import { renderView } from '../../../src/output/table.ts';
+import { liveTable, renderView } from '../../../src/output/table.ts';
 import { displayWidth } from '../../../src/output/text-width.ts';
 import type { View } from '../../../src/output/view.ts';
 import { type Trader, textView, traders, traderView } from '../../support/output-sample.ts';
@@ -193,4 +193,23 @@ test('naughty strings break no table', () => {
     expect(lines.length).toBe(strings.length + 2);
     for (const line of lines) expect(displayWidth(line)).toBeLessThanOrEqual(width);
   }
+});
+
+const textTable = async (rows: readonly unknown[]) => {
+  const width = Math.max(4, ...rows.map((row) => String(row).length));
+  return ['Name'.padEnd(width), '─'.repeat(width), ...rows.map((row) => String(row).padEnd(width)), ''].join('\n');
+};
+
+test('rows that arrive later stand under the header of the first, which is written again when columns grow', async () => {
+  const next = liveTable(textTable);
+  expect(await next(['ab'])).toBe('Name\n────\nab  \n');
+  expect(await next(['cd', 'ef'])).toBe('cd  \nef  \n');
+  expect(await next(['longer'])).toBe('Name  \n──────\nlonger\n');
+  expect(await next(['gh'])).toBe('gh    \n');
+});
+
+test('a table too wide for the terminal comes as cards, each batch as it is', async () => {
+  const next = liveTable(async (rows) => rows.map((row) => `Name  ${row}\nToken  x\nCost  1\n`).join('\n'));
+  expect(await next(['a', 'b'])).toBe('Name  a\nToken  x\nCost  1\n\nName  b\nToken  x\nCost  1\n');
+  expect(await next(['c'])).toBe('Name  c\nToken  x\nCost  1\n');
 });
