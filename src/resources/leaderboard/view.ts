@@ -21,7 +21,7 @@ function chainPnl(figures: RankAnswer['pnl'], chain: LeaderboardChain): number |
 
 const chainColumns: readonly Column<Pick<RankAnswer, 'pnl'>>[] = leaderboardChains.map((chain) => {
   const usd = (row: Pick<RankAnswer, 'pnl'>) => chainPnl(row.pnl, chain);
-  return column.pnl(`${chain}Usd`, chainTitles[chain], `realized PnL on ${chain}, in USD`, usd, {
+  return column.pnl(`${chain}Usd`, chainTitles[chain], `realized PnL on ${chain}, in USD; empty if none`, usd, {
     show: (row) => pnl(usd(row), { compact: true }),
     drop: 4,
   });
@@ -94,7 +94,7 @@ export const rank: View<RankAnswer, RankAnswer, RankInput> = {
   layout: 'record',
   rows: (answer) => [answer],
   columns: [
-    column.text('ranking', 'Rank', 'place on the leaderboard; empty when not on it', {
+    column.text('ranking', 'Rank', 'place, 1 is the top; empty when not ranked', {
       show: ({ ranking }) => (ranking === null ? 'not ranked' : { text: `#${ranking}`, tone: 'strong' }),
     }),
     column.pnl('pnlUsd', 'PnL', pnlHelp, (answer) => answer.pnl?.total),
