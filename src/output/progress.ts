@@ -80,8 +80,9 @@ export async function createProgress(options: ProgressOptions): Promise<Progress
     discardStdin: false,
     suffixText: () => elapsed(),
   });
-  const stay = (symbol: string) => (text: string) =>
-    void spinner.stopAndPersist({ symbol, text: safeText(text), suffixText: '' });
+  const stay = (symbol: string) => (text: string) => {
+    spinner.stopAndPersist({ symbol, text: safeText(text), suffixText: '' });
+  };
   return {
     step: (text) => {
       stepMs = now();
