@@ -57,7 +57,7 @@ export const areas = {
   },
   'key-forms': {
     files: sources('keys/keystore keys/private-key'),
-    tests: tests('unit/keys/private-key unit/keys/keystore unit/keys/secret-arguments'),
+    tests: tests('unit/keys/private-key unit/keys/keystore unit/keys/private-key-arguments'),
   },
   keys: {
     files: sources('keys/key-store keys/open-key'),

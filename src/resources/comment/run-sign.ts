@@ -4,11 +4,12 @@ import { exitCodeOf, missingInputs, usageError } from '../../errors.ts';
 import { writeSecretFile } from '../../keys/key-store.ts';
 import { checkKeySource, type KeyInput, withSigner } from '../../keys/open-key.ts';
 import type { Encoding } from '../../keys/signer.ts';
-import { type ChainFamily, familyOf } from '../../model/chain.ts';
 import { confirmReplace } from '../../output/confirm.ts';
+import type { View } from '../../output/view.ts';
 import { describePreview, type Preview, previewOf, textWarnings } from './preview.ts';
 import {
   type CommentInput,
+  type CommentLine,
   commonFamily,
   type FormInput,
   neededFor,
@@ -31,62 +32,43 @@ interface SignInput extends CommentInput, FormInput, KeyInput {
 
 /** One signed comment, many with `--file`, or with `--preview` what would be signed. */
 export async function runSign(input: SignInput, context: Context): Promise<Result> {
-  if (input.file !== undefined) return signMany(input, input.file, context);
-  const fields = await readComment(input, context);
-  const form = await readForm(input, context);
-  const family = familyOf(fields.chain);
-  checkEncoding(input.encoding, family);
-  const preview = previewOf(fields, form);
-  if (input.preview === true || context.options.dryRun) {
-    noteOut(input, context);
-    return asText([preview], context) ?? { kind: 'answer', answer: preview, view: previewView };
-  }
-  checkKeySource(input, context, input.textFile === '-' ? '--text-file -' : undefined);
-  if (input.out !== undefined) await confirmReplace('--out', input.out, context);
-  warnOfText(fields.commentText, context);
-  const { encoding, signer: expected } = input;
-  const signed = await withSigner(input, { family, encoding, expected }, context, (signer) =>
-    signComment(fields, form, { signer, encoding }),
-  );
-  return input.out === undefined
-    ? { kind: 'answer', answer: signed, view: signView }
-    : writeOut(input.out, `${JSON.stringify(signed, null, 2)}\n`, 1, context);
-}
-
-function checkEncoding(encoding: Encoding | undefined, family: ChainFamily): void {
-  if (encoding !== undefined && family === 'evm')
-    throw usageError(`--encoding ${encoding}: only for solana; a signature of an EVM chain is 0x and hex digits`);
-}
-
-async function signMany(input: SignInput, file: string, context: Context): Promise<Result> {
-  const only = ['chain', 'transactionHash', 'tokenAddress', 'commentText', 'textFile'] as const;
-  if (only.some((key) => input[key] !== undefined) || input.preview === true)
-    throw usageError('--file takes the comments from the file: omit --chain, --tx, --token, --text and --preview');
-  const lines = await readCommentFile(file, context);
+  const { file, textFile, out, encoding, signer: expected } = input;
+  const isMany = file !== undefined;
+  const lines = isMany
+    ? await readMany(input, file, context)
+    : [{ line: 1, fields: await readComment(input, context) }];
   const form = await readForm(input, context);
   const family = commonFamily(lines);
-  checkEncoding(input.encoding, family);
-  if (context.options.dryRun) {
-    noteOut(input, context);
+  if (encoding !== undefined && family === 'evm')
+    throw usageError(`--encoding ${encoding}: only for solana; a signature of an EVM chain is 0x and hex digits`);
+  const { dryRun } = context.options;
+  if (input.preview === true || dryRun) {
+    if (dryRun && out !== undefined) context.note(`Would sign and write to ${out}.`);
     const previews = lines.map(({ fields }) => previewOf(fields, form));
-    return asText(previews, context) ?? { kind: 'items', batches: oneBatch(previews), view: previewView };
+    return asText(previews, context) ?? resultOf(previews, previewView, isMany);
   }
-  checkKeySource(input, context, file === '-' ? '--file -' : undefined);
-  if (input.out !== undefined) await confirmReplace('--out', input.out, context);
-  for (const { line, fields } of lines)
-    for (const warning of textWarnings(fields.commentText)) context.warn(`line ${line}: ${warning}`);
-  const { encoding, signer: expected } = input;
+  const stdinFlag = isMany ? '--file -' : '--text-file -';
+  checkKeySource(input, context, (file ?? textFile) === '-' ? stdinFlag : undefined);
+  if (out !== undefined) await confirmReplace('--out', out, context);
+  for (const { line, fields } of lines) warnOfText(fields.commentText, context, isMany ? `line ${line}: ` : '');
   const signed = await withSigner(input, { family, encoding, expected }, context, async (signer) => {
     const done: SignedComment[] = [];
     for (const { fields } of lines) done.push(await signComment(fields, form, { signer, encoding }));
     return done;
   });
-  if (input.out === undefined) return { kind: 'items', batches: oneBatch(signed), view: signView };
-  return writeOut(input.out, signed.map((each) => `${JSON.stringify(each)}\n`).join(''), signed.length, context);
+  if (out === undefined) return resultOf(signed, signView, isMany);
+  const texts = signed.map((each) => `${isMany ? JSON.stringify(each) : JSON.stringify(each, null, 2)}\n`);
+  writeSecretFile(out, texts.join(''), { exclusive: false });
+  const [what, flag] = signed.length === 1 ? ['the comment', '--signed'] : [`${signed.length} comments`, '--file'];
+  context.note(`Signed ${what} into ${out}. Post with: sotra comment post ${flag} ${out}`);
+  return { kind: 'none' };
 }
 
-function noteOut({ out }: SignInput, { options, note }: Context): void {
-  if (options.dryRun && out !== undefined) note(`Would sign and write to ${out}.`);
+function readMany(input: SignInput, file: string, context: Context): Promise<CommentLine[]> {
+  const only = ['chain', 'transactionHash', 'tokenAddress', 'commentText', 'textFile'] as const;
+  if (only.some((key) => input[key] !== undefined) || input.preview === true)
+    throw usageError('--file takes the comments from the file: omit --chain, --tx, --token, --text and --preview');
+  return readCommentFile(file, context);
 }
 
 /** For people; `undefined` where another format is asked for. */
@@ -95,15 +77,16 @@ function asText(previews: readonly Preview[], { options: { format, jq }, world }
   return { kind: 'text', text: previews.map((each) => describePreview(each, world.io.out)).join('\n') };
 }
 
+function resultOf<T>(items: readonly T[], view: View<T, T>, isMany: boolean): Result {
+  return isMany ? { kind: 'items', batches: oneBatch(items), view } : { kind: 'answer', answer: items[0], view };
+}
+
 async function* oneBatch<T>(items: readonly T[]): AsyncGenerator<readonly T[]> {
   yield items;
 }
 
-function writeOut(file: string, text: string, count: number, context: Context): Result {
-  writeSecretFile(file, text, { exclusive: false });
-  const [what, flag] = count === 1 ? ['the comment', '--signed'] : [`${count} comments`, '--file'];
-  context.note(`Signed ${what} into ${file}. Post with: sotra comment post ${flag} ${file}`);
-  return { kind: 'none' };
+function warnOfText(commentText: string, { warn }: Context, before = ''): void {
+  for (const warning of textWarnings(commentText)) warn(before + warning);
 }
 
 interface VerifyInput extends CommentInput, FormInput {
@@ -132,10 +115,6 @@ async function verifyTyped(input: VerifyInput, context: Context): Promise<Verdic
   const message = signedText(fields, await readForm(input, context));
   warnOfText(fields.commentText, context);
   return verifySignature({ chain: fields.chain, message, signature, signerAddress: signer, encoding });
-}
-
-function warnOfText(commentText: string, { warn }: Context): void {
-  for (const warning of textWarnings(commentText)) warn(warning);
 }
 
 async function verifyFile(input: VerifyInput, file: string, context: Context): Promise<Verdict> {

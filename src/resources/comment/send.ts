@@ -66,17 +66,14 @@ function checkStored(sent: SendableComment, answered: unknown): void {
   const shown = wrong.map(
     (field) => `${field}: signed ${shownJson(body[field])}, answered ${shownJson(answer[field])}`,
   );
-  throw new SotraError(
-    'verification',
-    `the service answered with another comment than was signed: ${shown.join('; ')}`,
-    {
-      hint: `See what it holds: sotra comment list ${sent.transactionHash} --chain ${sent.chain}`,
-      details: {
-        signed: Object.fromEntries(wrong.map((field) => [field, body[field]])),
-        answered: Object.fromEntries(wrong.map((field) => [field, answer[field] ?? null])),
-      },
+  const message = `the service answered with another comment than was signed: ${shown.join('; ')}`;
+  throw new SotraError('verification', message, {
+    hint: `See what it holds: sotra comment list ${sent.transactionHash} --chain ${sent.chain}`,
+    details: {
+      signed: Object.fromEntries(wrong.map((field) => [field, body[field]])),
+      answered: Object.fromEntries(wrong.map((field) => [field, answer[field] ?? null])),
     },
-  );
+  });
 }
 
 /** With invisible characters as their codes. */
@@ -107,12 +104,11 @@ export async function lookUp(comment: SendableComment, context: Context): Promis
 async function findPosted(comment: SendableComment, lost: SotraError, context: Context): Promise<Posted> {
   const byHand = `sotra comment list ${comment.transactionHash} --chain ${comment.chain}`;
   const { signal } = context.world;
-  if (signal.aborted)
-    throw unknownOutcome(
-      lost,
-      `${lost.message} while posting: whether the comment was posted is not known`,
-      `Check: ${byHand}`,
-    );
+  const { code, status, requestId } = lost;
+  const failed = (outcome: 'unknown' | 'unsent', why: string, hint: string) =>
+    new SotraError(code, lost.message + why, { hint, status, requestId, cause: lost, outcome });
+  const unknown = 'whether the comment was posted is not known';
+  if (signal.aborted) throw failed('unknown', ` while posting: ${unknown}`, `Check: ${byHand}`);
   context.note(`${lost.message}. Checking whether the comment was posted.`);
   try {
     for (const delayMs of lookUpDelaysMs) {
@@ -125,19 +121,8 @@ async function findPosted(comment: SendableComment, lost: SotraError, context: C
   } catch (thrown) {
     if (thrown instanceof SotraError && thrown.code === 'verification') throw thrown;
     const why = thrown instanceof Error ? thrown.message : String(thrown);
-    const message = `${lost.message}; whether the comment was posted is not known, looking it up failed: ${why}`;
-    throw unknownOutcome(lost, message, `Check before you post again: ${byHand}`);
+    throw failed('unknown', `; ${unknown}, looking it up failed: ${why}`, `Check before you post again: ${byHand}`);
   }
-  throw new SotraError(lost.code, `${lost.message}; it was looked up and is not there: the comment was not posted`, {
-    hint: `Post it again. To be sure that it does not appear late: ${byHand}`,
-    status: lost.status,
-    requestId: lost.requestId,
-    cause: lost,
-    outcome: 'unsent',
-  });
-}
-
-function unknownOutcome(lost: SotraError, message: string, hint: string): SotraError {
-  const { code, status, requestId } = lost;
-  return new SotraError(code, message, { hint, status, requestId, cause: lost, outcome: 'unknown' });
+  const hint = `Post it again. To be sure that it does not appear late: ${byHand}`;
+  throw failed('unsent', '; it was looked up and is not there: the comment was not posted', hint);
 }
