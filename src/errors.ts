@@ -1,4 +1,4 @@
-import { parseJson } from './model/json.ts';
+import { tryParseJson } from './model/json.ts';
 
 /** Every way a command can fail, with the exit code scripts rely on. */
 export const exitCodeOf = {
@@ -76,31 +76,29 @@ export interface ErrorDetails {
 export class SotraError extends Error {
   override readonly name = 'SotraError';
   readonly code: ErrorCode;
-  readonly hint: string | undefined;
-  readonly status: number | undefined;
-  readonly requestId: string | undefined;
+  readonly hint: ErrorDetails['hint'];
+  readonly status: ErrorDetails['status'];
+  readonly requestId: ErrorDetails['requestId'];
   readonly details: unknown;
-  readonly outcome: 'unsent' | 'unknown' | undefined;
-  readonly attempts: number | undefined;
-  readonly retryAfterSec: number | undefined;
-  readonly body: string | undefined;
+  readonly outcome: ErrorDetails['outcome'];
+  readonly attempts: ErrorDetails['attempts'];
+  readonly retryAfterSec: ErrorDetails['retryAfterSec'];
+  readonly body: ErrorDetails['body'];
 
-  constructor(code: ErrorCode, message: string, more: ErrorDetails = {}) {
-    super(message, { cause: more.cause });
+  constructor(code: ErrorCode, message: string, { cause, ...details }: ErrorDetails = {}) {
+    super(message, { cause });
     this.code = code;
-    this.hint = more.hint;
-    this.status = more.status;
-    this.requestId = more.requestId;
-    this.details = more.details;
-    this.outcome = more.outcome;
-    this.attempts = more.attempts;
-    this.retryAfterSec = more.retryAfterSec;
-    this.body = more.body;
+    Object.assign(this, details);
   }
 
   get exitCode(): number {
     return exitCodeOf[this.code];
   }
+}
+
+/** What a thrown thing says. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
 /** A usage error: input refused before anything was sent; exit 2. */
@@ -142,14 +140,14 @@ export function toSotraError(thrown: unknown): SotraError {
   });
 }
 
-const noRoom: readonly unknown[] = ['ENOSPC', 'EDQUOT', 'EFBIG', 'EROFS', 'EIO', 'EMFILE', 'ENFILE', 'EISDIR'];
+const fileFaults: readonly unknown[] = ['ENOSPC', 'EDQUOT', 'EFBIG', 'EROFS', 'EIO', 'EMFILE', 'ENFILE', 'EISDIR'];
 
 /** Sockets have an address where files have a path; a write to an open file has neither. */
 function isFileFault(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return false;
   const { code, path, syscall } = thrown as NodeJS.ErrnoException;
   if (code?.startsWith('SQLITE_')) return true;
-  return syscall !== undefined && (typeof path === 'string' || noRoom.includes(code));
+  return syscall !== undefined && (typeof path === 'string' || fileFaults.includes(code));
 }
 
 /** The error as `--json` prints it on stderr (shape of "Exit codes" in the command-line names). */
@@ -170,12 +168,9 @@ export function errorObject(error: SotraError): { error: Record<string, unknown>
 }
 
 /** How much of a body that is not JSON an error shows, in characters. */
-export const longestBody = 10_000;
+export const maxShownBody = 10_000;
 
 function readIfJson(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch {
-    return text.slice(0, longestBody);
-  }
+  const value = tryParseJson(text);
+  return value === undefined ? text.slice(0, maxShownBody) : value;
 }

@@ -4,7 +4,7 @@ import { helpText } from './cli/help.ts';
 import { type KnownNames, mentionsAlias, readInput, resolveAliases } from './cli/input.ts';
 import { findCommand, type Parsed, parse } from './cli/parse.ts';
 import type { Context } from './context.ts';
-import { errorObject, longestBody, SotraError, seeHelp, toSotraError, usageError } from './errors.ts';
+import { errorObject, maxShownBody, SotraError, seeHelp, toSotraError, usageError } from './errors.ts';
 import { RequestPreview } from './http/preview.ts';
 import { ClosedPipe } from './output/io.ts';
 import { visibleJson } from './output/json.ts';
@@ -212,8 +212,8 @@ function withoutStart(text: string, other: string, mark: string): string {
 
 /** What a service answered, as lines for a terminal. */
 function shownBody(body: string): string[] {
-  const lines = body.slice(0, longestBody).trimEnd().split('\n').map(safeText);
-  const left = body.length - longestBody;
+  const lines = body.slice(0, maxShownBody).trimEnd().split('\n').map(safeText);
+  const left = body.length - maxShownBody;
   return [
     'The service answered:',
     ...lines,

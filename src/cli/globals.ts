@@ -13,112 +13,68 @@ export interface GlobalFlag {
   flag: string;
   value?: string;
   help: string;
-  /** Commands that use none of these refuse it, for it would do nothing there; absent: every command takes it. */
-  needs?: { anyOf: readonly (Use | 'rows')[]; lacking: string };
+  needs?: Needs | undefined;
 }
 
-const toRequests: GlobalFlag['needs'] = { anyOf: ['requests'], lacking: 'sends no request to the service' };
-const toService: GlobalFlag['needs'] = { anyOf: ['requests', 'service'], lacking: 'has to do with no service' };
-const toSent: GlobalFlag['needs'] = { anyOf: ['requests', 'events'], lacking: 'sends no request' };
-const toAnswers: GlobalFlag['needs'] = { anyOf: ['requests', 'events', 'answers'], lacking: 'waits for no answer' };
+/** Commands that use none of these refuse the flag, for it would do nothing there; absent: every command takes it. */
+interface Needs {
+  anyOf: readonly (Use | 'rows')[];
+  lacking: string;
+}
+
+const requests: Needs = { anyOf: ['requests'], lacking: 'sends no request to the service' };
+const service: Needs = { anyOf: ['requests', 'service'], lacking: 'has to do with no service' };
+const sent: Needs = { anyOf: ['requests', 'events'], lacking: 'sends no request' };
+const answers: Needs = { anyOf: ['requests', 'events', 'answers'], lacking: 'waits for no answer' };
+const rows: Needs = { anyOf: ['rows'], lacking: 'prints no columns' };
+const json: Needs = { anyOf: ['rows', 'json'], lacking: 'prints no JSON' };
+const repeats: Needs = { anyOf: ['requests', 'repeats'], lacking: 'repeats nothing' };
+const effects: Needs = { anyOf: ['requests', 'events', 'changes'], lacking: 'changes and sends nothing' };
+
+/** `usage` is the flag with what follows it: `base-url <url>`. */
+function flagOf(usage: string, help: string, needs?: Needs): GlobalFlag {
+  const [flag = '', value] = usage.split(' ');
+  const key = flag.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+  return { key, flag, ...(value && { value: value.slice(1, -1) }), help, needs };
+}
 
 /**
  * Every global flag, in the order of help. Taken by every command, because they are habits of a terminal or a script and not of a command:
  * --json (errors are JSON too), --plain, --ascii, --no-color, --verbose, --quiet, --yes and --no-input.
  */
 export const globalFlags: readonly GlobalFlag[] = [
-  { key: 'context', flag: 'context', value: 'name', help: 'use this stored context (SOTRA_CONTEXT)', needs: toService },
-  {
-    key: 'sandbox',
-    flag: 'sandbox',
-    help: 'use the built-in sandbox; its state is kept between calls',
-    needs: toService,
-  },
-  { key: 'baseUrl', flag: 'base-url', value: 'url', help: 'address of the service (SOTRA_BASE_URL)', needs: toService },
-  { key: 'format', flag: 'format', value: 'format', help: `output format: ${formats.join(', ')}` },
-  { key: 'json', flag: 'json', help: "the service's JSON, unchanged; errors as JSON on stderr" },
-  {
-    key: 'columns',
-    flag: 'columns',
-    value: 'a,b',
-    help: 'show these columns; with --json and ndjson, objects of these fields; the command with --help names them',
-    needs: { anyOf: ['rows'], lacking: 'prints no columns' },
-  },
-  {
-    key: 'jq',
-    flag: 'jq',
-    value: 'filter',
-    help: 'print what this jq filter makes of the JSON; strings without quotes',
-    needs: { anyOf: ['rows', 'json'], lacking: 'prints no JSON' },
-  },
-  { key: 'plain', flag: 'plain', help: 'for screen readers: one fact a line, no columns, no spinner, no colors' },
-  { key: 'ascii', flag: 'ascii', help: 'draw with ASCII characters only' },
-  { key: 'noColor', flag: 'no-color', help: 'no colors (also NO_COLOR)' },
-  {
-    key: 'timeout',
-    flag: 'timeout',
-    value: 'time',
-    help: 'give up when nothing arrives for this long (default 30s)',
-    needs: toAnswers,
-  },
-  {
-    key: 'maxTime',
-    flag: 'max-time',
-    value: 'time',
-    help: 'give up on a call after this long, attempts and waits together (default 10m)',
-    needs: toRequests,
-  },
-  {
-    key: 'retries',
-    flag: 'retries',
-    value: 'n',
-    help: 'repeat a failed request up to n times (default 2; uploads, --watch and --forward-to go on for longer)',
-    needs: { anyOf: ['requests', 'repeats'], lacking: 'repeats nothing' },
-  },
-  {
-    key: 'maxWait',
-    flag: 'max-wait',
-    value: 'time',
-    help: 'wait no longer than this when the service says when to come back (default 60s)',
-    needs: toRequests,
-  },
-  {
-    key: 'maxBody',
-    flag: 'max-body',
-    value: 'size',
-    help: 'refuse an answer that is larger (default 64MB)',
-    needs: toRequests,
-  },
-  { key: 'verbose', flag: 'verbose', help: 'show requests, answers and timing on stderr' },
-  { key: 'quiet', flag: 'quiet', help: 'no progress, notes or warnings on stderr' },
-  {
-    key: 'include',
-    flag: 'include',
-    help: 'print status and headers of the answer before its body',
-    needs: toRequests,
-  },
-  {
-    key: 'traceFile',
-    flag: 'trace-file',
-    value: 'file',
-    help: 'write all requests and answers as an HTTP archive (HAR), keys hidden',
-    needs: toRequests,
-  },
-  {
-    key: 'dryRun',
-    flag: 'dry-run',
-    help: 'show what would be sent or changed, and send and change nothing; needs no key',
-    needs: { anyOf: ['requests', 'events', 'changes'], lacking: 'changes and sends nothing' },
-  },
-  { key: 'curl', flag: 'curl', help: 'print the request as a curl line instead of sending it', needs: toSent },
-  {
-    key: 'strict',
-    flag: 'strict',
-    help: 'an answer that does not fit the contract is an error (exit 13)',
-    needs: toRequests,
-  },
-  { key: 'yes', flag: 'yes', help: 'answer yes to questions' },
-  { key: 'noInput', flag: 'no-input', help: 'never ask; fail instead' },
+  flagOf('context <name>', 'use this stored context (SOTRA_CONTEXT)', service),
+  flagOf('sandbox', 'use the built-in sandbox; its state is kept between calls', service),
+  flagOf('base-url <url>', 'address of the service (SOTRA_BASE_URL)', service),
+  flagOf('format <format>', `output format: ${formats.join(', ')}`),
+  flagOf('json', "the service's JSON, unchanged; errors as JSON on stderr"),
+  flagOf(
+    'columns <a,b>',
+    'show these columns; with --json and ndjson, objects of these fields; the command with --help names them',
+    rows,
+  ),
+  flagOf('jq <filter>', 'print what this jq filter makes of the JSON; strings without quotes', json),
+  flagOf('plain', 'for screen readers: one fact a line, no columns, no spinner, no colors'),
+  flagOf('ascii', 'draw with ASCII characters only'),
+  flagOf('no-color', 'no colors (also NO_COLOR)'),
+  flagOf('timeout <time>', 'give up when nothing arrives for this long (default 30s)', answers),
+  flagOf('max-time <time>', 'give up on a call after this long, attempts and waits together (default 10m)', requests),
+  flagOf(
+    'retries <n>',
+    'repeat a failed request up to n times (default 2; uploads, --watch and --forward-to go on for longer)',
+    repeats,
+  ),
+  flagOf('max-wait <time>', 'wait no longer than this when the service says when to come back (default 60s)', requests),
+  flagOf('max-body <size>', 'refuse an answer that is larger (default 64MB)', requests),
+  flagOf('verbose', 'show requests, answers and timing on stderr'),
+  flagOf('quiet', 'no progress, notes or warnings on stderr'),
+  flagOf('include', 'print status and headers of the answer before its body', requests),
+  flagOf('trace-file <file>', 'write all requests and answers as an HTTP archive (HAR), keys hidden', requests),
+  flagOf('dry-run', 'show what would be sent or changed, and send and change nothing; needs no key', effects),
+  flagOf('curl', 'print the request as a curl line instead of sending it', sent),
+  flagOf('strict', 'an answer that does not fit the contract is an error (exit 13)', requests),
+  flagOf('yes', 'answer yes to questions'),
+  flagOf('no-input', 'never ask; fail instead'),
 ];
 
 export interface GlobalOptions {

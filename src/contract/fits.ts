@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isObject } from '../model/json.ts';
 
 type Check = (value: unknown) => boolean;
 
@@ -123,8 +124,4 @@ function checkOfObject(
     }
     return true;
   };
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,5 @@
-import { parseJson } from '../model/json.ts';
+import { tryParseJson } from '../model/json.ts';
+
 /** What a schema asks for, in the few kinds that flags and query strings can carry. */
 export interface Kind {
   type: 'text' | 'integer' | 'number' | 'boolean' | 'choice' | 'json';
@@ -68,16 +69,8 @@ export function readItem(kind: Kind, text: string): string | number | boolean | 
     case 'boolean':
       return text === 'true' ? true : text === 'false' ? false : undefined;
     case 'json':
-      return readJson(text);
+      return tryParseJson(text) as object | undefined;
     default:
       return text;
-  }
-}
-
-function readJson(text: string): object | undefined {
-  try {
-    return parseJson(text) as object;
-  } catch {
-    return undefined;
   }
 }

@@ -1,4 +1,5 @@
 import { usageError } from '../errors.ts';
+import { isObject } from '../model/json.ts';
 import { type Endpoint, isPathSegment, type Param, segmentRule, type WireNames, wireName } from './endpoint.ts';
 import { describeKind, readItem } from './kind.ts';
 import { kindOf } from './kind-of.ts';
@@ -125,11 +126,11 @@ function readRaw(key: string, param: Param, name: string, incoming: Incoming): R
   if (param.place === 'document') return { name, value: body };
   const names = [name, ...(param.aliases ?? [])];
   if (param.place === 'body') {
-    const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
-    const used = isObject ? names.find((candidate) => Object.hasOwn(body, candidate)) : undefined;
-    if (used !== undefined) return { name: used, value: (body as Values)[used] };
+    const fields = isObject(body) ? body : undefined;
+    const used = names.find((candidate) => fields !== undefined && Object.hasOwn(fields, candidate));
+    if (used !== undefined) return { name: used, value: fields?.[used] };
     if (!param.alsoInQuery || !names.some((candidate) => query.has(candidate)))
-      return isObject ? { name } : { name, problem: 'body must be a JSON object' };
+      return fields ? { name } : { name, problem: 'body must be a JSON object' };
   }
   const used = names.find((candidate) => query.has(candidate));
   return used === undefined ? { name } : readQuery(param, used, query.getAll(used));

@@ -124,8 +124,8 @@ export function buildRequest(wire: WireRequest, caller: Pick<Caller, 'baseUrl' |
   };
 }
 
-/** One attempt that failed, for the error that ends a call. */
-interface Tried {
+/** For the error that ends a call. */
+interface FailedAttempt {
   reason: string;
   /** What was waited before the next one; `null` where there was none. */
   waitedMs: number | null;
@@ -135,17 +135,19 @@ interface Tried {
 export async function sendRequest(wire: WireRequest, caller: Caller): Promise<Answer> {
   const request = buildRequest(wire, caller);
   const deadlineMs = caller.now() + caller.maxTimeMs;
-  const tried: Tried[] = [];
+  const failed: FailedAttempt[] = [];
   for (let attempt = 1; ; attempt += 1) {
     const result = await followed(request, caller, { attempt, deadlineMs }).catch((thrown: unknown) => {
-      throw thrown instanceof SotraError ? withAttempts(thrown, [...tried, triedOf(thrown)]) : thrown;
+      throw thrown instanceof SotraError
+        ? withAttempts(thrown, [...failed, { reason: thrown.message, waitedMs: null }])
+        : thrown;
     });
     if ('answer' in result) return { ...result.answer, attempts: attempt };
     const nowMs = caller.now();
     const limits = { retries: caller.retries, maxWaitMs: caller.maxWaitMs, leftMs: deadlineMs - nowMs };
     const delay = retryDelay(request.method, result.failure, attempt, limits, { random: caller.random, nowMs });
-    tried.push({ reason: result.error.message, waitedMs: delay ?? null });
-    if (delay === undefined) throw withAttempts(result.error, tried);
+    failed.push({ reason: result.error.message, waitedMs: delay ?? null });
+    if (delay === undefined) throw withAttempts(result.error, failed);
     caller.observe({ kind: 'wait', ms: delay, why: result.error.message });
     await caller.sleep(delay, caller.signal);
   }
@@ -259,26 +261,12 @@ function readAnswer(text: string, status: number, requestId: string | undefined,
   }
 }
 
-function triedOf(error: SotraError): Tried {
-  return { reason: error.message, waitedMs: null };
-}
-
 /** The error that ends a call; after several attempts it lists them. */
-function withAttempts(error: SotraError, tried: readonly Tried[]): SotraError {
-  const { code, hint, status, requestId, cause, outcome, retryAfterSec, body } = error;
-  const attempts = tried.length;
-  const several = attempts > 1;
-  const message = several ? `${error.message} (after ${attempts} attempts)` : error.message;
-  const details = several ? { attempts: tried } : error.details;
-  return new SotraError(code, message, {
-    hint,
-    status,
-    requestId,
-    details,
-    cause,
-    outcome,
-    attempts,
-    retryAfterSec,
-    body,
-  });
+function withAttempts(error: SotraError, failed: readonly FailedAttempt[]): SotraError {
+  const attempts = failed.length;
+  const { hint, status, requestId, details, cause, outcome, retryAfterSec, body } = error;
+  const shared = { hint, status, requestId, details, cause, outcome, retryAfterSec, body, attempts };
+  if (attempts === 1) return new SotraError(error.code, error.message, shared);
+  const message = `${error.message} (after ${attempts} attempts)`;
+  return new SotraError(error.code, message, { ...shared, details: { attempts: failed } });
 }

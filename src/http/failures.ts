@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
-import { type ErrorCode, SotraError } from '../errors.ts';
+import { type ErrorCode, messageOf, SotraError } from '../errors.ts';
 import { isLoopback } from '../model/http-address.ts';
-import { parseJson } from '../model/json.ts';
+import { isObject, tryParseJson } from '../model/json.ts';
 import type { HttpAnswer, HttpRequest } from '../world.ts';
 import { readRetryAfter } from './retry.ts';
 import { hideSecrets } from './secrets.ts';
@@ -47,7 +47,7 @@ export function sendError(
       ...more,
       hint: 'Allow more time with --timeout 60s.',
     });
-  const why = thrown instanceof Error ? thrown.message : String(thrown);
+  const why = messageOf(thrown);
   if (kind === 'untrusted')
     return new SotraError('network', `the certificate of ${origin} is not trusted: ${why}`, {
       ...more,
@@ -143,11 +143,7 @@ export function versionHint(baseUrl: string): string | undefined {
 }
 
 function errorText(text: string): string {
-  try {
-    const body = parseJson(text) as { error?: unknown } | null;
-    if (typeof body?.error === 'string') return hideSecrets(body.error);
-  } catch {
-    // Not the documented form: the start of the body says more than nothing.
-  }
+  const body = tryParseJson(text);
+  if (isObject(body) && typeof body['error'] === 'string') return hideSecrets(body['error']);
   return text.trim() === '' ? 'no explanation given' : hideSecrets(text.slice(0, 100_000).trim()).slice(0, 200);
 }

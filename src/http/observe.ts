@@ -1,6 +1,6 @@
 import { closeSync, ftruncateSync, writeSync } from 'node:fs';
 import { STATUS_CODES } from 'node:http';
-import { SotraError } from '../errors.ts';
+import { messageOf, SotraError } from '../errors.ts';
 import { openReplaced } from '../files/durable-file.ts';
 import { safeText } from '../output/safe-text.ts';
 import type { HttpAnswer, HttpRequest, Timing } from '../world.ts';
@@ -227,8 +227,10 @@ export function openTrace(path: string, version: string): Trace {
     try {
       return act();
     } catch (cause) {
-      const why = cause instanceof Error ? cause.message : String(cause);
-      throw new SotraError('local-file', `--trace-file ${path}: ${why}`, { hint: 'Choose another file.', cause });
+      throw new SotraError('local-file', `--trace-file ${path}: ${messageOf(cause)}`, {
+        hint: 'Choose another file.',
+        cause,
+      });
     }
   };
   const file = attempt(() => openReplaced(path));

@@ -1,6 +1,7 @@
 import type { Paging } from '../contract/endpoint.ts';
 import { SotraError } from '../errors.ts';
 import { parseTime } from '../model/duration.ts';
+import { isObject } from '../model/json.ts';
 import type { Answer } from './client.ts';
 import { itemBytes, itemLines } from './item-lines.ts';
 
@@ -253,8 +254,7 @@ function listOf(data: unknown): readonly unknown[] {
 
 /** The key of the first list that an answer holds; `undefined` where it is a list itself or holds none. */
 export function listKey(data: unknown): string | undefined {
-  if (typeof data !== 'object' || data === null || Array.isArray(data)) return undefined;
-  return Object.entries(data).find(([, value]) => Array.isArray(value))?.[0];
+  return isObject(data) ? Object.keys(data).find((key) => Array.isArray(data[key])) : undefined;
 }
 
 function repeated(what: string): SotraError {

@@ -7,6 +7,13 @@ export function parseDuration(text: string): number | undefined {
   return Number(match[1]) * unitMs[match[2] as keyof typeof unitMs];
 }
 
+/** Unix milliseconds of a point in time, or of a duration from now; `undefined` where the text is neither. */
+export function parseMoment(text: string, nowMs: number, direction: 'ago' | 'ahead'): number | undefined {
+  const duration = parseDuration(text);
+  if (duration === undefined) return parseTime(text);
+  return direction === 'ago' ? nowMs - duration : nowMs + duration;
+}
+
 /**
  * Unix milliseconds of a point in time given as ISO 8601, Unix seconds or Unix milliseconds (11 digits and more);
  * `undefined` where the text is none of them.

@@ -1,4 +1,4 @@
-import { SotraError } from '../errors.ts';
+import { messageOf, SotraError } from '../errors.ts';
 import { originOf } from './settings.ts';
 
 /** The part of @napi-rs/keyring that is used here; the package is optional, so its own types may be absent. */
@@ -76,8 +76,4 @@ async function loadKeyring(): Promise<Keyring> {
       },
     );
   }
-}
-
-function messageOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
 }

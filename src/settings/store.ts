@@ -1,10 +1,10 @@
 import { chmodSync, mkdirSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join, posix, win32 } from 'node:path';
-import { SotraError } from '../errors.ts';
+import { messageOf, SotraError } from '../errors.ts';
 import { readStateFile, syncFolder } from '../files/durable-file.ts';
 import { type LockWorld, withLock } from '../files/lock.ts';
-import { byName, parseJson } from '../model/json.ts';
+import { byName, isObject, parseJson } from '../model/json.ts';
 import type { World } from '../world.ts';
 import { keyStores, layouts, readEnv, type StoredSettings } from './settings.ts';
 
@@ -54,7 +54,7 @@ function homeOfUser(): string | undefined {
   }
 }
 
-/** The layout of the file; absent in files from before it was kept. */
+/** The layout of the file; an absent one is this. */
 const version = 1;
 
 export interface Store {
@@ -112,7 +112,7 @@ export function openStore(directory: string): Store {
 
 function checkStored(stored: unknown): StoredSettings {
   if (!isObject(stored)) throw new Error('it is not an object');
-  const { contexts = {}, aliases = {}, current, version: layout = version } = stored as Record<string, unknown>;
+  const { contexts = {}, aliases = {}, current, version: layout = version } = stored;
   if (typeof layout !== 'number') throw new Error('version is not a number');
   if (layout > version) throw new Error(`it was written by a newer sotra (layout ${layout})`);
   if (!isObject(contexts)) throw new Error('contexts is not an object');
@@ -121,14 +121,14 @@ function checkStored(stored: unknown): StoredSettings {
   if (current !== undefined && typeof current !== 'string') throw new Error('current is not text');
   return {
     ...stored,
-    contexts: byName(Object.entries(contexts)),
+    contexts: byName(Object.entries(contexts as StoredSettings['contexts'])),
     ...('aliases' in stored && { aliases: byName(Object.entries(aliases as Record<string, string>)) }),
   };
 }
 
 function checkContext(where: string, context: unknown): void {
   if (!isObject(context)) throw new Error(`${where} is not an object`);
-  const { wire = {}, ...others } = context as Record<string, unknown>;
+  const { wire = {}, ...others } = context;
   checkTexts(`${where}.wire`, wire);
   checkTexts(where, others);
   checkChoice(`${where}.layout`, others['layout'], layouts);
@@ -146,13 +146,9 @@ function checkChoice(where: string, value: unknown, choices: readonly string[]):
     throw new Error(`${where} is ${JSON.stringify(value)}, not one of ${choices.join(', ')}`);
 }
 
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 function failure(what: 'read' | 'write', path: string, cause: unknown): SotraError {
   // The parser's words would show what the file holds, and that may be a key.
-  const why = cause instanceof SyntaxError ? 'it is not JSON' : cause instanceof Error ? cause.message : String(cause);
+  const why = cause instanceof SyntaxError ? 'it is not JSON' : messageOf(cause);
   return new SotraError('config', `cannot ${what} the settings in ${path}: ${why}`, {
     hint: 'Correct the file or move it away, or choose another folder with SOTRA_CONFIG_DIR.',
     cause,

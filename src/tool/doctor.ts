@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Command, defineCommand } from '../cli/command.ts';
 import type { Context } from '../context.ts';
-import { SotraError } from '../errors.ts';
+import { messageOf, SotraError } from '../errors.ts';
 import { type NetworkFailure, versionHint } from '../http/failures.ts';
 import { column } from '../output/columns.ts';
 import type { View } from '../output/view.ts';
@@ -269,5 +269,5 @@ async function checkSandbox(context: Context): Promise<Finding> {
 
 function asError(error: unknown): SotraError {
   if (error instanceof SotraError) return error;
-  return new SotraError('config', error instanceof Error ? error.message : String(error));
+  return new SotraError('config', messageOf(error));
 }

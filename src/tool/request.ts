@@ -5,7 +5,7 @@ import { serviceExitCodes } from '../cli/endpoint-command.ts';
 import type { Context } from '../context.ts';
 import { type Endpoint, hasDots, local, type WireNames, wireName } from '../contract/endpoint.ts';
 import type { WireRequest } from '../contract/request.ts';
-import { SotraError, usageError } from '../errors.ts';
+import { messageOf, SotraError, usageError } from '../errors.ts';
 import { sameOrigin } from '../http/client.ts';
 import { itemLines } from '../http/item-lines.ts';
 import { linedBatch, listKey, textsOf } from '../http/paginate.ts';
@@ -162,8 +162,7 @@ async function readText(typed: string, context: Context): Promise<string> {
   try {
     return await readFile(typed.slice(1), 'utf8');
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new SotraError('local-file', `--data ${typed}: ${why}`, { cause });
+    throw new SotraError('local-file', `--data ${typed}: ${messageOf(cause)}`, { cause });
   }
 }
 

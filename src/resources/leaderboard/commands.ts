@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts';
 import { type InputOf, local } from '../../contract/endpoint.ts';
 import { SotraError, usageError } from '../../errors.ts';
 import { leaderboardChains } from '../../model/chain.ts';
-import { parseDuration, parseTime } from '../../model/duration.ts';
+import { parseMoment } from '../../model/duration.ts';
 import type { BoardDiff } from './diff.ts';
 import { type LeaderboardAnswer, list as listEndpoint, sections as sectionsEndpoint } from './endpoints.ts';
 import type { Board } from './memory.ts';
@@ -107,8 +107,7 @@ async function keep(board: Board, { dataDirectory }: Context): Promise<void> {
 }
 
 function momentOf(since: string, nowMs: number): number {
-  const ago = parseDuration(since);
-  const atMs = ago === undefined ? parseTime(since) : nowMs - ago;
+  const atMs = parseMoment(since, nowMs, 'ago');
   if (atMs !== undefined) return atMs;
   throw usageError(`--since ${since}: must be a length of time such as 24h or 7d, or a time such as 2026-11-20`);
 }

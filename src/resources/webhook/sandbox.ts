@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { normalizeAddress } from '../../model/address.ts';
 import { exampleEventId } from '../../model/example-event.ts';
+import { isLoopback } from '../../model/http-address.ts';
 import { signedHeader } from '../../model/webhook-signature.ts';
 import type { Db } from '../../sandbox/db/store.ts';
 import { post } from '../../sandbox/deliver/deliver.ts';
@@ -115,14 +116,12 @@ function subscribe(db: Db, id: number, addresses: readonly string[]): void {
   ]);
 }
 
-const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
-
 /** The sandbox sends nothing off this machine: section "Webhooks" of its promises. Errors: Refusal 400. */
 function checkDestination(text: string): void {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const name = `destinationUrl ${JSON.stringify(text.slice(0, 200))}`;
   if (url === undefined || !['http:', 'https:'].includes(url.protocol))
     throw new Refusal(400, `${name}: must be an http or https address`);
-  if (!loopback.test(url.hostname))
+  if (!isLoopback(url.hostname))
     throw new Refusal(400, `${name}: the sandbox delivers to this machine only (127.0.0.1, localhost)`);
 }

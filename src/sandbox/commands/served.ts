@@ -4,6 +4,7 @@ import type { Result } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
 import { readStateFile } from '../../files/durable-file.ts';
+import { isLoopback } from '../../model/http-address.ts';
 import { parseJson } from '../../model/json.ts';
 import { logView, stopView } from './view.ts';
 
@@ -163,5 +164,5 @@ function readReady(file: string): Served | undefined {
 function isSame(url: string, wanted: string): boolean {
   if (!URL.canParse(wanted)) return false;
   const { port, hostname } = new URL(wanted);
-  return port === new URL(url).port && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+  return port === new URL(url).port && isLoopback(hostname);
 }

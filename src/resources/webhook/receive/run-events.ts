@@ -4,19 +4,13 @@ import type { Result } from '../../../cli/command.ts';
 import type { Context } from '../../../context.ts';
 import { messageOf, SotraError, usageError } from '../../../errors.ts';
 import { deliveryPreview } from '../../../http/preview.ts';
-import { parseDuration, parseTime } from '../../../model/duration.ts';
+import { parseMoment } from '../../../model/duration.ts';
 import { readOwnSecrets } from '../secrets.ts';
 import { type EventRow, events as eventsView, type ReplayRow, replayed, verdict as verdictView } from '../view.ts';
 import { describeEvent } from './events.ts';
 import { forward, forwardedHeaders, type Outcome } from './forward.ts';
 import { type Delivery, inboxFolder, readEntries, readStored } from './inbox.ts';
 import { verifyDelivery } from './verify.ts';
-
-/** The moment that a `--since` means: a time, or a duration before now. */
-function sinceMs(text: string, nowMs: number): number | undefined {
-  const ago = parseDuration(text);
-  return ago === undefined ? parseTime(text) : nowMs - ago;
-}
 
 interface EventsInput {
   name?: string | undefined;
@@ -29,7 +23,7 @@ const defaultLimit = 50;
 
 /** The stored events, newest first. Errors: `not-found` for a store that does not exist. */
 export async function showEvents(input: EventsInput, context: Context): Promise<Result> {
-  const from = input.since === undefined ? 0 : (sinceMs(input.since, context.world.now()) ?? 0);
+  const from = input.since === undefined ? 0 : (parseMoment(input.since, context.world.now(), 'ago') ?? 0);
   const limit = input.limit ?? defaultLimit;
   let [rows, count]: [EventRow[], number] = [[], 0];
   for (const { atMs, path, newEvents } of readStored(await knownInbox(context, input.name)))
@@ -62,7 +56,7 @@ export async function replayEvents(input: ReplayInput, context: Context): Promis
   const { world } = context;
   if (((input.ids ?? []).length === 0) === (input.since === undefined))
     throw usageError('say which events: their ids, or --since', 'sotra webhook events lists them.');
-  const from = input.since === undefined ? undefined : sinceMs(input.since, world.now());
+  const from = input.since === undefined ? undefined : parseMoment(input.since, world.now(), 'ago');
   const folder = await knownInbox(context, input.name);
   const ids = from === undefined ? findEvents(input.ids ?? [], folder) : new Set<string>();
   const { preview } = context.options;
