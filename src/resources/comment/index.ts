@@ -6,7 +6,7 @@ import { type InputOf, local } from '../../contract/endpoint.ts';
 import { usageError } from '../../errors.ts';
 import { checkArgv, keyParams } from '../../keys/commands.ts';
 import { chainSchema } from '../../model/chain.ts';
-import { parseDuration, parseTime } from '../../model/duration.ts';
+import { parseMoment } from '../../model/duration.ts';
 import * as endpoints from './endpoints.ts';
 
 const view = () => import('./view.ts');
@@ -176,8 +176,7 @@ function prepareCopy(typed: CopyInput, { world }: Pick<Context, 'world'>): CopyI
       input.chain ? 'Omit it.' : 'Add --chain hyperliquid.',
     );
   const nowMs = world.now();
-  const duration = parseDuration(until);
-  const atMs = duration === undefined ? parseTime(until) : nowMs + duration;
+  const atMs = parseMoment(until, nowMs, 'ahead');
   if (atMs === undefined) throw usageError(`${flag}: must be a time such as 7d, 12h or 2026-11-20T12:00:00Z`);
   if (atMs <= nowMs) throw usageError(`${flag}: is not in the future`);
   if (atMs > nowMs + endpoints.maxTrackingMs)
