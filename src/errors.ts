@@ -96,11 +96,6 @@ export class SotraError extends Error {
   }
 }
 
-/** What a thrown thing says. */
-export function messageOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
-}
-
 /** A usage error: input refused before anything was sent; exit 2. */
 export function usageError(message: string, hint?: string): SotraError {
   return new SotraError('usage', message, { hint });
