@@ -129,10 +129,7 @@ const knownSections: readonly Section[] = [
   })),
 ];
 
-/**
- * GET /v1/leaderboard: the known sections asked for, each split into commenters and others. A bare chain means its section, which is what
- * public clients send; an unknown key is noted as ignored.
- */
+/** GET /v1/leaderboard: each section split into commenters and others. A bare chain means its section, which is what public clients send. */
 export const sections: Handler<typeof endpoints.sections> = (input, call) => {
   const keys = input.sections?.map((key) => (leaderboardChains.some((chain) => chain === key) ? `chain-${key}` : key));
   const shownSections = knownSections.filter(({ key }) => keys === undefined || keys.includes(key));

@@ -69,9 +69,9 @@ interface Page {
 }
 
 /**
- * Ids of one token's positions, a page of them; may be empty. `value`: open ones by how much is held (on perps with leverage,
- * unsigned), closed ones by realized PnL; `latest`: open ones by when they opened, closed ones by their last trade; all
- * descending, ties by id. Source: section "positions" and wire-facts, contradiction 4.
+ * A page of one token's positions. `value`: open ones by how much is held (on perps with leverage, unsigned), closed ones by realized PnL;
+ * `latest`: open ones by when they opened, closed ones by their last trade; all descending, ties by id. Source: section "positions" and
+ * wire-facts, contradiction 4.
  */
 function tokenPositions({ db }: SandboxCall, token: { chain: Chain; address: string }, page: Page): string[] {
   const byValue = page.status === 'open' ? 'p.amount DESC' : 'p.realized_usd DESC';
@@ -83,9 +83,8 @@ function tokenPositions({ db }: SandboxCall, token: { chain: Chain; address: str
 }
 
 /**
- * Ids of the positions of some wallets on some chains, a page of them; may be empty. `value`: open ones by the cost basis of what
- * was sold of them in 30 days, closed ones by realized PnL with those that were never sold at the end; `latest` as for
- * tokens; all descending, ties by id. Source: section "GET /v1/addresses/{identifier}/positions/{status}".
+ * The same of some wallets on some chains, but `value`: open ones by the cost basis of what was sold of them in 30 days, closed ones by
+ * realized PnL with those that were never sold at the end. Source: section "GET /v1/addresses/{identifier}/positions/{status}".
  */
 function walletPositions(
   { db, nowMs }: SandboxCall,
@@ -132,10 +131,9 @@ function pageOf(
 }
 
 /**
- * The id of the position of a wallet in a token that a moment falls into: from its first trade to its last, an open one until now,
- * both by the second. Where several match, the one that traded at that very moment, then the one that covers it to the
- * millisecond, then the newest. `undefined` when there is none. Source: section "GET /v1/positions/{address}/...", assumed in
- * what several matches mean.
+ * The position of a wallet in a token at a moment: from its first trade to its last, an open one until now, both by the second. Where several
+ * match, the one that traded at that very moment, then the one that covers it to the millisecond, then the newest (assumed). Source:
+ * section "GET /v1/positions/{address}/...".
  */
 function positionAt(
   { db, nowMs }: SandboxCall,

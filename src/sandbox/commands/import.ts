@@ -26,10 +26,7 @@ interface ImportInput {
 /** Rejected rows that are shown on stderr; the rest is counted, and written with `--rejects`. */
 const shownRejects = 10;
 
-/**
- * Reads a file of trades into the sandbox. Exit 10 when rows were rejected. Errors: `usage` for a file that is missing or cannot be
- * read as trades, with nothing changed.
- */
+/** Errors: `usage` for a file that is missing or cannot be read as trades, with nothing changed. */
 export async function importFile(input: ImportInput, context: Context, dbFile: string): Promise<Result> {
   const content = await openTwice(input.file, context, input.file);
   const map = Object.fromEntries((input.map ?? []).map((pair) => splitPair(pair)));

@@ -48,7 +48,7 @@ const trade = defineCommand({
   ],
   uses: ['service', 'changes'],
   exitCodes: [3],
-  view: async () => (await import('./live-view.ts')).traded,
+  view: async () => (await import('./view.ts')).traded,
   run: async (input, context) => (await import('./simulate.ts')).tradeNow(input, context),
 });
 
@@ -86,7 +86,7 @@ const simulate = defineCommand({
   ],
   uses: ['service', 'changes'],
   exitCodes: [3, 130],
-  view: async () => (await import('./live-view.ts')).simulated,
+  view: async () => (await import('./view.ts')).simulated,
   run: async (input, context) =>
     (await import('./simulate.ts')).simulate(
       {
@@ -122,7 +122,7 @@ const trigger = defineCommand({
   ],
   uses: ['service', 'events'],
   exitCodes: [3, 5, 9],
-  view: async () => (await import('./live-view.ts')).triggered,
+  view: async () => (await import('./view.ts')).triggered,
   run: async (input, context) =>
     (await import('../../resources/webhook/receive/run-trigger.ts')).triggerEvent(input, context),
 });

@@ -6,7 +6,7 @@ import { SotraError, usageError } from '../../errors.ts';
 import { readStateFile } from '../../files/durable-file.ts';
 import { isLoopback } from '../../model/http-address.ts';
 import { parseJson } from '../../model/json.ts';
-import { logView, stopView } from './view.ts';
+import { logView, type StoppedSandbox, stopView } from './view.ts';
 
 /** What `--ready-file` and `sandbox start --json` hold. */
 export interface Ready {
@@ -31,8 +31,8 @@ export async function servedFolder(context: Context): Promise<string> {
 }
 
 /**
- * The served sandbox that is meant: that of a ready file, that of the base URL, or the only one that runs. A process counts that answers to the
- * control token of the file and says its process id. Errors: `not-found` when none does; `usage` for several.
+ * The sandbox of a ready file, that of the base URL, or the only one that runs. It must answer to the control token of its file with its
+ * process id. Errors: `not-found` when none does; `usage` for several.
  */
 export async function findServed(context: Context, readyFile?: string, baseUrl?: string): Promise<Served> {
   const wanted = baseUrl ?? (await baseUrlOf(context));
@@ -64,14 +64,6 @@ export async function showLog(
 ): Promise<Result> {
   const served = await findServed(context, readyFile);
   return { kind: 'answer', answer: await askServed(context, served, 'GET', `log?limit=${limit}`), view: logView };
-}
-
-/** What `sandbox stop --json` shows. */
-export interface StoppedSandbox {
-  url: string;
-  pid: number;
-  db: string;
-  stopped: boolean;
 }
 
 const stopWaitMs = 30_000;

@@ -16,8 +16,8 @@ import { storedToken } from '../social/lookup.ts';
 import { happen, knownMarkets, type LiveTrade, liveTrade, makeTrade } from '../trades/live-trades.ts';
 import { type PresetName, readTrades } from '../trades/read-trades.ts';
 import type { Trade } from '../trades/trade.ts';
-import { type Simulated, simulated, type Traded, traded } from './live-view.ts';
 import { withSandboxFile } from './state-file.ts';
+import { type Simulated, simulated, type Traded, traded } from './view.ts';
 
 /** Makes one trade and delivers what follows from it, where no served sandbox does. */
 export async function tradeNow(input: LiveTrade & { db?: string | undefined }, context: Context): Promise<Result> {

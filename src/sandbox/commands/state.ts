@@ -7,28 +7,7 @@ import { advanceClock, getMeta, latestMs, sandboxNow } from '../db/clock.ts';
 import { type Db, OtherVersion, openDb } from '../db/store.ts';
 import { addedTo, ensureWorld, resetWorld, sandboxPartners } from '../db/world.ts';
 import { countDeliveries } from '../deliver/deliver.ts';
-import { statusView } from './view.ts';
-
-/** What `sandbox status --json` shows. */
-export interface SandboxStatus {
-  db: string;
-  world: string;
-  /** ISO 8601; `frozen` when the clock stands. */
-  now: string;
-  frozen: boolean;
-  newestTrade: string | null;
-  trades: number;
-  traders: number;
-  positions: number;
-  tokens: number;
-  comments: number;
-  webhooks: number;
-  /** Deliveries that wait for a try. */
-  waiting: number;
-  /** Deliveries that were given up after the last try. */
-  failed: number;
-  keys: string[];
-}
+import { type SandboxStatus, statusView } from './view.ts';
 
 function describe(db: Db, realNowMs: number): Result {
   const count = (table: string) => Number(db.get(`SELECT count(*) AS n FROM ${table}`)?.['n'] ?? 0);

@@ -3,13 +3,34 @@ import { formatCount } from '../../output/format.ts';
 import type { View } from '../../output/view.ts';
 import type { LoggedRequest } from '../http/control.ts';
 import type { ImportReport } from '../trades/import-trades.ts';
-import type { StoppedSandbox } from './served.ts';
-import type { SandboxStatus } from './state.ts';
 
-/** The state of the sandbox. */
-export const statusView: View<SandboxStatus, SandboxStatus> = {
-  layout: 'record',
-  rows: (status) => [status],
+/** A view of one object. */
+function record<Row>(view: Pick<View<Row, Row>, 'columns' | 'notes'>): View<Row, Row> {
+  return { layout: 'record', rows: (row) => [row], ...view };
+}
+
+/** What `sandbox status --json` shows. */
+export interface SandboxStatus {
+  db: string;
+  world: string;
+  /** ISO 8601; `frozen` when the clock stands. */
+  now: string;
+  frozen: boolean;
+  newestTrade: string | null;
+  trades: number;
+  traders: number;
+  positions: number;
+  tokens: number;
+  comments: number;
+  webhooks: number;
+  /** Deliveries that wait for a try. */
+  waiting: number;
+  /** Deliveries that were given up after the last try. */
+  failed: number;
+  keys: string[];
+}
+
+export const statusView = record<SandboxStatus>({
   columns: [
     column.text('db', 'Database', 'file of the database'),
     column.text('world', 'World', 'demo (built in) or empty (only what was imported)'),
@@ -26,7 +47,7 @@ export const statusView: View<SandboxStatus, SandboxStatus> = {
     column.count('failed', 'Failed', 'deliveries that no try brought to their webhook'),
     column.text('keys', 'Keys', 'API keys of the two partners', ({ keys }) => keys.join(' ')),
   ],
-};
+});
 
 /** The requests of a served sandbox, oldest first. */
 export const logView: View<readonly LoggedRequest[], LoggedRequest> = {
@@ -45,22 +66,25 @@ export const logView: View<readonly LoggedRequest[], LoggedRequest> = {
   empty: 'No request was answered yet.',
 };
 
-/** A sandbox that was stopped. */
-export const stopView: View<StoppedSandbox, StoppedSandbox> = {
-  layout: 'record',
-  rows: (stopped) => [stopped],
+/** What `sandbox stop --json` shows. */
+export interface StoppedSandbox {
+  url: string;
+  pid: number;
+  db: string;
+  stopped: boolean;
+}
+
+export const stopView = record<StoppedSandbox>({
   columns: [
     column.text('url', 'Address', 'where it answered'),
     column.count('pid', 'Process', 'id of the process'),
     column.text('db', 'Database', 'file of the database, which stays'),
     column.text('stopped', 'Stopped', 'whether it has ended'),
   ],
-};
+});
 
 /** What an import did. */
-export const importView: View<ImportReport, ImportReport> = {
-  layout: 'record',
-  rows: (report) => [report],
+export const importView = record<ImportReport>({
   columns: [
     column.count('rows', 'Rows', 'rows of the file'),
     column.count('imported', 'Imported', 'trades that are new in the sandbox'),
@@ -88,7 +112,7 @@ export const importView: View<ImportReport, ImportReport> = {
         ]
       : []),
   ],
-};
+});
 
 const month = 30 * 86_400_000;
 
@@ -96,3 +120,91 @@ function formatLength(ms: number): string {
   const days = ms / 86_400_000;
   return days >= 2 ? `${Math.round(days)} days` : `${Math.round(ms / 1000)} s`;
 }
+
+/** One trade that was made. */
+export interface Traded {
+  chain: string;
+  trader: string;
+  token: string;
+  side: string;
+  amount: number;
+  usd: number;
+  /** Unix seconds. */
+  timestamp: number;
+  transactionHash: string;
+  positionId: string;
+  /** Deliveries that it made for webhooks. */
+  deliveries: number;
+  /** Deliveries of the sandbox that still wait, for a later try or a served sandbox. */
+  waiting: number;
+}
+
+/** A trade that was made. */
+export const traded = record<Traded>({
+  columns: [
+    column.text('chain', 'Chain', 'where'),
+    column.text('trader', 'Trader', 'wallet'),
+    column.text('token', 'Token', 'contract address, mint or symbol'),
+    column.text('side', 'Side', 'buy or sell'),
+    column.amount('amount', 'Amount', 'tokens'),
+    column.usd('usd', 'Value', 'US dollars'),
+    column.time('timestamp', 'Time', "by the sandbox's clock, Unix seconds"),
+    column.text('transactionHash', 'Transaction', 'hash, or order id on hyperliquid'),
+    column.text('positionId', 'Position', 'for position get'),
+    column.count('deliveries', 'Deliveries', 'deliveries it made for webhooks'),
+    column.count('waiting', 'Waiting', 'deliveries that wait for a later try'),
+  ],
+  notes: whoDelivers,
+});
+
+/** What a simulation did. */
+export interface Simulated {
+  trades: number;
+  deliveries: number;
+  /** Deliveries of the sandbox that still wait, for a later try or a served sandbox. */
+  waiting: number;
+  seconds: number;
+}
+
+/** The figures of a simulation. */
+export const simulated = record<Simulated>({
+  columns: [
+    column.count('trades', 'Trades', 'trades made'),
+    column.count('deliveries', 'Deliveries', 'deliveries they made for webhooks'),
+    column.count('waiting', 'Waiting', 'deliveries that wait for a later try'),
+    column.text('seconds', 'Seconds', 'how long it took'),
+  ],
+  notes: whoDelivers,
+});
+
+function whoDelivers({ waiting }: { waiting: number }): string[] {
+  if (waiting === 0) return [];
+  return [
+    `${formatCount(waiting)} ${waiting === 1 ? 'delivery waits' : 'deliveries wait'} for a later try: sotra sandbox start makes it, or the next trade.`,
+  ];
+}
+
+/** One event that was sent. */
+export interface Triggered {
+  eventId: string;
+  eventType: string;
+  /** The webhook of the sandbox; `null` where it was sent directly. */
+  uid: string | null;
+  destinationUrl: string;
+  delivered: boolean;
+  status: number | null;
+  error: string | null;
+}
+
+/** Events that were sent, one a destination. */
+export const triggered: View<Triggered[], Triggered> = {
+  layout: 'table',
+  rows: (answer) => answer,
+  columns: [
+    column.text('eventId', 'Event id', 'id of the event'),
+    column.text('destinationUrl', 'Destination', 'where it was sent', { cut: 'middle' }),
+    column.check('delivered', 'Taken', 'whether the answer was 2xx'),
+    column.text('status', 'Status', 'HTTP status of the answer'),
+    column.text('error', 'Why not', 'what went wrong', { cut: 'end' }),
+  ],
+};

@@ -6,7 +6,7 @@ import { signatureHeader, signedHeader } from '../../model/webhook-signature.ts'
 import { type Db, isLocked } from '../db/store.ts';
 import { isTaken, postDelivery } from './post.ts';
 
-/** Waits between the five tries, and how long one may take: section "Webhooks" of the sandbox's promises. */
+/** Between the five tries; section "Webhooks" of the sandbox's promises. */
 const waitsMs = [1000, 2000, 4000, 8000];
 const maxAnswerMs = 10_000;
 /** One process at a time delivers for a webhook; it renews its lease before each try. */
@@ -38,8 +38,8 @@ export interface Deliverer {
 }
 
 /**
- * Delivers what is stored, also by other processes, until stopped: in order per webhook, at least once, up to five tries. Several
- * deliverers share one database; what a dead one held is taken over.
+ * Delivers what is stored, also by other processes: in order per webhook, at least once, up to five tries. What a deliverer that died held
+ * is taken over.
  */
 export function startDeliverer(options: DelivererOptions): Deliverer {
   const { db, now, sleep } = options;

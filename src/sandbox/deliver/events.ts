@@ -27,8 +27,8 @@ export type EventSource =
   | { type: 'copyswap'; commentId: string; trade: StoredTrade; copy: StoredTrade };
 
 /**
- * Stores the events of new trades, to be delivered: noteworthy buys for those who follow the trader, copies for the author of the
- * copied comment. Call it in the transaction that stores the trades. Trades older than five minutes make none.
+ * Stores the events of new trades: noteworthy buys for those who follow the trader, copies for the author of the copied comment. Call it in
+ * the transaction that stores the trades.
  */
 export function noteTrades(db: Db, tradeIds: readonly number[], nowMs: number): void {
   if (!hasWebhooks(db)) return;
@@ -56,9 +56,8 @@ const apedInFactor = 1.4;
 const maxBuys = 5000;
 
 /**
- * Why a trade makes a feed item: `first-buy` in the window, `repeat-buy` where it takes the window's sum over $1,000, `aped-in`
- * above 1.4 times the average buy of the window; the first that applies. `undefined` where none does, and for sells and exits.
- * Source: wire-facts 4.1; the order among them is assumed.
+ * Why a trade makes a feed item: `first-buy` in the window, `repeat-buy` where it takes the window's sum over $1,000, `aped-in` above 1.4
+ * times its average buy; `undefined` otherwise. Source: wire-facts 4.1; the order among them is assumed.
  */
 function buyReason(db: Db, trade: StoredTrade): 'first-buy' | 'repeat-buy' | 'aped-in' | undefined {
   if (trade.side !== 'buy' || trade.intent !== 'enter') return undefined;

@@ -16,7 +16,7 @@ interface Posting {
   signal?: AbortSignal | undefined;
 }
 
-/** What came of a POST: the status of its answer, or why there was none. */
+/** The status of the answer, or why there was none. */
 type Posted =
   | { status: number }
   | {

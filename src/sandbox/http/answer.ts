@@ -30,10 +30,9 @@ export interface ServiceOptions {
   sleep?: (ms: number) => Promise<void>;
 }
 
-/** How long a write waits for another process's, and between looks. */
+/** How long a write waits for another process's. */
 const busy = { forMs: 20_000, napMs: 5 };
 
-/** An answer without its headers. */
 interface AnswerBody {
   text: string;
   ignored: readonly string[];
@@ -78,8 +77,8 @@ export function answerer({
 }
 
 /**
- * Finds the route of a method and a path as it was sent. Errors: Refusal 404 for a path that no route has, 405 where others of its methods are
- * known, 400 for a part that is no percent-encoded UTF-8, or `.` or `..`, which a client on the way would have taken for a folder.
+ * Finds the route of a method and a path as it was sent. Errors: Refusal 404, 405, and 400 for a part that is no percent-encoded UTF-8, or
+ * `.` or `..`, which a client may have taken for a folder.
  */
 function createRouter(routes: readonly Route[]) {
   const table = routes.map((route) => ({ route, words: route.endpoint.path.split('/') }));
@@ -175,10 +174,7 @@ interface Period {
   size: number;
 }
 
-/**
- * Keeps answers over a database, as long as they would be given again; what another process writes counts at once. Call what it gives
- * once a request: it tells the sandbox's time in Unix milliseconds.
- */
+/** Keeps answers as long as they would be given again; what another process writes counts at once. To be called once a request. */
 function keepAnswers(db: Db, realNow: () => number) {
   let last: Period | undefined;
   return () => {

@@ -95,7 +95,6 @@ export interface RequestLog {
 const maxLogged = 1000;
 const maxPath = 2000;
 
-/** Remembers the latest requests. */
 export function createRequestLog(now: () => number): RequestLog {
   let kept: LoggedRequest[] = [];
   return {
@@ -119,7 +118,6 @@ export function createRequestLog(now: () => number): RequestLog {
   };
 }
 
-/** The log's line for a request. */
 export function logLine({ time, method, path, status, ms, partner, key, ignored }: LoggedRequest): string {
   const who = key === null ? 'no key' : `${partner === null ? 'unknown key' : `key ${partner}`} ${key}`;
   return `${time} ${method} ${path} ${status} ${ms} ms, ${who}${ignored.length === 0 ? '' : `, ignored: ${ignored.join(', ')}`}`;

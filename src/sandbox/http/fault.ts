@@ -16,10 +16,7 @@ export const faultForm =
   'must be <status|drop|delay=2s|truncate|garbage>:<every=3|p=0.1|first=2>:<METHOD path-glob>, ' +
   "such as '503:every=3:PUT /v1/webhooks/**'";
 
-/**
- * Reads one `--fault`; `undefined` where the text is none. A `*` of the path stands for one segment, `**` for any rest; the
- * method `*` is any.
- */
+/** Reads one `--fault`; `undefined` for other text. A `*` in the path is one segment, `**` any rest; the method `*` is any. */
 export function parseFault(text: string): Fault | undefined {
   const [, doing = '', timing = '', method = '', glob = ''] = /^([^:]+):([^:]+):(\S+) +(\/\S*|\*\*?)$/.exec(text) ?? [];
   const does = readDoes(doing);
@@ -54,9 +51,8 @@ function globPattern(glob: string): RegExp {
 export type FaultyAnswer = Answer & { cut?: 'half' | 'all' };
 
 /**
- * Makes the faults happen: the first that is due for a request. A status is answered without the request being processed (429 and 503 ask
- * to come back in a second); a delayed request is processed after the delay, also when the asker has gone; a dropped one is by turns not
- * processed and processed before the connection is closed; a truncated or garbled one is processed.
+ * Injects the first fault that is due for a request. With a status the request is not processed; a delayed, truncated or garbled one is; a
+ * dropped one is processed every second time.
  */
 export function withFaults(faults: readonly Fault[], sleep: (ms: number) => Promise<void>) {
   const random = randomFrom('faults');

@@ -12,21 +12,17 @@ interface ListenOptions {
   onAnswered?: (request: IncomingRequest, answer: Answer, ms: number) => void;
 }
 
-/** A sandbox that listens on this machine. */
 export interface Listening {
   url: string;
   close: () => Promise<void>;
 }
 
-/**
- * What one sender can hold, whoever it is: time to send the head and the whole of a request, and connections at once. Before the key was
- * checked no body is read; the rest of a refused one is dropped as it comes, for so long.
- */
+/** Time to send the head and the whole of a request, connections at once, and how long the rest of a refused body is read. */
 const limits = { headMs: 10_000, requestMs: 30_000, checkMs: 1000, connections: 1000, lingerMs: 1000 };
 
 /**
- * Serves on 127.0.0.1 and resolves once it answers; port 0 takes a free one. Requests that name another host than this machine, or
- * several, are answered 403, so that no web page can reach it by a name of its own. Errors: `config` when the port is taken.
+ * Serves on 127.0.0.1; port 0 takes a free one. A Host header that names another machine gets 403, so that no web page can reach it by a
+ * name of its own. Errors: `config` when the port is taken.
  */
 export async function listen(
   answer: (request: IncomingRequest, headers: IncomingMessage['headers']) => Promise<Answer>,

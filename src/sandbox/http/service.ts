@@ -21,7 +21,7 @@ export interface SandboxCall {
   ignore: (what: string) => void;
 }
 
-/** How the sandbox answers one endpoint. Errors: Refusal for every documented error. */
+/** Errors: Refusal for every documented error. */
 export type Handler<E extends { params: Params; answer: z.ZodType }> = (
   input: InputOf<E['params']>,
   call: SandboxCall,
@@ -52,7 +52,6 @@ export const defaultLimits = {
 /** A request, however it came. */
 export interface IncomingRequest {
   method: string;
-  /** Scheme and host, for links in answers. */
   origin: string;
   /** Path and query as they were sent. */
   target: string;
@@ -110,7 +109,6 @@ export interface Answer {
   text: string;
 }
 
-/** An answer with the headers that each one has. */
 export function answerOf(status: number, text: string, headers: Readonly<Record<string, string>> = {}): Answer {
   return {
     status,

@@ -35,10 +35,7 @@ interface PositionRow {
 type Json = Record<string, unknown>;
 const dayMs = 86_400_000;
 
-/**
- * Position cards in the service's form, in the order of the ids; unknown ids are left out. Amounts in tokens, USD, Unix seconds. Source:
- * section "Position card (feed item)".
- */
+/** Position cards in the order of the ids; unknown ids are left out. Source: section "Position card (feed item)". */
 export function cardsOf(db: Db, positionIds: readonly string[], options: CardOptions): Card[] {
   const list = JSON.stringify(positionIds);
   const rows = db.all<PositionRow>(
@@ -136,7 +133,7 @@ function decimal(amount: number): string {
   return Number.isInteger(amount) ? String(BigInt(amount)) : String(amount);
 }
 
-/** A trade in the service's form; section "Trade". */
+/** Section "Trade". */
 function tradeItem(trade: StoredTrade, supply: number | null, comments: Json[]): Json {
   const isPerp = trade.direction !== '';
   return {

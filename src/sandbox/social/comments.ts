@@ -41,10 +41,7 @@ interface ReplyRow {
   likeCount: number;
 }
 
-/**
- * The comments of some trades in the service's form, by trade id; trades without one are absent. Seconds, USD as decimal text. Source:
- * sections "Comment" and "Reply". Errors: Refusal 404 for a viewer UUID nobody has.
- */
+/** The comments of some trades by trade id. Source: sections "Comment" and "Reply". Errors: Refusal 404 for a viewer UUID nobody has. */
 export function commentsOfTrades(db: Db, tradeIds: readonly number[], options: CommentOptions): Map<number, Json[]> {
   const rows = db.all<CommentRow>(
     `SELECT c.id, c.trade_id AS tradeId, c.partner_id AS partnerId, c.chain, c.token, c.transaction_hash AS transactionHash, c.wallet,
@@ -128,9 +125,8 @@ function repliesOf(
 const copyWindowMs = 3_600_000;
 
 /**
- * Turns new trades into copies where they fit a copy intent: an entry by that address into that token and chain, on perps in the
- * direction of the commented trade, within the hour. One trade is at most one copy and one intent becomes at most one; the
- * latest intent wins.
+ * Turns entries into copies where they fit a copy intent: same address, token and chain, on perps the direction of the commented trade,
+ * within the hour. One trade is at most one copy and one intent becomes at most one; the latest intent wins.
  */
 export function matchCopies(db: Db, tradeIds: readonly number[]): void {
   if (db.get('SELECT 1 FROM intent WHERE trade_id IS NULL LIMIT 1') === undefined) return;

@@ -113,8 +113,8 @@ function arrivalsLink(db: Db, scopeOf: ScopeOf, floor: number, start: Start): st
 }
 
 /**
- * The cards that traded between two snapshots and that a walk from `start` has not shown: neither in its own order nor among what arrived
- * before `floor`. What arrived in the very second of the card it began at counts, whichever of them comes first by id.
+ * The cards that traded between two snapshots and that a walk from `start` has not shown. What arrived in the very second of the card it
+ * began at counts, whichever of them comes first by id.
  */
 function unseen(
   db: Db,
@@ -151,8 +151,8 @@ interface Start {
 }
 
 /**
- * Where a walk through a feed has got to. A walk keeps the order that the feed had when it began, told by the trades stored by
- * then (the snapshot), so that cards which trade meanwhile keep their place in it.
+ * Where a walk through a feed has got to. A walk keeps the order that the feed had when it began: that of the trades stored by then, its
+ * snapshot.
  */
 interface Cursor {
   /** The last trade of the snapshot; absent: the walk goes on with what was stored since `floor`. */
@@ -187,8 +187,8 @@ export function writeCursor({ snapshot, at, start, floor, sinceSec }: Cursor): s
 }
 
 /**
- * The cursor that `olderThan` or `newerThan` carries: one of ours, or a point in time (ISO 8601, Unix seconds or milliseconds). `olderThan` goes
- * on behind all cards of that second; `newerThan` is the top of a feed that ends before it. Errors: Refusal 400 naming the field; also for a cursor of another world.
+ * The cursor of `olderThan` or `newerThan`: one of ours, or a time. `olderThan` starts behind all cards of that second; `newerThan` shows what
+ * came since. Errors: Refusal 400 for other text and for a cursor of another world.
  */
 function readCursor(db: Db, field: 'olderThan' | 'newerThan', text: string): Cursor {
   const atMs = parseTime(text);

@@ -50,8 +50,8 @@ const fewWallets = 200;
 type Condition = readonly [sql: string, ...params: SqlValue[]];
 
 /**
- * The cards of a feed that lie nearest to a place, nearest first, in the order of a snapshot: a card is where its latest trade of that
- * snapshot puts it, and its filters look at those trades alone.
+ * The cards that lie nearest to a place, nearest first, each where its latest trade of the snapshot puts it; filters look at those trades
+ * alone.
  */
 export function nearestCards(db: Db, scope: FeedScope, snapshot: number, reach: Reach): Place[] {
   for (;;) {

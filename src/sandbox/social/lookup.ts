@@ -7,8 +7,8 @@ import { type Partner, Refusal } from '../http/service.ts';
 import { oneOf } from '../trades/queries.ts';
 
 /**
- * The profile id behind a UUID, wallet address or `ext:` id. A wallet nobody has seen becomes its own profile (untracked); an
- * external id is made on first use, for this partner alone. Errors: Refusal 404 for an unknown UUID, 400 for other text.
+ * The profile id behind a UUID, wallet address or `ext:` id. A wallet nobody has seen becomes a profile (untracked); so does an external id,
+ * for this partner alone. Errors: Refusal 404 for an unknown UUID, 400 for other text.
  */
 export function findProfile(db: Db, identifier: string, partner: Partner): string {
   if (identifier.startsWith('ext:')) return findExternal(db, identifier.slice('ext:'.length), partner);
@@ -54,10 +54,7 @@ function findExternal(db: Db, externalId: string, partner: Partner): string {
 /** How long the swaps indexer takes to catch up with a wallet that is new to it, by the sandbox's clock; assumed. */
 const backfillMs = 10 * 60_000;
 
-/**
- * Starts tracking the wallets of profiles that are not tracked yet: their status goes from `unnamed` to `backfilling`, and to
- * `active` once the backfill is over. Wallets that are tracked stay as they are. Source: section "Profile", status.
- */
+/** Tracks the wallets of profiles: status `unnamed` becomes `backfilling`, and `active` once that is over. Source: section "Profile", status. */
 export function startTracking(db: Db, profileIds: readonly string[], nowMs: number): void {
   db.run(`UPDATE wallet SET ready_ms = ? WHERE +ready_ms IS NULL AND profile_id ${oneOf}`, [
     nowMs + backfillMs,

@@ -7,10 +7,7 @@ import { groupBy, oneOf } from '../trades/queries.ts';
 type Json = Record<string, unknown>;
 type Counts = Map<string, number>;
 
-/**
- * A function from profile id to its trading figures (part of ProfileMetadata) and metrics, read once for all ids. Source: sections
- * "ProfileMetadata" and "ProfileMetrics".
- */
+/** The trading figures (part of ProfileMetadata) and ProfileMetrics of a profile, read once for all ids. */
 export function profileFigures(
   db: Db,
   ids: readonly string[],

@@ -31,7 +31,7 @@ interface WalletRow {
   readyMs: number | null;
 }
 
-/** Profiles in the service's form, in the order of the ids. Source: section "Profile" and wire-facts 5. */
+/** In the order of the ids. Source: section "Profile" and wire-facts 5. */
 export function hydrateProfiles(db: Db, ids: readonly string[], options: ProfileOptions): Record<string, unknown>[] {
   const { partner, nowMs, full, viewers } = options;
   const list = JSON.stringify(ids);
@@ -90,13 +90,13 @@ function shortName(address: string): string {
   return address.length <= 12 ? address : `${address.slice(0, 6)}…${address.slice(-4)}`;
 }
 
-/** Tracking state of a profile's wallets; section "Profile status". */
+/** Source: section "Profile status". */
 function statusOf(wallets: readonly WalletRow[], nowMs: number): ProfileStatus {
   if (wallets.every(({ readyMs }) => readyMs === null)) return 'unnamed';
   return wallets.every(({ readyMs }) => readyMs !== null && readyMs <= nowMs) ? 'active' : 'backfilling';
 }
 
-/** Actors by wallet address: the wallet with its profile in the plain form (no metrics, no status). Section "Actor". */
+/** Actors by wallet address, with the profile in its plain form. Source: section "Actor". */
 export function actorsOf(
   db: Db,
   addresses: readonly string[],

@@ -24,10 +24,7 @@ export interface Board {
   isPassing?: boolean;
 }
 
-/**
- * Those on the leaderboard, best first by `total` (realized USD over the chains asked for), ties by profile id. Empty
- * when nobody traded.
- */
+/** The leaderboard, best first by `total` (realized USD over the chains), ties by profile id. */
 export function standings(db: Db, nowMs: number, board: Board): Standing[] {
   const { chains = leaderboardChains, timeframe = '30d', onlyWithComments, limit = -1, isPassing = false } = board;
   const { sql, params } = figuresAt(db, timeframe, nowMs, { isPassing });
@@ -74,8 +71,8 @@ export function commenters(db: Db, nowMs: number): Set<string> {
 }
 
 /**
- * The rule behind For You trades, assumed: of the ten traders with the best realized PnL of 7 days, those entries of the last 7 days into a
- * token the actor trades too that are worth at least 500 USD and twice what the trader usually enters with.
+ * The rule behind For You trades, assumed: of the ten traders with the best realized PnL of 7 days, their entries of these days into a token
+ * the actor trades too, worth at least 500 USD and twice what the trader usually enters with.
  */
 const bigEntry = { traders: 10, withinMs: windowMs['7d'], minUsd: 500, timesUsual: 2, max: 20 };
 
@@ -91,8 +88,8 @@ export interface Recommended {
 }
 
 /**
- * Trades recommended to an actor as of a snapshot, by the rule above: at most one a card (the highest score) and 20 in all, best
- * first; may be empty. The window ends with the newest trade of the snapshot, so that all pages of a walk agree.
+ * Trades recommended to an actor as of a snapshot: at most one a card (the highest score), best first. The window ends with the newest
+ * trade of the snapshot, so that all pages of a walk agree.
  */
 export function recommendedTrades(
   db: Db,

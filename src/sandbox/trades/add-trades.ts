@@ -19,9 +19,8 @@ export interface Added {
 }
 
 /**
- * Stores trades and updates the positions they belong to, those and no others; all or nothing. Trades are taken in time order;
- * one that is older than its position's latest makes that one line of positions start over from its own trades. `liveAtMs`: they happen
- * now, by the sandbox's clock, so webhooks get their events.
+ * Stores trades and updates their positions, all or nothing. A trade that is older than its position's latest makes that one line of
+ * positions start over. `liveAtMs`: they happen now, by the sandbox's clock, so webhooks get their events.
  */
 export function addTrades(db: Db, trades: readonly Trade[], liveAtMs?: number): Added {
   return db.transaction(() => {
@@ -33,7 +32,6 @@ export function addTrades(db: Db, trades: readonly Trade[], liveAtMs?: number): 
   });
 }
 
-/** Trades on their way into the database, one lot after another. */
 interface Book {
   /** Stores trades; their positions follow with `finish` at the latest. */
   add: (trades: readonly Trade[]) => Added;
@@ -50,10 +48,7 @@ interface BookOptions {
   dropStored?: (lot: Map<string, Trade>) => void;
 }
 
-/**
- * Opens a book; call all of it in one transaction. It takes no more memory than one lot of trades and so many positions, however many
- * trades come.
- */
+/** Call all of it in one transaction. It holds no more than one lot of trades and `maxHeld` positions in memory. */
 export function openBook(db: Db, { maxHeld = 300_000, dropStored = queryStored(db) }: BookOptions = {}): Book {
   const lines = openLines(db, maxHeld);
   const tokens = new Map<Chain, Map<string, TokenAfter>>(chains.map((chain) => [chain, new Map()]));
@@ -140,7 +135,6 @@ function insertTrade(db: Db, trade: Trade, rowKey: string, { positionId, effect 
   );
 }
 
-/** What is known of a token after its trades. */
 interface TokenAfter {
   chain: string;
   address: string;

@@ -21,9 +21,8 @@ const columns = [
 const quotes = 'USDC USDT DAI BUSD TUSD GUSD LUSD FRAX UST sUSD OUSD USDN FEI WETH'.split(' ');
 
 /**
- * In a dex.trades row token a is what the trader got, except in those of the 0x family, where it is what the trader
- * gave: told by the rows that describe one swap twice (against Sushiswap, Curve and Balancer 1inch agrees in all,
- * 0x API and Matcha in none). Uniswap v3 rows carry the pool's order and cannot be told from v2; they are read like it.
+ * Token a is what the trader got, but in rows of the 0x family what the trader gave: told by rows that describe one swap twice (against
+ * Sushiswap, Curve and Balancer 1inch agrees in all, 0x API and Matcha in none).
  */
 const projectsGivingTokenA = new Set(['0x API', '0x Native', 'Matcha', 'Tokenlon']);
 
@@ -39,10 +38,9 @@ interface Swap {
 }
 
 /**
- * Reads Dune's dex.trades, rows in order of time. One row is one buy or sell of the token against money (stablecoins, or
- * WETH where the other side is no stablecoin); a swap of one token for another is a sell and a buy. The table names no
- * addresses, so a token's is a stand-in made from its symbol; ETH is read as WETH. A swap that several layers report
- * (same second, trader and pair) counts once: as its DEX rows, or as those of the first project where there is no DEX.
+ * Reads Dune's dex.trades, rows in order of time. A row is a buy or sell of the token against money; a swap of one token for another is
+ * both. The table names no addresses, so a token's is made from its symbol; ETH is read as WETH. A swap that several layers report (same
+ * second, trader and pair) counts once: as its DEX rows, or as those of the first project where there is no DEX.
  */
 export function duneReader(chain: Chain | undefined): RowReader {
   const known = knowNone();

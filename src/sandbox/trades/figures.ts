@@ -34,10 +34,7 @@ export interface WindowFigures {
   wins: number;
 }
 
-/**
- * Figures per wallet and chain over the trades inside the window that ends now, for some profiles or for all. One row a wallet
- * and chain that traded; empty when none did. Only the chains that leaderboards cover.
- */
+/** One row a wallet and chain that traded inside the window that ends now, for some profiles or for all; the chains of leaderboards only. */
 export function windowFigures(
   db: Db,
   timeframe: Timeframe,
@@ -59,9 +56,8 @@ interface SumTable {
 }
 
 /**
- * The sums over the trades of the window that ends now, for some profiles or for all: kept ones where they still hold, and the rest
- * added up from the trades. In a large world it keeps sums, unless another process is writing just now or the moment is a passing
- * one, which is not asked for again. Only the chains that leaderboards cover.
+ * The sums of the window that ends now: kept ones where they still hold, the rest added up from the trades. A large world keeps new sums,
+ * unless another process is writing or `isPassing`: nobody asks for that moment again.
  */
 export function figuresAt(
   db: Db,

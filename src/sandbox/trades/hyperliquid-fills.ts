@@ -66,10 +66,9 @@ const isBuyOf = new Map([
 const istPattern = /^(\d\d)-(\d\d)-(\d{4}) (\d?\d):(\d\d)$/;
 
 /**
- * Reads fills of the exchange. Long and short come from the fill's direction; a fill that crosses zero (`Long > Short`)
- * is two trades. Coins named `@107` or `PURR/USDC` are spot, where the fee of a buy comes out of the coins bought.
- * The value is price times size, and leverage, which fills do not tell, is 1. All fills are collected, and given back
- * oldest first so that each one starts where the one before it ended.
+ * Reads fills of the exchange, all before the first trade. Long and short come from the fill's direction; one that crosses zero
+ * (`Long > Short`) is two trades. Coins named `@107` or `PURR/USDC` are spot, where the fee of a buy comes out of the coins bought.
+ * The value is price times size; leverage, which fills do not say, is 1.
  */
 export function hyperliquidFillsReader(): RowReader {
   const fills: Fill[] = [];
@@ -198,8 +197,8 @@ function partsOf(fill: Fill): Part[] | { reason: string } {
 }
 
 /**
- * The parts of a fill that crosses zero, of one in a trade with itself, and of liquidations and settlements, which carry
- * other words: what stands against the position closes it, the rest opens one.
+ * The parts of a fill that crosses zero, of one in a trade with itself, and of liquidations and settlements: what stands against the
+ * position closes it, the rest opens one.
  */
 function partsByStart({ isBuy, size, start }: Fill): Part[] {
   const [same, against] = isBuy ? (['long', 'short'] as const) : (['short', 'long'] as const);
@@ -216,9 +215,8 @@ function partsByStart({ isBuy, size, start }: Fill): Part[] {
 const sizeRounding = 1e-7;
 
 /**
- * The fills oldest first; those of one account, coin and time so that each starts where the one before it ended, as far
- * as they link up, and otherwise as they came. Where an account traded with itself the exchange gives both fills the
- * same start: the second is moved to where the first ended.
+ * The fills oldest first; those of one account, coin and time so that each starts where the one before it ended, as far as they link up.
+ * Where an account traded with itself, the exchange gives both fills the same start: the second is moved to where the first ended.
  */
 function chainFills(fills: readonly Fill[]): Fill[] {
   const positions = new Map<string, number>();

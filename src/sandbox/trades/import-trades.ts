@@ -35,7 +35,7 @@ export interface ImportReport {
 export interface ImportOptions {
   db: Db;
   nowMs: number;
-  /** Opens the file anew; it is read twice. */
+  /** It is called twice. */
   read: () => AsyncIterable<readonly ReadEvent[]>;
   onRejected: (row: RejectedRow) => void;
   /** Called for each lot with how many of its trades are stored and stay, whatever happens later; never for a large file. */
@@ -53,10 +53,9 @@ const largeRows = 50_000;
 const shiftKey = 'import.shiftMs';
 
 /**
- * Reads trades into the sandbox; good rows are kept, bad ones reported. All times move by one constant, which the first import sets so
- * that its newest trade is now; where a later file is newer still, the whole world moves back. A database without a world gets an empty one.
- * A large file is stored whole or, where something ends it before, not at all. Gives a Fatal, with nothing changed, where the file cannot be
- * read at all.
+ * Reads trades into the sandbox; bad rows are reported. All times move by one constant, which the first import sets so that its newest trade
+ * is now; where a later file is newer still, the whole world moves back. A large file is stored whole or not at all. Gives a Fatal, with
+ * nothing changed, where the file cannot be read.
  */
 export async function importTrades(options: ImportOptions): Promise<ImportReport | Fatal> {
   const survey = await surveyFile(options);
@@ -94,10 +93,7 @@ async function storeFile(options: ImportOptions, survey: Survey, add: typeof add
   };
 }
 
-/**
- * The trades of a file in lots, at the times of the sandbox. A file that runs backwards is one: in pieces each would be older than the one
- * before.
- */
+/** The trades of a file in lots, at the times of the sandbox. */
 async function* lotsOf(
   batches: AsyncIterable<readonly ReadEvent[]>,
   size: number,
@@ -151,7 +147,6 @@ async function addEach(lots: AsyncIterable<Trade[]>, add: (lot: Trade[]) => Adde
   return total;
 }
 
-/** What a file holds. */
 interface Survey {
   rows: number;
   rejected: number;

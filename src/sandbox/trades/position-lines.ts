@@ -4,15 +4,12 @@ import { applyTrade, type PositionState, type TradeEffect } from './positions.ts
 import { type StoredTrade, tradeColumns } from './queries.ts';
 import type { Trade } from './trade.ts';
 
-/** What a trade did, and the id of its position. */
 export interface AddedTrade {
   positionId: string;
   effect: TradeEffect;
 }
 
-/** Positions while trades are being added to them. */
 interface PositionLines {
-  /** Adds a trade; the caller stores it with what comes back. */
   add: (trade: Trade) => AddedTrade;
   /** Stores what changed, but for lines that start over. */
   save: () => void;
@@ -36,8 +33,8 @@ type LineParts = readonly [wallet: string, chain: string, token: string, directi
 const ofLine = 'wallet = ? AND chain = ? AND token = ? AND direction = ?';
 
 /**
- * Keeps the positions that trades belong to, at most so many of them at once. A trade that is older than its position's
- * latest makes that one line start over from its own trades, at the end.
+ * Keeps at most so many positions in memory while trades are added. A trade that is older than its position's latest makes that one line
+ * start over from its own trades, at the end.
  */
 export function openLines(db: Db, maxHeld: number): PositionLines {
   const wallets = new Map<string, Map<string, Line[]>>();

@@ -20,8 +20,8 @@ export const openThresholdUsd = 1;
 const rounding = 1e-9;
 
 /**
- * Everything a position needs to take the next trade, stored as it is. Amounts and dollars are positive, also on shorts; bought and sold
- * are the trades' own words, so a short is sold first.
+ * What a position needs to take the next trade, stored as it is. Amounts and dollars are positive, also on shorts; bought and sold are the
+ * trades' own words, so a short is sold first.
  */
 export interface PositionState {
   /** 1 for the first position of this trader, chain, token and direction; each re-entry counts on. */
@@ -76,7 +76,7 @@ export interface AppliedTrade {
   effect: TradeEffect;
 }
 
-/** PositionStats as the service sends it; the figures with leverage are on perps only. */
+/** Figures with leverage are on perps only. */
 export interface PositionStats {
   boughtUSD: number;
   soldUSD: number;
@@ -91,7 +91,7 @@ export interface PositionStats {
   holdingsCostBasisUSDWithLeverage?: number;
 }
 
-/** The part of a card's token metadata that follows from the trades; the perp fields are absent on spot. */
+/** What a card says of its position, besides the trades; the perp fields are absent on spot. */
 export interface PositionFigures {
   /** Tokens held; on perps the margin part (size divided by leverage). Negative on shorts. */
   positionAmount: number;
@@ -105,10 +105,8 @@ export interface PositionFigures {
 }
 
 /**
- * The position after a trade, and what the trade did. One state stands for one (trader, chain, token, direction);
- * `previous` is the newest of them, and trades come oldest first. Where the trade belongs to `previous`, that is what is
- * changed and given back: so a trade costs no more than the lots it uses up.
- * Source: "Position state" and PositionStats in the interface document.
+ * The position after a trade. `previous` is the newest of this trader, chain, token and direction; where the trade belongs to it, it is
+ * changed in place, so that a trade costs no more than the lots it uses up. Source: "Position state" and PositionStats.
  */
 export function applyTrade(previous: PositionState | undefined, trade: Trade): AppliedTrade {
   const intent = isEntry(trade) ? 'enter' : 'exit';
@@ -127,10 +125,8 @@ export function applyTrade(previous: PositionState | undefined, trade: Trade): A
 }
 
 /**
- * A position's figures at a price; without one its own last trade price stands in. `isSuperseded` is to be set for
- * every position but the newest of its kind: one left behind stays closed, however its dust is priced later.
- * Amounts in tokens, the rest in USD. Source: PositionStats and TokenMetadata in the interface document;
- * assumed: on shorts bought and sold keep the trades' own words.
+ * A position's figures at a price, or at its own last one. `isSuperseded`: it is not the newest of its kind and stays closed, however its
+ * rest is priced later. Source: PositionStats and TokenMetadata; assumed: on shorts bought and sold keep the trades' own words.
  */
 export function positionStats(
   position: PositionState,
@@ -175,10 +171,7 @@ function isWorthHolding(valueUsd: number): boolean {
   return valueUsd >= openThresholdUsd * (1 - rounding);
 }
 
-/**
- * Tokens that came in (below 0: went out) before this trade in trades that the source does not have, by what it says was held then.
- * What is worth less than an open position is rounding, of sizes and of fees.
- */
+/** Tokens that came in (below 0: went out) in trades that the source does not have. What is worth less than an open position is rounding. */
 function unseenAmount(previous: PositionState | undefined, trade: Trade): number {
   if (trade.startAmount === undefined) return 0;
   const unseen = trade.startAmount - (previous === undefined ? 0 : sumLots(previous).amount);
@@ -305,10 +298,7 @@ function sumLots(position: PositionState) {
 /** A rest below this share of its lot is floating-point rounding and leaves with it. */
 const lotRounding = 1e-12;
 
-/**
- * Takes an amount out of the oldest lots, as far as they reach, and gives back what it took; `amountMs` adds up each part's amount times
- * how long it was held. Changes the array in place, so that it costs no more than the lots it uses up.
- */
+/** Takes an amount out of the oldest lots, in place, as far as they reach; `amountMs` adds up each part's amount times how long it was held. */
 export function useLots(lots: Lot[], amount: number, atMs: number) {
   const used = { amount: 0, usd: 0, marginUsd: 0, amountMs: 0 };
   let spent = 0;

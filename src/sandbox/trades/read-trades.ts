@@ -32,9 +32,8 @@ export interface ReadOptions {
 }
 
 /**
- * The trades of a file and what became of its other rows, in batches, in the order of the file (hyperliquid-fills: oldest first).
- * The first character tells the format: `{` NDJSON, `[` a JSON array, else CSV or TSV. All of them stream in constant memory, but for
- * hyperliquid-fills, which needs all rows at once. Errors: those of `openTextFile`, `readBlocks` and `readItems`.
+ * The trades of a file and what became of its other rows, in the order of the file. The first character tells the format: `{` NDJSON, `[` a
+ * JSON array, else CSV or TSV. Memory: one batch, but all rows of hyperliquid-fills. Errors: those of `openTextFile`, `readBlocks`, `readItems`.
  */
 export async function* readTrades(
   source: FileBytes,

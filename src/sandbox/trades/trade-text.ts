@@ -60,9 +60,8 @@ const sides = new Map<string, Trade['side']>([
 ]);
 
 /**
- * The trade that the text stands for, or every reason why it is none, each naming field, value and what is right.
- * `known` is one for a file, and added to; `keyParts` is what else tells this row from others.
- * Source: "World and time" of the sandbox's promises; assumed: a trade without USD value is priced by `priceUsd`.
+ * The trade of a row, or every reason why it is none, each naming field, value and what is right. `known` is one for a file, and added to;
+ * `keyParts` is what else tells this row from others. Assumed: a trade without USD value is priced by `priceUsd`.
  */
 export function readTradeText(
   text: TradeText,
