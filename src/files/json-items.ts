@@ -43,7 +43,7 @@ export async function* readItems({ name, chunks }: TextFile): AsyncGenerator<rea
         else if (byte === backslash) isEscaped = true;
         else if (byte === quote) isInString = false;
       } else if (hasEnded) {
-        if (byte > 0x20) throw broken('something stands behind its end');
+        if (byte > 0x20) throw broken('something follows its end');
       } else if (byte === quote) isInString = true;
       else if (byte === comma && depth === 1) {
         items.push(...take(chunk.subarray(from, at), false));

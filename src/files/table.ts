@@ -51,7 +51,7 @@ export async function* readTable(file: TextFile): AsyncGenerator<readonly TableR
       const record = quotes === 'open' ? joinLines(lines, index, { separator, isLast }) : quotes;
       if (record === 'unfinished') break;
       if (isBlank(text, separator)) index += 1;
-      else if (record === 'stray' || record === 'open') {
+      else if (record === 'misplaced' || record === 'open') {
         rows.push({ line, cells: [], text, reason: reasons[record] });
         index += 1;
       } else if (record === 'closed') {
@@ -98,9 +98,9 @@ export function columnsOf(header: TableRow, { name }: TextFile): string[] {
   return columns;
 }
 
-const reasons = { stray: 'a quote stands inside a cell', open: 'a quote is opened and not closed' };
+const reasons = { misplaced: 'a quote is inside a cell', open: 'a quote is not closed' };
 
-type Quotes = 'closed' | 'open' | 'stray';
+type Quotes = 'closed' | 'open' | 'misplaced';
 
 /** What csv-parse ignores around quotes. */
 const space = /^[ \t\f\r]*$/;
@@ -110,12 +110,12 @@ function quotesIn(text: string, separator: Separator): Quotes {
     const open = text.indexOf('"', at);
     if (open === -1) return 'closed';
     const start = Math.max(at, text.lastIndexOf(separator, open) + 1);
-    if (!space.test(text.slice(start, open))) return 'stray';
+    if (!space.test(text.slice(start, open))) return 'misplaced';
     let close = text.indexOf('"', open + 1);
     while (text[close + 1] === '"' && close !== -1) close = text.indexOf('"', close + 2);
     if (close === -1) return 'open';
     const next = text.indexOf(separator, close);
-    if (!space.test(text.slice(close + 1, next === -1 ? undefined : next))) return 'stray';
+    if (!space.test(text.slice(close + 1, next === -1 ? undefined : next))) return 'misplaced';
     if (next === -1) return 'closed';
     at = next + 1;
   }
@@ -136,7 +136,7 @@ function joinLines(
     // Quotes stand in pairs, also those inside of cells.
     const state = quotes % 2 === 0 ? quotesIn(text, separator) : 'open';
     if (state === 'closed') return { text, lineCount };
-    if (state === 'stray') return 'open';
+    if (state === 'misplaced') return 'open';
   }
   return 'open';
 }

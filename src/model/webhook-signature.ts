@@ -24,8 +24,8 @@ export function parseHeader(header: string): SignatureHeader | { malformed: stri
       ? { key: part.trim(), value: undefined }
       : { key: part.slice(0, at).trim(), value: part.slice(at + 1).trim() };
   });
-  const stray = pairs.find(({ value }) => value === undefined);
-  if (stray) return { malformed: `${JSON.stringify(stray.key.slice(0, 40))} is no <name>=<value>` };
+  const invalid = pairs.find(({ value }) => value === undefined);
+  if (invalid) return { malformed: `${JSON.stringify(invalid.key.slice(0, 40))} is no <name>=<value>` };
   const times = pairs.filter(({ key }) => key === 't').map(({ value = '' }) => value);
   const signatures = pairs.filter(({ key }) => key === 'v1').map(({ value = '' }) => value);
   const [timestamp] = times;

@@ -205,6 +205,6 @@ async function listedSecret(uid: string, context: Context): Promise<string> {
   const secret = shownSecret(webhook);
   if (secret !== undefined) return secret;
   throw new SotraError('not-found', `the service does not show the secret of webhook ${uid}`, {
-    hint: 'It is told once, at registration. Where it is lost, register a new webhook and delete this one.',
+    hint: 'It is shown once, at registration. Where it is lost, register a new webhook and delete this one.',
   });
 }

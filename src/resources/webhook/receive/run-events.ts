@@ -1,8 +1,9 @@
-import { createReadStream, existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Result } from '../../../cli/command.ts';
 import type { Context } from '../../../context.ts';
 import { messageOf, SotraError, usageError } from '../../../errors.ts';
+import { type Input, readWhole } from '../../../files/source.ts';
 import { deliveryPreview } from '../../../http/preview.ts';
 import { parseMoment } from '../../../model/duration.ts';
 import { readOwnSecrets } from '../secrets.ts';
@@ -113,7 +114,7 @@ function findEvents(given: readonly string[], folder: string): Set<string> {
 async function sendAgain(stored: Delivery, to: string, { world, options }: Context): Promise<Outcome> {
   for (let tries = 1; ; tries += 1) {
     const outcome = await forward(to, stored, { answerMs: options.timeoutMs, signal: world.signal });
-    if (world.signal.aborted) throw new SotraError('interrupted', `interrupted while ${to} was to answer`);
+    if (world.signal.aborted) throw new SotraError('interrupted', `interrupted while waiting for the answer of ${to}`);
     if (outcome.ok || outcome.unsendable || tries > (options.retries ?? 2)) return outcome;
     await world.sleep(200 * tries, world.signal);
   }
@@ -145,7 +146,7 @@ interface VerifyInput {
 export async function verifySaved(input: VerifyInput, context: Context): Promise<Result> {
   const { world } = context;
   const secrets = readOwnSecrets(input.secretFile, context);
-  const delivery = { header: input.header, body: await readBody(input.file, world.io.in) };
+  const delivery = { header: input.header, body: await readBody(input.file, world.io) };
   const answer = verifyDelivery(delivery, secrets, { nowMs: world.now(), toleranceMs: input.toleranceMs });
   return { kind: 'answer', answer, view: verdictView, exitCode: answer.valid ? 0 : 12 };
 }
@@ -153,20 +154,10 @@ export async function verifySaved(input: VerifyInput, context: Context): Promise
 /** The largest delivery that `webhook listen` takes. */
 const maxBodyBytes = 64 * 1024 * 1024;
 
-async function readBody(file: string | undefined, stdin: AsyncIterable<Uint8Array>): Promise<Buffer> {
-  const name = file === undefined ? 'the body on stdin' : `--file ${file}`;
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  const read = file === undefined ? stdin : createReadStream(file);
+async function readBody(file: string | undefined, input: Input): Promise<Buffer> {
   try {
-    for await (const chunk of read) {
-      bytes += chunk.length;
-      if (bytes > maxBodyBytes) break;
-      chunks.push(chunk);
-    }
+    return await readWhole(file ?? '-', input, maxBodyBytes);
   } catch (cause) {
-    throw usageError(`${name}: cannot be read: ${messageOf(cause)}`);
+    throw usageError(messageOf(cause), 'The body is read from stdin, or from --file.');
   }
-  if (bytes > maxBodyBytes) throw usageError(`${name}: is larger than 64 MB, which no delivery is`);
-  return Buffer.concat(chunks);
 }

@@ -31,20 +31,23 @@ interface TriggerInput {
   db?: string | undefined;
 }
 
+interface Trigger {
+  db: Db;
+  source: EventSource;
+  input: TriggerInput;
+  context: Context;
+}
+
 /** Sends one event of the sandbox to an address or to the sandbox's webhooks. */
 export async function triggerEvent(input: TriggerInput, context: Context): Promise<Result> {
   if (input.to !== undefined && input.uid !== undefined)
-    throw usageError('--to and --uid name two ways of sending', 'Leave one of them out.');
-  const { world } = context;
+    throw usageError('--to and --uid exclude each other', 'Leave one of them out.');
   return withSandboxFile(context, input.db, async (file) => {
     const db = openDb(file);
     try {
-      ensureWorld(db, world.now(), 'demo');
-      const source = findSource(db, input);
-      const answer =
-        input.to === undefined
-          ? await viaSandbox(db, source, input, context)
-          : await directly(db, source, input.to, input, context);
+      ensureWorld(db, context.world.now(), 'demo');
+      const trigger: Trigger = { db, source: findSource(db, input), input, context };
+      const answer = input.to === undefined ? await viaSandbox(trigger) : await directly(trigger, input.to);
       return { kind: 'answer', answer, view: triggered, exitCode: answer.every((each) => each.delivered) ? 0 : 9 };
     } finally {
       db.close();
@@ -52,57 +55,41 @@ export async function triggerEvent(input: TriggerInput, context: Context): Promi
   });
 }
 
-async function directly(
-  db: Db,
-  source: EventSource,
-  to: string,
-  input: TriggerInput,
-  context: Context,
-): Promise<Triggered[]> {
+async function directly(trigger: Trigger, to: string): Promise<Triggered[]> {
+  const { db, input, context } = trigger;
+  const { world, options } = context;
   const known = allWebhooks(db).find(({ destinationUrl }) => sameDestination(destinationUrl, to));
   const secret = input.secretFile === undefined ? known?.secret : readOwnSecrets([input.secretFile], context)[0];
   if (secret === undefined)
     throw usageError(`no webhook of the sandbox sends to ${to}: which secret signs?`, 'Give one with --secret-file.');
-  const event = eventFor(db, source, known, context);
+  const event = eventFor(trigger, known);
   const body = JSON.stringify({ events: [event] });
-  const { world, options } = context;
   const signed = signedHeader(secret, body, world.now());
   if (options.preview) throw deliveryPreview(to, deliveryHeaders(signed), body);
   const outcome = await post(to, body, signed, { answerMs: options.timeoutMs, signal: world.signal });
-  if (world.signal.aborted) throw new SotraError('interrupted', `interrupted while ${to} was to answer`);
-  return [
-    {
-      ...named(event),
-      uid: null,
-      destinationUrl: to,
-      delivered: outcome.ok,
-      status: outcome.status,
-      error: outcome.error,
-    },
-  ];
+  if (world.signal.aborted) throw new SotraError('interrupted', `interrupted while waiting for the answer of ${to}`);
+  const { ok, status, error } = outcome;
+  return [{ ...idOf(event), uid: null, destinationUrl: to, delivered: ok, status, error }];
 }
 
-async function viaSandbox(db: Db, source: EventSource, input: TriggerInput, context: Context): Promise<Triggered[]> {
-  const webhooks = allWebhooks(db).filter(({ uid }) => input.uid === undefined || uid === input.uid);
-  if (webhooks.length === 0)
-    throw new SotraError(
-      'not-found',
-      input.uid === undefined ? 'the sandbox has no webhook' : `the sandbox has no webhook ${input.uid}`,
-      {
-        hint: 'sotra --sandbox webhook register makes one; --to <url> sends without.',
-      },
-    );
+async function viaSandbox(trigger: Trigger): Promise<Triggered[]> {
+  const { db, input, context } = trigger;
   const { world, options } = context;
+  const webhooks = allWebhooks(db).filter(({ uid }) => input.uid === undefined || uid === input.uid);
   const [first] = webhooks;
-  if (first !== undefined && options.preview) {
+  if (first === undefined)
+    throw new SotraError('not-found', `the sandbox has no webhook${input.uid === undefined ? '' : ` ${input.uid}`}`, {
+      hint: 'sotra --sandbox webhook register makes one; --to <url> sends without.',
+    });
+  if (options.preview) {
     if (webhooks.length > 1) context.note(`It would go to ${webhooks.length} webhooks; this is the first.`);
-    const body = JSON.stringify({ events: [eventFor(db, source, first, context)] });
+    const body = JSON.stringify({ events: [eventFor(trigger, first)] });
     const signed = signedHeader(first.secret, body, world.now());
     throw deliveryPreview(first.destinationUrl, deliveryHeaders(signed), body);
   }
   const nowMs = sandboxNow(db, world.now());
   const stored = webhooks.map((webhook) => {
-    const event = eventFor(db, source, webhook, context);
+    const event = eventFor(trigger, webhook);
     return { webhook, event, seq: storeEvent(db, webhook.id, event, nowMs) };
   });
   const { now, sleep, pid } = world;
@@ -110,8 +97,8 @@ async function viaSandbox(db: Db, source: EventSource, input: TriggerInput, cont
   await deliverer.settled(world.signal);
   await deliverer.stop();
   if (world.signal.aborted)
-    throw new SotraError('interrupted', 'interrupted while the webhooks were to answer', {
-      hint: 'What was not taken is sent by sotra sandbox start, or by the next command that delivers.',
+    throw new SotraError('interrupted', 'interrupted while waiting for the answers of the webhooks', {
+      hint: 'sotra sandbox start, or the next command that delivers, sends what was not accepted.',
     });
   return stored.map(({ webhook, event, seq }) => {
     const row = db.get<{ state: string; status: number | null; error: string | null }>(
@@ -121,17 +108,17 @@ async function viaSandbox(db: Db, source: EventSource, input: TriggerInput, cont
     const delivered = row?.state === 'delivered';
     const error = delivered ? null : (row?.error ?? 'earlier deliveries of this webhook wait before it');
     const { uid, destinationUrl } = webhook;
-    return { ...named(event), uid, destinationUrl, delivered, status: row?.status ?? null, error };
+    return { ...idOf(event), uid, destinationUrl, delivered, status: row?.status ?? null, error };
   });
 }
 
-function named(event: Record<string, unknown>): { eventId: string; eventType: string } {
+function idOf(event: Record<string, unknown>): { eventId: string; eventType: string } {
   return { eventId: String(event['eventId']), eventType: String(event['eventType']) };
 }
 
-function eventFor(db: Db, source: EventSource, webhook: WebhookRow | undefined, { world }: Context) {
+function eventFor({ db, source, context }: Trigger, webhook: WebhookRow | undefined) {
   const partner = sandboxPartners.find(({ id }) => id === webhook?.partnerId) ?? sandboxPartners[0];
-  const parts = eventParts(db, source, partner, sandboxNow(db, world.now()));
+  const parts = eventParts(db, source, partner, sandboxNow(db, context.world.now()));
   const audience = webhook === undefined ? [] : someSubscribers(db, webhook.id);
   const walletAddresses = audience.filter((each) => !each.startsWith('ext:'));
   const externalIds = audience.filter((each) => each.startsWith('ext:')).map((each) => each.slice('ext:'.length));
@@ -179,11 +166,8 @@ function findSource(db: Db, { type, position }: TriggerInput): EventSource {
       return { type, commentId: copy.commentId, trade, copy: copied };
   }
   const what = { 'new-feed-item': 'buy', 'comment-created': 'comment', copyswap: 'copied trade' }[type];
-  throw new SotraError(
-    'not-found',
-    `no ${what}${position === undefined ? ' in the sandbox' : ` in position ${position}`}`,
-    {
-      hint: 'sotra sandbox reset makes the built-in world, which has all of them.',
-    },
-  );
+  const place = position === undefined ? 'in the sandbox' : `in position ${position}`;
+  throw new SotraError('not-found', `no ${what} ${place}`, {
+    hint: 'sotra sandbox reset makes the built-in world, which has all of them.',
+  });
 }

@@ -65,8 +65,8 @@ describe('a CSV', () => {
     const { lines, rejected } = await read(text);
     expect(lines).toEqual([2, 4, 6]);
     expect(rejected.map(({ line, reason }) => [line, reason])).toEqual([
-      [3, 'a quote is opened and not closed'],
-      [5, 'a quote stands inside a cell'],
+      [3, 'a quote is not closed'],
+      [5, 'a quote is inside a cell'],
     ]);
   });
 

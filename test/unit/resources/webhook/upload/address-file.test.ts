@@ -380,7 +380,7 @@ const refused: readonly [what: string, content: string | Uint8Array, column: str
     undefined,
     'list: the first line has 2 addresses and no header: which column is meant?',
   ],
-  ['a header with a broken quote', `"n,address\n1,${a}\n`, undefined, 'list: line 1: a quote is opened and not closed'],
+  ['a header with a broken quote', `"n,address\n1,${a}\n`, undefined, 'list: line 1: a quote is not closed'],
   ['UTF-16', Buffer.from(`\uFEFFaddress\n${a}\n`, 'utf16le'), undefined, 'list: UTF-16 text, must be UTF-8'],
   ['UTF-16 without a mark', Buffer.from(`address\n${a}\n`, 'utf16le'), undefined, 'list: UTF-16 text, must be UTF-8'],
   [
@@ -430,7 +430,7 @@ const refused: readonly [what: string, content: string | Uint8Array, column: str
     'two arrays',
     '["ext:a"]\n["ext:b"]',
     undefined,
-    'list: starts with [ and is not a JSON array: something stands behind its end',
+    'list: starts with [ and is not a JSON array: something follows its end',
   ],
   ['a line longer than 1 MB', `${a}\n${'x'.repeat(1_048_577)}\n${a}\n`, undefined, 'list: line 2 is longer than 1 MB'],
   [
