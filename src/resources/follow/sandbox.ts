@@ -1,6 +1,6 @@
 import type { Profile } from '../../model/profile.ts';
 import { type Handler, Refusal, type SandboxCall } from '../../sandbox/http/service.ts';
-import { follow, unfollow } from '../../sandbox/social/follows.ts';
+import { type FollowEdge, follow, unfollow } from '../../sandbox/social/follows.ts';
 import { findProfile } from '../../sandbox/social/lookup.ts';
 import { hydrateProfiles } from '../../sandbox/social/profiles.ts';
 import type * as endpoints from './endpoints.ts';
@@ -24,21 +24,33 @@ function applyEntries(entries: readonly endpoints.BulkEntry[], call: SandboxCall
   const { db, partner, nowMs } = call;
   return db.transaction(() => {
     const byHandle = entries.some((entry) => entry.targetType === 'twitterHandle') ? profilesByHandle(call) : undefined;
+    const known = new Map<string, string>();
+    const idOf = (identifier: string): string => {
+      const id = known.get(identifier) ?? findProfile(db, identifier, partner);
+      known.set(identifier, id);
+      return id;
+    };
     const touched = new Set<string>();
+    const steps: { unfollows: boolean; edges: FollowEdge[] }[] = [];
     for (const { addressOrUid, targets, targetType, action } of entries) {
-      const followerId = findProfile(db, addressOrUid, partner);
-      const targetIds = targets.map((target) => {
-        const id = targetType === 'twitterHandle' ? byHandle?.get(handleKey(target)) : findProfile(db, target, partner);
+      const followerId = idOf(addressOrUid);
+      const unfollows = action === 'unfollow';
+      if (steps.at(-1)?.unfollows !== unfollows) steps.push({ unfollows, edges: [] });
+      for (const target of targets) {
+        const id = targetType === 'twitterHandle' ? byHandle?.get(handleKey(target)) : idOf(target);
         if (id === undefined) throw new Refusal(404, `targets ${target}: no profile has this Twitter handle`);
-        if (id === followerId && action !== 'unfollow')
+        if (id === followerId && !unfollows)
           throw new Refusal(
             400,
             `targets ${target}: a profile cannot follow itself, and ${addressOrUid} is the same one`,
           );
         touched.add(id);
-        return id;
-      });
-      (action === 'unfollow' ? unfollow : follow)(db, { partner, followerId, targetIds, nowMs });
+        steps.at(-1)?.edges.push([followerId, id]);
+      }
+    }
+    for (const { unfollows, edges } of steps) {
+      if (unfollows) unfollow(db, edges, partner);
+      else follow(db, edges, call);
     }
     return { targetProfiles: hydrateProfiles(db, [...touched], { partner, nowMs, full: false }) as Profile[] };
   });

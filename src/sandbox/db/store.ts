@@ -35,6 +35,8 @@ const busyTimeoutMs = 20_000;
 const cacheKib = 65_536;
 /** Of a new database: a position with its lots fits whole into a page, which holds several; with 4096 an import takes a seventh longer. */
 const pageBytes = 16_384;
+/** Pages in the log before they go into the database: writes to the same pages, as those of `follow bulk`, are then copied once. */
+const checkpointPages = 4000;
 
 /** The database was written by another version of sotra, which had other tables. */
 export class OtherVersion extends SotraError {
@@ -62,6 +64,7 @@ export function openDb(file: string, { replace = false } = {}): Db {
     useWal(raw);
     raw.exec('PRAGMA synchronous = NORMAL');
     raw.exec(`PRAGMA cache_size = -${cacheKib}`);
+    raw.exec(`PRAGMA wal_autocheckpoint = ${checkpointPages}`);
     makeTables(db, raw);
     return db;
   } catch (cause) {

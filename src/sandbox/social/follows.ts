@@ -2,29 +2,29 @@ import type { Db, SqlValue } from '../db/store.ts';
 import { type Partner, Refusal } from '../http/service.ts';
 import { startTracking } from './lookup.ts';
 
-/** One profile and those it starts or stops to follow, in one partner's graph. */
-export interface FollowChange {
-  partner: Partner;
-  followerId: string;
-  targetIds: readonly string[];
-  nowMs: number;
-}
+/** A follower and whom they follow, by profile id. */
+export type FollowEdge = readonly [followerId: string, targetId: string];
 
-/** Follows the targets; those that are followed already stay as they are, the others begin to be tracked. */
-export function follow(db: Db, { partner, followerId, targetIds, nowMs }: FollowChange): void {
+/** Follows in one partner's graph; what is followed already stays as it is, the other targets begin to be tracked. */
+export function follow(
+  db: Db,
+  edges: readonly FollowEdge[],
+  { partner, nowMs }: { partner: Partner; nowMs: number },
+): void {
   db.run(
     `INSERT OR IGNORE INTO follow (partner_id, follower_id, target_id, at_ms)
-     SELECT ?, ?, value, ? FROM json_each(?)`,
-    [partner.id, followerId, nowMs, JSON.stringify(targetIds)],
+     SELECT ?, value ->> 0, value ->> 1, ? FROM json_each(?)`,
+    [partner.id, nowMs, JSON.stringify(edges)],
   );
-  startTracking(db, targetIds, nowMs);
+  startTracking(db, [...new Set(edges.map(([, targetId]) => targetId))], nowMs);
 }
 
-/** Stops following the targets; those that were not followed change nothing. */
-export function unfollow(db: Db, { partner, followerId, targetIds }: FollowChange): void {
+/** Stops following in one partner's graph; what was not followed changes nothing. */
+export function unfollow(db: Db, edges: readonly FollowEdge[], partner: Partner): void {
   db.run(
-    'DELETE FROM follow WHERE partner_id = ? AND follower_id = ? AND target_id IN (SELECT value FROM json_each(?))',
-    [partner.id, followerId, JSON.stringify(targetIds)],
+    `DELETE FROM follow
+     WHERE partner_id = ? AND (follower_id, target_id) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?))`,
+    [partner.id, JSON.stringify(edges)],
   );
 }
 
