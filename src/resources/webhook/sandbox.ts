@@ -4,7 +4,6 @@ import { exampleEventId } from '../../model/example-event.ts';
 import { isLoopback } from '../../model/http-address.ts';
 import { signedHeader } from '../../model/webhook-signature.ts';
 import type { Db } from '../../sandbox/db/store.ts';
-import { post } from '../../sandbox/deliver/deliver.ts';
 import { eventOf, eventParts } from '../../sandbox/deliver/events.ts';
 import { type Handler, Refusal, type SandboxCall } from '../../sandbox/http/service.ts';
 import { type StoredTrade, tradeColumns } from '../../sandbox/trades/queries.ts';
@@ -87,6 +86,7 @@ export const remove: Handler<typeof endpoints.remove> = ({ uid }, call) => {
 export const validate: Handler<typeof endpoints.validate> = async ({ uid }, call) => {
   const { destinationUrl, secret } = findWebhook(call, uid);
   const body = JSON.stringify({ events: [exampleEvent(call)] });
+  const { post } = await import('../../sandbox/deliver/deliver.ts');
   const unsigned = await post(destinationUrl, body, undefined);
   const signed = await post(destinationUrl, body, signedHeader(secret, body, Date.now()));
   const wrong = [
