@@ -12,7 +12,7 @@ import { isLoopback } from '../../model/http-address.ts';
 import { confirm } from '../../output/confirm.ts';
 import type { World } from '../../world.ts';
 import { post } from './endpoints.ts';
-import { describePreview, previewOf, textWarnings } from './preview.ts';
+import { describePreview, previewOf, warnOfText } from './preview.ts';
 import { type CommentLine, commonFamily, type FormInput, readCommentFile, readForm } from './read-comment.ts';
 import { bodyOf, lookUp, type SendableComment, send } from './send.ts';
 import { type SignedComment, signComment } from './signed.ts';
@@ -42,8 +42,7 @@ export async function postMany(input: PostManyInput, file: string, context: Cont
   const lines = await readCommentFile(file, context);
   await context.ready();
   const ready = await signAll(lines, input, file, context);
-  for (const { line, comment } of ready)
-    for (const warning of textWarnings(comment.commentText)) context.warn(`line ${line}: ${warning}`);
+  for (const { line, comment } of ready) warnOfText(comment.commentText, context, `line ${line}: `);
   const { curl, preview, yes } = context.options;
   if (curl && ready[0] !== undefined) {
     context.note(`${ready.length} comments would go in as many requests; this is the first.`);

@@ -1,3 +1,4 @@
+import type { Context } from '../../context.ts';
 import { codeOf, showUnseen, unseenIn } from '../../output/safe-text.ts';
 import { breakText } from '../../output/text-width.ts';
 import type { Sink } from '../../world.ts';
@@ -28,8 +29,12 @@ export function previewOf(fields: TextFields, form: TextForm): Preview {
   };
 }
 
-/** Warnings about what readers of a comment may not see. */
-export function textWarnings(text: string): string[] {
+/** Warns about what readers of a comment may not see. */
+export function warnOfText(commentText: string, { warn }: Pick<Context, 'warn'>, before = ''): void {
+  for (const warning of textWarnings(commentText)) warn(before + warning);
+}
+
+function textWarnings(text: string): string[] {
   const found: string[] = [];
   const units = text.length;
   if (/\r\n/.test(text)) found.push('the comment has Windows line ends (CR LF), which are signed as they are');

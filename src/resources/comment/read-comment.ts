@@ -38,6 +38,11 @@ export async function readComment(input: CommentInput, context: Context): Promis
   return fields;
 }
 
+/** Whether any part of a comment was typed. */
+export function hasComment({ chain, transactionHash, tokenAddress, commentText, textFile }: CommentInput): boolean {
+  return [chain, transactionHash, tokenAddress, commentText, textFile].some((part) => part !== undefined);
+}
+
 /** The inputs that a comment needs, for `missingInputs`. */
 export function neededFor({ chain, transactionHash, tokenAddress, commentText, textFile }: CommentInput) {
   return [

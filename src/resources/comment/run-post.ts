@@ -7,8 +7,8 @@ import { familyOf } from '../../model/chain.ts';
 import { confirm } from '../../output/confirm.ts';
 import { showUnseen } from '../../output/safe-text.ts';
 import { post } from './endpoints.ts';
-import { describePreview, previewOf, textWarnings } from './preview.ts';
-import { type CommentInput, type FormInput, readComment, readForm } from './read-comment.ts';
+import { describePreview, previewOf, warnOfText } from './preview.ts';
+import { type CommentInput, type FormInput, hasComment, readComment, readForm } from './read-comment.ts';
 import { bodyOf, type SendableComment, send } from './send.ts';
 import { readSignedFile, signComment, signedProblem } from './signed.ts';
 import { signedText, type TextForm } from './signing.ts';
@@ -33,7 +33,7 @@ export async function runPost(input: PostInput, context: Context): Promise<Resul
   checkWays(input);
   if (input.file !== undefined) return (await import('./post-many.ts')).postMany(input, input.file, context);
   const { comment, form } = await prepare(input, context);
-  for (const warning of textWarnings(comment.commentText)) context.warn(warning);
+  warnOfText(comment.commentText, context);
   const { dryRun, curl } = context.options;
   if (dryRun && !curl) return showRequest(comment, form, context);
   if (!curl) {
@@ -53,10 +53,7 @@ function checkWays(input: PostInput): void {
   const [way, other] = ways.concat(input.file === undefined ? keySources(input) : []);
   if (way !== undefined && other !== undefined && way !== other && !way.startsWith('--key'))
     throw usageError(`${way} and ${other} contradict each other`, 'Post what is signed already, or sign with a key.');
-  const typed = (['chain', 'transactionHash', 'tokenAddress', 'commentText', 'textFile'] as const).filter(
-    (key) => input[key] !== undefined,
-  );
-  if ((way === '--signed' || way === '--file') && typed.length > 0)
+  if ((way === '--signed' || way === '--file') && hasComment(input))
     throw usageError(`${way} takes the comment from the file: omit --chain, --tx, --token and --text`);
 }
 

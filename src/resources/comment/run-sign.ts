@@ -6,12 +6,13 @@ import { checkKeySource, type KeyInput, withSigner } from '../../keys/open-key.t
 import type { Encoding } from '../../keys/signer.ts';
 import { confirmReplace } from '../../output/confirm.ts';
 import type { View } from '../../output/view.ts';
-import { describePreview, type Preview, previewOf, textWarnings } from './preview.ts';
+import { describePreview, type Preview, previewOf, warnOfText } from './preview.ts';
 import {
   type CommentInput,
   type CommentLine,
   commonFamily,
   type FormInput,
+  hasComment,
   neededFor,
   readComment,
   readCommentFile,
@@ -65,8 +66,7 @@ export async function runSign(input: SignInput, context: Context): Promise<Resul
 }
 
 function readMany(input: SignInput, file: string, context: Context): Promise<CommentLine[]> {
-  const only = ['chain', 'transactionHash', 'tokenAddress', 'commentText', 'textFile'] as const;
-  if (only.some((key) => input[key] !== undefined) || input.preview === true)
+  if (hasComment(input) || input.preview === true)
     throw usageError('--file takes the comments from the file: omit --chain, --tx, --token, --text and --preview');
   return readCommentFile(file, context);
 }
@@ -83,10 +83,6 @@ function resultOf<T>(items: readonly T[], view: View<T, T>, isMany: boolean): Re
 
 async function* oneBatch<T>(items: readonly T[]): AsyncGenerator<readonly T[]> {
   yield items;
-}
-
-function warnOfText(commentText: string, { warn }: Context, before = ''): void {
-  for (const warning of textWarnings(commentText)) warn(before + warning);
 }
 
 interface VerifyInput extends CommentInput, FormInput {

@@ -50,7 +50,7 @@ export function isServiceName(name: string): boolean {
   return name !== '' && name.trim() === name && unseenIn(name).length === 0;
 }
 
-export interface FieldProblem {
+interface FieldProblem {
   field: 'transactionHash' | 'tokenAddress' | 'commentText';
   problem: string;
 }

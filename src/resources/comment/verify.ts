@@ -15,7 +15,7 @@ export interface Verdict {
   reason?: string;
 }
 
-export interface Claim {
+interface Claim {
   chain: string;
   /** The signed text. */
   message: string;
@@ -26,8 +26,8 @@ export interface Claim {
 }
 
 /**
- * Whether an address signed a text, strictly: EVM by EIP-191 with s in its lower half, solana by ed25519 with s below the group order. By
- * other libraries than sign here: @noble/curves, and Node's OpenSSL for solana. Source: wire-facts 3.6.
+ * Whether an address signed a text, strictly: EVM by EIP-191 with s in its lower half, solana by ed25519 with s below the group order.
+ * Other code than signs: @noble/curves (viem carries an older copy of it), and Node's OpenSSL for solana. Source: wire-facts 3.6.
  */
 export function verifySignature(claim: Claim): Verdict {
   return familyOf(claim.chain) === 'solana' ? verifySolana(claim) : verifyEvm(claim);
@@ -47,7 +47,7 @@ function verifyEvm({ chain, message, signature: given, signerAddress }: Claim): 
   return { valid: false, recoveredAddress, signerAddress, reason };
 }
 
-export type Recovered = { ok: true; address: string } | { ok: false; problem: string };
+type Recovered = { ok: true; address: string } | { ok: false; problem: string };
 
 /**
  * The address (with checksum) whose key signed a message by EIP-191 (`personal_sign`), strictly: 65 bytes, v 27 or 28, r and s inside the
