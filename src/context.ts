@@ -14,46 +14,41 @@ import { describeKey, needsNoStore, resolveService, type Service, servedSandboxU
 import type { Store } from './settings/store.ts';
 import type { LocalSandbox, Transport, World } from './world.ts';
 
-/** What a command may use; built once for a command line and passed down. */
+/** What a command may use; one for each command line. */
 export interface Context {
   world: World;
   options: GlobalOptions;
-  /** Every command, for those that speak of them. */
   program: KnownCommands;
   service: () => Promise<Service>;
   store: () => Promise<Store>;
   dataDirectory: () => Promise<string>;
-  /** The database of the sandbox that `--sandbox` uses. */
   sandboxFile: () => Promise<string>;
-  /** The sandbox inside this process; opened once. */
   sandbox: () => Promise<LocalSandbox>;
-  /** One endpoint's answer, or that of a link to more of it. Errors as in `callEndpoint`; `key-missing` before anything is sent. */
+  /** The answer of an endpoint, or of a link of the service. Errors as in `callEndpoint`; `key-missing` before anything is sent. */
   call: <P extends Params, R extends z.ZodType>(
     endpoint: Endpoint<string, P, R>,
     input: InputOf<P>,
     link?: string,
-    /** In the place of `--retries`, for who repeats by itself. */
+    /** Overrides `--retries`, for callers that repeat by themselves. */
     retries?: number,
   ) => Promise<Answer<z.output<R>>>;
-  /** Resolves when a call could be made: there is a service and a key, or only a preview is wanted. Errors as in `call`. */
+  /** Resolves when a call could be made. Errors as in `call`. */
   ready: () => Promise<void>;
-  /** Any request's answer, with the same key, retries and errors. */
   request: (wire: WireRequest, more?: Pick<Caller, 'tellsBody'>) => Promise<Answer>;
-  /** Who is told, in the place of the last one, of each wait before a request is repeated. */
+  /** Replaces the listener for waits before a request is repeated. */
   onWait: (listener: (wait: { ms: number; why: string }) => void) => void;
-  /** Whether the service was asked for anything. */
+  /** Whether any request was sent. */
   hasAsked: () => boolean;
-  /** Whether an answer came that does not fit the contract. */
+  /** Whether an answer did not fit the contract. */
   sawMisfit: () => boolean;
-  /** A sentence on stderr, unless `--quiet`. */
+  /** A line on stderr, unless `--quiet`. */
   note: (text: string) => void;
-  /** A sentence on stderr behind `warning:`, unless `--quiet`. */
   warn: (text: string) => void;
-  /** From now on sentences are written as they come, also with `--json`: this command runs until it is stopped. */
+  /** From now on lines are written as they come, also with `--json`: this command runs until it is stopped. */
   stream: () => void;
-  /** From now on stderr does not say what a call waits for: something else tells, or is printed meanwhile. */
+  /** Removes the spinner for good. */
   stopWaiting: () => void;
-  /** Status and headers of the answers that came since the last time, for `--include`; empty without it. */
+  /** Status and headers of the answers since the last call, for `--include`. */
   takeHeads: () => string;
   close: () => Promise<void>;
 }
@@ -62,14 +57,12 @@ interface Surroundings {
   world: World;
   options: GlobalOptions;
   program: KnownCommands;
-  /** Writes a line to stderr. */
   say: (line: string) => void;
   stream: () => void;
 }
 
 const defaultRetries = 2;
 
-/** The context of one command line. */
 export function createContext({ world, options, program, say, stream }: Surroundings): Context {
   const service = once(() => findService(world, options));
   const dataDirectory = async () => (await import('./settings/store.ts')).dataDirectory(world);
@@ -124,7 +117,7 @@ export function createContext({ world, options, program, say, stream }: Surround
   let asked = false;
   const callerFor = async (keyless: boolean, retries?: number): Promise<Caller> => {
     const { kind, baseUrl, apiKey, wire } = await service();
-    // Nothing listens at the address of the sandbox inside this process, and a curl line must work when pasted.
+    // Nothing listens at the address of the in-process sandbox, and a curl line must work when pasted.
     const pasted = kind === 'sandbox' && options.curl;
     if (pasted) note('The line works while sotra sandbox start runs, with SOTRA_API_KEY=sandbox-key-a exported.');
     const { preview } = options;
@@ -163,7 +156,7 @@ export function createContext({ world, options, program, say, stream }: Surround
     store: once(async () => {
       const { configDirectory, openStore } = await import('./settings/store.ts');
       const store = openStore(configDirectory(world));
-      // A dry run computes the change, refusals and all, and writes nothing.
+      // A dry run computes the change, with its refusals, and writes nothing.
       return options.dryRun ? { ...store, update: async (_, change) => change(store.read()) } : store;
     }),
     dataDirectory,

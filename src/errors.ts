@@ -1,6 +1,6 @@
 import { tryParseJson } from './model/json.ts';
 
-/** Every way a command can fail, with the exit code scripts rely on. */
+/** Every error code, with the exit code that scripts rely on. */
 export const exitCodeOf = {
   internal: 1,
   usage: 2,
@@ -31,7 +31,6 @@ export const exitCodeOf = {
   interrupted: 130,
 } as const;
 
-/** What each exit code means. */
 export const exitMeanings: Record<number, string> = {
   0: 'done, also with an empty result',
   1: 'internal error',
@@ -57,18 +56,16 @@ export interface ErrorDetails {
   /** The next thing to type. */
   hint?: string | undefined;
   cause?: unknown;
-  /** HTTP status of the answer that caused it. */
   status?: number | undefined;
   requestId?: string | undefined;
   /** Facts for `--json` readers, e.g. the rejected lines. */
   details?: unknown;
-  /** Of a request that failed: surely not processed, or perhaps processed; absent where the service answered that it refuses. */
+  /** Of a failed request: surely not processed, or perhaps processed; absent when the service refused it. */
   outcome?: 'unsent' | 'unknown' | undefined;
-  /** Of a request that failed: how often it was sent. */
+  /** How often a failed request was sent. */
   attempts?: number | undefined;
-  /** Seconds until the service wants to be asked again. */
   retryAfterSec?: number | undefined;
-  /** What the service answered, for the one who asked for its answer as it is. */
+  /** What the service answered. */
   body?: string | undefined;
 }
 
@@ -96,15 +93,15 @@ export class SotraError extends Error {
   }
 }
 
-/** A usage error: input refused before anything was sent; exit 2. */
+/** Input refused before anything was sent; exit 2. */
 export function usageError(message: string, hint?: string): SotraError {
   return new SotraError('usage', message, { hint });
 }
 
-/** As a hint it is printed with the name of the command that was typed. */
+/** The runner completes it with the name of the command. */
 export const seeHelp = 'See the command with --help.';
 
-/** A usage error that names every input without a value in one sentence; `help` says what each is. */
+/** A usage error that names every input without a value in one sentence. */
 export function missingInputs(inputs: readonly { label: string; help: string; value?: unknown }[]): SotraError {
   const missing = inputs.filter(({ value }) => value === undefined);
   const labels = missing.map(({ label }) => label);
@@ -112,15 +109,11 @@ export function missingInputs(inputs: readonly { label: string; help: string; va
   return usageError(`${named} required: ${missing.map(({ help }) => help).join('; ')}`, seeHelp);
 }
 
-/** What any thrown thing says. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
-/**
- * Any thrown thing as a SotraError: what the file system or the sandbox's database refused becomes `local-file` (exit 3), what else is not
- * one of ours `internal` (exit 1).
- */
+/** `local-file` (exit 3) for what the file system or the sandbox's database refused, `internal` (exit 1) for what is not one of ours. */
 export function toSotraError(thrown: unknown): SotraError {
   if (thrown instanceof SotraError) return thrown;
   const message = messageOf(thrown);
@@ -145,7 +138,7 @@ function isFileFault(thrown: unknown): boolean {
   return syscall !== undefined && (typeof path === 'string' || fileFaults.includes(code));
 }
 
-/** The error as `--json` prints it on stderr (shape of "Exit codes" in the command-line names). */
+/** The error as `--json` prints it on stderr (cli.md, "Exit codes"). */
 export function errorObject(error: SotraError): { error: Record<string, unknown> } {
   return {
     error: {
@@ -162,7 +155,7 @@ export function errorObject(error: SotraError): { error: Record<string, unknown>
   };
 }
 
-/** How much of a body that is not JSON an error shows, in characters. */
+/** Characters of a body that an error shows. */
 export const maxShownBody = 10_000;
 
 function readIfJson(text: string): unknown {

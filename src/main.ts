@@ -25,7 +25,7 @@ function sinkOf(stream: NodeJS.WriteStream, fails: (error: NodeJS.ErrnoException
       else end(broken);
     });
   const isTTY = stream.isTTY === true;
-  // Node would take an empty NO_COLOR for one that is set; ours is the reading of no-color.org.
+  // Node would read an empty NO_COLOR as set, against no-color.org.
   const { NO_COLOR: _, FORCE_COLOR: __, ...env } = process.env;
   const depth = isTTY ? (stream as WriteStream).getColorDepth(env) : 1;
   return {
@@ -47,7 +47,7 @@ function outFailure(cause: NodeJS.ErrnoException): Error {
 
 const stop = new AbortController();
 
-/** The same stream for one reader, whom a signal does not leave waiting for more. */
+/** A stream that a signal ends for its reader. */
 function interruptible(stream: NodeJS.ReadStream): World['io']['in'] {
   const give = () => {
     const end = () => stream.destroy(new SotraError('interrupted', 'interrupted while reading stdin'));
@@ -64,7 +64,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     stop.abort();
   });
 
-// What Node and libraries warn of is for those who write programs: it would stand beside the one JSON object of an error.
+// Warnings of Node and libraries are for developers, and would stand beside the JSON of an error.
 if (!process.argv.includes('--verbose')) process.removeAllListeners('warning');
 
 function startOf(pid: number): string | undefined {
@@ -83,7 +83,7 @@ function startOf(pid: number): string | undefined {
 
 function procStat(pid: number): { state: string; started: string } {
   const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
-  // Behind the name, which may hold anything: field 3 is the state, 22 the start in ticks since the machine started.
+  // After the name, which may hold anything: field 3 is the state, 22 the start in ticks since boot.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
   return { state: fields[0] ?? '', started: `${boot} ${fields[19]}` };
@@ -103,10 +103,10 @@ async function ask(question: string, { hidden }: { hidden: boolean }): Promise<s
 }
 
 const world: World = {
-  // Notes that nobody can read change nothing of what the command does.
+  // A note that cannot be written is no failure of the command.
   io: {
     out: sinkOf(process.stdout, outFailure),
-    // Node makes each stream when it is first asked for, and help needs only the one.
+    // Node creates each stream on first use, and help needs only the one.
     get err() {
       const err = sinkOf(process.stderr, () => undefined);
       Object.defineProperty(this, 'err', { value: err });
@@ -130,7 +130,7 @@ const world: World = {
     startOf,
     isAlive: (pid) => startOf(pid) !== undefined,
   },
-  // Left alone, V8 lets the space for young objects grow sixteenfold, and old ones fourfold, before it looks whether they are needed.
+  // By default V8 grows the space for young objects sixteenfold and for old ones fourfold before it collects.
   keepHeapSmall: async () => {
     const { setFlagsFromString } = await import('node:v8');
     for (const flag of ['--semi-space-growth-factor=1', '--heap-growing-percent=100']) setFlagsFromString(flag);
@@ -140,7 +140,7 @@ const world: World = {
     mkdirSync(dirname(logFile), { recursive: true, mode: 0o700 });
     const log = openSync(logFile, 'a', 0o600);
     const self = process.argv[1] ?? '';
-    // It lives on without being watched, and asks nothing of the service.
+    // It outlives this process and sends nothing to the service.
     const { SOTRA_API_KEY: _, ...env } = process.env;
     const child = spawn(process.execPath, [self, ...argv], { detached: true, stdio: ['ignore', log, log], env });
     child.unref();
@@ -153,7 +153,7 @@ const world: World = {
   },
 };
 
-// Both written from the commands themselves, by the build and by `npm run gen`, so that help and completion need none of them.
+// Written by the build and by `npm run gen`, so that help and completion load no command.
 const outlines: Placed[] = JSON.parse(readFileSync(new URL('./outlines.json', import.meta.url), 'utf8'));
 
 const scripts = { bash: 'sotra.bash', zsh: '_sotra', fish: 'sotra.fish', powershell: 'sotra.ps1' };

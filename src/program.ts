@@ -5,7 +5,7 @@ interface Commands {
   commands: readonly Command[];
 }
 
-/** Where commands live, loaded when one of them runs; in the order of help: nouns of the service, then the tool itself. */
+/** Modules of commands, in the order of help: nouns of the service, then the tool itself. */
 const modules: readonly (() => Promise<Commands>)[] = [
   () => import('./resources/leaderboard/index.ts'),
   () => import('./resources/profile/index.ts'),
@@ -29,10 +29,9 @@ const modules: readonly (() => Promise<Commands>)[] = [
   () => import('./tool/help.ts'),
 ];
 
-/** An outline that knows which of the modules holds its command. */
+/** With the index of the module of its command. */
 export type Placed = Outline & { module: number };
 
-/** The program over outlines and completion scripts made before. `load` throws what loading a module throws. */
 export function programOf(outlines: readonly Placed[], completion: Program['completion']): Program {
   const load = async ({ words, module }: Placed) => {
     const { commands } = (await modules[module]?.()) ?? { commands: [] };
@@ -44,7 +43,7 @@ export function programOf(outlines: readonly Placed[], completion: Program['comp
   return { outlines, load: (outline) => load(outline as Placed), completion };
 }
 
-/** Every command as data, in the order of help: by noun, and within a noun as the endpoints are ordered. Throws what loading throws. */
+/** Every command as data, in the order of help: by noun, and within a noun by endpoint. */
 export async function outlineAll(): Promise<readonly Placed[]> {
   const { outlineOf } = await import('./cli/command.ts');
   const { endpoints } = await import('./resources/index.ts');
@@ -66,8 +65,8 @@ export async function outlineAll(): Promise<readonly Placed[]> {
 }
 
 /**
- * The completion script of each shell: commands, flags and values as fixed text; names of contexts and aliases are asked of the program when
- * they are wanted, and nothing of the network.
+ * The completion script of each shell: commands, flags and values as fixed text; only names of contexts and aliases are asked of the
+ * program.
  */
 export async function completionsOf(outlines: readonly Outline[]): Promise<Record<Shell, string>> {
   const tree = (await import('./cli/completion-tree.ts')).commandTree(outlines);

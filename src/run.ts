@@ -14,8 +14,8 @@ import type { World } from './world.ts';
 const maxUnwritten = 10_000;
 
 /**
- * Runs one command line and gives its exit code. stdout gets the result and nothing else; notes and errors go to stderr, an error
- * as one JSON object in JSON mode.
+ * Runs one command line and returns its exit code. The result goes to stdout; notes and errors to stderr, an error as one JSON object in
+ * JSON mode.
  */
 export async function run(argv: readonly string[], program: Program, world: World): Promise<number> {
   const jsonMode = argv.includes('--json') || /(^| )--format[= ](nd)?json( |$)/.test(argv.join(' '));
@@ -23,7 +23,7 @@ export async function run(argv: readonly string[], program: Program, world: Worl
   const waiting = new Set<Promise<void>>();
   const say = (line: string) => {
     if (held !== undefined) return void held.push(line);
-    // What nobody reads is not kept without end.
+    // What nobody reads must not fill the memory.
     if (waiting.size >= maxUnwritten) return;
     const done = () => void waiting.delete(writing);
     const writing: Promise<void> = world.io.err.write(`${safeText(line)}\n`).then(done, done);
@@ -101,7 +101,6 @@ async function runCommand(
   }
 }
 
-/** Version, help or a completion script; ends with a newline. */
 async function textOf(
   parsed: Exclude<Parsed, { kind: 'run' }>,
   { outlines, completion }: Program,
@@ -112,7 +111,7 @@ async function textOf(
   return json ? `${JSON.stringify({ version })}\n` : `${version}\n`;
 }
 
-/** What reads an answer takes it as the contract has it: one that is too far from that, or too deep, cannot be shown that way. */
+/** An answer too far from the contract, or too deep, for the code that reads it. */
 function unusable(thrown: unknown, { hasAsked, sawMisfit }: Context): unknown {
   if (!(thrown instanceof RangeError && hasAsked()) && !(thrown instanceof TypeError && sawMisfit())) return thrown;
   return new SotraError('contract', 'the answer does not have the shape that this command works on', {
@@ -121,7 +120,7 @@ function unusable(thrown: unknown, { hasAsked, sawMisfit }: Context): unknown {
   });
 }
 
-/** A stream is printed while more of it is on its way: a spinner would stand between its rows. */
+/** Stops the spinner when the first row of a stream is printed. */
 function quietOnceShown(result: Result, { stopWaiting }: Context): Result {
   if (result.kind !== 'items') {
     stopWaiting();
@@ -143,7 +142,7 @@ async function namesKnownTo(context: Context): Promise<KnownNames> {
   return { aliases, find: (part) => findAddresses(part, Object.values(aliases), context) };
 }
 
-/** What was to be previewed was not sent, but there was nothing to send. Errors: `usage`. */
+/** Errors: `usage` for a preview of a command that would send nothing. */
 function refuseWithoutRequest({ preview, curl }: GlobalOptions): void {
   if (preview)
     throw usageError(
@@ -174,7 +173,7 @@ async function reportError(error: SotraError, jsonMode: boolean, argv: readonly 
   await err.write(`${hide([`error: ${safeText(error.message)}`, ...hint, ...body, ...stack].join('\n'))}\n`);
 }
 
-/** What hides the arguments that may be private keys: they were typed in the wrong place. Of 64 hex digits, which may be a hash, the ends stay. */
+/** Hides arguments that may be private keys, typed in the wrong place. Of 64 hex digits, which may be a hash, the ends stay. */
 async function typedSecrets(
   argv: readonly string[],
   { outcome, status }: SotraError,
@@ -187,17 +186,17 @@ async function typedSecrets(
     const what = await secretIn(token);
     const isHash = /^(?:0x)?[0-9a-f]{64}$/i.test(token);
     const ends = `${token.slice(0, 6)}…${token.slice(-4)}`;
-    // What went out as a hash is one, and the hint of a request whose end is not known has to be typed with it.
+    // What was sent as a hash is one, and the hint of an unfinished request has to be typed with it.
     if (isHash && (outcome ?? status) !== undefined) continue;
     if (what !== undefined) hidden.set(token, isHash ? ends : `(looks like ${what}, not shown)`);
   }
   return (text) => [...hidden].reduce((shown, [token, mark]) => withoutStart(shown, token, mark), text);
 }
 
-/** Twelve words of three letters, and what is between them. */
+/** Twelve words of three letters, with separators. */
 const shortestSecret = 47;
 
-/** The text with a mark for each place where the other one begins, as far as it goes there: messages cut what they quote. */
+/** Replaces each place where the other text begins, as far as it goes: messages cut what they quote. */
 function withoutStart(text: string, other: string, mark: string): string {
   const [inText, wanted] = [text.toLowerCase(), other.toLowerCase()];
   const parts: string[] = [];
@@ -210,7 +209,6 @@ function withoutStart(text: string, other: string, mark: string): string {
   return parts.join('') + text.slice(done);
 }
 
-/** What a service answered, as lines for a terminal. */
 function shownBody(body: string): string[] {
   const lines = body.slice(0, maxShownBody).trimEnd().split('\n').map(safeText);
   const left = body.length - maxShownBody;

@@ -2,13 +2,13 @@ import type { Worker } from 'node:worker_threads';
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
-/** A stream that text goes to. `write` resolves when more may be written; it throws ClosedPipe when the reader is gone. */
+/** `write` resolves when more may be written; throws ClosedPipe when the reader is gone. */
 export interface Sink {
   write: (text: string) => Promise<void>;
-  /** The same for text that is UTF-8 already, where the stream takes it. */
+  /** For text that is UTF-8 already. */
   writeBytes?: (bytes: Uint8Array) => Promise<void>;
   isTTY: boolean;
-  /** Columns of the terminal; 80 where it is none. */
+  /** Columns of the terminal; default 80. */
   width: number;
   /** 0 none, 1 sixteen colors, 2 256, 3 true color. */
   colorLevel: 0 | 1 | 2 | 3;
@@ -18,10 +18,7 @@ export interface Io {
   out: Sink;
   err: Sink;
   in: AsyncIterable<Uint8Array> & { isTTY?: boolean };
-  /**
-   * One line typed by the user at the terminal, without its end; of a hidden one nothing is shown. Only where `in.isTTY`. Rejects when
-   * the user gives up (Ctrl-C, Ctrl-D).
-   */
+  /** One line typed at the terminal; `hidden`: without echo. Only if `in.isTTY`. Rejects on Ctrl-C and Ctrl-D. */
   ask: (question: string, options: { hidden: boolean }) => Promise<string>;
 }
 
@@ -36,16 +33,14 @@ export interface HttpAnswer {
   status: number;
   headers: Record<string, string | string[] | undefined>;
   body: AsyncIterable<Uint8Array>;
-  /** Where the time went, as far as the transport can tell. */
   timing?: Timing;
 }
 
-/** Milliseconds of the parts of one exchange; a part that did not happen (a kept connection, an address without a name) is absent. */
+/** Milliseconds; a part that did not happen (a kept connection, an address without a name) is absent. */
 export interface Timing {
   dnsMs?: number;
-  /** Making the connection, its look-up and TLS included. */
+  /** With look-up and TLS. */
   connectMs?: number;
-  /** From sending to the first byte of the answer. */
   firstByteMs: number;
 }
 
@@ -53,41 +48,32 @@ export interface Timing {
 export interface Limits {
   /** Until something comes: the connection, the first byte, the next one. */
   timeoutMs: number;
-  /** For all of it. */
   totalMs: number;
   signal: AbortSignal;
 }
 
-/** Sends one request and gives its answer as it arrives; the sandbox brings its own, tests too. */
+/** Sends one request; the sandbox and tests bring their own. */
 export interface Transport {
   send: (request: HttpRequest, limits: Limits) => Promise<HttpAnswer>;
   close: () => Promise<void>;
 }
 
-/** What there is to know of the machine. */
 interface System {
-  /** Version of Node, without a `v`. */
+  /** Without a `v`. */
   node: string;
   platform: string;
-  /**
-   * When a process of this machine started, as a text that a later one of its number does not share; empty where that cannot be told,
-   * `undefined` where none runs, or one that has ended and was not waited for.
-   */
+  /** A text that no later process with this id shares; empty where unknown, `undefined` if none runs or it is a zombie. */
   startOf: (pid: number) => string | undefined;
-  /** Whether a process of this machine runs. */
   isAlive: (pid: number) => boolean;
 }
 
-/** The sandbox inside this process, as one context asks it. */
 export interface SandboxOptions {
-  /** The database, made with the demo world where there is none. */
+  /** The database, created with the demo world if absent. */
   file: string;
   now: () => number;
-  /** Names of parameters that differ from the usual ones. */
   wire: Readonly<Record<string, string>>;
-  /** The first word of signed texts; undefined: the sandbox keeps its own. */
+  /** The first word of signed texts; `undefined`: the sandbox keeps its own. */
   serviceName: string | undefined;
-  /** The form of signed texts. */
   layout: string;
 }
 
@@ -104,19 +90,18 @@ export interface World {
   now: () => number;
   random: () => number;
   sleep: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** Aborted by Ctrl-C and SIGTERM. */
   signal: AbortSignal;
-  /** Starts this program again in the background, its output going to a file. `exitCode` is `null` while it runs. */
+  /** Starts this program in the background, its output going to a file. `exitCode` is `null` while it runs. */
   spawnSelf: (argv: readonly string[], logFile: string) => Promise<{ exitCode: () => number | null; stop: () => void }>;
-  /** Starts a file of this program on a thread of its own, which sees no environment and prints nothing. */
+  /** Starts a file of this program on a thread without environment or output. */
   startThread: (name: 'jq-thread') => Promise<Worker>;
   pid: number;
   system: System;
-  /** For long walks, which make garbage page by page and keep none of it: the heap does not grow with the first of it. */
+  /** For long walks, which make garbage page by page and keep none of it. */
   keepHeapSmall?: () => Promise<void>;
-  /** Opens the sandbox inside this process, which keeps its state in a file. */
+  /** Opens the sandbox inside this process. */
   openSandbox: (options: SandboxOptions) => Promise<LocalSandbox>;
-  /** Cost of sealing a key, in place of the usual; tests only. */
+  /** In place of the usual cost; tests only. */
   scryptCost?: { n: number; r: number; p: number };
   /** In place of real sockets; tests only. */
   transport?: Transport;

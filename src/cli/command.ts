@@ -5,9 +5,9 @@ import { kindOf } from '../contract/kind-of.ts';
 import type { AnyView } from '../output/view.ts';
 import type { Field, KnownCommands, Outline, Use } from './outline.ts';
 
-/** What a command gives back; the runner prints it, a command never does. */
+/** The result of a command; the runner prints it. */
 export type Result =
-  /** One answer: `text` is its JSON exactly as received, where it came from the service. */
+  /** `text` is the JSON exactly as received. */
   | (Pictured & {
       kind: 'answer';
       answer: unknown;
@@ -16,42 +16,37 @@ export type Result =
       notes?: readonly string[];
       exitCode?: number;
     })
-  /** Items that arrive in batches, printed as they come; `live`: each batch at once, also on a terminal. */
+  /** Printed as they come; `live`: each batch at once, also on a terminal. */
   | (Pictured & { kind: 'items'; batches: AsyncIterable<readonly unknown[]>; view: AnyView; live?: boolean })
-  /** Text as it is, e.g. a completion script. */
   | { kind: 'text'; text: string }
   | { kind: 'none'; exitCode?: number };
 
 interface Pictured {
-  /** Drawn as the view's chart in place of its table. */
+  /** Draw the chart of the view instead of its table. */
   chart?: boolean;
 }
 
 export interface Command {
-  /** The words typed, e.g. `leaderboard list`. */
   words: readonly string[];
   summary: string;
   description?: string;
   params: Params;
-  /** Keys of params of which at least one must be given. */
+  /** Keys of params of which at least one is required. */
   oneOf?: readonly (readonly string[])[];
-  /** The endpoint it is one to one with. */
   endpoint?: NonNullable<Outline['endpoint']>;
   examples: readonly Example[];
-  /** What it works with; decides which global flags it takes. */
+  /** Decides which global flags it accepts. */
   uses: readonly Use[];
-  /** Exit codes it can end with beyond 0, 1, 2 and 130. */
+  /** Beyond 0, 1, 2 and 130. */
   exitCodes: readonly number[];
-  /** Its table, for help and output. */
   view?: () => Promise<AnyView>;
-  /** Looks at the command line as it was typed, before anything is made of it; refuses by throwing. */
+  /** Checks the command line before it is parsed; throws to refuse it. */
   checkArgv?: (argv: readonly string[]) => Promise<void>;
-  /** For what cannot be undone: what would be done, such as `delete webhook 2f1d`; a yes is needed before it runs. */
+  /** Describes what cannot be undone, such as `delete webhook 2f1d`: it must be confirmed first. */
   confirms?: (input: never) => string;
   run: (input: never, context: Context) => Promise<Result>;
 }
 
-/** The command as given, with `run` typed by its params. */
 export function defineCommand<P extends Params>(
   command: Omit<Command, 'run' | 'params' | 'oneOf'> & {
     params: P;
@@ -62,12 +57,11 @@ export function defineCommand<P extends Params>(
   return command as Command;
 }
 
-/** The commands as data, and each of them when it runs. */
 export interface Program extends KnownCommands {
   load: (outline: Outline) => Promise<Command>;
 }
 
-/** A command as plain data: its fields in the order of its params, its columns in the order of its table. Throws what loading the view throws. */
+/** A command as plain data. */
 export async function outlineOf(command: Command): Promise<Outline> {
   const { words, summary, description, endpoint, params, examples, exitCodes, uses, view, checkArgv } = command;
   const columns = (await view?.())?.columns ?? [];
@@ -108,7 +102,6 @@ function fieldOf(key: string, param: Param): Field {
   };
 }
 
-/** `onlyWithComments` -> `only-with-comments`. */
 function kebabCase(key: string): string {
   return key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }

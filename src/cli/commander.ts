@@ -9,8 +9,8 @@ type ReadArgv =
   | { kind: 'version' };
 
 /**
- * What commander makes of a command line, in which `found` is the command that its words name. Errors: `usage` for unknown words and flags,
- * with the nearest known one as hint.
+ * What commander makes of a command line; `found` is the command that its words name. Errors: `usage` for unknown words and flags, with
+ * the nearest known one as hint.
  */
 export function readArgv(argv: readonly string[], outlines: readonly Outline[], found: Outline | undefined): ReadArgv {
   const state: ParseState = { found, result: { kind: 'help', words: [] } };
@@ -27,7 +27,7 @@ export function readArgv(argv: readonly string[], outlines: readonly Outline[], 
 
 interface ParseState {
   found: Outline | undefined;
-  /** The command that was found, once it has read its arguments. */
+  /** Set once the command has read its arguments. */
   node?: Node;
   result: ReadArgv;
 }
@@ -73,7 +73,7 @@ function fillCommand(node: Node, outline: Outline, state: ParseState): void {
   });
 }
 
-/** A command may take a global flag as an input of its own: `context set --base-url`. */
+/** `context set --base-url`: a global flag that is also an input of a command. */
 function isGlobal(field: Field): boolean {
   return globalFlags.some(({ flag }) => flag === field.flag);
 }
@@ -101,7 +101,7 @@ function typedOf(node: Node, fields: readonly Field[]): Typed {
   return Object.fromEntries(entries);
 }
 
-/** What was typed for a flag, also under its former names. Errors: `usage` for two of them. */
+/** Errors: `usage` for two names of one flag. */
 function typedFor({ flag, oldFlags = [] }: Field, options: Record<string, unknown>): unknown {
   const [typed, other] = [flag, ...oldFlags].filter((name) => options[attributeOf(name)] !== undefined);
   if (typed !== undefined && other !== undefined)
@@ -118,7 +118,7 @@ function globalsOf(node: Node): Record<string, unknown> {
   return { ...others, noColor: color === false, noInput: input === false };
 }
 
-/** The error in our words; only the names that commander found near an unknown one are its own. */
+/** The error in our words; commander only suggests near names. */
 function fromCommander(
   { code, message }: CommanderError,
   argv: readonly string[],
@@ -136,7 +136,7 @@ function fromCommander(
   return usageError(`unexpected argument '${surplus.join(' ')}': ${found?.words.join(' ')} takes ${takes}`, seeHelp);
 }
 
-/** What users of other tools type, and the command here that does it. */
+/** What users of other tools type. */
 const otherNames: ReadonlyMap<string, string> = new Map([
   ['login', 'auth login'],
   ['logout', 'auth logout'],
@@ -186,7 +186,7 @@ const otherFlags: ReadonlyMap<string, string> = new Map([
   ['--api-key', 'A key is never an argument: set SOTRA_API_KEY, or sotra auth login.'],
 ]);
 
-/** A hint for a word or flag that other tools have and this one calls by another name; `undefined` for any other. */
+/** A hint for a word or flag of other tools. */
 function otherName(name: string, argv: readonly string[], outlines: readonly Outline[]): string | undefined {
   if (name.startsWith('-')) return otherFlags.get(name);
   const typed = argv.filter((word) => !word.startsWith('-'));

@@ -1,6 +1,6 @@
 import type { CommandTree, Slot, TreeNode } from './completion-tree.ts';
 
-/** The completion script for bash 3.2 and newer. Ends with a newline. */
+/** The completion script for bash 3.2 and newer. */
 export function bashScript({ nodes, globals, valued }: CommandTree): string {
   const globalNames = globals.map(({ flag }) => flag);
   return `# bash completion for sotra, written by \`sotra completion bash\`.

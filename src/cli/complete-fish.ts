@@ -1,6 +1,6 @@
 import type { CommandTree, Slot, TreeFlag, TreeNode } from './completion-tree.ts';
 
-/** The completion script for fish 3. Ends with a newline. */
+/** The completion script for fish 3. */
 export function fishScript({ nodes, globals, valued }: CommandTree): string {
   const paths = nodes.map(({ path }) => path).filter((path) => path !== '');
   return `# fish completion for sotra, written by \`sotra completion fish\`.

@@ -1,6 +1,6 @@
 import type { CommandTree, Slot, TreeNode } from './completion-tree.ts';
 
-/** The completion script for PowerShell 5.1 and 7. Ends with a newline. */
+/** The completion script for PowerShell 5.1 and 7. */
 export function powershellScript({ nodes, globals, valued }: CommandTree): string {
   return `# PowerShell completion for sotra, written by \`sotra completion powershell\`.
 Register-ArgumentCompleter -Native -CommandName sotra -ScriptBlock {

@@ -1,6 +1,6 @@
 import type { CommandTree, Slot, TreeFlag, TreeNode } from './completion-tree.ts';
 
-/** The completion script for zsh 5; to be found as \`_sotra\` in $fpath, or sourced. Ends with a newline. */
+/** The completion script for zsh 5: a file `_sotra` in $fpath, or sourced. */
 export function zshScript({ nodes, globals, valued }: CommandTree): string {
   return `#compdef sotra
 # zsh completion for sotra, written by \`sotra completion zsh\`.

@@ -1,15 +1,13 @@
 import { formats, globalFlags } from './globals.ts';
 import type { Field, Outline } from './outline.ts';
 
-/** What can stand in one place of a command line. */
+/** What can be typed in one place of a command line. */
 export interface Slot {
-  /** Fixed words. */
   values: readonly string[];
-  /** Names that only the settings know. */
+  /** Names from the settings. */
   names?: 'contexts' | 'aliases';
-  /** A file of this machine. */
   file: boolean;
-  /** Several, separated by commas. */
+  /** Comma-separated. */
   list: boolean;
 }
 
@@ -18,32 +16,31 @@ export interface TreeFlag extends Slot {
   flag: string;
   short?: string;
   help: string;
-  /** Absent: a yes/no flag. */
+  /** False: a yes/no flag. */
   takesValue: boolean;
 }
 
-/** A place in the tree of commands: the program, a noun, or a command. */
+/** The program, a noun, or a command. */
 export interface TreeNode {
-  /** The words up to here, joined by spaces; empty for the program. */
+  /** Its words; empty for the program. */
   path: string;
   children: readonly { word: string; help: string }[];
   flags: readonly TreeFlag[];
-  /** What may stand without a flag, in order; the last one again and again where `rest`. */
+  /** Positional, in order; the last repeats if `rest`. */
   arguments: readonly Slot[];
   rest: boolean;
 }
 
 export interface CommandTree {
   nodes: readonly TreeNode[];
-  /** The flags that every command takes. */
   globals: readonly TreeFlag[];
-  /** Every flag, of whatever command, that a value follows. */
+  /** Every flag of any command that takes a value. */
   valued: readonly string[];
 }
 
 const plain: Slot = { values: [], file: false, list: false };
 
-/** The tree of commands with everything that can be typed in it. Sorted as in help. */
+/** Everything that can be typed, in the order of help. */
 export function commandTree(commands: readonly Outline[]): CommandTree {
   const groups = [
     ...new Set(commands.flatMap(({ words }) => words.map((_, index) => words.slice(0, index).join(' ')))),

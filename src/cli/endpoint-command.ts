@@ -7,23 +7,22 @@ import type { AnyView } from '../output/view.ts';
 import type { Command, Result } from './command.ts';
 import type { GlobalOptions } from './globals.ts';
 
-/** Exit codes that any command speaking to the service can end with. */
+/** Exit codes of any command that calls the service. */
 export const serviceExitCodes = [4, 5, 6, 7, 8, 9, 13, 130] as const;
 
-/** What a command adds to the endpoint it is one to one with. */
+/** What a command adds to its endpoint. */
 export interface Additions<P extends Params, L extends Params> {
-  /** Inputs that are not sent, or replace an input of the endpoint by one of the same key that is friendlier to type. */
+  /** Never sent, or easier to type than the input of the same key that they replace. */
   params?: L;
   description?: string;
   oneOf?: readonly (readonly (keyof (P & L) & string)[])[];
   exitCodes?: readonly number[];
-  /** For what cannot be undone: what would be done, such as `delete webhook 2f1d`; as in `Command`. */
   confirms?: (typed: InputOf<Omit<P, keyof L> & L>) => string;
-  /** Turns what was typed into the endpoint's input; left out, the inputs that the endpoint knows are sent as they are. */
+  /** Makes the endpoint's input of what was typed; default: the inputs that the endpoint knows. */
   prepare?: (typed: InputOf<Omit<P, keyof L> & L>, context: Context) => InputOf<P> | Promise<InputOf<P>>;
 }
 
-/** The command of an endpoint: its words, flags, help and request are derived; `--all` and `--max` come with its paging. */
+/** The command of an endpoint: words, flags, help and request are derived; paging adds `--all` and `--max`. */
 export function endpointCommand<P extends Params, L extends Params = Record<never, Param>>(
   endpoint: Endpoint<string, P>,
   view: () => Promise<AnyView>,
@@ -78,7 +77,7 @@ export function endpointCommand<P extends Params, L extends Params = Record<neve
   };
 }
 
-/** The same batches; an interruption says how far they came. */
+/** Adds to an interruption how many items came. */
 async function* counted(batches: AsyncIterable<readonly unknown[]>): AsyncGenerator<readonly unknown[]> {
   let items = 0;
   try {
@@ -92,10 +91,10 @@ async function* counted(batches: AsyncIterable<readonly unknown[]>): AsyncGenera
   }
 }
 
-/** A view for each endpoint that a module exports, by the name of that export; loaded when it is shown. */
+/** A lazily loaded view for each endpoint that a module exports, by the name of the export. */
 export type ViewsOf<M> = { [K in keyof EndpointsOf<M>]: () => Promise<AnyView> };
 
-/** The commands of a noun: one an endpoint, derived where none is written by hand, and the others written by hand. */
+/** The commands of a noun: those written by hand, and a derived one for each other endpoint. */
 export function commandsOf<M extends object>(
   endpoints: M,
   views: ViewsOf<M>,
@@ -117,10 +116,7 @@ const walkParams: Params = {
 /** The flag of commands whose view has a chart. */
 export const chartParam = local(z.boolean().optional(), 'draw a picture in place of the table');
 
-/**
- * Whether a picture was asked for, which a command whose params hold `chartParam` takes. Errors: `usage` where a flag asks for another
- * form of output at the same time.
- */
+/** Errors: `usage` where a flag asks for another form of output at the same time. */
 function asksChart(typed: Readonly<Record<string, unknown>>, options: GlobalOptions): boolean {
   if (typed['chart'] !== true) return false;
   const rival = rivalOf(options);

@@ -3,11 +3,9 @@ import { parseDuration, parseSize } from '../model/duration.ts';
 import { nearest } from '../model/nearest.ts';
 import type { Outline, Use } from './outline.ts';
 
-/** Output formats, as `--format` names them. */
 export const formats = ['table', 'json', 'ndjson', 'csv', 'tsv', 'md'] as const;
 export type Format = (typeof formats)[number];
 
-/** A flag that stands in front of or behind any command. */
 export interface GlobalFlag {
   key: string;
   flag: string;
@@ -16,7 +14,7 @@ export interface GlobalFlag {
   needs?: Needs | undefined;
 }
 
-/** Commands that use none of these refuse the flag, for it would do nothing there; absent: every command takes it. */
+/** A command that uses none of these refuses the flag, which would do nothing there; absent: every command accepts it. */
 interface Needs {
   anyOf: readonly (Use | 'rows')[];
   lacking: string;
@@ -31,7 +29,7 @@ const json: Needs = { anyOf: ['rows', 'json'], lacking: 'prints no JSON' };
 const repeats: Needs = { anyOf: ['requests', 'repeats'], lacking: 'repeats nothing' };
 const effects: Needs = { anyOf: ['requests', 'events', 'changes'], lacking: 'changes and sends nothing' };
 
-/** `usage` is the flag with what follows it: `base-url <url>`. */
+/** `usage`: `base-url <url>`. */
 function flagOf(usage: string, help: string, needs?: Needs): GlobalFlag {
   const [flag = '', value] = usage.split(' ');
   const key = flag.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase());
@@ -39,8 +37,8 @@ function flagOf(usage: string, help: string, needs?: Needs): GlobalFlag {
 }
 
 /**
- * Every global flag, in the order of help. Taken by every command, because they are habits of a terminal or a script and not of a command:
- * --json (errors are JSON too), --plain, --ascii, --no-color, --verbose, --quiet, --yes and --no-input.
+ * Every global flag, in the order of help. Habits of a terminal or a script are accepted by every command, also where they change
+ * nothing.
  */
 export const globalFlags: readonly GlobalFlag[] = [
   flagOf('context <name>', 'use this stored context (SOTRA_CONTEXT)', service),
@@ -88,7 +86,6 @@ export interface GlobalOptions {
   noColor: boolean;
   timeoutMs: number;
   maxTimeMs: number;
-  /** `undefined`: not typed. */
   retries: number | undefined;
   maxWaitMs: number;
   maxBodyBytes: number;
@@ -99,14 +96,14 @@ export interface GlobalOptions {
   jq: string | undefined;
   dryRun: boolean;
   curl: boolean;
-  /** With either of them: something is only shown, and nothing sent, written or asked. */
+  /** `--dry-run` or `--curl`: show only; nothing is sent, written or asked. */
   preview: boolean;
   strict: boolean;
   yes: boolean;
   noInput: boolean;
 }
 
-/** The checked global options for what was typed. Errors: `usage` naming flag, value and what is allowed. */
+/** The checked global options. Errors: `usage` naming flag, value and what is allowed. */
 export function readGlobals(typed: Readonly<Record<string, unknown>>): GlobalOptions {
   const text = (key: string) => (typeof typed[key] === 'string' ? typed[key] : undefined);
   const on = (key: string) => typed[key] === true;
@@ -178,12 +175,12 @@ function readRetries(text: string | undefined): number | undefined {
   throw usageError(`--retries ${text}: must be a whole number from 0 to 20`);
 }
 
-/** The global flags that a command takes, in the order of help. */
+/** The global flags that a command accepts, in the order of help. */
 export function takenFlags(outline: Outline): readonly GlobalFlag[] {
   return globalFlags.filter((flag) => takes(outline, flag));
 }
 
-/** Refuses each global flag that was typed and would do nothing in this command. Errors: `usage`. */
+/** Errors: `usage` for a global flag that would do nothing in this command. */
 export function refuseUnusedFlags(
   outline: Outline,
   typed: Readonly<Record<string, unknown>>,

@@ -3,16 +3,12 @@ import { exitMeanings } from '../errors.ts';
 import { globalFlags, takenFlags } from './globals.ts';
 import type { ColumnOutline, Field, Outline } from './outline.ts';
 
-/** A line of help: a label and what it means. */
 export type Line = readonly [label: string, says: string];
 
-/** A part of help: prose (a text), or lines under a title; lines that are texts are written as they are, to be pasted. */
+/** Prose (a text), or lines under a title; lines that are texts can be pasted and are never broken. */
 export type Part = readonly [title: string, body: string | readonly (string | Line)[]];
 
-/**
- * Help of the program, of a noun or of a command; for JSON the entries of its commands. `undefined` where the words name none. Ends with a
- * newline.
- */
+/** Help of the program, a noun or a command; for JSON the entries of its commands. `undefined` for unknown words. */
 export function helpText(
   words: readonly string[],
   outlines: readonly Outline[],
@@ -132,7 +128,7 @@ const widestLabel = 28;
 const narrow = 60;
 const narrowLabel = 12;
 
-/** Help as text of at most `width` columns, 100 at most; lines to be pasted are not broken. Ends with a newline. */
+/** Help as text, 100 columns wide at most. */
 export function formatParts(parts: readonly Part[], width: number): string {
   const room = Math.max(20, Math.min(width, widest));
   const shown = parts.filter(([, body]) => body.length > 0);
@@ -149,7 +145,7 @@ function bodyLines(body: Part[1], room: number): string[] {
   return body.flatMap((line) => (typeof line === 'string' ? [`  ${line}`] : labeled(line, label, room)));
 }
 
-/** The label with its meaning beside it, or below it where the label is too long for its column. */
+/** The meaning stands below a label that is too long. */
 function labeled([label, says]: Line, width: number, room: number): string[] {
   const below = label.length > width;
   const indent = ' '.repeat(width === 0 ? (label === '' ? 2 : 6) : width + 4);
@@ -159,7 +155,7 @@ function labeled([label, says]: Line, width: number, room: number): string[] {
   return [`  ${label.padEnd(width)}  ${(lines[0] ?? '').trimStart()}`.trimEnd(), ...lines.slice(1)];
 }
 
-/** The text as lines of at most `width` characters, broken at spaces; a longer word stands alone. At least one line. */
+/** Lines of at most `width` characters, broken at spaces; a longer word stands alone. */
 export function wrapWords(text: string, width: number): string[] {
   const lines: string[] = [];
   let line = '';
@@ -174,8 +170,8 @@ export function wrapWords(text: string, width: number): string[] {
 }
 
 /**
- * Prose as paragraphs of at most `width` characters. A line that does not end a sentence continues in the next one; lines with
- * columns in them (two spaces) stay apart, continued below their last column.
+ * Paragraphs of at most `width` characters. A line that does not end a sentence continues in the next; lines with columns (two spaces)
+ * stay apart.
  */
 export function wrapProse(text: string, width: number): string[] {
   const paragraphs: string[] = [];
@@ -193,14 +189,13 @@ export function wrapProse(text: string, width: number): string[] {
   });
 }
 
-/** One command as `commands --json` lists it, for machines and agents. */
+/** One command as `commands --json` lists it. */
 export interface CommandEntry {
   command: string;
   summary: string;
-  /** The endpoint it is one to one with, and where that is known from; `null` for commands of the tool. */
+  /** `null` for commands of the tool. */
   endpoint: { method: string; path: string; source: string; deprecated: string | null } | null;
   inputs: InputEntry[];
-  /** The global flags it takes. */
   globalFlags: string[];
   exitCodes: number[];
   examples: { argv: string; says: string }[];
@@ -217,11 +212,10 @@ interface InputEntry {
   choices: readonly string[];
   min: number | null;
   max: number | null;
-  /** Where its name is known from: spec, public or assumed. */
+  /** spec, public, assumed or local. */
   source: string;
 }
 
-/** The entry of one command. */
 export function entryOf(outline: Outline): CommandEntry {
   const { words, summary, endpoint, fields, exitCodes, examples } = outline;
   return {

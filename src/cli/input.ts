@@ -4,12 +4,12 @@ import { nearest } from '../model/nearest.ts';
 import type { Command } from './command.ts';
 import type { Field, Typed } from './outline.ts';
 
-/** A longer value is told by its length. */
+/** A longer value is described by its length. */
 const maxShownLength = 200;
 
 /**
- * The checked input for what was typed. Lists take repeated flags and commas, `null` clears where the service knows null.
- * Errors: `usage` naming the flag, the value and what is allowed.
+ * The checked input. Lists accept repeated flags and commas, `null` clears a nullable value. Errors: `usage` naming the flag, the value
+ * and what is allowed.
  */
 export function readInput(
   fields: readonly Field[],
@@ -75,30 +75,29 @@ function refusal(
   return usageError(`${field.label} ${shown}: ${why}`, near === undefined ? undefined : `Did you mean ${near}?`);
 }
 
-/** A saved name, with the `@` before it. */
+/** A saved name, with its `@`. */
 export const aliasPattern = /^@[A-Za-z0-9][\w.-]{0,31}$/;
 
-/** An address as tables shorten it, `0x1234…cdef`, also with three dots. */
+/** An address as tables shorten it: `0x1234…cdef`, also with three dots. */
 const shortened = /^(0x[0-9a-f]{4}|[1-9A-HJ-NP-Za-km-z]{4})(?:…|\.\.\.)([0-9a-z]{4})$/i;
 
-/** Whether a saved name or a shortened address may stand in what was typed, so that what they stand for must be looked up. */
+/** Whether a saved name or a shortened address may have been typed. */
 export function mentionsAlias(fields: readonly Field[], typed: Typed): boolean {
   const holdsOne = (value: Typed[string]) =>
     [value].flat().some((text) => typeof text === 'string' && /(^|,)@|…|\.\.\./.test(text));
   return fields.some((field) => field.identifier !== undefined && holdsOne(typed[field.key]));
 }
 
-/** What names and shortened addresses stand for. */
 export interface KnownNames {
   /** Without the `@`. */
   aliases: Readonly<Record<string, string>>;
-  /** Full addresses that begin and end so. */
+  /** Full addresses with this start and end. */
   find: (part: { start: string; end: string }) => Promise<string[]>;
 }
 
 /**
- * What was typed with saved names and shortened addresses replaced by what they stand for, in the inputs that take an identifier; all else
- * as it is. Errors: `usage` for a name that is not saved, and for a shortened address that no known one or several fit.
+ * What was typed, with saved names and shortened addresses replaced in the inputs that accept an identifier. Errors: `usage` for an
+ * unknown name, and for a shortened address that matches none or several.
  */
 export async function resolveAliases(fields: readonly Field[], typed: Typed, known: KnownNames): Promise<Typed> {
   const resolved = { ...typed };
@@ -126,7 +125,7 @@ async function standsFor(label: string, text: string, { aliases, find }: KnownNa
   );
 }
 
-/** What a saved name stands for; it is typed with its `@`. Errors: `usage` for one that is not saved, with the nearest one as hint. */
+/** What a saved name (with its `@`) stands for. Errors: `usage` for an unknown one. */
 export function findAlias(label: string, name: string, aliases: Readonly<Record<string, string>>): string {
   const found = Object.hasOwn(aliases, name.slice(1)) ? aliases[name.slice(1)] : undefined;
   if (found !== undefined) return found;

@@ -1,50 +1,48 @@
 import type { Example, Method, Source } from '../contract/endpoint.ts';
 import type { Kind } from '../contract/kind.ts';
 
-/** What a command works with beyond its arguments; the global flags that it takes follow from it. */
+/** What a command works with; decides which global flags it accepts. */
 export type Use =
   /** Sends requests to the service. */
   | 'requests'
-  /** Looks at which service is meant: its context, address or name. */
+  /** Only needs to know which service. */
   | 'service'
-  /** Changes or sends something else (settings, files, the sandbox's world, events), and shows that for `--dry-run`. */
+  /** Changes or sends something else (settings, files, the sandbox, events), and shows that for `--dry-run`. */
   | 'changes'
-  /** Sends events to a server of the user's, and shows them for `--dry-run` and `--curl`. */
+  /** Sends events to a server of the user, and shows them for `--dry-run` and `--curl`. */
   | 'events'
-  /** Sends again what was not taken, as often as `--retries` says. */
+  /** Repeats deliveries, as `--retries` says. */
   | 'repeats'
   /** Waits for answers of something other than the service. */
   | 'answers'
   /** Prints JSON, though it has no table. */
   | 'json';
 
-/** One argument or flag of a command, as plain data. */
+/** One argument or flag of a command. */
 export interface Field {
   key: string;
-  /** `--limit`, or `<address>` for an argument. */
+  /** `--limit` or `<address>`. */
   label: string;
-  /** The flag without dashes. */
+  /** Without dashes. */
   flag: string;
   kind: Kind;
   help: string;
-  /** Where its name is known from: spec, public or assumed; local for what is never sent. */
+  /** spec, public, assumed; local: never sent. */
   source: string;
-  /** Typed without a flag. */
   positional?: true;
   short?: string;
-  /** What the flag was called before: taken, and shown nowhere. */
+  /** Former names: accepted, and shown nowhere. */
   oldFlags?: readonly string[];
   /** A list whose items may hold commas. */
   whole?: true;
-  /** It takes an address or another identifier, and so a saved name in its place; `token`: but for `@107`, which is a coin. */
+  /** Accepts an identifier, and so a saved name; `token`: except coins such as `@107`. */
   identifier?: true | 'token';
   serviceDefault?: string;
 }
 
-/** What was typed for a command, by field key: strings only, `true`/`false` for yes/no flags. */
+/** What was typed, by field key: text, or true/false for yes/no flags. */
 export type Typed = Readonly<Record<string, string | readonly string[] | boolean | undefined>>;
 
-/** A column of a command's table, for help and completion. */
 export interface ColumnOutline {
   key: string;
   help: string;
@@ -52,30 +50,25 @@ export interface ColumnOutline {
   extra?: true;
 }
 
-/** All that can be said of a command without loading it, as plain data. */
+/** All that can be said of a command without loading it. */
 export interface Outline {
   words: readonly string[];
   summary: string;
   description?: string;
-  /** The endpoint it is one to one with. */
   endpoint?: { method: Method; path: string; source: Source; deprecated?: string };
   examples: readonly Example[];
   exitCodes: readonly number[];
   uses: readonly Use[];
   fields: readonly Field[];
   columns: readonly ColumnOutline[];
-  /** The command looks at the command line before it is parsed. */
   checksArgv?: true;
 }
 
-/** The commands as data. */
 export interface KnownCommands {
   outlines: readonly Outline[];
-  /** The completion script of a shell; ends with a newline. */
   completion: (shell: Shell) => Promise<string>;
 }
 
-/** The shells that completions are written for. */
 export const shells = ['bash', 'zsh', 'fish', 'powershell'] as const;
 
 export type Shell = (typeof shells)[number];

@@ -4,7 +4,6 @@ import type { Program } from './command.ts';
 import { type GlobalOptions, globalFlags, readGlobals, refuseUnusedFlags } from './globals.ts';
 import { type Outline, type Shell, shells, type Typed } from './outline.ts';
 
-/** What a command line asks for: a command to run, help of the program, a noun or a command, the version, or a completion script. */
 export type Parsed =
   | { kind: 'run'; outline: Outline; typed: Typed; options: GlobalOptions }
   | { kind: 'help'; words: readonly string[] }
@@ -12,8 +11,8 @@ export type Parsed =
   | { kind: 'completion'; shell: Shell };
 
 /**
- * Reads a command line. What asks for a text alone is answered without loading commander. Errors: `usage` for unknown words and flags, with
- * the nearest known one as hint, for global flags that contradict each other or that the command does not use.
+ * Reads a command line; version, help and completion without loading commander. Errors: `usage` for unknown words and flags, with the
+ * nearest known one as hint, and for global flags that contradict each other or that the command does not use.
  */
 export async function parse(
   typedArgv: readonly string[],
@@ -34,7 +33,7 @@ export async function parse(
   return { kind: 'run', outline, typed, options };
 }
 
-/** The command that the words of a command line name; `undefined` where they name none. */
+/** The command that the words of a command line name. */
 export function findCommand(argv: readonly string[], outlines: readonly Outline[]): Outline | undefined {
   const words: string[] = [];
   for (let index = 0; index < argv.length; index += 1) {
@@ -47,7 +46,6 @@ export function findCommand(argv: readonly string[], outlines: readonly Outline[
     .sort((a, b) => b.words.length - a.words.length)[0];
 }
 
-/** A command line that asks for nothing but the version, help or a completion script; `undefined` for any other. */
 function textRequest(argv: readonly string[], outlines: readonly Outline[]): Parsed | undefined {
   const [first = '', second = ''] = argv;
   if (argv.length === 1 && ['--version', '-V', '-v', 'version'].includes(first)) return { kind: 'version' };

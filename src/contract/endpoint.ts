@@ -4,7 +4,7 @@ import { usageError } from '../errors.ts';
 /** Where a name comes from: the interface document, a public fact, or an assumption of ours (overridable). */
 export type Source = 'spec' | 'public' | 'assumed';
 
-/** Where a parameter travels. `document` is the whole body; `local` never leaves the machine. */
+/** `document` is the whole body; `local` is never sent. */
 export type Place = 'path' | 'query' | 'body' | 'document' | 'local';
 
 export interface Param<S extends z.ZodType = z.ZodType> {
@@ -12,31 +12,30 @@ export interface Param<S extends z.ZodType = z.ZodType> {
   schema: S;
   source: Source;
   help: string;
-  /** The service's name for it; the key when absent. */
+  /** The service's name for it; default: the key. */
   wire?: string;
-  /** Other names the sandbox accepts when the first is not used. */
+  /** Other names that the sandbox accepts. */
   aliases?: readonly string[];
-  /** The sandbox takes a field of the body from the query too: not every client sends a body with every method. */
+  /** A body field that the sandbox also reads from the query: not every client sends a body with every method. */
   alsoInQuery?: boolean;
-  /** The flag without dashes; the key in kebab-case when absent. */
+  /** Without dashes; default: the key in kebab-case. */
   flag?: string;
-  /** One letter that does the same as the flag. */
+  /** A one-letter flag. */
   short?: string;
-  /** What the flag was called before: taken, and shown nowhere. */
+  /** Former names of the flag: accepted, and shown nowhere. */
   oldFlags?: readonly string[];
-  /** A list whose items may hold commas: several by repeating the flag only. */
+  /** A list whose items may hold commas: only repeatable. */
   whole?: boolean;
-  /** What is refused before sending although the service takes it, because it would not do what the user expects. */
+  /** Refused before sending although the service accepts it, because it would not do what the user expects. */
   sendRule?: SendRule;
-  /** An address stands there although the schema takes other text too: a saved name may stand there. `token`: a coin such as `@107` is none. */
+  /** Accepts an address, and so a saved name, although the schema accepts other text too. `token`: except coins such as `@107`. */
   takesAddress?: 'wallet' | 'token';
-  /** Typed without a flag, in the order of the params. Path parameters always are. */
+  /** Typed without a flag. Path parameters always are. */
   positional?: boolean;
-  /** What the service does when it is left out; help only, never sent. */
+  /** Shown in help, never sent. */
   serviceDefault?: string;
 }
 
-/** True for what may be sent, and the reason where it may not. */
 interface SendRule {
   allows: (value: unknown) => boolean;
   why: string;
@@ -46,16 +45,16 @@ export type Params = Readonly<Record<string, Param>>;
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
-/** A command line that runs to exit 0 in the sandbox, and what it shows. */
+/** A command line that exits with 0 in the sandbox. */
 export interface Example {
   argv: string;
   says: string;
 }
 
 /**
- * How further items are reached, by names of inputs and of fields of the answer. `limit`: not at all, the list only has a length;
- * `page`: the answer is the array, pages count from 1; `cursor`: the answer holds items and the next cursor; `links`: it
- * holds items and `pagination` with links both ways, and cursors for the two inputs where a link is absent; items are ordered by `atSec`.
+ * How further items are reached, by names of inputs and answer fields. `limit`: not at all; `page`: the answer is the array, pages count
+ * from 1; `cursor`: the answer holds items and the next cursor; `links`: it holds items and `pagination` with links both ways, or cursors
+ * where a link is absent.
  */
 export type Paging =
   | { kind: 'limit'; size: string; defaultSize: number; maxSize: number }
@@ -68,14 +67,12 @@ export interface Endpoint<Id extends string = string, P extends Params = Params,
   /** `noun.verb`: also the words of the command. */
   id: Id;
   method: Method;
-  /** With `{name}` for each path parameter. */
   path: string;
   source: Source;
   summary: string;
   description?: string;
   params: P;
   answer: R;
-  /** Usable without an API key too. */
   keyless?: boolean;
   /** Why it should not be used any more, and what instead. */
   deprecated?: string;
@@ -83,7 +80,6 @@ export interface Endpoint<Id extends string = string, P extends Params = Params,
   examples: readonly Example[];
 }
 
-/** The checked input of an endpoint or command. */
 export type InputOf<P extends Params> = z.output<z.ZodObject<{ [K in keyof P]: P[K]['schema'] }>>;
 
 export type AnswerOf<E extends { answer: z.ZodType }> = z.output<E['answer']>;
@@ -91,7 +87,6 @@ export type AnswerOf<E extends { answer: z.ZodType }> = z.output<E['answer']>;
 /** The endpoints among the exports of a module, by the name of the export. */
 export type EndpointsOf<M> = { [K in keyof M as M[K] extends Endpoint ? K : never]: M[K] };
 
-/** The endpoint as given; ties the types together. */
 export function defineEndpoint<const Id extends string, P extends Params, R extends z.ZodType>(
   endpoint: Endpoint<Id, P, R>,
 ): Endpoint<Id, P, R> {
@@ -111,49 +106,44 @@ function param(place: Place, defaultSource: Source) {
   });
 }
 
-/** A `{name}` of the path: always required, always typed without a flag. */
 export const inPath = <S extends z.ZodType>(schema: S, help: string, more: More = {}): Param<S> =>
   param('path', 'spec')(schema.refine(isPathSegment, segmentRule), help, more);
 
-/** Whether a value of the path stays one segment of it: an empty one, `.` and `..` would lead to another endpoint. */
+/** Whether a path value stays one segment: an empty one, `.` and `..` would lead to another endpoint. */
 export function isPathSegment(value: unknown): boolean {
   return value !== '' && !hasDots(String(value));
 }
 
 export const segmentRule = 'must be one part of a path: neither empty nor . or .., nor with them between slashes';
 
-/** Whether `.` or `..` stands alone between slashes, however it is written; what parsers of addresses drop does not count. */
+/** Whether `.` or `..` stands alone between slashes, also percent-encoded or with white space that URL parsers drop. */
 export function hasDots(path: string): boolean {
   const kept = path.replaceAll(/[\s\p{Cc}]/gu, '');
   return kept.split(/[\\/]|%(?:25)*(?:2f|5c)/i).some((part) => /^(?:\.|%(?:25)*2e){1,2}$/i.test(part));
 }
-/** A query parameter; lists repeat the key. */
 export const inQuery = param('query', 'spec');
-/** A field of the JSON body. */
 export const inBody = param('body', 'spec');
-/** The whole JSON body. */
 export const asDocument = param('document', 'spec');
-/** An input of the command that is never sent. */
 export const local = param('local', 'spec');
 
-/** The service's name of a parameter, after overrides (`<endpoint id>.<key>` -> name) where the name is not spec. */
+/** The service's name of a parameter; names that are not from the interface document can be overridden. */
 export function wireName(endpoint: Pick<Endpoint, 'id'>, key: string, param: Param, overrides: WireNames): string {
   const own = param.wire ?? key;
   return param.source === 'spec' ? own : (overrides[`${endpoint.id}.${key}`] ?? overrides[`*.${key}`] ?? own);
 }
 
-/** Overrides of wire names: `leaderboard.list.limit` or `*.limit` to the name a deployment uses. */
+/** `leaderboard.list.limit` or `*.limit` to the name that a deployment uses. */
 export type WireNames = Readonly<Record<string, string>>;
 
-/** A parameter whose wire name is not from the interface document, so that a deployment may call it otherwise. */
+/** A parameter that a deployment may name otherwise. */
 export interface OpenName {
-  /** What a `wire` map calls it: `leaderboard.list.limit`. */
+  /** Its key in a `wire` map: `leaderboard.list.limit`. */
   id: string;
   key: string;
   param: Param;
 }
 
-/** The parameters of an endpoint that a `wire` map can rename: query and body, not from the interface document. */
+/** The query and body parameters whose names are not from the interface document. */
 export function openNames(endpoint: Endpoint): OpenName[] {
   return Object.entries(endpoint.params)
     .filter(([, param]) => travels(param) && param.source !== 'spec')
@@ -161,9 +151,8 @@ export function openNames(endpoint: Endpoint): OpenName[] {
 }
 
 /**
- * Refuses a `wire` map that could not do what it says. `label` is where it was typed, such as `--wire`. Errors: `usage` naming the entry
- * for an unknown endpoint or parameter, one whose name is from the interface document, an empty name, and two parameters of one
- * request under one name.
+ * Refuses a `wire` map that could not work. Errors: `usage` for an unknown endpoint or parameter, a name that is fixed or empty, and two
+ * parameters of one request under one name.
  */
 export function checkWireNames(wire: WireNames, endpoints: readonly Endpoint[], label: string): void {
   for (const [entry, name] of Object.entries(wire)) {

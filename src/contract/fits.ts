@@ -4,10 +4,8 @@ import { isObject } from '../model/json.ts';
 type Check = (value: unknown) => boolean;
 
 /**
- * A quick check of JSON values against schemas of shapes: true only where the schema surely accepts the value, so that a `false` is to be
- * put to the schema itself, which also says what is wrong. It remembers what it has worked out about a schema, from the second value on, or the
- * first that is large.
- * Refinements are not seen: schemas of answers have none.
+ * A quick check of JSON values: true only where the schema surely accepts the value; false means that the schema has to decide. Remembers
+ * a schema from its second value on, or its first large one. Ignores refinements: schemas of answers have none.
  */
 export function createFitCheck(): (schema: z.ZodType, value: unknown, isLarge?: boolean) => boolean {
   const known = new Map<z.ZodType, Check | undefined>();
@@ -22,7 +20,7 @@ export function createFitCheck(): (schema: z.ZodType, value: unknown, isLarge?: 
   };
 }
 
-/** What is wrong first with a value: the schema would name each fault of a million items. */
+/** The first issue only: the schema would report each of a million items. */
 export function firstIssue(schema: z.ZodType, value: unknown): Pick<z.core.$ZodIssue, 'path' | 'message'> | undefined {
   if (schema instanceof z.ZodArray && Array.isArray(value)) {
     for (const [index, item] of value.entries()) {
@@ -54,7 +52,7 @@ interface JsonSchema {
 
 const unsure: Check = () => false;
 
-/** The keywords that each kind of schema may have; with any other one the answer is always "unsure". */
+/** Keywords that each type may have; any other makes the answer "unsure". */
 const keywords = {
   object: ['type', 'properties', 'required', 'additionalProperties', 'propertyNames', '$schema'],
   array: ['type', 'items', '$schema'],

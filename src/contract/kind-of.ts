@@ -14,7 +14,7 @@ type JsonSchema = {
   maxItems?: number;
 };
 
-/** The kind of a parameter's schema, read through the public JSON Schema of its input side. */
+/** The kind of a parameter's schema, read from the JSON Schema of its input side. */
 export function kindOf(schema: z.ZodType): Kind {
   const json = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as JsonSchema;
   const optional = schema.safeParse(undefined).success;

@@ -1,13 +1,12 @@
 import { tryParseJson } from '../model/json.ts';
 
-/** What a schema asks for, in the few kinds that flags and query strings can carry. */
+/** What a schema asks for, as far as flags and query strings can say it. */
 export interface Kind {
   type: 'text' | 'integer' | 'number' | 'boolean' | 'choice' | 'json';
   list: boolean;
   nullable: boolean;
   optional: boolean;
   choices: readonly string[];
-  /** The choices are numbers. */
   numeric?: boolean;
   min?: number;
   max?: number;
@@ -16,7 +15,7 @@ export interface Kind {
   maxItems?: number;
 }
 
-/** The kind in words, to end "must be ...": `a whole number from 1 to 250`, `one of 7d, 30d`. */
+/** Ends "must be ...": `a whole number from 1 to 250`, `one of 7d, 30d`. */
 export function describeKind(kind: Kind): string {
   const one = describeItem(kind);
   const orNull = kind.nullable ? `${one}, or null` : one;
@@ -54,10 +53,7 @@ function describeItem({ type, choices, min, max, minLength, maxLength }: Kind): 
   }
 }
 
-/**
- * One item of text as the value its kind asks for; `undefined` where the text is not of that kind. Text and choices come
- * back as they are, choices among numbers as numbers: whether they are allowed is the schema's question.
- */
+/** One item of text as its kind's value; `undefined` for another kind. Whether a text or choice is allowed is for the schema to say. */
 export function readItem(kind: Kind, text: string): string | number | boolean | object | undefined {
   switch (kind.type) {
     case 'integer':

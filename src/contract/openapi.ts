@@ -6,20 +6,18 @@ type Json = Record<string, unknown>;
 
 export interface OpenApiOptions {
   servers: readonly { url: string; description?: string }[];
-  /** Overrides of wire names, as a context holds them. */
   wire: WireNames;
-  /** Schemas that stand once under `components`, by their name there. */
+  /** Schemas that stand once under `components`. */
   shared: Readonly<Record<string, z.ZodType>>;
-  /** Sample values of an endpoint's parameters, by key. */
   samples: (endpoint: Endpoint) => Readonly<Record<string, unknown>>;
 }
 
-/** Version of the interface description itself; section "Versioning" of the interface document. */
+/** Section "Versioning" of the interface document. */
 const interfaceVersion = '1.0.0';
 
 /**
- * The OpenAPI 3.1 document of the endpoints: paths in their order, each operation with its commands as samples, each parameter with
- * where its name is from (`x-source`: spec, public or assumed) and which other names a server may take (`x-aliases`).
+ * The OpenAPI 3.1 document of the endpoints, with commands as samples; `x-source` says where a name is from, `x-aliases` which others a
+ * server may accept.
  */
 export function openApiDocument(endpoints: readonly Endpoint[], options: OpenApiOptions): Json {
   const shared = sharedSchemas(options.shared);
@@ -72,7 +70,7 @@ interface Refusal {
 
 const always = () => true;
 
-/** Section "Errors": 400 and the body are documented; the other statuses are this tool's choice. */
+/** Section "Errors": 400 and the body are documented; the other statuses are assumed. */
 const refusals: readonly Refusal[] = [
   { status: '400', name: 'BadRequest', description: 'bad input; names the field', source: 'spec', applies: always },
   { status: '401', name: 'Unauthorized', description: 'key missing or unknown', source: 'assumed', applies: always },
@@ -192,7 +190,6 @@ interface Shared {
   schemaOf: (schema: z.ZodType) => Json;
 }
 
-/** Turns schemas into JSON Schema in which the shared ones are references to `components`. */
 function sharedSchemas(named: Readonly<Record<string, z.ZodType>>): Shared {
   const registry = z.registry<{ id: string }>();
   for (const [id, schema] of Object.entries(named)) registry.add(schema, { id });

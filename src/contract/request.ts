@@ -4,16 +4,15 @@ import { type Endpoint, isPathSegment, type Param, segmentRule, type WireNames, 
 import { describeKind, readItem } from './kind.ts';
 import { kindOf } from './kind-of.ts';
 
-/** A request before base URL and key: what the witness table in `test/` states by hand. */
+/** A request before base URL and key. */
 export interface WireRequest {
   method: string;
-  /** Percent-encoded path, with the query behind `?` where there is one. */
+  /** Percent-encoded, with the query. */
   path: string;
-  /** Absolute address to use as it is, from a link of the service. */
+  /** A link of the service, used as it is. */
   href?: string;
-  /** JSON value of the body; absent when the request has none. */
   body?: unknown;
-  /** The same body as it was typed, where its text must not change on the way (numbers above 2^53, repeated keys). */
+  /** The body as it was typed, where its text must not change (numbers above 2^53, repeated keys). */
   bodyText?: string;
 }
 
@@ -21,8 +20,8 @@ type Values = Readonly<Record<string, unknown>>;
 type AnyEndpoint = Pick<Endpoint, 'id' | 'method' | 'path' | 'params'>;
 
 /**
- * The request for a checked input. Lists repeat the query key, absent inputs are not sent, `null` is sent as null.
- * Source: wire-facts "Query encoding"; path segments are percent-encoded (external ids). Errors: `usage` for one that changes the path.
+ * The request for a checked input: lists repeat the query key, `null` is sent as null. Source: wire-facts "Query encoding". Errors:
+ * `usage` for a segment that changes the path.
  */
 export function encodeRequest(endpoint: AnyEndpoint, input: Values, overrides: WireNames = {}): WireRequest {
   const query = new URLSearchParams();
@@ -54,21 +53,17 @@ function hasBody(endpoint: AnyEndpoint): boolean {
 }
 
 export interface Incoming {
-  /** Decoded path parameters by their name in the path. */
   path: Readonly<Record<string, string>>;
   query: URLSearchParams;
   body: unknown;
 }
 
-/** `ignored`: names of the query and fields of the body that were not read. */
+/** `ignored`: query names and body fields that were not read. */
 export type Decoded =
   | { ok: true; input: Record<string, unknown>; ignored: readonly string[] }
   | { ok: false; problem: string };
 
-/**
- * The input that a request carries, checked by the endpoint's own schemas; the inverse of `encodeRequest`. `problem` is
- * a sentence that names the field as the request does.
- */
+/** The checked input of a request; the inverse of `encodeRequest`. `problem` names the field as the request does. */
 export function decodeRequest(endpoint: AnyEndpoint, incoming: Incoming, overrides: WireNames = {}): Decoded {
   const input: Record<string, unknown> = {};
   const read = new Set<string>();
@@ -92,7 +87,6 @@ interface Issue {
   path: readonly PropertyKey[];
 }
 
-/** Of a list the wrong item is shown. */
 function problemOf({ name, value }: Raw, param: Param, issue: Issue | undefined): string {
   if (value === undefined) return `${name} is required: ${describe(param)}`;
   const [index] = issue?.path ?? [];
@@ -113,7 +107,6 @@ function describe({ place, schema }: Param): string {
   return `a list of ${items}${notes.length === 0 ? '' : ` (${notes.join('; ')})`}`;
 }
 
-/** `name`: as the request has it, where it has it. */
 interface Raw {
   name: string;
   value?: unknown;

@@ -10,34 +10,30 @@ import { headerOf, NetworkFailure, sendError, statusError, type TimeLimits, vers
 import { type Failure, retryDelay } from './retry.ts';
 import { hideSecrets, type KeyHiding } from './secrets.ts';
 
-/** Everything a call needs from outside. */
 export interface Caller extends TimeLimits {
   baseUrl: string;
   /** Partner API key; `null` sends no Authorization header. */
   apiKey: string | null;
-  /** Which key it is, without telling it: `...1234 from SOTRA_API_KEY`. */
+  /** `...1234 from SOTRA_API_KEY`. */
   keyName?: string | undefined;
-  /** An error holds the body of the answer. */
+  /** Errors hold the body of the answer. */
   tellsBody?: boolean;
   hideKey: KeyHiding;
   wire: WireNames;
   transport: Transport;
   userAgent: string;
   retries: number;
-  /** The longest wait that a service may ask for. */
+  /** The longest `Retry-After` that is obeyed. */
   maxWaitMs: number;
-  /** The largest answer, in bytes. */
   maxBodyBytes: number;
-  /** A quick look that is true only for what the schema surely accepts. */
+  /** True only for what the schema surely accepts. */
   fits: (schema: z.ZodType, value: unknown, isLarge?: boolean) => boolean;
-  /** An answer that does not fit the contract is an error instead of a warning. */
   strict: boolean;
   signal: AbortSignal;
   now: () => number;
   random: () => number;
   sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   warn: (text: string) => void;
-  /** Told of every request, answer and wait, for `--verbose`. */
   observe: (event: CallEvent) => void;
 }
 
@@ -57,13 +53,12 @@ export type CallEvent =
 
 export interface Answer<T = unknown> {
   data: T;
-  /** The JSON text exactly as received. */
+  /** The JSON exactly as received. */
   text: string;
-  /** The bytes of that text as they came; whoever prints them may write into them. */
+  /** The bytes of `text`; whoever prints them may overwrite them. */
   body: Uint8Array;
   status: number;
   requestId: string | undefined;
-  /** How often the request was sent until this answer came. */
   attempts: number;
 }
 
@@ -71,10 +66,9 @@ type Received = Omit<Answer, 'attempts'>;
 type Read = Omit<Received, 'body'>;
 
 /**
- * The answer of one endpoint for a checked input. Shape: `data` is the parsed JSON, unchanged; `text` the bytes it came in.
- * Errors: SotraError by status (`key-refused`, `not-found`, ...), `network`, `timeout`, `redirect`, `bad-answer` for a body that is
- * not JSON, `contract` for a wrong shape when strict (else a warning that names the path). `link`: ask there instead, on the same
- * origin only.
+ * The answer of one endpoint to a checked input; `link` replaces its address. Errors: by status (`key-refused`, `not-found`, ...),
+ * `network`, `timeout`, `redirect`, `bad-answer` for a body that is not JSON, `contract` for a wrong shape when strict (else a warning
+ * that names the path).
  */
 export async function callEndpoint<P extends Params, R extends z.ZodType>(
   endpoint: Endpoint<string, P, R>,
@@ -108,7 +102,7 @@ export function sameOrigin(link: string, baseUrl: string): string {
   });
 }
 
-/** The full request for a wire request: address, headers with the key, body text. */
+/** The full request: address, headers with the key, body text. */
 export function buildRequest(wire: WireRequest, caller: Pick<Caller, 'baseUrl' | 'apiKey' | 'userAgent'>): HttpRequest {
   const base = caller.baseUrl.replace(/(?<!\/)\/+$/, '');
   return {
@@ -124,14 +118,13 @@ export function buildRequest(wire: WireRequest, caller: Pick<Caller, 'baseUrl' |
   };
 }
 
-/** For the error that ends a call. */
 interface FailedAttempt {
   reason: string;
-  /** What was waited before the next one; `null` where there was none. */
+  /** The wait before the next attempt; `null` when there was none. */
   waitedMs: number | null;
 }
 
-/** The JSON answer of any request, retried where it may be; errors as in `callEndpoint`. */
+/** The JSON answer of any request, retried when allowed; errors as in `callEndpoint`. */
 export async function sendRequest(wire: WireRequest, caller: Caller): Promise<Answer> {
   const request = buildRequest(wire, caller);
   const deadlineMs = caller.now() + caller.maxTimeMs;
@@ -158,13 +151,12 @@ type Attempt = { answer: Received } | Failed;
 interface Failed {
   failure: Failure;
   error: SotraError;
-  /** Where a redirect leads. */
   to?: string | undefined;
 }
 
 const maxRedirects = 5;
 
-/** One attempt, and where the answer to a GET leads on within the origin, the answer there. Errors: `redirect` for a circle. */
+/** One attempt, following the redirects of a GET within its origin. Errors: `redirect` for a loop. */
 async function followed(
   first: HttpRequest,
   caller: Caller,
@@ -189,7 +181,6 @@ async function followed(
   }
 }
 
-/** Where a redirect leads, as long as it stays on the origin. */
 function nextPlace({ failure, to }: Failed, from: URL): URL | undefined {
   if (!('status' in failure) || ![301, 302, 303, 307, 308].includes(failure.status)) return undefined;
   if (to === undefined || !URL.canParse(to, from.href)) return undefined;
@@ -197,12 +188,12 @@ function nextPlace({ failure, to }: Failed, from: URL): URL | undefined {
   return url.origin === from.origin ? url : undefined;
 }
 
-/** What takes so long to read that time limits and signals are looked at in between. */
+/** Takes so long to read that time limits and signals are checked in between. */
 function isLarge(text: string): boolean {
   return text.length > 1_000_000;
 }
 
-/** Lets a signal be heard, and ends a call whose time is up. */
+/** Lets signals arrive, and ends a call whose time is up. */
 async function pauseIn(caller: Caller, deadlineMs: number): Promise<void> {
   await caller.sleep(0, caller.signal);
   if (caller.now() >= deadlineMs) throw new NetworkFailure('late', 'no answer in time', undefined);
@@ -261,7 +252,6 @@ function readAnswer(text: string, status: number, requestId: string | undefined,
   }
 }
 
-/** The error that ends a call; after several attempts it lists them. */
 function withAttempts(error: SotraError, failed: readonly FailedAttempt[]): SotraError {
   const attempts = failed.length;
   const { hint, status, requestId, details, cause, outcome, retryAfterSec, body } = error;

@@ -9,8 +9,8 @@ import { hideSecrets } from './secrets.ts';
 type FailureKind = 'refused' | 'untrusted' | 'plain' | 'broken' | 'timeout' | 'late';
 
 /**
- * An exchange that failed: `refused`, `untrusted` (a certificate) and `plain` (no TLS where it was wanted) surely never reached the service, the
- * others may have. `timeout`: nothing came for too long; `late`: all the time was used up.
+ * A failed exchange. `refused`, `untrusted` (certificate) and `plain` (no TLS) never reached the service, the others may have; `timeout`:
+ * nothing came for too long; `late`: the total time was used up.
  */
 export class NetworkFailure extends Error {
   readonly kind: FailureKind;
@@ -20,7 +20,6 @@ export class NetworkFailure extends Error {
   }
 }
 
-/** Times that a call may take. */
 export interface TimeLimits {
   /** Until something comes: the connection, the first byte, the next one. */
   timeoutMs: number;
@@ -28,7 +27,6 @@ export interface TimeLimits {
   maxTimeMs: number;
 }
 
-/** The error of a request that got no answer, or not all of one. */
 export function sendError(
   { url: { origin, hostname } }: HttpRequest,
   thrown: unknown,
@@ -64,7 +62,7 @@ export function sendError(
   });
 }
 
-/** The value of a header, the first where it is repeated; `undefined` when absent. */
+/** The first value of a header. */
 export function headerOf(headers: HttpAnswer['headers'], name: string): string | undefined {
   const value = headers[name];
   return Array.isArray(value) ? value[0] : value;
@@ -80,7 +78,6 @@ const statusCodes: Record<number, ErrorCode> = {
   429: 'rate-limited',
 };
 
-/** An answer that is an error, and what its error tells of. */
 export interface Refusal {
   request: HttpRequest;
   status: number;
@@ -91,7 +88,6 @@ export interface Refusal {
   caller: { maxWaitMs: number; baseUrl: string; keyName?: string | undefined; tellsBody?: boolean | undefined };
 }
 
-/** The error that an answer's status stands for. */
 export function statusError({ request, status, text, headers, requestId, nowMs, caller }: Refusal): SotraError {
   const shared = { status, requestId, ...(caller.tellsBody && text !== '' ? { body: hideSecrets(text) } : {}) };
   if (status < 400) {
@@ -125,7 +121,7 @@ function waitHint(code: ErrorCode, retryAfterSec: number | undefined, maxWaitMs:
   return isAllowed ? `${most}: --max-wait ${retryAfterSec}s waits for it.` : `${most}: ask again then.`;
 }
 
-/** What `--max-wait` takes. */
+/** The largest `--max-wait`. */
 const longestWaitSec = 86_400;
 
 function hintFor(code: ErrorCode, request: HttpRequest, { baseUrl, keyName }: Refusal['caller']): string | undefined {
@@ -136,7 +132,7 @@ function hintFor(code: ErrorCode, request: HttpRequest, { baseUrl, keyName }: Re
   return code === 'not-found' ? versionHint(baseUrl) : undefined;
 }
 
-/** Where the base URL ends as the paths begin. */
+/** A hint for a base URL that ends in the version that paths begin with. */
 export function versionHint(baseUrl: string): string | undefined {
   const [, base, version] = /^(.*)\/(v\d+)\/?$/.exec(baseUrl) ?? [];
   return version && `The base URL ends in /${version}, which the paths begin with already: --base-url ${base}.`;

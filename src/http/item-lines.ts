@@ -7,9 +7,8 @@ const backslash = 0x5c;
 const lineBreak = 0x0a;
 
 /**
- * The first `count` items of an answer as one line of JSON each, ending with a newline, every number and key as it came; `key` is the field
- * that holds the list where the answer itself is not it. `undefined` where the list is not there or holds anything but objects and
- * lists. Takes valid JSON text; never throws.
+ * The first `count` items of an answer, one line of JSON each, every number and key as received; `key` names the field that holds the
+ * list. `undefined` without a list, and for items that are neither objects nor lists. Takes valid JSON.
  */
 export function itemLines(text: string, key: string | undefined, count: number): string | undefined {
   if (count === 0) return '';
@@ -18,7 +17,7 @@ export function itemLines(text: string, key: string | undefined, count: number):
   return scanLines(flat, count, key);
 }
 
-/** Bytes that are no text, or hold characters that JSON allows raw and terminals obey: DEL and the C1 controls. */
+/** Not UTF-8, or with characters that JSON allows raw and terminals obey: DEL and the C1 controls. */
 function isUnsafe(text: string, bytes: Buffer): boolean {
   if (!isUtf8(bytes) || text.includes('\x7f')) return true;
   for (let at = bytes.indexOf(0xc2); at !== -1; at = bytes.indexOf(0xc2, at + 1))
@@ -27,10 +26,9 @@ function isUnsafe(text: string, bytes: Buffer): boolean {
 }
 
 /**
- * The same as bytes, the quick way, for an answer that is a list without white space whose items all begin with one key: every border between
- * items then reads `},{"key":`, which cannot stand inside a string, and where that occurs as often as there are borders, they are
- * those. `undefined` for any other answer, and for one with characters that terminals obey. Writes into `body`, which are the bytes
- * of `text`; never throws.
+ * The same as bytes, quickly, for a list without white space whose items all begin with one key: `},{"key":` cannot stand inside a
+ * string, so if it occurs as often as there are borders, it is the borders. `undefined` for other answers. Overwrites `body`, the bytes
+ * of `text`.
  */
 export function itemBytes(
   { text, body, items }: { text: string; body: Uint8Array; items: readonly unknown[] },
@@ -51,7 +49,7 @@ export function itemBytes(
   return bytes.subarray(1, count < items.length ? (commas[count - 1] ?? 0) + 1 : bytes.length);
 }
 
-/** The key that an object's text begins with; `undefined` where that cannot be told: keys like numbers come first when parsed. */
+/** The key that an object's text begins with; `undefined` for keys like numbers, which parsing moves to the front. */
 function firstKey(item: unknown): string | undefined {
   if (typeof item !== 'object' || item === null || Array.isArray(item)) return undefined;
   for (const key in item) return /^\d+$/.test(key) ? undefined : key;
@@ -73,7 +71,7 @@ function scanLines(text: string, count: number, key: string | undefined): string
   return `${lines.join('\n')}\n`;
 }
 
-/** Where the value of a key of the outermost object begins; the end of the text where there is none. */
+/** Where the value of a key of the outermost object begins; the end of the text without that key. */
 function startOfValue(text: string, key: string): number {
   let at = firstMark(text, firstMark(text, 0) + 1);
   while (text.charCodeAt(at) === quote) {
@@ -86,14 +84,13 @@ function startOfValue(text: string, key: string): number {
   return text.length;
 }
 
-/** The first place from here that is not white space. */
 function firstMark(text: string, from: number): number {
   let at = from;
   while (at < text.length && text.charCodeAt(at) <= 0x20) at += 1;
   return at;
 }
 
-/** The place behind the value that begins here; behind a number or word, that of the mark that ends it. */
+/** The end of the value that begins here; for a number or word, the mark that ends it. */
 function endOf(text: string, from: number): number {
   let depth = 0;
   for (let at = from; at < text.length; ) {

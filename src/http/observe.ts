@@ -10,16 +10,16 @@ import { maskHeaders } from './preview.ts';
 import { hideSecrets, secretHider } from './secrets.ts';
 
 interface WatchOptions {
-  /** `--verbose`: a line of what happens. */
+  /** `--verbose`. */
   say: ((line: string) => void) | undefined;
-  /** `--include`: holds status and headers of each answer, until they are printed; an answer that is asked for again goes. */
+  /** `--include`: status and headers of each answer until they are printed; those of a retried answer are removed. */
   heads: Set<{ text: string }> | undefined;
   /** `--trace-file`. */
   trace: Trace | undefined;
   now: () => number;
 }
 
-/** Tells of one call's requests and answers to whoever asked to see them. One observer is one call. */
+/** Reports the requests and answers of one call. */
 export function watchCall({ say, heads, trace, now }: WatchOptions): (event: CallEvent) => void {
   let sent: Omit<Exchange, 'outcome'> | undefined;
   let why: string | undefined;
@@ -62,7 +62,6 @@ function describeEvent(event: CallEvent): string[] {
   }
 }
 
-/** The start of a text, without secrets, however long it is. */
 function shortened(text: string): string {
   return hideSecrets(text.slice(0, 100_000)).slice(0, 2000);
 }
@@ -73,7 +72,6 @@ function describeSent({ method, url, headers, body }: HttpRequest, attempt: numb
   return [`> ${method} ${url.href}${again}`, ...shown, ...(body === undefined ? [] : [`> ${shortened(body)}`])];
 }
 
-/** ` (dns 1, connect 3, first byte 12 ms), request id abc`; without what is not known. */
 function describeParts({ timing, headers }: Extract<CallEvent, { kind: 'answer' }>): string {
   const parts = [
     timing?.dnsMs === undefined ? [] : [`dns ${Math.round(timing.dnsMs)}`],
@@ -84,20 +82,17 @@ function describeParts({ timing, headers }: Extract<CallEvent, { kind: 'answer' 
   return `${parts.length === 0 ? '' : ` (${parts.join(', ')} ms)`}${requestId === undefined ? '' : `, request id ${requestId}`}`;
 }
 
-/** One request with what became of it, as the events of a call tell it. */
 export interface Exchange {
   startedMs: number;
   request: HttpRequest;
   attempt: number;
-  /** Why it was sent again, for the second attempt on. */
+  /** Why it was sent again. */
   why: string | undefined;
   outcome: Extract<CallEvent, { kind: 'answer' | 'failure' }>;
 }
 
 export interface HarFrame {
-  /** Text before the first entry. */
   head: string;
-  /** Text behind the last entry. */
   tail: string;
 }
 
@@ -108,8 +103,8 @@ export function harFrame(version: string): HarFrame {
 }
 
 /**
- * The HAR 1.2 entry of an exchange. The key, cookies and the JSON fields `secret` and `signature` are `***`, in both directions; sizes
- * are those of the real bodies. An attempt without an answer has status 0 and says why in `comment`. Milliseconds.
+ * The HAR 1.2 entry of an exchange, in milliseconds. Keys, cookies and the JSON fields `secret` and `signature` are `***`; sizes are
+ * those of the real bodies. Without an answer the status is 0 and `comment` says why.
  */
 export function harEntry({ startedMs, request, attempt, why, outcome }: Exchange): Record<string, unknown> {
   const key = request.headers['authorization']?.replace(/^Bearer /, '');
@@ -128,7 +123,7 @@ export function harEntry({ startedMs, request, attempt, why, outcome }: Exchange
   };
 }
 
-/** The status line and headers of an answer, as text that ends with an empty line. */
+/** Status line and headers; ends with an empty line. */
 export function answerHead({ status, headers }: Pick<HttpAnswer, 'status' | 'headers'>): string {
   const lines = headerList(headers).map(({ name, value }) => `${name}: ${value}`);
   return `${[`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd(), ...lines].join('\n')}\n\n`;
@@ -200,7 +195,7 @@ function hideHeaders(list: Header[], hide: (text: string) => string): Header[] {
   });
 }
 
-/** Parts that are not known are -1, as the format wants it; `connect` holds look-up and TLS where `dns` is taken off it. */
+/** Unknown parts are -1 (HAR 1.2). */
 function timingsOf(totalMs: number, timing: Timing | undefined) {
   const { dnsMs, connectMs, firstByteMs = totalMs } = timing ?? {};
   return {
@@ -214,13 +209,13 @@ function timingsOf(totalMs: number, timing: Timing | undefined) {
   };
 }
 
-/** An HTTP archive that grows by an entry at a time and is whole after each. */
+/** An HTTP archive that is complete after each entry. */
 export interface Trace {
   add: (exchange: Exchange) => void;
   close: () => void;
 }
 
-/** Starts an HTTP archive in a file of mode 0600, replacing what was there. Errors: `local-file` where it cannot be written. */
+/** Starts an HTTP archive in a file of mode 0600. Errors: `local-file`. */
 export function openTrace(path: string, version: string): Trace {
   const { head, tail } = harFrame(version);
   const attempt = <T>(act: () => T): T => {

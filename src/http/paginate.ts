@@ -7,16 +7,14 @@ import { itemBytes, itemLines } from './item-lines.ts';
 
 type Input = Readonly<Record<string, unknown>>;
 
-/** Asks for a page: with the input as it is, or at a link of the service. */
 type AskPage = (input: Input, link?: string) => Promise<Answer>;
 
 export interface Walk {
   paging: Paging;
   input: Input;
   ask: AskPage;
-  /** Stop after so many items; `undefined` walks to the end. */
   max: number | undefined;
-  /** Told when `max` cut the list short. */
+  /** Called when `max` cuts the list short. */
   onCut: () => void;
 }
 
@@ -35,7 +33,7 @@ export async function* walkPages({ paging, input, ask, max, onCut }: Walk): Asyn
   }
 }
 
-/** A batch that can also say its items as lines of JSON. */
+/** A batch that also has its items as lines of JSON. */
 type LinedBatch = readonly unknown[] & Pick<Page, 'lines' | 'bytes'>;
 
 function withLines(items: readonly unknown[], { lines, bytes }: Pick<Page, 'lines' | 'bytes'>): LinedBatch {
@@ -45,7 +43,7 @@ function withLines(items: readonly unknown[], { lines, bytes }: Pick<Page, 'line
   });
 }
 
-/** Items that `linesOf` gives as these lines of JSON. */
+/** A batch with its lines of JSON. */
 export function linedBatch(
   items: readonly unknown[],
   lines: (count: number) => string | undefined,
@@ -53,21 +51,19 @@ export function linedBatch(
   return withLines(items, { lines });
 }
 
-/** A batch of a walk as one line of JSON an item, exactly as the service sent it; `undefined` for other batches. */
+/** A batch as one line of JSON an item, exactly as received; `undefined` for batches without lines. */
 export function linesOf(batch: readonly unknown[]): string | undefined {
   return (batch as LinedBatch).lines?.(batch.length);
 }
 
-/** The JSON of each item of a batch, as the service sent it where that is known. */
+/** The JSON of each item of a batch, as received where that is known. */
 export function textsOf(batch: readonly unknown[]): readonly string[] {
   const lines = linesOf(batch);
   if (lines === undefined) return batch.map((item) => JSON.stringify(item ?? null));
   return lines.split('\n').slice(0, -1);
 }
 
-/**
- * The same as bytes that are safe for a terminal, where that is quicker than text; to be asked for once. `undefined` where it is not.
- */
+/** The same as bytes that are safe for a terminal, where that is faster; call it once. */
 export function bytesOf(batch: readonly unknown[]): Uint8Array | undefined {
   return (batch as LinedBatch).bytes?.(batch.length);
 }
@@ -97,7 +93,7 @@ async function* numberedPages(
   const size = Number(input[paging.size] ?? paging.maxSize);
   const askFor = (page: number) => {
     const asked = ask({ ...input, [paging.size]: size, [paging.page]: page });
-    // It is asked for while the page before is printed; whether it failed is looked at when its turn comes.
+    // Requested while the page before is printed: its failure counts when its turn comes.
     asked.catch(() => undefined);
     return asked;
   };
@@ -132,7 +128,7 @@ async function* numberedPages(
   }
 }
 
-/** A list that goes on for so many pages is asked for two pages ahead, so that neither side waits for the other. */
+/** From this page on two pages are requested ahead, so that neither side waits. */
 const longListPages = 3;
 
 async function* linkedPages(
@@ -158,13 +154,12 @@ async function* linkedPages(
   }
 }
 
-/** The way to the next page: a link to follow as it is, or the cursor for an input. */
 type Next = { way: 'older' | 'newer'; text: string } & (
   | { kind: 'link'; cursor: string | undefined }
   | { kind: 'cursor'; input: string }
 );
 
-/** The moment since which items were asked for, where that was a time and not a cursor, and the field of an item that it is compared with. */
+/** A time (not a cursor) since which items are wanted, and the item field to compare with it. */
 interface Since {
   atMs: number;
   field: string;
@@ -175,23 +170,20 @@ function sinceOf(paging: Paging, input: Input): Since | undefined {
   return paging.kind === 'links' && atMs !== undefined ? { atMs, field: paging.atSec } : undefined;
 }
 
-/** How many items, newest first, are of the time asked for. */
+/** The number of items, newest first, since that time. */
 function countSince(items: readonly unknown[], since: Since | undefined): number {
   if (since === undefined) return items.length;
   const end = items.findIndex((item) => Number((item as Input | null)?.[since.field]) * 1000 <= since.atMs);
   return end === -1 ? items.length : end;
 }
 
-/**
- * Which way a walk goes from its first page. Items since a time come from that time on, or the newest of them first: then there is
- * nothing newer, and the rest is older.
- */
+/** The direction of a walk. Items since a time may come as the newest of them: then there is nothing newer, and the rest is older. */
 function wayOf(paging: Paging & { kind: 'cursor' | 'links' }, input: Input, data: unknown): 'older' | 'newer' {
   if (paging.kind === 'cursor' || input[paging.newer] === undefined) return 'older';
   return sinceOf(paging, input) !== undefined && nextOf(paging, 'newer', data) === undefined ? 'older' : 'newer';
 }
 
-/** The way to the next page; `undefined` at the end (null, empty or absent). A link goes before a cursor. */
+/** The way to the next page; `undefined` at the end (null, empty or absent). */
 function nextOf(
   paging: Paging & { kind: 'cursor' | 'links' },
   way: 'older' | 'newer',
@@ -213,7 +205,7 @@ function filled(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** One sentence that says how to get the rest, where an answer may not be all there is; `undefined` where it is. */
+/** A sentence that says how to get the rest, where the answer may be incomplete. */
 export function moreHint(paging: Paging, input: Input, data: unknown): string | undefined {
   if (paging.kind === 'cursor' || paging.kind === 'links') {
     const next = nextOf(paging, wayOf(paging, input, data), data);
@@ -239,20 +231,19 @@ function areTheSame(names: readonly string[], others: readonly string[]): boolea
   return names.length === others.length && names.every((name, index) => name === others[index]);
 }
 
-/** What an item is called: a service that ignores the page number gives the same ones again, with other figures perhaps. */
+/** A service that ignores the page number sends the same items again, perhaps with other figures. */
 function nameOf(item: unknown): string {
   const { itemId, id } = (item ?? {}) as Record<string, unknown>;
   return String(itemId ?? id ?? JSON.stringify(item));
 }
 
-/** The list an answer is, or the first list it holds; empty where there is none. */
 function listOf(data: unknown): readonly unknown[] {
   if (Array.isArray(data)) return data;
   const key = listKey(data);
   return key === undefined ? [] : itemsIn(key, data);
 }
 
-/** The key of the first list that an answer holds; `undefined` where it is a list itself or holds none. */
+/** The key of the first list that an answer holds; `undefined` for a list itself and without one. */
 export function listKey(data: unknown): string | undefined {
   return isObject(data) ? Object.keys(data).find((key) => Array.isArray(data[key])) : undefined;
 }

@@ -1,13 +1,12 @@
 import { parseJson } from '../model/json.ts';
 import type { HttpRequest } from '../world.ts';
 
-/** What is shown beside a request: `text` before it, or in JSON `facts`, among which it stands as `request`. */
 interface About {
   text: string;
   facts: Readonly<Record<string, unknown>>;
 }
 
-/** Thrown instead of sending when the user asked to see the request (`--dry-run`, `--curl`). */
+/** Thrown instead of sending, for `--dry-run` and `--curl`. */
 export class RequestPreview extends Error {
   readonly request: HttpRequest;
   readonly about: About | undefined;
@@ -18,7 +17,7 @@ export class RequestPreview extends Error {
   }
 }
 
-/** The preview of a delivery to a webhook; `headers` are names and values in turn. */
+/** The preview of a delivery to a webhook; `headers` alternate names and values. */
 export function deliveryPreview(to: string, headers: readonly string[], body: string): RequestPreview {
   const named: Record<string, string> = {};
   for (let index = 0; index + 1 < headers.length; index += 2) {
@@ -28,14 +27,13 @@ export function deliveryPreview(to: string, headers: readonly string[], body: st
   return new RequestPreview({ method: 'POST', url: new URL(to), headers: named, body });
 }
 
-/** Headers with the key replaced by `***`. */
 export function maskHeaders(headers: HttpRequest['headers']): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, name === 'authorization' ? 'Bearer ***' : value]),
   );
 }
 
-/** The request as it would travel: request line, headers with a masked key, body. Ends with a newline. */
+/** Request line, headers with a masked key, body. */
 export function describeRequest(request: HttpRequest): string {
   const headers = Object.entries(maskHeaders(request.headers)).map(([name, value]) => `${name}: ${value}`);
   const body = request.body === undefined ? [] : ['', request.body];
@@ -47,9 +45,9 @@ export function requestObject({ method, url, headers, body }: HttpRequest): Reco
   return { method, url: url.href, headers: maskHeaders(headers), ...(body && { body: parseJson(body) }) };
 }
 
-/** A curl line that does the same when pasted into a shell; the key is `$SOTRA_API_KEY`. Ends with a newline. */
+/** A curl line that does the same in a shell; the key is `$SOTRA_API_KEY`. */
 export function curlLine(request: HttpRequest): string {
-  // Left alone, curl would read brackets and braces in an address as a pattern.
+  // curl reads brackets and braces as a pattern.
   const verbatim = /[[\]{}]/.test(request.url.href) ? ['--globoff'] : [];
   const parts = ['curl', '--silent', '--show-error', ...verbatim, '--request', request.method, quote(request.url.href)];
   for (const [name, value] of Object.entries(request.headers))

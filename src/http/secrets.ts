@@ -3,14 +3,13 @@ import type { HttpAnswer } from '../world.ts';
 const hidden = '***';
 
 /**
- * The text without what must not be shown: the key in whatever spelling, webhook secrets, and the values of the JSON fields `secret` and
- * `signature`, also in JSON that is quoted in JSON, and where the text ends inside one of them. Linear in the text.
+ * The text without the key in whatever spelling, webhook secrets, and the values of the JSON fields `secret` and `signature`, also in
+ * JSON quoted in JSON and where the text ends inside one. Linear in the text.
  */
 export function hideSecrets(text: string, key?: string): string {
   return secretHider(key)(text);
 }
 
-/** The same for many texts. */
 export function secretHider(key: string | undefined): (text: string) => string {
   const hideAny = key === undefined || key.length < 4 ? undefined : hiderOf(key);
   return (text) => {
@@ -20,7 +19,7 @@ export function secretHider(key: string | undefined): (text: string) => string {
   };
 }
 
-/** By hand, since a pattern for it is quadratic in backslashes: quotes belong together that have as many of them. */
+/** Without a pattern, which would be quadratic in backslashes: the quotes of a value have equally many. */
 function hideFields(text: string): string {
   const names = /"(?:secret|signature)(\\*)"\s*:\s*(\\*)"/g;
   const shown: string[] = [];
@@ -40,7 +39,7 @@ function hideFields(text: string): string {
   return done === 0 ? text : shown.join('') + text.slice(done);
 }
 
-/** Behind the quote that ends the value: it has as many backslashes as the first, behind any number of escaped ones. */
+/** Behind the closing quote of the value. */
 function endOfValue(text: string, from: number, slashes: number): number {
   for (let end = text.indexOf('"', from); end !== -1; end = text.indexOf('"', end + 1)) {
     let before = 0;
@@ -57,13 +56,12 @@ interface Told {
   body: Uint8Array;
 }
 
-/** What makes an answer one in which the service does not tell the key that it was sent. */
+/** Hides the key in an answer that repeats it. */
 export type KeyHiding = <T extends Told>(answer: T) => T;
 
 /**
- * Where header or body of an answer repeats the key, three stars stand instead, whatever its spelling; in an answer that is no error not
- * where its letters are of another case, or in base64 or hex. A key of less than eight characters is left: it could be a word of any answer.
- * Made once for many answers.
+ * Replaces the key by three stars in headers and body of an answer, whatever its spelling; in a 2xx answer not where the case differs,
+ * nor base64 or hex. A key of less than eight characters stays: it could be a word of any answer.
  */
 export function hidingKey(key: string | null): KeyHiding {
   if (key === null || key.length < 8) return (answer) => answer;
@@ -87,21 +85,20 @@ function hideIn<T extends Told>(answer: T, hideAny: Hide, hideExact: Hide): T {
   return text === answer.text ? { ...answer, headers } : { ...answer, headers, text, body: Buffer.from(text) };
 }
 
-/** What hides a key in any spelling, and where the text breaks off inside it. */
+/** Hides a key in any spelling, also where the text ends inside it. */
 function hiderOf(key: string): Hide {
   const coded = new RegExp(codesOf(key).join('|'), 'gi');
   const { find } = createFinder(key, true);
   return (text) => blot(text, find(text, true)).replace(coded, hidden);
 }
 
-/** The same for long answers: its letters as they are, and only what is escaped takes more than a search. */
+/** The same for long answers: exact letters, and escapes only where the text has some. */
 function exactHiderOf(key: string): Hide {
   const { find } = createFinder(key, false);
   return (text) =>
     text.includes(key) || /[\\%&]|[^\x20-\x7e\t\n\r]/.test(text) ? blot(text, find(text, false)) : text;
 }
 
-/** Where webhook secrets are, behind their prefix. */
 function webhookSecrets(text: string): Place[] {
   const start = /\bwhsec_[\w+/=-]{8}/g;
   const end = /[^\w+/=-]/g;
@@ -119,7 +116,7 @@ function blot(text: string, places: readonly Place[]): string {
   return places.length === 0 ? text : [...between, text.slice(places.at(-1)?.[1])].join(hidden);
 }
 
-/** As patterns: the bytes of the key in hex, and in base64 what the key alone decides of it, wherever it begins; longer ones first. */
+/** Patterns for the bytes of the key in hex and, at each of the three offsets, base64; longer ones first. */
 function codesOf(key: string): string[] {
   const bytes = Buffer.from(key);
   const base64 = [0, 1, 2].map((before) => {
@@ -133,10 +130,9 @@ function codesOf(key: string): string[] {
   return [...new Set(codes)].sort((a, b) => b.length - a.length);
 }
 
-/** The digits of base64 that JSON and addresses escape. */
 const codeSpellings: Readonly<Record<string, string>> = { '/': '(?:\\\\?\\/|%2f)', '+': '(?:\\+|%2b|\\\\u002b)' };
 
-/** What stands for a character: as it is, escaped for JSON (quoted any number of times), for an address or for HTML. */
+/** A pattern for a character: as it is, or escaped for JSON (any number of times), an address or HTML. */
 function spellingOf(character: string, before = ''): string {
   const code = character.charCodeAt(0);
   const plain = escapePattern(character);
@@ -144,7 +140,7 @@ function spellingOf(character: string, before = ''): string {
   const escaped = `${before}${slashes}(?:u(?:0{0,4}${hex}|\\{0{0,6}${hex}\\})|x${hex}|${plain})`;
   const names = namesOf[character] ?? '(?!)';
   const coded = `${percent}${hex}|${entity}(?:#0{0,8}${code}|#[xX]0{0,8}${hex}|${names});?`;
-  // The escape is the longer one, but backslashes that each stand for themselves must be left to each other.
+  // Longer first, but backslashes that stand for themselves must be left to each other.
   return character === '\\' ? `(?:${plain}|${escaped}|${coded})` : `(?:${escaped}|${coded}|${plain})`;
 }
 
@@ -170,8 +166,8 @@ const namesOf: Readonly<Record<string, string>> = {
 const escapeSign = `(?:\\x1b|${slashes}(?:u001[bB]|x1[bB]|e|033)|${percent}1[bB])`;
 
 /**
- * What a reader does not see between two characters: all that is not printed in ASCII, in the same spellings, and what controls a terminal.
- * The counts are there so that time stays linear, whatever stands in a text.
+ * A pattern for what a reader does not see between two characters: what is not printed in ASCII, in the same spellings, and terminal
+ * controls. The counts keep the time linear.
  */
 const unseen = `(?:${[
   `(?:${escapeSign}\\]|\\x9d)[^\\x07\\x1b\\x9c]{0,256}?(?:\\x07|\\x9c|${slashes}u0007|${percent}07|${escapeSign}\\\\)`,
@@ -182,24 +178,23 @@ const unseen = `(?:${[
   `${entity}(?:[a-zA-Z]{2,20}|#(?:1[3-9]\\d|[2-9]\\d\\d|\\d{4,7}|[xX](?:[89a-fA-F][0-9a-fA-F]|[0-9a-fA-F]{3,6})));`,
 ].join('|')}){0,9}`;
 
-/** Start and end of a piece of text. */
 type Place = readonly [start: number, end: number];
 
-/** Finds one text in others, in every spelling; `fold`: in small and capital letters alike. */
+/** `fold`: ignores case. */
 interface Finder {
   /**
-   * The places. With `cut` also one that the end of the text breaks off behind eight characters or more. Time: the
-   * product of both lengths at most.
+   * With `cut` also a place that the end of the text breaks off after eight characters or more. Time: the product of both lengths at
+   * most.
    */
   find: (text: string, cut: boolean) => Place[];
 }
 
-/** Finds a text of four characters of ASCII or more. */
+/** Finds a text of four ASCII characters or more, in every spelling. */
 function createFinder(wanted: string, fold: boolean): Finder {
   const letters = [...wanted];
   const [first = '', ...others] = letters.slice(0, 3);
   const flags = fold ? 'i' : '';
-  // Only at the first of several backslashes, lest each of a million of them be a new beginning.
+  // Only at the first of several backslashes: a million of them must not be a million beginnings.
   const opening = [spellingOf(first, '(?<!\\\\)'), ...others.map((letter) => unseen + spellingOf(letter))].join('');
   const start = new RegExp(opening, `g${flags}`);
   const steps = new Map(letters.map((letter) => [letter, new RegExp(unseen + spellingOf(letter), `y${flags}`)]));
@@ -230,12 +225,11 @@ function createFinder(wanted: string, fold: boolean): Finder {
   };
 }
 
-/** Whether nothing follows but the start of one more escaped character. */
+/** Whether only the start of one more escaped character follows. */
 function isUnfinished(text: string, end: number): boolean {
   return text.length - end < 300 && /^(?:\\*(?:u[\da-f{]*|x[\da-f]?)?|%[\da-f]*|&[#\da-z;]*)$/i.test(text.slice(end));
 }
 
-/** Digits of hex in small or capital letters. */
 function anyCase(hex: string): string {
   return hex.replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);
 }

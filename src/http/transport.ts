@@ -8,22 +8,21 @@ import { NetworkFailure } from './failures.ts';
 
 interface Setting {
   now: () => number;
-  /** Version of Node, without a `v`. */
   node: string;
   env: Readonly<Record<string, string | undefined>>;
-  /** Measures how long nothing came; Node's own timer where absent. */
+  /** Node's own timer when absent; tests bring theirs. */
   startTimer?: StartTimer;
 }
 
-/** Acts once after so many milliseconds, counted from the last `refresh`. */
+/** Acts once, so many milliseconds after the last `refresh`. */
 export type StartTimer = (act: () => void, ms: number) => { refresh: () => void; clear: () => void };
 
 /**
- * A transport over real sockets, keeping connections alive until `close`; through a proxy where HTTPS_PROXY, HTTP_PROXY and NO_PROXY say so,
- * but never to this machine. `send` throws NetworkFailure.
+ * A transport over real sockets, keeping connections alive until `close`; through a proxy where HTTPS_PROXY, HTTP_PROXY and NO_PROXY say
+ * so, but never to this machine. `send` throws NetworkFailure.
  */
 export async function createTransport({ now, node, env, startTimer = nodeTimer }: Setting): Promise<Transport> {
-  // Before Node 22 a short process waits at its end for V8 to optimize undici's parser: as long as all the rest takes.
+  // Before Node 22 a short process waits at exit for V8 to optimize undici's parser (about 60 ms).
   if (Number.parseInt(node, 10) < 22) setFlagsFromString('--liftoff-only');
   const { default: buildConnector } = await import('undici/lib/core/connect.js');
   const { connect, takeLatest } = timedConnector(now, buildConnector);
@@ -40,7 +39,7 @@ export async function createTransport({ now, node, env, startTimer = nodeTimer }
           method: request.method as 'GET',
           headers: request.headers,
           ...(request.body === undefined ? {} : { body: request.body }),
-          // undici counts time in whole seconds; ours is exact.
+          // undici counts in whole seconds; our limits are exact.
           headersTimeout: 0,
           bodyTimeout: 0,
           signal: patience.signal,
@@ -63,7 +62,6 @@ async function direct(connect: buildConnector.connector): Promise<Dispatcher> {
   return new Agent({ connections: 8, connect });
 }
 
-/** A dispatcher that goes through the proxies of the environment; `undefined` where it names none. */
 async function proxied(env: Setting['env']): Promise<Dispatcher | undefined> {
   const named = (name: string) => env[name.toLowerCase()] || env[name] || undefined;
   const [httpsProxy, httpProxy] = [named('HTTPS_PROXY'), named('HTTP_PROXY')];
@@ -81,14 +79,14 @@ async function proxied(env: Setting['env']): Promise<Dispatcher | undefined> {
     connections: 8,
     noProxy,
     connect: { timeout: connectTimeoutMs },
-    // What undici's index would have given every dispatcher: a way to ask the proxy for a tunnel.
+    // undici's index adds this to every dispatcher: how to ask the proxy for a tunnel.
     clientFactory: (origin, options) => Object.assign(new Pool(origin, options), { connect: ask }),
     ...(httpProxy && { httpProxy }),
     ...(httpsProxy && { httpsProxy }),
   });
 }
 
-/** An address of a machine and nothing more; anything else undici takes for a fault of its caller. */
+/** undici reports anything but a bare address as an error of its caller. */
 function isProxy(address: string): boolean {
   const { protocol, pathname, search, hash, username, password } = URL.canParse(address)
     ? new URL(address)
@@ -118,7 +116,7 @@ async function requester(
 
 type Connecting = Pick<Timing, 'dnsMs' | 'connectMs'>;
 
-/** A connector that measures; `takeLatest` gives the times of a connection made since then, to one request only. */
+/** A connector that measures; `takeLatest` gives the times of a new connection to one request only. */
 function timedConnector(now: () => number, build: typeof buildConnector) {
   const made: { at: number; times: Connecting }[] = [];
   const looked: Pick<Timing, 'dnsMs'>[] = [];
@@ -149,7 +147,7 @@ const interim = /^HTTP\/1\.1 100 [^\r\n]*\r\n(?:[^\r\n]+\r\n)*\r\n/;
 /** More than any interim answer has. */
 const longestInterim = 16_384;
 
-/** The socket without `100 Continue` in front of its answers: nobody asked for it, HTTP allows it, and undici takes it for a fault. */
+/** Removes `100 Continue` before an answer: HTTP allows it unasked, and undici fails on it. */
 function withoutContinue<S extends Socket>(socket: S): S {
   const write = socket.write.bind(socket) as (...args: unknown[]) => boolean;
   const push = socket.push.bind(socket);
@@ -175,19 +173,16 @@ function withoutContinue<S extends Socket>(socket: S): S {
 }
 
 interface Patience {
-  /** Aborted when one of the limits is reached. */
   signal: AbortSignal;
-  /** Which time was up. */
   over: () => 'timeout' | 'late' | undefined;
-  /** Something came: the time begins anew. */
   renew: () => void;
   end: () => void;
 }
 
-/** What a timer of Node can count to. */
+/** The longest timer of Node. */
 const longestTimerMs = 2 ** 31 - 1;
 
-/** One signal for all limits: an exchange is made a thousand times, and signals made of signals cost more than all else here. */
+/** One signal for all limits: signals made of signals were the largest cost of a thousand exchanges. */
 function patienceOf({ timeoutMs, totalMs, signal }: Limits, startTimer: StartTimer): Patience {
   const stop = new AbortController();
   let over: 'timeout' | 'late' | undefined;
@@ -237,12 +232,11 @@ function codeOf(error: unknown): string | undefined {
   return (error as { code?: string } | null)?.code;
 }
 
-/** A certificate that was refused: nothing but the handshake was sent. */
 function isTrust(code: string | undefined): boolean {
   return code !== undefined && /CERT|UNABLE_TO_(VERIFY|GET_ISSUER)|SELF_SIGNED/.test(code);
 }
 
-/** What OpenSSL says is for those who wrote it; its reason alone is a sentence. */
+/** The message of OpenSSL is for developers; its reason alone is a sentence. */
 function isTls(error: unknown): boolean {
   const { code, library, message } = error as { code?: string; library?: string; message?: string };
   return (

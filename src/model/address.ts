@@ -3,12 +3,12 @@ import { base58 } from '@scure/base';
 const evmPattern = /^0x[0-9a-fA-F]{40}$/;
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** True for 0x and 40 hex digits, whatever their case. */
+/** 0x and 40 hex digits, of either case. */
 export function isEvmAddress(text: string): boolean {
   return evmPattern.test(text);
 }
 
-/** True for base58 text of exactly 32 bytes. */
+/** Base58 text of exactly 32 bytes. */
 export function isSolanaAddress(text: string): boolean {
   if (text.length < 32 || text.length > 44) return false;
   try {
@@ -18,12 +18,10 @@ export function isSolanaAddress(text: string): boolean {
   }
 }
 
-/** True for a wallet address of either family. */
 export function isWalletAddress(text: string): boolean {
   return isEvmAddress(text) || isSolanaAddress(text);
 }
 
-/** True for a UUID, the form of profile identifiers. */
 export function isUuid(text: string): boolean {
   return uuidPattern.test(text);
 }
@@ -38,12 +36,10 @@ export function normalizeAddress(text: string): string {
   return isEvmAddress(text) ? text.toLowerCase() : text;
 }
 
-/** The bytes as base58 text, the form of Solana addresses, signatures and transaction hashes. */
 export function encodeBase58(bytes: Uint8Array): string {
   return base58.encode(bytes);
 }
 
-/** The bytes of base58 text; `undefined` where it is none. */
 export function decodeBase58(text: string): Uint8Array | undefined {
   try {
     return base58.decode(text);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Every chain identifier the service knows, in the order of the interface document ("What the service does"). */
+/** In the order of the interface document ("What the service does"). */
 export const chains = [
   'ethereum',
   'optimism',
@@ -15,12 +15,11 @@ export const chains = [
 
 export type Chain = (typeof chains)[number];
 
-/** The chains that leaderboards and per-chain PnL cover ("What the service does"). */
+/** Chains of leaderboards and per-chain PnL ("What the service does"). */
 export const leaderboardChains = ['base', 'solana', 'ethereum', 'hyperliquid'] as const;
 
 export type LeaderboardChain = (typeof leaderboardChains)[number];
 
-/** Names of those chains as people write them. */
 export const chainTitles: Readonly<Record<LeaderboardChain, string>> = {
   base: 'Base',
   solana: 'Solana',
@@ -38,8 +37,8 @@ export function familyOf(chain: string): ChainFamily {
 export const chainSchema = z.enum(chains);
 export const leaderboardChainSchema = z.enum(leaderboardChains);
 
-/** Chain filter of position and feed endpoints: a chain or `all` ("What the service does"). */
+/** A chain or `all` ("What the service does"). */
 export const chainFilterSchema = z.enum([...chains, 'all']);
 
-/** What a position or feed filter covers when it is left out (sections "positions" and "feed/actor"). */
+/** The default of a position or feed filter (sections "positions" and "feed/actor"). */
 export const defaultFilterChains = ['base', 'ethereum', 'solana'] as const satisfies readonly Chain[];

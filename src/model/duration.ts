@@ -1,23 +1,20 @@
 const unitMs = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
-/** Milliseconds of a duration such as `500ms`, `30s`, `5m`, `24h`, `7d`; `undefined` where the text is not one. */
+/** Milliseconds of `500ms`, `30s`, `5m`, `24h`, `7d`; `undefined` for other text. */
 export function parseDuration(text: string): number | undefined {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text.trim());
   if (!match) return undefined;
   return Number(match[1]) * unitMs[match[2] as keyof typeof unitMs];
 }
 
-/** Unix milliseconds of a point in time, or of a duration from now; `undefined` where the text is neither. */
+/** Unix milliseconds of a time, or of a duration before or after now; `undefined` for other text. */
 export function parseMoment(text: string, nowMs: number, direction: 'ago' | 'ahead'): number | undefined {
   const duration = parseDuration(text);
   if (duration === undefined) return parseTime(text);
   return direction === 'ago' ? nowMs - duration : nowMs + duration;
 }
 
-/**
- * Unix milliseconds of a point in time given as ISO 8601, Unix seconds or Unix milliseconds (11 digits and more);
- * `undefined` where the text is none of them.
- */
+/** Unix milliseconds of ISO 8601, Unix seconds or Unix milliseconds (11 digits and more); `undefined` for other text. */
 export function parseTime(text: string): number | undefined {
   if (/^\d{1,10}$/.test(text)) return Number(text) * 1000;
   if (/^\d{11,16}$/.test(text)) return Number(text);
@@ -28,7 +25,7 @@ export function parseTime(text: string): number | undefined {
 
 const unitBytes: Readonly<Record<string, number>> = { '': 1, KB: 1024, MB: 1024 ** 2, GB: 1024 ** 3 };
 
-/** Bytes of a size such as `500KB`, `64MB` or `2048`; a kilobyte has 1,024. `undefined` where the text is not one. */
+/** Bytes of `500KB`, `64MB` or `2048`; a kilobyte has 1,024. `undefined` for other text. */
 export function parseSize(text: string): number | undefined {
   const [, digits, unit = ''] = /^(\d{1,12})\s*([KMG]B)?$/i.exec(text) ?? [];
   return digits === undefined ? undefined : Number(digits) * (unitBytes[unit.toUpperCase()] ?? Number.NaN);

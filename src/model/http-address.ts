@@ -1,8 +1,8 @@
-/** Whether a text is an address that something can be sent to over http or https. */
+/** Whether a text is an http or https address. */
 export function isHttpAddress(text: string): boolean {
   try {
     const { protocol, username, password } = new URL(text);
-    // Node throws where a name or password is not percent-encoded well.
+    // Node throws for a name or password that is badly percent-encoded.
     decodeURIComponent(username + password);
     return /^https?:$/.test(protocol);
   } catch {
@@ -15,7 +15,7 @@ export function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname);
 }
 
-/** An address in the one form that RFC 3986 has for it (6.2.2 and 6.2.3), without a fragment; other text as it is. */
+/** The normal form of RFC 3986 (6.2.2 and 6.2.3), without a fragment; other text as it is. */
 export function normalizeDestination(text: string): string {
   if (!URL.canParse(text)) return text;
   const url = new URL(text);
@@ -26,7 +26,7 @@ export function normalizeDestination(text: string): string {
   });
 }
 
-/** Whether a service may mean the same destination by both: it may store an address without user and without the slash at its end. */
+/** Whether a service may mean the same destination: it may store it without user and without trailing slash. */
 export function sameDestination(one: string, other: string): boolean {
   return bare(one) === bare(other);
 }

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { isUuid, isWalletAddress } from './address.ts';
 
-/** True for a profile UUID, a wallet address or `ext:` and a partner's own user id. */
+/** A profile UUID, a wallet address or `ext:` and a partner's own user id. */
 export function isIdentifier(text: string): boolean {
   return isUuid(text) || isWalletAddress(text) || /^ext:./su.test(text);
 }
 
-/** What is wrong with an address that was meant; `undefined` where the text looks like none. */
+/** What is wrong with a mistyped address; `undefined` for text that looks like none. */
 function addressProblem(text: string): string | undefined {
   if (/…|\.\.\./.test(text)) return 'is shortened: the whole address is needed';
   const [, digits = ''] = /^0x(\w+)$/i.exec(text) ?? [];
@@ -18,29 +18,28 @@ function addressProblem(text: string): string | undefined {
 
 const identifierRule = 'must be a profile UUID, a wallet address (0x... or Solana base58) or ext:<your user id>';
 
-/** A profile UUID, a wallet address or an external id; wire-facts "Identifiers". */
+/** Section "Identifiers" of wire-facts. */
 export const identifierSchema = z
   .string()
   .refine(isIdentifier, { error: ({ input }) => addressProblem(String(input)) ?? identifierRule });
 
 const walletRule = 'must be a wallet address (0x... or Solana base58)';
 
-/** A wallet address of either family. */
 export const walletSchema = z
   .string()
   .refine(isWalletAddress, { error: ({ input }) => addressProblem(String(input)) ?? walletRule });
 
-/** Viewer addresses that count; section "Limits". */
+/** Section "Limits". */
 export const honoredViewers = 10;
 
-/** The viewer's linked wallets; section "Endpoints". What stands behind those that count is not looked at. */
+/** The viewer's linked wallets (section "Endpoints"); only those that count are checked. */
 export const viewerAddressesSchema = z.array(z.string()).superRefine((list, problems) => {
   const index = list.slice(0, honoredViewers).findIndex((text) => !isIdentifier(text));
   const message = addressProblem(list[index] ?? '') ?? identifierRule;
   if (index !== -1) problems.addIssue({ code: 'custom', message, path: [index] });
 });
 
-/** The service honors the first 10 viewer addresses only and passes over the others in silence. */
+/** The service silently ignores all but the first 10 viewer addresses. */
 export const firstTenViewers = {
   allows: (value: unknown) => !Array.isArray(value) || value.length <= honoredViewers,
   why: `more than ${honoredViewers} viewer addresses: the service honors only the first ${honoredViewers}`,

@@ -1,9 +1,9 @@
-/** How deeply arrays and objects may be nested in JSON from outside; what walks a value afterwards may recurse this deep. */
+/** Maximum nesting of JSON from outside, so that code that walks a value may recurse. */
 const maxJsonDepth = 512;
 
 /**
- * The value of a JSON text. In place of JSON.parse for everything that comes from outside this program. Errors: SyntaxError for what is
- * not JSON, and `DepthError`, which is one too, for more than `maxJsonDepth` levels, which is found before any value is built.
+ * In place of JSON.parse for everything from outside. Errors: SyntaxError for what is not JSON; `DepthError`, also one, for more than 512
+ * levels, before any value is built.
  */
 export function parseJson(text: string): unknown {
   if (text.length > maxJsonDepth && isTooDeep(text))
@@ -25,10 +25,9 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** JSON that is nested too deeply to be read. */
 export class DepthError extends SyntaxError {}
 
-/** Whether brackets outside of strings open more levels than allowed; one pass, and `indexOf` over strings. */
+/** One pass over brackets outside of strings. */
 function isTooDeep(text: string): boolean {
   let depth = 0;
   for (let at = 0; at < text.length; at += 1) {
@@ -51,7 +50,6 @@ const backslash = 0x5c;
 const bracket = 0x5b;
 const brace = 0x7b;
 
-/** Where the string that starts at `at` ends; -1 where it does not. */
 function endOfString(text: string, at: number): number {
   for (let end = text.indexOf('"', at + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let slashes = 0;
@@ -61,14 +59,14 @@ function endOfString(text: string, at: number): number {
   return -1;
 }
 
-/** Why a text is not JSON, as `JSON.parse` says it but without the piece of the text that it quotes: it may be a key in the wrong file. */
+/** Why a text is not JSON, without the piece that JSON.parse quotes: it may be a key in the wrong file. */
 export function whyNotJson(cause: unknown): string {
   const why = cause instanceof Error ? cause.message : String(cause);
   if (/^"[\s\S]*" is not valid JSON$/.test(why)) return 'not a JSON value';
   return why.replace(/^(Unexpected token '.[^,]*'), [\s\S]*$/u, '$1');
 }
 
-/** An object of what names from outside stand for: `constructor` and `__proto__` are names like any other, and nothing is inherited. */
+/** An object for names from outside: nothing is inherited, and `__proto__` is a name like any other. */
 export function byName<T>(entries: Iterable<readonly [string, T]>): Record<string, T> {
   return Object.assign(Object.create(null), Object.fromEntries(entries));
 }

@@ -1,7 +1,4 @@
-/**
- * The candidate that is at most two edits (one in short words) away from the text, or the only one that begins with it; `undefined` when
- * none is.
- */
+/** The candidate within two edits (one in short words), or the only one with this prefix. */
 export function nearest(text: string, candidates: readonly string[]): string | undefined {
   const reach = text.length <= 3 ? 1 : 2;
   const ranked = candidates

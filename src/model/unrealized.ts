@@ -1,4 +1,4 @@
-/** The figures of a card that unrealized PnL follows from: tokens and USD, as the service names them. */
+/** Tokens and USD, as the service names them. */
 export interface Holding {
   perpPositionType?: string | null | undefined;
   positionAmount?: number | null | undefined;
@@ -12,9 +12,8 @@ export interface Holding {
 }
 
 /**
- * Gain or loss that a holding would make if it were sold at a price, in USD; `null` without a price or without the figures for it.
- * A short gains what the price falls below its cost basis; its amount counts by size, whichever sign it carries.
- * Source: "Unrealized PnL" under "Position card (feed item)"; long versus short is the caller's there.
+ * Gain or loss if sold at a price, in USD; `null` without a price or the figures for it. A short gains what the price falls below its
+ * cost basis; the sign of its amount is ignored. Source: "Unrealized PnL" under "Position card (feed item)".
  */
 export function unrealizedUsd(holding: Holding, priceUsd: number | null | undefined): number | null {
   if (priceUsd === null || priceUsd === undefined) return null;
@@ -25,8 +24,8 @@ export function unrealizedUsd(holding: Holding, priceUsd: number | null | undefi
 }
 
 /**
- * The same by the public guide's formula for spot, which also counts received tokens at their market value when they came; `null`
- * where both formulas agree. USD. Source: wire-facts 5.1.
+ * The same by the public guide's formula for spot, which counts received tokens at their market value; `null` where both agree. Source:
+ * wire-facts 5.1.
  */
 export function unrealizedWithReceivedUsd(holding: Holding, priceUsd: number | null | undefined): number | null {
   const received = holding.positionStats.holdingReceivedCostBasisUSD ?? 0;
@@ -35,7 +34,7 @@ export function unrealizedWithReceivedUsd(holding: Holding, priceUsd: number | n
   return own === null ? null : own - received;
 }
 
-/** Realized plus unrealized gain in USD; `null` where the latter is not known. Source: wire-facts 5.1. */
+/** Realized plus unrealized gain in USD. Source: wire-facts 5.1. */
 export function totalUsd(holding: Holding, priceUsd: number | null | undefined): number | null {
   const unrealized = unrealizedUsd(holding, priceUsd);
   return unrealized === null ? null : holding.positionStats.realizedGainsUSD + unrealized;

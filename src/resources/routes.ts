@@ -17,7 +17,7 @@ import * as tokenHandlers from './token/sandbox.ts';
 import * as webhook from './webhook/endpoints.ts';
 import * as webhookHandlers from './webhook/sandbox.ts';
 
-/** Answers that are asked for often and follow from the data and the windows of time alone; they may be given twice. */
+/** Answers that are often asked for and depend on the data and the windows of time alone: they may be reused. */
 const steady: readonly Endpoint[] = [
   leaderboard.list,
   leaderboard.rank,
@@ -38,7 +38,6 @@ export const routes: readonly Route[] = [
   ...routesOf(webhook, webhookHandlers),
 ];
 
-/** A handler for each endpoint that a module exports. */
 type HandlersOf<M> = {
   [K in keyof EndpointsOf<M>]: EndpointsOf<M>[K] extends Endpoint ? Handler<EndpointsOf<M>[K]> : never;
 };
@@ -52,7 +51,7 @@ function routesOf<M extends object>(endpoints: M, handlers: HandlersOf<M>): Rout
     .sort(byMethod);
 }
 
-/** Exports come in no certain order, and a refusal lists the methods of a path in the order of their routes. */
+/** Exports have no fixed order, and a refusal lists the methods of a path in the order of their routes. */
 function byMethod(a: Route, b: Route): number {
   return a.endpoint.method < b.endpoint.method ? 1 : -1;
 }

@@ -1,7 +1,7 @@
 import { messageOf, SotraError } from '../errors.ts';
 import { originOf } from './settings.ts';
 
-/** The part of @napi-rs/keyring that is used here; the package is optional, so its own types may be absent. */
+/** The part of @napi-rs/keyring in use; the package is optional, so its types may be absent. */
 interface Keyring {
   Entry: new (
     service: string,
@@ -10,16 +10,15 @@ interface Keyring {
 }
 
 const keychainService = 'sotra';
-// As a value, so that compilers and bundlers leave the optional package alone.
+// Not a literal, so that compilers and bundlers leave the optional package alone.
 const keyringPackage: string = '@napi-rs/keyring';
 
-/** Which key of the keychain is meant. */
 export interface KeychainPlace {
   context: string | undefined;
   baseUrl: string;
 }
 
-/** The key of a context, saved for the origin of its base URL. Errors: `config` when the keychain cannot be used or has none. */
+/** The key of a context, stored for the origin of its base URL. Errors: `config` when the keychain cannot be used or has none. */
 export async function readKeychain(place: KeychainPlace): Promise<string> {
   const key = await withEntry('read', place, (entry) => entry.getPassword());
   if (typeof key === 'string' && key !== '') return key;
@@ -28,7 +27,7 @@ export async function readKeychain(place: KeychainPlace): Promise<string> {
   });
 }
 
-/** Saves a key and reads it back: some keychains take what they do not keep. Errors: `config` when the keychain cannot be used. */
+/** Stores a key and reads it back: some keychains accept what they do not keep. Errors: `config`. */
 export async function writeKeychain(place: KeychainPlace, key: string): Promise<void> {
   await withEntry('write', place, (entry) => {
     entry.setPassword(key);
@@ -36,7 +35,7 @@ export async function writeKeychain(place: KeychainPlace, key: string): Promise<
   });
 }
 
-/** Removes a key; one that is not there is no error. Errors: `config` when the keychain cannot be used. */
+/** Removes a key, if there is one. Errors: `config`. */
 export async function deleteKeychain(place: KeychainPlace): Promise<void> {
   await withEntry('delete', place, (entry) => {
     try {

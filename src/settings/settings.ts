@@ -3,21 +3,18 @@ import { SotraError, usageError } from '../errors.ts';
 import { isLoopback } from '../model/http-address.ts';
 import type { Env } from '../world.ts';
 
-/** The form of the signed text of a comment. */
 export const layouts = ['five-line', 'blank-line'] as const;
 export type Layout = (typeof layouts)[number];
 
-/** Where a context's key may be kept. */
 export const keyStores = ['file', 'keychain'] as const;
 export type KeyStore = (typeof keyStores)[number];
 
-/** What a context stores. */
 export interface StoredContext {
   baseUrl?: string;
   apiKey?: string;
-  /** Where the key is kept; absent: in `apiKey`, where there is one. */
+  /** Default: `file`, if there is a key. */
   keyStore?: KeyStore;
-  /** The origin the key was saved for; absent in a file written by hand: that of `baseUrl`. */
+  /** The origin the key was stored for; default: that of `baseUrl`. */
   keyOrigin?: string;
   /** The last four characters of a key in the keychain. */
   keySuffix?: string;
@@ -29,34 +26,34 @@ export interface StoredContext {
 export interface StoredSettings {
   current?: string;
   contexts: Readonly<Record<string, StoredContext>>;
-  /** Names for identifiers, without the `@`. */
+  /** Without the `@`. */
   aliases?: Readonly<Record<string, string>>;
 }
 
-/** The service a command speaks to, with where each part came from. */
+/** The service in use, and where each part comes from. */
 export interface Service {
   context: string | undefined;
   kind: 'http' | 'sandbox';
   baseUrl: string;
   apiKey: string | null;
   keySource: 'SOTRA_API_KEY' | 'context' | 'sandbox' | null;
-  /** Where the context's key is kept, when it is used; a `keychain` key is not in `apiKey` until it is fetched. */
+  /** A `keychain` key is not in `apiKey` until it is fetched. */
   keyStore: KeyStore | null;
-  /** The context is of another origin: base URL and context were named apart. */
+  /** The base URL is not on the context's origin. */
   isElsewhere: boolean;
-  /** The origin a stored key was saved for, when that is not this service's: such a key is never sent. */
+  /** The origin a stored key is for, when that is not this service's: it is not sent. */
   keyRefusedFor: string | undefined;
   serviceName: string | undefined;
   layout: Layout;
   wire: WireNames;
 }
 
-/** The last four characters of a key; nothing of one so short that they would be half of it. */
+/** The last four characters; nothing of a short key. */
 export function lastFour(key: string): string {
   return key.length < 8 ? '' : key.slice(-4);
 }
 
-/** Which key a service is asked with, without telling it: `...1234 from SOTRA_API_KEY`; `undefined` where there is none. */
+/** The key without its value: `...1234 from SOTRA_API_KEY`. */
 export function describeKey({ apiKey, keySource, keyStore, context, kind }: Service): string | undefined {
   if (apiKey === null) return undefined;
   if (kind === 'sandbox' && keySource === 'sandbox') return "of the sandbox's own";
@@ -70,13 +67,13 @@ export const presets: Readonly<Record<string, StoredContext>> = {
   clicker: { baseUrl: 'https://api.clicker.xyz', serviceName: 'Clicker', layout: 'blank-line' },
 };
 
-/** The address that stands for the in-process sandbox; nothing listens there. */
+/** Stands for the in-process sandbox; nothing listens there. */
 const sandboxBaseUrl = 'http://sandbox.localhost';
-/** Where `sandbox start` answers when it is not told otherwise. */
+/** The default address of `sandbox start`. */
 export const servedSandboxUrl = 'http://127.0.0.1:4010';
 const sandboxKey = 'sandbox-key-a';
 
-/** A variable's value; an empty one counts as not set, as it does for a CI secret that is missing. */
+/** An empty variable counts as not set, such as a missing CI secret. */
 export function readEnv(env: Env, name: string): string | undefined {
   const value = env[name];
   return value === '' ? undefined : value;
@@ -89,9 +86,8 @@ interface Choice {
 }
 
 /**
- * The service that flags, environment and stored contexts name: flag over environment over context. The key is
- * `SOTRA_API_KEY`, or the context's own where the base URL is on the origin it was saved for. Errors: `no-service` when nothing names a
- * service, `insecure-url`, `usage` for an unknown context or a malformed URL.
+ * The service in use: flag over environment over context. The key is `SOTRA_API_KEY`, or the context's own on the origin it was stored
+ * for. Errors: `no-service`, `insecure-url`, `usage` for an unknown context or a malformed URL.
  */
 export function resolveService(choice: Choice, env: Env, stored: StoredSettings): Service {
   const typedUrl =
@@ -117,7 +113,7 @@ export function resolveService(choice: Choice, env: Env, stored: StoredSettings)
   return { ...common, kind: 'http', baseUrl: address, isElsewhere, ...keyFor(address, context, env) };
 }
 
-/** True when flags and environment alone name service and key, so that stored settings need not be read. */
+/** True when flags and environment alone name service and key. */
 export function needsNoStore(choice: Choice, env: Env): boolean {
   if (choice.sandbox) return true;
   const url = choice.baseUrl ?? (choice.context === undefined ? readEnv(env, 'SOTRA_BASE_URL') : undefined);
@@ -129,7 +125,7 @@ export function needsNoStore(choice: Choice, env: Env): boolean {
   );
 }
 
-/** A context by its name, a stored one over the preset it extends. Errors: `usage` naming the known ones when there is none. */
+/** A stored context over the preset of its name. Errors: `usage` for an unknown name. */
 export function findContext(name: string, stored: StoredSettings): StoredContext {
   const own = Object.hasOwn(stored.contexts, name) ? stored.contexts[name] : undefined;
   const preset = Object.hasOwn(presets, name) ? presets[name] : undefined;
@@ -141,18 +137,17 @@ export function findContext(name: string, stored: StoredSettings): StoredContext
   return { ...preset, ...own };
 }
 
-/** The names of all contexts, the presets first, the others sorted. */
+/** Presets first, the others sorted. */
 export function contextNames(stored: StoredSettings): string[] {
   return [...new Set([...Object.keys(presets), ...Object.keys(stored.contexts).sort()])];
 }
 
-/** The origin that a context's stored key may be sent to; `undefined` where it has no key. */
+/** The only origin that a context's stored key may be sent to; `undefined` without a key. */
 export function keyOriginOf(context: StoredContext): string | undefined {
   if (context.apiKey === undefined && context.keyStore !== 'keychain') return undefined;
   return context.keyOrigin ?? originOf(context.baseUrl ?? '');
 }
 
-/** The origin of an address; `undefined` where it is none. */
 export function originOf(address: string): string | undefined {
   return URL.canParse(address) ? new URL(address).origin : undefined;
 }
@@ -187,7 +182,7 @@ function noService(name: string | undefined): SotraError {
 }
 
 /**
- * The base URL without a slash at its end. Errors: `usage` where it is not an http(s) URL or carries a user, query or fragment;
+ * The base URL without a trailing slash. Errors: `usage` where it is not an http(s) URL or carries a user, query or fragment;
  * `insecure-url` for plain http off this machine.
  */
 export function checkBaseUrl(text: string): string {

@@ -10,17 +10,17 @@ import { keyStores, layouts, readEnv, type StoredSettings } from './settings.ts'
 
 type Machine = Pick<World, 'env' | 'system'>;
 
-/** Where settings live: `SOTRA_CONFIG_DIR`, or the platform's usual place. Errors: `config` where that is not an absolute path. */
+/** `SOTRA_CONFIG_DIR`, or the platform's usual place for settings. Errors: `config` for a relative path. */
 export function configDirectory(machine: Machine): string {
   return directory(machine, ['SOTRA_CONFIG_DIR', 'XDG_CONFIG_HOME', 'APPDATA'], ['.config']);
 }
 
-/** Where the sandbox's state and unfinished work live: `SOTRA_DATA_DIR`, or the platform's usual place. Errors: as in `configDirectory`. */
+/** `SOTRA_DATA_DIR`, or the platform's usual place for data. Errors: `config` for a relative path. */
 export function dataDirectory(machine: Machine): string {
   return directory(machine, ['SOTRA_DATA_DIR', 'XDG_DATA_HOME', 'LOCALAPPDATA'], ['.local', 'share']);
 }
 
-/** Never a path from the current folder, in which somebody else may have put files. */
+/** Never a path relative to the current folder, where somebody else may have put files. */
 function directory(
   { env, system }: Machine,
   [own, xdg, windows]: readonly [string, string, string],
@@ -34,7 +34,7 @@ function directory(
     if (path.isAbsolute(named)) return named;
     throw new SotraError('config', `${own} ${named}: must be an absolute path`, { hint });
   }
-  // A relative path in one of these is to be ignored, says the XDG Base Directory Specification.
+  // The XDG Base Directory Specification says to ignore relative paths.
   const base = [readEnv(env, xdg), isWindows ? readEnv(env, windows) : undefined].find(
     (each) => each && path.isAbsolute(each),
   );
@@ -54,22 +54,19 @@ function homeOfUser(): string | undefined {
   }
 }
 
-/** The layout of the file; an absent one is this. */
+/** The layout of the file; default: this one. */
 const version = 1;
 
 export interface Store {
   path: string;
   read: () => StoredSettings;
-  /**
-   * Changes the settings and gives them as they are then. `change` gets the settings as no other process can change them meanwhile,
-   * and may be refused by throwing.
-   */
+  /** Changes the settings while no other process can, and returns them; `change` may throw. */
   update: (world: LockWorld, change: (settings: StoredSettings) => StoredSettings) => Promise<StoredSettings>;
 }
 
 /**
- * The stored settings: one JSON file, mode 0600, replaced atomically, changed by one process at a time. Errors: `config` (exit 3) naming
- * the file when it cannot be read or written, `locked` (exit 3); a damaged file is left as it is.
+ * The stored settings: one JSON file, mode 0600, replaced atomically, changed by one process at a time. Errors: `config` naming a file
+ * that cannot be read or written, `locked`; a damaged file stays as it is.
  */
 export function openStore(directory: string): Store {
   const path = join(directory, 'config.json');
@@ -147,7 +144,7 @@ function checkChoice(where: string, value: unknown, choices: readonly string[]):
 }
 
 function failure(what: 'read' | 'write', path: string, cause: unknown): SotraError {
-  // The parser's words would show what the file holds, and that may be a key.
+  // The parser's message would quote the file, perhaps a key.
   const why = cause instanceof SyntaxError ? 'it is not JSON' : messageOf(cause);
   return new SotraError('config', `cannot ${what} the settings in ${path}: ${why}`, {
     hint: 'Correct the file or move it away, or choose another folder with SOTRA_CONFIG_DIR.',

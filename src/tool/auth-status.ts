@@ -20,7 +20,6 @@ const sources: Record<NonNullable<Service['keySource']>, string> = {
   sandbox: 'the built-in sandbox',
 };
 
-/** The key in use, for people and machines. */
 export const statusView: View<AuthStatus, AuthStatus> = {
   layout: 'record',
   rows: (status) => [status],

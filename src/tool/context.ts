@@ -25,13 +25,13 @@ const nameSchema = z
 const name = local(nameSchema, 'name of the context', { positional: true });
 const presetNames = Object.keys(presets) as [string, ...string[]];
 
-/** The name, as a context may be called. Errors: `usage`. */
+/** Errors: `usage` for a name that no context may have. */
 export function checkName(text: string): string {
   if (nameSchema.safeParse(text).success) return text;
   throw usageError(`context ${text}: a context's name ${nameRule}`);
 }
 
-/** The name of the context a command line speaks of: flag, environment, the current one. */
+/** The name of the context in use: flag, environment, the current one. */
 export function chosenName({ options, world }: Context, stored: StoredSettings): string | undefined {
   return options.sandbox ? 'sandbox' : (options.context ?? readEnv(world.env, 'SOTRA_CONTEXT') ?? stored.current);
 }

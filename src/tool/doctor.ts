@@ -9,7 +9,7 @@ import type { View } from '../output/view.ts';
 import { describeKey, readEnv, type Service } from '../settings/settings.ts';
 import { checkPath } from './auth-status.ts';
 
-/** What doctor looks at, in its order: header and help of its column. */
+/** In this order: header and help of each column. */
 const names = {
   node: ['Node', 'version of Node'],
   settings: ['Settings', 'the settings file and its mode'],
@@ -27,7 +27,6 @@ interface Check {
   check: CheckName;
   state: 'ok' | 'warning' | 'problem' | 'skipped';
   found: string;
-  /** What to do; `null` where nothing is wrong. */
   fix: string | null;
 }
 

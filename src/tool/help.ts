@@ -11,7 +11,6 @@ const topics = ['exit-codes', 'environment', 'formatting', 'signing', 'webhooks'
 
 type Topic = (typeof topics)[number];
 
-/** `help <topic>`; `help <command>` is the command with --help and is turned into it before. */
 const helpCommand: Command = defineCommand({
   words: ['help'],
   summary: `Explain ${topics.join(', ')}; or a command`,
@@ -74,7 +73,6 @@ const listCommands: Command = defineCommand({
 
 export const commands: readonly Command[] = [listCommands, helpCommand];
 
-/** What each error code means, and what helps. */
 const errorTexts: Record<ErrorCode, readonly [means: string, fix: string]> = {
   internal: ['a bug in sotra', 'Run the command again with --verbose and report what it prints.'],
   usage: ['a flag, argument or file was refused before anything was sent', 'The message names it; see --help.'],
@@ -114,7 +112,7 @@ const errorTexts: Record<ErrorCode, readonly [means: string, fix: string]> = {
   interrupted: ['Ctrl-C or a signal ended it', 'Run it again; uploads resume where they stopped.'],
 };
 
-/** The page about an exit code or an error code, as text for `help`; `undefined` for any other word. */
+/** The page about an exit code or an error code. */
 function errorPage(word: string): readonly Part[] | undefined {
   const exit = Object.hasOwn(errorTexts, word) ? exitCodeOf[word as ErrorCode] : Number(word);
   const meaning = /^[\w-]+$/.test(word) ? exitMeanings[exit] : undefined;
@@ -128,7 +126,6 @@ function errorPage(word: string): readonly Part[] | undefined {
   ];
 }
 
-/** The words that have such a page. */
 const errorWords = [...Object.keys(exitMeanings), ...Object.keys(errorTexts)];
 
 function sentence(text: string): string {

@@ -9,8 +9,8 @@ const maxKept = 1000;
 const wallet = /^(?:0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$/;
 
 /**
- * Full addresses that a shortened one may stand for: among `saved` ones, those of the last tables that a terminal showed and, where it is
- * the service in use, those of the built-in sandbox. Errors: those of finding the service.
+ * Full addresses that a shortened one may stand for: saved ones, those of the last tables on a terminal, and those of the built-in
+ * sandbox where it is in use.
  */
 export async function findAddresses(
   { start, end }: { start: string; end: string },
@@ -25,7 +25,7 @@ export async function findAddresses(
   return [...new Set(found)];
 }
 
-/** The result as it was, and a function that keeps the addresses it held once it is printed. A folder that cannot be written keeps none. */
+/** The result, and a function that keeps its addresses once it is printed. Does nothing in a folder that cannot be written. */
 export function rememberAddresses(result: Result, context: Context): { result: Result; keep: () => Promise<void> } {
   const seen = new Set<string>();
   const keep = async () => {
@@ -38,7 +38,7 @@ export function rememberAddresses(result: Result, context: Context): { result: R
       mkdirSync(await context.dataDirectory(), { recursive: true, mode: 0o700 });
       replaceFile(file, JSON.stringify({ addresses }));
     } catch {
-      // It only spares typing: what was asked for is done.
+      // It only saves typing.
     }
   };
   if (result.kind === 'answer') collect(result.answer, seen);

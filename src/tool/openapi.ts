@@ -47,7 +47,7 @@ async function target(context: Context) {
   return { servers: [{ url: servedSandboxUrl, description: 'sotra sandbox start' }, ...stored], wire: {} };
 }
 
-/** The shapes that several resources speak of, by the names of the interface document. */
+/** Shapes of several resources, by the names of the interface document. */
 async function sharedSchemas(): Promise<Record<string, z.ZodType>> {
   const profile = await import('../model/profile.ts');
   const position = await import('../model/position.ts');
@@ -66,7 +66,7 @@ async function sharedSchemas(): Promise<Record<string, z.ZodType>> {
   };
 }
 
-/** The inputs of an endpoint's examples, first come first kept; those that its command alone understands are left out. */
+/** The inputs of an endpoint's examples; the first value of each is kept. */
 async function samplesOf(endpoint: Endpoint): Promise<Record<string, unknown>> {
   const command = endpointCommand(endpoint, views[endpoint.id as keyof typeof views]);
   const outline = await outlineOf(command);

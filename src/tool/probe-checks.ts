@@ -1,27 +1,24 @@
-/** Facts about the service that checks draw their values from, each found by reading. */
+/** Facts about the service, found by reading, that checks take their values from. */
 export interface Subject {
-  /** Wallet of a trader on the leaderboard. */
   trader: string;
   traderId: string;
   /** A wallet that follows somebody. */
   follower: string | undefined;
-  /** A commented trade. */
   commented: { chain: string; hash: string } | undefined;
 }
 
-/** What to send to find out whether a name is heard, and how that would show. */
+/** What to send to find out whether a name is accepted, and how that shows. */
 export interface Plan {
-  /** Asked one after the other. */
   values: readonly string[];
-  /** How it showed, in words; `undefined` where it did not. */
+  /** The evidence; `undefined` without any. */
   judge: (answers: readonly unknown[]) => string | undefined;
-  /** The difference may be chance: it counts when a second look without the name is as the first was. */
+  /** The difference may be chance: repeat without the name, which must give the first answer again. */
   control?: boolean;
-  /** Why silence says nothing here. */
+  /** Why no difference proves nothing here. */
   silence?: string;
 }
 
-/** A plan for what the answer without the name looks like (`undefined`: it was refused), or why there can be none. */
+/** A plan made from the answer without the name (`undefined`: refused), or why there can be none. */
 export type Check = (base: unknown, subject: Subject) => Plan | string;
 
 type Json = Record<string, unknown>;
@@ -32,7 +29,6 @@ export function itemsIn(answer: unknown): Json[] {
   return typeof answer === 'object' && answer !== null ? (Object.values(answer).find(Array.isArray) ?? []) : [];
 }
 
-/** A value deep inside, `undefined` where the way ends. */
 export function at(value: unknown, ...path: readonly (string | number)[]): unknown {
   return path.reduce<unknown>((inner, key) => (inner as Json | null | undefined)?.[key], value);
 }
@@ -73,10 +69,9 @@ const cursor: Check = (base) => {
   return { values: [next], judge };
 };
 
-/** Whether an item passes a filter, as far as the item tells. */
 type Passes = (item: Json, value: string) => boolean | undefined;
 
-/** A filter: what surely does not pass was there before, and is gone. */
+/** A filter: what does not pass was there before, and is gone. */
 function filter(values: readonly string[], passes: Passes, what: (value: string) => string): Check {
   return (base) => {
     const before = itemsIn(base);
@@ -103,7 +98,7 @@ const chains: Check = (base, subject) =>
       )(base, subject)
     : changes(['solana', 'base', 'ethereum', 'hyperliquid'], 'the list for one chain is another')(base, subject);
 
-/** A token lives on one chain: asked for another one there must be nothing. */
+/** A token lives on one chain: on another one there must be nothing. */
 const elsewhere: Check = (base) => {
   const home = itemsIn(base).map(chainOf);
   const other = chainNames.find((name) => !home.includes(name));
@@ -115,7 +110,7 @@ const elsewhere: Check = (base) => {
   return { values: [other], judge, control: true };
 };
 
-/** The answer is another one with the name, for one of the values, and the first one again without it. */
+/** The answer differs with the name, for one of the values, and is the first again without it. */
 function changes(values: readonly string[], what: string): Check {
   return (base) => {
     if (base === undefined || itemsIn(base).length === 0) return 'the list is empty';
@@ -205,7 +200,7 @@ const recommended: Check = () => ({
     itemsIn(answer).some((item) => item['forYouTrade'] !== undefined) ? 'cards carry forYouTrade' : undefined,
 });
 
-/** True where it holds for each, false where for none; `undefined` for a mixture and for nothing at all. */
+/** True if it holds for all, false if for none; `undefined` otherwise. */
 function whole(list: readonly number[], holds: (one: number) => boolean): boolean | undefined {
   const count = list.filter(holds).length;
   if (list.length === 0 || (count > 0 && count < list.length)) return undefined;
@@ -214,7 +209,7 @@ function whole(list: readonly number[], holds: (one: number) => boolean): boolea
 
 const caps = ['100000', '1000000', '10000000'];
 
-/** How each parameter would show, by its key, or by endpoint and key where that differs. */
+/** By key, or by endpoint and key where that differs. */
 export const checks: Readonly<Record<string, Check>> = {
   limit,
   page,

@@ -8,13 +8,12 @@ import { at, itemsIn, type Subject } from './probe-checks.ts';
 
 export type Pairs = readonly (readonly [name: string, value: string])[];
 
-/** Reads from the service: the answer, or `undefined` where it refused the request (4xx other than key and rate). */
+/** Reads from the service; `undefined` for a refused request (4xx other than key and rate). */
 export interface Asker {
   ask: (endpoint: Endpoint, input: Readonly<Record<string, unknown>>, extra?: Pairs) => Promise<unknown>;
-  /** The same for what nothing can be probed without. Errors: also the refusals. */
+  /** The same, but refusals are errors. */
   need: (endpoint: Endpoint, input: Readonly<Record<string, unknown>>) => Promise<unknown>;
   follow: (link: string) => Promise<unknown>;
-  /** Requests sent so far; the same one is sent once. */
   calls: () => number;
   /** Names found so far; requests use them. */
   known: Map<string, string>;
@@ -24,7 +23,7 @@ export type FreshAsker = Asker & { fresh: Asker['ask'] };
 
 const refusals = ['bad-request', 'not-found', 'conflict', 'request-refused'];
 
-/** An asker that remembers what it asked; `fresh` asks again. Errors: those of the call that are no refusal. */
+/** An asker that sends each request once; `fresh` sends it again. Errors: those of the call that are no refusal. */
 export function createAsker(context: Context, overrides: WireNames): FreshAsker {
   const answers = new Map<string, Promise<unknown>>();
   const known = new Map(Object.entries(overrides));
@@ -73,7 +72,7 @@ export function createAsker(context: Context, overrides: WireNames): FreshAsker 
   };
 }
 
-/** The name a parameter has now: found, overridden or assumed. */
+/** The current name of a parameter: found, overridden or assumed. */
 export function nameOf(endpoint: Endpoint, key: string, known: ReadonlyMap<string, string>): string {
   const param = endpoint.params[key];
   return param === undefined ? key : wireName(endpoint, key, param, Object.fromEntries(known));
@@ -83,16 +82,16 @@ type Input = Readonly<Record<string, unknown>>;
 
 export interface Subjects {
   subject: Subject;
-  /** Sets of required inputs of an endpoint, the likeliest to tell something first; or why there are none. */
+  /** Required inputs of an endpoint, the most telling first; or why there are none. */
   inputs: (endpoint: Endpoint) => readonly Input[] | string;
 }
 
-/** Most traders whose cards are looked at for a commented trade. */
+/** Traders whose cards are searched for a commented trade. */
 const lookedAt = 8;
 
 /**
- * Whom and what to ask about, taken from the leaderboard down; `undefined` where it is empty. Errors: those of the call for the leaderboard,
- * `contract` where it is none.
+ * What to ask about, found from the leaderboard down; `undefined` where it is empty. Errors: those of the call, `contract` for an answer
+ * that is no leaderboard.
  */
 export async function findSubjects({ ask, need }: Pick<Asker, 'ask' | 'need'>): Promise<Subjects | undefined> {
   const read = async (id: string, input: Readonly<Record<string, unknown>>) => {
@@ -147,9 +146,8 @@ export async function findSubjects({ ask, need }: Pick<Asker, 'ask' | 'need'>): 
 }
 
 interface Given {
-  /** Somebody who is followed. */
   known: string;
-  /** A commenter below somebody who does not comment. */
+  /** A commenter ranked below a trader who does not comment. */
   ranked: string;
   broadest: readonly string[];
   cards: readonly unknown[];
@@ -182,7 +180,7 @@ function inputsFor(
   };
 }
 
-/** How much there is to tell apart in what a trader does: chains traded, and comments. */
+/** Chains traded, and comments: how much there is to tell apart. */
 function breadth(item: unknown): number {
   return Object.keys((at(item, 'pnl', 'perChain') ?? {}) as object).length + (at(item, 'hasComments') === true ? 1 : 0);
 }
@@ -191,7 +189,6 @@ function followers(item: unknown): number {
   return Number(at(item, 'profile', 'metrics', 'thisPartner', 'followerCount') ?? 0);
 }
 
-/** The best place of a trader who does not comment. */
 function firstSilent(traders: readonly unknown[]): number {
   const index = traders.findIndex((item) => at(item, 'hasComments') === false);
   return index === -1 ? traders.length : index;

@@ -23,7 +23,6 @@ interface Report {
   baseUrl: string;
   calls: number;
   names: readonly Finding[];
-  /** What a context would have to override. */
   wire: WireNames;
 }
 
@@ -113,7 +112,7 @@ interface Finding {
   source: string;
   assumed: string;
   verdict: Verdict;
-  /** The name that the service accepts; `null` where none was found. */
+  /** The name that the service accepts; `null` if none was found. */
   name: string | null;
   evidence: string;
 }
@@ -121,13 +120,13 @@ interface Finding {
 interface Probe {
   asker: FreshAsker;
   subjects: Subjects;
-  /** Names to try besides the known ones, by key. */
+  /** From `--try`, by key. */
   tries: Readonly<Record<string, readonly string[]>>;
 }
 
 /**
- * What the service accepts, name by name, found out by reading alone. An endpoint's required names come first, then its page size, which the
- * others need. Errors: those of the calls; `not-found` where there is no leaderboard to begin from.
+ * What the service accepts, name by name, found by reading alone. Required names come first, then the page size, which the others need.
+ * Errors: those of the calls; `not-found` for an empty leaderboard.
  */
 async function probeNames(
   context: Context,
@@ -180,7 +179,7 @@ async function probeOne(endpoint: Endpoint, { id, key, param }: OpenName, probin
 interface Setup {
   /** The inputs besides the one in question. */
   rest: Input;
-  /** Required inputs whose names are not found yet, under every name they may have. */
+  /** Required inputs whose names are not found yet, under every possible name. */
   unsure: Pairs;
   plan: Plan;
 }
@@ -224,13 +223,11 @@ function unsurePairs(endpoint: Endpoint, key: string, input: Input, probing: Pro
 }
 
 interface Trial {
-  /** What shows that one of the names is accepted. */
   evidence: string | undefined;
-  /** The service refused the request as it was. */
   refused: boolean;
 }
 
-/** Asks with several names at once: a service ignores those it does not know. */
+/** Sends several names at once: a service ignores those it does not know. */
 async function tryNames(
   endpoint: Endpoint,
   names: readonly string[],
@@ -247,7 +244,7 @@ async function tryNames(
   return { evidence: plan.judge(plan.values.map(() => again)) === undefined ? evidence : undefined, refused };
 }
 
-/** The one name among several that is accepted, found by halving; also where nothing shows because several together are refused. */
+/** Finds the accepted name by halving; also when several together are refused. */
 async function search(
   names: readonly string[],
   test: (names: readonly string[]) => Promise<Trial>,
@@ -261,7 +258,7 @@ async function search(
   return (await search(names.slice(0, half), test)) ?? (await search(names.slice(half), test));
 }
 
-/** Cursors: the service writes the name itself, into its link. */
+/** The service itself writes the name of a cursor into its links. */
 async function fromLink(
   endpoint: Endpoint,
   key: 'olderThan' | 'newerThan',

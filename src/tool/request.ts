@@ -58,8 +58,8 @@ interface RequestInput {
 }
 
 /**
- * The answer to a request as it was typed; paginated: the items of all its pages. Errors: `usage` for an address of another origin and a
- * body that is not JSON; `local-file` for one that cannot be read; those of the call; `contract` when a page comes a second time.
+ * The answer to a request as it was typed; with `paginate` the items of all its pages. Errors: `usage` for another origin and a body that
+ * is not JSON; `local-file`; those of the call; `contract` when a page comes twice.
  */
 async function sendTyped(typed: RequestInput, context: Context): Promise<Result> {
   const { baseUrl } = await context.service();
@@ -118,7 +118,7 @@ function inCircles({ method, path, href }: WireRequest): SotraError {
   });
 }
 
-/** Where to send it. A plain path goes behind the base URL; a whole address is taken where its origin is the service's own. */
+/** A path goes behind the base URL; a full URL must be on the origin of the service. */
 function readAddress(typed: string, query: readonly string[], baseUrl: string): Pick<WireRequest, 'path' | 'href'> {
   const pairs = new URLSearchParams();
   for (const pair of query) pairs.append(pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1));
@@ -166,7 +166,7 @@ async function readText(typed: string, context: Context): Promise<string> {
   }
 }
 
-/** What the service calls the parameters of paging at one path. */
+/** Names of the paging parameters at one path. */
 interface PageNames {
   cursor: string;
   page: string;
@@ -176,7 +176,6 @@ interface PageNames {
   numbered: boolean;
 }
 
-/** The names at a path of the service: those of the endpoint there, else the usual ones. */
 function pageNames(pathname: string, wire: WireNames): PageNames {
   const here = (endpoints as readonly Endpoint[]).find(
     ({ method, path }) => method === 'GET' && new RegExp(`${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(pathname),
@@ -194,15 +193,14 @@ function pageNames(pathname: string, wire: WireNames): PageNames {
   };
 }
 
-/** The items of an answer: itself where it is a list, else the first list it holds; `undefined` where it holds none. */
 function itemsOf(data: unknown): readonly unknown[] | undefined {
   if (Array.isArray(data)) return data;
   return typeof data === 'object' && data !== null ? Object.values(data).find(Array.isArray) : undefined;
 }
 
 /**
- * The request for the page behind an answer: its link, its cursor, or the next number; `undefined` at the end. `fullPage` is how many items
- * the first page had. Errors: `redirect` for a link to another origin.
+ * The request for the next page: the link, the cursor, or the next number; `undefined` at the end. `fullPage` is the item count of the
+ * first page. Errors: `redirect` for a link to another origin.
  */
 function nextRequest(
   asked: WireRequest,
