@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { openDb } from '../../src/sandbox/db/store.ts';
-import { happen, liveTrade } from '../../src/sandbox/trades/live-trades.ts';
+import { addLiveTrades, liveTrade } from '../../src/sandbox/trades/live-trades.ts';
 import { run, stub, temporaryFolder } from '../support/harness.ts';
 import { flood } from '../support/webhook-flood.ts';
 import { manyAddresses, serve, until } from '../support/webhook-kills.ts';
@@ -33,7 +33,7 @@ test('what a killed sandbox had not delivered yet, the next one delivers, and tr
   const db = openDb(first.db);
   onTestFinished(() => db.close());
   const nowMs = Date.now();
-  happen(db, [liveTrade({ chain: 'base', trader, token, side: 'buy', amount: 1, usd: 100 }, nowMs)], nowMs);
+  addLiveTrades(db, [liveTrade({ chain: 'base', trader, token, side: 'buy', amount: 1, usd: 100 }, nowMs)], nowMs);
   await until(() => target.requests.length > 0, 'the first try');
   first.child.kill('SIGKILL');
   await until(() => first.child.exitCode !== null || first.child.signalCode !== null, 'the sandbox ends');

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDb } from '../../src/sandbox/db/store.ts';
-import { happen, liveTrade } from '../../src/sandbox/trades/live-trades.ts';
+import { addLiveTrades, liveTrade } from '../../src/sandbox/trades/live-trades.ts';
 import { run } from './harness.ts';
 import { manyAddresses, serve, start, until } from './webhook-kills.ts';
 
@@ -95,7 +95,7 @@ export async function flood(options: {
         .map((token, index) =>
           liveTrade({ chain: 'base', trader, token, side: 'buy', amount: 1, usd: 100 + index }, nowMs),
         );
-      happen(db, batch, nowMs);
+      addLiveTrades(db, batch, nowMs);
     }
     const states = () =>
       new Map(

@@ -3,7 +3,7 @@ import type { Chain } from '../../model/chain.ts';
 import { parseTime } from '../../model/duration.ts';
 import { getMeta } from '../../sandbox/db/clock.ts';
 import { uuidOf } from '../../sandbox/db/ids.ts';
-import { noteComment } from '../../sandbox/deliver/events.ts';
+import { storeCommentEvent } from '../../sandbox/deliver/events.ts';
 import { type Handler, Refusal, type SandboxCall } from '../../sandbox/http/service.ts';
 import { commentsOfTrades, copiedText } from '../../sandbox/social/comments.ts';
 import { storedToken } from '../../sandbox/social/lookup.ts';
@@ -53,7 +53,7 @@ export const post: Handler<typeof endpoints.post> = async (input, call) => {
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       [id, trade.id, partner.id, chain, trade.token, transactionHash, signerAddress, commentText, nowMs, signature],
     );
-    noteComment(db, id, nowMs);
+    storeCommentEvent(db, id, nowMs);
     const [comment] = commentsOfTrades(db, [trade.id], { partner, nowMs, replies: true }).get(trade.id) ?? [];
     return comment as Comment;
   });

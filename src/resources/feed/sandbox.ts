@@ -3,15 +3,15 @@ import { type Handler, linkWith, type SandboxCall } from '../../sandbox/http/ser
 import { cardsOf } from '../../sandbox/social/cards.ts';
 import { type FeedPage, feedPage } from '../../sandbox/social/feed-pages.ts';
 import { chainsOf, findProfile, followedBy, walletsOf } from '../../sandbox/social/lookup.ts';
-import { type Recommended, recommendedTrades } from '../../sandbox/social/standings.ts';
+import { type RecommendedTrade, recommendedTrades } from '../../sandbox/social/standings.ts';
 import * as endpoints from './endpoints.ts';
 
 /** GET /v1/feed/actor: the cards of a profile's wallets; `forYouTrade` on recommended ones when asked for. */
 export const actor: Handler<typeof endpoints.actor> = (input, call) => {
   const profileId = findProfile(call.db, input.identifier, call.partner);
   const wallets = walletsOf(call.db, [profileId]);
-  const known = new Map<number, readonly Recommended[]>();
-  const recommendedAt = (snapshot: number): readonly Recommended[] => {
+  const known = new Map<number, readonly RecommendedTrade[]>();
+  const recommendedAt = (snapshot: number): readonly RecommendedTrade[] => {
     const found =
       known.get(snapshot) ??
       (input.includeForYou === true ? recommendedTrades(call.db, profileId, wallets, snapshot) : []);
@@ -59,7 +59,7 @@ function paginationOf(
   };
 }
 
-function forYou(card: Card, { atMs, usd, hash, score }: Recommended): Pick<Card, 'forYouTrade'> {
+function forYou(card: Card, { atMs, usd, hash, score }: RecommendedTrade): Pick<Card, 'forYouTrade'> {
   const shown = card.metadata.trades.find(
     (trade) =>
       trade.timestamp === Math.floor(atMs / 1000) && trade.usdCost === usd && (trade.transactionHash ?? '') === hash,

@@ -43,7 +43,7 @@ export const rank: Handler<typeof endpoints.rank> = (input, call) => {
   return { ranking: place === -1 ? null : place + 1, pnl: { total, perChain } };
 };
 
-interface Copied {
+interface CopiedTrader {
   profileId: string;
   count: number;
   distinctActors: number;
@@ -55,7 +55,7 @@ export const copytraded: Handler<typeof endpoints.copytraded> = (input, call) =>
   const { db, nowMs, partner } = call;
   const chains = input.chains ?? leaderboardChains;
   const startMs = nowMs - windowMs[copyPeriod];
-  const board = db.all<Copied>(
+  const board = db.all<CopiedTrader>(
     `SELECT w.profile_id AS profileId, count(*) AS count, count(DISTINCT k.wallet) AS distinctActors, sum(k.usd) AS volumeUSD
      FROM copy k JOIN comment c ON c.id = k.comment_id JOIN wallet w ON w.address = c.wallet
      WHERE k.at_ms > ? AND k.at_ms <= ? AND c.chain ${oneOf}
@@ -92,7 +92,7 @@ type Pnl = Pick<Standing, 'total' | 'perChain'>;
 
 function pnlOf(
   { db, nowMs }: SandboxCall,
-  shown: readonly Copied[],
+  shown: readonly CopiedTrader[],
   chains: readonly LeaderboardChain[],
 ): Map<string, Pnl> {
   const ids = shown.map(({ profileId }) => profileId);

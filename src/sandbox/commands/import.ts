@@ -24,7 +24,7 @@ interface ImportInput {
 }
 
 /** Rejected rows that are shown on stderr; the rest is counted, and written with `--rejects`. */
-const shownRejects = 10;
+const maxShown = 10;
 
 /** Errors: `usage` for a file that is missing or cannot be read as trades, with nothing changed. */
 export async function importFile(input: ImportInput, context: Context, dbFile: string): Promise<Result> {
@@ -32,78 +32,77 @@ export async function importFile(input: ImportInput, context: Context, dbFile: s
   const map = Object.fromEntries((input.map ?? []).map((pair) => splitPair(pair)));
   const rejects = await openRejects(context.options.dryRun ? undefined : input.rejects, [input.file, dbFile]);
   const db = openDb(dbFile);
-  const progress = await showProgress(context);
+  const shown = await showProgress(context);
   // The file is read twice: first all of it is looked at.
   const passes = ['checked', 'read in'];
-  const watching = { progress, signal: context.world.signal, row: 0, stored: 0 };
+  const progress = { shown, signal: context.world.signal, row: 0, stored: 0 };
   try {
-    const shown: RejectedRow[] = [];
+    const rejectedRows: RejectedRow[] = [];
     const report = await importTrades({
       db,
       nowMs: sandboxNow(db, context.world.now()),
       read: () => {
         const events = readTrades(content.open(), { chain: input.chain, preset: input.preset, map });
-        return watched(events, passes.shift() ?? '', watching);
+        return withProgress(events, passes.shift() ?? '', progress);
       },
       onRejected: (row) => {
-        if (shown.length < shownRejects) shown.push(row);
+        if (rejectedRows.length < maxShown) rejectedRows.push(row);
         if (rejects !== undefined) writeSync(rejects.fd, `${JSON.stringify(row)}\n`);
       },
       onStored: (trades) => {
-        watching.stored += trades;
+        progress.stored += trades;
       },
       onStep: async (what) => {
-        progress.step(what);
-        await setImmediate(); // Ctrl-C is heard
-        giveUpIfTold(watching);
+        shown.step(what);
+        await setImmediate(); // lets Ctrl-C through
+        throwIfInterrupted(progress);
       },
       ownTime: input.ownTime === true,
     });
     if ('kind' in report) throw usageError(`${input.file}: ${report.message}`, report.hint);
-    for (const { place, reason } of shown) context.warn(`${place}: ${reason}`);
-    const more = report.rejected - shown.length;
+    for (const { place, reason } of rejectedRows) context.warn(`${place}: ${reason}`);
+    const more = report.rejected - rejectedRows.length;
     if (more > 0) context.warn(`${more} more rows were rejected; --rejects <file> writes them all`);
     return { kind: 'answer', answer: report, view: importView, exitCode: report.rejected > 0 ? 10 : 0 };
   } finally {
-    progress.stop();
+    shown.stop();
     content.remove();
     await rejects?.close();
     db.close();
   }
 }
 
-interface Watching {
-  progress: Progress;
+interface ImportProgress {
+  shown: Progress;
   signal: AbortSignal;
-  /** Rows seen in this pass. */
+  /** Rows read in this pass. */
   row: number;
   /** Trades that stay, whatever happens next. */
   stored: number;
 }
 
-/** The same batches of rows, told of as they come. */
-async function* watched<Event>(
+/** The same batches of rows, whose number is shown as they come. */
+async function* withProgress<Event>(
   batches: AsyncIterable<readonly Event[]>,
   what: string,
-  watching: Watching,
+  progress: ImportProgress,
 ): AsyncGenerator<readonly Event[]> {
-  const { progress } = watching;
-  const step = progress.live ? 5000 : 100_000;
-  watching.row = 0;
-  let told = 0;
+  const step = progress.shown.live ? 5000 : 100_000;
+  progress.row = 0;
+  let shownRow = 0;
   for await (const batch of batches) {
-    watching.row += batch.length;
-    giveUpIfTold(watching);
-    if (watching.row >= told + step) {
-      told = watching.row - (watching.row % step);
-      progress.step(`${formatCount(told)} rows ${what}`);
+    progress.row += batch.length;
+    throwIfInterrupted(progress);
+    if (progress.row >= shownRow + step) {
+      shownRow = progress.row - (progress.row % step);
+      progress.shown.step(`${formatCount(shownRow)} rows ${what}`);
     }
     yield batch;
   }
 }
 
-/** Errors: `interrupted` where the user gave up, with what is stored by now. */
-function giveUpIfTold({ signal, row, stored }: Watching): void {
+/** Errors: `interrupted`, with what is stored by now. */
+function throwIfInterrupted({ signal, row, stored }: ImportProgress): void {
   if (!signal.aborted) return;
   const where = `interrupted at row ${formatCount(row)}; trades stored: ${formatCount(stored)}`;
   throw new SotraError('interrupted', where, { hint: 'The same command again imports what is missing.' });

@@ -19,7 +19,7 @@ export interface Ready {
 }
 
 /** A sandbox that answered to its control token just now, and the file that tells of it. */
-export interface Served extends Ready {
+export interface ServedSandbox extends Ready {
   file: string;
 }
 
@@ -34,12 +34,12 @@ export async function servedFolder(context: Context): Promise<string> {
  * The sandbox of a ready file, that of the base URL, or the only one that runs. It must answer to the control token of its file with its
  * process id. Errors: `not-found` when none does; `usage` for several.
  */
-export async function findServed(context: Context, readyFile?: string, baseUrl?: string): Promise<Served> {
+export async function findServed(context: Context, readyFile?: string, baseUrl?: string): Promise<ServedSandbox> {
   const wanted = baseUrl ?? (await baseUrlOf(context));
   const files = readyFile === undefined ? await servedFiles(context) : [readyFile];
   const told = files.flatMap((file) => readReady(file) ?? []);
   const meant = wanted === undefined || readyFile !== undefined ? told : told.filter(({ url }) => isSame(url, wanted));
-  const answered = await Promise.all(meant.map(async (each) => ((await isThere(context, each)) ? [each] : [])));
+  const answered = await Promise.all(meant.map(async (each) => ((await answers(context, each)) ? [each] : [])));
   const [found, ...others] = answered.flat();
   if (found === undefined) {
     const where = readyFile === undefined ? wanted : `the address in ${readyFile}`;
@@ -119,7 +119,7 @@ export async function askServed(
   }
 }
 
-async function isThere(context: Context, ready: Ready): Promise<boolean> {
+async function answers(context: Context, ready: Ready): Promise<boolean> {
   try {
     return ((await askServed(context, ready, 'GET', 'status')) as { pid?: unknown }).pid === ready.pid;
   } catch {
@@ -144,7 +144,7 @@ async function folderOf(context: Context): Promise<string> {
   return join(await context.dataDirectory(), 'served');
 }
 
-function readReady(file: string): Served | undefined {
+function readReady(file: string): ServedSandbox | undefined {
   try {
     const ready = parseJson(readStateFile(file)) as Ready;
     return URL.canParse(ready.url) ? { ...ready, file } : undefined;

@@ -13,11 +13,11 @@ import { ensureWorld } from '../db/world.ts';
 import { countDeliveries, startDeliverer } from '../deliver/deliver.ts';
 import { type Random, randomFrom } from '../random.ts';
 import { storedToken } from '../social/lookup.ts';
-import { happen, knownMarkets, type LiveTrade, liveTrade, makeTrade } from '../trades/live-trades.ts';
+import { addLiveTrades, knownMarkets, type LiveTrade, liveTrade, makeTrade } from '../trades/live-trades.ts';
 import { type PresetName, readTrades } from '../trades/read-trades.ts';
 import type { Trade } from '../trades/trade.ts';
 import { withSandboxFile } from './state-file.ts';
-import { type Simulated, simulated, type Traded, traded } from './view.ts';
+import { type SimulationReport, simulated, type TradeReport, traded } from './view.ts';
 
 /** Makes one trade and delivers what follows from it, where no served sandbox does. */
 export async function tradeNow(input: LiveTrade & { db?: string | undefined }, context: Context): Promise<Result> {
@@ -26,9 +26,9 @@ export async function tradeNow(input: LiveTrade & { db?: string | undefined }, c
   return withSandbox(input.db, context, async (db) => {
     const nowMs = sandboxNow(db, context.world.now());
     const trade = liveTrade({ ...input, token: storedToken(db, input.chain, input.token) }, nowMs);
-    const { deliveries } = happen(db, [trade], nowMs);
+    const { deliveries } = addLiveTrades(db, [trade], nowMs);
     const { chain, trader, token, side, amount, usd } = trade;
-    const answer: Omit<Traded, 'waiting'> = {
+    const answer: Omit<TradeReport, 'waiting'> = {
       chain,
       trader,
       token,
@@ -56,7 +56,7 @@ interface SimulateInput {
   db?: string | undefined;
 }
 
-/** Makes trades happen until the time is over, the file has ended or the user stops it. Errors: `usage` for contradicting flags. */
+/** Makes trades addLiveTrades until the time is over, the file has ended or the user stops it. Errors: `usage` for contradicting flags. */
 export async function simulate(input: SimulateInput, context: Context): Promise<Result> {
   if (input.replay !== undefined && input.perSec !== undefined)
     throw usageError('--replay has its own times: --rate does not apply', 'Use --speed.');
@@ -70,19 +70,19 @@ export async function simulate(input: SimulateInput, context: Context): Promise<
     const progress = await showProgress(context);
     let saidMs = world.now();
     const startMs = world.now();
-    const sum: Simulated = { trades: 0, deliveries: 0, waiting: 0, seconds: 0 };
+    const sum: SimulationReport = { trades: 0, deliveries: 0, waiting: 0, seconds: 0 };
     const batches =
       input.replay === undefined ? madeTrades(db, input, context) : replayedTrades(input, input.replay, context);
     try {
       for await (const batch of batches) {
         const nowMs = sandboxNow(db, world.now());
-        const happened = happen(
+        const result = addLiveTrades(
           db,
           batch.map((trade) => trade(nowMs)),
           nowMs,
         );
-        sum.trades += happened.trades;
-        sum.deliveries += happened.deliveries;
+        sum.trades += result.trades;
+        sum.deliveries += result.deliveries;
         if (!progress.live && world.now() - saidMs < betweenLinesMs) continue;
         saidMs = world.now();
         progress.step(`${formatCount(sum.trades)} trades, ${formatCount(sum.deliveries)} deliveries`);

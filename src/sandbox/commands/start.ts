@@ -131,31 +131,31 @@ async function detachSandbox(input: StartInput, context: Context): Promise<Resul
   // That of a server that runs stays, in case ours does not start.
   const before = textOf(readyFile);
   const argv = ['sandbox', 'start', '--ready-file', readyFile, '--port', String(input.port ?? defaultPort)];
-  if (input.db !== undefined) argv.push('--db', input.db);
-  if (input.empty) argv.push('--empty');
-  if (input.asOf !== undefined) argv.push('--as-of', input.asOf);
-  if (input.wire !== undefined) argv.push('--wire', JSON.stringify(input.wire));
-  if (input.eligibility !== undefined) argv.push('--eligibility', input.eligibility);
-  if (input.serviceName !== undefined) argv.push('--service-name', input.serviceName);
-  if (input.layout !== undefined) argv.push('--layout', input.layout);
+  const flags = {
+    '--db': input.db,
+    '--as-of': input.asOf,
+    '--wire': input.wire && JSON.stringify(input.wire),
+    '--eligibility': input.eligibility,
+    '--service-name': input.serviceName,
+    '--layout': input.layout,
+  };
+  for (const [flag, value] of Object.entries(flags)) if (value !== undefined) argv.push(flag, value);
   for (const fault of input.fault ?? []) argv.push('--fault', fault);
+  if (input.empty) argv.push('--empty');
   if (context.options.verbose) argv.push('--verbose');
   const child = await world.spawnSelf(argv, log);
   const until = world.now() + detachWaitMs;
   try {
     while ([undefined, before].includes(textOf(readyFile))) {
+      const hint = `Its output is in ${log}.`;
       if (child.exitCode() !== null)
-        throw new SotraError('config', `the sandbox did not start: ${lastLines(log)}`, {
-          hint: `Its output is in ${log}.`,
-        });
+        throw new SotraError('config', `the sandbox did not start: ${lastLines(log)}`, { hint });
       if (world.now() > until)
-        throw new SotraError('wait-timeout', `the sandbox did not answer within ${detachWaitMs / 1000} s`, {
-          hint: `Its output is in ${log}.`,
-        });
+        throw new SotraError('wait-timeout', `the sandbox did not answer within ${detachWaitMs / 1000} s`, { hint });
       await world.sleep(25, world.signal);
     }
   } catch (thrown) {
-    // Nobody was told of it, and so nobody would stop it.
+    // Nobody knows of it, and so nobody would stop it.
     child.stop();
     throw thrown;
   }

@@ -20,7 +20,7 @@ export async function withSandboxFile(
   db: string | undefined,
   act: (file: string) => Result | Promise<Result>,
 ): Promise<Result> {
-  const file = await fileMeant(context, db);
+  const file = await resolveFile(context, db);
   if (!context.options.preview) return act(file);
   const result = await onCopy(file, context, act);
   context.note(`Dry run: this is how it would end, and ${file} is as it was.`);
@@ -32,7 +32,7 @@ export async function withSandboxFile(
  * The database of `--db`, that of a served sandbox at the base URL, or the built-in one. Errors: `usage` where the base URL is of something
  * else: what is meant for it must not land in another database.
  */
-async function fileMeant(context: Context, db: string | undefined): Promise<string> {
+async function resolveFile(context: Context, db: string | undefined): Promise<string> {
   const { options } = context;
   const rival = options.sandbox ? '--sandbox' : options.baseUrl !== undefined ? '--base-url' : '--context';
   if (db !== undefined && (options.sandbox || (options.baseUrl ?? options.context) !== undefined))

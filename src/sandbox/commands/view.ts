@@ -35,7 +35,7 @@ export const statusView = record<SandboxStatus>({
     column.text('db', 'Database', 'file of the database'),
     column.text('world', 'World', 'demo (built in) or empty (only what was imported)'),
     column.text('now', 'Clock', "the sandbox's time"),
-    column.text('frozen', 'Stands still', 'whether the clock is frozen'),
+    column.text('frozen', 'Frozen', 'whether the clock is stopped'),
     column.text('newestTrade', 'Newest trade', 'time of the newest trade'),
     column.count('trades', 'Trades', 'trades stored'),
     column.count('traders', 'Traders', 'wallets that traded'),
@@ -44,7 +44,7 @@ export const statusView = record<SandboxStatus>({
     column.count('comments', 'Comments', 'swap comments'),
     column.count('webhooks', 'Webhooks', 'webhooks of both partners'),
     column.count('waiting', 'Waiting', 'deliveries that wait for a try'),
-    column.count('failed', 'Failed', 'deliveries that no try brought to their webhook'),
+    column.count('failed', 'Failed', 'deliveries that were given up after the last try'),
     column.text('keys', 'Keys', 'API keys of the two partners', ({ keys }) => keys.join(' ')),
   ],
 });
@@ -83,14 +83,13 @@ export const stopView = record<StoppedSandbox>({
   ],
 });
 
-/** What an import did. */
 export const importView = record<ImportReport>({
   columns: [
     column.count('rows', 'Rows', 'rows of the file'),
     column.count('imported', 'Imported', 'trades that are new in the sandbox'),
     column.count('repeated', 'Repeated', 'rows that were there already'),
     column.count('rejected', 'Rejected', 'rows with an error'),
-    column.count('skipped', 'Passed over', 'rows that tell the same trade as another row'),
+    column.count('skipped', 'Skipped', 'rows that say the same as another row'),
     column.count('traders', 'Traders', 'wallets in the file'),
     column.count('tokens', 'Tokens', 'tokens in the file'),
     column.text('oldest', 'Oldest trade', "the oldest trade's time in the sandbox"),
@@ -121,8 +120,8 @@ function formatLength(ms: number): string {
   return days >= 2 ? `${Math.round(days)} days` : `${Math.round(ms / 1000)} s`;
 }
 
-/** One trade that was made. */
-export interface Traded {
+/** What `sandbox trade --json` shows. */
+export interface TradeReport {
   chain: string;
   trader: string;
   token: string;
@@ -139,8 +138,7 @@ export interface Traded {
   waiting: number;
 }
 
-/** A trade that was made. */
-export const traded = record<Traded>({
+export const traded = record<TradeReport>({
   columns: [
     column.text('chain', 'Chain', 'where'),
     column.text('trader', 'Trader', 'wallet'),
@@ -154,11 +152,11 @@ export const traded = record<Traded>({
     column.count('deliveries', 'Deliveries', 'deliveries it made for webhooks'),
     column.count('waiting', 'Waiting', 'deliveries that wait for a later try'),
   ],
-  notes: whoDelivers,
+  notes: deliveryNotes,
 });
 
-/** What a simulation did. */
-export interface Simulated {
+/** What `sandbox simulate --json` shows. */
+export interface SimulationReport {
   trades: number;
   deliveries: number;
   /** Deliveries of the sandbox that still wait, for a later try or a served sandbox. */
@@ -166,26 +164,25 @@ export interface Simulated {
   seconds: number;
 }
 
-/** The figures of a simulation. */
-export const simulated = record<Simulated>({
+export const simulated = record<SimulationReport>({
   columns: [
     column.count('trades', 'Trades', 'trades made'),
     column.count('deliveries', 'Deliveries', 'deliveries they made for webhooks'),
     column.count('waiting', 'Waiting', 'deliveries that wait for a later try'),
     column.text('seconds', 'Seconds', 'how long it took'),
   ],
-  notes: whoDelivers,
+  notes: deliveryNotes,
 });
 
-function whoDelivers({ waiting }: { waiting: number }): string[] {
+function deliveryNotes({ waiting }: { waiting: number }): string[] {
   if (waiting === 0) return [];
   return [
     `${formatCount(waiting)} ${waiting === 1 ? 'delivery waits' : 'deliveries wait'} for a later try: sotra sandbox start makes it, or the next trade.`,
   ];
 }
 
-/** One event that was sent. */
-export interface Triggered {
+/** What `webhook trigger --json` shows, once a destination. */
+export interface SentEvent {
   eventId: string;
   eventType: string;
   /** The webhook of the sandbox; `null` where it was sent directly. */
@@ -196,8 +193,7 @@ export interface Triggered {
   error: string | null;
 }
 
-/** Events that were sent, one a destination. */
-export const triggered: View<Triggered[], Triggered> = {
+export const triggered: View<SentEvent[], SentEvent> = {
   layout: 'table',
   rows: (answer) => answer,
   columns: [

@@ -143,7 +143,7 @@ function dueWebhooks(db: Db, nowMs: number): { id: number }[] {
   );
 }
 
-interface Waiting {
+interface DueDelivery {
   seq: number;
   webhookId: number;
   eventId: string;
@@ -155,8 +155,8 @@ interface Waiting {
 }
 
 /** The oldest waiting delivery of a webhook, where it is due: none overtakes it. */
-function nextDelivery(db: Db, webhookId: number, nowMs: number): Waiting | undefined {
-  const next = db.get<Waiting>(
+function nextDelivery(db: Db, webhookId: number, nowMs: number): DueDelivery | undefined {
+  const next = db.get<DueDelivery>(
     `SELECT d.seq, d.webhook_id AS webhookId, d.event_id AS eventId, d.tries, d.due_real_ms AS dueMs, e.body, w.destination_url AS destinationUrl, w.secret
      FROM delivery d JOIN event e ON e.id = d.event_id JOIN webhook w ON w.id = d.webhook_id
      WHERE d.webhook_id = ? AND d.state = 'waiting' ORDER BY d.seq LIMIT 1`,
@@ -166,7 +166,7 @@ function nextDelivery(db: Db, webhookId: number, nowMs: number): Waiting | undef
 }
 
 async function deliver(
-  next: Waiting,
+  next: DueDelivery,
   { db, now, warn, answerMs }: DelivererOptions,
   { agent, signal, write }: { agent: Agent; signal: AbortSignal; write: <T>(act: () => T) => Promise<T> },
 ): Promise<void> {

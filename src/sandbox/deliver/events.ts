@@ -30,7 +30,7 @@ export type EventSource =
  * Stores the events of new trades: noteworthy buys for those who follow the trader, copies for the author of the copied comment. Call it in
  * the transaction that stores the trades.
  */
-export function noteTrades(db: Db, tradeIds: readonly number[], nowMs: number): void {
+export function storeTradeEvents(db: Db, tradeIds: readonly number[], nowMs: number): void {
   if (!hasWebhooks(db)) return;
   const trades = db.all<StoredTrade>(
     `SELECT ${tradeColumns} FROM trade t WHERE t.id ${oneOf} AND t.at_ms >= ? ORDER BY t.at_ms, t.id`,
@@ -79,7 +79,7 @@ function buyReason(db: Db, trade: StoredTrade): 'first-buy' | 'repeat-buy' | 'ap
 }
 
 /** Stores the event of a new comment, for those who follow its author. Call it in the transaction that stores the comment. */
-export function noteComment(db: Db, commentId: string, nowMs: number): void {
+export function storeCommentEvent(db: Db, commentId: string, nowMs: number): void {
   const trade = hasWebhooks(db) ? commentedTrade(db, commentId) : undefined;
   if (trade !== undefined) storeEvents(db, { type: 'comment-created', commentId, trade }, nowMs);
 }

@@ -13,10 +13,9 @@ import {
   refused,
 } from './service.ts';
 
-/** Where a served sandbox can be told things that are not of the service; see `Control`. */
 const root = '/_sandbox/';
 
-interface Control {
+interface ControlOptions {
   /** Sent as `x-control-token`, or as a bearer token. */
   token: string;
   /** Answer of GET /_sandbox/status. */
@@ -33,32 +32,29 @@ export function isControl({ target }: IncomingRequest): boolean {
 }
 
 /** Answers requests under /_sandbox/ for whoever has the token; `undefined` for other paths. */
-export function createControl(control: Control) {
-  const acts: Record<string, (query: URLSearchParams) => unknown> = {
-    'GET status': () => control.status,
-    'GET log': (query) => control.log.latest(Math.max(1, Number(query.get('limit')) || maxLogged)),
-    'POST stop': () => {
-      setImmediate(control.stop);
-      return {};
+export function createControl({ token, status, log, stop }: ControlOptions) {
+  const actions: Record<string, { method: string; act: (query: URLSearchParams) => unknown }> = {
+    status: { method: 'GET', act: () => status },
+    log: { method: 'GET', act: (query) => log.latest(Math.max(1, Number(query.get('limit')) || maxLogged)) },
+    stop: {
+      method: 'POST',
+      act: () => {
+        setImmediate(stop);
+        return {};
+      },
     },
   };
-  return (request: IncomingRequest, token: string | undefined): Answer | undefined => {
+  return (request: IncomingRequest, given: string | undefined): Answer | undefined => {
     if (!isControl(request)) return undefined;
     const { method, target, authorization } = request;
+    if (!isSame(given ?? bearerOf(authorization) ?? '', token)) return refused(new Refusal(401, 'wrong control token'));
     const path = pathOf(target);
-    if (!isSame(token ?? bearerOf(authorization) ?? '', control.token))
-      return refused(new Refusal(401, 'wrong control token'));
     const name = path.slice(root.length);
-    const act = Object.entries(acts).filter(([each]) => each.endsWith(` ${name}`));
-    const [found] = act.filter(([each]) => each.startsWith(`${method} `));
-    if (found !== undefined)
-      return answerOf(200, JSON.stringify(found[1](new URLSearchParams(target.slice(path.length)))));
-    const allow = act.map(([each]) => each.split(' ')[0]).join(', ');
-    return refused(
-      allow === ''
-        ? new Refusal(404, `no such endpoint: ${method} ${path}`)
-        : new Refusal(405, `${path} takes ${allow}, not ${method}`, { allow }),
-    );
+    const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
+    if (action === undefined) return refused(new Refusal(404, `no such endpoint: ${method} ${path}`));
+    if (action.method !== method)
+      return refused(new Refusal(405, `${path} takes ${action.method}, not ${method}`, { allow: action.method }));
+    return answerOf(200, JSON.stringify(action.act(new URLSearchParams(target.slice(path.length)))));
   };
 }
 

@@ -12,7 +12,7 @@ interface ListenOptions {
   onAnswered?: (request: IncomingRequest, answer: Answer, ms: number) => void;
 }
 
-export interface Listening {
+export interface HttpServer {
   url: string;
   close: () => Promise<void>;
 }
@@ -28,7 +28,7 @@ export async function listen(
   answer: (request: IncomingRequest, headers: IncomingMessage['headers']) => Promise<Answer>,
   port: number,
   { faulty, onAnswered }: ListenOptions = {},
-): Promise<Listening> {
+): Promise<HttpServer> {
   const injectFaults = faulty && withFaults(faulty.faults, faulty.sleep);
   const server = createServer(
     { headersTimeout: limits.headMs, requestTimeout: limits.requestMs, connectionsCheckingInterval: limits.checkMs },

@@ -77,7 +77,7 @@ export function commenters(db: Db, nowMs: number): Set<string> {
 const bigEntry = { traders: 10, withinMs: windowMs['7d'], minUsd: 500, timesUsual: 2, max: 20 };
 
 /** A trade worth showing to someone, on the card that holds it. */
-export interface Recommended {
+export interface RecommendedTrade {
   positionId: string;
   atMs: number;
   usd: number;
@@ -96,7 +96,7 @@ export function recommendedTrades(
   actorId: string,
   wallets: readonly string[],
   snapshot: number,
-): Recommended[] {
+): RecommendedTrade[] {
   // The plus keeps the ids' own order out: the newest by time is looked for along the times.
   const newestMs = db.get<{ atMs: number }>(
     'SELECT at_ms AS atMs FROM trade WHERE +id <= ? ORDER BY at_ms DESC LIMIT 1',
@@ -107,7 +107,7 @@ export function recommendedTrades(
     .filter(({ profileId, total }) => profileId !== actorId && total > 0)
     .slice(0, bigEntry.traders)
     .map(({ profileId }) => profileId);
-  return db.all<Recommended>(
+  return db.all<RecommendedTrade>(
     `WITH entry AS (
        SELECT t.*, w.profile_id FROM wallet w JOIN trade t ON t.wallet = w.address
        WHERE w.profile_id ${oneOf} AND t.at_ms > ? AND t.id <= ? AND t.intent = 'enter'

@@ -2,16 +2,16 @@ import { createHexSet } from '../../model/address-set.ts';
 import { type Chain, chains } from '../../model/chain.ts';
 import { digestDigits, digestOf } from '../db/ids.ts';
 import type { Db } from '../db/store.ts';
-import { noteTrades } from '../deliver/events.ts';
+import { storeTradeEvents } from '../deliver/events.ts';
 import { matchCopies } from '../social/comments.ts';
 import { addWallet } from '../social/lookup.ts';
-import { touchFigures } from './figures.ts';
+import { markFiguresStale } from './figures.ts';
 import { type AddedTrade, heldOf, openLines } from './position-lines.ts';
 import { oneOf } from './queries.ts';
 import type { Trade } from './trade.ts';
 import { ownString } from './trade-text.ts';
 
-export interface Added {
+export interface AddCounts {
   /** Trades that were new. */
   added: number;
   /** Rows that were already there: the same row twice is one trade. */
@@ -22,19 +22,19 @@ export interface Added {
  * Stores trades and updates their positions, all or nothing. A trade that is older than its position's latest makes that one line of
  * positions start over. `liveAtMs`: they happen now, by the sandbox's clock, so webhooks get their events.
  */
-export function addTrades(db: Db, trades: readonly Trade[], liveAtMs?: number): Added {
+export function addTrades(db: Db, trades: readonly Trade[], liveAtMs?: number): AddCounts {
   return db.transaction(() => {
     const book = openBook(db);
     const result = book.add(trades);
     const ids = book.finish();
-    if (liveAtMs !== undefined) noteTrades(db, ids, liveAtMs);
+    if (liveAtMs !== undefined) storeTradeEvents(db, ids, liveAtMs);
     return result;
   });
 }
 
 interface Book {
   /** Stores trades; their positions follow with `finish` at the latest. */
-  add: (trades: readonly Trade[]) => Added;
+  add: (trades: readonly Trade[]) => AddCounts;
   /** Stores the positions that are held in memory, so that their indexes can be made next. */
   savePositions: () => void;
   /** Stores positions, tokens and wallets as the trades left them; gives the ids of the new trades, in the order they came. */
@@ -75,7 +75,7 @@ export function openBook(db: Db, { maxHeld = 300_000, dropStored = queryStored(d
       for (const ofChain of tokens.values()) for (const token of ofChain.values()) saveToken(db, token);
       for (const [trader, atMs] of wallets) addWallet(db, trader, atMs);
       lines.finish();
-      touchFigures(db, [...wallets.keys()]);
+      markFiguresStale(db, [...wallets.keys()]);
       matchCopies(db, ids);
       return ids;
     },

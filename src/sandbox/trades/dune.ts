@@ -2,20 +2,12 @@ import { createHash } from 'node:crypto';
 import type { Chain } from '../../model/chain.ts';
 import { groupBy } from './queries.ts';
 import { missingColumns, type ReadEvent, type Row, type RowReader, rejected } from './read-rows.ts';
-import { type KnownAddresses, knowNone, readTradeText, type TradeText } from './trade-text.ts';
+import { emptyAddresses, type KnownAddresses, readTradeText, type TradeText } from './trade-text.ts';
 
-const columns = [
-  'block_time',
-  'chain',
-  'project',
-  'category',
-  'token_a_symbol',
-  'token_b_symbol',
-  'token_a_amount',
-  'token_b_amount',
-  'usd_amount',
-  'trader_a',
-];
+const columns =
+  'block_time chain project category token_a_symbol token_b_symbol token_a_amount token_b_amount usd_amount trader_a'.split(
+    ' ',
+  );
 
 /** Money rather than tokens, the most money-like first: the side of a swap that is named here is what was paid with. */
 const quotes = 'USDC USDT DAI BUSD TUSD GUSD LUSD FRAX UST sUSD OUSD USDN FEI WETH'.split(' ');
@@ -43,7 +35,7 @@ interface Swap {
  * second, trader and pair) counts once: as its DEX rows, or as those of the first project where there is no DEX.
  */
 export function duneReader(chain: Chain | undefined): RowReader {
-  const known = knowNone();
+  const known = emptyAddresses();
   let second = '';
   let waiting: Swap[] = [];
   function flush(): ReadEvent[] {

@@ -17,9 +17,9 @@ const minTrades = 20_000;
 /** Sums older than this are not mended but made anew. */
 const maxAgeMs = dayMs / 2;
 /** Profiles whose sums are added up beside the kept ones; with more, the kept ones are mended first. */
-const maxTouched = 200;
+const maxStaleProfiles = 200;
 /** Wallets that may trade at once before the kept sums are not worth mending. */
-const maxStale = 2000;
+const maxStaleWallets = 2000;
 
 /** Sums over the trades of one wallet on one chain inside a window. USD; `costUsd` is the cost of what was sold (margin on perps). */
 export interface WindowFigures {
@@ -65,22 +65,22 @@ export function figuresAt(
   nowMs: number,
   { profileIds, isPassing = false }: { profileIds?: readonly string[] | undefined; isPassing?: boolean } = {},
 ): SumTable {
-  const touched = keptBut(db, nowMs, isPassing);
-  if (touched === undefined) return summed(timeframe, nowMs, profileIds);
-  const isTouched = new Set(touched);
-  const wanted = profileIds?.filter((id) => !isTouched.has(id));
-  const fresh = summed(timeframe, nowMs, profileIds?.filter((id) => isTouched.has(id)) ?? touched);
+  const stale = staleProfiles(db, nowMs, isPassing);
+  if (stale === undefined) return summed(timeframe, nowMs, profileIds);
+  const isStale = new Set(stale);
+  const wanted = profileIds?.filter((id) => !isStale.has(id));
+  const fresh = summed(timeframe, nowMs, profileIds?.filter((id) => isStale.has(id)) ?? stale);
   return {
     sql: `SELECT profile_id, wallet, chain, pnl, cost_usd, volume_usd, trades, exits, wins FROM figure
       WHERE days = ? AND profile_id ${wanted === undefined ? 'NOT ' : ''}${oneOf} UNION ALL ${fresh.sql}`,
-    params: [daysOf(timeframe), JSON.stringify(wanted ?? touched), ...fresh.params],
+    params: [daysOf(timeframe), JSON.stringify(wanted ?? stale), ...fresh.params],
   };
 }
 
 /** Says that wallets have other trades than before; call it in the transaction that changes them. */
-export function touchFigures(db: Db, wallets: readonly string[]): void {
+export function markFiguresStale(db: Db, wallets: readonly string[]): void {
   if (getMeta(db, keptAtKey) === undefined) return;
-  if (wallets.length > maxStale) dropFigures(db);
+  if (wallets.length > maxStaleWallets) dropFigures(db);
   else
     db.run(`INSERT OR IGNORE INTO figure_stale (profile_id) SELECT profile_id FROM wallet WHERE address ${oneOf}`, [
       JSON.stringify(wallets),
@@ -93,17 +93,17 @@ export function dropFigures(db: Db): void {
 }
 
 /** The profiles that the kept sums do not hold for; `undefined` when there are no kept sums to use. */
-function keptBut(db: Db, nowMs: number, isPassing: boolean): string[] | undefined {
+function staleProfiles(db: Db, nowMs: number, isPassing: boolean): string[] | undefined {
   const largest = db.get<{ id: number | null }>('SELECT max(id) AS id FROM trade')?.id ?? 0;
   if (largest < minTrades) return undefined;
-  const touched = touchedSince(db, nowMs);
-  if (isPassing || (touched !== undefined && touched.length <= maxTouched)) return touched;
+  const stale = staleSince(db, nowMs);
+  if (isPassing || (stale !== undefined && stale.length <= maxStaleProfiles)) return stale;
   const isKept = db.tryTransaction(() => keep(db, nowMs));
-  return isKept ? [] : touched;
+  return isKept ? [] : stale;
 }
 
 /** Profiles with a trade that came into a window or left one since the sums were kept, or that was stored since. */
-function touchedSince(db: Db, nowMs: number): string[] | undefined {
+function staleSince(db: Db, nowMs: number): string[] | undefined {
   const kept = getMeta(db, keptAtKey);
   if (kept === undefined || Math.abs(nowMs - Number(kept)) > maxAgeMs) return undefined;
   const [fromMs, toMs] = [Math.min(nowMs, Number(kept)), Math.max(nowMs, Number(kept))];
@@ -118,11 +118,11 @@ function touchedSince(db: Db, nowMs: number): string[] | undefined {
 }
 
 function keep(db: Db, nowMs: number): void {
-  const touched = touchedSince(db, nowMs);
-  const only = touched === undefined ? '' : `WHERE days IN (7, 30) AND profile_id ${oneOf}`;
-  db.run(`DELETE FROM figure ${only}`, touched === undefined ? [] : [JSON.stringify(touched)]);
+  const stale = staleSince(db, nowMs);
+  const only = stale === undefined ? '' : `WHERE days IN (7, 30) AND profile_id ${oneOf}`;
+  db.run(`DELETE FROM figure ${only}`, stale === undefined ? [] : [JSON.stringify(stale)]);
   for (const timeframe of timeframes) {
-    const { sql, params } = summed(timeframe, nowMs, touched);
+    const { sql, params } = summed(timeframe, nowMs, stale);
     db.run(
       `INSERT INTO figure (days, profile_id, wallet, chain, pnl, cost_usd, volume_usd, trades, exits, wins)
        SELECT ?, * FROM (${sql}) ORDER BY profile_id, wallet, chain`,

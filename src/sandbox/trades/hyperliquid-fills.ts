@@ -10,7 +10,15 @@ import {
   rejected,
 } from './read-rows.ts';
 import type { Trade } from './trade.ts';
-import { type KnownAddresses, knowNone, readNumber, readTime, readTradeText, type TradeText } from './trade-text.ts';
+import {
+  emptyAddresses,
+  type KnownAddresses,
+  readNumber,
+  readPositive,
+  readTime,
+  readTradeText,
+  type TradeText,
+} from './trade-text.ts';
 
 /** The fields of a fill by their names in the exchange's answers, and what the CSV export calls them. */
 const csvColumns = {
@@ -57,12 +65,6 @@ interface Part {
   name: string;
 }
 
-const isBuyOf = new Map([
-  ['buy', true],
-  ['b', true],
-  ['sell', false],
-  ['a', false],
-]);
 const istPattern = /^(\d\d)-(\d\d)-(\d{4}) (\d?\d):(\d\d)$/;
 
 /**
@@ -72,7 +74,7 @@ const istPattern = /^(\d\d)-(\d\d)-(\d{4}) (\d?\d):(\d\d)$/;
  */
 export function hyperliquidFillsReader(): RowReader {
   const fills: Fill[] = [];
-  const known = knowNone();
+  const known = emptyAddresses();
   const items = { count: 0, isAnyNamed: false };
   return {
     start: (columns) => missingColumns('hyperliquid-fills', Object.values(csvColumns), columns),
@@ -120,7 +122,7 @@ function readFill(row: Row): Fill | { reason: string } {
     return fallback;
   }
   const isSpot = /^@\d|\//.test(texts.coin);
-  const isBuy = check('side', isBuyOf.get(texts.side.toLowerCase()), 'B, A, BUY or SELL', true);
+  const isBuy = check('side', readIsBuy(texts.side), 'B, A, BUY or SELL', true);
   const size = check('sz', readPositive(texts.sz), 'a number above 0', 1);
   const price = check('px', readPositive(texts.px), 'a number above 0', 1);
   const start = check('startPosition', readNumber(texts.startPosition), 'a number', 0);
@@ -132,9 +134,9 @@ function readFill(row: Row): Fill | { reason: string } {
   return { ...shared, row, isSpot, isBuy, size, price, fee, texts };
 }
 
-function readPositive(text: string): number | undefined {
-  const value = readNumber(text);
-  return value !== undefined && value > 0 ? value : undefined;
+function readIsBuy(text: string): boolean | undefined {
+  if (/^(b|buy)$/i.test(text)) return true;
+  return /^(a|sell)$/i.test(text) ? false : undefined;
 }
 
 /** The export writes India's time, five and a half hours ahead, to the minute. */

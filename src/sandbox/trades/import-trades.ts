@@ -3,7 +3,7 @@ import { getMeta, setMeta } from '../db/clock.ts';
 import { dropIndexes } from '../db/schema.ts';
 import type { Db } from '../db/store.ts';
 import { ensureWorld, moveWorld } from '../db/world.ts';
-import { type Added, addTrades, openBook, rememberStored } from './add-trades.ts';
+import { type AddCounts, addTrades, openBook, rememberStored } from './add-trades.ts';
 import type { Fatal, ReadEvent, RejectedRow } from './read-rows.ts';
 import type { Trade } from './trade.ts';
 
@@ -113,7 +113,7 @@ async function* lotsOf(
   yield lot;
 }
 
-function addLots({ db, onStored }: ImportOptions, lots: AsyncIterable<Trade[]>): Promise<Added> {
+function addLots({ db, onStored }: ImportOptions, lots: AsyncIterable<Trade[]>): Promise<AddCounts> {
   return addEach(lots, (lot) => {
     const done = addTrades(db, lot);
     onStored(done.added);
@@ -122,7 +122,7 @@ function addLots({ db, onStored }: ImportOptions, lots: AsyncIterable<Trade[]>):
 }
 
 /** The indexes are away until the end; call it in a transaction. */
-async function addLarge({ db, onStep }: ImportOptions, lots: AsyncIterable<Trade[]>): Promise<Added> {
+async function addLarge({ db, onStep }: ImportOptions, lots: AsyncIterable<Trade[]>): Promise<AddCounts> {
   const indexes = dropIndexes(db, ['trade', 'position']);
   const book = openBook(db, { dropStored: rememberStored(db) });
   const total = await addEach(lots, book.add);
@@ -137,8 +137,8 @@ async function addLarge({ db, onStep }: ImportOptions, lots: AsyncIterable<Trade
   return total;
 }
 
-async function addEach(lots: AsyncIterable<Trade[]>, add: (lot: Trade[]) => Added): Promise<Added> {
-  const total: Added = { added: 0, repeated: 0 };
+async function addEach(lots: AsyncIterable<Trade[]>, add: (lot: Trade[]) => AddCounts): Promise<AddCounts> {
+  const total: AddCounts = { added: 0, repeated: 0 };
   for await (const lot of lots) {
     const { added, repeated } = add(lot);
     total.added += added;

@@ -91,14 +91,14 @@ export function makeTrade(db: Db, { chain, trader, token, direction, price }: Ma
 }
 
 /** What came of live trades. */
-export interface Happened {
+export interface LiveResult {
   trades: number;
   /** Deliveries that they made for webhooks. */
   deliveries: number;
 }
 
 /** Stores trades that happen now, with the deliveries they make, all or nothing. */
-export function happen(db: Db, trades: readonly Trade[], nowMs: number): Happened {
+export function addLiveTrades(db: Db, trades: readonly Trade[], nowMs: number): LiveResult {
   const newest = () => db.get<{ seq: number | null }>('SELECT max(seq) AS seq FROM delivery')?.seq ?? 0;
   return db.transaction(() => {
     const before = newest();

@@ -6,8 +6,9 @@ import { duneReader } from './dune.ts';
 import { hyperliquidFillsReader } from './hyperliquid-fills.ts';
 import { type Fatal, type ReadEvent, type Row, type RowReader, readRows, rejected } from './read-rows.ts';
 import {
+  emptyAddresses,
+  fieldNames,
   type KnownAddresses,
-  knowNone,
   readTradeText,
   type TradeField,
   type TradeText,
@@ -108,31 +109,12 @@ interface MappedOptions {
 
 type Columns = Partial<Record<TradeField, string>>;
 
-/** Other names of the fields, as letters and digits only. */
-const synonyms: Record<TradeField, readonly string[]> = {
-  time: ['time', 'timestamp', 'ts', 'blocktime', 'datetime', 'date'],
-  chain: ['chain', 'blockchain', 'network'],
-  trader: ['trader', 'wallet', 'walletaddress', 'address', 'account', 'maker'],
-  token: ['token', 'mint', 'tokenaddress', 'contract', 'contractaddress'],
-  symbol: ['symbol', 'tokensymbol', 'coin', 'ticker'],
-  name: ['name', 'tokenname'],
-  side: ['side', 'type'],
-  amount: ['amount', 'tokenamount', 'size', 'sizetokens', 'quantity', 'qty'],
-  usd: ['usd', 'usdvalue', 'usdamount', 'valueusd', 'sizeusd', 'amountusd'],
-  priceUsd: ['priceusd', 'usdprice', 'price'],
-  tx: ['tx', 'txhash', 'hash', 'transactionhash', 'signature'],
-  orderId: ['orderid', 'oid'],
-  direction: ['direction', 'perppositiontype'],
-  leverage: ['leverage', 'perpleverage'],
-  supply: ['supply', 'totalsupply', 'tokensupply'],
-};
-
 const requiredFields = ['time', 'chain', 'trader', 'token', 'side', 'amount', 'usd'] as const;
 
 /** Reads rows whose columns are named, by a map or by what they are called, for the fields of a trade. */
 function mappedReader(options: MappedOptions): RowReader {
   const known = new Map<string, Columns>();
-  const addresses = knowNone();
+  const addresses = emptyAddresses();
   let last: { keys: string[]; columns: Columns } | undefined;
   function columnsOf(keys: string[]): Columns {
     if (last?.keys === keys) return last.columns;
@@ -190,7 +172,7 @@ function findColumns(keys: string[], map: Record<string, string>): Columns {
   }
   const free = keys.filter((key) => !Object.values(columns).includes(key));
   for (const field of tradeFields) {
-    const column = synonyms[field]
+    const column = fieldNames[field]
       .map((name) => free.find((key) => plain(key) === name))
       .find((key) => key !== undefined);
     if (columns[field] === undefined && column !== undefined) columns[field] = column;

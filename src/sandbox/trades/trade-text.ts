@@ -2,24 +2,27 @@ import { isEvmAddress, isSolanaAddress, normalizeAddress } from '../../model/add
 import { type Chain, chains } from '../../model/chain.ts';
 import type { Trade } from './trade.ts';
 
-/** What a file can say of a trade. */
-export const tradeFields = [
-  'time',
-  'chain',
-  'trader',
-  'token',
-  'symbol',
-  'name',
-  'side',
-  'amount',
-  'usd',
-  'priceUsd',
-  'tx',
-  'orderId',
-  'direction',
-  'leverage',
-  'supply',
-] as const;
+/** What a file can say of a trade, with the names of such columns as letters and digits only. */
+export const fieldNames = {
+  time: ['time', 'timestamp', 'ts', 'blocktime', 'datetime', 'date'],
+  chain: ['chain', 'blockchain', 'network'],
+  trader: ['trader', 'wallet', 'walletaddress', 'address', 'account', 'maker'],
+  token: ['token', 'mint', 'tokenaddress', 'contract', 'contractaddress'],
+  symbol: ['symbol', 'tokensymbol', 'coin', 'ticker'],
+  name: ['name', 'tokenname'],
+  side: ['side', 'type'],
+  amount: ['amount', 'tokenamount', 'size', 'sizetokens', 'quantity', 'qty'],
+  usd: ['usd', 'usdvalue', 'usdamount', 'valueusd', 'sizeusd', 'amountusd'],
+  priceUsd: ['priceusd', 'usdprice', 'price'],
+  tx: ['tx', 'txhash', 'hash', 'transactionhash', 'signature'],
+  orderId: ['orderid', 'oid'],
+  direction: ['direction', 'perppositiontype'],
+  leverage: ['leverage', 'perpleverage'],
+  supply: ['supply', 'totalsupply', 'tokensupply'],
+} as const satisfies Record<string, readonly string[]>;
+
+export type TradeField = keyof typeof fieldNames;
+export const tradeFields = Object.keys(fieldNames) as TradeField[];
 
 /** Addresses and coins that were read before, by how they were written: the same ones stand in most rows of a file. */
 export interface KnownAddresses {
@@ -28,11 +31,9 @@ export interface KnownAddresses {
   coins: Map<string, string>;
 }
 
-export function knowNone(): KnownAddresses {
+export function emptyAddresses(): KnownAddresses {
   return { evm: new Map(), solana: new Map(), coins: new Map() };
 }
-
-export type TradeField = (typeof tradeFields)[number];
 
 /** A trade as a file writes it; a field that is absent or blank is one the file does not say. */
 export type TradeText = Partial<Record<TradeField, string>>;
@@ -51,13 +52,7 @@ const secondsLimit = 1e11;
 const numberFields = new Set<TradeField>(['amount', 'usd', 'priceUsd', 'leverage', 'supply']);
 /** About 10 MB of them. */
 const maxKnown = 100_000;
-const sides = new Map<string, Trade['side']>([
-  ['buy', 'buy'],
-  ['b', 'buy'],
-  ['sell', 'sell'],
-  ['s', 'sell'],
-  ['a', 'sell'],
-]);
+const sides: Readonly<Record<string, Trade['side']>> = { buy: 'buy', b: 'buy', sell: 'sell', s: 'sell', a: 'sell' };
 
 /**
  * The trade of a row, or every reason why it is none, each naming field, value and what is right. `known` is one for a file, and added to;
@@ -88,15 +83,15 @@ export function readTradeText(
   const tokenRule = isPerpChain ? 'a coin of 1 to 32 visible characters' : walletRule;
   const tokenText = given.token || (isPerpChain ? given.symbol : '');
   const token = check('token', readToken(tokenText, chain, known), tokenRule, '');
-  const side = check('side', sides.get(given.side.toLowerCase()), 'buy or sell', 'buy');
-  const amount = check('amount', readAbove(given.amount, 0), 'a number above 0', 1);
+  const side = check('side', readSide(given.side), 'buy or sell', 'buy');
+  const amount = check('amount', readPositive(given.amount), 'a number above 0', 1);
   const usd = readUsd();
   const atMs = check('time', readTime(given.time), 'an ISO 8601 time, or Unix seconds or milliseconds', 0);
   const direction = readDirection();
   const leverage = readLeverage();
   const tx = given.tx === '' ? null : check('tx', readVisible(given.tx, 128), 'up to 128 visible characters', '');
   const orderId = given.orderId && check('orderId', readVisible(given.orderId, 64), 'up to 64 visible characters', '');
-  const supply = given.supply && check('supply', readAbove(given.supply, 0), 'a number above 0', 0);
+  const supply = given.supply && check('supply', readPositive(given.supply), 'a number above 0', 0);
 
   function readUsd(): number {
     const price = readNumber(given.priceUsd);
@@ -113,7 +108,7 @@ export function readTradeText(
   }
   function readLeverage(): number {
     if (given.leverage === '') return 1;
-    const value = check('leverage', readAbove(given.leverage, 0), 'a number above 0', 1);
+    const value = check('leverage', readPositive(given.leverage), 'a number above 0', 1);
     return direction === null && value !== 1 ? check('leverage', undefined, '1 where there is no direction', 1) : value;
   }
 
@@ -205,6 +200,11 @@ function shown(value: string): string {
   return value === '' ? 'is empty' : JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value);
 }
 
+function readSide(text: string): Trade['side'] | undefined {
+  const name = text.toLowerCase();
+  return Object.hasOwn(sides, name) ? sides[name] : undefined;
+}
+
 function readWallet(text: string, chain: Chain, known: KnownAddresses): string | undefined {
   return chain === 'solana' ? readKnown(text, known.solana, isSolanaAddress) : readKnown(text, known.evm, isEvmAddress);
 }
@@ -229,9 +229,9 @@ function readVisible(text: string, limit: number): string | undefined {
   return text.length <= limit && (asciiPattern.test(text) || visiblePattern.test(text)) ? text : undefined;
 }
 
-function readAbove(text: string, floor: number): number | undefined {
+export function readPositive(text: string): number | undefined {
   const value = readNumber(text);
-  return value !== undefined && value > floor ? value : undefined;
+  return value !== undefined && value > 0 ? value : undefined;
 }
 
 function readNotNegative(text: string): number | undefined {

@@ -5,7 +5,7 @@ import { deliveryPreview } from '../../../http/preview.ts';
 import { sameDestination } from '../../../model/http-address.ts';
 import { signedHeader } from '../../../model/webhook-signature.ts';
 import { withSandboxFile } from '../../../sandbox/commands/state-file.ts';
-import { type Triggered, triggered } from '../../../sandbox/commands/view.ts';
+import { type SentEvent, triggered } from '../../../sandbox/commands/view.ts';
 import { sandboxNow } from '../../../sandbox/db/clock.ts';
 import { type Db, openDb } from '../../../sandbox/db/store.ts';
 import { ensureWorld, sandboxPartners } from '../../../sandbox/db/world.ts';
@@ -55,7 +55,7 @@ export async function triggerEvent(input: TriggerInput, context: Context): Promi
   });
 }
 
-async function directly(trigger: Trigger, to: string): Promise<Triggered[]> {
+async function directly(trigger: Trigger, to: string): Promise<SentEvent[]> {
   const { db, input, context } = trigger;
   const { world, options } = context;
   const known = allWebhooks(db).find(({ destinationUrl }) => sameDestination(destinationUrl, to));
@@ -72,7 +72,7 @@ async function directly(trigger: Trigger, to: string): Promise<Triggered[]> {
   return [{ ...idOf(event), uid: null, destinationUrl: to, delivered: ok, status, error }];
 }
 
-async function viaSandbox(trigger: Trigger): Promise<Triggered[]> {
+async function viaSandbox(trigger: Trigger): Promise<SentEvent[]> {
   const { db, input, context } = trigger;
   const { world, options } = context;
   const webhooks = allWebhooks(db).filter(({ uid }) => input.uid === undefined || uid === input.uid);

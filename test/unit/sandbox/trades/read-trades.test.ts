@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import type { ReadOptions } from '../../../../src/sandbox/trades/read-trades.ts';
-import { knowNone, readTime, readTradeText } from '../../../../src/sandbox/trades/trade-text.ts';
+import { emptyAddresses, readTime, readTradeText } from '../../../../src/sandbox/trades/trade-text.ts';
 import { fc } from '../../../support/draw.ts';
 import { collectEvents, countRepeats, inPieces } from '../../../support/read-events.ts';
 
@@ -106,7 +106,7 @@ describe('a CSV', () => {
     const rowOf = (amount: string) =>
       readTradeText(
         { time: '1', chain: 'base', trader: wallet, token: coin, side: 'buy', amount, usd: amount },
-        knowNone(),
+        emptyAddresses(),
       );
     const property = fc.property(text, (amount) => {
       fc.pre(Number(amount) > 0);
