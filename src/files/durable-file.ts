@@ -101,21 +101,30 @@ export function warnOfReaders(file: string, { warn, world }: { warn: (text: stri
 }
 
 function fromDraft(file: string, text: string, settle: (draft: string) => void): void {
-  const draft = draftOf(file);
+  const { draft, handle } = writeDraft(file, text);
   try {
-    const handle = openSync(draft, 'wx', 0o600);
-    try {
-      writeFileSync(handle, text);
-      fsyncSync(handle);
-      removeOldDrafts(dirname(file), fstatSync(handle).mtimeMs);
-    } finally {
-      closeSync(handle);
-    }
+    closeSync(handle);
     settle(draft);
   } finally {
     rmSync(draft, { force: true });
   }
   syncFolder(dirname(file));
+}
+
+/** A draft of a file, synced and open. */
+function writeDraft(file: string, text: string): { draft: string; handle: number } {
+  const draft = draftOf(file);
+  const handle = openSync(draft, 'wx', 0o600);
+  try {
+    writeFileSync(handle, text);
+    fsyncSync(handle);
+    removeOldDrafts(dirname(file), fstatSync(handle).mtimeMs);
+    return { draft, handle };
+  } catch (error) {
+    closeSync(handle);
+    rmSync(draft, { force: true });
+    throw error;
+  }
 }
 
 /** Disk space for a file that is not written yet. */
@@ -130,20 +139,7 @@ const reservedBytes = 4096;
 /** Reserves space for a file, in a draft beside it. Errors: as in `replaceFile`. */
 export function reserveFile(file: string): ReservedFile {
   refuseOther(file, lstatSync(file, { throwIfNoEntry: false }));
-  const draft = draftOf(file);
-  const handle = openSync(draft, 'wx', 0o600);
-  const close = () => {
-    closeSync(handle);
-    rmSync(draft, { force: true });
-  };
-  try {
-    writeFileSync(handle, ' '.repeat(reservedBytes));
-    fsyncSync(handle);
-    removeOldDrafts(dirname(file), fstatSync(handle).mtimeMs);
-  } catch (error) {
-    close();
-    throw error;
-  }
+  const { draft, handle } = writeDraft(file, ' '.repeat(reservedBytes));
   return {
     write: (text) => {
       ftruncateSync(handle, writeSync(handle, text, 0));
@@ -151,7 +147,10 @@ export function reserveFile(file: string): ReservedFile {
       renameSync(draft, file);
       syncFolder(dirname(file));
     },
-    close,
+    close: () => {
+      closeSync(handle);
+      rmSync(draft, { force: true });
+    },
   };
 }
 

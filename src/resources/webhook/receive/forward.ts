@@ -14,14 +14,6 @@ export interface Route {
   eventType?: string;
 }
 
-interface Forwarder {
-  /** Queues a stored delivery for every route that it fits. */
-  queue: (entry: Entry) => void;
-  /** Deliveries that have not been forwarded yet. */
-  waiting: () => number;
-  stop: () => Promise<void>;
-}
-
 interface ForwarderOptions {
   inbox: Inbox;
   routes: readonly Route[];
@@ -54,7 +46,7 @@ const everyLane = '*';
  * Forwards stored deliveries, bytes and headers unchanged: at least once, in order per webhook and route, with retries for as long as it
  * runs. Its checkpoints are on disk: the next start continues. A new route starts with the next delivery.
  */
-export function startForwarder(options: ForwarderOptions): Forwarder {
+export function startForwarder(options: ForwarderOptions) {
   const { inbox, routes, retries = Number.POSITIVE_INFINITY, sleep, now, note, warn } = options;
   const file = join(inbox.folder, 'forwarded.ndjson');
   const reached = new Map<string, number>();
@@ -148,7 +140,9 @@ export function startForwarder(options: ForwarderOptions): Forwarder {
     if (!reached.has(keyOf(url, everyLane))) save({ url, lane: everyLane, seq: inbox.newest });
   if (routes.length > 0) for (const entry of inbox.entries()) queue(entry);
   return {
+    /** Queues a stored delivery for every route that it fits. */
     queue,
+    /** How many deliveries have not been forwarded yet. */
     waiting: () => [...queues.values()].reduce((sum, entries) => sum + entries.length, 0),
     stop: async () => {
       stopping.abort();

@@ -6,7 +6,7 @@ import { exampleEventId } from '../../../model/example-event.ts';
 import { hasSignature, type SignatureHeader, signatureHeader } from '../../../model/webhook-signature.ts';
 import { type EventSummary, eventsOf } from './events.ts';
 import type { Entry, Inbox } from './inbox.ts';
-import { boundConnections, type Connections, type Reception, shareTurns, sliced, startReception } from './reception.ts';
+import { boundConnections, type Reception, shareTurns, sliced, startReception } from './reception.ts';
 import { readHeader, untimelyReason } from './verify.ts';
 
 interface ListenerOptions {
@@ -30,11 +30,6 @@ interface ListenerOptions {
   onDiskError: (error: unknown) => void;
 }
 
-interface Listener {
-  url: string;
-  close: () => Promise<void>;
-}
-
 /** For the head of a request, and for all of it. */
 const [headersMs, requestMs] = [10_000, 30_000];
 /** Parsed in one turn of the event loop, for all connections. */
@@ -49,7 +44,7 @@ const lingerMs = 1000;
  * 405 for anything but POST, 503 where it could not be stored or too much is being received. What senders can make it do before a signature
  * fits is bounded in time, memory and connections. Errors: `config` when the port is in use.
  */
-export async function startListener(options: ListenerOptions): Promise<Listener> {
+export async function startListener(options: ListenerOptions) {
   const connections = boundConnections();
   const services = { ...options, connections, receive: startReception(options) };
   const closing = new WeakSet<Socket>();
@@ -109,7 +104,7 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
   return {
     url: `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`,
     close: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         server.close(() => resolve());
         server.closeIdleConnections();
         setTimeout(() => server.closeAllConnections(), 2000).unref();
@@ -148,7 +143,7 @@ function write(request: IncomingMessage, response: ServerResponse, { status, tex
 }
 
 interface Services extends ListenerOptions {
-  connections: Connections;
+  connections: ReturnType<typeof boundConnections>;
   receive: ReturnType<typeof startReception>;
 }
 

@@ -150,19 +150,13 @@ export function startReception({
 /** Deliveries need a few; the others only wait. */
 const maxConnections = 256;
 
-export interface Connections {
-  add: (socket: Duplex) => void;
-  /** Keeps the connection of a signed delivery open while the work runs, and counts it as the newest then. */
-  keep: <Result>(socket: Duplex, work: () => Promise<Result>) => Promise<Result>;
-}
-
 /** Bounds the open connections: a new one closes the one that has been open for the longest without a signed delivery. */
-export function boundConnections(): Connections {
+export function boundConnections() {
   // Oldest first.
   const open = new Set<Duplex>();
   const kept = new Map<Duplex, number>();
   return {
-    add: (socket) => {
+    add: (socket: Duplex) => {
       open.add(socket);
       socket.once('close', () => open.delete(socket));
       if (open.size <= maxConnections) return;
@@ -172,7 +166,8 @@ export function boundConnections(): Connections {
           return;
         }
     },
-    keep: async (socket, work) => {
+    /** Keeps the connection of a signed delivery open while the work runs, and counts it as the newest then. */
+    keep: async <Result>(socket: Duplex, work: () => Promise<Result>): Promise<Result> => {
       kept.set(socket, (kept.get(socket) ?? 0) + 1);
       try {
         return await work();

@@ -7,22 +7,13 @@ import type { JobState, Plan } from './journal.ts';
 import type { UploadEvent } from './upload.ts';
 
 /** Shows an upload while it runs. */
-export interface UploadDisplay {
-  reading: () => void;
-  read: (addresses: number) => void;
-  planned: (plan: Plan) => void;
-  started: (state: JobState) => void;
-  event: (event: UploadEvent) => Promise<void>;
-  finished: (plan: Plan, atMs: number) => void;
-  result: (answer: object, view: AnyView) => Promise<Result>;
-  stop: () => void;
-}
+export type UploadDisplay = Awaited<ReturnType<typeof showUpload>>;
 
 /** Lines about chunks in a log, however many chunks there are. */
 const maxSteps = 20;
 
 /** Progress on stderr: a spinner on a terminal, lines elsewhere; with `--format ndjson` events on stdout instead. */
-export async function showUpload(context: Context): Promise<UploadDisplay> {
+export async function showUpload(context: Context) {
   const { out } = context.world.io;
   const streams = context.options.format === 'ndjson';
   const progress = await showProgress(context);
@@ -33,21 +24,22 @@ export async function showUpload(context: Context): Promise<UploadDisplay> {
   if (progress.live) context.onWait(waiting);
   return {
     reading: () => (progress.live ? progress.step('reading addresses') : undefined),
-    read: (addresses) => (progress.live ? progress.step(`reading addresses: ${formatCount(addresses)}`) : undefined),
-    planned: ({ job, addresses, chunks, duplicates, rejected }) => {
+    read: (addresses: number) =>
+      progress.live ? progress.step(`reading addresses: ${formatCount(addresses)}`) : undefined,
+    planned: ({ job, addresses, chunks, duplicates, rejected }: Plan) => {
       const extra: string[] = [];
       if (duplicates > 0) extra.push(`${formatCount(duplicates)} repeated`);
       if (rejected > 0) extra.push(`${formatCount(rejected)} bad`);
       const list = `${counted(addresses, 'address', 'es')} in ${counted(chunks, 'chunk', 's')}`;
       progress.done(`upload ${job}: ${list}${extra.length === 0 ? '' : ` (${extra.join(', ')})`}`);
     },
-    started: ({ uid, done, plan: { chunks } }) => {
+    started: ({ uid, done, plan: { chunks } }: JobState) => {
       if (!progress.live) return;
       progress.step(
         uid === undefined ? 'registering the webhook' : `${done.size} of ${counted(chunks, 'chunk', 's')} confirmed`,
       );
     },
-    event: async (event) => {
+    event: async (event: UploadEvent) => {
       if (streams) return write(event);
       switch (event.event) {
         case 'settling':
@@ -64,9 +56,9 @@ export async function showUpload(context: Context): Promise<UploadDisplay> {
         }
       }
     },
-    finished: ({ job }, atMs) =>
+    finished: ({ job }: Plan, atMs: number) =>
       context.note(`upload ${job} was finished at ${formatTime(atMs / 1000)}: nothing was sent.`),
-    result: async (answer, view) => {
+    result: async (answer: object, view: AnyView): Promise<Result> => {
       progress.stop();
       if (!streams) return { kind: 'answer', answer, view };
       await write({ event: 'finished', ...answer });
