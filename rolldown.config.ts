@@ -45,41 +45,12 @@ const demo: Plugin = {
   },
 };
 
-/**
- * cli-table3 is given stand-ins alone (src/output/table.ts), each character one cell wide: how it would measure text of other scripts, with
- * a regular expression of 10 KB that is made anew for each cell, stays out of the bundle.
- */
-const standInWidth: Plugin = {
-  name: 'stand-in-width',
-  resolveId: (id, importer = '') =>
-    id === 'string-width' && importer.includes('cli-table3') ? '\0stand-in-width' : null,
-  load: (id) => (id === '\0stand-in-width' ? 'module.exports = (text) => text.length;' : null),
-};
-
-/** What string-width makes while it is loaded takes 30 ms, and most tables need none of it: here it is made when it is first used. */
-const lateParts: readonly (readonly [is: string, becomes: string])[] = [
-  ['const segmenter = new Intl.Segmenter();', 'let segmenter;'],
-  ['segmenter.segment(', '(segmenter ??= new Intl.Segmenter()).segment('],
-  ['const rgiEmojiRegex = /^\\p{RGI_Emoji}$/v;', 'let rgiEmojiRegex;'],
-  ['rgiEmojiRegex.test(', '(rgiEmojiRegex ??= /^\\p{RGI_Emoji}$/v).test('],
-];
-const lateWidth: Plugin = {
-  name: 'late-width',
-  transform(code, id) {
-    if (!id.endsWith('/node_modules/string-width/index.js') || id.includes('cli-table3')) return null;
-    return lateParts.reduce((text, [is, becomes]) => {
-      if (text.split(is).length !== 2) throw new Error(`string-width has not one ${is}`);
-      return text.replace(is, () => becomes);
-    }, code);
-  },
-};
-
 // One bundle split by command: everything but the database's native package travels inside dist/.
 export default defineConfig({
   input: { main: 'src/main.ts', program: 'src/program.ts', 'jq-thread': 'src/output/jq-thread.ts' },
   platform: 'node',
   external: ['libsql'],
-  plugins: [outlines, contents, jq, demo, standInWidth, lateWidth],
+  plugins: [outlines, contents, jq, demo],
   output: {
     dir: 'dist',
     format: 'cjs',

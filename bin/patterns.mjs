@@ -10,6 +10,7 @@ const builders = [
   'tool/request.ts',
   'output/json.ts',
   'output/safe-text.ts',
+  'output/text-width.ts',
   'resources/webhook/upload/address-file.ts',
   'sandbox/http/fault.ts',
 ];

@@ -1,4 +1,3 @@
-import CliTable from 'cli-table3';
 import type { Palette } from './color.ts';
 import { missing } from './format.ts';
 import { type Grid, type Head, readGrid } from './grid.ts';
@@ -18,7 +17,6 @@ export interface HumanOptions {
 const gap = 2;
 // A column that may be cut is not made narrower than this, nor than its header; nor is the value of a card.
 const minWidth = 8;
-const batch = 10;
 
 /**
  * The answer as people read it: a table that fits the width, or one card an item where it cannot fit; a record as
@@ -182,55 +180,20 @@ function cutCells(grid: Grid, widths: readonly number[], ellipsis: string): Grid
   };
 }
 
-/**
- * cli-table3 measures with string-width 4, which counts marks of most scripts and newer emoji wrongly. So it lays out
- * stand-ins of the right width, which are then replaced by the painted cells; can go when it takes string-width 8. Its
- * time grows with the square of the rows, so it gets them in batches.
- */
 function renderTable(grid: Grid, widths: readonly number[], palette: Palette, rule: string): string {
-  const lines = layOut(grid, widths, rule);
-  const painted = [
-    ...grid.heads.map(({ text }) => ({ text, paint: palette.header(text) })),
-    ...grid.lines.flat().map(({ text, tone = 'plain' }) => ({ text, paint: palette.tone(tone, text) })),
-  ].filter(({ text }) => displayWidth(text) > 0);
-  const next = painted.values();
-  return lines
-    .map((line, index) => (index === 1 ? palette.dim(line) : line.replace(/x+/g, () => next.next().value?.paint ?? '')))
-    .map((line) => `${line.trimEnd()}\n`)
-    .join('');
-}
-
-function layOut(grid: Grid, widths: readonly number[], rule: string): string[] {
-  const standIn = ({ text }: { text: string }) => 'x'.repeat(displayWidth(text));
-  const lines: string[] = [];
-  for (let start = 0; start < grid.lines.length; start += batch) {
-    const table = new CliTable({
-      chars: { ...noBorders, mid: rule, 'mid-mid': rule.repeat(gap), middle: ' '.repeat(gap) },
-      style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0, compact: true },
-      colAligns: grid.heads.map((head) => head.side),
-      colWidths: [...widths],
-      head: start === 0 ? grid.heads.map(standIn) : [],
+  const line = (cells: readonly Shown[], paint: (cell: Shown) => string) => {
+    const padded = cells.map((cell, index) => {
+      const width = displayWidth(cell.text);
+      const text = width === 0 ? '' : paint(cell);
+      const space = ' '.repeat(Math.max(0, (widths[index] ?? 0) - width));
+      return grid.heads[index]?.side === 'right' ? space + text : text + space;
     });
-    table.push(...grid.lines.slice(start, start + batch).map((cells) => cells.map(standIn)));
-    lines.push(...table.toString().split('\n'));
-  }
-  return lines;
+    return `${padded.join(' '.repeat(gap)).trimEnd()}\n`;
+  };
+  const header = line(grid.heads, ({ text }) => palette.header(text));
+  const body = grid.lines.map((cells) => line(cells, ({ text, tone = 'plain' }) => palette.tone(tone, text)));
+  return [header, `${palette.dim(rule.repeat(totalOf(widths)))}\n`, ...body].join('');
 }
-
-const noBorders = {
-  top: '',
-  'top-mid': '',
-  'top-left': '',
-  'top-right': '',
-  bottom: '',
-  'bottom-mid': '',
-  'bottom-left': '',
-  'bottom-right': '',
-  left: '',
-  'left-mid': '',
-  right: '',
-  'right-mid': '',
-};
 
 /** How cards are drawn; `long` says what becomes of values of columns that may be cut. */
 interface CardOptions {
