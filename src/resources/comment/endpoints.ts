@@ -6,7 +6,7 @@ import { firstTenViewers, viewerAddressesSchema, walletSchema } from '../../mode
 import { commentSchema } from '../../model/position.ts';
 
 /** Longest comment, in Unicode code points: what `maxLength` counts in the service's OpenAPI description. Section "Limits". */
-export const longestComment = 9999;
+export const maxCommentCharacters = 9999;
 
 /** `trackExitUntil` is at most this far ahead. Section "Limits". */
 export const maxTrackingMs = 7 * 86_400_000;
@@ -18,14 +18,14 @@ export function countCharacters(text: string): number {
   return count;
 }
 
-const lengthRule = `must be 1 to ${longestComment} characters`;
+const lengthRule = `must be 1 to ${maxCommentCharacters} characters`;
 
 /** The text of a comment: 1 to 9999 characters. */
 export const commentTextSchema = z
   .string()
   .min(1)
-  .refine((text) => countCharacters(text) <= longestComment, lengthRule)
-  .meta({ maxLength: longestComment });
+  .refine((text) => countCharacters(text) <= maxCommentCharacters, lengthRule)
+  .meta({ maxLength: maxCommentCharacters });
 
 const transactionHash = inBody(z.string().min(1), 'transaction hash of the swap; on hyperliquid also an order id', {
   flag: 'tx',

@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts';
 import { codeOf, showUnseen, unseenIn } from '../../output/safe-text.ts';
 import { breakText } from '../../output/text-width.ts';
 import type { Sink } from '../../world.ts';
-import { countCharacters, longestComment } from './endpoints.ts';
+import { countCharacters, maxCommentCharacters } from './endpoints.ts';
 import { signedText, type TextFields, type TextForm } from './signing.ts';
 
 /** A text to be signed, with warnings about the comment in it. */
@@ -43,9 +43,9 @@ function textWarnings(text: string): string[] {
   if (text.normalize('NFC') !== text)
     found.push('the comment is not in Unicode normal form NFC: an app that normalizes it breaks the signature');
   found.push(...unseenWarnings(text));
-  if (units > longestComment && countCharacters(text) <= longestComment)
+  if (units > maxCommentCharacters && countCharacters(text) <= maxCommentCharacters)
     found.push(
-      `the comment has ${units} UTF-16 units: a service that counts those instead of characters refuses more than ${longestComment}`,
+      `the comment has ${units} UTF-16 units: a service that counts those instead of characters refuses more than ${maxCommentCharacters}`,
     );
   return found;
 }
@@ -101,7 +101,7 @@ export function describePreview(preview: Preview, { isTTY, width }: Pick<Sink, '
     `Text to be signed (${layout}, ${count} lines):`,
     ...fields.map((line, index) => numbered(index + 1, line === '' ? '(empty line)' : showUnseen(line))),
     ...lines,
-    `Comment: ${characters} of ${longestComment} characters (Unicode code points, as maxLength of the interface counts), ${bytes} bytes`,
+    `Comment: ${characters} of ${maxCommentCharacters} characters (Unicode code points, as maxLength of the interface counts), ${bytes} bytes`,
     ...warnings.map((warning) => `warning: ${warning}`),
     '',
   ].join('\n');

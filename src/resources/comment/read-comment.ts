@@ -6,7 +6,7 @@ import { openTextFile, readLines } from '../../files/text-file.ts';
 import { secretIn } from '../../keys/private-key.ts';
 import { type Chain, type ChainFamily, chainSchema, chains, familyOf } from '../../model/chain.ts';
 import { showUnseen } from '../../output/safe-text.ts';
-import { countCharacters, longestComment } from './endpoints.ts';
+import { countCharacters, maxCommentCharacters } from './endpoints.ts';
 import { jsonOf, readSigned, type SignedComment, signedProblem } from './signed.ts';
 import { fieldProblem, isServiceName, type TextFields, type TextForm } from './signing.ts';
 
@@ -71,8 +71,8 @@ async function readText({ commentText, textFile }: CommentInput, { world }: Cont
       `--text-file ${textFile}: holds what looks like ${what} (not shown here), and a comment is public`,
     );
   const count = countCharacters(text);
-  if (count >= 1 && count <= longestComment) return text;
-  throw usageError(`--text-file ${textFile}: has ${count} characters, must be 1 to ${longestComment}`);
+  if (count >= 1 && count <= maxCommentCharacters) return text;
+  throw usageError(`--text-file ${textFile}: has ${count} characters, must be 1 to ${maxCommentCharacters}`);
 }
 
 /**
@@ -165,7 +165,8 @@ function fieldMessage(field: string, value: Record<string, unknown>): string {
 
 function lineProblem(fields: TextFields): string | undefined {
   const count = countCharacters(fields.commentText);
-  if (count > longestComment) return `commentText has ${count} characters, at most ${longestComment} are allowed`;
+  if (count > maxCommentCharacters)
+    return `commentText has ${count} characters, at most ${maxCommentCharacters} are allowed`;
   const wrong = fieldProblem(fields);
   if (wrong === undefined) return undefined;
   const shown = wrong.field === 'commentText' ? '' : ` ${fields[wrong.field]}:`;
