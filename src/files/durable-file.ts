@@ -111,7 +111,6 @@ function fromDraft(file: string, text: string, settle: (draft: string) => void):
   syncFolder(dirname(file));
 }
 
-/** A draft of a file, synced and open. */
 function writeDraft(file: string, text: string): { draft: string; handle: number } {
   const draft = draftOf(file);
   const handle = openSync(draft, 'wx', 0o600);
@@ -127,7 +126,6 @@ function writeDraft(file: string, text: string): { draft: string; handle: number
   }
 }
 
-/** Disk space for a file that is not written yet. */
 export interface ReservedFile {
   /** Replaces the file by a line of up to 4 KiB, as `replaceFile` does, without needing more space. Errors: those of the file system. */
   write: (text: string) => void;
@@ -192,7 +190,6 @@ function removeOldDrafts(folder: string, nowMs: number): void {
   }
 }
 
-/** What decides where work in progress is kept. */
 export interface WorkPlace {
   world: World;
   options: { preview: boolean };

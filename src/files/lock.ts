@@ -120,7 +120,6 @@ function ownText({ pid, system }: OwnerWorld): string {
   return JSON.stringify({ pid, started: system.startOf(pid), host: hostname(), token: randomUUID() });
 }
 
-/** `undefined` where the file does not say. */
 function ownerOf(text: string | undefined): Owner | undefined {
   try {
     const owner = parseJson(text ?? '') as Owner | null;

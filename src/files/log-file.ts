@@ -11,7 +11,6 @@ export interface Span {
   length: number;
 }
 
-/** An append-only file of JSON lines. */
 export interface LogFile {
   /** Adds a line; it survives the end of this process, and after `flush` a crash of the machine. */
   append: (entry: object) => Span;
@@ -123,7 +122,6 @@ export function* readPieces(file: string): Generator<Buffer> {
   }
 }
 
-/** The lines of a file, each with its end; the last may have none. */
 function* readLines(file: string): Generator<Buffer> {
   try {
     let parts: Buffer[] = [];

@@ -5,7 +5,6 @@ import { messageOf, SotraError, usageError } from '../errors.ts';
 import { type WorkPlace, workFolder } from './durable-file.ts';
 import { type FileBytes, maxLineBytes } from './text-file.ts';
 
-/** Where stdin comes from. */
 export interface Input {
   in: AsyncIterable<Uint8Array>;
 }
@@ -33,7 +32,6 @@ export function openSource(file: string, { io }: { io: Input }, label: string): 
   return bytesOf(file, io, 262_144);
 }
 
-/** A file that is read more than once. */
 export interface Rereadable {
   open: () => FileBytes;
   /** Removes what was kept of stdin. */

@@ -2,12 +2,10 @@ import { parse } from 'csv-parse/sync';
 import { usageError } from '../errors.ts';
 import { linesOf, maxLineBytes, readBlocks, type TextFile } from './text-file.ts';
 
-/** One row of a CSV or TSV file. */
 export interface TableRow {
   line: number;
   /** Empty where there is a reason. */
   cells: string[];
-  /** As it stands in the file. */
   text: string;
   /** Why it cannot be used: a broken quote, or more or fewer cells than the first row. */
   reason?: string;
@@ -121,7 +119,6 @@ function quotesIn(text: string, separator: Separator): Quotes {
   }
 }
 
-/** The text of a row whose quoted cells continue in the next lines. */
 function joinLines(
   lines: string[],
   index: number,

@@ -72,7 +72,6 @@ function headOf(read: Buffer, rest: AsyncIterator<Buffer>, name: string): Omit<T
   return { head, headEnd, nextLine, isArray, chunks: joined(start, rest) };
 }
 
-/** What was read already, then the rest. */
 async function* joined(start: Buffer, rest: AsyncIterator<Uint8Array>): AsyncGenerator<Buffer> {
   try {
     yield start;

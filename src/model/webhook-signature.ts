@@ -57,7 +57,6 @@ export function signBody(secret: string | Uint8Array, timestamp: string, body: U
   return startSigning(secret).update(signedPrefix(timestamp)).update(body).digest('base64url');
 }
 
-/** What is signed before the body. */
 export function signedPrefix(timestamp: string): string {
   return `${timestamp}.`;
 }

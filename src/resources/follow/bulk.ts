@@ -67,7 +67,6 @@ const maxProfiles = 5000;
 /** Bad lines that an error lists, and those that are warned of. */
 const [maxListed, maxWarned] = [1000, 10];
 
-/** What a source holds. */
 interface BulkPlan {
   entries: number;
   follows: number;
@@ -232,7 +231,6 @@ function bulkCommand(file: string): string {
 /** Limits of one request (the service takes 5 MB). */
 const batchEntries = 1000;
 const batchBytes = 4 * 1024 * 1024;
-/** An entry and its reversal are each a line of a file. */
 const maxEntryBytes = maxLineBytes - 100;
 
 /** The line of an entry, or its place in a JSON array, from 1. */
@@ -260,7 +258,6 @@ export async function* readEntries(source: FileBytes): AsyncGenerator<readonly (
   else for await (const lines of readLines(file)) yield lines.filter(({ text }) => !/^\s*#/.test(text)).map(readLine);
 }
 
-/** Consecutive entries in requests, each within the limits. */
 async function* inBatches(entries: AsyncIterable<NumberedEntry>): AsyncGenerator<Batch> {
   let batch: NumberedEntry[] = [];
   let bytes = 2;

@@ -18,7 +18,6 @@ export interface UndoFile {
   finish: () => Promise<string | null>;
 }
 
-/** Bytes that the reversal of an entry takes in the file. */
 export function undoBytes(entry: BulkEntry): number {
   return Buffer.byteLength(lineOf(entry));
 }

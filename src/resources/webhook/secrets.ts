@@ -124,7 +124,6 @@ export function writeSecret(file: string, secret: string): void {
   replaceFile(file, `${secret}\n`);
 }
 
-/** The start of a secret, the rest starred. */
 export function maskSecret(secret: string): string {
   return `${secret.slice(0, secret.startsWith('whsec_') ? 8 : 2)}***`;
 }
@@ -187,7 +186,6 @@ export async function writeWebhookSecret(uid: string, out: string, context: Cont
   return { kind: 'answer', answer: { uid, secretFile: out }, view: secretWritten };
 }
 
-/** The secret that an upload of this machine keeps. */
 async function uploadedSecret(uid: string, context: Context): Promise<string | undefined> {
   if (context.options.preview) return undefined;
   const { baseUrl } = await serviceId(context);

@@ -23,7 +23,6 @@ export const list: View<WebhookList, Webhook> = {
   empty: 'No webhooks. sotra webhook register --url <address> --file <file> makes one.',
 };
 
-/** Whether a destination checks signatures. */
 export const validated: View<Validation, Validation> = {
   layout: 'record',
   rows: (answer) => [answer],
@@ -140,7 +139,6 @@ function withoutScheme(address: string | null): Shown {
   return { text: address ?? '', short: (address ?? '').replace(/^https:\/\//, '') };
 }
 
-/** The uploads of this machine. */
 export const jobs: View<JobRow[], JobRow> = {
   layout: 'table',
   rows: (answer) => answer,
@@ -189,14 +187,12 @@ export const removedJob: View<RemovedJob, RemovedJob> = {
   ],
 };
 
-/** Where a secret was written. */
 export const secretWritten: View<{ uid: string; secretFile: string }, { uid: string; secretFile: string }> = {
   layout: 'record',
   rows: (answer) => [answer],
   columns: [column.text('uid', 'Webhook', 'uid'), column.text('secretFile', 'Secret', 'the file that was written')],
 };
 
-/** One stored event. */
 export interface EventRow {
   eventId: string;
   eventType: string;
@@ -221,7 +217,6 @@ export const events: View<EventRow[], EventRow> = {
   empty: 'No events are stored. sotra webhook listen receives and stores them.',
 };
 
-/** The outcome of sending an event once more. */
 export interface ReplayRow {
   eventId: string;
   eventType: string;
@@ -253,7 +248,6 @@ export interface Verdict {
   timestamp: number | null;
 }
 
-/** Whether a delivery is what the service sent. */
 export const verdict: View<Verdict, Verdict> = {
   layout: 'record',
   rows: (answer) => [answer],

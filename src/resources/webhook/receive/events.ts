@@ -8,7 +8,6 @@ import { cutText, displayWidth } from '../../../output/text-width.ts';
 export interface EventSummary {
   eventId: string;
   eventType: string;
-  /** The event as it was sent. */
   event: Record<string, unknown>;
 }
 

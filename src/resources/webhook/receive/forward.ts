@@ -153,7 +153,6 @@ export function startForwarder(options: ForwarderOptions) {
   };
 }
 
-/** Events as a line may name them. */
 function eventNames(ids: readonly string[]): string {
   const more = ids.length > 3 ? ` and ${ids.length - 3} more` : '';
   return `event ${ids.slice(0, 3).join(', ')}${more}`;
@@ -181,13 +180,11 @@ export function forwardedHeaders(headers: readonly string[]): string[] {
   return pairs.flatMap(({ key, name, value }) => (dropped.has(key) ? [] : [name, value]));
 }
 
-/** The outcome of one request. */
 export interface Outcome {
   ok: boolean;
   /** 0 where there was no answer. */
   status: number;
   error: string;
-  /** No answer came in time. */
   late: boolean;
   /** No request can carry it. */
   unsendable?: boolean;

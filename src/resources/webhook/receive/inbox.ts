@@ -19,7 +19,6 @@ export interface Delivery {
 
 const version = 1;
 
-/** A delivery as it is stored, one line each. */
 interface StoredDelivery extends Omit<Delivery, 'body'> {
   v: typeof version;
   seq: number;
@@ -32,7 +31,6 @@ interface StoredDelivery extends Omit<Delivery, 'body'> {
   eventTypes: string[];
 }
 
-/** A stored delivery without its body. */
 export interface Entry extends Pick<StoredDelivery, 'seq' | 'atMs' | 'lane' | 'eventIds' | 'eventTypes'> {
   span: Span;
 }

@@ -17,7 +17,6 @@ interface ListenerOptions {
   secrets: readonly string[];
   /** How old a signature may be; `undefined`: any age. */
   toleranceMs: number | undefined;
-  /** Of one delivery. */
   maxBytes: number;
   now: () => number;
   /** Called with the new events of a delivery once they are safe on disk. */

@@ -48,7 +48,6 @@ export function startReception({
   now,
 }: {
   secrets: readonly string[];
-  /** Of one body. */
   maxBytes: number;
   now: () => number;
 }) {

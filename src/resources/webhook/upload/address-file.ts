@@ -15,7 +15,6 @@ import { tryParseJson } from '../../../model/json.ts';
 import { hasWrongChecksum } from '../../../model/keccak.ts';
 import { quotedColumns } from '../../../model/quoted.ts';
 
-/** An address as it stands in a file. */
 export interface AddressLine {
   /** In a JSON array the number of the item. */
   line: number;

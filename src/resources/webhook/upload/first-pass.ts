@@ -88,7 +88,6 @@ async function* typedLines(addresses: readonly string[]): AsyncGenerator<Address
   yield addresses.map((text, index) => ({ line: index + 1, text }));
 }
 
-/** A line that is no address. */
 export interface RejectedLine {
   line: number;
   text: string;
@@ -112,7 +111,6 @@ interface FirstPassOptions extends AddressRules {
   /** File for the normalized list. */
   to: string;
   onRejected: (rejected: RejectedLine) => void;
-  /** Called after each batch. */
   onRead: (addresses: number) => void;
   /** Runs while the list is synced to disk. */
   meanwhile: () => Promise<void>;

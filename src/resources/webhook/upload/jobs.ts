@@ -30,7 +30,6 @@ export async function serviceId(context: Context): Promise<Pick<Plan, 'baseUrl' 
   return { baseUrl, keyId: digestOf(['key', apiKey ?? '']).slice(0, 16) };
 }
 
-/** SHA-256 of a list of texts as hex. */
 export function digestOf(parts: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }
@@ -47,7 +46,6 @@ export function lockJob(
   return takeLock(join(jobs, `to-${name}.lock`), `destination ${destinationUrl}`, world);
 }
 
-/** The file of a job's normalized addresses, one a line. */
 export function addressesFile(folder: string): string {
   return join(folder, 'addresses.txt');
 }
@@ -101,7 +99,6 @@ export function setAside(folder: string): string {
   return aside;
 }
 
-/** Every job of this machine, oldest first. */
 export function listJobs(jobs: string): Job[] {
   return jobNames(jobs)
     .flatMap((name) => {

@@ -63,7 +63,6 @@ export interface JobState {
   finishedMs: number | undefined;
 }
 
-/** The journal's file in a job's folder. */
 export function journalFile(folder: string): string {
   return join(folder, 'journal.ndjson');
 }
@@ -141,7 +140,6 @@ export interface Journal {
 
 const batchMs = 20;
 
-/** Opens the journal of a job that has one. */
 export function openJournal(folder: string, state: JobState): Journal {
   const log = openLog(journalFile(folder));
   const append = (entry: Entry) => {

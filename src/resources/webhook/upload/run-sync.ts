@@ -112,7 +112,6 @@ function* confirmedAddresses(uploads: readonly Job[]): Generator<string> {
     for (const { index, addresses } of readChunks(folder)) if (state.done.has(index)) yield* addresses;
 }
 
-/** The confirmed addresses that are not wanted: how many, and the first. */
 function surplusOf(uploads: readonly Job[], wanted: Pick<AddressSet, 'has'>): { count: number; first: string[] } {
   const surplus = createAddressSet();
   const first: string[] = [];

@@ -216,7 +216,6 @@ async function runJob(
   return await show.result(result, view);
 }
 
-/** The webhooks that other uploads of this machine made. */
 function othersOf({ folder }: Job): Set<string> {
   const others = listJobs(dirname(folder)).filter((other) => other.folder !== folder);
   return new Set(others.flatMap(({ state }) => (state.plan.task === 'register' ? (state.uid ?? []) : [])));

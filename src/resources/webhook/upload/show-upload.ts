@@ -6,7 +6,6 @@ import type { AnyView } from '../../../output/view.ts';
 import type { JobState, Plan } from './journal.ts';
 import type { UploadEvent } from './upload.ts';
 
-/** Shows an upload while it runs. */
 export type UploadDisplay = Awaited<ReturnType<typeof showUpload>>;
 
 /** Lines about chunks in a log, however many chunks there are. */

@@ -29,7 +29,6 @@ interface UploadOptions {
   onEvent: (event: UploadEvent) => Promise<void>;
 }
 
-/** An upload that runs. */
 interface Upload extends UploadOptions {
   journal: Journal;
   retry: RetryPolicy;
@@ -69,9 +68,7 @@ const firstDelayMs = 250;
 const maxDelayMs = 15_000;
 const maxTries = 8;
 
-/**
- * Full jitter, doubling from 250 ms to 15 s; at least a second after a 429. Eight tries, or no more requests than `--retries` allows.
- */
+/** Full jitter, doubling from 250 ms to 15 s; at least a second after a 429. Eight tries, or as many requests as `--retries` allows. */
 export function createRetryPolicy({ world, options }: Pick<Context, 'world' | 'options'>): RetryPolicy {
   const { retries } = options;
   return {
@@ -284,7 +281,6 @@ async function sendChunks(upload: Upload): Promise<void> {
 interface SentChunk {
   chunk: number;
   addresses: number;
-  /** How often it was sent. */
   sends: number;
 }
 
