@@ -1,14 +1,11 @@
 import type { Db } from './store.ts';
 
-/** The last moment that the sandbox's clock may show, in Unix milliseconds: the end of the year 9999. */
+/** The last moment that the sandbox's clock may show: the end of the year 9999. */
 export const latestMs = Date.UTC(10_000, 0, 1) - 1;
-
-const readMeta = (db: Db, key: string) =>
-  db.get<{ value: string }>('SELECT value FROM meta WHERE key = ?', [key])?.value;
 
 /** A stored fact about the world; `undefined` when it was never set. */
 export function getMeta(db: Db, key: string): string | undefined {
-  return readMeta(db, key);
+  return db.get<{ value: string }>('SELECT value FROM meta WHERE key = ?', [key])?.value;
 }
 
 /** Stores a fact about the world. */
@@ -26,9 +23,9 @@ export function sandboxNow(db: Db, realNowMs: number): number {
 
 /** The sandbox's time by the real one, both in Unix milliseconds, as the clock is set now. */
 export function clockOf(db: Db): (realNowMs: number) => number {
-  const frozen = readMeta(db, 'clock.frozenMs');
+  const frozen = getMeta(db, 'clock.frozenMs');
   if (frozen !== undefined) return () => Number(frozen);
-  const offsetMs = Number(readMeta(db, 'clock.offsetMs') ?? 0);
+  const offsetMs = Number(getMeta(db, 'clock.offsetMs') ?? 0);
   return (realNowMs) => realNowMs + offsetMs;
 }
 
@@ -37,11 +34,11 @@ export function freezeClock(db: Db, atMs: number): void {
   setMeta(db, 'clock.frozenMs', String(atMs));
 }
 
-/** Moves the clock forward by some milliseconds, whether it stands or runs. */
+/** Moves the clock forward, frozen or not. */
 export function advanceClock(db: Db, byMs: number): void {
   db.transaction(() => {
-    const frozen = readMeta(db, 'clock.frozenMs');
+    const frozen = getMeta(db, 'clock.frozenMs');
     if (frozen !== undefined) setMeta(db, 'clock.frozenMs', String(Number(frozen) + byMs));
-    else setMeta(db, 'clock.offsetMs', String(Number(readMeta(db, 'clock.offsetMs') ?? 0) + byMs));
+    else setMeta(db, 'clock.offsetMs', String(Number(getMeta(db, 'clock.offsetMs') ?? 0) + byMs));
   });
 }

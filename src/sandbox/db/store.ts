@@ -24,18 +24,18 @@ export interface Db {
   longTransaction: <T>(act: () => Promise<T>) => Promise<T>;
   /** Like a transaction, but `false`, with nothing done, where another process is writing just now. */
   tryTransaction: (act: () => void) => boolean;
-  /** How long a write waits for another process's from now on; 20 s at first. Nothing else happens in this process meanwhile. */
+  /** How long a write waits for that of another process, 20 s at first; nothing else happens in this process meanwhile. */
   setBusyTimeout: (ms: number) => void;
-  /** Another text after every change of the database, by whatever process; equal texts mean equal data. */
+  /** Another text after every change of the database, by any process. */
   version: () => string;
   close: () => void;
 }
 
 const busyTimeoutMs = 20_000;
 const cacheKib = 65_536;
-/** Of a new database: a position with its lots fits whole into a page, which holds several; with 4096 an import takes a seventh longer. */
+/** A position with its lots fits into a page; with 4096 an import takes a seventh longer. */
 const pageBytes = 16_384;
-/** Pages in the log before they go into the database: writes to the same pages, as those of `follow bulk`, are then copied once. */
+/** With more pages in the log, those that `follow bulk` writes again and again go into the database less often. */
 const checkpointPages = 4000;
 
 /** The database was written by another version of sotra, which had other tables. */
@@ -84,10 +84,7 @@ function makeFile(file: string): void {
   closeSync(openStateFile(file, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT));
 }
 
-/**
- * SQLite itself does not wait for this change (its busy timeout holds for reads and writes): where several processes open a new file at once,
- * we do.
- */
+/** SQLite's busy timeout holds for reads and writes, and not for this change, which several processes may make at once to a new file. */
 function useWal(raw: Libsql.Database): void {
   const napMs = 5;
   for (let left = busyTimeoutMs / napMs; ; left -= 1) {
@@ -108,35 +105,34 @@ export function isLocked(error: unknown): boolean {
 
 function wrap(raw: Libsql.Database, file: string): Db {
   const statements = new Map<string, Libsql.Statement>();
-  let depth = 0;
   let ownChanges = 0;
   let timeoutMs = busyTimeoutMs;
   const prepare = (sql: string): Libsql.Statement => {
-    const known = statements.get(sql);
-    if (known) return known;
-    const made = raw.prepare(sql);
-    statements.set(sql, made);
-    return made;
+    const known = statements.get(sql) ?? raw.prepare(sql);
+    statements.set(sql, known);
+    return known;
+  };
+  /** What `act` gives; its error says in which file. */
+  const named = <T>(act: () => T): T => {
+    try {
+      return act();
+    } catch (error) {
+      if (error instanceof Error) error.message = `${error.message} (${file})`;
+      throw error;
+    }
   };
   const change = (sql: string, params: readonly SqlValue[]): Libsql.RunResult => {
-    const result = naming(file, () => prepare(sql).run(params));
+    const result = named(() => prepare(sql).run(params));
     ownChanges += result.changes;
     return result;
   };
-  const begin = () => {
-    naming(file, () => raw.exec('BEGIN IMMEDIATE'));
-    depth = 1;
-  };
-  const commit = () => {
-    depth = 0;
-    naming(file, () => raw.exec('COMMIT'));
-  };
-  /** SQLite has already done it after an error such as a full disk. */
+  const begin = () => named(() => raw.exec('BEGIN IMMEDIATE'));
+  const commit = () => named(() => raw.exec('COMMIT'));
   const rollback = () => {
-    depth = 0;
-    if (raw.inTransaction) naming(file, () => raw.exec('ROLLBACK'));
+    // After an error such as a full disk SQLite has already done it.
+    if (raw.inTransaction) raw.exec('ROLLBACK');
   };
-  const finished = <T>(act: () => T): T => {
+  const committed = <T>(act: () => T): T => {
     try {
       const result = act();
       commit();
@@ -146,10 +142,9 @@ function wrap(raw: Libsql.Database, file: string): Db {
       throw error;
     }
   };
-  const all = <Row>(sql: string, params: readonly SqlValue[] = []) => prepare(sql).all(params) as Row[];
   return {
     file,
-    all,
+    all: <Row>(sql: string, params: readonly SqlValue[] = []) => prepare(sql).all(params) as Row[],
     get: <Row>(sql: string, params: readonly SqlValue[] = []) => {
       const row = prepare(sql).get(params) as (Row & { _metadata?: unknown }) | undefined;
       if (row !== undefined) delete row._metadata; // the driver's own timing, not a column
@@ -158,9 +153,9 @@ function wrap(raw: Libsql.Database, file: string): Db {
     insert: (sql, params) => Number(change(sql, params).lastInsertRowid),
     run: (sql, params = []) => change(sql, params).changes,
     transaction: (act) => {
-      if (depth > 0) return act();
+      if (raw.inTransaction) return act();
       begin();
-      return finished(act);
+      return committed(act);
     },
     longTransaction: async (act) => {
       begin();
@@ -174,7 +169,7 @@ function wrap(raw: Libsql.Database, file: string): Db {
       }
     },
     tryTransaction: (act) => {
-      if (depth > 0) return false;
+      if (raw.inTransaction) return false;
       raw.exec('PRAGMA busy_timeout = 0');
       try {
         begin();
@@ -183,7 +178,7 @@ function wrap(raw: Libsql.Database, file: string): Db {
       } finally {
         raw.exec(`PRAGMA busy_timeout = ${timeoutMs}`);
       }
-      finished(act);
+      committed(act);
       return true;
     },
     setBusyTimeout: (ms) => {
@@ -195,19 +190,7 @@ function wrap(raw: Libsql.Database, file: string): Db {
   };
 }
 
-/** What `act` gives; its error says in which file. */
-function naming<T>(file: string, act: () => T): T {
-  try {
-    return act();
-  } catch (error) {
-    if (error instanceof Error) error.message = `${error.message} (${file})`;
-    throw error;
-  }
-}
-
-/**
- * Refuses a database that is not ours before anything is written to it. One statement: another process may be making the tables meanwhile.
- */
+/** Refuses the database of another program before anything is written. One statement, as another process may be making the tables. */
 function checkOwn(db: Db, replace: boolean): void {
   const found = db.get<{ version: number; tables: number; ours: number }>(
     `SELECT (SELECT user_version FROM pragma_user_version) AS version, COUNT(*) AS tables, COUNT(CASE name WHEN 'partner' THEN 1 END) AS ours
