@@ -61,12 +61,13 @@ export function recoverAddress(message: Uint8Array, bytes: Uint8Array): Recovere
   const signature = attempt(() => secp256k1.Signature.fromBytes(bytes.subarray(0, 64), 'compact'));
   if (signature === undefined) return refuse('r or s is outside the range of the curve');
   if (signature.hasHighS()) return refuse('s is in the upper half of its range (malleable)');
-  const point = attempt(() => secp256k1.Point.fromBytes(Buffer.from([2, ...bytes.subarray(0, 32)])));
-  if (point === undefined) return refuse('r belongs to no point of the curve');
   const prefix = new TextEncoder().encode(`\x19Ethereum Signed Message:\n${message.length}`);
   const digest = keccak256(Buffer.concat([prefix, message]));
   const key = attempt(() => signature.addRecoveryBit(v - 27).recoverPublicKey(digest));
-  if (key === undefined) return refuse('it recovers to no key');
+  if (key === undefined) {
+    const point = attempt(() => secp256k1.Point.fromBytes(Buffer.from([2, ...bytes.subarray(0, 32)])));
+    return refuse(point === undefined ? 'r belongs to no point of the curve' : 'it recovers to no key');
+  }
   const hash = keccak256(key.toBytes(false).subarray(1));
   return { ok: true, address: checksumAddress(Buffer.from(hash.subarray(12)).toString('hex')) };
 }
