@@ -6,7 +6,7 @@ import type { Endpoint, InputOf, Params } from './contract/endpoint.ts';
 import { createFitCheck } from './contract/fits.ts';
 import { encodeRequest, type WireRequest } from './contract/request.ts';
 import { SotraError } from './errors.ts';
-import type { Answer, CallEvent, Caller } from './http/client.ts';
+import type { Answer, Caller } from './http/client.ts';
 import { buildRequest, callEndpoint, sendRequest } from './http/client.ts';
 import { RequestPreview } from './http/preview.ts';
 import { hidingKey } from './http/secrets.ts';
@@ -53,7 +53,7 @@ export interface Context {
   close: () => Promise<void>;
 }
 
-interface Surroundings {
+interface ContextOptions {
   world: World;
   options: GlobalOptions;
   program: KnownCommands;
@@ -63,7 +63,7 @@ interface Surroundings {
 
 const defaultRetries = 2;
 
-export function createContext({ world, options, program, say, stream }: Surroundings): Context {
+export function createContext({ world, options, program, say, stream }: ContextOptions): Context {
   const service = once(() => findService(world, options));
   const dataDirectory = async () => (await import('./settings/store.ts')).dataDirectory(world);
   const sandboxFile = async () => join(await dataDirectory(), 'sandbox.db');
@@ -82,34 +82,27 @@ export function createContext({ world, options, program, say, stream }: Surround
       : (await import('./http/observe.ts')).openTrace(options.traceFile, world.version),
   );
   let tellWait: Parameters<Context['onWait']>[0] = () => undefined;
-  const observe = async (): Promise<Caller['observe']> => {
-    const watching = options.verbose || options.include || options.traceFile !== undefined;
-    const watch = watching
-      ? (await import('./http/observe.ts')).watchCall({
-          say: options.verbose ? say : undefined,
-          heads: options.include ? heads : undefined,
-          trace: await trace(),
-          now: world.now,
-        })
-      : () => undefined;
-    return (event) => {
-      watch(event);
-      if (event.kind === 'wait') tellWait(event);
-    };
-  };
+  const watches = options.verbose || options.include || options.traceFile !== undefined;
+  const watchOne = async () =>
+    (await import('./http/observe.ts')).watchCall({
+      say: options.verbose ? say : undefined,
+      heads: options.include ? heads : undefined,
+      trace: await trace(),
+      now: world.now,
+    });
   let waitsInSilence = !world.io.err.isTTY || options.quiet || options.verbose || options.plain;
-  const waiting = once(async () => {
+  const spinner = once(async () => {
     const { showWaiting } = await import('./output/progress.ts');
     const { noColor, ascii } = options;
     return showWaiting({ err: world.io.err, noColor, unicode: !ascii, now: world.now });
   });
-  const observers = async (kind: Service['kind']) => {
-    const told = await observe();
-    if (waitsInSilence || kind === 'sandbox') return told;
-    const shown = await waiting();
-    return (event: CallEvent) => {
-      told(event);
-      shown.observe(event);
+  const observerFor = async (kind: Service['kind']): Promise<Caller['observe']> => {
+    const watch = watches ? await watchOne() : undefined;
+    const shown = waitsInSilence || kind === 'sandbox' ? undefined : await spinner();
+    return (event) => {
+      watch?.(event);
+      if (event.kind === 'wait') tellWait(event);
+      shown?.observe(event);
     };
   };
   const fits = createFitCheck();
@@ -145,7 +138,7 @@ export function createContext({ world, options, program, say, stream }: Surround
         misfits += 1;
         warn(text);
       },
-      observe: preview ? () => undefined : await observers(kind),
+      observe: preview ? () => undefined : await observerFor(kind),
     };
   };
   const context: Context = {
@@ -193,7 +186,7 @@ export function createContext({ world, options, program, say, stream }: Surround
     },
     stopWaiting: () => {
       waitsInSilence = true;
-      if (waiting.started()) void waiting().then((shown) => shown.stop());
+      if (spinner.started()) void spinner().then((shown) => shown.stop());
     },
     close: async () => {
       context.stopWaiting();

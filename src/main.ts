@@ -5,7 +5,7 @@ import packageFile from '../package.json' with { type: 'json' };
 import type { Shell } from './cli/outline.ts';
 import { SotraError } from './errors.ts';
 import { ClosedPipe, colorLevel, lineWidth } from './output/io.ts';
-import { type Placed, programOf } from './program.ts';
+import { type ModuleOutline, programOf } from './program.ts';
 import { run } from './run.ts';
 import type { Sink, World } from './world.ts';
 
@@ -154,7 +154,7 @@ const world: World = {
 };
 
 // Written by the build and by `npm run gen`, so that help and completion load no command.
-const outlines: Placed[] = JSON.parse(readFileSync(new URL('./outlines.json', import.meta.url), 'utf8'));
+const outlines: ModuleOutline[] = JSON.parse(readFileSync(new URL('./outlines.json', import.meta.url), 'utf8'));
 
 const scripts = { bash: 'sotra.bash', zsh: '_sotra', fish: 'sotra.fish', powershell: 'sotra.ps1' };
 const completion = async (shell: Shell) =>

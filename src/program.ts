@@ -30,21 +30,21 @@ const modules: readonly (() => Promise<Commands>)[] = [
 ];
 
 /** With the index of the module of its command. */
-export type Placed = Outline & { module: number };
+export type ModuleOutline = Outline & { module: number };
 
-export function programOf(outlines: readonly Placed[], completion: Program['completion']): Program {
-  const load = async ({ words, module }: Placed) => {
+export function programOf(outlines: readonly ModuleOutline[], completion: Program['completion']): Program {
+  const load = async ({ words, module }: ModuleOutline) => {
     const { commands } = (await modules[module]?.()) ?? { commands: [] };
     const found = commands.find((command) => command.words.join(' ') === words.join(' '));
     if (found === undefined)
       throw new Error(`no command ${words.join(' ')} where it should be: the build is not whole`);
     return found;
   };
-  return { outlines, load: (outline) => load(outline as Placed), completion };
+  return { outlines, load: (outline) => load(outline as ModuleOutline), completion };
 }
 
 /** Every command as data, in the order of help: by noun, and within a noun by endpoint. */
-export async function outlineAll(): Promise<readonly Placed[]> {
+export async function outlineAll(): Promise<readonly ModuleOutline[]> {
   const { outlineOf } = await import('./cli/command.ts');
   const { endpoints } = await import('./resources/index.ts');
   const ids = endpoints.map(({ id }): string => id);
@@ -53,11 +53,11 @@ export async function outlineAll(): Promise<readonly Placed[]> {
   const outlined = loaded.flatMap(({ commands }, module) =>
     commands.map(async (command) => ({ ...(await outlineOf(command)), module })),
   );
-  const place = ({ words, endpoint }: Placed) => [
+  const place = ({ words, endpoint }: ModuleOutline) => [
     nouns.indexOf(words[0]),
     endpoint === undefined ? ids.length : ids.indexOf(words.join('.')),
   ];
-  const before = (a: Placed, b: Placed) => {
+  const before = (a: ModuleOutline, b: ModuleOutline) => {
     const [[nounA = 0, idA = 0], [nounB = 0, idB = 0]] = [place(a), place(b)];
     return nounA - nounB || idA - idB;
   };

@@ -2,7 +2,7 @@ import type { Program, Result } from './cli/command.ts';
 import type { GlobalOptions } from './cli/globals.ts';
 import { helpText } from './cli/help.ts';
 import { type KnownNames, mentionsAlias, readInput, resolveAliases } from './cli/input.ts';
-import { findCommand, type Parsed, parse } from './cli/parse.ts';
+import { type CommandLine, findCommand, parse } from './cli/parse.ts';
 import type { Context } from './context.ts';
 import { errorObject, maxShownBody, SotraError, seeHelp, toSotraError, usageError } from './errors.ts';
 import { RequestPreview } from './http/preview.ts';
@@ -102,7 +102,7 @@ async function runCommand(
 }
 
 async function textOf(
-  parsed: Exclude<Parsed, { kind: 'run' }>,
+  parsed: Exclude<CommandLine, { kind: 'run' }>,
   { outlines, completion }: Program,
   { version, width, json }: { version: string; width: number; json: boolean },
 ): Promise<string> {

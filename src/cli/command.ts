@@ -8,7 +8,7 @@ import type { Field, KnownCommands, Outline, Use } from './outline.ts';
 /** The result of a command; the runner prints it. */
 export type Result =
   /** `text` is the JSON exactly as received. */
-  | (Pictured & {
+  | (ChartOption & {
       kind: 'answer';
       answer: unknown;
       text?: string;
@@ -17,11 +17,11 @@ export type Result =
       exitCode?: number;
     })
   /** Printed as they come; `live`: each batch at once, also on a terminal. */
-  | (Pictured & { kind: 'items'; batches: AsyncIterable<readonly unknown[]>; view: AnyView; live?: boolean })
+  | (ChartOption & { kind: 'items'; batches: AsyncIterable<readonly unknown[]>; view: AnyView; live?: boolean })
   | { kind: 'text'; text: string }
   | { kind: 'none'; exitCode?: number };
 
-interface Pictured {
+interface ChartOption {
   /** Draw the chart of the view instead of its table. */
   chart?: boolean;
 }

@@ -1,10 +1,10 @@
 import { Argument, CommanderError, Command as Node, Option } from 'commander';
 import { type SotraError, seeHelp, usageError } from '../errors.ts';
 import { globalFlags } from './globals.ts';
-import type { Field, Outline, Typed } from './outline.ts';
+import type { Field, Outline, TypedInput } from './outline.ts';
 
 type ReadArgv =
-  | { kind: 'run'; outline: Outline; typed: Typed; globals: Record<string, unknown> }
+  | { kind: 'run'; outline: Outline; typed: TypedInput; globals: Record<string, unknown> }
   | { kind: 'help'; words: readonly string[] }
   | { kind: 'version' };
 
@@ -89,7 +89,7 @@ function optionsOf(field: Field): Option[] {
   });
 }
 
-function typedOf(node: Node, fields: readonly Field[]): Typed {
+function typedOf(node: Node, fields: readonly Field[]): TypedInput {
   const options = node.optsWithGlobals();
   let position = 0;
   const entries = fields.map((field) => {

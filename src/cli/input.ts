@@ -2,7 +2,7 @@ import { describeKind, readItem } from '../contract/kind.ts';
 import { missingInputs, usageError } from '../errors.ts';
 import { nearest } from '../model/nearest.ts';
 import type { Command } from './command.ts';
-import type { Field, Typed } from './outline.ts';
+import type { Field, TypedInput } from './outline.ts';
 
 /** A longer value is described by its length. */
 const maxShownLength = 200;
@@ -14,7 +14,7 @@ const maxShownLength = 200;
 export function readInput(
   fields: readonly Field[],
   { params, oneOf = [] }: Pick<Command, 'params' | 'oneOf'>,
-  typed: Typed,
+  typed: TypedInput,
 ): Record<string, unknown> {
   const input: Record<string, unknown> = {};
   const missing = [
@@ -40,7 +40,7 @@ function eitherOf(fields: readonly Field[], keys: readonly string[]): { label: s
   return { label: either.map(({ label }) => label).join(' or '), help: either[0]?.help ?? '' };
 }
 
-function readField(field: Field, typed: Typed[string]): unknown {
+function readField(field: Field, typed: TypedInput[string]): unknown {
   if (typed === undefined || typeof typed === 'boolean') return typed;
   if (field.kind.nullable && typed === 'null') return null;
   if (!field.kind.list) return readOne(field, String(typed));
@@ -82,8 +82,8 @@ export const aliasPattern = /^@[A-Za-z0-9][\w.-]{0,31}$/;
 const shortened = /^(0x[0-9a-f]{4}|[1-9A-HJ-NP-Za-km-z]{4})(?:…|\.\.\.)([0-9a-z]{4})$/i;
 
 /** Whether a saved name or a shortened address may have been typed. */
-export function mentionsAlias(fields: readonly Field[], typed: Typed): boolean {
-  const holdsOne = (value: Typed[string]) =>
+export function mentionsAlias(fields: readonly Field[], typed: TypedInput): boolean {
+  const holdsOne = (value: TypedInput[string]) =>
     [value].flat().some((text) => typeof text === 'string' && /(^|,)@|…|\.\.\./.test(text));
   return fields.some((field) => field.identifier !== undefined && holdsOne(typed[field.key]));
 }
@@ -99,7 +99,11 @@ export interface KnownNames {
  * What was typed, with saved names and shortened addresses replaced in the inputs that accept an identifier. Errors: `usage` for an
  * unknown name, and for a shortened address that matches none or several.
  */
-export async function resolveAliases(fields: readonly Field[], typed: Typed, known: KnownNames): Promise<Typed> {
+export async function resolveAliases(
+  fields: readonly Field[],
+  typed: TypedInput,
+  known: KnownNames,
+): Promise<TypedInput> {
   const resolved = { ...typed };
   for (const field of fields) {
     const value = typed[field.key];

@@ -41,7 +41,7 @@ export interface Field {
 }
 
 /** What was typed, by field key: text, or true/false for yes/no flags. */
-export type Typed = Readonly<Record<string, string | readonly string[] | boolean | undefined>>;
+export type TypedInput = Readonly<Record<string, string | readonly string[] | boolean | undefined>>;
 
 export interface ColumnOutline {
   key: string;

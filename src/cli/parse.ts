@@ -2,10 +2,10 @@ import { usageError } from '../errors.ts';
 import { nearest } from '../model/nearest.ts';
 import type { Program } from './command.ts';
 import { type GlobalOptions, globalFlags, readGlobals, refuseUnusedFlags } from './globals.ts';
-import { type Outline, type Shell, shells, type Typed } from './outline.ts';
+import { type Outline, type Shell, shells, type TypedInput } from './outline.ts';
 
-export type Parsed =
-  | { kind: 'run'; outline: Outline; typed: Typed; options: GlobalOptions }
+export type CommandLine =
+  | { kind: 'run'; outline: Outline; typed: TypedInput; options: GlobalOptions }
   | { kind: 'help'; words: readonly string[] }
   | { kind: 'version' }
   | { kind: 'completion'; shell: Shell };
@@ -17,7 +17,7 @@ export type Parsed =
 export async function parse(
   typedArgv: readonly string[],
   program: Pick<Program, 'outlines' | 'load'>,
-): Promise<Parsed> {
+): Promise<CommandLine> {
   const { outlines } = program;
   const argv = helpAsFlag(typedArgv, outlines);
   const text = textRequest(argv, outlines);
@@ -46,7 +46,7 @@ export function findCommand(argv: readonly string[], outlines: readonly Outline[
     .sort((a, b) => b.words.length - a.words.length)[0];
 }
 
-function textRequest(argv: readonly string[], outlines: readonly Outline[]): Parsed | undefined {
+function textRequest(argv: readonly string[], outlines: readonly Outline[]): CommandLine | undefined {
   const [first = '', second = ''] = argv;
   if (argv.length === 1 && ['--version', '-V', '-v', 'version'].includes(first)) return { kind: 'version' };
   const named = second === 'pwsh' ? 'powershell' : second;

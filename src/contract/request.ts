@@ -52,19 +52,19 @@ function hasBody(endpoint: AnyEndpoint): boolean {
   return Object.values(endpoint.params).some((param) => param.place === 'body');
 }
 
-export interface Incoming {
+export interface RequestParts {
   path: Readonly<Record<string, string>>;
   query: URLSearchParams;
   body: unknown;
 }
 
 /** `ignored`: query names and body fields that were not read. */
-export type Decoded =
+export type DecodeResult =
   | { ok: true; input: Record<string, unknown>; ignored: readonly string[] }
   | { ok: false; problem: string };
 
 /** The checked input of a request; the inverse of `encodeRequest`. `problem` names the field as the request does. */
-export function decodeRequest(endpoint: AnyEndpoint, incoming: Incoming, overrides: WireNames = {}): Decoded {
+export function decodeRequest(endpoint: AnyEndpoint, incoming: RequestParts, overrides: WireNames = {}): DecodeResult {
   const input: Record<string, unknown> = {};
   const read = new Set<string>();
   for (const [key, param] of Object.entries(endpoint.params)) {
@@ -113,7 +113,7 @@ interface Raw {
   problem?: string;
 }
 
-function readRaw(key: string, param: Param, name: string, incoming: Incoming): Raw {
+function readRaw(key: string, param: Param, name: string, incoming: RequestParts): Raw {
   const { body, query } = incoming;
   if (param.place === 'path') return { name, value: incoming.path[key] };
   if (param.place === 'document') return { name, value: body };

@@ -62,8 +62,8 @@ export interface Answer<T = unknown> {
   attempts: number;
 }
 
-type Received = Omit<Answer, 'attempts'>;
-type Read = Omit<Received, 'body'>;
+type AttemptAnswer = Omit<Answer, 'attempts'>;
+type ParsedAnswer = Omit<AttemptAnswer, 'body'>;
 
 /**
  * The answer of one endpoint to a checked input; `link` replaces its address. Errors: by status (`key-refused`, `not-found`, ...),
@@ -146,9 +146,9 @@ export async function sendRequest(wire: WireRequest, caller: Caller): Promise<An
   }
 }
 
-type Attempt = { answer: Received } | Failed;
+type Attempt = { answer: AttemptAnswer } | AttemptFailure;
 
-interface Failed {
+interface AttemptFailure {
   failure: Failure;
   error: SotraError;
   to?: string | undefined;
@@ -181,7 +181,7 @@ async function followed(
   }
 }
 
-function nextPlace({ failure, to }: Failed, from: URL): URL | undefined {
+function nextPlace({ failure, to }: AttemptFailure, from: URL): URL | undefined {
   if (!('status' in failure) || ![301, 302, 303, 307, 308].includes(failure.status)) return undefined;
   if (to === undefined || !URL.canParse(to, from.href)) return undefined;
   const url = new URL(to, from);
@@ -229,7 +229,7 @@ async function attemptOnce(request: HttpRequest, caller: Caller, deadlineMs: num
   }
 }
 
-function readAnswer(text: string, status: number, requestId: string | undefined, caller: Caller): Read {
+function readAnswer(text: string, status: number, requestId: string | undefined, caller: Caller): ParsedAnswer {
   if (text.trim() === '' && status === 204) return { data: null, text: 'null', status, requestId };
   try {
     return { data: parseJson(text), text, status, requestId };

@@ -49,7 +49,7 @@ function endOfValue(text: string, from: number, slashes: number): number {
   return text.length;
 }
 
-interface Told {
+interface KeyedAnswer {
   status: number;
   headers: HttpAnswer['headers'];
   text: string;
@@ -57,7 +57,7 @@ interface Told {
 }
 
 /** Hides the key in an answer that repeats it. */
-export type KeyHiding = <T extends Told>(answer: T) => T;
+export type KeyHiding = <T extends KeyedAnswer>(answer: T) => T;
 
 /**
  * Replaces the key by three stars in headers and body of an answer, whatever its spelling; in a 2xx answer not where the case differs,
@@ -73,7 +73,7 @@ export function hidingKey(key: string | null): KeyHiding {
 
 type Hide = (text: string) => string;
 
-function hideIn<T extends Told>(answer: T, hideAny: Hide, hideExact: Hide): T {
+function hideIn<T extends KeyedAnswer>(answer: T, hideAny: Hide, hideExact: Hide): T {
   const headers = Object.fromEntries(
     Object.entries(answer.headers).map(([name, value]) => [
       hideAny(name),

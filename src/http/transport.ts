@@ -6,7 +6,7 @@ import { usageError } from '../errors.ts';
 import type { Limits, Timing, Transport } from '../world.ts';
 import { NetworkFailure } from './failures.ts';
 
-interface Setting {
+interface TransportOptions {
   now: () => number;
   node: string;
   env: Readonly<Record<string, string | undefined>>;
@@ -21,7 +21,12 @@ export type StartTimer = (act: () => void, ms: number) => { refresh: () => void;
  * A transport over real sockets, keeping connections alive until `close`; through a proxy where HTTPS_PROXY, HTTP_PROXY and NO_PROXY say
  * so, but never to this machine. `send` throws NetworkFailure.
  */
-export async function createTransport({ now, node, env, startTimer = nodeTimer }: Setting): Promise<Transport> {
+export async function createTransport({
+  now,
+  node,
+  env,
+  startTimer = nodeTimer,
+}: TransportOptions): Promise<Transport> {
   // Before Node 22 a short process waits at exit for V8 to optimize undici's parser (about 60 ms).
   if (Number.parseInt(node, 10) < 22) setFlagsFromString('--liftoff-only');
   const { default: buildConnector } = await import('undici/lib/core/connect.js');
@@ -31,7 +36,7 @@ export async function createTransport({ now, node, env, startTimer = nodeTimer }
   return {
     async send(request, limits) {
       const started = now();
-      const patience = patienceOf(limits, startTimer);
+      const deadline = startDeadline(limits, startTimer);
       try {
         const answer = await ask({
           origin: request.url.origin,
@@ -42,13 +47,13 @@ export async function createTransport({ now, node, env, startTimer = nodeTimer }
           // undici counts in whole seconds; our limits are exact.
           headersTimeout: 0,
           bodyTimeout: 0,
-          signal: patience.signal,
+          signal: deadline.signal,
         });
         const timing = { ...takeLatest(started), firstByteMs: now() - started };
-        return { status: answer.statusCode, headers: answer.headers, body: reading(answer.body, patience), timing };
+        return { status: answer.statusCode, headers: answer.headers, body: readUntil(answer.body, deadline), timing };
       } catch (error) {
-        patience.end();
-        throw networkFailure(error, patience);
+        deadline.end();
+        throw networkFailure(error, deadline);
       }
     },
     close: () => agent.destroy(),
@@ -62,7 +67,7 @@ async function direct(connect: buildConnector.connector): Promise<Dispatcher> {
   return new Agent({ connections: 8, connect });
 }
 
-async function proxied(env: Setting['env']): Promise<Dispatcher | undefined> {
+async function proxied(env: TransportOptions['env']): Promise<Dispatcher | undefined> {
   const named = (name: string) => env[name.toLowerCase()] || env[name] || undefined;
   const [httpsProxy, httpProxy] = [named('HTTPS_PROXY'), named('HTTP_PROXY')];
   if (httpsProxy === undefined && httpProxy === undefined) return undefined;
@@ -114,11 +119,11 @@ async function requester(
     );
 }
 
-type Connecting = Pick<Timing, 'dnsMs' | 'connectMs'>;
+type ConnectTimes = Pick<Timing, 'dnsMs' | 'connectMs'>;
 
 /** A connector that measures; `takeLatest` gives the times of a new connection to one request only. */
 function timedConnector(now: () => number, build: typeof buildConnector) {
-  const made: { at: number; times: Connecting }[] = [];
+  const made: { at: number; times: ConnectTimes }[] = [];
   const looked: Pick<Timing, 'dnsMs'>[] = [];
   const find = (hostname: string, options: LookupOptions, done: (...found: never[]) => void) => {
     const started = now();
@@ -136,7 +141,7 @@ function timedConnector(now: () => number, build: typeof buildConnector) {
       callback(null, withoutContinue(socket));
     });
   };
-  const takeLatest = (since: number): Connecting => {
+  const takeLatest = (since: number): ConnectTimes => {
     const latest = made.findIndex(({ at }) => at >= since);
     return latest === -1 ? {} : (made.splice(latest, 1)[0]?.times ?? {});
   };
@@ -172,9 +177,9 @@ function withoutContinue<S extends Socket>(socket: S): S {
   return socket;
 }
 
-interface Patience {
+interface Deadline {
   signal: AbortSignal;
-  over: () => 'timeout' | 'late' | undefined;
+  expired: () => 'timeout' | 'late' | undefined;
   renew: () => void;
   end: () => void;
 }
@@ -183,11 +188,11 @@ interface Patience {
 const longestTimerMs = 2 ** 31 - 1;
 
 /** One signal for all limits: signals made of signals were the largest cost of a thousand exchanges. */
-function patienceOf({ timeoutMs, totalMs, signal }: Limits, startTimer: StartTimer): Patience {
+function startDeadline({ timeoutMs, totalMs, signal }: Limits, startTimer: StartTimer): Deadline {
   const stop = new AbortController();
-  let over: 'timeout' | 'late' | undefined;
-  const endFor = (why: typeof over) => () => {
-    over ??= why;
+  let expiry: 'timeout' | 'late' | undefined;
+  const endFor = (why: typeof expiry) => () => {
+    expiry ??= why;
     stop.abort();
   };
   const interrupted = endFor(undefined);
@@ -197,7 +202,7 @@ function patienceOf({ timeoutMs, totalMs, signal }: Limits, startTimer: StartTim
   else signal.addEventListener('abort', interrupted);
   return {
     signal: stop.signal,
-    over: () => over,
+    expired: () => expiry,
     renew: silence.refresh,
     end: () => {
       silence.clear();
@@ -212,17 +217,17 @@ const nodeTimer: StartTimer = (act, ms) => {
   return { refresh: () => void timer.refresh(), clear: () => clearTimeout(timer) };
 };
 
-async function* reading(body: AsyncIterable<Uint8Array>, patience: Patience): AsyncIterable<Uint8Array> {
-  patience.renew();
+async function* readUntil(body: AsyncIterable<Uint8Array>, deadline: Deadline): AsyncIterable<Uint8Array> {
+  deadline.renew();
   try {
     for await (const chunk of body) {
-      patience.renew();
+      deadline.renew();
       yield chunk;
     }
   } catch (error) {
-    throw networkFailure(error, patience);
+    throw networkFailure(error, deadline);
   } finally {
-    patience.end();
+    deadline.end();
   }
 }
 
@@ -244,8 +249,8 @@ function isTls(error: unknown): boolean {
   );
 }
 
-function networkFailure(error: unknown, { over }: Patience): Error {
-  const late = over();
+function networkFailure(error: unknown, { expired }: Deadline): Error {
+  const late = expired();
   if (late !== undefined) return new NetworkFailure(late, 'no answer in time', error);
   const first = error instanceof AggregateError ? error.errors[0] : error;
   const code = codeOf(first);

@@ -6,8 +6,9 @@ export function nearest(text: string, candidates: readonly string[]): string | u
     .sort((a, b) => a.distance - b.distance);
   const best = ranked[0];
   if (best !== undefined && best.distance <= reach) return best.candidate;
-  const begun = text.length < 2 ? [] : candidates.filter((each) => each.toLowerCase().startsWith(text.toLowerCase()));
-  return begun.length === 1 ? begun[0] : undefined;
+  const starting =
+    text.length < 2 ? [] : candidates.filter((each) => each.toLowerCase().startsWith(text.toLowerCase()));
+  return starting.length === 1 ? starting[0] : undefined;
 }
 
 function editDistance(a: string, b: string): number {

@@ -36,7 +36,7 @@ const listedBefore: Partial<Record<AnyEndpoint['id'], AnyEndpoint['id']>> = {
   'token.positions': 'token.comments',
 };
 
-const shown = inOrder([
+const listed = inOrder([
   ...withViews(leaderboard, leaderboardViews),
   ...withViews(profile, profileViews),
   ...withViews(follow, followViews),
@@ -48,27 +48,27 @@ const shown = inOrder([
 ]);
 
 /** Every endpoint, in the order of the commands. */
-export const endpoints: readonly AnyEndpoint[] = shown.map(({ endpoint }) => endpoint);
+export const endpoints: readonly AnyEndpoint[] = listed.map(({ endpoint }) => endpoint);
 
-/** How each endpoint's answer is shown. */
-export const views = Object.fromEntries(shown.map(({ endpoint, view }) => [endpoint.id, view])) as Record<
+/** How each endpoint's answer is listed. */
+export const views = Object.fromEntries(listed.map(({ endpoint, view }) => [endpoint.id, view])) as Record<
   AnyEndpoint['id'],
   () => Promise<AnyView>
 >;
 
-interface Shown {
+interface EndpointView {
   endpoint: AnyEndpoint;
   view: () => Promise<AnyView>;
 }
 
-function withViews<M extends object>(module: M, viewsOf: ViewsOf<M>): Shown[] {
-  return Object.entries<Shown['view']>(viewsOf).map(([name, view]) => ({
+function withViews<M extends object>(module: M, viewsOf: ViewsOf<M>): EndpointView[] {
+  return Object.entries<EndpointView['view']>(viewsOf).map(([name, view]) => ({
     endpoint: module[name as keyof M] as AnyEndpoint,
     view,
   }));
 }
 
-function inOrder(all: readonly Shown[]): Shown[] {
+function inOrder(all: readonly EndpointView[]): EndpointView[] {
   const guests = all.filter(({ endpoint }) => listedBefore[endpoint.id] !== undefined);
   return all
     .filter((one) => !guests.includes(one))

@@ -145,7 +145,7 @@ export async function findSubjects({ ask, need }: Pick<Asker, 'ask' | 'need'>): 
   return { subject, inputs: (endpoint) => given[endpoint.id] ?? [{}] };
 }
 
-interface Given {
+interface ProbeTargets {
   known: string;
   /** A commenter ranked below a trader who does not comment. */
   ranked: string;
@@ -155,7 +155,7 @@ interface Given {
 
 function inputsFor(
   { commented, follower }: Subject,
-  { known, ranked, broadest, cards }: Given,
+  { known, ranked, broadest, cards }: ProbeTargets,
 ): Record<string, readonly Input[] | string> {
   const nobody = 'no wallet is known that follows somebody';
   const likes = 'a wallet that liked nothing sees the same';
