@@ -116,7 +116,7 @@ test('a second watch from the same place is exit 3 and names the first; other fi
   first.child.kill('SIGKILL');
   await first.ended;
   const third = watch();
-  await until(() => third.printed.err.includes('Going on from'), 'the third goes on');
+  await until(() => third.printed.err.includes('Resuming from'), 'the third goes on');
   for (const each of [other, third]) {
     each.child.kill('SIGTERM');
     expect(await each.ended).toBe(130);

@@ -268,7 +268,7 @@ describe.skipIf(!hasData)(`the story${why}`, () => {
 
     const { port } = new URL(state.url);
     state.server?.kill('SIGKILL');
-    await expect.poll(() => said, { timeout: 20_000 }).toContain('waiting for it to pass');
+    await expect.poll(() => said, { timeout: 20_000 }).toContain('; retrying.');
     const [two] = await trade({ trader: author, token: mint, usd: 12 });
     await startServer(port);
     await expect.poll(() => lines, { timeout: 20_000 }).toEqual([one, two]);

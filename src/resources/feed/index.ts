@@ -1,5 +1,10 @@
-import { commandsOf } from '../../cli/endpoint-command.ts';
-import * as byHand from './commands.ts';
+import { z } from 'zod';
+import type { Command } from '../../cli/command.ts';
+import { commandsOf, endpointCommand, serviceExitCodes } from '../../cli/endpoint-command.ts';
+import type { Context } from '../../context.ts';
+import { type Endpoint, local, type Params } from '../../contract/endpoint.ts';
+import { usageError } from '../../errors.ts';
+import { parseDuration } from '../../model/duration.ts';
 import * as endpoints from './endpoints.ts';
 
 const view = () => import('./view.ts');
@@ -10,5 +15,88 @@ export const views = {
   home: async () => (await view()).cards,
 };
 
+const minEveryMs = 100;
+const maxEveryMs = 3_600_000;
+
+const params = {
+  cursor: local(z.string().min(1).optional(), 'the same as --older-than: continues after a page (olderCursor)'),
+  watch: local(
+    z
+      .string()
+      .refine((text) => {
+        const ms = parseDuration(text);
+        return ms !== undefined && ms >= minEveryMs && ms <= maxEveryMs;
+      }, 'must be a time from 100ms to 1h, such as 5s')
+      .optional(),
+    'poll this often and print new cards, e.g. 5s; resumes where it stopped',
+  ),
+};
+
+interface FeedOptions extends Record<string, unknown> {
+  cursor?: string;
+  watch?: string;
+  olderThan?: string;
+  newerThan?: string;
+  all?: boolean;
+  max?: number;
+}
+
+const watchHelp =
+  'With --watch, cards are printed as they come, each once: a card counts as new again when its position trades again. The place is ' +
+  'saved, so the same command resumes where it stopped and prints what it missed. Network failures, 429 and 5xx are retried, ' +
+  'and once the service has answered, bodies that are not JSON too (a proxy in between); JSON of another shape ends it with exit 13.';
+
+/** The command of a feed: the derived one, with `--cursor` and `--watch`. */
+function feedCommand(endpoint: typeof endpoints.actor | typeof endpoints.home): Command {
+  const view = async () => (await import('./view.ts')).cards;
+  const base = endpointCommand(endpoint as Endpoint<string, Params>, view, {
+    params,
+    description: `${endpoint.description}\n${watchHelp}`,
+    exitCodes: [3, ...serviceExitCodes],
+    prepare: (typed) => feedInput(endpoint, typed as FeedOptions),
+  });
+  return {
+    ...base,
+    run: async (typed: FeedOptions, context: Context) => {
+      if (typed.watch === undefined) return base.run(typed as never, context);
+      const { watchFeed } = await import('./watch.ts');
+      const input = feedInput(endpoint, typed);
+      checkWatch(typed, context);
+      const batches = watchFeed({
+        endpoint: endpoint as Endpoint,
+        input,
+        everyMs: parseDuration(typed.watch) ?? minEveryMs,
+        max: typed.max,
+        context,
+      });
+      return { kind: 'items', batches, view: await view(), live: true };
+    },
+  } as Command;
+}
+
+function feedInput(endpoint: { params: Params }, typed: FeedOptions): Record<string, unknown> {
+  if (typed.cursor !== undefined && typed.olderThan !== undefined)
+    throw usageError('--cursor and --older-than are the same: use one of them');
+  const olderThan = typed.olderThan ?? typed.cursor;
+  if (olderThan !== undefined && typed.newerThan !== undefined)
+    throw usageError(
+      `${typed.cursor === undefined ? '--older-than' : '--cursor'} and --newer-than cannot be used together`,
+      'A cursor for newer cards (newerCursor) goes with --newer-than.',
+    );
+  const known = Object.entries(typed).filter(([key]) => Object.hasOwn(endpoint.params, key));
+  return { ...Object.fromEntries(known), ...(olderThan === undefined ? {} : { olderThan }) };
+}
+
+function checkWatch({ olderThan, cursor, all }: FeedOptions, { options }: Context): void {
+  if (olderThan !== undefined || cursor !== undefined)
+    throw usageError('--watch prints new cards, --older-than and --cursor old ones: use one of them');
+  if (all === true)
+    throw usageError(
+      '--watch and --all cannot be used together',
+      'To start in the past: --watch 5s --newer-than <time>.',
+    );
+  if (options.format === 'md') throw usageError('--format md needs the end of the list, which --watch does not have');
+}
+
 /** Every command of this noun. */
-export const commands = commandsOf(endpoints, views, [byHand.actor, byHand.home]);
+export const commands = commandsOf(endpoints, views, [feedCommand(endpoints.actor), feedCommand(endpoints.home)]);

@@ -2,12 +2,12 @@ import type { Context } from '../../context.ts';
 import type { Endpoint } from '../../contract/endpoint.ts';
 import { type ErrorCode, SotraError, toSotraError } from '../../errors.ts';
 import { parseTime } from '../../model/duration.ts';
+import type { Card } from '../../model/position.ts';
 import { safeText } from '../../output/safe-text.ts';
 import type { FeedAnswer } from './endpoints.ts';
-import { type WatchFile, type WatchPlace, watchFile } from './watch-place.ts';
-import { latestSec, type Poll, pollFeed, seenKey } from './watch-poll.ts';
+import { type WatchFile, type WatchPlace, watchFile } from './watch-file.ts';
 
-export interface Watch {
+interface Watch {
   endpoint: Endpoint;
   input: Readonly<Record<string, unknown>>;
   everyMs: number;
@@ -16,77 +16,76 @@ export interface Watch {
   context: Context;
 }
 
-const longestPauseMs = 60_000;
-/** How far back a poll asks again for what the service may have noted late. */
+const maxPauseMs = 60_000;
+/** Each poll asks again for this much: the service may record a trade late. */
 const overlapSec = 3;
-const passing: readonly ErrorCode[] = ['network', 'timeout', 'server-error', 'rate-limited'];
+const temporaryErrors: readonly ErrorCode[] = ['network', 'timeout', 'server-error', 'rate-limited'];
 
 /**
- * New cards of a feed as they come, oldest first, a batch a page; ends only with `max`. The place is kept on disk after each batch that
- * was printed. Network failures, 429 and 5xx are waited out (with `--retries` so often), and where the service has answered before, a proxy's page or half an answer
- * in its place. Says on stderr where a gap cannot be ruled out. Errors: `interrupted`, `locked` where another process watches from the
- * same place, `local-file`, and those of the call that do not pass: JSON of another shape is the service's own word.
+ * New cards of a feed as they come, oldest first, a batch a page; ends only with `max`. The place is saved after each batch that was
+ * printed. Network failures, 429 and 5xx are retried (`--retries` times), and once the service has answered, bodies that are not JSON.
+ * Errors: `interrupted`, `locked` where another process watches from the same place, `local-file`, and those of the call that are not retried.
  */
 export async function* watchFeed(watch: Watch): AsyncGenerator<readonly unknown[]> {
   const { context } = watch;
-  const tell: Tell = (text: string) =>
+  const say: Say = (text: string) =>
     context.options.quiet ? Promise.resolve() : context.world.io.err.write(`${safeText(text)}\n`);
   const file = await watchFile(context, watch.endpoint.id, watch.input);
   const release = context.options.preview ? () => undefined : file.lock();
   try {
-    yield* watchFrom(watch, file, tell);
+    yield* watchFrom(watch, file, say);
   } finally {
     release();
   }
 }
 
-type Tell = (text: string) => Promise<void>;
+type Say = (text: string) => Promise<void>;
 
-async function* watchFrom(watch: Watch, file: WatchFile, tell: Tell): AsyncGenerator<readonly unknown[]> {
+async function* watchFrom(watch: Watch, file: WatchFile, say: Say): AsyncGenerator<readonly unknown[]> {
   const { context, everyMs, max = Number.POSITIVE_INFINITY } = watch;
   const { signal } = context.world;
-  let place = await whereToBegin(watch, file, tell);
+  let place = await startPlace(watch, file, say);
   let [shown, failures, failed] = [0, 0, 0];
   const { retries = Number.POSITIVE_INFINITY } = context.options;
-  // A page that is no JSON at the very first is a wrong address, which does not pass.
+  // A first answer that is not JSON means a wrong address: not retried.
   let hasAnswered = place !== undefined && watch.input['newerThan'] === undefined;
   for (;;) {
     try {
       if (place === undefined) {
-        place = await joinNow(watch);
+        place = await newestPlace(watch);
         hasAnswered = true;
-        await tell(`Watching from ${sayPlace(place)} on. Ctrl-C stops; the same command goes on from there.`);
+        await say(`Watching from ${placeText(place)}. Ctrl-C stops; run the same command again to resume.`);
         file.write(place);
       }
-      for await (const poll of pollFeed(watch, place, { overlapSec, tell })) {
+      for await (const poll of pollFeed(watch, place, say)) {
         hasAnswered = true;
         const batch = poll.fresh.slice(0, max - shown);
         if (batch.length > 0) yield batch;
         shown += batch.length;
         place = advance(place, poll, batch, file);
         if (shown >= max)
-          return void (await tell(`Stopped after ${cardCount(shown)} (--max); the same command goes on there.`));
+          return void (await say(`Stopped after ${cardCount(shown)} (--max); run the same command again to resume.`));
         if (signal.aborted) break;
       }
-      if (failures > 0) await tell('The service answers again.');
+      if (failures > 0) await say('The service answers again.');
       [failures, failed] = [0, 0];
     } catch (thrown) {
       const error = toSotraError(thrown);
-      const passes = passing.includes(error.code) || (hasAnswered && error.code === 'bad-answer');
-      if (signal.aborted || !passes) throw signal.aborted ? stopped(shown, place) : thrown;
+      const isTemporary = temporaryErrors.includes(error.code) || (hasAnswered && error.code === 'bad-answer');
+      if (signal.aborted || !isTemporary) throw signal.aborted ? interrupted(shown, place) : thrown;
       failures += 1;
       failed += error.attempts ?? 1;
       if (failed > retries) throw thrown;
-      if (failures === 1) await tell(`${error.message}; waiting for it to pass.`);
+      if (failures === 1) await say(`${error.message}; retrying.`);
     }
-    const pauseMs = Math.min(Math.max(longestPauseMs, everyMs), everyMs * 2 ** Math.min(failures, 10));
+    const pauseMs = Math.min(Math.max(maxPauseMs, everyMs), everyMs * 2 ** Math.min(failures, 10));
     await context.world.sleep(pauseMs, signal).catch(() => undefined);
-    if (signal.aborted) throw stopped(shown, place);
+    if (signal.aborted) throw interrupted(shown, place);
   }
 }
 
-/** Where `--newer-than` or the last run of this command says to begin; `undefined`: at the newest card. */
-async function whereToBegin({ input }: Watch, file: WatchFile, tell: Tell): Promise<WatchPlace | undefined> {
+/** The start that `--newer-than` or the last run of this command gives; `undefined`: the newest card. */
+async function startPlace({ input }: Watch, file: WatchFile, say: Say): Promise<WatchPlace | undefined> {
   const from = input['newerThan'];
   if (typeof from === 'string') {
     const atMs = parseTime(from);
@@ -96,22 +95,22 @@ async function whereToBegin({ input }: Watch, file: WatchFile, tell: Tell): Prom
   const kept = file.read();
   if (kept === undefined) return undefined;
   if ('damaged' in kept) {
-    await tell(
-      `warning: the place kept in ${file.path} cannot be read: ${kept.damaged}. It is now ${file.setAside()}. There may be a gap before now.`,
+    await say(
+      `warning: the watch file ${file.path} is damaged: ${kept.damaged}. It was renamed to ${file.setAside()}. Cards may be missing before now.`,
     );
     return undefined;
   }
-  await tell(`Going on from ${sayPlace(kept)}.`);
+  await say(`Resuming from ${placeText(kept)}.`);
   return kept;
 }
 
-/** The place behind what the feed shows now: nothing of it is new. */
-async function joinNow({ endpoint, input, context }: Watch): Promise<WatchPlace> {
+/** The place after the newest card: nothing that the feed shows now is new. */
+async function newestPlace({ endpoint, input, context }: Watch): Promise<WatchPlace> {
   const { data } = await context.call(endpoint, input as never);
   const cards = (data as FeedAnswer).items;
   const seconds = cards.map(latestSec);
   if (seconds.length === 0) return { cursor: null, sinceSec: 0, seen: {} };
-  // No further back than the page reaches: what lies below it was not seen, and is not new.
+  // No further back than the page reaches: older cards were not seen, and are not new.
   const { pagination } = data as FeedAnswer;
   const isWhole = !pagination?.olderItemsURL && !pagination?.olderCursor;
   const reachesSec = isWhole ? 0 : Math.min(...seconds) + 1;
@@ -120,7 +119,7 @@ async function joinNow({ endpoint, input, context }: Watch): Promise<WatchPlace>
   return { cursor: null, sinceSec, seen: Object.fromEntries(recent.map((card) => [seenKey(card), latestSec(card)])) };
 }
 
-/** The place once a batch was printed; kept on disk where it changed. */
+/** The place after a printed batch; saved when it changed. */
 function advance(place: WatchPlace, poll: Poll, batch: Poll['fresh'], file: WatchFile): WatchPlace {
   const complete = batch.length === poll.fresh.length;
   const sinceSec = complete ? poll.sinceSec : place.sinceSec;
@@ -133,10 +132,10 @@ function advance(place: WatchPlace, poll: Poll, batch: Poll['fresh'], file: Watc
   return next;
 }
 
-function stopped(shown: number, place: WatchPlace | undefined): SotraError {
-  const from = place === undefined ? 'before the first answer' : `at ${sayPlace(place)}`;
+function interrupted(shown: number, place: WatchPlace | undefined): SotraError {
+  const from = place === undefined ? 'before the first answer' : `at ${placeText(place)}`;
   return new SotraError('interrupted', `stopped ${from}, after ${cardCount(shown)}`, {
-    hint: 'The same command goes on there and prints what came meanwhile.',
+    hint: 'Run the same command again to resume; it prints what came in between.',
   });
 }
 
@@ -144,8 +143,135 @@ function cardCount(count: number): string {
   return count === 1 ? '1 card' : `${count} cards`;
 }
 
-function sayPlace({ cursor, sinceSec, seen }: WatchPlace): string {
+function placeText({ cursor, sinceSec, seen }: WatchPlace): string {
   const newest = Math.max(sinceSec ?? 0, ...Object.values(seen));
   if (newest > 0) return `${new Date(newest * 1000).toISOString().slice(0, 19)}Z`;
   return cursor === null ? 'the first card' : `cursor ${cursor}`;
+}
+
+/** One page of a poll: cards not shown before, oldest first, and the place after them. */
+interface Poll {
+  fresh: Card[];
+  cursor: string | null;
+  sinceSec: number | null;
+}
+
+/** Older pages that a poll fetches to reach the place; a warning says when there are more. */
+const maxPagesBack = 200;
+
+/**
+ * The cards of a feed after a place, oldest first, a batch a page; the last one may be empty. Services may answer `newerThan` with the
+ * cards next to the place or with the newest ones, so pages are fetched both ways from the first until nothing is missing. A cursor that the
+ * service refuses is replaced by the time, with a warning. Errors: those of the call.
+ */
+async function* pollFeed(watch: Watch, place: WatchPlace, say: Say): AsyncGenerator<Poll> {
+  const { now } = watch.context.world;
+  const startedMs = now();
+  const isFresh = (card: Card) =>
+    place.seen[seenKey(card)] === undefined && (place.sinceSec === null || latestSec(card) >= place.sinceSec);
+  const first = await firstPage(watch, place, say);
+  let newestSec = Math.max(...[...first.items, ...Object.values(place.seen)].map(secondOf));
+  const done = new Set<string>();
+  const take = (items: readonly Card[]) => {
+    const fresh = items.filter((card) => isFresh(card) && !done.has(seenKey(card))).reverse();
+    for (const card of fresh) done.add(seenKey(card));
+    newestSec = Math.max(newestSec, ...items.map(latestSec));
+    return fresh;
+  };
+  const back =
+    place.sinceSec !== null && first.items.length > 0 && first.items.every(isFresh)
+      ? await olderPages(watch, first, isFresh, say)
+      : [];
+  for (const items of back) yield { fresh: take(items), cursor: place.cursor, sinceSec: place.sinceSec };
+  const links = new Set<string>();
+  for (let page = first; ; ) {
+    const fresh = take(page.items);
+    const next = linkOf(page, 'newer');
+    // A card that moved up meanwhile traded after the poll began: no earlier than the newest card less the time it took.
+    const tookSec = Math.ceil((now() - startedMs) / 1000);
+    const safeSec = Number.isFinite(newestSec) ? newestSec - tookSec - overlapSec : Number.NEGATIVE_INFINITY;
+    const sinceSec = safeSec > (place.sinceSec ?? Number.NEGATIVE_INFINITY) ? safeSec : place.sinceSec;
+    const ended = next === undefined || page.items.length === 0 || links.has(next.text);
+    const cursor = ended ? (page.pagination?.newerCursor ?? place.cursor) : place.cursor;
+    yield { fresh, cursor: cursor === '' ? null : cursor, sinceSec };
+    if (ended) return;
+    links.add(next.text);
+    page = await pageAt(watch, next);
+  }
+}
+
+/** The second of a card's latest trade. */
+function latestSec(card: Card): number {
+  return card.cardLatestTradeAt ?? card.timestamp;
+}
+
+/** Differs for the same card after each of its trades. */
+function seenKey(card: Card): string {
+  return `${card.itemId} ${latestSec(card)} ${card.transactionHash ?? ''}`;
+}
+
+function secondOf(one: Card | number): number {
+  return typeof one === 'number' ? one : latestSec(one);
+}
+
+async function firstPage(
+  { endpoint, input, context }: Watch,
+  { cursor, sinceSec }: WatchPlace,
+  say: Say,
+): Promise<FeedAnswer> {
+  const since = sinceSec === null || sinceSec <= 0 ? undefined : `${new Date((sinceSec - 1) * 1000).toISOString()}`;
+  const ask = async (newerThan: string | undefined) => {
+    const { newerThan: _, ...rest } = input;
+    const asked = newerThan === undefined ? rest : { ...rest, newerThan };
+    return (await context.call(endpoint, asked as never)).data as FeedAnswer;
+  };
+  if (cursor === null) return ask(since);
+  try {
+    return await ask(cursor);
+  } catch (thrown) {
+    if (!(thrown instanceof SotraError) || thrown.code !== 'bad-request' || since === undefined) throw thrown;
+    await say(
+      `warning: the service refuses the cursor where this watch stopped (${thrown.message}). Resuming by time, from ` +
+        `${since}: cards may be missing.`,
+    );
+    return ask(since);
+  }
+}
+
+/** The older pages down to the cards that were shown before, oldest first. */
+async function olderPages(
+  watch: Watch,
+  first: FeedAnswer,
+  isFresh: (card: Card) => boolean,
+  say: Say,
+): Promise<Card[][]> {
+  const pages: Card[][] = [];
+  const links = new Set<string>();
+  for (let page = first; pages.length < maxPagesBack; ) {
+    const next = linkOf(page, 'older');
+    if (next === undefined || links.has(next.text)) return pages;
+    links.add(next.text);
+    page = await pageAt(watch, next);
+    pages.unshift(page.items);
+    if (page.items.length === 0 || !page.items.every(isFresh)) return pages;
+  }
+  const oldest = pages[0]?.at(-1);
+  const until = oldest === undefined ? '' : ` before ${new Date(latestSec(oldest) * 1000).toISOString()}`;
+  await say(`warning: more cards came than a watch fetches (${maxPagesBack} pages): cards are missing${until}.`);
+  return pages;
+}
+
+type PageLink = { kind: 'link' | 'cursor'; text: string; way: 'older' | 'newer' };
+
+function linkOf({ pagination }: FeedAnswer, way: 'older' | 'newer'): PageLink | undefined {
+  const link = pagination?.[`${way}ItemsURL`];
+  if (link) return { kind: 'link', text: link, way };
+  const cursor = pagination?.[`${way}Cursor`];
+  return cursor ? { kind: 'cursor', text: cursor, way } : undefined;
+}
+
+async function pageAt({ endpoint, input, context }: Watch, { kind, text, way }: PageLink): Promise<FeedAnswer> {
+  if (kind === 'link') return (await context.call(endpoint, input as never, text)).data as FeedAnswer;
+  const { newerThan: _, ...rest } = input;
+  return (await context.call(endpoint, { ...rest, [`${way}Than`]: text } as never)).data as FeedAnswer;
 }

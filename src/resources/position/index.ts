@@ -1,6 +1,14 @@
-import { commandsOf } from '../../cli/endpoint-command.ts';
-import * as byHand from './commands.ts';
+import { z } from 'zod';
+import type { Command, Result } from '../../cli/command.ts';
+import { chartParam, commandsOf, endpointCommand } from '../../cli/endpoint-command.ts';
+import type { Context } from '../../context.ts';
+import { type Endpoint, inPath, local, type Params } from '../../contract/endpoint.ts';
+import { usageError } from '../../errors.ts';
+import { parseTime } from '../../model/duration.ts';
+import type { Card } from '../../model/position.ts';
+import type { AnyView } from '../../output/view.ts';
 import * as endpoints from './endpoints.ts';
+import { type PriceOf, readPrices } from './prices.ts';
 
 const view = () => import('./view.ts');
 
@@ -12,5 +20,147 @@ export const views = {
   get: async () => (await view()).one(),
 };
 
+const priceParams = {
+  price: local(
+    z.number().min(0).optional(),
+    'current price of the token in USD: adds unrealized and total PnL to tables, csv and tsv',
+  ),
+  pricesFile: local(
+    z.string().min(1).optional(),
+    'JSON file of prices in USD by chain:address or symbol, e.g. {"base:0x4ed4...": 0.0041, "ETH": 1875}',
+  ),
+};
+
+type PricedView = (priceOf?: PriceOf) => AnyView;
+
+/** The command of an endpoint that answers cards, with the prices that the user gives beside it. */
+function priced(endpoint: Endpoint, view: () => Promise<PricedView>, plain: Command): Command {
+  return {
+    ...plain,
+    words: endpoint.id.split('.'),
+    exitCodes: [3, ...plain.exitCodes],
+    run: async (typed: Record<string, unknown>, context: Context): Promise<Result> => {
+      const priceOf = await readPrices(typed, context.world.io);
+      if (priceOf !== undefined && typed['chart'] === true)
+        throw usageError(
+          '--chart draws what is realized: it has no place for prices',
+          'Leave --chart or the prices out.',
+        );
+      const result = await plain.run(typed as never, context);
+      if (priceOf === undefined || (result.kind !== 'answer' && result.kind !== 'items')) return result;
+      if (context.options.format === 'json' || context.options.format === 'ndjson')
+        context.note("Prices fill columns of tables, csv and tsv; JSON is the service's answer unchanged.");
+      const priced = { ...result, view: (await view())(priceOf) };
+      if (typed['price'] === undefined) return priced;
+      if (priced.kind === 'items') return { ...priced, batches: ofOneToken(priced.batches) };
+      checkToken([priced.answer].flat(), undefined);
+      return priced;
+    },
+  };
+}
+
+/** Passes cards on as long as all are of one token: one price cannot fit two. Errors: `usage`. */
+async function* ofOneToken(batches: AsyncIterable<readonly unknown[]>): AsyncGenerator<readonly unknown[]> {
+  let first: string | undefined;
+  for await (const batch of batches) {
+    first = checkToken(batch, first);
+    yield batch;
+  }
+}
+
+function checkToken(cards: readonly unknown[], first: string | undefined): string | undefined {
+  const names = (cards as readonly Card[]).map(({ metadata }) => `${metadata.tokenSymbol} on ${metadata.tokenChain}`);
+  const expected = first ?? names[0];
+  const other = names.find((name) => name !== expected);
+  if (other === undefined) return expected;
+  throw usageError(
+    `--price fits one token, and these positions are in ${expected} and ${other}`,
+    'Give a price for each token: --prices-file prices.json with {"base:0x4ed4...": 0.0041, "ETH": 1875}.',
+  );
+}
+
+/** `token positions`: with prices of the user's. */
+const ofToken = priced(
+  endpoints.ofToken,
+  async () => (await view()).ofToken,
+  endpointCommand(endpoints.ofToken, async () => (await view()).ofToken(), { params: priceParams }),
+);
+
+/** `profile positions`: with prices of the user's, in a file where there are several tokens. */
+const ofProfile = priced(
+  endpoints.ofProfile,
+  async () => (await view()).ofProfile,
+  endpointCommand(endpoints.ofProfile, async () => (await view()).ofProfile(), {
+    params: { ...priceParams, chart: chartParam },
+  }),
+);
+
+/** `position get`: with prices of the user's. */
+const get = priced(
+  endpoints.get,
+  async () => (await view()).one,
+  endpointCommand(endpoints.get, async () => (await view()).one(), { params: { ...priceParams, chart: chartParam } }),
+);
+
+const findParams = {
+  timestamp: inPath(z.string().min(1), 'when it traded: ISO time (UTC), Unix seconds or milliseconds, or now'),
+  ...priceParams,
+  chart: chartParam,
+} satisfies Params;
+
+/** `position find`: takes the time in any form and sends it in the unit of the chain. */
+const find = priced(
+  endpoints.find,
+  async () => (await view()).one,
+  endpointCommand(endpoints.find, async () => (await view()).one(), {
+    params: findParams,
+    prepare: ({ price: _, pricesFile: __, chart: ___, ...typed }, { world }) => ({
+      ...typed,
+      timestamp: tradeMoment(typed.timestamp, typed.chain, world.now()),
+    }),
+  }),
+);
+
 /** Every command of this noun, and those about positions of the others. */
-export const commands = commandsOf(endpoints, views, [byHand.ofToken, byHand.ofProfile, byHand.find, byHand.get]);
+export const commands = commandsOf(endpoints, views, [ofToken, ofProfile, find, get]);
+
+/** Trades lie between these years; a time outside of them was typed in another unit. */
+const earliestMs = Date.UTC(2010, 0, 1);
+const latestMs = Date.UTC(2100, 0, 1);
+
+/**
+ * The time of a trade as the service's path takes it: Unix seconds, milliseconds on hyperliquid. Takes ISO 8601 (UTC without a zone), Unix
+ * seconds, Unix milliseconds or `now`. Errors: `usage` for other text, and for a time off by a factor of a thousand, saying
+ * what it would be read as and what was probably meant.
+ */
+function tradeMoment(text: string, chain: string, nowMs: number): string {
+  const atMs = text === 'now' ? nowMs : parseTime(withZone(text));
+  if (atMs === undefined)
+    throw usageError(
+      `<timestamp> ${text}: not a time`,
+      'Write 2026-11-20T23:46:00Z, Unix seconds, milliseconds, or now.',
+    );
+  if (atMs < earliestMs || atMs >= latestMs) throw offScale(text, atMs);
+  return String(chain === 'hyperliquid' ? atMs : Math.floor(atMs / 1000));
+}
+
+/** Times are UTC throughout: a time of day without a zone is not the local one. */
+function withZone(text: string): string {
+  return /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?$/.test(text) ? `${text.replace(' ', 'T')}Z` : text;
+}
+
+function offScale(text: string, atMs: number) {
+  const isNumber = /^\d+$/.test(text);
+  const meant = [atMs * 1000, Math.floor(atMs / 1000)].find((ms) => isNumber && ms >= earliestMs && ms < latestMs);
+  const unit = text.length > 10 ? 'milliseconds' : 'seconds';
+  return usageError(
+    `<timestamp> ${text}${isNumber ? ` as Unix ${unit}` : ''} is ${yearOf(atMs)}, when nothing could trade here`,
+    meant === undefined
+      ? 'Give the time of the trade: now, Unix seconds have 10 digits and milliseconds 13.'
+      : `It is off by 1000: ${new Date(meant).toISOString()} is ${Math.floor(meant / 1000)} in seconds and ${meant} in milliseconds.`,
+  );
+}
+
+function yearOf(atMs: number): string {
+  return Math.abs(atMs) <= 8.64e15 ? `in the year ${new Date(atMs).getUTCFullYear()}` : 'beyond the calendar';
+}

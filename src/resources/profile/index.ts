@@ -1,5 +1,5 @@
-import { commandsOf } from '../../cli/endpoint-command.ts';
-import * as byHand from './commands.ts';
+import { chartParam, commandsOf, endpointCommand } from '../../cli/endpoint-command.ts';
+import { usageError } from '../../errors.ts';
 import * as endpoints from './endpoints.ts';
 
 const view = () => import('./view.ts');
@@ -13,5 +13,30 @@ export const views = {
   deleteName: async () => (await view()).named,
 };
 
+const get = endpointCommand(endpoints.get, views.get, {
+  params: { chart: chartParam },
+});
+
+const setName = endpointCommand(endpoints.setName, views.setName, {
+  prepare: (typed) => {
+    const { name, avatarUrl } = typed;
+    if (name === undefined && avatarUrl === undefined)
+      throw usageError(
+        'nothing to change: neither --name nor --avatar-url is given',
+        'Give a value, or null to remove: --name moon_cat, --avatar-url null.',
+      );
+    if (name === null && typeof avatarUrl === 'string')
+      throw usageError(
+        `--avatar-url ${avatarUrl}: an avatar needs a name, and --name null removes it`,
+        'Leave --avatar-url out, or give a name.',
+      );
+    return typed;
+  },
+});
+
+const deleteName = endpointCommand(endpoints.deleteName, views.deleteName, {
+  confirms: ({ identifier }) => `remove the name and avatar of ${identifier} at your partner`,
+});
+
 /** Every command of this noun. */
-export const commands = commandsOf(endpoints, views, [byHand.get, byHand.setName, byHand.deleteName]);
+export const commands = commandsOf(endpoints, views, [get, setName, deleteName]);

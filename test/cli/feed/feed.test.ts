@@ -162,7 +162,7 @@ test.each([
   ['--max-market-cap 5', '--max-market-cap 5: must be one of 100000, 1000000, 10000000'],
   ['--limit 101', '--limit 101: must be a whole number from 1 to 100'],
   ['--cursor a --older-than b', '--cursor and --older-than are the same'],
-  ['--cursor a --newer-than b', '--cursor and --newer-than walk opposite ways'],
+  ['--cursor a --newer-than b', '--cursor and --newer-than cannot be used together'],
 ])('%s is refused before anything is sent', async (flags, message) => {
   const { code, err } = await run(`--sandbox feed actor ${alice} ${flags}`);
   expect(code).toBe(2);

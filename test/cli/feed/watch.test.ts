@@ -99,7 +99,7 @@ test.each(['next', 'newest', 'marks'] as const)(
     const { out, err, code } = await ended;
     expect(code).toBe(0);
     expect(idsIn(out)).toEqual(Array.from({ length: 12 }, (_, index) => `n${index + 1}`));
-    expect(err).toContain('Watching from 2023-11-14T22:13:23Z on.');
+    expect(err).toContain('Watching from 2023-11-14T22:13:23Z.');
     expect(err).toContain('Stopped after 12 cards (--max)');
     expect(err).not.toContain('warning');
   },
@@ -140,7 +140,7 @@ test('after Ctrl-C the same command goes on where it stopped and prints what it 
   arrive(service, 'n2', 'n3', 'n4', 'n5', 'n6');
   const second = await watching(service, '--json --max 5', first.data).ended;
   expect(idsIn(second.out)).toEqual(['n2', 'n3', 'n4', 'n5', 'n6']);
-  expect(second.err).toContain('Going on from 2023-11-14T22:13:21Z.');
+  expect(second.err).toContain('Resuming from 2023-11-14T22:13:21Z.');
   const other = watching(service, '--json --chains base', first.data);
   await expect.poll(() => placesIn(first.data)).toHaveLength(2);
   other.stop();
@@ -182,8 +182,8 @@ test('network failures, 5xx and 429 are waited out and said once, then nothing i
   arrive(service, 'n1', 'n2', 'n3');
   const { out, err, code } = await ended;
   expect({ code, ids: idsIn(out) }).toEqual({ code: 0, ids: ['n1', 'n2', 'n3'] });
-  expect(err.match(/waiting for it to pass/g)).toHaveLength(1);
-  expect(err).toContain('fault 503 (HTTP 503 from GET /v1/feed/actor) (after 3 attempts); waiting for it to pass.');
+  expect(err.match(/; retrying\./g)).toHaveLength(1);
+  expect(err).toContain('fault 503 (HTTP 503 from GET /v1/feed/actor) (after 3 attempts); retrying.');
 });
 
 test("a proxy's page and half an answer are waited out once the service has answered, also in an earlier run", async () => {
@@ -196,8 +196,8 @@ test("a proxy's page and half an answer are waited out once the service has answ
   arrive(service, 'n1');
   const one = await first.ended;
   expect({ code: one.code, ids: idsIn(one.out) }).toEqual({ code: 0, ids: ['n1'] });
-  expect(one.err.match(/waiting for it to pass/g)).toHaveLength(1);
-  expect(one.err).toContain('a body that is not JSON: "<html>Please log in"; waiting for it to pass.');
+  expect(one.err.match(/; retrying\./g)).toHaveLength(1);
+  expect(one.err).toContain('a body that is not JSON: "<html>Please log in"; retrying.');
   service.faults.push({ body: '<html>Please log in' });
   arrive(service, 'n2');
   const two = await watching(service, '--json --max 1', first.data).ended;
@@ -236,7 +236,7 @@ test('a service that is down when the watch begins is waited for, and its return
   stop();
   const { err, code } = await ended;
   expect(code).toBe(130);
-  expect(err).toMatch(/waiting for it to pass.\nWatching from .*\nThe service answers again.\n/);
+  expect(err).toMatch(/retrying.\nWatching from .*\nThe service answers again.\n/);
 });
 
 test.each([
@@ -295,8 +295,8 @@ test('a mark that the service refuses is replaced by the time, and the gap that 
   service.faults.push(400);
   const { out, err } = await watching(service, '--json --max 1', first.data).ended;
   expect(idsIn(out)).toEqual(['n2']);
-  expect(err).toContain('warning: the service refuses the place where this watch stopped (fault 400');
-  expect(err).toContain('there may be a gap');
+  expect(err).toContain('warning: the service refuses the cursor where this watch stopped (fault 400');
+  expect(err).toContain('cards may be missing');
 });
 
 test('more than a watch walks back is said as a gap, and the newest are printed', async () => {
@@ -311,7 +311,7 @@ test('more than a watch walks back is said as a gap, and the newest are printed'
   const { out, err } = await second.ended;
   expect(idsIn(out)).toEqual(Array.from({ length: 201 }, (_, index) => `n${index + 50}`));
   expect(err).toContain(
-    'warning: more came than a watch walks back (200 pages): there is a gap before 2023-11-14T22:14:10',
+    'warning: more cards came than a watch fetches (200 pages): cards are missing before 2023-11-14T22:14:10',
   );
 });
 
@@ -334,7 +334,7 @@ test('a damaged place is said and begun anew; one of a newer sotra is exit 3 and
     const again = watching(service, '', first.data);
     await expect.poll(() => readFileSync(file, 'utf8')).not.toBe(text);
     again.stop();
-    expect((await again.ended).err).toContain(`warning: the place kept in ${file} cannot be read`);
+    expect((await again.ended).err).toContain(`warning: the watch file ${file} is damaged`);
   }
   const newer = checkedLine({ version: 2 });
   writeFileSync(file, newer);
@@ -351,7 +351,7 @@ test('a folder that cannot hold the place is exit 3 before anything is printed',
   writeFileSync(join(data, 'watch'), 'a file in the way');
   const { code, err, out } = await watching(service, '', data).ended;
   expect({ code, out }).toEqual({ code: 3, out: '' });
-  expect(err).toContain('cannot keep the place of this watch');
+  expect(err).toContain('cannot write the watch file');
 });
 
 test('on a terminal each card is a line under its columns', async () => {
@@ -367,7 +367,7 @@ test('on a terminal each card is a line under its columns', async () => {
 test.each([
   ['--watch 50ms', '--watch 50ms: must be a time from 100ms to 1h'],
   ['--watch soon', '--watch soon: must be a time from 100ms to 1h'],
-  ['--watch 5s --all', '--watch and --all contradict each other'],
+  ['--watch 5s --all', '--watch and --all cannot be used together'],
   ['--watch 5s --older-than x', '--watch prints what is new'],
   ['--watch 5s --format md', '--format md needs the end of the list'],
 ])('%s is refused before anything is sent', async (flags, message) => {

@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Context } from '../../context.ts';
-import { SotraError } from '../../errors.ts';
+import { messageOf, SotraError } from '../../errors.ts';
 import { readStateFile, replaceFile } from '../../files/durable-file.ts';
 import { takeLock } from '../../files/lock.ts';
 import { checkedLine, readCheckedLine } from '../../files/log-file.ts';
 
-/** Where a watch has got to. Everything before `sinceSec` was shown; from there on, what `seen` names was. */
+/** Where a watch is. Everything before `sinceSec` was shown; after it, the cards in `seen`. */
 export interface WatchPlace {
-  /** The service's own mark of the place, where it gives one. */
+  /** The service's cursor, if it gives one. */
   cursor: string | null;
   /** Unix seconds; `null` until a card was seen. */
   sinceSec: number | null;
@@ -26,11 +26,11 @@ interface Stored extends WatchPlace {
 
 export interface WatchFile {
   path: string;
-  /** Keeps other processes from the place and gives what lets them again. Errors: `locked` naming the process that has it, `local-file`. */
+  /** Gives back the release. Errors: `locked` naming the process that watches, `local-file`. */
   lock: () => () => void;
-  /** Moves a place that cannot be understood out of the way and gives where to. Errors: `local-file`. */
+  /** Renames a damaged file and gives its new name. Errors: `local-file`. */
   setAside: () => string;
-  /** Errors: `local-file` when it may not be read or was written by a newer sotra; `damaged` says why it cannot be understood. */
+  /** `damaged` says why it cannot be understood. Errors: `local-file` when it may not be read or is of a newer sotra. */
   read: () => WatchPlace | { damaged: string } | undefined;
   /** Replaces the file as a whole. Errors: `local-file`. */
   write: (place: WatchPlace) => void;
@@ -38,7 +38,7 @@ export interface WatchFile {
 
 const version = 1;
 
-/** The file that keeps a watch's place: one for each service, key, command and set of filters. */
+/** The file with the place of a watch: one for each service, key, command and set of filters. */
 export async function watchFile(
   context: Context,
   command: string,
@@ -57,33 +57,35 @@ export async function watchFile(
   const path = join(await context.dataDirectory(), 'watch', `${command.replace('.', '-')}-${name}.json`);
   return {
     path,
-    lock: () => {
-      try {
+    lock: () =>
+      changing(path, () => {
         mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-        return takeLock(`${path}.lock`, `the place of this watch, ${path},`, context.world);
-      } catch (cause) {
-        throw cause instanceof SotraError ? cause : unwritable(path, cause);
-      }
-    },
+        return takeLock(`${path}.lock`, `the watch file ${path}`, context.world);
+      }),
     read: () => readPlace(path),
-    setAside: () => {
-      const aside = `${path.replace(/\.json$/, '')}.damaged-${context.world.now()}`;
-      try {
+    setAside: () =>
+      changing(path, () => {
+        const aside = `${path.replace(/\.json$/, '')}.damaged-${context.world.now()}`;
         renameSync(path, aside);
-      } catch (cause) {
-        throw unwritable(path, cause);
-      }
-      return aside;
-    },
+        return aside;
+      }),
     write: (place) => {
       const stored: Stored = { version, command, service: baseUrl, input: filters, ...place };
-      try {
-        replaceFile(path, `${checkedLine(stored)}\n`);
-      } catch (cause) {
-        throw unwritable(path, cause);
-      }
+      changing(path, () => replaceFile(path, `${checkedLine(stored)}\n`));
     },
   };
+}
+
+function changing<T>(path: string, change: () => T): T {
+  try {
+    return change();
+  } catch (cause) {
+    if (cause instanceof SotraError) throw cause;
+    throw new SotraError('local-file', `cannot write the watch file ${path}: ${messageOf(cause)}`, {
+      hint: 'Free some disk space, or choose another folder with SOTRA_DATA_DIR.',
+      cause,
+    });
+  }
 }
 
 function readPlace(path: string): WatchPlace | { damaged: string } | undefined {
@@ -91,24 +93,23 @@ function readPlace(path: string): WatchPlace | { damaged: string } | undefined {
     const stored = readCheckedLine(readStateFile(path).trimEnd()) as Stored;
     if (Number(stored.version) > version)
       throw new SotraError('local-file', `${path} was written by a newer sotra (layout ${stored.version})`, {
-        hint: 'Update sotra, or move the file away to begin anew.',
+        hint: 'Update sotra, or move the file away to start over.',
       });
     const { cursor, sinceSec, seen } = stored;
-    const sound =
+    const isValid =
       stored.version === version &&
       (cursor === null || typeof cursor === 'string') &&
       (sinceSec === null || isMoment(sinceSec)) &&
       typeof seen === 'object' &&
       Object.values(seen).every(isMoment);
-    return sound ? { cursor, sinceSec, seen } : { damaged: 'it is not the place of a watch' };
+    return isValid ? { cursor, sinceSec, seen } : { damaged: 'it is not a watch file' };
   } catch (thrown) {
     if (thrown instanceof SotraError) throw thrown;
     const { code } = thrown as NodeJS.ErrnoException;
-    if (code === undefined) return { damaged: reason(thrown) };
+    if (code === undefined) return { damaged: messageOf(thrown) };
     if (code === 'ENOENT') return undefined;
-    // It may be sound: only who may read it can say.
-    throw new SotraError('local-file', `cannot read the place of this watch in ${path}: ${reason(thrown)}`, {
-      hint: 'Correct its permissions, or move it away to begin anew.',
+    throw new SotraError('local-file', `cannot read the watch file ${path}: ${messageOf(thrown)}`, {
+      hint: 'Correct its permissions, or move it away to start over.',
       cause: thrown,
     });
   }
@@ -117,15 +118,4 @@ function readPlace(path: string): WatchPlace | { damaged: string } | undefined {
 /** Unix seconds that the calendar has. */
 function isMoment(second: unknown): boolean {
   return typeof second === 'number' && Math.abs(second) <= 8.64e12;
-}
-
-function unwritable(path: string, cause: unknown): SotraError {
-  return new SotraError('local-file', `cannot keep the place of this watch in ${path}: ${reason(cause)}`, {
-    hint: 'Make room, or choose another folder with SOTRA_DATA_DIR.',
-    cause,
-  });
-}
-
-function reason(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
 }
