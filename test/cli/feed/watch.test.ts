@@ -368,7 +368,7 @@ test.each([
   ['--watch 50ms', '--watch 50ms: must be a time from 100ms to 1h'],
   ['--watch soon', '--watch soon: must be a time from 100ms to 1h'],
   ['--watch 5s --all', '--watch and --all cannot be used together'],
-  ['--watch 5s --older-than x', '--watch prints what is new'],
+  ['--watch 5s --older-than x', '--watch prints new cards'],
   ['--watch 5s --format md', '--format md needs the end of the list'],
 ])('%s is refused before anything is sent', async (flags, message) => {
   const service = await feedService('next');
