@@ -1,3 +1,4 @@
+import CliTable from 'cli-table3';
 import type { Palette } from './color.ts';
 import { missing } from './format.ts';
 import { type Grid, type Head, readGrid } from './grid.ts';
@@ -180,20 +181,40 @@ function cutCells(grid: Grid, widths: readonly number[], ellipsis: string): Grid
   };
 }
 
+/** Each line is a table of its own: cells come padded to their width, which cli-table3 counts wrongly for marks and newer emoji. */
 function renderTable(grid: Grid, widths: readonly number[], palette: Palette, rule: string): string {
   const line = (cells: readonly Shown[], paint: (cell: Shown) => string) => {
-    const padded = cells.map((cell, index) => {
-      const width = displayWidth(cell.text);
-      const text = width === 0 ? '' : paint(cell);
-      const space = ' '.repeat(Math.max(0, (widths[index] ?? 0) - width));
-      return grid.heads[index]?.side === 'right' ? space + text : text + space;
-    });
-    return `${padded.join(' '.repeat(gap)).trimEnd()}\n`;
+    const table = new CliTable({ chars: noBorders, style: noStyle });
+    table.push(
+      cells.map((cell, index) => {
+        const width = displayWidth(cell.text);
+        const text = width === 0 ? '' : paint(cell);
+        const space = ' '.repeat(Math.max(0, (widths[index] ?? 0) - width));
+        return grid.heads[index]?.side === 'right' ? space + text : text + space;
+      }),
+    );
+    return `${table.toString().trimEnd()}\n`;
   };
   const header = line(grid.heads, ({ text }) => palette.header(text));
   const body = grid.lines.map((cells) => line(cells, ({ text, tone = 'plain' }) => palette.tone(tone, text)));
   return [header, `${palette.dim(rule.repeat(totalOf(widths)))}\n`, ...body].join('');
 }
+
+const noStyle = { head: [], border: [], 'padding-left': 0, 'padding-right': 0, compact: true };
+const places = ['top', 'bottom', 'left', 'right', 'mid'] as const;
+const noBorders = {
+  ...Object.fromEntries(
+    places.flatMap((place) => [
+      [place, ''],
+      [`${place}-mid`, ''],
+    ]),
+  ),
+  'top-left': '',
+  'top-right': '',
+  'bottom-left': '',
+  'bottom-right': '',
+  middle: ' '.repeat(gap),
+};
 
 /** How cards are drawn; `long` says what becomes of values of columns that may be cut. */
 interface CardOptions {
