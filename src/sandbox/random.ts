@@ -1,4 +1,4 @@
-/** A source of numbers that gives the same row for the same seed text on every machine. */
+/** Numbers that look random: the same sequence for the same seed text on every machine. */
 export interface Random {
   /** A number in [0, 1). */
   next: () => number;
@@ -12,10 +12,7 @@ export interface Random {
   pick: <T>(list: readonly T[]) => T;
 }
 
-/**
- * A random source whose row depends on the seed text alone: mulberry32, seeded with the FNV-1a hash of the text. Errors: `pick` throws a
- * RangeError for an empty list.
- */
+/** The numbers of a seed text: mulberry32, seeded with the FNV-1a hash of the text. Errors: `pick` throws a RangeError for an empty list. */
 export function randomFrom(seedText: string): Random {
   let state = hashText(seedText);
   const next = (): number => {

@@ -113,7 +113,7 @@ function wrap(raw: Libsql.Database, file: string): Db {
     return known;
   };
   /** What `act` gives; its error says in which file. */
-  const named = <T>(act: () => T): T => {
+  const addFileName = <T>(act: () => T): T => {
     try {
       return act();
     } catch (error) {
@@ -122,17 +122,17 @@ function wrap(raw: Libsql.Database, file: string): Db {
     }
   };
   const change = (sql: string, params: readonly SqlValue[]): Libsql.RunResult => {
-    const result = named(() => prepare(sql).run(params));
+    const result = addFileName(() => prepare(sql).run(params));
     ownChanges += result.changes;
     return result;
   };
-  const begin = () => named(() => raw.exec('BEGIN IMMEDIATE'));
-  const commit = () => named(() => raw.exec('COMMIT'));
+  const begin = () => addFileName(() => raw.exec('BEGIN IMMEDIATE'));
+  const commit = () => addFileName(() => raw.exec('COMMIT'));
   const rollback = () => {
     // After an error such as a full disk SQLite has already done it.
     if (raw.inTransaction) raw.exec('ROLLBACK');
   };
-  const committed = <T>(act: () => T): T => {
+  const actAndCommit = <T>(act: () => T): T => {
     try {
       const result = act();
       commit();
@@ -155,7 +155,7 @@ function wrap(raw: Libsql.Database, file: string): Db {
     transaction: (act) => {
       if (raw.inTransaction) return act();
       begin();
-      return committed(act);
+      return actAndCommit(act);
     },
     longTransaction: async (act) => {
       begin();
@@ -178,7 +178,7 @@ function wrap(raw: Libsql.Database, file: string): Db {
       } finally {
         raw.exec(`PRAGMA busy_timeout = ${timeoutMs}`);
       }
-      committed(act);
+      actAndCommit(act);
       return true;
     },
     setBusyTimeout: (ms) => {

@@ -17,25 +17,25 @@ export type WorldKind = 'demo' | 'empty';
 /** Fills a new database with a world, once; a database that has one is left alone. Safe with several processes. */
 export function ensureWorld(db: Db, realNowMs: number, kind: WorldKind): void {
   if (getMeta(db, 'world') !== undefined) return;
-  change(db, kind, () => {
+  withDemo(db, kind, () => {
     if (getMeta(db, 'world') === undefined) fill(db, realNowMs, kind);
   });
 }
 
 /** Replaces all that a database holds by a new world; the clock is stopped at `frozenMs`, or runs where it is absent. */
 export function resetWorld(db: Db, realNowMs: number, kind: WorldKind, frozenMs?: number): void {
-  change(db, kind, () => {
+  withDemo(db, kind, () => {
     for (const table of ['meta', 'partner', ...worldTables]) db.run(`DELETE FROM ${table}`);
     if (frozenMs !== undefined) freezeClock(db, frozenMs);
     fill(db, realNowMs, kind);
   });
 }
 
-/** The demo world, written beside the program when it is built; sources that a test runs find it there as well. */
+/** The demo world, which the build writes to dist/; sources that a test runs lie elsewhere. */
 const demoUrl = new URL(import.meta.url.endsWith('.ts') ? '../../../dist/demo.db' : 'demo.db', import.meta.url);
 
-/** A transaction during which the demo world is at hand where it is wanted. */
-function change(db: Db, kind: WorldKind, act: () => void): void {
+/** Runs `act` in a transaction, with the demo world attached where it is wanted. */
+function withDemo(db: Db, kind: WorldKind, act: () => void): void {
   if (kind === 'empty') {
     db.transaction(act);
     return;
@@ -56,7 +56,7 @@ function fill(db: Db, realNowMs: number, kind: WorldKind): void {
   setMeta(db, 'world.counts', JSON.stringify(countOwn(db)));
 }
 
-/** Copies the demo world, moved in time so that its newest trade is now. The indexes are quicker to make than to keep up to date. */
+/** Copies the demo world, its newest trade at `nowMs`. Making the indexes at the end is quicker than keeping them up to date. */
 function copyDemo(db: Db, nowMs: number): void {
   const indexes = dropIndexes(db, worldTables);
   for (const table of worldTables) db.run(`INSERT INTO main.${table} SELECT * FROM demo.${table}`);
