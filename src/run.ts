@@ -115,7 +115,7 @@ async function textOf(
 function unusable(thrown: unknown, { hasAsked, sawMisfit }: Context): unknown {
   if (!(thrown instanceof RangeError && hasAsked()) && !(thrown instanceof TypeError && sawMisfit())) return thrown;
   return new SotraError('contract', 'the answer does not have the shape that this command works on', {
-    hint: 'See it as it came: sotra request <METHOD> <path>.',
+    hint: 'See the raw answer: sotra request <METHOD> <path>.',
     cause: thrown,
   });
 }
@@ -147,7 +147,7 @@ function refuseWithoutRequest({ preview, curl }: GlobalOptions): void {
   if (preview)
     throw usageError(
       `${curl ? '--curl' : '--dry-run'}: nothing would be sent, so there is nothing to show`,
-      'Leave it out.',
+      'Omit it.',
     );
 }
 

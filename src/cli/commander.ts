@@ -105,7 +105,7 @@ function typedOf(node: Node, fields: readonly Field[]): TypedInput {
 function typedFor({ flag, oldFlags = [] }: Field, options: Record<string, unknown>): unknown {
   const [typed, other] = [flag, ...oldFlags].filter((name) => options[attributeOf(name)] !== undefined);
   if (typed !== undefined && other !== undefined)
-    throw usageError(`--${other} is the same flag as --${typed}`, 'Leave one of them out.');
+    throw usageError(`--${other} is the same flag as --${typed}`, 'Omit one of them.');
   return typed === undefined ? undefined : options[attributeOf(typed)];
 }
 

@@ -109,22 +109,19 @@ export function commandsOf<M extends object>(
 }
 
 const walkParams: Params = {
-  all: local(z.boolean().optional(), 'walk every page, printing items as they arrive'),
-  max: local(z.int().min(1).optional(), 'walk pages until this many items'),
+  all: local(z.boolean().optional(), 'fetch every page, printing items as they arrive'),
+  max: local(z.int().min(1).optional(), 'fetch pages until this many items'),
 };
 
 /** The flag of commands whose view has a chart. */
-export const chartParam = local(z.boolean().optional(), 'draw a picture in place of the table');
+export const chartParam = local(z.boolean().optional(), 'draw a chart instead of the table');
 
 /** Errors: `usage` where a flag asks for another form of output at the same time. */
 function asksChart(typed: Readonly<Record<string, unknown>>, options: GlobalOptions): boolean {
   if (typed['chart'] !== true) return false;
   const rival = rivalOf(options);
   if (rival === undefined) return true;
-  throw usageError(
-    `--chart and ${rival} contradict each other`,
-    'A picture is for people to look at: leave one of them out.',
-  );
+  throw usageError(`--chart and ${rival} contradict each other`, 'Omit one of them.');
 }
 
 function rivalOf({ format, jq, plain, columns }: GlobalOptions): string | undefined {

@@ -21,12 +21,12 @@ interface Needs {
 }
 
 const requests: Needs = { anyOf: ['requests'], lacking: 'sends no request to the service' };
-const service: Needs = { anyOf: ['requests', 'service'], lacking: 'has to do with no service' };
+const service: Needs = { anyOf: ['requests', 'service'], lacking: 'uses no service' };
 const sent: Needs = { anyOf: ['requests', 'events'], lacking: 'sends no request' };
 const answers: Needs = { anyOf: ['requests', 'events', 'answers'], lacking: 'waits for no answer' };
 const rows: Needs = { anyOf: ['rows'], lacking: 'prints no columns' };
 const json: Needs = { anyOf: ['rows', 'json'], lacking: 'prints no JSON' };
-const repeats: Needs = { anyOf: ['requests', 'repeats'], lacking: 'repeats nothing' };
+const repeats: Needs = { anyOf: ['requests', 'repeats'], lacking: 'retries nothing' };
 const effects: Needs = { anyOf: ['requests', 'events', 'changes'], lacking: 'changes and sends nothing' };
 
 /** `usage`: `base-url <url>`. */
@@ -51,7 +51,7 @@ export const globalFlags: readonly GlobalFlag[] = [
     'show these columns; with --json and ndjson, objects of these fields; the command with --help names them',
     rows,
   ),
-  flagOf('jq <filter>', 'print what this jq filter makes of the JSON; strings without quotes', json),
+  flagOf('jq <filter>', 'print the result of this jq filter; strings without quotes', json),
   flagOf('plain', 'for screen readers: one fact a line, no columns, no spinner, no colors'),
   flagOf('ascii', 'draw with ASCII characters only'),
   flagOf('no-color', 'no colors (also NO_COLOR)'),
@@ -59,10 +59,10 @@ export const globalFlags: readonly GlobalFlag[] = [
   flagOf('max-time <time>', 'give up on a call after this long, attempts and waits together (default 10m)', requests),
   flagOf(
     'retries <n>',
-    'repeat a failed request up to n times (default 2; uploads, --watch and --forward-to go on for longer)',
+    'retry a failed request up to n times (default 2; uploads, --watch and --forward-to retry for longer)',
     repeats,
   ),
-  flagOf('max-wait <time>', 'wait no longer than this when the service says when to come back (default 60s)', requests),
+  flagOf('max-wait <time>', 'wait at most this long when the service says when to retry (default 60s)', requests),
   flagOf('max-body <size>', 'refuse an answer that is larger (default 64MB)', requests),
   flagOf('verbose', 'show requests, answers and timing on stderr'),
   flagOf('quiet', 'no progress, notes or warnings on stderr'),
@@ -109,16 +109,19 @@ export function readGlobals(typed: Readonly<Record<string, unknown>>): GlobalOpt
   const on = (key: string) => typed[key] === true;
   const format = readFormat(text('format'));
   if (on('json') && format !== undefined && format !== 'json')
-    throw usageError(`--json and --format ${format} contradict each other`, 'Leave one of them out.');
+    throw usageError(`--json and --format ${format} contradict each other`, 'Omit one of them.');
   const machine = on('json') ? '--json' : format === undefined || format === 'table' ? undefined : `--format ${format}`;
   if (on('plain') && machine !== undefined)
-    throw usageError(`--plain and ${machine} contradict each other`, 'Leave one of them out.');
+    throw usageError(`--plain and ${machine} contradict each other`, 'Omit one of them.');
   const rows = format !== undefined && format !== 'json' && format !== 'ndjson' ? `--format ${format}` : undefined;
   const rival = rows ?? (text('columns') === undefined ? undefined : '--columns');
   if (text('jq') !== undefined && rival !== undefined)
-    throw usageError(`--jq and ${rival} contradict each other`, 'A filter works on JSON: leave one of them out.');
+    throw usageError(`--jq and ${rival} contradict each other`, 'A filter works on JSON: omit one of them.');
   if (on('sandbox') && (text('baseUrl') ?? text('context')) !== undefined)
-    throw usageError(`--sandbox and --${text('baseUrl') ? 'base-url' : 'context'} name two services`, 'Leave one out.');
+    throw usageError(
+      `--sandbox and --${text('baseUrl') ? 'base-url' : 'context'} name two services`,
+      'Omit one of them.',
+    );
   return {
     context: text('context'),
     sandbox: on('sandbox'),
@@ -205,5 +208,5 @@ function takes({ uses, columns, fields }: Outline, { flag, needs }: GlobalFlag):
 }
 
 function unused(flag: string, { words }: Outline, lacking: string): SotraError {
-  return usageError(`${flag} would do nothing: sotra ${words.join(' ')} ${lacking}`, 'Leave it out.');
+  return usageError(`${flag} would do nothing: sotra ${words.join(' ')} ${lacking}`, 'Omit it.');
 }

@@ -44,8 +44,8 @@ function decoded(
   const name = encoding?.trim().toLowerCase() ?? '';
   if (name === '' || name === 'identity') return incoming;
   if (!Object.hasOwn(decoders, name))
-    throw new SotraError('bad-answer', `the service answered in an encoding that nobody asked for: ${name}`, {
-      hint: 'gzip, deflate and br are understood; a proxy on the way may be at fault.',
+    throw new SotraError('bad-answer', `the service answered in an unknown encoding: ${name}`, {
+      hint: 'Supported: gzip, deflate and br. A proxy may be the cause.',
     });
   return inflated(limited(incoming, maxBytes), name as keyof typeof decoders);
 }
@@ -59,7 +59,7 @@ async function* inflated(incoming: AsyncIterable<Uint8Array>, name: keyof typeof
     const { code } = cause as { code?: string };
     if (code === undefined || !/^(Z_|ERR_)/.test(code)) throw cause;
     throw new SotraError('bad-answer', `the service answered with ${name} that does not decode: ${code}`, {
-      hint: 'A proxy on the way may be at fault: --include shows the headers.',
+      hint: 'A proxy may be the cause: --include shows the headers.',
       cause,
     });
   } finally {
@@ -70,7 +70,7 @@ async function* inflated(incoming: AsyncIterable<Uint8Array>, name: keyof typeof
 
 function tooLarge(maxBytes: number): SotraError {
   return new SotraError('bad-answer', `the answer is larger than ${formatSize(maxBytes)} (--max-body)`, {
-    hint: 'Ask for less with --limit, or allow more: --max-body 256MB.',
+    hint: 'Request fewer items with --limit, or allow more: --max-body 256MB.',
     outcome: 'unknown',
   });
 }

@@ -241,7 +241,7 @@ function readAnswer(text: string, status: number, requestId: string | undefined,
     const usual = 'Check that the base URL is the service itself and not a proxy or a web page.';
     throw new SotraError('bad-answer', `the service answered ${status} with ${found}`, {
       hint: isDeep
-        ? 'No answer of the interface is: --curl prints a line that shows it as it comes.'
+        ? 'The interface has no such answer: --curl prints a command that shows it.'
         : (versionHint(caller.baseUrl) ?? usual),
       cause,
       status,

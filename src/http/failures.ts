@@ -98,8 +98,8 @@ export function statusError({ request, status, text, headers, requestId, nowMs, 
       ...shared,
       hint:
         to === undefined
-          ? 'Nothing was asked for that has this answer: see it with --include, and check the base URL.'
-          : 'A key is sent along only for a GET on the same origin: set the base URL to the address that answers.',
+          ? 'See the answer with --include, and check the base URL.'
+          : 'The key is only sent on for a GET on the same origin: set the base URL to the new address.',
     });
   }
   const code = statusCodes[status] ?? (status >= 500 ? 'server-error' : 'request-refused');
@@ -115,10 +115,10 @@ function waitHint(code: ErrorCode, retryAfterSec: number | undefined, maxWaitMs:
   if (retryAfterSec === undefined)
     return code === 'rate-limited' ? 'Wait, or allow more attempts with --retries.' : undefined;
   const asked = `The service asks to wait ${retryAfterSec} s`;
-  if (retryAfterSec * 1000 <= maxWaitMs) return `${asked}: ask again then, or allow more attempts with --retries.`;
+  if (retryAfterSec * 1000 <= maxWaitMs) return `${asked}: retry then, or allow more attempts with --retries.`;
   const most = `${asked}, and --max-wait allows ${maxWaitMs / 1000} s`;
   const isAllowed = retryAfterSec <= longestWaitSec;
-  return isAllowed ? `${most}: --max-wait ${retryAfterSec}s waits for it.` : `${most}: ask again then.`;
+  return isAllowed ? `${most}: --max-wait ${retryAfterSec}s waits for it.` : `${most}: retry then.`;
 }
 
 /** The largest `--max-wait`. */

@@ -6,7 +6,7 @@ import { safeText } from '../output/safe-text.ts';
 import type { HttpAnswer, HttpRequest, Timing } from '../world.ts';
 import type { CallEvent } from './client.ts';
 import { headerOf } from './failures.ts';
-import { maskHeaders } from './preview.ts';
+import { maskHeader, maskHeaders } from './preview.ts';
 import { hideSecrets, secretHider } from './secrets.ts';
 
 interface WatchOptions {
@@ -129,9 +129,6 @@ export function answerHead({ status, headers }: Pick<HttpAnswer, 'status' | 'hea
   return `${[`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd(), ...lines].join('\n')}\n\n`;
 }
 
-const hidden = '***';
-const secretHeaders = ['authorization', 'proxy-authorization', 'cookie', 'set-cookie'];
-
 function harRequest({ method, url, headers, body }: HttpRequest, hide: (text: string) => string) {
   return {
     method,
@@ -189,10 +186,7 @@ function headerList(headers: HttpAnswer['headers']): Header[] {
 }
 
 function hideHeaders(list: Header[], hide: (text: string) => string): Header[] {
-  return list.map(({ name, value }) => {
-    const bare = name === 'authorization' ? `Bearer ${hidden}` : hidden;
-    return { name, value: secretHeaders.includes(name) ? bare : hide(value) };
-  });
+  return list.map(({ name, value }) => ({ name, value: hide(maskHeader(name, value)) }));
 }
 
 /** Unknown parts are -1 (HAR 1.2). */

@@ -27,10 +27,14 @@ export function deliveryPreview(to: string, headers: readonly string[], body: st
   return new RequestPreview({ method: 'POST', url: new URL(to), headers: named, body });
 }
 
+/** A header with its secret replaced by `***`. */
+export function maskHeader(name: string, value: string): string {
+  if (name === 'authorization') return 'Bearer ***';
+  return ['proxy-authorization', 'cookie', 'set-cookie'].includes(name) ? '***' : value;
+}
+
 export function maskHeaders(headers: HttpRequest['headers']): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, name === 'authorization' ? 'Bearer ***' : value]),
-  );
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, maskHeader(name, value)]));
 }
 
 /** Request line, headers with a masked key, body. */

@@ -1,6 +1,6 @@
 import type { WireNames } from '../contract/endpoint.ts';
 import { SotraError, usageError } from '../errors.ts';
-import { isLoopback } from '../model/http-address.ts';
+import { isHttpAddress, isLoopback } from '../model/http-address.ts';
 import type { Env } from '../world.ts';
 
 export const layouts = ['five-line', 'blank-line'] as const;
@@ -186,9 +186,8 @@ function noService(name: string | undefined): SotraError {
  * `insecure-url` for plain http off this machine.
  */
 export function checkBaseUrl(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || !['http:', 'https:'].includes(url.protocol))
-    throw usageError(`base URL ${text}: must be an address such as https://api.example.com`);
+  if (!isHttpAddress(text)) throw usageError(`base URL ${text}: must be an address such as https://api.example.com`);
+  const url = new URL(text);
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '')
     throw usageError(`base URL ${url.origin}${url.pathname}: must not carry a user, a query or a fragment`);
   if (url.protocol === 'http:' && !isLoopback(url.hostname))

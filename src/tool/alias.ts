@@ -71,7 +71,7 @@ const set = defineCommand({
 
 const list = defineCommand({
   words: ['alias', 'list'],
-  summary: 'The saved names and what they stand for',
+  summary: 'List the saved names and what they stand for',
   params: {},
   examples: [
     { argv: 'alias list', says: 'every alias' },

@@ -64,7 +64,7 @@ const status = defineCommand({
   words: ['auth', 'status'],
   summary: 'Which API key is used, where it comes from and where it is kept',
   description: 'Ends with exit code 4 when there is no key, and with --check when the service refuses it.',
-  params: { check: local(z.boolean().optional(), 'ask the service whether it takes the key') },
+  params: { check: local(z.boolean().optional(), 'check that the service accepts the key') },
   examples: [
     { argv: '--sandbox auth status', says: "the sandbox's own key" },
     { argv: '--sandbox auth status --check --json', says: 'as JSON, with the answer of the service' },

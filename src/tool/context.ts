@@ -42,7 +42,7 @@ function showContext(which: string, context: Context, stored: StoredSettings): R
 
 const list = defineCommand({
   words: ['context', 'list'],
-  summary: 'The services sotra knows, and which one is used',
+  summary: 'List the known services, and which one is in use',
   params: {},
   examples: [
     { argv: 'context list', says: 'every context' },
@@ -61,7 +61,7 @@ const list = defineCommand({
 
 const show = defineCommand({
   words: ['context', 'show'],
-  summary: 'One context; of its key only the last four characters',
+  summary: 'Show one context; of its key only the last four characters',
   params: {
     name: local(nameSchema.optional(), 'name of the context; default: the current one', { positional: true }),
   },
@@ -109,7 +109,7 @@ const set = defineCommand({
   words: ['context', 'set'],
   summary: 'Make a context or change it',
   description:
-    'What is not named stays as it is; null takes a value away. The first context made becomes the current one.\n' +
+    'Flags that are not given change nothing; null removes a value. The first context becomes the current one.\n' +
     'A stored key stays bound to the origin it was saved for: after a change of the base URL to another origin it is not sent.',
   params: {
     name,

@@ -113,7 +113,7 @@ function checkNode({ world }: Context): Finding {
 
 async function checkSettings(context: Context): Promise<Finding> {
   const store = await context.store();
-  if (!existsSync(store.path)) return ok(`${store.path} is not there yet: nothing is stored`);
+  if (!existsSync(store.path)) return ok(`${store.path} does not exist yet: nothing is stored`);
   try {
     const { contexts, aliases = {} } = store.read();
     const count = `contexts: ${Object.keys(contexts).length}, aliases: ${Object.keys(aliases).length}`;
@@ -154,7 +154,7 @@ function checkKeyOf(service: Service | SotraError, online: Online | undefined): 
   const found = String(describeKey(service));
   const status = online?.status;
   if (status === 401 || status === 403) return problem(`${found}; the service refuses it (HTTP ${status})`, login);
-  return ok(status !== undefined && status < 300 ? `${found}; the service takes it` : found);
+  return ok(status !== undefined && status < 300 ? `${found}; the service accepts it` : found);
 }
 
 interface Online {
@@ -235,7 +235,7 @@ function checkClock(online: Online | undefined, { world }: Context): Finding {
 
 function checkTerminal({ world, options }: Context): Finding {
   const { out } = world.io;
-  if (!out.isTTY) return ok('stdout is no terminal: results are rows separated by tabs');
+  if (!out.isTTY) return ok('stdout is not a terminal: results are rows separated by tabs');
   const colors =
     options.noColor || out.colorLevel === 0 ? 'no colors' : `${['', 16, 256, '16 million'][out.colorLevel]} colors`;
   const found = `${out.width} columns, ${colors}`;

@@ -104,7 +104,7 @@ export async function findSubjects({ ask, need }: Pick<Asker, 'ask' | 'need'>): 
       'contract',
       'the leaderboard came without a list of traders: there is no trader to ask about',
       {
-        hint: 'See it as it came: sotra request GET /v2/leaderboard',
+        hint: 'See the raw answer: sotra request GET /v2/leaderboard',
       },
     );
   const board = itemsIn(answer);

@@ -82,7 +82,7 @@ function kindOf(text: string): string {
 }
 
 function whyUnknown(text: string): string {
-  if (hash.test(text)) return '64 digits are a transaction hash, not somebody';
+  if (hash.test(text)) return '64 digits are a transaction hash, not a wallet or profile';
   if (/^0x[0-9a-fA-F]*$/.test(text)) return `an EVM address has 40 digits after 0x, this has ${text.length - 2}`;
   return 'neither an address, a profile UUID, an ext: id nor an @alias';
 }

@@ -26,7 +26,7 @@ test('all is well with a service that answers; one request is sent', async () =>
   const { code, ok, of } = await diagnose('doctor', { env: service.env });
   expect({ code, ok }).toEqual({ code: 0, ok: true });
   expect(of('service')).toMatchObject({ state: 'ok', found: `${service.url}, from SOTRA_BASE_URL` });
-  expect(of('key')).toMatchObject({ state: 'ok', found: '...-key from SOTRA_API_KEY; the service takes it' });
+  expect(of('key')).toMatchObject({ state: 'ok', found: '...-key from SOTRA_API_KEY; the service accepts it' });
   expect(of('reach')?.found).toMatch(/^HTTP 200 in \d+ ms$/);
   expect(of('clock')?.state).toBe('ok');
   expect(service.requests.map(({ url }) => url)).toEqual(['/v2/leaderboard?limit=1']);

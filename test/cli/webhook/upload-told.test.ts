@@ -161,7 +161,7 @@ const files: readonly [flags: string, message: string, hint: string][] = [
   ],
   ['', '--file is required: which addresses?', 'Give a file, - for stdin, or --wallet-addresses.'],
   ['--wallet-addresses ext:a --column wallet', '--column is for --file', 'Leave it out.'],
-  ['--file @list --addresses-file @list', '--addresses-file is the same flag as --file', 'Leave one of them out.'],
+  ['--file @list --addresses-file @list', '--addresses-file is the same flag as --file', 'Omit one of them.'],
   ['--addresses-file @bad', '@bad: 2 lines are not addresses; nothing was sent', ''],
   ['--file @none', '--file @none: no such file', ''],
   ['--file @folder', '--file @folder: a folder, not a file', ''],

@@ -82,8 +82,8 @@ test.each([
 
 test.each([
   ['3600', 'The service asks to wait 3600 s, and --max-wait allows 60 s: --max-wait 3600s waits for it.', 3600],
-  ['172800', 'The service asks to wait 172800 s, and --max-wait allows 60 s: ask again then.', 172_800],
-  ['60', 'The service asks to wait 60 s: ask again then, or allow more attempts with --retries.', 60],
+  ['172800', 'The service asks to wait 172800 s, and --max-wait allows 60 s: retry then.', 172_800],
+  ['60', 'The service asks to wait 60 s: retry then, or allow more attempts with --retries.', 60],
   ['soon', 'Wait, or allow more attempts with --retries.', undefined],
 ])('a Retry-After of %s has the hint %j', (header, hint, retryAfterSec) => {
   expect(refusal(429, '', { 'retry-after': header })).toMatchObject({ hint, retryAfterSec });
