@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { openDb } from '../../src/sandbox/db/store.ts';
-import { addLiveTrades, liveTrade } from '../../src/sandbox/trades/live-trades.ts';
+import { addLiveTrades, liveTrade } from '../../src/sandbox/trades/add-trades.ts';
 import { run, stub, temporaryFolder } from '../support/harness.ts';
 import { flood } from '../support/webhook-flood.ts';
 import { manyAddresses, serve, until } from '../support/webhook-kills.ts';

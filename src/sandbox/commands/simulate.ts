@@ -13,7 +13,7 @@ import { ensureWorld } from '../db/world.ts';
 import { countDeliveries, startDeliverer } from '../deliver/deliver.ts';
 import { type Random, randomFrom } from '../random.ts';
 import { storedToken } from '../social/lookup.ts';
-import { addLiveTrades, knownMarkets, type LiveTrade, liveTrade, makeTrade } from '../trades/live-trades.ts';
+import { addLiveTrades, type LiveTrade, liveTrade } from '../trades/add-trades.ts';
 import { type PresetName, readTrades } from '../trades/read-trades.ts';
 import type { Trade } from '../trades/trade.ts';
 import { withSandboxFile } from './state-file.ts';
@@ -56,7 +56,7 @@ interface SimulateInput {
   db?: string | undefined;
 }
 
-/** Makes trades addLiveTrades until the time is over, the file has ended or the user stops it. Errors: `usage` for contradicting flags. */
+/** Makes trades until the time is over, the file has ended or the user stops it. Errors: `usage` for contradicting flags. */
 export async function simulate(input: SimulateInput, context: Context): Promise<Result> {
   if (input.replay !== undefined && input.perSec !== undefined)
     throw usageError('--replay has its own times: --rate does not apply', 'Use --speed.');
@@ -135,6 +135,48 @@ async function* madeTrades(db: Db, input: SimulateInput, { world }: Context): As
     if ((elapsedMs >= forMs && left <= due) || world.signal.aborted) return;
     await pause(world, tickMs);
   }
+}
+
+/** A wallet that trades a token. */
+interface Market {
+  chain: Chain;
+  trader: string;
+  token: string;
+  direction: '' | 'long' | 'short';
+  price: number;
+}
+
+/** Who trades what in this world, for trades that are made up; empty in an empty world. */
+function knownMarkets(db: Db): Market[] {
+  return db.all<Market>(
+    `SELECT p.chain, p.wallet AS trader, p.token, p.direction, k.price FROM position p JOIN token k ON k.chain = p.chain AND k.address = p.token
+     WHERE p.superseded = 0 AND k.price > 0 ORDER BY p.latest_ms / 1000 DESC, p.id LIMIT 2000`,
+  );
+}
+
+const buyShare = 0.65;
+
+/** A made-up trade in one of the markets: mostly buys, at a price near the last; a sell gives up part of what is held. */
+function makeTrade(db: Db, { chain, trader, token, direction, price }: Market, random: Random): LiveTrade {
+  const held = db.get<{ amount: number }>(
+    'SELECT amount FROM position WHERE wallet = ? AND chain = ? AND token = ? AND direction = ? AND superseded = 0',
+    [trader, chain, token, direction],
+  );
+  const isShort = direction === 'short';
+  const enters = random.chance(buyShare) || held === undefined || held.amount * price < 1;
+  const at = price * random.between(0.97, 1.03);
+  const amount = enters ? random.between(20, 2500) / at : held.amount * random.between(0.2, 1);
+  const side = enters !== isShort ? 'buy' : 'sell';
+  return {
+    chain,
+    trader,
+    token,
+    side,
+    amount,
+    usd: amount * at,
+    direction: direction === '' ? null : direction,
+    leverage: direction === '' ? 1 : random.whole(1, 10),
+  };
 }
 
 async function* replayedTrades(input: SimulateInput, file: string, context: Context): AsyncGenerator<AtMoment[]> {

@@ -176,9 +176,10 @@ async function deliver(
   // Whether it arrived is not known: it is as if it had not been tried.
   if (signal.aborted && outcome.status === null) return;
   const tries = next.tries + 1;
-  const wait = waitsMs[tries - 1];
-  const state = outcome.ok ? 'delivered' : wait === undefined ? 'failed' : 'waiting';
-  const dueMs = state === 'waiting' ? now() + (wait ?? 0) : next.dueMs;
+  const waitMs = outcome.ok ? undefined : waitsMs[tries - 1];
+  const ended = outcome.ok ? 'delivered' : 'failed';
+  const state = waitMs === undefined ? ended : 'waiting';
+  const dueMs = waitMs === undefined ? next.dueMs : now() + waitMs;
   const fields = [state, tries, dueMs, outcome.status, outcome.error, next.seq];
   await write(() =>
     db.run('UPDATE delivery SET state = ?, tries = ?, due_real_ms = ?, status = ?, error = ? WHERE seq = ?', fields),

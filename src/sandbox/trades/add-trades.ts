@@ -1,3 +1,5 @@
+import { randomInt, randomUUID } from 'node:crypto';
+import { encodeBase58, isEvmAddress, normalizeAddress } from '../../model/address.ts';
 import { createHexSet } from '../../model/address-set.ts';
 import { type Chain, chains } from '../../model/chain.ts';
 import { digestDigits, digestOf } from '../db/ids.ts';
@@ -30,6 +32,58 @@ export function addTrades(db: Db, trades: readonly Trade[], liveAtMs?: number): 
     if (liveAtMs !== undefined) storeTradeEvents(db, ids, liveAtMs);
     return result;
   });
+}
+
+/** Stores trades that happen now, with the deliveries they make for webhooks, all or nothing; gives the number of both. */
+export function addLiveTrades(db: Db, trades: readonly Trade[], nowMs: number): { trades: number; deliveries: number } {
+  const newest = () => db.get<{ seq: number | null }>('SELECT max(seq) AS seq FROM delivery')?.seq ?? 0;
+  return db.transaction(() => {
+    const before = newest();
+    const { added } = addTrades(db, trades, nowMs);
+    return { trades: added, deliveries: newest() - before };
+  });
+}
+
+/** What a trade that happens now says of itself; the rest follows from the moment and the chain. */
+export interface LiveTrade {
+  chain: Chain;
+  trader: string;
+  token: string;
+  side: 'buy' | 'sell';
+  amount: number;
+  usd: number;
+  direction?: 'long' | 'short' | null | undefined;
+  leverage?: number | undefined;
+  /** Transaction hash, or the order id on hyperliquid; made up where absent. */
+  tx?: string | undefined;
+}
+
+/** A live trade as it is stored: its own row, at the sandbox's time. */
+export function liveTrade(trade: LiveTrade, atMs: number): Trade {
+  const isPerp = trade.chain === 'hyperliquid';
+  const mark = trade.tx ?? madeHash(trade.chain);
+  const isOrder = isPerp && !mark.startsWith('0x');
+  return {
+    chain: trade.chain,
+    trader: normalizeAddress(trade.trader),
+    token: isEvmAddress(trade.token) ? trade.token.toLowerCase() : trade.token,
+    side: trade.side,
+    direction: isPerp ? (trade.direction ?? 'long') : null,
+    leverage: isPerp ? (trade.leverage ?? 1) : 1,
+    amount: trade.amount,
+    usd: trade.usd,
+    atMs,
+    tx: isOrder ? null : mark,
+    ...(isOrder ? { orderId: mark } : {}),
+    rowKey: `live:${randomUUID()}`,
+  };
+}
+
+function madeHash(chain: Chain): string {
+  const bytes = new Uint8Array(chain === 'solana' ? 64 : 32);
+  crypto.getRandomValues(bytes);
+  if (chain === 'hyperliquid') return String(randomInt(1e11, 9e11));
+  return chain === 'solana' ? encodeBase58(bytes) : `0x${Buffer.from(bytes).toString('hex')}`;
 }
 
 interface Book {
