@@ -142,13 +142,13 @@ const advance = defineCommand({
 });
 
 const readyFile = local(z.string().min(1).optional(), 'ready file of the sandbox, where it was started with one');
-const meant =
-  'The sandbox is the one at --base-url or SOTRA_BASE_URL, that of --ready-file, or the only one that is served.';
+const whichSandbox =
+  'The sandbox is the one at --base-url or SOTRA_BASE_URL, that of --ready-file, or the only one that runs.';
 
 const log = defineCommand({
   words: ['sandbox', 'log'],
   summary: 'The latest requests of a served sandbox',
-  description: `${meant}\nIt remembers the last 1,000. Keys are shown by partner and their last four characters.`,
+  description: `${whichSandbox}\nIt remembers the last 1,000. Keys are shown by partner and their last four characters.`,
   params: {
     limit: local(z.int().min(1).max(1000).optional(), 'how many of the latest (default 50)'),
     readyFile,
@@ -166,7 +166,7 @@ const log = defineCommand({
 const stop = defineCommand({
   words: ['sandbox', 'stop'],
   summary: 'Stop a served sandbox',
-  description: `${meant}\nOnly a process that answers to the control token of that sandbox is stopped.`,
+  description: `${whichSandbox}\nOnly a process that answers to the control token of that sandbox is stopped.`,
   params: { readyFile },
   examples: [
     { argv: 'sandbox stop', says: 'the one that sandbox start --detach started' },
@@ -214,7 +214,7 @@ const trade = defineCommand({
   examples: [
     {
       argv: 'sandbox trade --chain base --trader 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2 --token 0x5180db8f5c931aae63c74266b211f580155ecac8 --side buy --amount 1000 --usd 250',
-      says: 'a buy that followers are told of',
+      says: 'a buy that followers get as an event',
     },
   ],
   uses: ['service', 'changes'],

@@ -18,7 +18,7 @@ export interface Ready {
   controlToken: string;
 }
 
-/** A sandbox that answered to its control token just now, and the file that tells of it. */
+/** A sandbox that answered to its control token just now, and its ready file. */
 export interface ServedSandbox extends Ready {
   file: string;
 }
@@ -37,9 +37,10 @@ export async function servedFolder(context: Context): Promise<string> {
 export async function findServed(context: Context, readyFile?: string, baseUrl?: string): Promise<ServedSandbox> {
   const wanted = baseUrl ?? (await baseUrlOf(context));
   const files = readyFile === undefined ? await servedFiles(context) : [readyFile];
-  const told = files.flatMap((file) => readReady(file) ?? []);
-  const meant = wanted === undefined || readyFile !== undefined ? told : told.filter(({ url }) => isSame(url, wanted));
-  const answered = await Promise.all(meant.map(async (each) => ((await answers(context, each)) ? [each] : [])));
+  const known = files.flatMap((file) => readReady(file) ?? []);
+  const candidates =
+    wanted === undefined || readyFile !== undefined ? known : known.filter(({ url }) => isSame(url, wanted));
+  const answered = await Promise.all(candidates.map(async (each) => ((await answers(context, each)) ? [each] : [])));
   const [found, ...others] = answered.flat();
   if (found === undefined) {
     const where = readyFile === undefined ? wanted : `the address in ${readyFile}`;
@@ -127,7 +128,7 @@ async function answers(context: Context, ready: Ready): Promise<boolean> {
   }
 }
 
-/** The base URL that was typed or set; a stored context that happens to be in use is not meant. */
+/** The base URL that was typed or set; that of a stored context does not count. */
 async function baseUrlOf({ options, world, service }: Context): Promise<string | undefined> {
   if (options.sandbox) return undefined;
   if (options.context === undefined) return options.baseUrl ?? (world.env['SOTRA_BASE_URL'] || undefined);

@@ -212,7 +212,7 @@ async function* replayedTrades(input: SimulateInput, file: string, context: Cont
 }
 
 async function pause({ sleep, signal }: Context['world'], ms: number): Promise<void> {
-  // Stopped early, what was made so far is still told.
+  // Stopped early, the command still reports what was made so far.
   await sleep(ms, signal).catch(() => undefined);
 }
 

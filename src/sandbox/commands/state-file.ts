@@ -30,7 +30,7 @@ export async function withSandboxFile(
 
 /**
  * The database of `--db`, that of a served sandbox at the base URL, or the built-in one. Errors: `usage` where the base URL is of something
- * else: what is meant for it must not land in another database.
+ * else: its data must not land in another database.
  */
 async function resolveFile(context: Context, db: string | undefined): Promise<string> {
   const { options } = context;

@@ -87,7 +87,7 @@ export function advanceSandbox(byMs: number, { world }: Context, file: string): 
     const now = sandboxNow(db, world.now());
     if (now + byMs > latestMs)
       throw usageError(
-        `<duration>: ${byMs} ms after ${new Date(now).toISOString()} lie beyond the year 9999`,
+        `<duration>: ${byMs} ms after ${new Date(now).toISOString()} are after the year 9999`,
         'sotra sandbox reset sets the clock right again.',
       );
     advanceClock(db, byMs);

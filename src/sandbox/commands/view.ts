@@ -13,7 +13,7 @@ function record<Row>(view: Pick<View<Row, Row>, 'columns' | 'notes'>): View<Row,
 export interface SandboxStatus {
   db: string;
   world: string;
-  /** ISO 8601; `frozen` when the clock stands. */
+  /** ISO 8601; `frozen` when the clock is stopped. */
   now: string;
   frozen: boolean;
   newestTrade: string | null;
@@ -97,9 +97,7 @@ export const importView = record<ImportReport>({
   ],
   notes: ({ worldMovedBackMs, newestAgeMs, unavailable }) => [
     ...(unavailable > 0
-      ? [
-          `Positions that the file begins inside of, or has gaps in: ${formatCount(unavailable)}. Their figures are unavailable.`,
-        ]
+      ? [`Positions that the file shows only in part: ${formatCount(unavailable)}. Their figures are unavailable.`]
       : []),
     ...(worldMovedBackMs > 0
       ? [`The file is newer than the sandbox: the whole world moved back by ${formatLength(worldMovedBackMs)}.`]

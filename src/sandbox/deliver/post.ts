@@ -59,7 +59,7 @@ export function postDelivery(url: string, { headers, body, answerMs, agent, sign
     }, answerMs);
     sent.on('close', () => {
       clearTimeout(late);
-      // An answer that switches protocols is none, and not told as an error.
+      // An answer that switches protocols counts as none, and Node reports no error for it.
       failed(new Error('the connection was closed without an answer'));
     });
     sent.on('error', failed);

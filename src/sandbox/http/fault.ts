@@ -66,8 +66,8 @@ export function withFaults(faults: readonly Fault[], sleep: (ms: number) => Prom
   let drops = 0;
   return async (request: IncomingRequest, answer: () => Promise<Answer>): Promise<FaultyAnswer> => {
     const path = pathOf(request.target);
-    const meant = faults.filter((fault) => ['*', request.method].includes(fault.method) && fault.path.test(path));
-    const fault = meant.filter(isDue)[0];
+    const fitting = faults.filter((fault) => ['*', request.method].includes(fault.method) && fault.path.test(path));
+    const fault = fitting.filter(isDue)[0];
     switch (fault?.does.kind) {
       case undefined:
         return answer();

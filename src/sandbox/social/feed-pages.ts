@@ -48,8 +48,8 @@ export function feedPage(db: Db, request: PageRequest, scopeOf: ScopeOf): FeedPa
 function olderPage(db: Db, cursor: Cursor | undefined, limit: number, scopeOf: ScopeOf): FeedPage {
   const snapshot = cursor?.snapshot ?? currentSnapshot(db);
   const scope = scopeOf(snapshot);
-  const mark = cursor?.at ?? cursor?.start?.mark;
-  const from = mark === undefined ? undefined : placeOf(db, mark, snapshot);
+  const anchor = cursor?.at ?? cursor?.start?.anchor;
+  const from = anchor === undefined ? undefined : placeOf(db, anchor, snapshot);
   const sinceSec = cursor?.sinceSec;
   const end: Place | undefined = sinceSec === undefined ? undefined : { atSec: sinceSec, id: '' };
   const found = nearestCards(db, scope, snapshot, { way: 'older', count: limit + 1, ...(from && { from }) }).filter(
@@ -70,17 +70,17 @@ function newerLink(
   db: Db,
   { scopeOf, snapshot, top, bottom }: { scopeOf: ScopeOf; snapshot: number; top: Place; bottom: Place },
 ): string | null {
-  const start = { mark: markOf(bottom), snapshot };
+  const start = { anchor: anchorOf(bottom), snapshot };
   const above = nearestCards(db, scopeOf(snapshot), snapshot, { way: 'newer', from: top, count: 1 });
-  if (above.length > 0) return writeCursor({ snapshot, at: markOf(top), start });
+  if (above.length > 0) return writeCursor({ snapshot, at: anchorOf(top), start });
   return arrivalsLink(db, scopeOf, snapshot, start);
 }
 
 function newerPage(db: Db, cursor: Cursor, limit: number, scopeOf: ScopeOf): FeedPage {
   const snapshot = cursor.snapshot ?? currentSnapshot(db);
   const scope = scopeOf(snapshot);
-  const start = cursor.start ?? { mark: cursor.at ?? '', snapshot };
-  const from = placeOf(db, cursor.at ?? start.mark, cursor.at === undefined ? start.snapshot : snapshot);
+  const start = cursor.start ?? { anchor: cursor.at ?? '', snapshot };
+  const from = placeOf(db, cursor.at ?? start.anchor, cursor.at === undefined ? start.snapshot : snapshot);
   const reach = { way: 'newer', from, count: limit + 1 } as const;
   const found =
     cursor.floor === undefined
@@ -97,7 +97,7 @@ function newerPage(db: Db, cursor: Cursor, limit: number, scopeOf: ScopeOf): Fee
   const { floor } = cursor;
   return {
     ids: shown.map((place) => place.id),
-    older: below.length > 0 ? writeCursor({ snapshot, at: markOf(bottom) }) : null,
+    older: below.length > 0 ? writeCursor({ snapshot, at: anchorOf(bottom) }) : null,
     newer:
       found.length > limit && shown[0] !== undefined
         ? writeCursor({ snapshot, at: shown[0].id, start, ...(floor === undefined ? {} : { floor }) })
@@ -105,7 +105,7 @@ function newerPage(db: Db, cursor: Cursor, limit: number, scopeOf: ScopeOf): Fee
   };
 }
 
-/** Where a walk to newer cards goes on once its snapshot is through; `null` when nothing arrived that it has not shown. */
+/** Where a walk to newer cards continues after its snapshot; `null` when nothing arrived that it has not shown. */
 function arrivalsLink(db: Db, scopeOf: ScopeOf, floor: number, start: Start): string | null {
   const snapshot = currentSnapshot(db);
   if (snapshot === floor || unseen(db, scopeOf, { floor, snapshot, start }).length === 0) return null;
@@ -122,20 +122,21 @@ function unseen(
   { floor, snapshot, start }: { floor: number; snapshot: number; start: Start },
 ): Place[] {
   const arrived = tradedBetween(db, floor, snapshot);
-  const begin = placeOf(db, start.mark, start.snapshot);
-  const isNews = ({ atSec }: Place) => atSec > begin.atSec || (typeof start.mark === 'string' && atSec === begin.atSec);
+  const begin = placeOf(db, start.anchor, start.snapshot);
+  const isRecent = ({ atSec }: Place) =>
+    atSec > begin.atSec || (typeof start.anchor === 'string' && atSec === begin.atSec);
   const before = placesOf(db, scopeOf(start.snapshot), start.snapshot, arrived).filter(
     (place) => !isAbove(begin, place),
   );
   const earlier = new Set(tradedBetween(db, start.snapshot, floor));
   const among = arrived.filter((id) => earlier.has(id));
-  const since = placesOf(db, scopeOf(floor), floor, among).filter(isNews);
+  const since = placesOf(db, scopeOf(floor), floor, among).filter(isRecent);
   const seen = new Set([...before, ...since].map(({ id }) => id));
-  return placesOf(db, scopeOf(snapshot), snapshot, arrived).filter((place) => isNews(place) && !seen.has(place.id));
+  return placesOf(db, scopeOf(snapshot), snapshot, arrived).filter((place) => isRecent(place) && !seen.has(place.id));
 }
 
-/** A card by its id, so that the mark holds when the world's times are moved; a place between cards as it is. */
-function markOf(place: Place): Mark {
+/** A card by its id, so that the anchor stays right when the world's times are moved; a place between cards as it is. */
+function anchorOf(place: Place): Anchor {
   return place.id === '' || place.id === afterAll ? place : place.id;
 }
 
@@ -143,10 +144,10 @@ function markOf(place: Place): Mark {
 const afterAll = '~';
 
 /** A card by its id, or a place between cards. */
-type Mark = string | Place;
+type Anchor = string | Place;
 
 interface Start {
-  mark: Mark;
+  anchor: Anchor;
   snapshot: number;
 }
 
@@ -155,10 +156,10 @@ interface Start {
  * snapshot.
  */
 interface Cursor {
-  /** The last trade of the snapshot; absent: the walk goes on with what was stored since `floor`. */
+  /** The last trade of the snapshot; absent: the walk continues with what was stored since `floor`. */
   snapshot?: number;
-  /** The walk goes on from here; absent: from where it began. */
-  at?: Mark;
+  /** The walk continues from here; absent: from where it began. */
+  at?: Anchor;
   /** Walks to newer cards: where it began, and the snapshot of that place. */
   start?: Start;
   /** Only cards that traded after this trade, and that the walk has not shown. */
@@ -167,21 +168,21 @@ interface Cursor {
   sinceSec?: number;
 }
 
-/** The place of a mark in the order of a snapshot. Errors: Refusal 400 for a card that had not traded then. */
-function placeOf(db: Db, mark: Mark, snapshot: number): Place {
-  if (typeof mark !== 'string') return mark;
+/** The place of a anchor in the order of a snapshot. Errors: Refusal 400 for a card that had not traded then. */
+function placeOf(db: Db, anchor: Anchor, snapshot: number): Place {
+  if (typeof anchor !== 'string') return anchor;
   const latest = db.get<{ atMs: number | null }>(
     'SELECT max(at_ms) AS atMs FROM trade WHERE position_id = ? AND id <= ?',
-    [mark, snapshot],
+    [anchor, snapshot],
   )?.atMs;
   if (latest === undefined || latest === null)
     throw new Refusal(400, 'the cursor is of another world: the card it names is not there');
-  return { atSec: Math.floor(latest / 1000), id: mark };
+  return { atSec: Math.floor(latest / 1000), id: anchor };
 }
 
 /** A cursor as opaque text. */
 export function writeCursor({ snapshot, at, start, floor, sinceSec }: Cursor): string {
-  const fields = [snapshot, at, start?.mark, start?.snapshot, floor, sinceSec].map((field) => field ?? null);
+  const fields = [snapshot, at, start?.anchor, start?.snapshot, floor, sinceSec].map((field) => field ?? null);
   while (fields.at(-1) === null) fields.pop();
   return Buffer.from(JSON.stringify(fields)).toString('base64url');
 }
@@ -208,16 +209,16 @@ function readCursor(db: Db, field: 'olderThan' | 'newerThan', text: string): Cur
 function decode(text: string): Cursor | undefined {
   try {
     const fields = parseJson(Buffer.from(text, 'base64url').toString()) as unknown[];
-    const [snapshot, at, mark, startSnapshot, floor, sinceSec] = fields.map((field) => field ?? undefined);
+    const [snapshot, at, anchor, startSnapshot, floor, sinceSec] = fields.map((field) => field ?? undefined);
     const isComplete =
-      (at ?? mark) !== undefined &&
+      (at ?? anchor) !== undefined &&
       (snapshot ?? floor) !== undefined &&
-      (mark === undefined) === (startSnapshot === undefined);
+      (anchor === undefined) === (startSnapshot === undefined);
     const isRight =
       [snapshot, startSnapshot, floor, sinceSec].every((each) => each === undefined || Number.isSafeInteger(each)) &&
-      [at, mark].every((each) => each === undefined || isMark(each));
+      [at, anchor].every((each) => each === undefined || isAnchor(each));
     if (!isComplete || !isRight) return undefined;
-    const start = mark === undefined ? undefined : { mark, snapshot: startSnapshot };
+    const start = anchor === undefined ? undefined : { anchor, snapshot: startSnapshot };
     const cursor = Object.entries({ snapshot, at, start, floor, sinceSec }).filter(([, value]) => value !== undefined);
     return Object.fromEntries(cursor) as Cursor;
   } catch {
@@ -225,8 +226,8 @@ function decode(text: string): Cursor | undefined {
   }
 }
 
-function isMark(mark: unknown): boolean {
-  if (typeof mark === 'string') return true;
-  const { atSec, id } = mark as Partial<Place>;
+function isAnchor(anchor: unknown): boolean {
+  if (typeof anchor === 'string') return true;
+  const { atSec, id } = anchor as Partial<Place>;
   return Number.isFinite(atSec) && typeof id === 'string';
 }

@@ -20,7 +20,7 @@ export interface Board {
   onlyWithComments?: boolean | undefined;
   /** The best only; everyone when absent. */
   limit?: number | undefined;
-  /** The moment is one that is not asked for again. */
+  /** Nobody asks for this moment again. */
   isPassing?: boolean;
 }
 

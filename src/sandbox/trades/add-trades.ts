@@ -61,8 +61,8 @@ export interface LiveTrade {
 /** A live trade as it is stored: its own row, at the sandbox's time. */
 export function liveTrade(trade: LiveTrade, atMs: number): Trade {
   const isPerp = trade.chain === 'hyperliquid';
-  const mark = trade.tx ?? madeHash(trade.chain);
-  const isOrder = isPerp && !mark.startsWith('0x');
+  const hash = trade.tx ?? madeHash(trade.chain);
+  const isOrder = isPerp && !hash.startsWith('0x');
   return {
     chain: trade.chain,
     trader: normalizeAddress(trade.trader),
@@ -73,8 +73,8 @@ export function liveTrade(trade: LiveTrade, atMs: number): Trade {
     amount: trade.amount,
     usd: trade.usd,
     atMs,
-    tx: isOrder ? null : mark,
-    ...(isOrder ? { orderId: mark } : {}),
+    tx: isOrder ? null : hash,
+    ...(isOrder ? { orderId: hash } : {}),
     rowKey: `live:${randomUUID()}`,
   };
 }
@@ -212,7 +212,7 @@ function updateToken(tokens: Map<string, TokenAfter> | undefined, trade: Trade):
   token.priceMs = atMs;
 }
 
-/** The text where it is another than before, as one that stands for itself. */
+/** A changed text as a copy of its own; see `ownString`. */
 function ownText(text: string | undefined, before: string | null): string | null {
   return text === undefined || text === before ? before : ownString(text);
 }

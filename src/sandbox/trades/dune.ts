@@ -89,7 +89,7 @@ function isDex({ row }: Swap): boolean {
 function readSwap({ row, got, gave }: Swap, chain: Chain | undefined, known: KnownAddresses): ReadEvent[] {
   const { line, cells } = row;
   const own = cells['chain']?.trim().toLowerCase() ?? '';
-  if (chain !== undefined && own !== chain) return [rejected(row, `chain "${own}": must be ${chain}, as asked for`)];
+  if (chain !== undefined && own !== chain) return [rejected(row, `chain "${own}": must be ${chain}, as --chain says`)];
   if (got.symbol === gave.symbol)
     return [rejected(row, `token_b_symbol "${gave.symbol}": must differ from token_a_symbol`)];
   const shared: TradeText = { chain: own, time: cells['block_time'] ?? '', trader: cells['trader_a'] ?? '' };

@@ -243,7 +243,7 @@ function chainGroup(group: readonly Fill[], position: number | undefined): Fill[
   return chained;
 }
 
-/** Takes out the fill that goes on where the last one ended; else that one's other half; else one that starts anew. */
+/** Takes out the fill that starts where the last one ended; else that one's other half; else one that no other leads to. */
 function takeNext(waiting: Fill[], last: Fill | undefined, position: number | undefined) {
   const at = last === undefined ? position : last.end;
   const linked = at === undefined ? -1 : waiting.findIndex((fill) => isSameSize(fill.start, at));

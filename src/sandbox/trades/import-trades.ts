@@ -28,7 +28,7 @@ export interface ImportReport {
   shiftMs: number;
   /** How far the whole world was moved back so that this file's newest trade is now, in ms. */
   worldMovedBackMs: number;
-  /** Positions whose figures this file leaves unavailable: it begins inside them, or what it says was held does not follow from its fills. */
+  /** Positions whose figures this file leaves unavailable: it shows only a part of their trades. */
   unavailable: number;
 }
 

@@ -34,13 +34,13 @@ export interface PositionState {
   latestAtMs: number;
   /** An exit left less than `openThresholdUsd`: the next entry opens the next position. Never taken back. */
   exited: boolean;
-  /** The source begins inside this position or has a gap in it, so that its cost is partly a guess. */
+  /** The source shows only a part of its trades, so that its cost is partly a guess. */
   unavailable: boolean;
   /** What is held, oldest first. */
   lots: Lot[];
   boughtAmount: number;
   soldAmount: number;
-  /** Opening lots, and what was sold beyond what was held. */
+  /** Opening lots, and what was sold above what was held. */
   receivedAmount: number;
   /** Notional on perps; the margin figures are that divided by each trade's leverage. Equal on spot. */
   boughtUsd: number;

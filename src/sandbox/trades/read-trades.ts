@@ -145,7 +145,7 @@ function readRow(
   const own = text.chain?.trim().toLowerCase() ?? '';
   text.chain = own || (chain ?? '');
   if (chain !== undefined && text.chain !== chain)
-    return rejected(row, `chain "${own}": must be ${chain}, as asked for`);
+    return rejected(row, `chain "${own}": must be ${chain}, as --chain says`);
   const keyParts = keyColumns.map((column) => row.cells[column] ?? '');
   const read = readTradeText(text, addresses, keyParts);
   return 'trade' in read ? { kind: 'trade', line: row.line, trade: read.trade } : rejected(row, read.reason);
@@ -155,7 +155,7 @@ function plain(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 }
 
-/** Both ways to read `a=b`, as asked for first. */
+/** Both ways to read `a=b`, column to field first. */
 function readings([left, right]: [string, string]) {
   const fieldOf = (name: string) => tradeFields.find((field) => plain(field) === plain(name));
   return [

@@ -151,7 +151,7 @@ function numberText(text: string, value: number): string {
   return writtenPattern.test(text) ? text : String(value);
 }
 
-/** The text as one that stands for itself: what is cut out of a file keeps the whole piece that was read in memory. */
+/** A copy of the text: one cut out of a file keeps the whole piece that was read in memory. */
 export function ownString(text: string): string {
   return Buffer.from(text).toString();
 }

@@ -150,7 +150,7 @@ describe('a CSV', () => {
     ['usd', 'NaN', 'usd "NaN": must be a number of 0 or more'],
     ['direction', 'long', 'direction "long": must be empty: only hyperliquid has long and short'],
     ['leverage', '5', 'leverage "5": must be 1 where there is no direction'],
-    ['chain', 'eth', 'chain "eth": must be base, as asked for'],
+    ['chain', 'eth', 'chain "eth": must be base, as --chain says'],
   ])('says what is wrong with %s %j', async (field, value, reason) => {
     const cells: Record<string, string> = {
       time: '1',
