@@ -90,7 +90,7 @@ test('a walk to newer cards shows each card once, those of its beginning in orde
       const add = worldOf(db);
       add(before);
       const atStart = orderNow(db);
-      const beginning = { mark: { atSec: 0, id: '' }, snapshot: currentSnapshot(db) };
+      const beginning = { anchor: { atSec: 0, id: '' }, snapshot: currentSnapshot(db) };
       const first = { newerThan: writeCursor({ snapshot: beginning.snapshot, at: beginning.mark, start: beginning }) };
       const { pages } = walk(db, 'newer', first, { limit, between, arrive: (index) => add(between[index] ?? []) });
       const shown = pages.flatMap((page) => page.toReversed());
