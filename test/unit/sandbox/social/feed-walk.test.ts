@@ -91,7 +91,9 @@ test('a walk to newer cards shows each card once, those of its beginning in orde
       add(before);
       const atStart = orderNow(db);
       const beginning = { anchor: { atSec: 0, id: '' }, snapshot: currentSnapshot(db) };
-      const first = { newerThan: writeCursor({ snapshot: beginning.snapshot, at: beginning.anchor, start: beginning }) };
+      const first = {
+        newerThan: writeCursor({ snapshot: beginning.snapshot, at: beginning.anchor, start: beginning }),
+      };
       const { pages } = walk(db, 'newer', first, { limit, between, arrive: (index) => add(between[index] ?? []) });
       const shown = pages.flatMap((page) => page.toReversed());
       expect(new Set(shown).size).toBe(shown.length);
