@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { linkSync, renameSync, rmSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { SotraError } from '../errors.ts';
-import { parseJson } from '../model/json.ts';
+import { isObject, tryParseJson } from '../model/json.ts';
 import type { World } from '../world.ts';
 import { createFile, draftOf, readStateFile } from './durable-file.ts';
 
@@ -121,12 +121,10 @@ function ownText({ pid, system }: OwnerWorld): string {
 }
 
 function ownerOf(text: string | undefined): Owner | undefined {
-  try {
-    const owner = parseJson(text ?? '') as Owner | null;
-    return Number.isSafeInteger(owner?.pid) && Number(owner?.pid) > 0 ? (owner as Owner) : undefined;
-  } catch {
-    return undefined;
-  }
+  const owner = tryParseJson(text ?? '');
+  if (!isObject(owner)) return undefined;
+  const { pid, started, host } = owner;
+  return typeof pid === 'number' && Number.isSafeInteger(pid) && pid > 0 ? { pid, started, host } : undefined;
 }
 
 function hasEnded(holder: string | undefined, { system }: OwnerWorld): boolean {

@@ -1,7 +1,7 @@
 import { usageError } from '../../errors.ts';
 import { decodeUtf8, type Input, readWhole } from '../../files/source.ts';
 import { normalizeAddress } from '../../model/address.ts';
-import { parseJson, whyNotJson } from '../../model/json.ts';
+import { isObject, parseJson, whyNotJson } from '../../model/json.ts';
 import { written } from '../../model/quoted.ts';
 
 /** The price of a token in USD, `null` where none was given. */
@@ -60,8 +60,7 @@ function readObject(text: string, file: string): object {
   } catch (cause) {
     throw usageError(`--prices-file ${file}: not JSON: ${whyNotJson(cause)}`, shape);
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw usageError(`--prices-file ${file}: must be a JSON object`, shape);
+  if (!isObject(value)) throw usageError(`--prices-file ${file}: must be a JSON object`, shape);
   return value;
 }
 

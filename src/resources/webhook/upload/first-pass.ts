@@ -30,7 +30,7 @@ const maxListed = 100;
 export async function checkAddresses(
   input: AddressInput,
   context: Context,
-  more: { to: string; onRead: (addresses: number) => void; known?: Pick<AddressSet, 'has'> },
+  more: Pick<FirstPassOptions, 'to' | 'onRead' | 'known'>,
 ): Promise<FirstPass> {
   const { lines, name } = openLines(input, context);
   const rejects = await openRejects(context.options.preview ? undefined : input.rejects, [input.file]);
@@ -115,7 +115,7 @@ interface FirstPassOptions extends AddressRules {
   /** Runs while the list is synced to disk. */
   meanwhile: () => Promise<void>;
   /** Addresses that are left out without being counted as duplicates. */
-  known?: Pick<AddressSet, 'has'>;
+  known?: AddressSet | undefined;
   signal: AbortSignal;
 }
 

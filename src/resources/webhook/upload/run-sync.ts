@@ -83,7 +83,7 @@ async function send(
 async function resumeEarlier(
   jobs: string,
   { uid, concurrency }: SyncInput,
-  wanted: Pick<AddressSet, 'has'>,
+  wanted: AddressSet,
   context: Context,
 ): Promise<UploadResult[]> {
   const results: UploadResult[] = [];
@@ -112,7 +112,7 @@ function* confirmedAddresses(uploads: readonly Job[]): Generator<string> {
     for (const { index, addresses } of readChunks(folder)) if (state.done.has(index)) yield* addresses;
 }
 
-function surplusOf(uploads: readonly Job[], wanted: Pick<AddressSet, 'has'>): { count: number; first: string[] } {
+function surplusOf(uploads: readonly Job[], wanted: AddressSet): { count: number; first: string[] } {
   const surplus = createAddressSet();
   const first: string[] = [];
   for (const address of confirmedAddresses(uploads))

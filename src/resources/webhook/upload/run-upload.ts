@@ -39,7 +39,7 @@ interface UploadInput extends AddressInput {
   another?: boolean | undefined;
   again?: boolean | undefined;
   /** Addresses that are confirmed already (`sync`). */
-  known?: AddressSet;
+  known?: AddressSet | undefined;
 }
 
 /** Checks all addresses, then sends what is not confirmed yet; the same input again continues. Errors: `usage` with nothing sent; as in `runUpload`. */
@@ -51,13 +51,11 @@ export async function uploadAddresses(input: UploadInput, context: Context): Pro
   let release: (() => void) | undefined;
   try {
     show.reading();
-    const onRead = (addresses: number) => show.read(addresses);
-    const known = input.known === undefined ? {} : { known: input.known };
-    const pass = await checkAddresses(input, context, { to: addressesFile(draft), onRead, ...known });
+    const to = addressesFile(draft);
+    const pass = await checkAddresses(input, context, { to, onRead: show.read, known: input.known });
     if (options.preview) {
-      context.note(
-        `${counted(pass.addresses, 'address', 'es')} in ${requests(Math.ceil(pass.addresses / endpoints.chunkSize))}`,
-      );
+      const chunks = Math.ceil(pass.addresses / endpoints.chunkSize);
+      context.note(`${counted(pass.addresses, 'address', 'es')} in ${requests(chunks)}`);
       return await preview(input, draft, context);
     }
     if (pass.addresses === 0) return { kind: 'none' };
