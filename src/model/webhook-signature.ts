@@ -90,3 +90,9 @@ export function sameText(given: string, wanted: string): boolean {
 export function timestampMs(timestamp: string): number {
   return timestamp.length >= 12 ? Number(timestamp) : Number(timestamp) * 1000;
 }
+
+/**
+ * The id of the example event of a validation probe, the same for every probe. Assumed: no mark of the service's own example is
+ * published.
+ */
+export const exampleEventId = '00000000-0000-0000-0000-000000000000';

@@ -1,5 +1,5 @@
 import type { Card } from '../../model/position.ts';
-import { totalUsd, unrealizedUsd, unrealizedWithReceivedUsd } from '../../model/unrealized.ts';
+import { totalUsd, unrealizedUsd, unrealizedWithReceivedUsd } from '../../model/position.ts';
 import { column } from '../../output/columns.ts';
 import { pnl, shortAddress } from '../../output/format.ts';
 import { cardBlocks, cardColumns } from '../../output/trade-cards.ts';

@@ -1,8 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { normalizeAddress } from '../../model/address.ts';
-import { exampleEventId } from '../../model/example-event.ts';
 import { isLoopback } from '../../model/http-address.ts';
-import { signedHeader } from '../../model/webhook-signature.ts';
+import { exampleEventId, signedHeader } from '../../model/webhook-signature.ts';
 import type { Db } from '../../sandbox/db/store.ts';
 import { eventOf, eventParts } from '../../sandbox/deliver/events.ts';
 import { type Handler, Refusal, type SandboxCall } from '../../sandbox/http/service.ts';

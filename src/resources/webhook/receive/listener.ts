@@ -2,8 +2,12 @@ import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { messageOf, SotraError } from '../../../errors.ts';
-import { exampleEventId } from '../../../model/example-event.ts';
-import { hasSignature, type SignatureHeader, signatureHeader } from '../../../model/webhook-signature.ts';
+import {
+  exampleEventId,
+  hasSignature,
+  type SignatureHeader,
+  signatureHeader,
+} from '../../../model/webhook-signature.ts';
 import { type EventSummary, eventsOf } from './events.ts';
 import type { Entry, Inbox } from './inbox.ts';
 import { boundConnections, type Reception, shareTurns, sliced, startReception } from './reception.ts';
