@@ -1,5 +1,3 @@
-import type { Db } from './store.ts';
-
 /** Of the tables below, as SQLite's user_version holds it; another number is another program's database. */
 export const schemaVersion = 1;
 
@@ -198,14 +196,3 @@ export const worldTables = [
   'figure',
   'figure_stale',
 ] as const;
-
-/** Drops the indexes of some tables, for a change of most of their rows; gives the SQL that makes them again. */
-export function dropIndexes(db: Db, tables: readonly string[]): string[] {
-  const indexes = db.all<{ name: string; sql: string }>(
-    `SELECT name, sql FROM sqlite_master
-     WHERE type = 'index' AND sql IS NOT NULL AND tbl_name IN (SELECT value FROM json_each(?))`,
-    [JSON.stringify(tables)],
-  );
-  for (const { name } of indexes) db.run(`DROP INDEX ${name}`);
-  return indexes.map(({ sql }) => sql);
-}

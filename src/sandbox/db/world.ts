@@ -1,7 +1,7 @@
 import { parseJson } from '../../model/json.ts';
 import { dropFigures, windowMs } from '../trades/figures.ts';
 import { freezeClock, getMeta, sandboxNow, setMeta } from './clock.ts';
-import { dropIndexes, worldTables } from './schema.ts';
+import { worldTables } from './schema.ts';
 import type { Db } from './store.ts';
 
 const dayMs = 86_400_000;
@@ -63,6 +63,17 @@ function copyDemo(db: Db, nowMs: number): void {
   const newestMs = db.get<{ ms: number }>('SELECT max(at_ms) AS ms FROM trade')?.ms ?? nowMs;
   moveWorld(db, nowMs - newestMs);
   for (const sql of indexes) db.run(sql);
+}
+
+/** Drops the indexes of some tables, for a change of most of their rows; gives the SQL that makes them again. */
+export function dropIndexes(db: Db, tables: readonly string[]): string[] {
+  const indexes = db.all<{ name: string; sql: string }>(
+    `SELECT name, sql FROM sqlite_master
+     WHERE type = 'index' AND sql IS NOT NULL AND tbl_name IN (SELECT value FROM json_each(?))`,
+    [JSON.stringify(tables)],
+  );
+  for (const { name } of indexes) db.run(`DROP INDEX ${name}`);
+  return indexes.map(({ sql }) => sql);
 }
 
 /** What users put into a sandbox, by its tables. */

@@ -1,8 +1,7 @@
 import { type Chain, chains } from '../../model/chain.ts';
 import { getMeta, setMeta } from '../db/clock.ts';
-import { dropIndexes } from '../db/schema.ts';
 import type { Db } from '../db/store.ts';
-import { ensureWorld, moveWorld } from '../db/world.ts';
+import { dropIndexes, ensureWorld, moveWorld } from '../db/world.ts';
 import { type AddCounts, addTrades, openBook, rememberStored } from './add-trades.ts';
 import type { Fatal, ReadEvent, RejectedRow } from './read-rows.ts';
 import type { Trade } from './trade.ts';
