@@ -4,17 +4,13 @@ import { safeText } from './safe-text.ts';
 import { cutText, displayWidth, wrapText } from './text-width.ts';
 import type { Bar, BarChart, ChartModel, TimeChart } from './view.ts';
 
-/** How pictures are drawn: the terminal's width in cells, its colors, and whether it has more than ASCII. */
 export interface DrawOptions {
   width: number;
   palette: Palette;
   unicode: boolean;
 }
 
-/**
- * The picture as lines of at most `width` cells (40 at least), each ending with a newline; what color tells, position or filling tells
- * too. Empty when there is nothing to draw.
- */
+/** The chart as lines of at most `width` cells (40 at least); position and filling say what color says. Empty without data. */
 export function renderChart(model: ChartModel, { width, ...others }: DrawOptions): string {
   const options = { width: Math.max(minWidth, width), ...others };
   const lines = model.kind === 'bars' ? renderBars(model, options) : renderTimeline(model, options);
@@ -34,7 +30,7 @@ interface Plot {
   cellsPerUsd: number;
 }
 
-/** Bars with label and figure before them, the scale and the meaning of the fillings below; none without bars. */
+/** One bar a line with its label and figure, then the scale and the legend. */
 function renderBars(chart: BarChart, options: DrawOptions): string[] {
   if (chart.bars.length === 0) return [];
   const { width, palette, unicode } = options;
@@ -72,7 +68,7 @@ interface Legend extends DrawOptions {
   single: boolean;
 }
 
-/** What each filling means, as many on a line as fit; none for a chart of one series. */
+/** The meaning of each filling; none for a chart of one series. */
 function legendOf(
   series: readonly string[],
   used: readonly boolean[],
@@ -109,7 +105,7 @@ function sumOf(bar: Bar, sign: 1 | -1): number {
   return bar.partsUsd.reduce<number>((sum, part) => sum + Math.max(0, sign * (part ?? 0)), 0);
 }
 
-/** The room shared between gains and losses as the largest of each need it, so that a cell is worth the same on both sides. */
+/** Gains and losses share the room on one scale. */
 function plotOf(bars: readonly Bar[], room: number): Plot {
   const most = Math.max(...bars.map((bar) => sumOf(bar, 1)));
   const least = Math.max(...bars.map((bar) => sumOf(bar, -1)));
@@ -137,7 +133,7 @@ function drawBar(bar: Bar, { left, right, cellsPerUsd }: Plot, brush: Brush): st
   return `${' '.repeat(Math.max(0, left - losses.cells))}${losses.text}${axis}${gains.cells > right ? '' : gains.text}`;
 }
 
-/** One side of a bar from zero outwards; a side too small for a cell is a thin mark and not nothing. */
+/** One side of a bar from zero outwards; a value too small for a cell is a thin mark. */
 function drawSide(bar: Bar, sign: 1 | -1, cellsPerUsd: number, brush: Brush): { text: string; cells: number } {
   const step = brush.halves ? 2 : 1;
   const runs: { series: number; text: string }[] = [];
@@ -161,7 +157,7 @@ function drawSide(bar: Bar, sign: 1 | -1, cellsPerUsd: number, brush: Brush): { 
   };
 }
 
-/** What the ends of the plot stand for, and where zero is. */
+/** The values at the ends of the plot, and zero. */
 function scaleLine({ left, right, cellsPerUsd }: Plot): string {
   if (cellsPerUsd === 0) return '0';
   const end = (cells: number) => formatUsd(cells / cellsPerUsd, { signed: true, compact: true });
@@ -172,7 +168,7 @@ function scaleLine({ left, right, cellsPerUsd }: Plot): string {
   return `${shownLow.padEnd(left)}0${shownHigh.padStart(right)}`;
 }
 
-/** Lines of the plot, the line of zero not counted. */
+/** Lines of the plot, without the zero line. */
 const height = 10;
 
 /** USD in each column of the plot, by side. */
@@ -181,12 +177,12 @@ interface Columns {
   down: number[];
 }
 
-/** Columns over time, one kind above the line of zero and the other below, with a sentence of sums; none without moments. */
+/** Columns over time, one kind above the zero line and the other below, then a sentence of sums. */
 function renderTimeline(chart: TimeChart, { width, palette, unicode }: DrawOptions): string[] {
   if (chart.moments.length === 0) return [];
   const [from, to] = spanOf(chart);
   const names = [chart.up, chart.down].map((name) => name.length);
-  // Room for the longest figure that compact form gives: $999K, $1.23M, $0.00123.
+  // The longest compact figures: $999K, $1.23M, $0.00123.
   const gutter = Math.max(...names) + 1 + figureRoom;
   const room = Math.max(8, width - gutter - 2);
   const columns = fillColumns(chart, room, from, to);
@@ -246,7 +242,7 @@ function rowsOf(most: number, least: number): { up: number; down: number } {
   return { up, down: height - up };
 }
 
-/** One cell of a column that is `size` rows high, `row` counted from zero outwards; what is too small for half a row is a thin mark. */
+/** One cell of a column `size` rows high, `row` counted from zero outwards; less than half a row is a thin mark. */
 function cellOf(size: number, row: number, side: 'up' | 'down', unicode: boolean): string {
   const halves = Math.round(size * 2) - 2 * row;
   const up = side === 'up';
@@ -256,7 +252,7 @@ function cellOf(size: number, row: number, side: 'up' | 'down', unicode: boolean
   return halves === 1 ? (up ? '▄' : '▀') : '█';
 }
 
-/** First and last moment under the ends of the plot: to the minute where there is room, else the days. */
+/** First and last moment under the plot: to the minute if there is room, else the days. */
 function timeLine(from: number, to: number, room: number): string {
   const minute = (sec: number) => formatTime(sec).replace(/:\d\dZ$/, 'Z');
   if (from === to) return minute(from);

@@ -7,14 +7,14 @@ import { usageError } from '../errors.ts';
 import { column } from './columns.ts';
 import type { View } from './view.ts';
 
-/** True where somebody sits at a terminal and may be asked. */
+/** Whether a user at a terminal may be asked. */
 export function mayAsk({ world, options }: Pick<Context, 'world' | 'options'>): boolean {
   return world.io.in.isTTY === true && !options.noInput;
 }
 
 /**
- * A yes before something that cannot be undone: asked for on a terminal, `--yes` elsewhere. `deed` is what would be done, such as
- * `remove key trader`; `shown` is written before the question. Errors: `usage` for a no, and where nobody can be asked.
+ * Asks on a terminal before a change that cannot be undone; elsewhere `--yes` is needed. `deed` is the change, such as `remove key trader`;
+ * `shown` is written first. Errors: `usage` for a no, and when there is no terminal.
  */
 export async function confirm(deed: string, context: Context, shown = ''): Promise<void> {
   const { world, options } = context;
@@ -29,12 +29,11 @@ export async function confirm(deed: string, context: Context, shown = ''): Promi
   if (!/^y(es)?$/i.test(answer.trim())) throw usageError(`did not ${deed}: the answer was not yes`);
 }
 
-/** The same before a file that exists is replaced; pipes and devices are written to and not replaced. Errors as in `confirm`. */
+/** The same before a regular file is replaced. Errors: `usage`. */
 export async function confirmReplace(flag: string, file: string, context: Context): Promise<void> {
   if (statSync(file, { throwIfNoEntry: false })?.isFile()) await confirm(`replace ${file} (${flag})`, context);
 }
 
-/** A question at the terminal. `stop` is aborted when the user gives up. */
 interface Question {
   question: string;
   hidden: boolean;
@@ -43,13 +42,10 @@ interface Question {
   stop: AbortController;
 }
 
-/**
- * One line typed by the user, without its end. Of a hidden one nothing is shown. Rejects and aborts `stop` on Ctrl-C, Ctrl-D, and
- * when `stop` was aborted meanwhile.
- */
+/** One line typed by the user; a hidden one is not shown. Rejects and aborts `stop` on Ctrl-C and Ctrl-D, or when `stop` is aborted. */
 export function askLine({ question, hidden, input, output, stop }: Question): Promise<string> {
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
-  // The terminal stops showing what is typed when the interface is made, so that comes before the question.
+  // Before the question: from here on the terminal does not show what is typed.
   const lines = createInterface({ input, output: hidden ? silent : output, terminal: true, historySize: 0 });
   if (hidden) output.write(question);
   return new Promise<string>((resolve, reject) => {

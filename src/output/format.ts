@@ -1,15 +1,12 @@
 import type { Shown, Tone } from './view.ts';
 
-/** What people see where a value is missing; the table writes it as `-` for terminals without Unicode. */
+/** Shown for a missing value. */
 export const missing = '–';
 
 /** A number as the service may send it. */
 export type Figure = number | null | undefined;
 
-/**
- * US dollars for people: `$1,234.50`, `-$1,234.50`, below one dollar three significant digits (`$0.00000123`).
- * `signed` puts a plus before gains; `compact` writes `$1.23B` from a thousand up. `–` for no number.
- */
+/** `$1,234.50`; below one dollar three significant digits (`$0.00000123`). `signed`: a plus before gains; `compact`: `$1.23B`. */
 export function formatUsd(value: Figure, { signed = false, compact = false } = {}): string {
   return compose(value, signed, (size) => {
     if (compact && size >= 1000) return `$${compactDigits(size)}`;
@@ -18,10 +15,7 @@ export function formatUsd(value: Figure, { signed = false, compact = false } = {
   });
 }
 
-/**
- * A percentage already in percent: `12.3%`; below one, two significant digits (`0.042%`). `signed` as in formatUsd.
- * `–` for no number.
- */
+/** Percent: `12.3%`; below one, two significant digits (`0.042%`). */
 export function formatPercent(value: Figure, { signed = false } = {}): string {
   return compose(value, signed, (size) => {
     if (size > 0 && size < 1e-6) return '<0.000001%';
@@ -29,10 +23,7 @@ export function formatPercent(value: Figure, { signed = false } = {}): string {
   });
 }
 
-/**
- * A share from 0 to 1 as whole percent: 0.72 is `72%`. Near the ends it keeps decimals, so that a few never read as none
- * (`0.42%`, `<0.01%`) nor nearly all as all (`99.6%`, at most `99.9%`). `–` for no number.
- */
+/** A share from 0 to 1 as whole percent; near the ends with decimals, so that few never read as none (`<0.01%`) nor most as all (`99.9%`). */
 export function formatRatio(value: Figure): string {
   return compose(value, false, (size) => {
     const percent = size * 100;
@@ -42,10 +33,7 @@ export function formatRatio(value: Figure): string {
   });
 }
 
-/**
- * An amount of tokens: `1,234,567.89`, `12.3457`, `0.00001234`; no zeros at the end; `compact` as in formatUsd. `–` for
- * no number.
- */
+/** Tokens: `1,234,567.89`, `12.3457`, `0.00001234`; no zeros at the end. */
 export function formatAmount(value: Figure, { signed = false, compact = false } = {}): string {
   return compose(value, signed, (size) => {
     if (compact && size >= 1000) return compactDigits(size);
@@ -54,15 +42,12 @@ export function formatAmount(value: Figure, { signed = false, compact = false } 
   });
 }
 
-/** A count with thousands separators: `12,480`. `–` for no number. */
+/** `12,480`. */
 export function formatCount(value: Figure): string {
   return compose(value, false, (size) => digits(size, 0, 0));
 }
 
-/**
- * A moment in UTC: `2026-11-20 23:46:00Z`. Takes unix seconds; `–` for no number; a number outside the calendar is
- * shown as it is.
- */
+/** Unix seconds as `2026-11-20 23:46:00Z`; a number outside the calendar as it is. */
 export function formatTime(unixSec: Figure): string {
   if (unixSec === null || unixSec === undefined || Number.isNaN(unixSec)) return missing;
   if (Math.abs(unixSec) > 8.64e12) return String(unixSec);
@@ -70,10 +55,7 @@ export function formatTime(unixSec: Figure): string {
   return `${iso.slice(0, -5).replace('T', ' ')}Z`;
 }
 
-/**
- * How long ago a moment is, in its largest unit: `45s`, `3m`, `2h`, `5d`, `2y`; ahead of now `in 3m`. Takes unix seconds
- * twice: the moment and now. `–` for no number.
- */
+/** How long before now (both in Unix seconds), in the largest unit: `45s`, `3m`, `2h`, `5d`, `2y`; later than now `in 3m`. */
 export function formatAge(unixSec: Figure, nowSec: number): string {
   if (unixSec === null || unixSec === undefined || !Number.isFinite(unixSec)) return missing;
   const seconds = Math.floor(Math.abs(nowSec - unixSec));
@@ -82,41 +64,37 @@ export function formatAge(unixSec: Figure, nowSec: number): string {
   return unixSec > nowSec ? `in ${age}` : age;
 }
 
-/**
- * The two ends of an address or hash, as people compare them: `0x1234…cdef`, `7xKX…gAsU`. Text of 13 characters or fewer,
- * and text that is not plain ASCII without spaces, stays whole. `–` for none.
- */
+/** The two ends of an address or hash: `0x1234…cdef`, `7xKX…gAsU`. Short text and text that is not plain ASCII stays whole. */
 export function shortAddress(address: string | null | undefined): string {
   if (address === null || address === undefined) return missing;
   if (address.length <= 13 || !/^[\x21-\x7e]+$/.test(address)) return address;
   return `${address.slice(0, address.startsWith('0x') ? 6 : 4)}…${address.slice(-4)}`;
 }
 
-/** An address or hash as a cell: whole where the table has room for it. */
+/** An address as a cell: whole if the table has room. */
 export function addressCell(address: string | null | undefined, tone: Tone = 'plain'): Shown {
   return address === null || address === undefined
     ? { text: missing, tone: 'muted' }
     : { text: address, short: shortAddress(address), tone };
 }
 
-/** A person as a cell: the name, or where there is none the address. */
+/** A person as a cell: the name, or else the address. */
 export function nameOrAddress({ name, address }: { name?: string | null | undefined; address?: string | null }): Shown {
   return name ? { text: name, tone: 'strong' } : addressCell(address, 'strong');
 }
 
-/** The tone of a figure: above zero a gain, below a loss, zero plain, none muted. */
 export function toneOf(value: Figure): Tone {
   if (value === null || value === undefined || Number.isNaN(value)) return 'muted';
   if (value === 0) return 'plain';
   return value > 0 ? 'gain' : 'loss';
 }
 
-/** Profit or loss in US dollars as a cell: signed, so that it reads without color. */
+/** USD with its sign, so that it reads without color. */
 export function pnl(valueUsd: Figure, { compact = false } = {}): Shown {
   return { text: formatUsd(valueUsd, { signed: true, compact }), tone: toneOf(valueUsd) };
 }
 
-/** A return in percent as a cell: signed, so that it reads without color. */
+/** Percent with its sign. */
 export function roi(percent: Figure): Shown {
   return { text: formatPercent(percent, { signed: true }), tone: toneOf(percent) };
 }
@@ -128,10 +106,10 @@ const ageUnits: readonly (readonly [number, string])[] = [
   [60, 'm'],
 ];
 
-/** Puts sign and size together; a figure too small to show keeps its side: `>-$0.000000001`. */
+/** Sign and size; a figure too small to show keeps its side: `>-$0.000000001`. */
 function compose(value: Figure, signed: boolean, write: (size: number) => string): string {
   if (value === null || value === undefined || Number.isNaN(value)) return missing;
-  // Not what was agreed: what is there says more than nothing.
+  // Not a number, against the contract: shown as it came.
   if (typeof value !== 'number') return typeof value === 'string' ? value : JSON.stringify(value);
   const sign = value < 0 ? '-' : signed && value > 0 ? '+' : '';
   if (!Number.isFinite(value)) return `${sign}∞`;
@@ -140,15 +118,15 @@ function compose(value: Figure, signed: boolean, write: (size: number) => string
   return sign === '-' ? `>-${size.slice(1)}` : size;
 }
 
-/** At least `min` decimals, and for small numbers as many as `significant` digits need. */
+/** At least `min` decimals, and more for small numbers to show `significant` digits. */
 function digits(size: number, min: number, significant: number, max = min): string {
   const needed = significant > 0 && size > 0 ? significant - 1 - Math.floor(Math.log10(size)) : max;
   return rounded(size, min, Math.max(min, needed));
 }
 
-// Figures are written as Intl.NumberFormat writes them, whose first use takes 15 ms.
+// As Intl.NumberFormat writes them, whose first use takes 15 ms.
 
-/** Half up, with thousands separators, and no zeros at the end beyond `min` decimals. */
+/** Rounded half up, with separators, without zeros beyond `min` decimals. */
 function rounded(size: number, min: number, max: number): string {
   if (size === Number.POSITIVE_INFINITY) return '∞';
   const text = String(timesTen(size, max)).padStart(max + 1, '0');
@@ -172,7 +150,6 @@ function compactDigits(size: number): string {
 
 const compactUnits = ['K', 'M', 'B', 'T'];
 
-/** Digits in groups of three from the right. */
 function withSeparators(digits: string): string {
   const first = digits.length % 3 || 3;
   return [digits.slice(0, first), ...(digits.slice(first).match(/\d{3}/g) ?? [])].join(',');
@@ -182,7 +159,7 @@ function withoutZeros(places: string): string {
   return places.replace(/(?<!0)0+$/, '');
 }
 
-/** The shortest decimals that stand for the double, times a power of ten, rounded half up. */
+/** The shortest decimal form of the double, times a power of ten, rounded half up. */
 function timesTen(size: number, power: number): bigint {
   const [decimals = '', exponent = '0'] = String(size).split('e');
   const [left = '', right = ''] = decimals.split('.');

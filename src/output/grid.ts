@@ -2,7 +2,6 @@ import { missing } from './format.ts';
 import { safeText } from './safe-text.ts';
 import { type AnyColumn, type AnyView, blocksOf, cellValue, knownColumns, orMisfit, type Shown } from './view.ts';
 
-/** A column as it is drawn: its header, the side its cells stand on, and how they may be cut. */
 export interface Head {
   text: string;
   side: 'left' | 'right';
@@ -10,16 +9,13 @@ export interface Head {
   keep: number | undefined;
 }
 
-/** What every human format draws from: heads, and a line of cells for each row in the same order. */
+/** What every human format is made of: the headers, and a line of cells for each row. */
 export interface Grid {
   heads: readonly Head[];
   lines: readonly (readonly Shown[])[];
 }
 
-/**
- * Rows as people read them: every text on one line and safe for a terminal, `–` where there is no value. Columns of
- * numbers stand on the right unless they say otherwise. Without `unicode`, our own ornaments are written in ASCII.
- */
+/** Rows as people read them: on one line and safe for a terminal, `–` for no value, numbers on the right; ASCII only without `unicode`. */
 export function readGrid(columns: readonly AnyColumn[], rows: readonly unknown[], unicode = true): Grid {
   const write = unicode ? safeText : (text: string) => plainOrnaments(safeText(text));
   return {
@@ -54,18 +50,14 @@ function plainOrnaments(text: string): string {
   return text.replaceAll('…', '...').replaceAll('–', '-').replaceAll('∞', 'inf').replaceAll('×', 'x');
 }
 
-/** How results are written for screen readers; `columns` were checked with selectColumns. */
 interface PlainOptions {
   unicode: boolean;
-  columns?: readonly string[];
-  /** Of a part of a long list: where it begins among how many rows. */
-  place?: { from: number; of: number };
+  columns?: readonly string[] | undefined;
+  /** Of a part: its first row and the number of rows in all. */
+  place?: { from: number; of: number } | undefined;
 }
 
-/**
- * The answer as `Header: value` lines, one fact a line, nothing cut or drawn; items are parted by an empty line and counted, further
- * blocks follow under their title. Ends with a newline, or is empty. Throws what the view's functions throw.
- */
+/** The answer for screen readers: `Header: value` lines, nothing cut or drawn, items counted, further blocks under their title. */
 export function renderPlain(view: AnyView, answer: unknown, input: unknown, options: PlainOptions): string {
   const rows = view.rows(answer as never, input as never);
   const blocks = blocksOf(view, answer, input);
@@ -101,11 +93,7 @@ function spoken(text: string): string {
   return text === '' || text === missing || text === '-' ? 'none' : text;
 }
 
-/**
- * The answer as a GitHub table, for issues and chats: the cells as people read them, a record as a table of name and
- * value. Characters with a meaning in Markdown are escaped. Ends with a newline; empty when there are no rows. `columns`
- * were checked with selectColumns. Throws what the view's functions throw.
- */
+/** The answer as a GitHub table, a record as a table of name and value; empty without rows. */
 export function renderMarkdown(view: AnyView, answer: unknown, input: unknown, columns?: readonly string[]): string {
   const rows = view.rows(answer as never, input as never);
   if (rows.length === 0) return '';

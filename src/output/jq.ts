@@ -4,44 +4,42 @@ import type { JqRan, JqRun } from './jq-thread.ts';
 import { indentJson, safeJson } from './json.ts';
 import { stripControls } from './safe-text.ts';
 
-/** What a filter made of some JSON: text that ends with a newline or is empty, or why it made nothing. */
+/** The result of a filter, ending with a newline or empty; or jq's complaint. */
 type Filtered = { ok: true; text: string } | { ok: false; problem: string };
 
-/** Puts JSON texts, one behind the other, through a filter. `indent`: objects and lists over several lines. */
+/** Filters JSON texts, one after the other. `indent`: objects and lists over several lines. */
 export interface JqFilter {
-  /** Rejects when the signal comes meanwhile. */
+  /** Rejects when the signal is aborted. */
   run: (json: string, options: { indent: boolean }) => Promise<Filtered>;
   /** Ends the thread that it runs on. */
   close: () => Promise<unknown>;
 }
 
-/** A thread of the program, and the word that ends what goes on in it. */
 export interface Threads {
   startThread: (name: 'jq-thread') => Promise<Worker>;
   signal: AbortSignal;
 }
 
 /**
- * A jq filter, ready to run: strings come out without quotes and without control characters, everything else as JSON on one line,
- * numbers as they were. `problem` is jq's own words where it is not a filter. It runs on a thread of its own, since a filter may never end,
- * and the environment that it sees is empty.
+ * Compiles a jq filter: strings come out without quotes and control characters, everything else as JSON on one line, numbers as they were.
+ * It runs on a thread of its own with an empty environment, since a filter may never end.
  */
 export async function compileFilter(
   filter: string,
   { startThread, signal }: Threads,
 ): Promise<{ ok: true; filter: JqFilter } | { ok: false; problem: string }> {
   const thread = await startThread('jq-thread');
-  // A filter that begins with a dash would be read as an option.
+  // A filter that starts with a dash would be read as an option.
   const program = filter.startsWith('-') ? ` ${filter}` : filter;
   const raw = async (json: string): Promise<JqRan> => {
-    // What is told after a signal has come is told whole; a second one ends the process.
+    // After a signal, answers still come whole; a second signal ends the process.
     const answered = once(thread, 'message', signal.aborted ? {} : { signal });
     thread.postMessage({ json, program, flags: ['--compact-output'] } satisfies JqRun);
     const [ran] = await answered;
     return ran;
   };
   const close = () => thread.terminate();
-  // Without input nothing runs, so that only what cannot be compiled fails here; a thread that is left would keep the process.
+  // Without input only what cannot be compiled fails. A thread that is left would keep the process.
   const compiled = await raw('').catch(async (thrown: unknown) => {
     await close();
     throw thrown;
@@ -64,7 +62,7 @@ function showLine(line: string, indent: boolean): string {
   return safeJson(indent ? indentJson(line) : line);
 }
 
-/** jq's complaint without its own name, the place it read from and the summary at the end. */
+/** jq's message without its own name, the place it read from and the summary at the end. */
 function readProblem(stderr: string): string {
   const lines = stderr.split('\n').filter((line) => !/^jq: \d+ compile errors?$/.test(line) && line.trim() !== '');
   return (lines[0] ?? 'it failed').replace(/^jq: error(?: \(at [^)]*\))?: /, '').replace(/:$/, '');

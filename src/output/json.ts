@@ -1,20 +1,16 @@
 import { unseenClass } from './safe-text.ts';
 
-// Past this depth lines are not indented further, so that a deeply nested answer stays linear in size.
+// Deeper lines are not indented further, so that a deeply nested answer stays linear in size.
 const deepest = 100;
 const quote = 0x22;
 const backslash = 0x5c;
 
-/**
- * JSON text indented by two spaces, every number, string and key exactly as it was: integers above 2^53, `1.0` and
- * repeated keys survive. The layout of JSON.stringify(value, null, 2), without a newline at the end. Takes valid JSON
- * text; never throws.
- */
+/** Valid JSON text as JSON.stringify(value, null, 2) lays it out, with every number, string and key exactly as it was. */
 export function indentJson(text: string): string {
   return [...indentedPieces(text)].join('');
 }
 
-/** The same in pieces of about a megabyte, so that others can act between them; a longer string is one piece. */
+/** The same in pieces of about a megabyte. */
 export function* indentedPieces(text: string): Generator<string> {
   let piece = '';
   let depth = 0;
@@ -39,7 +35,7 @@ export function* indentedPieces(text: string): Generator<string> {
 
 const pieceLength = 1_000_000;
 
-/** JSON text on one line without spaces between its tokens, the tokens as they were. Takes valid JSON. */
+/** Valid JSON text without spaces between its tokens, in pieces of about a megabyte. */
 export function compactJson(text: string): string {
   return [...compactPieces(text)].join('');
 }
@@ -56,20 +52,14 @@ export function* compactPieces(text: string): Generator<string> {
   yield piece;
 }
 
-/**
- * JSON text of the same value in which DEL and the C1 controls, which JSON allows raw and terminals obey, are written as
- * `\u` escapes. Takes valid JSON text; never throws.
- */
+/** Valid JSON text with DEL and the C1 controls, which terminals obey, as `\u` escapes. */
 export function safeJson(text: string): string {
   return text.replace(/[\x7f-\x9f]/g, (character) => `\\u00${character.charCodeAt(0).toString(16)}`);
 }
 
 const unseen = new RegExp(`[${unseenClass}]`, 'gu');
 
-/**
- * The same for JSON that people read on a terminal: characters without ink, which reorder text or hide in it, are escaped too. Takes valid
- * JSON text; never throws.
- */
+/** The same for a terminal: characters that hide or reorder text are escaped too. */
 export function visibleJson(text: string): string {
   return safeJson(text).replace(unseen, (character) =>
     Array.from(
@@ -79,7 +69,7 @@ export function visibleJson(text: string): string {
   );
 }
 
-/** The tokens of JSON text, without the white space between them. Takes valid JSON; never throws. */
+/** The tokens of valid JSON text, without white space. */
 export function* jsonTokens(text: string): Generator<string> {
   // By hand: a pattern for strings would overflow the stack on long ones.
   for (let at = 0, end = 0; at < text.length; at = end) {
@@ -107,10 +97,7 @@ interface Source {
   text: string | undefined;
 }
 
-/**
- * One line of JSON a row, without its end; a row that is part of the source stands as it came, numbers above 2^53 and all. Takes valid JSON
- * text; never throws.
- */
+/** One line of JSON a row, without its end; rows of the answer exactly as they came. Takes valid JSON text. */
 export function rowLines(rows: readonly unknown[], { value, text }: Source): readonly string[] {
   const came = text === undefined ? undefined : textsOf(new Set(rows), value, text);
   return rows.map((row) => came?.get(row) ?? JSON.stringify(row ?? null));
@@ -124,7 +111,7 @@ interface Place {
   start: number;
 }
 
-/** The texts of the wanted objects and lists; of a repeated key it is the last value, as when parsed. */
+/** The texts of these objects and lists; of a repeated key the last value, as when parsed. */
 function textsOf(wanted: ReadonlySet<unknown>, value: unknown, text: string): ReadonlyMap<unknown, string> {
   if (wanted.has(value)) return new Map([[value, compactJson(text)]]);
   const found = new Map<unknown, string>();

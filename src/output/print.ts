@@ -8,23 +8,23 @@ import type { Io, Sink } from '../world.ts';
 import type { JqFilter, Threads } from './jq.ts';
 import { compactPieces, indentedPieces, indentJson, rowLines, safeJson, visibleJson } from './json.ts';
 import type { RowFormat } from './rows.ts';
-import { type AnyView, cellValue, knownColumns, orMisfit, rowsOf, selectColumns } from './view.ts';
+import { type AnyView, cellValue, knownColumns, orMisfit, rowsOf } from './view.ts';
 
-interface Printing {
+interface PrintContext {
   io: Io;
   options: GlobalOptions;
   note: (text: string) => void;
-  /** Status and headers that stand before what is printed next. */
+  /** Status and headers, to be written before the next text. */
   takeHeads: () => string;
-  /** Lets signals be heard in the midst of long work. Rejects when one came. */
+  /** Handles signals during long work. Rejects when one came. */
   pause: () => Promise<void>;
-  /** Of a part: where it begins among how many rows. */
+  /** Of a part: its first row and the number of rows in all. */
   place?: { from: number; of: number };
-  /** The filter of `--jq`. */
+  /** Of `--jq`. */
   filter: JqFilter | undefined;
 }
 
-/** The filter of `--jq`, compiled before anything is sent. Errors: `usage` with what jq says of it. */
+/** Compiles the filter of `--jq`. Errors: `usage` with jq's own words. */
 export async function readFilter(text: string, threads: Threads): Promise<JqFilter> {
   const { compileFilter } = await import('./jq.ts');
   const compiled = await compileFilter(text, threads);
@@ -35,22 +35,20 @@ export async function readFilter(text: string, threads: Threads): Promise<JqFilt
   );
 }
 
-/** Refuses unknown names in `--columns` before anything is sent; an empty `--columns` lists the known ones. Errors: `usage`. */
+/** Refuses unknown names in `--columns`. Errors: `usage`, naming the known ones. */
 export function checkColumns(view: AnyView | undefined, columns: readonly string[]): void {
   if (view === undefined) throw usageError('--columns: this command prints no columns');
-  const selected = selectColumns(view, [...columns]);
-  if (selected.ok) return;
-  const known = `Columns: ${selected.known.join(', ')}.`;
-  throw usageError(
-    selected.unknown === '' ? '--columns is empty' : `--columns ${selected.unknown}: no such column`,
-    known,
-  );
+  const known = view.columns.map(({ key }) => key);
+  const unknown = columns.find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  const problem = unknown === '' ? '--columns is empty' : `--columns ${unknown}: no such column`;
+  throw usageError(problem, `Columns: ${known.join(', ')}.`);
 }
 
-/** Writes a request that was not sent, as text, JSON or a curl line. Errors: `usage` for a form that a request does not have. */
+/** Writes a request that was not sent, as text, JSON or a curl line. Errors: `usage` for another format. */
 export async function printPreview(
   { request, about }: RequestPreview,
-  { io, options, filter }: Pick<Printing, 'io' | 'options' | 'filter'>,
+  { io, options, filter }: Pick<PrintContext, 'io' | 'options' | 'filter'>,
 ): Promise<number> {
   const { curl, format, columns } = options;
   const rival = columns !== undefined ? '--columns' : curl && filter !== undefined ? '--jq' : undefined;
@@ -74,15 +72,19 @@ export async function printPreview(
   return 0;
 }
 
-/** Writes a command's result to stdout in the format asked for and gives the exit code. Throws ClosedPipe when the reader is gone. */
-export async function printResult(result: Result, input: unknown, { takeHeads, ...rest }: Printing): Promise<number> {
+/** Writes a command's result to stdout and gives the exit code. Errors: ClosedPipe when the reader is gone. */
+export async function printResult(
+  result: Result,
+  input: unknown,
+  { takeHeads, ...rest }: PrintContext,
+): Promise<number> {
   const { io } = rest;
-  // What machines read stays exact in a pipe; people see on a terminal what would hide or reorder text.
+  // Exact in a pipe; on a terminal, characters that hide or reorder text are escaped.
   const forMachines = rest.filter !== undefined || !['table', 'md'].includes(formatFor(rest));
   const shows = io.out.isTTY && forMachines ? visibleJson : (text: string) => text;
   const write = async (text: string) => io.out.write(takeHeads() + shows(text));
   const { writeBytes, ...sink } = io.out;
-  // Heads are text, and stand before what is printed: with them everything goes as text.
+  // Status and headers are text: with them everything goes as text.
   const out = { ...sink, write, ...(writeBytes && !rest.options.include && !io.out.isTTY && { writeBytes }) };
   const printing = { ...rest, takeHeads, io: { ...io, out } };
   if (rest.filter !== undefined) await printFiltered(result, input, { ...printing, filter: rest.filter });
@@ -92,7 +94,7 @@ export async function printResult(result: Result, input: unknown, { takeHeads, .
   return 'exitCode' in result ? (result.exitCode ?? 0) : 0;
 }
 
-async function printPlain(whole: Result, input: unknown, printing: Printing): Promise<void> {
+async function printPlain(whole: Result, input: unknown, printing: PrintContext): Promise<void> {
   const { out } = printing.io;
   const result = asObjects(whole, input, printing.options);
   if (result.kind === 'text') await out.write(result.text);
@@ -103,29 +105,29 @@ async function printPlain(whole: Result, input: unknown, printing: Printing): Pr
   if (result.kind === 'items') await printItems(result, input, printing);
 }
 
-/** The result for `json` and `ndjson`: with `--columns` its rows as objects of these cells, without a view whatever it is. */
+/** The result for `json` and `ndjson`: with `--columns` its rows as objects of these cells. */
 function asObjects(result: Result, input: unknown, { format, columns }: GlobalOptions): Result {
   if ((result.kind !== 'answer' && result.kind !== 'items') || (format !== 'json' && format !== 'ndjson'))
     return result;
   const { view } = result;
   if (result.kind === 'answer' && view === undefined)
-    return format === 'ndjson' ? { ...result, view: { ...asTheyAre, rows: (answer) => [answer].flat() } } : result;
+    return format === 'ndjson' ? { ...result, view: { ...rawItems, rows: (answer) => [answer].flat() } } : result;
   if (view === undefined || columns === undefined) return result;
   checkColumns(view, columns);
   const chosen = knownColumns(view, columns);
   const toObject = (row: unknown, index: number) =>
     Object.fromEntries(chosen.map((column) => [column.key, cellValue(column, row, index) ?? null]));
-  if (result.kind === 'items') return { ...result, batches: mapped(result.batches, toObject), view: asTheyAre };
+  if (result.kind === 'items') return { ...result, batches: mapped(result.batches, toObject), view: rawItems };
   const { text: _, answer, ...rest } = result;
   const rows = rowsOf(view, answer, input);
-  if (rows === undefined) return { ...result, notes: [...(rest.notes ?? []), misfit] };
-  return { ...rest, answer: rows.map(toObject), view: { ...asTheyAre, ...(view.empty && { empty: view.empty }) } };
+  if (rows === undefined) return { ...result, notes: [...(rest.notes ?? []), unexpectedShape] };
+  return { ...rest, answer: rows.map(toObject), view: { ...rawItems, ...(view.empty && { empty: view.empty }) } };
 }
 
-const misfit = 'warning: the answer does not have the shape of this table; shown as it came';
+const unexpectedShape = 'warning: the answer does not have the shape of this table; shown as received';
 
-/** Every item is a row, for formats that do not ask for its columns. */
-const asTheyAre: AnyView = { layout: 'table', rows: (answer) => answer, columns: [] };
+/** Each item is a row, for formats without columns. */
+const rawItems: AnyView = { layout: 'table', rows: (answer) => answer, columns: [] };
 
 async function* mapped<T>(
   batches: AsyncIterable<readonly unknown[]>,
@@ -138,8 +140,12 @@ async function* mapped<T>(
   }
 }
 
-/** What the filter makes of the JSON that would be printed: the whole, or with `--format ndjson` item by item. */
-async function printFiltered(result: Result, input: unknown, { filter, ...printing }: Printing & { filter: JqFilter }) {
+/** Filters the JSON that would be printed: the whole, or with `--format ndjson` item by item. */
+async function printFiltered(
+  result: Result,
+  input: unknown,
+  { filter, ...printing }: PrintContext & { filter: JqFilter },
+) {
   const { out } = printing.io;
   const byItem = printing.options.format === 'ndjson' || (result.kind === 'items' && result.live === true);
   const put = async (json: string) => {
@@ -167,16 +173,16 @@ async function printFiltered(result: Result, input: unknown, { filter, ...printi
   }
 }
 
-async function printAnswer(result: Result & { kind: 'answer' }, input: unknown, printing: Printing): Promise<void> {
+async function printAnswer(result: Result & { kind: 'answer' }, input: unknown, printing: PrintContext): Promise<void> {
   const { view } = result;
   const { out } = printing.io;
   const answer = result.answer as never;
   const format = formatFor(printing);
   const rows = view === undefined ? undefined : rowsOf(view, answer, input);
   if (format === 'json' || view === undefined || rows === undefined) {
-    if (format !== 'json' && view !== undefined) printing.note(misfit);
+    if (format !== 'json' && view !== undefined) printing.note(unexpectedShape);
     const came = result.text ?? JSON.stringify(result.answer);
-    // A table would have had no place for a secret.
+    // A table would not have shown a secret.
     const json = format === 'json' || view === undefined ? came : hideSecrets(came);
     const laidOut = format === 'ndjson' && view !== undefined ? compactPieces(json) : indentedPieces(json);
     return writePieces(laidOut, printing);
@@ -197,8 +203,8 @@ async function printAnswer(result: Result & { kind: 'answer' }, input: unknown, 
   for (const note of orMisfit(() => view.notes?.(answer, input as never), undefined) ?? []) printing.note(note);
 }
 
-/** JSON in pieces, as one text that ends with a newline. */
-async function writePieces(pieces: Iterable<string>, { io: { out }, pause }: Printing): Promise<void> {
+/** JSON in pieces, ending with a newline. */
+async function writePieces(pieces: Iterable<string>, { io: { out }, pause }: PrintContext): Promise<void> {
   let before: string | undefined;
   for (const piece of pieces) {
     if (before !== undefined) {
@@ -210,7 +216,7 @@ async function writePieces(pieces: Iterable<string>, { io: { out }, pause }: Pri
   await out.write(`${before ?? ''}\n`);
 }
 
-/** Rows that are laid out together; of more than these nobody sees that the columns of the next part are as wide as its own cells. */
+/** Rows of a table that are laid out together; the columns of the next part may be wider. */
 const partRows = 5000;
 
 function partsOf<T>(rows: readonly T[]): (readonly T[])[] {
@@ -220,13 +226,13 @@ function partsOf<T>(rows: readonly T[]): (readonly T[])[] {
   );
 }
 
-/** A long list part by part, further blocks behind the last. */
+/** A long list part by part, the other blocks after the last. */
 async function writeParts(
   view: AnyView,
   rows: readonly unknown[],
   answer: unknown,
   input: unknown,
-  printing: Printing,
+  printing: PrintContext,
   render: typeof humanText,
 ): Promise<void> {
   if (rows.length <= partRows) return printing.io.out.write(await render(view, answer, input, printing));
@@ -241,8 +247,12 @@ async function writeParts(
   }
 }
 
-/** The view's chart; a terminal that is none gets it as wide as the usual one. */
-async function picture(view: AnyView, rows: readonly unknown[], input: unknown, printing: Printing): Promise<string> {
+async function picture(
+  view: AnyView,
+  rows: readonly unknown[],
+  input: unknown,
+  printing: PrintContext,
+): Promise<string> {
   const { io, options } = printing;
   if (view.chart === undefined) throw usageError('--chart: this command has no picture');
   const { renderChart } = await import('./chart.ts');
@@ -257,20 +267,16 @@ async function picture(view: AnyView, rows: readonly unknown[], input: unknown, 
   return text;
 }
 
-function columnsOf({ columns }: GlobalOptions): { columns?: readonly string[] } {
-  return columns === undefined ? {} : { columns };
-}
-
-/** The format asked for; without one a table on a terminal and with `--plain`, else rows. */
-function formatFor({ io, options }: Pick<Printing, 'io' | 'options'>): Format | 'plain' {
+/** Without `--format`: a table on a terminal and with `--plain`, else rows. */
+function formatFor({ io, options }: Pick<PrintContext, 'io' | 'options'>): Format | 'plain' {
   return options.format ?? (io.out.isTTY || options.plain ? 'table' : 'plain');
 }
 
-async function humanText(view: AnyView, answer: unknown, input: unknown, printing: Printing): Promise<string> {
+async function humanText(view: AnyView, answer: unknown, input: unknown, printing: PrintContext): Promise<string> {
   const { io, options, place } = printing;
   if (options.plain) {
     const { renderPlain } = await import('./grid.ts');
-    const facts = { unicode: !options.ascii, ...columnsOf(options), ...(place && { place }) };
+    const facts = { unicode: !options.ascii, columns: options.columns, place };
     return (place?.from ? '\n' : '') + renderPlain(view, answer, input, facts);
   }
   const { renderView } = await import('./table.ts');
@@ -279,17 +285,17 @@ async function humanText(view: AnyView, answer: unknown, input: unknown, printin
     width: io.out.width,
     palette: createPalette(options.noColor ? 0 : io.out.colorLevel),
     unicode: !options.ascii,
-    ...columnsOf(options),
+    columns: options.columns,
   });
 }
 
-/** Rows that a terminal gets as one table; a longer stream is several tables. */
+/** Rows of one table; a longer stream is several tables. */
 const tableRows = 500;
 
 async function printItems(
   { batches, view, live, chart }: Result & { kind: 'items' },
   input: unknown,
-  printing: Printing,
+  printing: PrintContext,
 ) {
   const { out } = printing.io;
   if (chart) {
@@ -299,11 +305,11 @@ async function printItems(
     return out.write(await picture(view, rows, input, printing));
   }
   const asked = printing.options.format ?? (out.isTTY ? 'table' : 'plain');
-  // A stream without an end has no whole array: its JSON is one object a line.
+  // A live stream never becomes a whole array.
   const format = live && asked === 'json' ? 'ndjson' : asked;
   if (format === 'json') return writeList(batches, out);
   if (format === 'md' || (format === 'table' && !live)) {
-    // Columns are as wide as their widest cell: they wait for their rows.
+    // Columns are as wide as their widest cell, so they wait for their rows.
     let rows: unknown[] = [];
     for await (const batch of batches) {
       rows = rows.concat(batch);
@@ -326,7 +332,7 @@ async function printItems(
   if (count === 0 && view.empty !== undefined) printing.note(view.empty);
 }
 
-/** One list of all items, each as it came: JSON must be whole or absent, so nothing is written before the last has come. */
+/** One JSON array of all items, written once the last has come: it must be whole or absent. */
 async function writeList(batches: AsyncIterable<readonly unknown[]>, out: Sink): Promise<void> {
   const pages: (readonly string[])[] = [];
   for await (const batch of batches) if (batch.length > 0) pages.push(textsOf(batch));
@@ -338,13 +344,18 @@ async function writeList(batches: AsyncIterable<readonly unknown[]>, out: Sink):
   await out.write('\n]\n');
 }
 
-async function markdown(view: AnyView, answer: unknown, input: unknown, { options, place }: Printing): Promise<string> {
+async function markdown(
+  view: AnyView,
+  answer: unknown,
+  input: unknown,
+  { options, place }: PrintContext,
+): Promise<string> {
   const text = (await import('./grid.ts')).renderMarkdown(view, answer, input, options.columns);
   // Only the first part has the header.
   return place?.from ? text.split('\n').slice(2).join('\n') : text;
 }
 
-async function writeRecord(view: AnyView, rows: readonly unknown[], { io, options }: Printing): Promise<void> {
+async function writeRecord(view: AnyView, rows: readonly unknown[], { io, options }: PrintContext): Promise<void> {
   const { rowWriter } = await import('./rows.ts');
   for (const column of knownColumns(view, options.columns)) {
     const writer = rowWriter({ columns: [column] }, 'plain', { header: false });
@@ -357,15 +368,14 @@ async function writeRows(
   rows: readonly unknown[],
   before: number,
   format: RowFormat,
-  { io, options, pause }: Printing,
+  { io, options, pause }: PrintContext,
 ): Promise<void> {
   const bytes = format === 'ndjson' && io.out.writeBytes !== undefined ? bytesOf(rows) : undefined;
   if (bytes !== undefined) return io.out.writeBytes?.(bytes);
   const lines = format === 'ndjson' ? linesOf(rows) : undefined;
   if (lines !== undefined) return io.out.write(safeJson(lines));
   const { rowWriter } = await import('./rows.ts');
-  const columns = options.columns === undefined ? {} : { columns: options.columns };
-  const writer = rowWriter(view, format, { header: format !== 'plain', ...columns });
+  const writer = rowWriter(view, format, { header: format !== 'plain', columns: options.columns });
   let from = before;
   for (const part of partsOf(rows)) {
     const written = part.map((row, index) => writer.row(row, from + index));

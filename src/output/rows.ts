@@ -3,28 +3,27 @@ import { safeJson } from './json.ts';
 import { safeText, stripControls } from './safe-text.ts';
 import { type AnyColumn, type AnyView, type Cell, cellValue, knownColumns } from './view.ts';
 
-/** The formats of one line an item; `plain` is what a pipe gets when no format is asked for. */
+/** One line an item; `plain` is what a pipe gets without `--format`. */
 export type RowFormat = 'csv' | 'tsv' | 'ndjson' | 'plain';
 
-/** Writes items one at a time, so that streams need not wait for their end. Each text ends with a newline or is empty. */
+/** Each text ends with a newline or is empty. */
 export interface RowWriter {
   header: () => string;
   row: (item: unknown, index: number) => string;
 }
 
-// Spreadsheets run text that begins like this; the wide forms are normalized by some. Invisible characters may precede.
+// Spreadsheets run text that starts like this; some normalize the wide forms and skip invisible characters.
 const formula = /^\p{Cf}*[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]/u;
 const plainNumber = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 /**
- * A writer of a view's items. csv: RFC 4180 with `\n`, text that a spreadsheet would run gets a leading quote mark.
- * tsv: the same quote mark; tab, newline, return and backslash as `\t \n \r \\`. plain: tsv without a header and quote marks. ndjson: the item itself, whatever
- * the columns. Numbers as JavaScript writes them, no value as nothing. Throws what the columns' own functions throw.
+ * Writes a view's items. csv: RFC 4180 with `\n`. tsv: tab, newline, return and backslash as `\t \n \r \\`. Both: text that a spreadsheet
+ * would run gets a leading quote mark. plain: tsv without header and quote marks. ndjson: the item itself. No value is written as nothing.
  */
 export function rowWriter(
   view: Pick<AnyView, 'columns'>,
   format: RowFormat,
-  options: { columns?: readonly string[]; header: boolean },
+  options: { columns?: readonly string[] | undefined; header: boolean },
 ): RowWriter {
   const columns = knownColumns(view, options.columns);
   if (format === 'ndjson') return { header: () => '', row: (item) => `${safeJson(JSON.stringify(item ?? null))}\n` };
@@ -38,7 +37,7 @@ function cells(columns: readonly AnyColumn[], item: unknown, index: number): Cel
 }
 
 function csvLine(row: readonly Cell[]): string {
-  // With `\n` as the line end it leaves a lone return bare, which other readers take for a line end.
+  // It leaves a lone return bare, which some readers take for a line end.
   return stringify([row.map(csvCell)], { record_delimiter: '\n', quoted_match: /\r/ });
 }
 
@@ -55,7 +54,6 @@ function tsvLine(row: readonly Cell[]): string {
   return `${row.map((cell) => (typeof cell === 'string' ? tsvText(cell) : scalar(cell))).join('\t')}\n`;
 }
 
-/** A file that a spreadsheet may open, unlike what goes into a pipe without a format. */
 function guardedLine(row: readonly Cell[]): string {
   return tsvLine(row.map((cell) => (typeof cell === 'string' ? guarded(cell) : cell)));
 }

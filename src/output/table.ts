@@ -6,23 +6,22 @@ import { safeText } from './safe-text.ts';
 import { cutText, displayWidth, wrapText } from './text-width.ts';
 import { type AnyColumn, type AnyView, blocksOf, knownColumns, type Shown } from './view.ts';
 
-/** How results are written for people. `width` is in terminal cells; `columns` were checked with selectColumns. */
+/** `width` in terminal cells; `columns` are known names. */
 export interface HumanOptions {
   width: number;
   palette: Palette;
-  columns?: readonly string[];
-  /** False writes our own ornaments (rule, ellipsis, dash) in ASCII. */
+  columns?: readonly string[] | undefined;
+  /** False: rule, ellipsis and dash in ASCII. */
   unicode?: boolean;
 }
 
 const gap = 2;
-// A column that may be cut is not made narrower than this, nor than its header; nor is the value of a card.
+// Columns that may be cut, and values of cards, are not made narrower than this.
 const minWidth = 8;
 
 /**
- * The answer as people read it: a table that fits the width, or one card an item where it cannot fit; a record as
- * `header  value` lines; further blocks below under a title. Every line ends with a newline; empty when there is nothing
- * to show. No line is wider than `width` unless an uncut value of a card is. Throws what the view's functions throw.
+ * The answer as a table that fits the width, or one card an item where it cannot fit; a record as `header  value` lines; further blocks
+ * below under a title. Empty without rows. Only an uncut value of a card may be wider than `width`.
  */
 export function renderView(view: AnyView, answer: unknown, input: unknown, options: HumanOptions): string {
   const rows = view.rows(answer as never, input as never);
@@ -59,7 +58,6 @@ function renderPart(
   return renderTable(cutCells(pick(grid, chosen), widths, ellipsis), widths, palette, rule);
 }
 
-/** What the layout needs to know of a column. */
 interface Measure {
   natural: number;
   header: number;
@@ -77,7 +75,7 @@ function measure(grid: Grid, columns: readonly AnyColumn[]): Measure[] {
   });
 }
 
-/** A cell of a column that is not cut otherwise is as wide as an address at most. */
+/** A column that is not cut is at most as wide as an address. */
 const maxUncut = 44;
 
 function totalOf(widths: readonly number[]): number {
@@ -90,8 +88,8 @@ function pick({ heads, lines }: Grid, chosen: readonly number[]): Grid {
 }
 
 /**
- * Places of the columns that fit, and how wide each is: those that are missed least are left out, and come back where the last of them
- * made more room than was needed. No widths: not even the others fit.
+ * The columns that fit (by index) and their widths. Those with the highest `drop` are left out first, and come back if there is room after
+ * all. No widths: even the rest does not fit.
  */
 function chooseColumns(
   places: readonly number[],
@@ -127,7 +125,7 @@ function chooseColumns(
 
 const maxFigure = 24;
 
-/** One absurd figure would push the columns of all rows out: it is written as `$1.235e+30`. */
+/** A very long figure is written as `$1.235e+30`, so that other columns keep their room. */
 function withShortFigures({ heads, lines }: Grid): Grid {
   const shorter = (cell: Shown) => {
     const [, sign = '', digits = '', unit = ''] =
@@ -138,12 +136,11 @@ function withShortFigures({ heads, lines }: Grid): Grid {
   return { heads, lines: lines.map((cells) => cells.map(shorter)) };
 }
 
-/** Addresses in their short form. */
 function shortened({ heads, lines }: Grid): Grid {
   return { heads, lines: lines.map((cells) => cells.map((cell) => ({ ...cell, text: cell.short ?? cell.text }))) };
 }
 
-/** Places of the columns in which at least one row has a value; all where none has. */
+/** The columns with a value in at least one row; all where none has. */
 function withoutEmpty(places: readonly number[], { lines }: Grid): readonly number[] {
   const full = places.filter((place) => lines.some((cells) => !noValue.includes(cells[place]?.text ?? '')));
   return full.length === 0 ? places : full;
@@ -151,10 +148,7 @@ function withoutEmpty(places: readonly number[], { lines }: Grid): readonly numb
 
 const noValue = ['', missing, '-'];
 
-/**
- * The width of each column: as wide as its cells, the widest of the cuttable ones narrowed, while `fewer` columns would do only as far as
- * they say; undefined: it cannot fit.
- */
+/** The width of each column, the widest of those that may be cut narrowed; `fewer`: down to `keep` at most. Undefined: it cannot fit. */
 function fitWidths(measures: readonly Measure[], width: number, fewer: boolean): number[] | undefined {
   const columns = measures.map(({ natural, header, cut, keep }) => {
     const least = Math.max((fewer ? keep : undefined) ?? minWidth, header);
@@ -166,7 +160,7 @@ function fitWidths(measures: readonly Measure[], width: number, fewer: boolean):
     const widths = columns.map(({ natural, least }) => Math.min(natural, Math.max(least, level)));
     let spare = room - widths.reduce((sum, each) => sum + each, 0);
     if (spare < 0) continue;
-    // What the last step of narrowing left over goes to the first columns that can use it.
+    // Cells left over by the last step go to the first columns that can use them.
     return widths.map((each, index) => (each < (columns[index]?.natural ?? 0) && spare-- > 0 ? each + 1 : each));
   }
   return undefined;
@@ -200,23 +194,7 @@ function renderTable(grid: Grid, widths: readonly number[], palette: Palette, ru
   return [header, `${palette.dim(rule.repeat(totalOf(widths)))}\n`, ...body].join('');
 }
 
-const noStyle = { head: [], border: [], 'padding-left': 0, 'padding-right': 0, compact: true };
-const places = ['top', 'bottom', 'left', 'right', 'mid'] as const;
-const noBorders = {
-  ...Object.fromEntries(
-    places.flatMap((place) => [
-      [place, ''],
-      [`${place}-mid`, ''],
-    ]),
-  ),
-  'top-left': '',
-  'top-right': '',
-  'bottom-left': '',
-  'bottom-right': '',
-  middle: ' '.repeat(gap),
-};
-
-/** How cards are drawn; `long` says what becomes of values of columns that may be cut. */
+/** `long`: what becomes of long values of columns that may be cut. */
 interface CardOptions {
   width: number;
   palette: Palette;
@@ -224,11 +202,7 @@ interface CardOptions {
   long: 'cut' | 'wrap';
 }
 
-/**
- * Each line of the grid as a block of `header  value` lines, blocks separated by an empty line. Values of columns that
- * may be cut are cut to the width, or, with `wrap`, prose continues on further lines and addresses stay whole. Ends with
- * a newline, or is empty without lines.
- */
+/** One block of `header  value` lines an item, with empty lines between. Wrapped addresses stay whole. */
 function renderCards(grid: Grid, options: CardOptions): string {
   const labelWidth = Math.max(0, ...grid.heads.map((head) => displayWidth(head.text)));
   const indent = ' '.repeat(labelWidth + 2);
@@ -250,13 +224,12 @@ function fitValue({ text, short }: Shown, room: number, head: Head, options: Car
   return head.cut === 'end' ? wrapText(text, room) : [text];
 }
 
-/** Rows that keep a live table's columns where they are: the widest cells of late decide. */
+/** Rows that a live table's columns are laid out for. */
 const remembered = 50;
 
 /**
- * Writes batches of rows that arrive over time as one table: the columns are laid out for the latest rows, and their header is written again
- * only when it changes. `render` gives a table of the rows: header, rule, one line a row; anything else is written as it is.
- * Throws what `render` throws.
+ * Writes batches of rows that arrive over time as one table: the columns fit the latest rows, and the header is written again when it
+ * changes. `render` gives a table of the rows; anything else is written as it is.
  */
 export function liveTable(
   render: (rows: readonly unknown[]) => Promise<string>,

@@ -1,13 +1,13 @@
-/** A value of one cell as machines get it (csv, tsv, piped rows): unrounded, unshortened. */
+/** A cell as machines get it (csv, tsv, piped rows): neither rounded nor shortened. */
 export type Cell = string | number | boolean | null | undefined;
 
-/** What a cell means to the reader; color follows from it and is never the only carrier of the meaning. */
+/** The meaning of a cell. Color follows from it, and never carries it alone. */
 export type Tone = 'gain' | 'loss' | 'muted' | 'strong' | 'plain';
 
 /** A cell as people read it. */
 export interface Shown {
   text: string;
-  /** Stands in for the text where a table would not fit otherwise. */
+  /** Replaces the text in a table that would not fit. */
   short?: string;
   tone?: Tone;
 }
@@ -17,20 +17,20 @@ export interface Column<Row> {
   key: string;
   /** The header in tables. */
   header: string;
-  /** One sentence for help: what the column means, with its unit. */
+  /** For help: what the column means, with its unit. */
   help: string;
   /** The machine value. */
   value: (row: Row, index: number) => Cell;
-  /** The human form; without one the machine value is written as it is. */
+  /** The human form; default: the machine value. */
   show?: (row: Row, index: number) => string | Shown | undefined;
   align?: 'left' | 'right';
-  /** Left out, the highest number first, where the table would not fit otherwise; absent: never left out. */
+  /** Columns of the highest number are left out first when the table does not fit; absent: never. */
   drop?: number;
   /** Shown only when named in `--columns`. */
   extra?: boolean;
-  /** How text may be cut on a narrow terminal: addresses in the middle, prose at the end. Absent: never cut. */
+  /** Where text may be cut on a narrow terminal; absent: nowhere. */
   cut?: 'middle' | 'end';
-  /** Characters that a cut leaves as long as another column can be left out instead. */
+  /** Characters to keep while another column can be left out instead. */
   keep?: number;
 }
 
@@ -48,7 +48,7 @@ export interface Block {
  */
 export interface View<Answer, Row, Input = unknown> {
   layout: 'table' | 'record';
-  /** The items, in the service's order; `record` views give exactly one. */
+  /** The items, in the service's order; one for a record. */
   rows: (answer: Answer, input: Input) => readonly Row[];
   columns: readonly Column<Row>[];
   /** One sentence for stderr when there are no rows. */
@@ -62,15 +62,9 @@ export interface View<Answer, Row, Input = unknown> {
 }
 
 /** A view whose answer and rows are not known here: what the renderer takes. */
-export interface AnyView {
-  layout: 'table' | 'record';
+export type AnyView = Omit<View<never, never, never>, 'rows'> & {
   rows: (answer: never, input: never) => readonly unknown[];
-  columns: readonly Column<never>[];
-  empty?: string;
-  notes?: (answer: never, input: never) => readonly string[];
-  blocks?: (answer: never, input: never) => readonly Block[];
-  chart?: (rows: never, input: never) => ChartModel;
-}
+};
 
 /** Figures as bars, one a line: what is above zero to the right, what is below to the left, on one scale. */
 export interface BarChart {
@@ -106,52 +100,31 @@ export type ChartModel = BarChart | TimeChart;
 /** A column whose row type is not known here. */
 export type AnyColumn = Column<never>;
 
-/** The columns that were asked for, or the first name that no column has. */
-export type Selection = { ok: true; columns: readonly AnyColumn[] } | { ok: false; unknown: string; known: string[] };
-
-/**
- * The columns to show: the named ones in the order of their names, each once; without names all that are not `extra`.
- * An unknown name gives `ok: false` with that name and all known keys.
- */
-export function selectColumns(view: Pick<AnyView, 'columns'>, names?: readonly string[]): Selection {
-  if (names === undefined || names.length === 0) {
-    return { ok: true, columns: view.columns.filter((column) => column.extra !== true) };
-  }
+/** The named columns, each once; without a known name all that are not `extra`. */
+export function knownColumns(view: Pick<AnyView, 'columns'>, names: readonly string[] = []): readonly AnyColumn[] {
   const byKey = new Map(view.columns.map((column) => [column.key, column]));
-  const columns: AnyColumn[] = [];
-  for (const name of new Set(names)) {
-    const column = byKey.get(name);
-    if (column === undefined) return { ok: false, unknown: name, known: [...byKey.keys()] };
-    columns.push(column);
-  }
-  return { ok: true, columns };
+  const named = [...new Set(names)].flatMap((name) => byKey.get(name) ?? []);
+  return named.length > 0 ? named : view.columns.filter((column) => column.extra !== true);
 }
 
-/** As selectColumns, for names that were checked before: a name that no column has is passed over. */
-export function knownColumns(view: Pick<AnyView, 'columns'>, names?: readonly string[]): readonly AnyColumn[] {
-  const known = names?.filter((name) => view.columns.some((column) => column.key === name));
-  const selection = selectColumns(view, known);
-  return selection.ok ? selection.columns : [];
-}
-
-/** The machine value of a cell; JSON where the service sent another shape, and nothing where the column finds none in it. */
+/** The machine value of a cell; JSON for an object, nothing for a row of another shape. */
 export function cellValue(column: AnyColumn, row: unknown, index: number): Cell {
   const value: unknown = orMisfit(() => column.value(row as never, index), undefined);
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : (value as Cell);
 }
 
-/** The rows of an answer; `undefined` where it has another shape. */
+/** The rows of an answer; `undefined` for one of another shape. */
 export function rowsOf(view: Pick<AnyView, 'rows'>, answer: unknown, input: unknown): readonly unknown[] | undefined {
   const rows = orMisfit(() => view.rows(answer as never, input as never), undefined);
   return Array.isArray(rows) ? rows : undefined;
 }
 
-/** The further tables of a view; none where the answer has another shape. */
+/** The further tables of a view; none for an answer of another shape. */
 export function blocksOf(view: Pick<AnyView, 'blocks'>, answer: unknown, input: unknown): readonly Block[] {
   return orMisfit(() => view.blocks?.(answer as never, input as never), undefined) ?? [];
 }
 
-/** What `read` makes of an answer, or the other value where the answer has a shape that it does not expect. */
+/** What `read` gives, or the other value for an answer of another shape. */
 export function orMisfit<T, Other>(read: () => T, other: Other): T | Other {
   try {
     return read();

@@ -30,12 +30,12 @@ test('one row of another shape leaves the other rows as they are, and shows what
 });
 
 test.each(['{"traders":{"a":1}}', '[]', '7', 'null', '"text"', '{}'])(
-  'an answer that is no leaderboard is shown as it came: %s',
+  'an answer that is no leaderboard is shown as received: %s',
   async (body) => {
     const service = await answering(body);
     const { code, out, err } = await run('leaderboard list', { env: service.env, tty: 80 });
     expect({ code, shown: JSON.parse(out) }).toEqual({ code: 0, shown: JSON.parse(body) });
-    expect(err).toContain('warning: the answer does not have the shape of this table; shown as it came');
+    expect(err).toContain('warning: the answer does not have the shape of this table; shown as received');
     const line = await run('leaderboard list --format ndjson', { env: service.env });
     expect(line.out).toBe(`${body}\n`);
   },

@@ -39,7 +39,7 @@ test('a cell that the service left out is null, and an answer of another shape i
   const other = await answering({ traders: 7 });
   const odd = await run('leaderboard list --columns rank --json', { env: other.env });
   expect([odd.code, odd.out]).toEqual([0, '{\n  "traders": 7\n}\n']);
-  expect(odd.err).toContain('the answer does not have the shape of this table; shown as it came');
+  expect(odd.err).toContain('the answer does not have the shape of this table; shown as received');
 });
 
 test('a request that is only shown is text, JSON or a curl line; other forms are refused', async () => {

@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'csv-parse/sync';
 import { expect, test } from 'vitest';
 import { renderMarkdown } from '../../../src/output/grid.ts';
+import { checkColumns } from '../../../src/output/print.ts';
 import { type RowFormat, rowWriter } from '../../../src/output/rows.ts';
-import { selectColumns } from '../../../src/output/view.ts';
+import { knownColumns } from '../../../src/output/view.ts';
 import { textView, traders, traderView } from '../../support/output-sample.ts';
 
 const naughtyPath = 'test/data/hostile/text/blns.json';
@@ -97,12 +98,11 @@ test('numbers and yes/no are written as JavaScript writes them, no value as noth
 });
 
 test('an unknown column is named together with the known ones', () => {
-  expect(selectColumns(textView, ['first', 'third'])).toEqual({
-    ok: false,
-    unknown: 'third',
-    known: ['first', 'second'],
-  });
-  expect(selectColumns(textView, ['second', 'second'])).toEqual({ ok: true, columns: [textView.columns[1]] });
+  expect(() => checkColumns(textView, ['first', 'third'])).toThrow(
+    expect.objectContaining({ message: '--columns third: no such column', hint: 'Columns: first, second.' }),
+  );
+  expect(() => checkColumns(textView, ['second', 'second'])).not.toThrow();
+  expect(knownColumns(textView, ['second', 'second'])).toEqual([textView.columns[1]]);
 });
 
 test('markdown is a GitHub table with its own characters escaped', () => {
