@@ -194,6 +194,22 @@ function renderTable(grid: Grid, widths: readonly number[], palette: Palette, ru
   return [header, `${palette.dim(rule.repeat(totalOf(widths)))}\n`, ...body].join('');
 }
 
+const noStyle = { head: [], border: [], 'padding-left': 0, 'padding-right': 0, compact: true };
+const places = ['top', 'bottom', 'left', 'right', 'mid'] as const;
+const noBorders = {
+  ...Object.fromEntries(
+    places.flatMap((place) => [
+      [place, ''],
+      [`${place}-mid`, ''],
+    ]),
+  ),
+  'top-left': '',
+  'top-right': '',
+  'bottom-left': '',
+  'bottom-right': '',
+  middle: ' '.repeat(gap),
+};
+
 /** `long`: what becomes of long values of columns that may be cut. */
 interface CardOptions {
   width: number;
