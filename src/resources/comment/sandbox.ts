@@ -97,7 +97,6 @@ function tradesOf({ db }: SandboxCall, hashes: readonly string[]): TradeRow[] {
   );
 }
 
-/** EVM hashes are looked up whatever their case. */
 function spellings(hash: string): string[] {
   return /^0x[0-9a-f]+$/i.test(hash) ? [hash, hash.toLowerCase()] : [hash];
 }

@@ -61,7 +61,6 @@ const openFromUsd = openThresholdUsd * (1 - 1e-9);
 
 interface Page {
   status: 'open' | 'closed';
-  /** `value` when absent. */
   sort?: 'value' | 'latest' | undefined;
   /** From 1; 1 when absent. */
   page?: number | undefined;

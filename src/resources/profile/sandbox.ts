@@ -35,7 +35,6 @@ function page(side: FollowSide, { identifier, cursor, limit = defaultLimits.prof
   };
 }
 
-/** What a partner changes about a profile: `null` removes, absent leaves as it is. */
 interface NameChange {
   name?: string | null | undefined;
   avatarUrl?: string | null | undefined;

@@ -8,7 +8,6 @@ import { type Handler, Refusal, type SandboxCall } from '../../sandbox/http/serv
 import { type StoredTrade, tradeColumns } from '../../sandbox/trades/queries.ts';
 import type * as endpoints from './endpoints.ts';
 
-/** A registered webhook as it is stored. */
 export interface WebhookRow {
   id: number;
   uid: string;
@@ -19,7 +18,6 @@ export interface WebhookRow {
 
 const columns = 'id, uid, partner_id AS partnerId, destination_url AS destinationUrl, secret';
 
-/** Every partner's webhooks, oldest first. */
 export function allWebhooks(db: Db): WebhookRow[] {
   return db.all<WebhookRow>(`SELECT ${columns} FROM webhook ORDER BY id`);
 }

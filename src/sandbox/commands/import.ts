@@ -75,13 +75,10 @@ export async function importFile(input: ImportInput, context: Context, dbFile: s
 interface ImportProgress {
   shown: Progress;
   signal: AbortSignal;
-  /** Rows read in this pass. */
   row: number;
-  /** Trades that stay, whatever happens next. */
   stored: number;
 }
 
-/** The same batches of rows, whose number is shown as they come. */
 async function* withProgress<Event>(
   batches: AsyncIterable<readonly Event[]>,
   what: string,

@@ -14,7 +14,6 @@ export interface Ready {
   pid: number;
   db: string;
   keys: string[];
-  /** Sent as `x-control-token` to what lies under `/_sandbox/`. */
   controlToken: string;
 }
 
@@ -58,7 +57,6 @@ export async function findServed(context: Context, readyFile?: string, baseUrl?:
 
 const defaultLogged = 50;
 
-/** The latest requests of a served sandbox. Errors as in `findServed`. */
 export async function showLog(
   { limit = defaultLogged, readyFile }: { limit?: number | undefined; readyFile?: string | undefined },
   context: Context,
@@ -92,7 +90,6 @@ export async function stopServed({ readyFile }: { readyFile?: string | undefined
   };
 }
 
-/** The JSON that a served sandbox gives its owner under `/_sandbox/`. Errors: `bad-answer` where it refuses; those of the network. */
 export async function askServed(
   { world, options }: Context,
   { url, controlToken }: Ready,

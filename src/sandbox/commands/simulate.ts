@@ -19,7 +19,6 @@ import type { Trade } from '../trades/trade.ts';
 import { withSandboxFile } from './state-file.ts';
 import { type SimulationReport, simulated, type TradeReport, traded } from './view.ts';
 
-/** Makes one trade and delivers what follows from it, where no served sandbox does. */
 export async function tradeNow(input: LiveTrade & { db?: string | undefined }, context: Context): Promise<Result> {
   if (input.chain !== 'hyperliquid' && (input.direction !== undefined || input.leverage !== undefined))
     throw usageError(`--direction and --leverage are for hyperliquid, not for ${input.chain}`, 'Leave them out.');
@@ -110,7 +109,6 @@ const tickMs = 20;
 /** After a clock that was set ahead, or a machine that slept, what is due comes in parts: between them signals and deliveries have their turn. */
 const maxAtOnce = 1000;
 
-/** A log gets a line about the sums no more often than this. */
 const betweenLinesMs = 10_000;
 
 async function* madeTrades(db: Db, input: SimulateInput, { world }: Context): AsyncGenerator<AtMoment[]> {
@@ -137,7 +135,6 @@ async function* madeTrades(db: Db, input: SimulateInput, { world }: Context): As
   }
 }
 
-/** A wallet that trades a token. */
 interface Market {
   chain: Chain;
   trader: string;

@@ -8,7 +8,6 @@ import { SotraError, usageError } from '../../errors.ts';
 import { workFolder } from '../../files/durable-file.ts';
 import { serviceOf } from '../../tool/auth-status.ts';
 
-/** `--db` of the commands that act on a sandbox. */
 export const dbParam = local(
   z.string().min(1).optional(),
   'database file; left out, that of the served sandbox at the base URL, or else the built-in one',

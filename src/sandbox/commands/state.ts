@@ -40,7 +40,6 @@ async function withDb(file: string, act: (db: Db) => Result | Promise<Result>): 
   }
 }
 
-/** Opens the sandbox (making the built-in world in a new file) and describes it. */
 export function sandboxStatus({ world }: Context, file: string): Promise<Result> {
   return withDb(file, (db) => {
     ensureWorld(db, world.now(), 'demo');
@@ -80,7 +79,6 @@ function openForReset(file: string, { options }: Context): Db {
   }
 }
 
-/** Moves the clock and describes the world as it is then. */
 export function advanceSandbox(byMs: number, { world }: Context, file: string): Promise<Result> {
   return withDb(file, (db) => {
     ensureWorld(db, world.now(), 'demo');

@@ -4,7 +4,6 @@ import type { View } from '../../output/view.ts';
 import type { LoggedRequest } from '../http/control.ts';
 import type { ImportReport } from '../trades/import-trades.ts';
 
-/** A view of one object. */
 function record<Row>(view: Pick<View<Row, Row>, 'columns' | 'notes'>): View<Row, Row> {
   return { layout: 'record', rows: (row) => [row], ...view };
 }
@@ -23,9 +22,7 @@ export interface SandboxStatus {
   tokens: number;
   comments: number;
   webhooks: number;
-  /** Deliveries that wait for a try. */
   waiting: number;
-  /** Deliveries that were given up after the last try. */
   failed: number;
   keys: string[];
 }
@@ -49,7 +46,6 @@ export const statusView = record<SandboxStatus>({
   ],
 });
 
-/** The requests of a served sandbox, oldest first. */
 export const logView: View<readonly LoggedRequest[], LoggedRequest> = {
   layout: 'table',
   rows: (requests) => requests,
@@ -130,7 +126,6 @@ export interface TradeReport {
   timestamp: number;
   transactionHash: string;
   positionId: string;
-  /** Deliveries that it made for webhooks. */
   deliveries: number;
   /** Deliveries of the sandbox that still wait, for a later try or a served sandbox. */
   waiting: number;

@@ -24,9 +24,7 @@ interface DelivererOptions {
   sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   pid: number;
   isAlive: (pid: number) => boolean;
-  /** Called when a destination does not take an event, and when it is given up. */
   warn?: (text: string) => void;
-  /** How long an answer may take (10 s where left out). */
   answerMs?: number;
 }
 
@@ -44,7 +42,6 @@ export interface Deliverer {
 export function startDeliverer(options: DelivererOptions): Deliverer {
   const { db, now, sleep } = options;
   const [stopping, cutting] = [new AbortController(), new AbortController()];
-  // One listener for each request on its way.
   setMaxListeners(maxLanes, cutting.signal);
   const me = `${options.pid}:${randomUUID()}`;
   const agent = new Agent({ keepAlive: true });
@@ -129,12 +126,10 @@ export function startDeliverer(options: DelivererOptions): Deliverer {
   };
 }
 
-/** How many deliveries of the sandbox wait for a try, or were given up after the last one. */
 export function countDeliveries(db: Db, state: 'waiting' | 'failed'): number {
   return db.get<{ n: number }>('SELECT count(*) AS n FROM delivery WHERE state = ?', [state])?.n ?? 0;
 }
 
-/** Webhooks whose oldest waiting delivery is due. */
 function dueWebhooks(db: Db, nowMs: number): { id: number }[] {
   return db.all<{ id: number }>(
     `SELECT d.webhook_id AS id FROM delivery d

@@ -9,7 +9,6 @@ type Json = Record<string, unknown>;
 /** Trades older than this make no events, so that an import sends none (wire-facts 4.3: receivers skip them anyway). */
 const freshMs = 300_000;
 
-/** Event kinds, as wire-facts 4.1 names them. */
 export type EventType = 'new-feed-item' | 'comment-created' | 'copyswap';
 
 /** Who gets an event: the subscribed ids of one webhook. */
@@ -88,7 +87,6 @@ function hasWebhooks(db: Db): boolean {
   return db.get('SELECT 1 FROM webhook LIMIT 1') !== undefined;
 }
 
-/** The trade that a comment is about. */
 export function commentedTrade(db: Db, commentId: string): StoredTrade | undefined {
   return db.get<StoredTrade>(`SELECT ${tradeColumns} FROM comment c JOIN trade t ON t.id = c.trade_id WHERE c.id = ?`, [
     commentId,
@@ -106,7 +104,7 @@ function storeEvents(db: Db, source: EventSource, nowMs: number): void {
   }
 }
 
-/** Puts an event into a webhook's row of deliveries and gives the delivery's number. */
+/** Gives the number of the delivery. */
 export function storeEvent(db: Db, webhookId: number, event: Json, nowMs: number): number {
   return db.transaction(() => {
     db.run('INSERT INTO event (id, webhook_id, type, body, at_ms) VALUES (?, ?, ?, ?, ?)', [

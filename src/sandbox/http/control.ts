@@ -18,11 +18,8 @@ const root = '/_sandbox/';
 interface ControlOptions {
   /** Sent as `x-control-token`, or as a bearer token. */
   token: string;
-  /** Answer of GET /_sandbox/status. */
   status: unknown;
-  /** Answer of GET /_sandbox/log?limit=. */
   log: RequestLog;
-  /** At POST /_sandbox/stop. */
   stop: () => void;
 }
 
@@ -66,10 +63,8 @@ function isSame(a: string, b: string): boolean {
 
 /** One request that was answered, without what must stay secret. */
 export interface LoggedRequest {
-  /** ISO 8601. */
   time: string;
   method: string;
-  /** With the query. */
   path: string;
   status: number;
   ms: number;
@@ -83,7 +78,6 @@ export interface LoggedRequest {
 
 export interface RequestLog {
   note: (request: IncomingRequest, answer: Answer, ms: number) => LoggedRequest;
-  /** The latest, oldest first. */
   latest: (count: number) => readonly LoggedRequest[];
 }
 
@@ -119,7 +113,6 @@ export function logLine({ time, method, path, status, ms, partner, key, ignored 
   return `${time} ${method} ${path} ${status} ${ms} ms, ${who}${ignored.length === 0 ? '' : `, ignored: ${ignored.join(', ')}`}`;
 }
 
-/** Path and query, with stars for the key that was sent and for what a client may have put into the query instead of a header. */
 function shownPath(target: string, key: string | undefined): string {
   const [path = '', ...query] = target.slice(0, maxPath).split(/([?&])/);
   const shown = [path, ...query.map((part) => (isSecret(part) ? `${part.split('=', 1)[0]}=***` : part))].join('');

@@ -98,7 +98,6 @@ function requestOf(incoming: IncomingMessage): IncomingRequest | Refusal {
   };
 }
 
-/** The whole body. Errors: Refusal 413 as soon as it is too large, 400 for what is not UTF-8 or ends before what was promised. */
 async function readBody(incoming: IncomingMessage): Promise<string> {
   if (Number(incoming.headers['content-length'] ?? 0) > maxBodyBytes) throw bodyTooLarge();
   const chunks: Buffer[] = [];

@@ -13,7 +13,6 @@ export interface SandboxCall {
   db: Db;
   nowMs: number;
   partner: Partner;
-  /** Absolute address of the request, for links in answers. */
   url: URL;
   /** Other names of parameters that this sandbox was started with; links in answers use them. */
   wire: WireNames;
@@ -57,7 +56,6 @@ export interface IncomingRequest {
   target: string;
   /** The authorization header. */
   authorization: string | undefined;
-  /** Read after the key was checked, and not at all for GET. */
   body: () => string | Promise<string>;
 }
 
@@ -77,7 +75,6 @@ export function linkWith(
   return link.href;
 }
 
-/** The path of a target, without its query. */
 export function pathOf(target: string): string {
   return target.split(/[?#]/, 1)[0] ?? '';
 }

@@ -128,7 +128,6 @@ function insightsOf(
   ].map((text) => ({ text }));
 }
 
-/** A number of tokens as decimal text, without an exponent. */
 function decimal(amount: number): string {
   return Number.isInteger(amount) ? String(BigInt(amount)) : String(amount);
 }

@@ -11,7 +11,6 @@ type Json = Record<string, unknown>;
 interface CommentOptions {
   partner: Partner;
   nowMs: number;
-  /** Wallets whose likes fill `isLikedByUser`; absent: nobody's. */
   viewers?: readonly string[] | undefined;
   /** With the replies to each comment, oldest first. */
   replies: boolean;
@@ -80,7 +79,6 @@ function commentOf(row: CommentRow, partner: Partner, liked: ReadonlySet<string>
   };
 }
 
-/** A sentence where something was copied. */
 export function copiedText(copies: number): string[] {
   return copies === 0 ? [] : [`Copied ${copies} ${copies === 1 ? 'time' : 'times'}`];
 }

@@ -24,7 +24,6 @@ export function currentSnapshot(db: Db): number {
 /** Which cards a feed holds. */
 export interface FeedScope {
   wallets: readonly string[];
-  /** Further cards by id, whosever they are. */
   extra?: readonly string[];
   chains: readonly Chain[];
   onlyWithComments?: boolean | undefined;
@@ -32,7 +31,6 @@ export interface FeedScope {
   minTradeUsd?: number | undefined;
   /** Market cap at the card's latest trade, in USD; a card of a token without a known supply is left out. */
   minMarketCap?: number | undefined;
-  /** Exclusive. */
   maxMarketCap?: number | undefined;
 }
 

@@ -254,7 +254,6 @@ function countComments(db: Db, list: string, sinceMs: number): Counts {
   );
 }
 
-/** Rows of `id` and `n`, as a map. */
 function readCounts(db: Db, sql: string, params: (string | number)[]): Counts {
   return new Map(db.all<{ id: string; n: number }>(sql, params).map(({ id, n }) => [id, n]));
 }

@@ -18,7 +18,6 @@ export interface Board {
   timeframe?: Timeframe | undefined;
   /** Only those with a swap comment in the last 30 days. */
   onlyWithComments?: boolean | undefined;
-  /** The best only; everyone when absent. */
   limit?: number | undefined;
   /** Nobody asks for this moment again. */
   isPassing?: boolean;
@@ -76,7 +75,6 @@ export function commenters(db: Db, nowMs: number): Set<string> {
  */
 const bigEntry = { traders: 10, withinMs: windowMs['7d'], minUsd: 500, timesUsual: 2, max: 20 };
 
-/** A trade worth showing to someone, on the card that holds it. */
 export interface RecommendedTrade {
   positionId: string;
   atMs: number;

@@ -14,7 +14,6 @@ import type { Trade } from './trade.ts';
 import { ownString } from './trade-text.ts';
 
 export interface AddCounts {
-  /** Trades that were new. */
   added: number;
   /** Rows that were already there: the same row twice is one trade. */
   repeated: number;

@@ -6,11 +6,9 @@ import { oneOf } from './queries.ts';
 export type Timeframe = '7d' | '30d';
 
 const dayMs = 86_400_000;
-/** Length of each window that figures are given for. */
 export const windowMs: Readonly<Record<Timeframe, number>> = { '7d': 7 * dayMs, '30d': 30 * dayMs };
 const timeframes: readonly Timeframe[] = ['7d', '30d'];
 
-/** When the kept sums were right. */
 const keptAtKey = 'figures.atMs';
 /** Sums are kept in worlds of at least as many trades; in smaller ones adding up is as quick. */
 const minTrades = 20_000;

@@ -20,7 +20,6 @@ import {
   type TradeText,
 } from './trade-text.ts';
 
-/** The fields of a fill by their names in the exchange's answers, and what the CSV export calls them. */
 const csvColumns = {
   user: 'Account',
   coin: 'Coin',
@@ -56,7 +55,6 @@ interface Fill {
   texts: Record<FillField, string>;
 }
 
-/** A fill's share in one position. */
 interface Part {
   direction: Trade['direction'];
   size: number;
@@ -256,7 +254,6 @@ function takeNext(waiting: Fill[], last: Fill | undefined, position: number | un
   return waiting.splice(Math.max(0, headIndex(waiting)), 1)[0];
 }
 
-/** The first fill that none of the others leads to. */
 function headIndex(waiting: readonly Fill[]): number {
   return waiting.findIndex(({ start }) => !waiting.some((other) => isSameSize(other.end, start)));
 }

@@ -8,7 +8,6 @@ import type { Trade } from './trade.ts';
 
 /** What an import did; the fields of `sandbox import --json`. */
 export interface ImportReport {
-  /** Rows of the file, without its header. */
   rows: number;
   imported: number;
   /** Rows that were in the sandbox already: the same row twice is one trade. */
@@ -23,7 +22,6 @@ export interface ImportReport {
   newest: string | null;
   /** How long before the sandbox's now the newest trade is, in ms; `null` without trades. */
   newestAgeMs: number | null;
-  /** What was added to the file's own times, in ms. */
   shiftMs: number;
   /** How far the whole world was moved back so that this file's newest trade is now, in ms. */
   worldMovedBackMs: number;
@@ -34,7 +32,6 @@ export interface ImportReport {
 export interface ImportOptions {
   db: Db;
   nowMs: number;
-  /** It is called twice. */
   read: () => AsyncIterable<readonly ReadEvent[]>;
   onRejected: (row: RejectedRow) => void;
   /** Called for each lot with how many of its trades are stored and stay, whatever happens later; never for a large file. */
@@ -92,7 +89,6 @@ async function storeFile(options: ImportOptions, survey: Survey, add: typeof add
   };
 }
 
-/** The trades of a file in lots, at the times of the sandbox. */
 async function* lotsOf(
   batches: AsyncIterable<readonly ReadEvent[]>,
   size: number,
@@ -152,10 +148,8 @@ interface Survey {
   skipped: number;
   traders: Set<string>;
   tokens: Map<Chain, Set<string>>;
-  /** Times of its oldest and newest trade; absent without trades. */
   span?: { oldestMs: number; newestMs: number };
   isAscending: boolean;
-  /** Some trade says what was held before it. */
   hasStarts: boolean;
 }
 

@@ -11,7 +11,6 @@ export interface AddedTrade {
 
 interface PositionLines {
   add: (trade: Trade) => AddedTrade;
-  /** Stores what changed, but for lines that start over. */
   save: () => void;
   /** Stores what is left; call it once the trades themselves are stored. */
   finish: () => void;
@@ -22,7 +21,6 @@ interface Line {
   parts: LineParts;
   newest: PositionState | undefined;
   newestId: string;
-  /** Earlier positions that are not stored yet. */
   earlier: PositionState[];
   /** An older trade came after a newer one: the line starts over from its own trades at the end. */
   isLate: boolean;
@@ -93,7 +91,6 @@ export function openLines(db: Db, maxHeld: number): PositionLines {
   };
 }
 
-/** A line with its newest position, where a database holds one. */
 function openLine(db: Db | undefined, parts: LineParts): Line {
   const row = db?.get<{ id: string; state: string }>(
     `SELECT id, state FROM position WHERE ${ofLine} ORDER BY ordinal DESC LIMIT 1`,

@@ -36,7 +36,6 @@ export interface PositionState {
   exited: boolean;
   /** The source shows only a part of its trades, so that its cost is partly a guess. */
   unavailable: boolean;
-  /** What is held, oldest first. */
   lots: Lot[];
   boughtAmount: number;
   soldAmount: number;
@@ -56,14 +55,12 @@ export interface PositionState {
   lastLeverage: number;
 }
 
-/** What one trade did to its position. */
 export interface TradeEffect {
   ordinal: number;
   intent: 'enter' | 'exit';
   realizedUsd: number;
   /** Cost of what left the position, notional; tokens never seen coming in cost their market value. 0 on entries. */
   costUsd: number;
-  /** The same divided by leverage. */
   marginCostUsd: number;
   /** How long the tokens that left were held, weighted by amount; `null` on entries and where no lot was used. */
   heldMs: number | null;
@@ -71,7 +68,6 @@ export interface TradeEffect {
 
 export interface AppliedTrade {
   position: PositionState;
-  /** True when this trade began the position. */
   opened: boolean;
   effect: TradeEffect;
 }

@@ -3,7 +3,6 @@ import type { Chain } from '../../model/chain.ts';
 /** SQL that holds where a value is in a list, which is given as `JSON.stringify(list)`. */
 export const oneOf = 'IN (SELECT value FROM json_each(?))';
 
-/** A trade as it is stored. */
 export interface StoredTrade {
   id: number;
   positionId: string;

@@ -3,7 +3,6 @@ import { type Line, readLines, type TextFile } from '../../files/text-file.ts';
 import { byName, isObject, tryParseJson } from '../../model/json.ts';
 import type { Trade } from './trade.ts';
 
-/** One row of a file before anything is known of its columns. */
 export interface Row {
   /** Line of the unpacked file, the first is 1; in a JSON document the number of the item. */
   line: number;
@@ -12,7 +11,6 @@ export interface Row {
   cells: Record<string, string>;
   /** The names of the cells; one array for all rows of a CSV. */
   columns: string[];
-  /** The row as it stands in the file. */
   text: string;
 }
 
@@ -23,7 +21,6 @@ export interface RejectedRow {
   text: string;
 }
 
-/** Why a file cannot be read as a list of trades. */
 export interface Fatal {
   kind: 'fatal';
   message: string;
@@ -54,7 +51,6 @@ export function rejected({ line, place, text }: Omit<RejectedRow, 'reason'>, rea
   return { kind: 'rejected', row: { line, place, reason, text } };
 }
 
-/** Says which columns a preset misses in a header, if any. */
 export function missingColumns(preset: string, wanted: readonly string[], found: readonly string[]): Fatal | undefined {
   const missing = wanted.filter((column) => !found.includes(column));
   if (missing.length === 0) return undefined;

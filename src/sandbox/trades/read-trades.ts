@@ -97,7 +97,6 @@ function pumpfunReader(): RowReader {
 }
 
 interface MappedOptions {
-  /** The chain of every row; a row that names another is refused. */
   chain: Chain | undefined;
   /** Column to field; field to column is understood too where only that way round makes sense. */
   map: Record<string, string>;

@@ -1,6 +1,5 @@
 import type { Chain } from '../../model/chain.ts';
 
-/** One trade, as read from a file or made in the sandbox, before it is stored. */
 export interface Trade {
   chain: Chain;
   /** Wallet address: EVM lowercase, Solana as it is. */
@@ -20,11 +19,9 @@ export interface Trade {
   amount: number;
   /** USD value, >= 0; on perps the notional. */
   usd: number;
-  /** Unix milliseconds. */
   atMs: number;
   /** Transaction hash, or `null` where the source kept none. */
   tx: string | null;
-  /** Hyperliquid order id, as text. */
   orderId?: string;
   /** Tokens held (unsigned) before this trade in its own position, when the source says so (exchange fills). */
   startAmount?: number;
