@@ -32,7 +32,7 @@ export function openSource(file: string, { io }: { io: Input }, label: string): 
   return bytesOf(file, io, 262_144);
 }
 
-export interface Rereadable {
+export interface RereadableFile {
   open: () => FileBytes;
   /** Removes what was kept of stdin. */
   remove: () => void;
@@ -46,7 +46,7 @@ export async function openTwice(
   file: string,
   context: WorkPlace & { dataDirectory: () => Promise<string> },
   label: string,
-): Promise<Rereadable> {
+): Promise<RereadableFile> {
   const { io } = context.world;
   if (file !== '-') {
     if (!statOf(file, label).isFile()) throw usageError(`${label}: not a file`, 'Pipe it in, with - for the file.');

@@ -23,11 +23,9 @@ const add = endpointCommand(endpoints.add, views.add, {
   },
 });
 
-const { method, path, source, summary, examples } = endpoints.bulk;
-
 const bulk = defineCommand({
-  words: ['follow', 'bulk'],
-  summary,
+  ...endpointCommand(endpoints.bulk, views.bulk),
+  oneOf: [],
   description:
     'The file is a JSON array or NDJSON (one object a line) of {addressOrUid, targets}: who, and whom. Optional: action (follow, which is\n' +
     'the default, or unfollow) and targetType (addressOrUid, the default, or twitterHandle). A line that starts with # is a comment.\n' +
@@ -39,11 +37,8 @@ const bulk = defineCommand({
     fromLine: local(z.int().min(1).optional(), 'start at this line, or place in an array; skip those before'),
     undoFile: local(z.string().min(1).optional(), 'write the undo file here instead; must not exist'),
   },
-  endpoint: { method, path, source },
-  examples: examples.map((example) => ({ ...example, argv: `--sandbox ${example.argv}` })),
   uses: ['requests', 'changes'],
   exitCodes: [3, 10, ...serviceExitCodes],
-  view: views.bulk,
   run: async ({ file, fromLine = 1, undoFile }, context) =>
     (await import('./bulk.ts')).runBulk({ file, fromLine, undoFile }, context),
 });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Command, defineCommand } from '../../cli/command.ts';
 import { commandsOf, endpointCommand, serviceExitCodes } from '../../cli/endpoint-command.ts';
 import type { Context } from '../../context.ts';
-import { type Example, local } from '../../contract/endpoint.ts';
+import { local } from '../../contract/endpoint.ts';
 import { parseDuration, parseSize, parseTime } from '../../model/duration.ts';
 import { isHttpAddress } from '../../model/http-address.ts';
 import * as endpoints from './endpoints.ts';
@@ -41,13 +41,9 @@ const fileHelp =
   'Every line is checked first; a bad one stops the command before anything is sent (--skip-invalid skips it). Then 1,000 addresses\n' +
   'go in a request. What is confirmed is on disk at once: after a crash the same command, or webhook resume, continues.';
 
-function inSandbox(examples: readonly Example[]): Example[] {
-  return examples.map((example) => ({ ...example, argv: `--sandbox ${example.argv}` }));
-}
-
 const register = defineCommand({
-  words: ['webhook', 'register'],
-  summary: endpoints.register.summary,
+  ...endpointCommand(endpoints.register, views.register),
+  oneOf: [],
   description:
     `${fileHelp}\nThe webhook is made exactly once: where the answer is lost, the list of webhooks settles how it went.\n` +
     'One machine at a time registers a destination: the list does not say whose webhook is whose.',
@@ -58,11 +54,8 @@ const register = defineCommand({
     concurrency,
     another: local(z.boolean().optional(), 'register even if the destination has a webhook already'),
   },
-  endpoint: { method: 'POST', path: endpoints.register.path, source: 'spec' },
-  examples: inSandbox(endpoints.register.examples),
   uses: ['requests', 'changes'],
   exitCodes: uploadCodes,
-  view: views.register,
   run: async ({ url, ...input }, context) =>
     (await import('./upload/run-upload.ts')).uploadAddresses(
       { ...input, task: 'register', destinationUrl: url },
@@ -71,8 +64,8 @@ const register = defineCommand({
 });
 
 const addAddresses = defineCommand({
-  words: ['webhook', 'add-addresses'],
-  summary: endpoints.addAddresses.summary,
+  ...endpointCommand(endpoints.addAddresses, views.addAddresses),
+  oneOf: [],
   description: fileHelp,
   params: {
     uid,
@@ -80,11 +73,8 @@ const addAddresses = defineCommand({
     concurrency,
     again: local(z.boolean().optional(), 'send the list once more although it is confirmed'),
   },
-  endpoint: { method: 'PUT', path: endpoints.addAddresses.path, source: 'spec' },
-  examples: inSandbox(endpoints.addAddresses.examples),
   uses: ['requests', 'changes'],
   exitCodes: uploadCodes,
-  view: views.register,
   run: async (input, context) =>
     (await import('./upload/run-upload.ts')).uploadAddresses({ ...input, task: 'add-addresses' }, context),
 });
@@ -153,14 +143,9 @@ const removeJob = defineCommand({
 });
 
 const list = defineCommand({
-  words: ['webhook', 'list'],
-  summary: endpoints.list.summary,
+  ...endpointCommand(endpoints.list, views.list),
+  oneOf: [],
   params: { showSecrets: local(z.boolean().optional(), 'show the secrets instead of masking them') },
-  endpoint: { method: 'GET', path: endpoints.list.path, source: 'spec' },
-  examples: inSandbox(endpoints.list.examples),
-  uses: ['requests'],
-  exitCodes: serviceExitCodes,
-  view: views.list,
   run: async ({ showSecrets }, context) => (await import('./secrets.ts')).listWebhooks(showSecrets === true, context),
 });
 
