@@ -1,13 +1,13 @@
 import { Chalk } from 'chalk';
 import type { Tone } from './view.ts';
 
-/** How strongly text may be colored: 0 not at all, 1 the terminal's 16 colors, 2 its 256, 3 all. */
+/** 0: no color; 1: the 16 colors of the terminal; 2: 256; 3: all. */
 export type ColorLevel = 0 | 1 | 2 | 3;
 
-/** Paint for each part of the output; every function gives its text back unchanged at level 0. */
+/** Paints each part of the output; at level 0 the text stays as it is. */
 export interface Palette {
   tone: (tone: Tone, text: string) => string;
-  /** One color a series of a chart, counted from 0. */
+  /** One color a series of a chart, from 0. */
   series: (index: number, text: string) => string;
   header: (text: string) => string;
   title: (text: string) => string;
@@ -17,9 +17,7 @@ export interface Palette {
   error: (text: string) => string;
 }
 
-/**
- * The palette of a color level. Only the 16 colors of the user's own theme are used, so it reads on light and dark.
- */
+/** Uses only the 16 colors of the user's theme, so it reads on light and dark. */
 export function createPalette(level: ColorLevel): Palette {
   const paint = new Chalk({ level });
   const tones: Record<Tone, (text: string) => string> = {

@@ -15,23 +15,23 @@ type Text = string | null | undefined;
 type Flag = boolean | null | undefined;
 
 interface Options<Row> extends Partial<Pick<Column<Row>, 'show' | 'align' | 'drop' | 'extra' | 'cut' | 'keep'>> {
-  /** Of a text or an address; figures have their own. */
+  /** Of texts and addresses; figures have their own. */
   tone?: Tone;
 }
 
 type Get<Row, Value> = (row: Row, index: number) => Value;
 
-/** The fields of a row that hold such values; the rest of a loose object is unknown. */
+/** The fields of a row of this type; other fields of a loose object are unknown. */
 type FieldOf<Row, Value> = string &
   keyof { [Key in keyof Row as string extends Key ? never : Row[Key] extends Value ? Key : never]: Row[Key] };
 
-/** Makes a column of a field of the row, or of the value that a function finds in it. */
+/** Makes a column of a field of the row, or of what `get` finds in it. */
 interface ColumnMaker<Value> {
   <Row>(key: FieldOf<Row, Value>, header: string, help: string, options?: Options<Row>): Column<Row>;
   <Row>(key: string, header: string, help: string, get: Get<Row, Value>, options?: Options<Row>): Column<Row>;
 }
 
-/** Columns that show their values alike; where `show` gives nothing, the value is written as it is. */
+/** Columns that show their values alike; where `show` gives nothing, the value as it is. */
 function kind<Value extends Cell>(
   show: (value: Value, tone: Tone | undefined) => string | Shown | undefined,
   common: { align?: 'right' } = {},
@@ -60,7 +60,7 @@ function kind<Value extends Cell>(
 const right = { align: 'right' } as const;
 const compact = { compact: true };
 
-/** Columns by what they hold: key, header, help, how a row's value is found, and what becomes of it where room is short. */
+/** Columns by what they hold. */
 export const column = {
   text: kind((text: Cell, tone) => (typeof text === 'string' && tone !== undefined ? { text, tone } : undefined)),
   address: kind((address: Text, tone) => addressCell(address, tone)),
@@ -89,13 +89,13 @@ function yesNo(flag: Flag): string | undefined {
   return flag ? 'yes' : 'no';
 }
 
-/** The name of a person, cut to `keep` characters as long as another column can be left out instead. */
+/** A name, cut to `keep` characters while another column can be left out instead. */
 export function nameColumn<Row>(header: string, nameOf: (row: Row) => string, keep?: number): Column<Row> {
   const options = { tone: 'strong', cut: 'end', ...(keep !== undefined && { keep }) } as const;
   return column.text('name', header, 'display name', nameOf, options);
 }
 
-/** The columns named by `changes`, in that order and so changed, of a part of each row. */
+/** The columns that `changes` names, in that order and so changed, for a part of each row. */
 export function columnsOf<Row, Part>(
   columns: readonly Column<Part>[],
   partOf: (row: Row) => Part,
@@ -113,7 +113,7 @@ export function columnsOf<Row, Part>(
   );
 }
 
-/** What lists of profiles show: the plain form, without metrics and status. */
+/** A profile as lists have it, without metrics and status. */
 interface ListedProfile {
   id: string;
   name: string;
@@ -135,7 +135,7 @@ const winsHelp = 'share of closing trades that gained, 0 to 1';
 const addressesHelp = 'all wallets, separated by spaces';
 const externalIdHelp = "the partner's own user id";
 
-/** Columns of a list of profiles in the plain form: who they are and how they trade. Section "Profile". */
+/** Columns of a list of profiles. Section "Profile". */
 export const profileColumns: readonly Column<ListedProfile>[] = [
   nameColumn('Name', ({ name }) => name, 24),
   column.text('twitter', 'Twitter', 'Twitter handle', ({ metadata }) => metadata.twitterHandle, { drop: 4 }),

@@ -1,16 +1,13 @@
-/** The reader of our output has gone (`| head -1`): the command ends quietly. */
+/** The reader of stdout has gone (`| head -1`): the command ends quietly. */
 export class ClosedPipe extends Error {}
 
-/** Columns for a stream: COLUMNS where it is a whole number of at most four digits, else the terminal's, else 80. */
+/** COLUMNS if it is a number of at most four digits, else the terminal's width, else 80. */
 export function lineWidth(env: Readonly<Record<string, string | undefined>>, terminal: number | undefined): number {
   const asked = env['COLUMNS'] ?? '';
   return (/^\d{1,4}$/.test(asked) && Number(asked)) || terminal || 80;
 }
 
-/**
- * The color level of a stream: none without a terminal, with NO_COLOR or a dumb terminal; FORCE_COLOR (0..3) decides over
- * all. Source: no-color.org, force-color.org.
- */
+/** No color without a terminal, with NO_COLOR or a dumb terminal; FORCE_COLOR (0..3) overrides. Source: no-color.org, force-color.org. */
 export function colorLevel(
   env: Readonly<Record<string, string | undefined>>,
   isTTY: boolean,

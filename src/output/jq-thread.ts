@@ -1,21 +1,19 @@
 import { parentPort } from 'node:worker_threads';
 import { loadJq } from 'jq-wasm';
 
-/** One run of jq: some JSON, the program, and its flags. */
 export interface JqRun {
   json: string;
   program: string;
   flags: string[];
 }
 
-/** What came of a run. */
 export interface JqRan {
   stdout: string;
   stderr: string;
   exitCode: number;
 }
 
-// The whole of a thread: it answers each run with what came of it. Its memory is its own: what runs wild or too deep ends there.
+// The whole of a thread: it answers each run. A run out of memory or depth ends here.
 void loadJq().then((jq) => {
   const run = ({ json, program, flags }: JqRun): JqRan => {
     try {

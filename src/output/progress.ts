@@ -6,17 +6,17 @@ import type { Sink, World } from '../world.ts';
 import type { ColorLevel } from './color.ts';
 import { safeText } from './safe-text.ts';
 
-/** Says on stderr what is going on; stdout is never touched. */
+/** Progress on stderr. */
 export interface Progress {
-  /** What is being done now; on a terminal it takes the place of the step before. */
+  /** The current step; on a terminal it replaces the one before. */
   step: (text: string) => void;
-  /** The last step went well; the line stays. */
+  /** The last step succeeded; the line stays. */
   done: (text: string) => void;
   /** The last step failed; the line stays. */
   fail: (text: string) => void;
-  /** Nothing more to say; a running spinner disappears. */
+  /** Removes a running spinner. */
   stop: () => void;
-  /** A step takes the place of the one before, so that there may be many. */
+  /** Steps replace each other, so that there may be many. */
   live: boolean;
 }
 
@@ -25,7 +25,7 @@ interface ProgressOptions {
   quiet: boolean;
   colorLevel?: ColorLevel;
   unicode?: boolean;
-  /** Milliseconds, to say how long a step has taken. */
+  /** Milliseconds, for the time that a step has taken. */
   now?: () => number;
 }
 
@@ -36,7 +36,7 @@ interface CommandContext {
   stopWaiting: () => void;
 }
 
-/** Progress of a long command: a spinner on a terminal, lines elsewhere and with `--plain`, nothing with `--quiet`, for JSON and previews. */
+/** Progress of a long command: a spinner on a terminal, else lines; nothing with `--quiet`, for JSON and for previews. */
 export async function showProgress(context: CommandContext, { silent = false } = {}): Promise<Progress> {
   const { world, options } = context;
   if (!silent) context.stopWaiting();
@@ -51,7 +51,7 @@ export async function showProgress(context: CommandContext, { silent = false } =
   });
 }
 
-/** Progress on a stream; what draws a spinner is loaded for a terminal only. */
+/** Progress on a stream; the spinner's package is loaded for a terminal only. */
 export async function createProgress(options: ProgressOptions): Promise<Progress> {
   const { stderr, quiet, colorLevel = 0, unicode = true, now = () => 0 } = options;
   const live = stderr.isTTY === true;
@@ -72,7 +72,7 @@ export async function createProgress(options: ProgressOptions): Promise<Progress
   };
   const spinner = ora({
     stream: stderr,
-    // ora colors by its own reading of the environment, which overlooks NO_COLOR; the frames carry our color instead.
+    // ora's own colors ignore NO_COLOR.
     color: false,
     spinner: { interval: 80, frames: frames.map((frame) => palette.dim(frame)) },
     isEnabled: true,
@@ -102,7 +102,6 @@ function showStep(spinner: Ora, text: string): void {
   else spinner.start();
 }
 
-/** What terminal packages expect of a stream that text goes to. */
 type TerminalStream = NodeJS.WritableStream & {
   isTTY: boolean;
   columns: number;
@@ -112,9 +111,8 @@ type TerminalStream = NodeJS.WritableStream & {
 };
 
 /**
- * The sink as a Node stream; cursor moves are the escape codes of every terminal. What is written once the reader is gone is dropped.
- * Text is handed on in the same turn, never queued: ora hooks the process's own streams while it spins and takes what arrives
- * later for somebody else's, which it answers by drawing anew, for ever.
+ * The sink as a Node stream; writes fail silently once the reader is gone. Text is passed on in the same turn, never queued: ora hooks the
+ * process's own streams while it spins and would take late text for somebody else's, and draw again, for ever.
  */
 export function sinkStream(sink: Sink): TerminalStream {
   const write = (text: unknown): boolean => {
@@ -132,7 +130,7 @@ export function sinkStream(sink: Sink): TerminalStream {
   });
 }
 
-/** A shorter wait is not worth a line. */
+/** Shorter waits are not shown. */
 const minShownMs = 300;
 
 interface WaitingOptions {
@@ -143,7 +141,7 @@ interface WaitingOptions {
   now: () => number;
 }
 
-/** Says on a terminal what a call waits for, each second anew. */
+/** Shows on a terminal what a call waits for, each second again. */
 export interface Waiting {
   observe: (event: CallEvent) => void;
   /** Ends it for good. */
@@ -171,7 +169,7 @@ export function showWaiting({ err, noColor, unicode, now }: WaitingOptions): Wai
     hide();
     if (stopped) return;
     line = text;
-    // A terminal that is gone ends the command elsewhere.
+    // A closed terminal ends the command elsewhere.
     const safely = () => {
       write().catch(() => undefined);
     };

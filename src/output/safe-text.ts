@@ -10,8 +10,8 @@ const control = new RegExp(
   'g',
 );
 
-// Characters without ink: bidirectional controls, zero-width spaces, fillers, tags. Kept are variation selectors behind
-// an emoji, the tags of the three flags that need them, and the joiners, which are judged below.
+// Invisible characters: bidirectional controls, zero-width spaces, fillers, tags. Kept are variation selectors after an emoji, the tags of
+// the three flags that need them, and the joiners, which are checked below.
 const flagWithTags =
   '\\u{1F3F4}\\u{E0067}\\u{E0062}(?:\\u{E0065}\\u{E006E}\\u{E0067}|\\u{E0073}\\u{E0063}\\u{E0074}|\\u{E0077}\\u{E006C}\\u{E0073})\\u{E007F}';
 const invisible = new RegExp(
@@ -19,7 +19,7 @@ const invisible = new RegExp(
   'gu',
 );
 
-// ZWJ and ZWNJ mean something inside emoji sequences and in scripts whose letters join; elsewhere they only hide.
+// Joiners have a meaning in emoji sequences and in scripts whose letters join; elsewhere they only hide.
 const joining =
   'Arabic Syriac Mongolian Nko Devanagari Bengali Gurmukhi Gujarati Oriya Tamil Telugu Kannada Malayalam Sinhala Khmer Myanmar'
     .split(' ')
@@ -31,17 +31,15 @@ const strayJoiner = new RegExp(
   'gu',
 );
 
-// No script needs more than four marks on one letter; more of them paint over the neighboring lines.
+// No script needs more than four marks on a letter; more paint over the neighboring lines.
 const markPile = /(?<=[\p{Mn}\p{Me}\u200C\u200D]{4})[\p{Mn}\p{Me}\u200C\u200D]/gu;
 
 /**
- * The text on one line, fit for a terminal: nothing in it can move the cursor, set a title, color, reorder or hide.
- * Escape sequences, control, bidirectional and zero-width characters are removed, each line break or tab becomes one
- * space, a lone surrogate becomes U+FFFD, and a letter carries at most four combining marks. Joiners stay inside emoji
- * and in joining scripts. Idempotent; never throws. Source: conventions, "Output".
+ * The text on one line, safe for a terminal: escape sequences, control, bidirectional and zero-width characters are removed, a line break or
+ * tab becomes a space, a lone surrogate U+FFFD, and a letter carries at most four marks. Idempotent. Source: conventions, "Output".
  */
 export function safeText(text: string): string {
-  // Nearly every cell is plain ASCII, which needs none of the work below.
+  // Nearly every cell is plain ASCII.
   if (/^[\x20-\x7e]*$/.test(text)) return text;
   return stripControls(text)
     .replace(invisible, (_, kept: string | undefined) => kept ?? '')
@@ -51,19 +49,12 @@ export function safeText(text: string): string {
     .replace(/\p{Surrogate}/gu, '\uFFFD');
 }
 
-/**
- * The text without escape sequences and control characters; tab, newline and carriage return stay, and so does
- * everything above U+009F. For csv, where the rest belongs to the data. Idempotent; never throws.
- */
+/** The text without escape sequences and control characters, for csv; tabs and line ends stay. Idempotent. */
 export function stripControls(text: string): string {
   return text.replace(control, '');
 }
 
-/**
- * Members of a character class (flag `u` or `v`): what leaves no ink or changes the direction of what stands beside it. Fillers, variation
- * selectors, tags and bidirectional controls are of the first two properties; spaces other than U+0020, blank letters and
- * characters that no text may hold follow.
- */
+/** Members of a character class (flag `u` or `v`): what is invisible or changes the direction of text, blank letters, and noncharacters. */
 export const unseenClass =
   '\\p{Default_Ignorable_Code_Point}\\p{Cf}\\p{Noncharacter_Code_Point}' +
   '\\u00A0\\u1680\\u2000-\\u200A\\u202F\\u205F\\u3000\\u2028\\u2029' +
@@ -72,13 +63,13 @@ export const unseenClass =
 const hidden = `[${unseenClass}\\p{Cc}\\p{Cs}]`;
 const mayHide = new RegExp(hidden, 'u');
 
-/** The characters of a text that cannot be seen, in order: no ink, another direction, controls (line feeds too), lone surrogates. */
+/** The invisible characters of a text, in order; controls, line feeds and lone surrogates too. */
 export function unseenIn(text: string): string[] {
   if (!mayHide.test(text)) return [];
   return [...text.matchAll(patternFor(text))].flatMap(([, character]) => character ?? []);
 }
 
-/** The text with each character that cannot be seen written as `<U+200B>`. */
+/** The text with each invisible character as `<U+200B>`. */
 export function showUnseen(text: string): string {
   if (!mayHide.test(text)) return text;
   return text.replace(patternFor(text), (whole, character: string | undefined) =>
@@ -86,7 +77,7 @@ export function showUnseen(text: string): string {
   );
 }
 
-/** The joiners and selectors inside an emoji of Unicode's list, and of no other sequence, are part of what is seen. That list is slow to load. */
+/** Joiners and selectors inside an emoji of Unicode's list are visible; the list is slow to load. */
 function patternFor(text: string): RegExp {
   const inEmoji = /\p{Emoji}[\u200D\uFE0F\u{E0020}-\u{E007F}]/u.test(text);
   return new RegExp(inEmoji ? `\\p{RGI_Emoji}|(${hidden})` : `(${hidden})`, 'gv');

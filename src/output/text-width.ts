@@ -1,8 +1,8 @@
 import { eastAsianWidth } from 'get-east-asian-width';
 
 /**
- * Text as most of it is, Latin, kana, CJK ideographs, Hangul: each character is one grapheme, of one cell or, where it is wide, of two. All
- * other text goes through Intl.Segmenter, whose first use takes 8 ms.
+ * Latin, kana, CJK ideographs and Hangul: each character is one grapheme, of one cell or, where it is wide, of two. Other text goes through
+ * Intl.Segmenter, whose first use takes 8 ms.
  */
 const plain =
   /^[\x20-\x7e\xa1-\xac\xae-\u024f–…\u3001-\u3029\u3041-\u3096\u30a1-\u30fc\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff5e]*$/;
@@ -18,7 +18,7 @@ const hidden =
   /[\p{Default_Ignorable_Code_Point}\p{Control}\p{Format}\p{Nonspacing_Mark}\p{Enclosing_Mark}\p{Surrogate}]/gu;
 const hangulSyllable = /[\u1100-\u115f\ua960-\ua97c][\u1160-\u11a7\ud7b0-\ud7c6][\u11a8-\u11ff\ud7cb-\ud7fb]?/g;
 const jamo = /^[\u1100-\u11ff\ua960-\ua97c\ud7b0-\ud7fb]/;
-/** Characters that take cells of their own behind another in one grapheme. */
+/** Characters that take cells of their own after another in a grapheme. */
 const addsWidth = /[\p{Spacing_Mark}\uff00-\uffef]/u;
 
 function graphemeWidth(grapheme: string): number {
@@ -40,26 +40,20 @@ function isEmoji(grapheme: string): boolean {
   return grapheme.includes('\u200d') && (grapheme.match(/\p{Extended_Pictographic}/gu)?.length ?? 0) > 1;
 }
 
-/**
- * The text cut to at most `width` terminal cells, between graphemes, with an ellipsis where something is missing:
- * `middle` keeps both ends (addresses), `end` the beginning (prose). Empty when not even the ellipsis fits.
- */
+/** The text cut between graphemes to at most `width` cells with the ellipsis; `middle` keeps both ends (addresses). */
 export function cutText(text: string, width: number, where: 'middle' | 'end', ellipsis = '…'): string {
   if (displayWidth(text) <= width) return text;
   const room = width - displayWidth(ellipsis);
   if (room < 0) return '';
   const parts = splitGraphemes(text);
   const head = takeWidth(parts, where === 'middle' ? Math.ceil(room / 2) : room).join('');
-  // A short address that is cut again has one ellipsis, not two.
+  // A short address that is cut again has one ellipsis.
   if (where === 'end') return `${head.replace(/(?<![\s…])[\s…]+$/, '')}${ellipsis}`;
   const tail = takeWidth(parts.reverse(), room - displayWidth(head)).reverse();
   return head + ellipsis + tail.join('');
 }
 
-/**
- * The text as lines of at most `width` terminal cells, broken at spaces; a word that is wider than a line is broken
- * between graphemes. At least one line; a grapheme wider than `width` stands alone.
- */
+/** Lines of at most `width` cells, broken at spaces, and inside words that are wider; at least one line. */
 export function wrapText(text: string, width: number): string[] {
   const lines: string[] = [];
   let line = '';
@@ -77,7 +71,7 @@ export function wrapText(text: string, width: number): string[] {
   return line === '' && lines.length > 0 ? lines : [...lines, line];
 }
 
-/** The text in pieces of at most `width` terminal cells, between graphemes, nothing left out; a grapheme that is wider stands alone. */
+/** Pieces of at most `width` cells, broken between graphemes; a wider grapheme stands alone. */
 export function breakText(text: string, width: number): string[] {
   const pieces: string[] = [];
   let [piece, used] = ['', 0];

@@ -12,7 +12,7 @@ const unavailableHelp = 'whether the service lacks part of the history behind th
 const id = { extra: true, cut: 'middle' } as const;
 const stats = ({ metadata }: Card) => metadata.positionStats;
 
-/** Columns of a position card: its trader and token, `long ×5` on perps. Shared by every list of cards. */
+/** Columns of position cards, shared by every list of them. */
 export const cardColumns: readonly Column<Card>[] = [
   column.text('trader', 'Trader', 'name of the holder, or their wallet', ({ actor }) => actor.name ?? actor.address, {
     show: ({ actor }) => nameOrAddress(actor),
@@ -78,7 +78,7 @@ export const cardColumns: readonly Column<Card>[] = [
   column.text('itemId', 'Position', 'id, for position get', { drop: 1 }),
 ];
 
-/** What a card's trades say, as blocks below it: the trades as the service orders them, then each comment with its replies. */
+/** The trades of a card, then each comment with its replies. */
 export function cardBlocks({ metadata }: Card): Block[] {
   const trades: Block = { title: 'Trades', layout: 'table', columns: tradeColumns, rows: metadata.trades };
   return [trades, ...metadata.trades.flatMap(commentBlocks)];
@@ -96,7 +96,6 @@ function commentBlocks(trade: TradeItem): Block[] {
   ]);
 }
 
-/** One trade a line: when, what, for how much. Amounts in tokens and USD; on perps with leverage. */
 const tradeColumns: readonly Column<TradeItem>[] = [
   column.time('at', 'Time', 'time of the trade', ({ timestamp }) => timestamp),
   column.text('direction', 'Trade', 'buy or sell'),

@@ -8,7 +8,7 @@ import type { FeedAnswer } from './endpoints.ts';
 const latestHelp = 'the latest trade: buy or sell; tables add its value and whether the service recommends the card';
 const forYouHelp = 'why the service recommends the card, with a score; needs --include-for-you';
 
-/** What the feed is about: the trade that put the card where it is. */
+/** The trade that put the card where it is. */
 const latestColumns: readonly Column<Card>[] = [
   column.text('latest', 'Latest', latestHelp, (card) => latestOf(card)?.direction, { show: sayTrade }),
   column.usd('latestUsd', 'Latest USD', 'value of the latest trade, in USD', (card) => latestOf(card)?.usdCost, {
@@ -23,14 +23,14 @@ const firstColumns = ['lastTradeAt', 'trader', 'token'];
 const first = firstColumns.flatMap((key) => cardColumns.filter((column) => column.key === key));
 const others = cardColumns.filter((column) => !firstColumns.includes(column.key));
 
-/** Feed cards, newest first: when, who, what, then the position behind it. */
+/** Feed cards, newest first. */
 export const cards: View<FeedAnswer, Card> = {
   layout: 'table',
   rows: (answer) => answer.items,
   columns: [
     ...first.map(({ drop: _, ...column }) => column),
     ...latestColumns,
-    // Beside the trade that the feed is about there is no room for the id on a narrow terminal.
+    // Beside the latest trade a narrow terminal has no room for the id.
     ...others.map((column) => (column.key === 'itemId' ? { ...column, drop: 6 } : column)),
   ],
   empty: 'Nothing in this feed.',

@@ -1,9 +1,9 @@
 import { column, nameColumn } from '../../output/columns.ts';
 import { formatAge, formatCount, formatTime } from '../../output/format.ts';
 import type { Shown, View } from '../../output/view.ts';
-import type { Board } from './memory.ts';
+import type { Board } from './saved-boards.ts';
 
-/** What became of one trader between two boards; ranks count from 1, null: not on the board. PnL in USD, null: not known. */
+/** A trader on two boards; ranks count from 1, null: not on the board. PnL in USD, null: unknown. */
 export interface BoardChange {
   change: 'entered' | 'left' | 'up' | 'down' | 'pnl';
   profileId: string;
@@ -18,7 +18,7 @@ export interface BoardChange {
   pnlChangeUsd: number | null;
 }
 
-/** Two boards compared; `depth`: over the first so many places, null over all. */
+/** `depth`: compared over this many places; null: all. */
 export interface BoardDiff {
   /** ISO times; `before` is null when nothing was saved yet. */
   before: string | null;
@@ -28,12 +28,12 @@ export interface BoardDiff {
   changes: BoardChange[];
 }
 
-/** A cent: what floating point may leave between two sums of the same trades. */
+/** Differences that floating point may leave between two sums of the same trades. */
 const sameUsd = 0.005;
 
 /**
- * What changed from one board to another of the same filters: by place now, those who left last, by their former place. Boards of different
- * length are compared over the places that both show. Traders with the same place and PnL are only counted.
+ * What changed between two boards of the same filters: by current place, then those who left. Boards of different length are compared over
+ * the places that both show. Traders with the same place and PnL are only counted.
  */
 export function compareBoards(before: Board, now: Board): BoardDiff {
   const depth = Math.min(depthOf(before), depthOf(now));
@@ -59,7 +59,7 @@ interface Place {
   pnlUsd: number;
 }
 
-/** How far down a board tells who is where: to its end, or without end where it shows everybody. */
+/** The places that a board covers: all where it shows everybody. */
 function depthOf({ traders, limit }: Board): number {
   return traders.length < limit ? Number.POSITIVE_INFINITY : traders.length;
 }

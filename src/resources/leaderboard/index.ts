@@ -8,7 +8,7 @@ import { leaderboardChains } from '../../model/chain.ts';
 import { parseMoment } from '../../model/duration.ts';
 import type { BoardDiff } from './diff.ts';
 import * as endpoints from './endpoints.ts';
-import type { Board } from './memory.ts';
+import type { Board } from './saved-boards.ts';
 
 const view = () => import('./view.ts');
 
@@ -20,18 +20,17 @@ export const views = {
   sections: async () => (await view()).sections,
 };
 
-const memory = () => import('./memory.ts');
+const savedBoards = () => import('./saved-boards.ts');
 
-/** Traders that the service shows when the request does not say how many (wire-facts 3.2). */
+/** The service's default (wire-facts 3.2). */
 const defaultLimit = 50;
 
 type Filters = Omit<InputOf<typeof endpoints.list.params>, 'viewerAddresses'>;
 
 const plainList = endpointCommand(endpoints.list, views.list, {
-  params: { chart: chartParam, save: local(z.boolean().optional(), 'keep this board, for leaderboard diff') },
+  params: { chart: chartParam, save: local(z.boolean().optional(), 'save this board, for leaderboard diff') },
 });
 
-/** `leaderboard list`: also as a picture, and kept with `--save`. */
 const list: Command = {
   ...plainList,
   exitCodes: [3, ...plainList.exitCodes],
@@ -39,7 +38,7 @@ const list: Command = {
     const result = await plainList.run(typed as never, context);
     if (typed.save !== true || result.kind !== 'answer') return result;
     const board = await boardOf(result.answer as endpoints.LeaderboardAnswer, typed, context);
-    await keep(board, context);
+    await saveFor(board, context);
     context.note(
       `Saved the board of ${board.traders.length} traders. Compare with it: ${commandLine('diff', typed, context)}`,
     );
@@ -49,16 +48,15 @@ const list: Command = {
 
 const { chains, onlyWithComments, timeframe, limit } = endpoints.list.params;
 
-/** `leaderboard diff`: the board now against a saved one. */
 const diff = defineCommand({
   words: ['leaderboard', 'diff'],
   summary: 'What changed on a leaderboard since it was saved: who entered, left or moved, and PnL',
   description:
-    'Compares the board of now with one kept by leaderboard list --save with the same service and filters: the last one, or with --since the one that old.\n' +
-    'Boards are kept on this machine, the last 200 for each set of filters.',
+    'Compares the current board with one saved by leaderboard list --save for the same service and filters: the last one, or with --since\n' +
+    'an older one. Boards are saved on this machine, the last 200 for each set of filters.',
   params: {
     since: local(z.string().optional(), 'compare with the board of that long ago (24h, 7d), or of an ISO time'),
-    save: local(z.boolean().optional(), 'keep the board of now too'),
+    save: local(z.boolean().optional(), 'save the current board too'),
     chains,
     onlyWithComments,
     timeframe,
@@ -72,20 +70,20 @@ const diff = defineCommand({
   exitCodes: [3, ...serviceExitCodes],
   view: async () => (await import('./diff.ts')).diff,
   run: async ({ since, save, ...filters }, context) => {
-    const { boardFolder, pickTime, readBoard, savedTimes, wholeFilters } = await memory();
+    const { boardFolder, pickTime, readBoard, savedTimes, wholeFilters } = await savedBoards();
     const { baseUrl: service } = await context.service();
-    const targetMs = since === undefined ? undefined : momentOf(since, context.world.now());
+    const targetMs = since === undefined ? undefined : sinceMs(since, context.world.now());
     const folder = boardFolder(await context.dataDirectory(), { service, filters: wholeFilters(filters) });
     const atMs = pickTime(savedTimes(folder), targetMs);
-    if (atMs === undefined && save !== true) throw nothingSaved(filters, context);
+    if (atMs === undefined && save !== true) throw noSavedBoard(filters, context);
     const before = atMs === undefined ? undefined : readBoard(folder, atMs);
-    // As long a board as the saved one, unless another length was asked for.
-    const asked = filters.limit === undefined && before !== undefined ? { ...filters, limit: before.limit } : filters;
-    const { data } = await context.call(endpoints.list, asked);
-    const now = await boardOf(data, asked, context);
-    if (save === true) await keep(now, context);
+    // As many traders as the saved board, unless --limit says otherwise.
+    const input = filters.limit === undefined && before !== undefined ? { ...filters, limit: before.limit } : filters;
+    const { data } = await context.call(endpoints.list, input);
+    const now = await boardOf(data, input, context);
+    if (save === true) await saveFor(now, context);
     if (atMs !== undefined && targetMs !== undefined && atMs > targetMs)
-      context.note(`No board is that old: compared with the oldest one, of ${new Date(atMs).toISOString()}.`);
+      context.note(`No saved board is that old: compared with the oldest one, of ${new Date(atMs).toISOString()}.`);
     const { compareBoards } = await import('./diff.ts');
     const first: BoardDiff = { before: null, now: now.savedAt, depth: null, unchanged: 0, changes: [] };
     return {
@@ -100,7 +98,7 @@ async function boardOf({ traders }: endpoints.LeaderboardAnswer, filters: Filter
   return {
     savedAt: new Date(context.world.now()).toISOString(),
     service: (await context.service()).baseUrl,
-    filters: (await memory()).wholeFilters(filters),
+    filters: (await savedBoards()).wholeFilters(filters),
     limit: filters.limit ?? defaultLimit,
     traders: traders.map(({ profile, pnl }) => ({
       profileId: profile.id,
@@ -111,24 +109,24 @@ async function boardOf({ traders }: endpoints.LeaderboardAnswer, filters: Filter
   };
 }
 
-async function keep(board: Board, { dataDirectory }: Context): Promise<void> {
-  const { boardFolder, saveBoard } = await memory();
+async function saveFor(board: Board, { dataDirectory }: Context): Promise<void> {
+  const { boardFolder, saveBoard } = await savedBoards();
   saveBoard(boardFolder(await dataDirectory(), board), board);
 }
 
-function momentOf(since: string, nowMs: number): number {
+function sinceMs(since: string, nowMs: number): number {
   const atMs = parseMoment(since, nowMs, 'ago');
   if (atMs !== undefined) return atMs;
   throw usageError(`--since ${since}: must be a length of time such as 24h or 7d, or a time such as 2026-11-20`);
 }
 
-function nothingSaved(filters: Filters, context: Context): SotraError {
+function noSavedBoard(filters: Filters, context: Context): SotraError {
   return new SotraError('config', 'no board is saved for this service and these filters', {
     hint: `Save one first: ${commandLine('list', filters, context)} --save`,
   });
 }
 
-/** The command with the same service and filters, to be typed. */
+/** The command to type for the same service and filters. */
 function commandLine(verb: 'list' | 'diff', filters: Filters, { options }: Context): string {
   const { context, sandbox, baseUrl } = options;
   return [
@@ -146,7 +144,7 @@ function commandLine(verb: 'list' | 'diff', filters: Filters, { options }: Conte
     .join(' ');
 }
 
-/** `leaderboard sections`: says which V2 commands give the same, for what was typed. */
+/** Also says which V2 commands give the same. */
 const sections = endpointCommand(endpoints.sections, views.sections, {
   prepare: (typed, context) => {
     for (const line of equivalents(typed)) context.note(line);
@@ -154,14 +152,14 @@ const sections = endpointCommand(endpoints.sections, views.sections, {
   },
 });
 
-interface Asked {
+interface SectionsInput {
   sections?: readonly string[] | undefined;
   limit?: number | undefined;
   timeframe?: string | undefined;
 }
 
-/** The V2 commands that give the same traders, a sentence a section. Source: section "GET /v2/leaderboard", equivalents. */
-function equivalents({ sections, limit, timeframe }: Asked): string[] {
+/** The V2 command for each section. Source: section "GET /v2/leaderboard", equivalents. */
+function equivalents({ sections, limit, timeframe }: SectionsInput): string[] {
   const rest = [
     limit === undefined ? '' : ` --limit ${limit}`,
     timeframe === undefined ? '' : ` --timeframe ${timeframe}`,

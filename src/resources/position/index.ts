@@ -33,7 +33,7 @@ const priceParams = {
 
 type PricedView = (priceOf?: PriceOf) => AnyView;
 
-/** The command of an endpoint that answers cards, with the prices that the user gives beside it. */
+/** The command of an endpoint that answers cards, with the user's prices. */
 function priced(endpoint: Endpoint, view: () => Promise<PricedView>, plain: Command): Command {
   return {
     ...plain,
@@ -42,10 +42,7 @@ function priced(endpoint: Endpoint, view: () => Promise<PricedView>, plain: Comm
     run: async (typed: Record<string, unknown>, context: Context): Promise<Result> => {
       const priceOf = await readPrices(typed, context.world.io);
       if (priceOf !== undefined && typed['chart'] === true)
-        throw usageError(
-          '--chart draws what is realized: it has no place for prices',
-          'Leave --chart or the prices out.',
-        );
+        throw usageError('--chart shows realized PnL only and takes no prices', 'Remove --chart or the prices.');
       const result = await plain.run(typed as never, context);
       if (priceOf === undefined || (result.kind !== 'answer' && result.kind !== 'items')) return result;
       if (context.options.format === 'json' || context.options.format === 'ndjson')
@@ -59,7 +56,7 @@ function priced(endpoint: Endpoint, view: () => Promise<PricedView>, plain: Comm
   };
 }
 
-/** Passes cards on as long as all are of one token: one price cannot fit two. Errors: `usage`. */
+/** Passes cards of one token on: one price cannot fit two. Errors: `usage`. */
 async function* ofOneToken(batches: AsyncIterable<readonly unknown[]>): AsyncGenerator<readonly unknown[]> {
   let first: string | undefined;
   for await (const batch of batches) {
@@ -74,19 +71,17 @@ function checkToken(cards: readonly unknown[], first: string | undefined): strin
   const other = names.find((name) => name !== expected);
   if (other === undefined) return expected;
   throw usageError(
-    `--price fits one token, and these positions are in ${expected} and ${other}`,
+    `--price is for one token, and these positions are in ${expected} and ${other}`,
     'Give a price for each token: --prices-file prices.json with {"base:0x4ed4...": 0.0041, "ETH": 1875}.',
   );
 }
 
-/** `token positions`: with prices of the user's. */
 const ofToken = priced(
   endpoints.ofToken,
   async () => (await view()).ofToken,
   endpointCommand(endpoints.ofToken, async () => (await view()).ofToken(), { params: priceParams }),
 );
 
-/** `profile positions`: with prices of the user's, in a file where there are several tokens. */
 const ofProfile = priced(
   endpoints.ofProfile,
   async () => (await view()).ofProfile,
@@ -95,7 +90,6 @@ const ofProfile = priced(
   }),
 );
 
-/** `position get`: with prices of the user's. */
 const get = priced(
   endpoints.get,
   async () => (await view()).one,
@@ -108,7 +102,6 @@ const findParams = {
   chart: chartParam,
 } satisfies Params;
 
-/** `position find`: takes the time in any form and sends it in the unit of the chain. */
 const find = priced(
   endpoints.find,
   async () => (await view()).one,
@@ -121,18 +114,14 @@ const find = priced(
   }),
 );
 
-/** Every command of this noun, and those about positions of the others. */
+/** Every command of this noun, and those about the positions of others. */
 export const commands = commandsOf(endpoints, views, [ofToken, ofProfile, find, get]);
 
-/** Trades lie between these years; a time outside of them was typed in another unit. */
+/** Trades lie between these years; other times were typed in another unit. */
 const earliestMs = Date.UTC(2010, 0, 1);
 const latestMs = Date.UTC(2100, 0, 1);
 
-/**
- * The time of a trade as the service's path takes it: Unix seconds, milliseconds on hyperliquid. Takes ISO 8601 (UTC without a zone), Unix
- * seconds, Unix milliseconds or `now`. Errors: `usage` for other text, and for a time off by a factor of a thousand, saying
- * what it would be read as and what was probably meant.
- */
+/** The time of a trade as the path takes it: Unix seconds, milliseconds on hyperliquid. Errors: `usage`, naming the other unit if it fits. */
 function tradeMoment(text: string, chain: string, nowMs: number): string {
   const atMs = text === 'now' ? nowMs : parseTime(withZone(text));
   if (atMs === undefined)
@@ -140,16 +129,16 @@ function tradeMoment(text: string, chain: string, nowMs: number): string {
       `<timestamp> ${text}: not a time`,
       'Write 2026-11-20T23:46:00Z, Unix seconds, milliseconds, or now.',
     );
-  if (atMs < earliestMs || atMs >= latestMs) throw offScale(text, atMs);
+  if (atMs < earliestMs || atMs >= latestMs) throw outOfRange(text, atMs);
   return String(chain === 'hyperliquid' ? atMs : Math.floor(atMs / 1000));
 }
 
-/** Times are UTC throughout: a time of day without a zone is not the local one. */
+/** A time without a zone is UTC, not local. */
 function withZone(text: string): string {
   return /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?$/.test(text) ? `${text.replace(' ', 'T')}Z` : text;
 }
 
-function offScale(text: string, atMs: number) {
+function outOfRange(text: string, atMs: number) {
   const isNumber = /^\d+$/.test(text);
   const meant = [atMs * 1000, Math.floor(atMs / 1000)].find((ms) => isNumber && ms >= earliestMs && ms < latestMs);
   const unit = text.length > 10 ? 'milliseconds' : 'seconds';
@@ -162,5 +151,5 @@ function offScale(text: string, atMs: number) {
 }
 
 function yearOf(atMs: number): string {
-  return Math.abs(atMs) <= 8.64e15 ? `in the year ${new Date(atMs).getUTCFullYear()}` : 'beyond the calendar';
+  return Math.abs(atMs) <= 8.64e15 ? `in the year ${new Date(atMs).getUTCFullYear()}` : 'outside the calendar';
 }

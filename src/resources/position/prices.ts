@@ -4,7 +4,7 @@ import { normalizeAddress } from '../../model/address.ts';
 import { isObject, parseJson, whyNotJson } from '../../model/json.ts';
 import { written } from '../../model/quoted.ts';
 
-/** The price of a token in USD, `null` where none was given. */
+/** The price of a token in USD; `null`: none given. */
 export type PriceOf = (token: {
   tokenChain: string;
   tokenAddress: string;
@@ -12,15 +12,15 @@ export type PriceOf = (token: {
 }) => number | null;
 
 /**
- * Prices as the user gives them: one for every token, or a file with one each; `undefined` when neither is given. Errors: `usage`
- * for both at once and for content that is not prices, naming the entry; `local-file` for a file that cannot be read.
+ * The price for every token, or the file with one each; `undefined` without both. Errors: `usage` for both and for invalid content, naming
+ * the entry; `local-file`.
  */
 export async function readPrices(
   { price, pricesFile }: { price?: number | undefined; pricesFile?: string | undefined },
   input: Input,
 ): Promise<PriceOf | undefined> {
   if (price !== undefined && pricesFile !== undefined)
-    throw usageError('--price and --prices-file: give one of them', 'The file can hold any number of prices.');
+    throw usageError('--price and --prices-file cannot be used together', 'The file can hold any number of prices.');
   if (pricesFile !== undefined) {
     const bytes = await readWhole(pricesFile, input, maxPriceBytes);
     return pricesIn(decodeUtf8(bytes, pricesFile).replace(/^\uFEFF/, ''), pricesFile);
@@ -34,10 +34,7 @@ const maxPriceBytes = 16 * 1024 * 1024;
 const shape =
   'Write {"base:0x4ed4...": 0.0041, "hyperliquid:ETH": 1875, "PEPE": 0.0000071}: chain:address, or a symbol.';
 
-/**
- * Prices from JSON text: an object whose keys are `chain:address`, or a symbol for every token of that symbol; the address wins. EVM
- * addresses and symbols whatever their case; `null` is no price. Errors: `usage` naming the entry.
- */
+/** Prices by `chain:address`, or by symbol for every token of that symbol; the address wins. Errors: `usage`, naming the entry. */
 function pricesIn(text: string, file: string): PriceOf {
   const prices = new Map<string, number>();
   for (const [key, value] of Object.entries(readObject(text, file))) {
@@ -64,7 +61,6 @@ function readObject(text: string, file: string): object {
   return value;
 }
 
-/** A chain and address as they are looked up; a symbol in lower case. */
 function nameOf(key: string): string {
   const at = key.indexOf(':');
   return at === -1

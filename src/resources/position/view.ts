@@ -7,7 +7,7 @@ import type { ChartModel, Column, View } from '../../output/view.ts';
 import type { CardAnswer, CardsAnswer } from './endpoints.ts';
 import type { PriceOf } from './prices.ts';
 
-/** What a price of the user's adds to a card; without one the columns are there to be named, and empty. */
+/** The columns that prices add; without prices they are empty, and shown only when named. */
 function priceColumns(priceOf: PriceOf | undefined): Column<Card>[] {
   const priceUsd = ({ metadata }: Card) => priceOf?.(metadata) ?? null;
   const unrealized = (card: Card) => unrealizedUsd(card.metadata, priceUsd(card));
@@ -37,7 +37,7 @@ function columnsWith(priceOf: PriceOf | undefined): Column<Card>[] {
   return [...cardColumns.slice(0, after), ...priceColumns(priceOf), ...cardColumns.slice(after)];
 }
 
-/** Two figures where the formulas in use disagree: said once, since a narrow table shows only the first. */
+/** Two formulas are in use; a narrow table shows only the first. */
 function receivedNote(shown: readonly Card[], priceOf: PriceOf | undefined): string[] {
   const several = shown.filter(({ metadata }) => {
     const price = priceOf?.(metadata) ?? null;
@@ -49,7 +49,7 @@ function receivedNote(shown: readonly Card[], priceOf: PriceOf | undefined): str
   ];
 }
 
-/** Position cards of one token, one a line; with prices also what is not realized yet. */
+/** Position cards of one token; with prices also what is not realized yet. */
 export function ofToken(priceOf?: PriceOf): View<CardsAnswer, Card> {
   return {
     layout: 'table',
@@ -60,7 +60,6 @@ export function ofToken(priceOf?: PriceOf): View<CardsAnswer, Card> {
   };
 }
 
-/** Position cards of one trader, one a line; with prices also what is not realized yet. */
 export function ofProfile(priceOf?: PriceOf): View<CardsAnswer, Card, { chains?: unknown }> {
   return {
     ...ofToken(priceOf),
@@ -69,7 +68,7 @@ export function ofProfile(priceOf?: PriceOf): View<CardsAnswer, Card, { chains?:
   };
 }
 
-/** One position: every figure, then its trades with their comments and replies. */
+/** One position with its trades, their comments and replies. */
 export function one(priceOf?: PriceOf): View<CardAnswer, Card> {
   return {
     layout: 'record',
@@ -83,10 +82,9 @@ export function one(priceOf?: PriceOf): View<CardAnswer, Card> {
   };
 }
 
-/** Named only for lists: a single position has room for them. */
+/** Extra in lists; a single position has room for them. */
 const shownAlways = ['status', 'amountWithLeverage', 'copies', 'buyers24h', 'address', 'tokenAddress', 'itemId'];
 
-/** Realized PnL of each position, in the order given. */
 function positionsChart(cards: readonly Card[]): ChartModel {
   return {
     kind: 'bars',
@@ -100,7 +98,6 @@ function positionsChart(cards: readonly Card[]): ChartModel {
   };
 }
 
-/** Buys and sells of one position over time, in USD. */
 function tradesChart([card]: readonly Card[]): ChartModel {
   return {
     kind: 'time',

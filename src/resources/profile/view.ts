@@ -74,7 +74,7 @@ function sayCopies(profile: Profile): string {
   return `${formatUsd(copies?.volumeUSD)} in ${formatCount(copies?.count)} trades by ${formatCount(copies?.distinctActors)} people`;
 }
 
-/** Trading figures of one chain, or of all, over one window. */
+/** Figures of one chain, or of all, over one window. */
 interface FigureRow {
   scope: string;
   window: Window;
@@ -119,7 +119,7 @@ function figures({ metadata }: Profile): FigureRow[] {
   return [...all, ...byChain.filter(({ pnl }) => pnl !== null && pnl !== undefined)];
 }
 
-/** One profile: who it is, then a table of figures by chain and window. */
+/** One profile, then a table of figures by chain and window. */
 export const get: View<ProfileAnswer, Profile> = {
   layout: 'record',
   rows: (profile) => [profile],
@@ -157,7 +157,7 @@ function figureOf(value: unknown): number | null {
 
 const unnamedColumns = ['status', 'followers', 'following', 'comments', 'copiedUsd', 'holdingMinutes'];
 
-/** A profile after its name changed: the plain form, without metrics and status. */
+/** The plain form, without metrics and status. */
 export const named: View<ProfileAnswer, Profile> = {
   layout: 'record',
   rows: (profile) => [profile],
@@ -169,7 +169,6 @@ export const named: View<ProfileAnswer, Profile> = {
   ],
 };
 
-/** A page of the profiles that follow one. */
 export const followers: View<ProfilePage, Profile> = {
   layout: 'table',
   rows: ({ items }) => items,
@@ -177,7 +176,6 @@ export const followers: View<ProfilePage, Profile> = {
   empty: "Nobody follows this profile in this partner's graph.",
 };
 
-/** A page of the profiles that one follows. */
 export const follows: View<ProfilePage, Profile> = {
   ...followers,
   empty: "This profile follows nobody in this partner's graph.",

@@ -7,12 +7,11 @@ import { readStateFile, replaceFile } from '../../files/durable-file.ts';
 import { leaderboardChains } from '../../model/chain.ts';
 import { parseJson } from '../../model/json.ts';
 
-/** Boards kept for each service and set of filters; the oldest go first. One an hour lasts for eight days. */
-export const keptBoards = 200;
+/** For each service and set of filters; the oldest are removed. One an hour lasts for eight days. */
+const maxBoards = 200;
 
 const version = 1;
 
-/** Which leaderboard it is; without a filter what the service takes by itself. */
 export interface BoardFilters {
   chains?: readonly string[] | undefined;
   onlyWithComments?: boolean | undefined;
@@ -25,7 +24,7 @@ const boardSchema = z.object({
   savedAt: z.string(),
   service: z.string(),
   filters: z.object({ chains: z.array(z.string()), onlyWithComments: z.boolean(), timeframe: z.string() }),
-  /** How many traders were asked for: fewer is the whole board. */
+  /** How many traders were requested: fewer is the whole board. */
   limit: z.number(),
   traders: z.array(
     z.object({ profileId: z.string(), name: z.string(), address: z.string().nullable(), pnlUsd: z.number() }),
@@ -35,7 +34,7 @@ const boardSchema = z.object({
 /** A leaderboard as it was, best first; PnL in USD. */
 export type Board = Omit<z.output<typeof boardSchema>, 'version'>;
 
-/** The filters with the service's defaults in place of what was left out; equal for equal boards. Source: wire-facts 3.2. */
+/** The filters with the service's defaults filled in. Source: wire-facts 3.2. */
 export function wholeFilters({ chains, onlyWithComments, timeframe }: BoardFilters): Board['filters'] {
   return {
     chains: [...new Set(chains ?? leaderboardChains)].sort(),
@@ -44,27 +43,27 @@ export function wholeFilters({ chains, onlyWithComments, timeframe }: BoardFilte
   };
 }
 
-/** The folder of one board's memory below the data directory. */
+/** The folder of the saved boards of a service and filters. */
 export function boardFolder(dataDirectory: string, { service, filters }: Pick<Board, 'service' | 'filters'>): string {
   const { chains, onlyWithComments, timeframe } = filters;
   const name = JSON.stringify([service, chains, onlyWithComments, timeframe]);
   return join(dataDirectory, 'boards', createHash('sha256').update(name).digest('hex').slice(0, 24));
 }
 
-/** Keeps a board under its time: a file of its own, mode 0600, there whole or not at all. Errors: `local-file` (exit 3). */
+/** Saves a board in a file of its own, mode 0600, as a whole or not at all. Errors: `local-file`. */
 export function saveBoard(folder: string, board: Board): void {
   const atMs = Date.parse(board.savedAt);
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     replaceFile(fileOf(folder, atMs), `${JSON.stringify({ version, ...board })}\n`);
-    for (const gone of savedTimes(folder).slice(0, -keptBoards)) rmSync(fileOf(folder, gone), { force: true });
+    for (const gone of savedTimes(folder).slice(0, -maxBoards)) rmSync(fileOf(folder, gone), { force: true });
   } catch (cause) {
     if (cause instanceof SotraError) throw cause;
-    throw failure('keep a board in', folder, cause);
+    throw failure('save a board in', folder, cause);
   }
 }
 
-/** When boards were saved, in Unix milliseconds, oldest first; may be empty. Errors: `local-file`. */
+/** When boards were saved, in Unix milliseconds, oldest first. Errors: `local-file`. */
 export function savedTimes(folder: string): number[] {
   try {
     return readdirSync(folder)
@@ -77,7 +76,7 @@ export function savedTimes(folder: string): number[] {
   }
 }
 
-/** The board saved at that moment. Errors: `local-file` naming the file when it is damaged or of another version. */
+/** The board saved at that moment. Errors: `local-file` when it is damaged or of another version. */
 export function readBoard(folder: string, atMs: number): Board {
   const file = fileOf(folder, atMs);
   try {
@@ -93,7 +92,7 @@ export function readBoard(folder: string, atMs: number): Board {
   }
 }
 
-/** The moment to compare with: the newest at or before `targetMs`, else the oldest; without a target the newest. */
+/** The newest time at or before `targetMs`, else the oldest; without a target the newest. */
 export function pickTime(times: readonly number[], targetMs: number | undefined): number | undefined {
   if (targetMs === undefined) return times.at(-1);
   return times.findLast((each) => each <= targetMs) ?? times[0];
