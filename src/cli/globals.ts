@@ -110,7 +110,8 @@ export function readGlobals(typed: Readonly<Record<string, unknown>>): GlobalOpt
   const format = readFormat(text('format'));
   if (on('json') && format !== undefined && format !== 'json')
     throw usageError(`--json and --format ${format} contradict each other`, 'Omit one of them.');
-  const machine = on('json') ? '--json' : format === undefined || format === 'table' ? undefined : `--format ${format}`;
+  const typedFormat = format === undefined || format === 'table' ? undefined : `--format ${format}`;
+  const machine = on('json') ? '--json' : typedFormat;
   if (on('plain') && machine !== undefined)
     throw usageError(`--plain and ${machine} contradict each other`, 'Omit one of them.');
   const rows = format !== undefined && format !== 'json' && format !== 'ndjson' ? `--format ${format}` : undefined;

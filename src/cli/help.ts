@@ -108,8 +108,9 @@ function fieldLine(field: Field): Line {
 }
 
 function valueName({ type, list }: Field['kind']): string {
-  const one = type === 'integer' || type === 'number' ? 'n' : type === 'json' ? 'json' : 'value';
-  return list && type !== 'json' ? `${one},...` : one;
+  if (type === 'json') return 'json';
+  const one = type === 'integer' || type === 'number' ? 'n' : 'value';
+  return list ? `${one},...` : one;
 }
 
 function textRule(kind: Field['kind']): string {

@@ -67,12 +67,15 @@ function refusal(
 ) {
   const at = issue?.path?.[0];
   const culprit = Array.isArray(value) && typeof at === 'number' ? value[at] : value;
-  const text =
-    typeof culprit === 'string' ? culprit : Array.isArray(culprit) ? culprit.join(',') : JSON.stringify(culprit);
+  const text = typeof culprit === 'string' ? culprit : describeValue(culprit);
   const why = issue?.code === 'custom' ? issue.message : `must be ${describeKind(field.kind)}`;
   const shown = text.length > maxShownLength ? `(${[...text].length} characters)` : text;
   const near = typeof culprit === 'string' ? nearest(culprit, field.kind.choices) : undefined;
   return usageError(`${field.label} ${shown}: ${why}`, near === undefined ? undefined : `Did you mean ${near}?`);
+}
+
+function describeValue(value: unknown): string {
+  return Array.isArray(value) ? value.join(',') : JSON.stringify(value);
 }
 
 /** A saved name, with its `@`. */

@@ -22,35 +22,33 @@ export function describeKind(kind: Kind): string {
   return kind.maxItems === undefined ? orNull : `${orNull} (at most ${kind.maxItems} of them)`;
 }
 
-function describeItem({ type, choices, min, max, minLength, maxLength }: Kind): string {
-  const range =
-    min !== undefined && max !== undefined
-      ? ` from ${min} to ${max}`
-      : min !== undefined
-        ? ` of at least ${min}`
-        : max !== undefined
-          ? ` of at most ${max}`
-          : '';
-  const length =
-    minLength !== undefined && maxLength !== undefined
-      ? `${minLength} to ${maxLength} characters`
-      : minLength === 1
-        ? 'text that is not empty'
-        : 'text';
+function describeItem(kind: Kind): string {
+  const { type, choices } = kind;
   switch (type) {
     case 'choice':
       return choices.length === 1 ? String(choices[0]) : `one of ${choices.join(', ')}`;
     case 'integer':
-      return `a whole number${range}`;
+      return `a whole number${describeRange(kind)}`;
     case 'number':
-      return `a number${range}`;
+      return `a number${describeRange(kind)}`;
     case 'boolean':
       return 'true or false';
     case 'json':
       return 'JSON';
     default:
-      return length;
+      return describeLength(kind);
   }
+}
+
+function describeRange({ min, max }: Kind): string {
+  if (min !== undefined && max !== undefined) return ` from ${min} to ${max}`;
+  if (min !== undefined) return ` of at least ${min}`;
+  return max === undefined ? '' : ` of at most ${max}`;
+}
+
+function describeLength({ minLength, maxLength }: Kind): string {
+  if (minLength !== undefined && maxLength !== undefined) return `${minLength} to ${maxLength} characters`;
+  return minLength === 1 ? 'text that is not empty' : 'text';
 }
 
 /** One item of text as its kind's value; `undefined` for another kind. Whether a text or choice is allowed is for the schema to say. */

@@ -51,15 +51,16 @@ export function sendError(
       ...more,
       hint: 'For a certificate authority of your own, set NODE_EXTRA_CA_CERTS=/path/to/ca.pem.',
     });
-  return new SotraError('network', `cannot reach ${origin}: ${why}`, {
-    ...more,
-    hint:
-      kind === 'plain'
-        ? isLoopback(hostname)
-          ? `Try ${origin.replace('https:', 'http:')}: what listens there does not speak TLS.`
-          : 'What listens there does not speak TLS: check the port (http:// is allowed to this machine only).'
-        : 'Check the address (--base-url, SOTRA_BASE_URL or the context) and the network.',
-  });
+  const hint =
+    kind === 'plain'
+      ? plainHint(origin, hostname)
+      : 'Check the address (--base-url, SOTRA_BASE_URL or the context) and the network.';
+  return new SotraError('network', `cannot reach ${origin}: ${why}`, { ...more, hint });
+}
+
+function plainHint(origin: string, hostname: string): string {
+  if (isLoopback(hostname)) return `Try ${origin.replace('https:', 'http:')}: what listens there does not speak TLS.`;
+  return 'What listens there does not speak TLS: check the port (http:// is allowed to this machine only).';
 }
 
 /** The first value of a header. */

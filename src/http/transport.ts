@@ -258,6 +258,7 @@ function networkFailure(error: unknown, { expired }: Deadline): Error {
   const tls = isTls(first) ? `the TLS handshake failed: ${(first as { reason?: string }).reason ?? code}` : undefined;
   const text = tls ?? (message === undefined || message === '' ? (code ?? String(error)) : message);
   const isPlain = tls !== undefined && /wrong version number|packet length too long/.test(text);
-  const kind = neverSent.includes(code ?? '') ? 'refused' : isTrust(code) ? 'untrusted' : isPlain ? 'plain' : 'broken';
-  return new NetworkFailure(kind, text, error);
+  if (neverSent.includes(code ?? '')) return new NetworkFailure('refused', text, error);
+  if (isTrust(code)) return new NetworkFailure('untrusted', text, error);
+  return new NetworkFailure(isPlain ? 'plain' : 'broken', text, error);
 }
