@@ -15,7 +15,7 @@ const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
 function importsOf(file: string): Import[] {
   const text = readFileSync(file, 'utf8');
   const found = [
-    ...text.matchAll(/(?:^|\n)(?:import|export)\s+(type\s+)?[^;'"]*?from\s+'([^']+)'|import\(\s*'([^']+)'/g),
+    ...text.matchAll(/(?:^|\n)(?:import|export)\s+(type\s+)?[^;'"]*?from\s+'([^']+)'|import(?:\(\s*|\s+)'([^']+)'/g),
   ];
   return found.map((match) => {
     const name = match[2] ?? match[3] ?? '';
@@ -70,6 +70,21 @@ test('a resource keeps to itself: contract, view and sandbox do not mix', () => 
   expect(part('endpoints.ts', ['contract/', 'model/'])).toEqual([]);
   expect(part('view.ts', ['output/', 'model/'])).toEqual([]);
   expect(part('sandbox.ts', ['sandbox/', 'model/', 'errors.ts'])).toEqual([]);
+});
+
+test('no file imports in a circle, type imports included', () => {
+  const targetsOf = (file: string) => imports.filter((one) => one.from === file && ours(one)).map(({ to }) => to);
+  const done = new Set<string>();
+  const circleFrom = (file: string, way: readonly string[]): readonly string[] | undefined => {
+    if (way.includes(file)) return [...way.slice(way.indexOf(file)), file];
+    if (done.has(file)) return undefined;
+    const circle = targetsOf(file)
+      .map((to) => circleFrom(to, [...way, file]))
+      .find(Boolean);
+    done.add(file);
+    return circle;
+  };
+  expect(files.map((file) => circleFrom(file, [])).find(Boolean)).toBeUndefined();
 });
 
 test('the rooms of ARCHITECTURE.md are the folders of src', () => {
