@@ -9,9 +9,13 @@ import { walletSchema } from '../../model/identifier.ts';
 import { layouts } from '../../settings/settings.ts';
 import { latestMs } from '../db/clock.ts';
 import { faultForm, parseFault } from '../http/fault.ts';
-import { dbParam as db, withSandboxFile } from './state-file.ts';
+import { withSandboxFile } from './served.ts';
 
 const presetSchema = z.enum(['hyperliquid-fills', 'pumpfun', 'dune']).optional();
+const db = local(
+  z.string().min(1).optional(),
+  'database file; left out, that of the served sandbox at the base URL, or else the built-in one',
+);
 const newDb = local(z.string().min(1).optional(), 'database file instead of the one --sandbox uses, or :memory:');
 const empty = local(z.boolean().optional(), 'a world without trades instead of the built-in one');
 const asOf = local(

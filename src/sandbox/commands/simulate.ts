@@ -16,7 +16,7 @@ import { storedToken } from '../social/lookup.ts';
 import { addLiveTrades, type LiveTrade, liveTrade } from '../trades/add-trades.ts';
 import { type PresetName, readTrades } from '../trades/read-trades.ts';
 import type { Trade } from '../trades/trade.ts';
-import { withSandboxFile } from './state-file.ts';
+import { withSandboxFile } from './served.ts';
 import { type SimulationReport, simulated, type TradeReport, traded } from './view.ts';
 
 export async function tradeNow(input: LiveTrade & { db?: string | undefined }, context: Context): Promise<Result> {

@@ -40,9 +40,10 @@ function readWhen(text: string): Fault['when'] | undefined {
 }
 
 function globPattern(glob: string): RegExp {
+  const segment = glob === '*' ? '.*' : '[^/]*';
   const parts = glob.split(/(\*\*|\*)/).map((part) => {
     if (part === '**') return '.*';
-    return part === '*' ? (glob === '*' ? '.*' : '[^/]*') : part.replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&');
+    return part === '*' ? segment : part.replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&');
   });
   return new RegExp(`^${parts.join('')}$`);
 }

@@ -4,7 +4,7 @@ import { SotraError, usageError } from '../../../errors.ts';
 import { deliveryPreview } from '../../../http/preview.ts';
 import { sameDestination } from '../../../model/http-address.ts';
 import { signedHeader } from '../../../model/webhook-signature.ts';
-import { withSandboxFile } from '../../../sandbox/commands/state-file.ts';
+import { withSandboxFile } from '../../../sandbox/commands/served.ts';
 import { type SentEvent, triggered } from '../../../sandbox/commands/view.ts';
 import { sandboxNow } from '../../../sandbox/db/clock.ts';
 import { type Db, openDb } from '../../../sandbox/db/store.ts';
