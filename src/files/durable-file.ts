@@ -27,8 +27,8 @@ import { SotraError } from '../errors.ts';
 import type { World } from '../world.ts';
 
 /**
- * Replaces a file (mode 0600): at every moment, also after a crash, there is the old one or the new one, whole. Errors: those of the file
- * system; `local-file` where a link, a folder or a device is there; the old one is then left as it was.
+ * Replaces a file (mode 0600) in one step, also where a crash comes between. Errors: those of the file system; `local-file` for a link,
+ * folder or device.
  */
 export function replaceFile(file: string, text: string): void {
   refuseOther(file, lstatSync(file, { throwIfNoEntry: false }));
@@ -174,10 +174,10 @@ export function draftOf(file: string): string {
 }
 
 const draftName = /\.sotra-[0-9a-f]{8}\.tmp$|^config\.json\.tmp-[0-9a-f]{16}$/;
-/** A draft exists for some milliseconds; one of this age belongs to a killed process. */
+/** A draft of this age belongs to a killed process. */
 const oldMs = 600_000;
 
-/** Removes the drafts of killed processes; `nowMs` by the clock of the disk, which need not be ours. */
+/** `nowMs` by the clock of the disk, which need not be ours. */
 function removeOldDrafts(folder: string, nowMs: number): void {
   try {
     for (const name of readdirSync(folder)) {
@@ -186,7 +186,7 @@ function removeOldDrafts(folder: string, nowMs: number): void {
       if (nowMs - statSync(draft).mtimeMs > oldMs) rmSync(draft, { force: true });
     }
   } catch {
-    // Another process removes them now, or the folder cannot be listed: the next write tries again.
+    // The next write tries again.
   }
 }
 
@@ -195,10 +195,7 @@ export interface WorkPlace {
   options: { preview: boolean };
 }
 
-/**
- * A new folder for this process to work in; what dead processes left of its kind is removed. A preview does not touch the data folder: it
- * gets a temporary one. Errors: those of the file system.
- */
+/** A new folder for this process, without those that dead processes left; for a preview a temporary one. Errors: those of the file system. */
 export function workFolder(parent: string, kind: string, { world, options }: WorkPlace): string {
   if (options.preview) return mkdtempSync(join(tmpdir(), 'sotra-preview-'));
   mkdirSync(parent, { recursive: true, mode: 0o700 });

@@ -19,14 +19,14 @@ export function takeLock(file: string, what: string, world: OwnerWorld): () => v
   return () => release(file, mine);
 }
 
-// The lock is held for some milliseconds: a holder that is the same after all these tries (some 10 s) is gone or stuck.
+// Some 10 s: a lock is held for milliseconds, so that a holder still there is gone or stuck.
 const maxTries = 600;
 const minWaitMs = 5;
 const waitSpreadMs = 25;
 
 /**
- * What `act` gives, run while this process holds the lock file, which is waited for. `act` gets a function that throws where the lock was
- * lost, to be called right before the change. Errors: `locked` naming the file; `interrupted`; those of `act` and of the file system.
+ * Waits for a lock file and runs `act`, which gets a check to call right before its change: it throws where the lock was lost. Errors:
+ * `locked` naming the file; `interrupted`; those of `act` and of the file system.
  */
 export async function withLock<T>(
   file: string,
@@ -56,10 +56,7 @@ export async function withLock<T>(
   }
 }
 
-/**
- * Replaces the lock of a holder that is gone by ours; false where it is not gone, or another was quicker. A second file lets one process at a
- * time do this; where that one dies, the next takes its place.
- */
+/** Takes the lock of a holder that is gone; false where another was quicker. A second lock file admits one process at a time. */
 function takeOver(file: string, mine: string, isGone: (holder: string | undefined) => boolean): boolean {
   if (!isGone(read(file))) return false;
   const guard = `${file}.takeover`;
@@ -75,10 +72,7 @@ function takeOver(file: string, mine: string, isGone: (holder: string | undefine
   }
 }
 
-/**
- * Replaces a file that a dead process left by ours; false where another was quicker. It is moved aside and read: another text than the one
- * seen before belongs to another process and goes back.
- */
+/** Replaces the file of a dead process; false where another was quicker: what was moved aside is then put back. */
 function claim(file: string, seen: string | undefined, mine: string): boolean {
   const aside = draftOf(file);
   try {

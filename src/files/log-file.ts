@@ -46,7 +46,7 @@ export function openLog(file: string): LogFile {
     append: (entry) => {
       const line = Buffer.from(`${checkedLine(entry)}\n`);
       const span = { offset: size, length: line.length };
-      // Drops the part of a line that a full disk still took, or the next line would be joined to it.
+      // A full disk may have taken a part of the last line.
       if (hasRest) ftruncateSync(handle, size);
       hasRest = true;
       for (let written = 0; written < line.length; ) written += writeSync(handle, line, written);
@@ -61,7 +61,7 @@ export function openLog(file: string): LogFile {
     },
     flush: () => {
       if (syncing === undefined) return start();
-      // The running sync may miss what was appended meanwhile: all calls until its end share the next one.
+      // The running sync may miss what was appended meanwhile.
       const again = () => {
         next = undefined;
         return start();
@@ -94,7 +94,7 @@ export function readLog<Entry>(file: string): Entry[] {
   return [...readSpans<Entry>(file)].map(({ entry }) => entry);
 }
 
-/** The same with where they stand; read in pieces. */
+/** The same with where they stand. */
 export function* readSpans<Entry>(file: string): Generator<{ entry: Entry; span: Span }> {
   let [offset, line] = [0, 1];
   for (const bytes of readLines(file)) {

@@ -106,8 +106,8 @@ export function decodeUtf8(bytes: Uint8Array, file: string): string {
 }
 
 /**
- * The emptied file of `--rejects`, mode 0600 where it is new; `undefined` where none is asked for. Errors: `usage` where it is one of the
- * files that the command reads, under whatever name; those of the file system.
+ * Opens and empties the file of `--rejects`, if one is given. Errors: `usage` where it is one of the inputs, under whatever name; those
+ * of the file system.
  */
 export async function openRejects(
   path: string | undefined,

@@ -17,7 +17,7 @@ const separators: readonly Separator[] = [',', '\t', ';'];
 /** A quoted cell of more lines counts as a quote that was never closed. */
 const maxCellLines = 100;
 
-/** What separates the cells of a first line: what it holds most of outside of quotes; `undefined` where it has one cell. */
+/** What a first line holds most of outside of quotes; `undefined` where it has one cell. */
 export function separatorOf(head: string): Separator | undefined {
   const bare = head.replaceAll(/"[^"]*(?:"|$)/g, '');
   const counts = separators.map((separator) => bare.split(separator).length);
@@ -26,8 +26,8 @@ export function separatorOf(head: string): Separator | undefined {
 }
 
 /**
- * The rows of a CSV or TSV file in batches, its header first. Lines are joined to rows here and csv-parse only splits cells: so a broken
- * quote costs one line and not the rest of the file, and line numbers stay exact. Memory: one batch. Errors: those of `readBlocks`.
+ * The rows of a CSV or TSV file in batches, its header first. csv-parse only splits cells, so that a broken quote costs one line and not
+ * the rest of the file. Memory: one batch. Errors: those of `readBlocks`.
  */
 export async function* readTable(file: TextFile): AsyncGenerator<readonly TableRow[]> {
   const separator = separatorOf(file.head) ?? ',';
@@ -80,7 +80,7 @@ export async function* readTable(file: TextFile): AsyncGenerator<readonly TableR
   yield take([], true);
 }
 
-/** The names of the columns. Errors: `usage` where two are the same: nobody could tell which is meant. */
+/** The names of the columns. Errors: `usage` where two are the same. */
 export function columnsOf(header: TableRow, { name }: TextFile): string[] {
   const columns = header.cells.map((cell) => cell.trim());
   const places = new Map<string, number>();

@@ -27,7 +27,7 @@ export interface Block {
   bytes: Buffer;
   /** Counted from 1. */
   firstLine: number;
-  /** Set by a reader that has counted the lines, so that they are not counted twice. */
+  /** Set by a reader that has counted them. */
   lineCount?: number;
 }
 
@@ -177,7 +177,6 @@ function isUtf16([first, second]: Uint8Array): boolean {
   return isMarked || first === 0 || second === 0;
 }
 
-/** Decompresses gzip, recognized by its first two bytes. */
 async function* decompressed(source: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Buffer> {
   const chunks = source[Symbol.asyncIterator]();
   let start: Buffer = Buffer.alloc(0);

@@ -110,8 +110,8 @@ async function planBulk(source: BulkSource, warn: (text: string) => void): Promi
 }
 
 /**
- * Sends every entry, request after request; before each the undo file gets its reversal. Errors: that of the first request that fails, as
- * `partial` (exit 10) where others succeeded before; it says which lines are applied and how to continue.
+ * Sends request after request, each after its reversal is in the undo file. Errors: that of the first that fails, `partial` where others
+ * succeeded before.
  */
 async function sendBulk(source: BulkSource, plan: BulkPlan, undoTo: string, context: Context): Promise<BulkResult> {
   const progress = await showProgress(context, { silent: plan.requests === 1 });
@@ -241,7 +241,6 @@ interface Place {
 
 interface NumberedEntry extends Place {
   entry: BulkEntry;
-  /** Its JSON in the request. */
   bytes: number;
 }
 

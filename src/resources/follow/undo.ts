@@ -23,8 +23,8 @@ export function undoBytes(entry: BulkEntry): number {
 }
 
 /**
- * A new undo file of at most `maxBytes`, readable by its owner alone. It is filled from its end and starts with blank lines, so that it is
- * complete and in order at every moment, also after a crash: new entries are written as comments first. Errors: `local-file`.
+ * A new undo file of at most `maxBytes`. It starts with blank lines and is filled from its end, so that it is valid at every moment, also
+ * after a crash. Errors: `local-file`.
  */
 export async function createUndoFile(path: string, maxBytes: number): Promise<UndoFile> {
   const file = await openNew(path);

@@ -65,7 +65,7 @@ export function secretIn(file: string): string | undefined {
   return (isFile && readFileSync(file, 'utf8').trim()) || undefined;
 }
 
-/** The files that may hold the secret of a job's webhook: the one that was asked for, then one in the job's folder. */
+/** Where the secret of a job may be: the file that was asked for, then one in its folder. */
 function secretFiles({ folder, state }: Job): string[] {
   return [state.plan.secretFile ?? [], join(folder, 'secret')].flat();
 }
@@ -76,10 +76,7 @@ export function keptSecret(job: Job): { file: string; secret: string } | undefin
   return file === undefined ? undefined : { file, secret: readSecrets(file)[0] ?? '' };
 }
 
-/**
- * Reserves disk space for the secret of a job's webhook, which the service may tell only once; one that a killed run wrote to its reserved
- * space is put in its file. Errors: those of the file system.
- */
+/** Reserves disk space for a secret, which the service shows once, and completes what a killed run wrote. Errors: those of the file system. */
 export function reserveSecret(job: Job, warn: (text: string) => void) {
   const reserved: ReservedFile[] = [];
   const close = () => {
@@ -149,7 +146,6 @@ export async function listWebhooks(showSecrets: boolean, context: Context): Prom
   return { kind: 'answer', answer: parseJson(masked), text: masked, view: listView };
 }
 
-/** The JSON as it came, its secrets masked, whatever its shape. */
 async function maskSecrets(text: string, { world }: Context): Promise<string> {
   const parts: string[] = [];
   let part = '';

@@ -16,7 +16,7 @@ export function eventsOf(body: Uint8Array): EventSummary[] {
   return eventValues(body).flatMap((event) => summaryOf(event) ?? []);
 }
 
-/** All events of a body, each once; one without an id is named by a hash of the body, so that no two bodies share it. */
+/** All events of a body, each once; a hash of the body names one without an id. */
 export function allEventsOf(body: Uint8Array): EventSummary[] {
   const hash = `sha256-${createHash('sha256').update(body).digest('hex')}`;
   const unnamed = (event: unknown, index: number): EventSummary => {
@@ -41,7 +41,6 @@ function summaryOf(event: unknown): EventSummary | undefined {
   return { eventId, eventType: textIn(event, 'eventType') ?? 'unknown', event };
 }
 
-/** What happened in an event: who did what with which token. */
 export function describeEvent({ event, eventType }: EventSummary): string {
   const card = event['feedItem'];
   const metadata = valueIn(card, 'metadata');

@@ -23,7 +23,6 @@ interface ForwarderOptions {
   now: () => number;
   note: (text: string) => void;
   warn: (text: string) => void;
-  /** Called when a checkpoint cannot be stored. */
   onDiskError: (error: unknown) => void;
 }
 
@@ -36,15 +35,15 @@ interface Checkpoint {
 
 const firstWaitMs = 10;
 const maxWaitMs = 30_000;
-/** Refusals (4xx) of one delivery after which it is skipped, so that it does not hold up the others. */
+/** Refusals (4xx) after which a delivery is skipped, so that it does not hold up the others. */
 const maxRefusals = 10;
 const forwardMs = 30_000;
 const diskWaitMs = 1000;
 const everyLane = '*';
 
 /**
- * Forwards stored deliveries, bytes and headers unchanged: at least once, in order per webhook and route, with retries for as long as it
- * runs. Its checkpoints are on disk: the next start continues. A new route starts with the next delivery.
+ * Forwards stored deliveries at least once, in order per webhook and route. The next start continues; a new route starts with the next
+ * delivery.
  */
 export function startForwarder(options: ForwarderOptions) {
   const { inbox, routes, retries = Number.POSITIVE_INFINITY, sleep, now, note, warn } = options;
@@ -140,9 +139,7 @@ export function startForwarder(options: ForwarderOptions) {
     if (!reached.has(keyOf(url, everyLane))) save({ url, lane: everyLane, seq: inbox.newest });
   if (routes.length > 0) for (const entry of inbox.entries()) queue(entry);
   return {
-    /** Queues a stored delivery for every route that it fits. */
     queue,
-    /** How many deliveries have not been forwarded yet. */
     waiting: () => [...queues.values()].reduce((sum, entries) => sum + entries.length, 0),
     stop: async () => {
       stopping.abort();
@@ -190,7 +187,7 @@ export interface Outcome {
   unsendable?: boolean;
 }
 
-/** Sends one delivery, bytes and headers as they came; the answer may take `answerMs`. */
+/** Sends one delivery, bytes and headers as they came. */
 export async function forward(
   url: string,
   { headers, body }: Delivery,

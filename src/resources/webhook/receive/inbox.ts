@@ -6,7 +6,6 @@ import { openLog, readSpans, type Span } from '../../../files/log-file.ts';
 import { formatCount } from '../../../output/format.ts';
 import { allEventsOf, type EventSummary } from './events.ts';
 
-/** A delivery as it came. */
 export interface Delivery {
   /** Path and query it was sent to. */
   path: string;
@@ -53,7 +52,6 @@ export interface Inbox {
   close: () => void;
 }
 
-/** The folder of a listener's store, created if absent. */
 export async function inboxFolder(context: Context, name: string): Promise<string> {
   const folder = join(await context.dataDirectory(), 'webhook', 'inbox', name);
   if (!context.options.preview) mkdirSync(folder, { recursive: true, mode: 0o700 });

@@ -29,7 +29,7 @@ interface ListenerOptions {
   onOther: (what: string) => void;
   /** Called for refused requests, which anybody may send, and many. */
   onRefused: (what: string) => void;
-  /** Called when a delivery could not be stored; its sender got 503 and sends it again. */
+  /** Called when a delivery could not be stored: its sender got 503. */
   onDiskError: (error: unknown) => void;
 }
 
@@ -39,13 +39,13 @@ const [headersMs, requestMs] = [10_000, 30_000];
 const maxTurnBytes = 32 * 1024;
 /** Requests that one connection may send without waiting for answers. */
 const maxUnanswered = 16;
-/** How long a sender that was refused early may go on sending: if the connection closed at once, it might not see the answer. */
+/** How long a refused sender may go on sending: if the connection closed at once, it might miss the answer. */
 const lingerMs = 1000;
 
 /**
- * Listens for deliveries. 2xx only when the event is safe on disk (or was before); 401 without a fitting signature, 413 over the limit,
- * 405 for anything but POST, 503 where it could not be stored or too much is being received. What senders can make it do before a signature
- * fits is bounded in time, memory and connections. Errors: `config` when the port is in use.
+ * Listens for deliveries: 2xx only when the event is safe on disk; 401 without a fitting signature, 503 where it could not be stored or
+ * too much is being received. Before a signature fits, time, memory and connections are bounded. Errors: `config` when the port is in
+ * use.
  */
 export async function startListener(options: ListenerOptions) {
   const connections = boundConnections();
@@ -172,7 +172,6 @@ function readHead(request: IncomingMessage, options: ListenerOptions): Signature
     : header;
 }
 
-/** The answer to a request; none where its sender has left. */
 async function answer(
   request: IncomingMessage,
   header: SignatureHeader,
@@ -218,7 +217,6 @@ async function store(
   return { status: 200, text: 'now' };
 }
 
-/** Names a webhook by where it sends to and what it signs with. */
 function laneOf(path: string, secret: string): string {
   return `${path}#${createHash('sha256').update(secret).digest('hex').slice(0, 8)}`;
 }

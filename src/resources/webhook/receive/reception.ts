@@ -38,9 +38,8 @@ interface PendingBody {
 }
 
 /**
- * Receives bodies whose senders are unknown until a signature fits. The memory for all of them is bounded, and so is the work in one turn of
- * the event loop. Where memory runs out, the body that holds the most for the longest is dropped: small, quick deliveries go on beside those
- * that never end.
+ * Receives bodies whose senders are unknown until a signature fits, within bounds of memory and of work in one turn of the event loop.
+ * Where memory runs out, the body that holds the most for the longest is dropped.
  */
 export function startReception({
   secrets,
@@ -183,7 +182,7 @@ export function boundConnections() {
 /** Resolves when so many bytes of work may be done. */
 type TakeTurn = (bytes: number) => Promise<void>;
 
-/** Allows some bytes of work in each turn of the event loop; the rest waits in line, so that no connection stops the others. */
+/** Allows some bytes of work in each turn of the event loop, so that no connection stops the others. */
 export function shareTurns(maxBytes: number): TakeTurn {
   const waiting: { bytes: number; go: () => void }[] = [];
   let spent = 0;

@@ -50,8 +50,8 @@ interface ReplayInput {
 }
 
 /**
- * Sends stored deliveries once more, oldest first, bytes and headers as they came, until one is not answered in time. Exit 10 where one was
- * not accepted. Errors: `not-found` for an id that is not stored.
+ * Sends stored deliveries once more, oldest first, until one is not answered in time; exit 10 where one was not accepted. Errors:
+ * `not-found`.
  */
 export async function replayEvents(input: ReplayInput, context: Context): Promise<Result> {
   const { world } = context;

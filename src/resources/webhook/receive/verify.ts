@@ -35,7 +35,6 @@ export function verifyDelivery(
   return untimely === undefined ? { valid: true, eventIds, timestamp } : refuse(untimely, timestamp);
 }
 
-/** The parts of a signature header, or why there are none. */
 export function readHeader(header: string | undefined): SignatureHeader | string {
   if (header === undefined) return 'unsigned: there is no daylight-signature header';
   const parsed = parseHeader(header);

@@ -27,8 +27,8 @@ const columnNames = ['address', 'walletaddress', 'wallet', 'account', 'owner', '
 const whichColumn = 'Name the column with --column, or give one address a line.';
 
 /**
- * The addresses of a file in batches: one a line (as blocks of bytes), CSV and TSV (the column that is named in the header, or where the
- * first line has an address), NDJSON, or a JSON array. Errors: `usage`, also where it is not clear which column is meant.
+ * The addresses of a file in batches: one a line (as blocks of bytes), a column of CSV or TSV, NDJSON, or a JSON array. Errors: `usage`,
+ * also where it is not clear which column is meant.
  */
 export async function* readAddressFile(
   source: FileBytes,
@@ -46,7 +46,7 @@ export async function* readAddressFile(
 
 const plainName = (text: string) => text.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 
-/** Whether the only column of a file has a header. Errors: `usage` where it is another one than was asked for. */
+/** Whether the only column has a header. Errors: `usage` where it is another one. */
 function hasHeader({ name, head }: TextFile, column: string | undefined): boolean {
   if (column === undefined) return columnNames.includes(plainName(head));
   if (plainName(head) === plainName(column)) return true;

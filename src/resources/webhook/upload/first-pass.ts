@@ -24,8 +24,8 @@ const maxShown = 20;
 const maxListed = 100;
 
 /**
- * Checks the addresses of a command line and writes the distinct ones to a file. Errors: `usage` naming the bad lines unless they may be
- * skipped, for a file that is missing or unreadable, and where no address is left.
+ * Checks the addresses of a command line and writes the distinct ones to a file. Errors: `usage` for bad lines unless they may be
+ * skipped, and where no address is left; those of `openSource`.
  */
 export async function checkAddresses(
   input: AddressInput,
@@ -120,8 +120,8 @@ interface FirstPassOptions extends AddressRules {
 }
 
 /**
- * Checks and normalizes every line and writes the distinct addresses to a file, one a line, safe on disk; bad lines are left out. Memory:
- * some 30 bytes an address. Errors: those of the reading.
+ * Normalizes every line and writes the distinct addresses to a file, safe on disk. Memory: some 30 bytes an address. Errors: those of the
+ * reading.
  */
 export async function runFirstPass(options: FirstPassOptions): Promise<FirstPass> {
   const seen = createAddressSet();

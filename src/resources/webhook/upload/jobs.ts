@@ -17,7 +17,6 @@ export interface Job {
   state: JobState;
 }
 
-/** Where uploads are kept, created if absent. */
 export async function jobsFolder(context: Context): Promise<string> {
   const folder = join(await context.dataDirectory(), 'webhook', 'jobs');
   if (!context.options.preview) mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -50,7 +49,7 @@ export function addressesFile(folder: string): string {
   return join(folder, 'addresses.txt');
 }
 
-/** Makes a draft the folder of its job, and gives that; a job that exists gets the draft's list, which is the same. */
+/** Makes a draft the folder of its job, and gives that; a job that exists gets a new copy of its list. */
 export async function settleDraft(jobs: string, draft: string, plan: Plan): Promise<string> {
   const folder = join(jobs, plan.job);
   if (existsSync(journalFile(folder))) {
@@ -91,7 +90,7 @@ export function checkList({ folder, state }: Job): void {
     });
 }
 
-/** Moves a job away whose webhook the service no longer has, or that is to be removed, and gives where to. */
+/** Moves a job away, and gives where to. */
 export function setAside(folder: string): string {
   const aside = `${folder}.gone-${randomUUID().slice(0, 8)}`;
   renameSync(folder, aside);

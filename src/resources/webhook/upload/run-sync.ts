@@ -19,8 +19,8 @@ interface SyncInput extends AddressInput {
 const maxNamed = 20;
 
 /**
- * Sends the addresses of a file that are not confirmed yet and says which confirmed ones the file no longer has. With `check` nothing is
- * sent: exit 10 where the file and what is confirmed differ. Errors: as in an upload.
+ * Sends the addresses of a file that are not confirmed yet; `check` sends nothing and ends with 10 where they differ. Errors: as in an
+ * upload.
  */
 export async function syncAddresses({ check, ...input }: SyncInput, context: Context): Promise<Result> {
   const jobs = await jobsFolder(context);

@@ -129,10 +129,7 @@ async function register(upload: Upload): Promise<void> {
   await upload.onEvent({ event: 'registered', uid, destinationUrl, settled });
 }
 
-/**
- * Looks, a second apart, after which a POST of unknown outcome made no webhook. Counted and not timed: the clock may be set meanwhile, and
- * a service that is slow to answer is slow to list. Assumed: the interface says nothing.
- */
+/** Looks, a second apart, after which a POST of unknown outcome made no webhook; not timed, since a slow service lists slowly. Assumed. */
 const maxLooks = 10;
 const lookEveryMs = 1000;
 const maxPosts = 5;
@@ -146,9 +143,8 @@ interface NewWebhook {
 }
 
 /**
- * Makes the webhook, exactly one: the intention is on disk before the POST, a POST whose outcome is unknown is settled by the list, and
- * it is sent again only where it surely made none. Errors: those of the call where nothing was made; `partial` where one was made whose
- * secret is lost.
+ * Makes exactly one webhook: the intention is on disk before the POST, the list settles a POST of unknown outcome, and it is sent again
+ * only where it surely made none. Errors: those of the call; `partial` where a webhook was made whose secret is lost.
  */
 async function makeWebhook(upload: Upload): Promise<NewWebhook> {
   const { context, job, journal, retry } = upload;
@@ -206,7 +202,7 @@ function refuseSecond([existing]: endpoints.WebhookList): void {
   });
 }
 
-/** The webhooks of the destination. Errors: `contract` for no list, which would count as none: a second webhook would be made. */
+/** The webhooks of the destination. Errors: `contract` for no list: counted as none, it would make a second webhook. */
 function webhooksOf({ context, job, retry }: Upload): Promise<endpoints.WebhookList> {
   const destinationUrl = job.state.plan.destinationUrl ?? '';
   return retrying(retry, async (retries) => {
