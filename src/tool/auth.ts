@@ -83,7 +83,6 @@ interface LoginInput {
   store?: KeyStore | undefined;
 }
 
-/** What a key is stored for. */
 interface Target {
   name: string;
   baseUrl: string;
@@ -95,8 +94,8 @@ interface Target {
 const maxKeyBytes = 64 * 1024;
 
 /**
- * Stores a key for a context, after the service took it. Errors: `usage` where no context is named or no key can be read, `key-refused`
- * and the other errors of a call where the check fails (nothing is stored then), `config`, `locked`.
+ * Stores a key for a context once the service accepted it. Errors: `usage` without a context or a readable key, `key-refused` and the
+ * other errors of a call (nothing is stored then), `config`, `locked`.
  */
 async function runLogin(input: LoginInput, context: Context): Promise<Result> {
   const store = await context.store();
@@ -138,7 +137,7 @@ async function runLogin(input: LoginInput, context: Context): Promise<Result> {
   return { kind: 'answer', answer: status, view: statusView };
 }
 
-/** Removes the stored key of a context; none is no error. Errors: `usage` for an unknown context, `config`, `locked`. */
+/** Errors: `usage` for an unknown context, `config`, `locked`. */
 async function runLogout(context: Context): Promise<Result> {
   const store = await context.store();
   const name = needName(context, store.read());
@@ -267,7 +266,7 @@ function withoutKey({ apiKey: _, keyStore, keyOrigin, keySuffix, ...kept }: Stor
   return kept;
 }
 
-/** Removes a key from the keychain that the settings do not point to any more. */
+/** Removes a key that the settings do not point to any more. */
 async function dropFromKeychain(name: string, before: StoredContext, after: StoredContext, context: Context) {
   if (before.keyStore !== 'keychain' || before.keyOrigin === undefined) return;
   if (after.keyStore === 'keychain' && after.keyOrigin === before.keyOrigin) return;

@@ -24,8 +24,8 @@ export interface ContextChange {
 }
 
 /**
- * The settings with one context made or changed. A key it holds stays, bound to the origin it was saved for. Errors: `usage` for a context
- * that would have no base URL, for the built-in sandbox; those of `checkBaseUrl`.
+ * The settings with one context created or changed; a key it holds stays bound to its origin. Errors: `usage` for a context without a
+ * base URL and for the built-in sandbox; those of `checkBaseUrl`.
  */
 export function setContext(name: string, change: ContextChange, stored: StoredSettings): StoredSettings {
   if (name === 'sandbox')
@@ -50,7 +50,7 @@ export function setContext(name: string, change: ContextChange, stored: StoredSe
   return { ...stored, contexts: { ...stored.contexts, [name]: after } };
 }
 
-/** The settings without a context; it is no longer the current one either. Errors: `usage` where nothing is stored under the name. */
+/** The settings without a context. Errors: `usage` where nothing is stored under the name. */
 export function removeContext(name: string, stored: StoredSettings): StoredSettings {
   if (!Object.hasOwn(stored.contexts, name)) {
     findContext(name, stored);
@@ -61,7 +61,7 @@ export function removeContext(name: string, stored: StoredSettings): StoredSetti
   return { ...rest, ...(current === undefined || current === name ? {} : { current }), contexts: others };
 }
 
-/** The settings in which a context is the one used when none is named; `null` for none. Errors: `usage` for an unknown name. */
+/** The settings with another current context; `null` for none. Errors: `usage` for an unknown name. */
 export function useContext(name: string | null, stored: StoredSettings): StoredSettings {
   const { current: _, ...rest } = stored;
   if (name === null) return rest;
@@ -69,7 +69,7 @@ export function useContext(name: string | null, stored: StoredSettings): StoredS
   return { ...rest, current: name };
 }
 
-/** A key that was written by hand belongs to the origin that stood beside it then, not to the one that comes now. */
+/** A key that was written by hand belongs to the origin that stood beside it then. */
 function withKeyOrigin(context: StoredContext): StoredContext {
   if (context.apiKey === undefined || context.keyOrigin !== undefined || context.baseUrl === undefined) return context;
   return { ...context, keyOrigin: new URL(checkBaseUrl(context.baseUrl)).origin };
@@ -83,7 +83,7 @@ function dropNulls(values: Readonly<Record<string, unknown>>): StoredContext {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null));
 }
 
-/** A context as it is shown: of its key never more than the last four characters. */
+/** A context without its key. */
 export interface ContextEntry {
   name: string;
   current: boolean;
@@ -98,7 +98,7 @@ export interface ContextEntry {
   keyOrigin: string | null;
 }
 
-/** One context without its key. Errors: `usage` for an unknown name. */
+/** Errors: `usage` for an unknown name. */
 export function contextEntry(name: string, current: string | undefined, stored: StoredSettings): ContextEntry {
   const context = findContext(name, stored);
   const keyOrigin = keyOriginOf(context) ?? null;

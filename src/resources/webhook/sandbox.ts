@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { normalizeAddress } from '../../model/address.ts';
-import { isLoopback } from '../../model/http-address.ts';
+import { isHttpAddress, isLoopback } from '../../model/http-address.ts';
 import { exampleEventId, signedHeader } from '../../model/webhook-signature.ts';
 import type { Db } from '../../sandbox/db/store.ts';
 import { eventOf, eventParts } from '../../sandbox/deliver/events.ts';
@@ -115,10 +115,8 @@ function subscribe(db: Db, id: number, addresses: readonly string[]): void {
 
 /** The sandbox sends nothing off this machine: section "Webhooks" of its promises. Errors: Refusal 400. */
 function checkDestination(text: string): void {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
   const name = `destinationUrl ${JSON.stringify(text.slice(0, 200))}`;
-  if (url === undefined || !['http:', 'https:'].includes(url.protocol))
-    throw new Refusal(400, `${name}: must be an http or https address`);
-  if (!isLoopback(url.hostname))
+  if (!isHttpAddress(text)) throw new Refusal(400, `${name}: must be an http or https address`);
+  if (!isLoopback(new URL(text).hostname))
     throw new Refusal(400, `${name}: the sandbox delivers to this machine only (127.0.0.1, localhost)`);
 }
