@@ -5,6 +5,7 @@ import { bytesOf, linesOf, textsOf } from '../http/paginate.ts';
 import { curlLine, describeRequest, type RequestPreview, requestObject } from '../http/preview.ts';
 import { hideSecrets } from '../http/secrets.ts';
 import type { Io, Sink } from '../world.ts';
+import type { DrawOptions } from './chart.ts';
 import type { JqFilter, Threads } from './jq.ts';
 import { compactPieces, indentedPieces, indentJson, rowLines, safeJson, visibleJson } from './json.ts';
 import type { RowFormat } from './rows.ts';
@@ -18,8 +19,6 @@ interface PrintContext {
   takeHeads: () => string;
   /** Handles signals during long work. Rejects when one came. */
   pause: () => Promise<void>;
-  /** Of a part: its first row and the number of rows in all. */
-  place?: { from: number; of: number };
   /** Of `--jq`. */
   filter: JqFilter | undefined;
 }
@@ -72,6 +71,13 @@ export async function printPreview(
   return 0;
 }
 
+/** What the printing functions below work with. */
+interface PrintJob extends PrintContext {
+  input: never;
+  /** Of a part: its first row and the number of rows in all. */
+  place?: { from: number; of: number };
+}
+
 /** Writes a command's result to stdout and gives the exit code. Errors: ClosedPipe when the reader is gone. */
 export async function printResult(
   result: Result,
@@ -86,27 +92,27 @@ export async function printResult(
   const { writeBytes, ...sink } = io.out;
   // Status and headers are text: with them everything goes as text.
   const out = { ...sink, write, ...(writeBytes && !rest.options.include && !io.out.isTTY && { writeBytes }) };
-  const printing = { ...rest, takeHeads, io: { ...io, out } };
-  if (rest.filter !== undefined) await printFiltered(result, input, { ...printing, filter: rest.filter });
-  else await printPlain(result, input, printing);
+  const printing = { ...rest, takeHeads, io: { ...io, out }, input: input as never };
+  if (rest.filter !== undefined) await printFiltered(result, rest.filter, printing);
+  else await printPlain(result, printing);
   const left = takeHeads();
   if (left !== '') await io.out.write(left);
   return 'exitCode' in result ? (result.exitCode ?? 0) : 0;
 }
 
-async function printPlain(whole: Result, input: unknown, printing: PrintContext): Promise<void> {
+async function printPlain(whole: Result, printing: PrintJob): Promise<void> {
   const { out } = printing.io;
-  const result = asObjects(whole, input, printing.options);
+  const result = asObjects(whole, printing);
   if (result.kind === 'text') await out.write(result.text);
   if (result.kind === 'answer') {
-    await printAnswer(result, input, printing);
+    await printAnswer(result, printing);
     for (const note of result.notes ?? []) printing.note(note);
   }
-  if (result.kind === 'items') await printItems(result, input, printing);
+  if (result.kind === 'items') await printItems(result, printing);
 }
 
 /** The result for `json` and `ndjson`: with `--columns` its rows as objects of these cells. */
-function asObjects(result: Result, input: unknown, { format, columns }: GlobalOptions): Result {
+function asObjects(result: Result, { input, options: { format, columns } }: PrintJob): Result {
   if ((result.kind !== 'answer' && result.kind !== 'items') || (format !== 'json' && format !== 'ndjson'))
     return result;
   const { view } = result;
@@ -141,11 +147,7 @@ async function* mapped<T>(
 }
 
 /** Filters the JSON that would be printed: the whole, or with `--format ndjson` item by item. */
-async function printFiltered(
-  result: Result,
-  input: unknown,
-  { filter, ...printing }: PrintContext & { filter: JqFilter },
-) {
+async function printFiltered(result: Result, filter: JqFilter, printing: PrintJob): Promise<void> {
   const { out } = printing.io;
   const byItem = printing.options.format === 'ndjson' || (result.kind === 'items' && result.live === true);
   const put = async (json: string) => {
@@ -166,19 +168,19 @@ async function printFiltered(
   }
   if (result.kind === 'answer') {
     for (const note of result.notes ?? []) printing.note(note);
-    const rows = byItem && result.view !== undefined ? rowsOf(result.view, result.answer, input) : undefined;
+    const rows = byItem && result.view !== undefined ? rowsOf(result.view, result.answer, printing.input) : undefined;
     const { answer: value, text } = result;
     const texts = rows === undefined ? undefined : rowLines(rows, { value, text });
     await put(texts?.join('\n') ?? text ?? JSON.stringify(value));
   }
 }
 
-async function printAnswer(result: Result & { kind: 'answer' }, input: unknown, printing: PrintContext): Promise<void> {
+async function printAnswer(result: Result & { kind: 'answer' }, printing: PrintJob): Promise<void> {
   const { view } = result;
   const { out } = printing.io;
   const answer = result.answer as never;
   const format = formatFor(printing);
-  const rows = view === undefined ? undefined : rowsOf(view, answer, input);
+  const rows = view === undefined ? undefined : rowsOf(view, answer, printing.input);
   if (format === 'json' || view === undefined || rows === undefined) {
     if (format !== 'json' && view !== undefined) printing.note(unexpectedShape);
     const came = result.text ?? JSON.stringify(result.answer);
@@ -187,11 +189,11 @@ async function printAnswer(result: Result & { kind: 'answer' }, input: unknown, 
     const laidOut = format === 'ndjson' && view !== undefined ? compactPieces(json) : indentedPieces(json);
     return writePieces(laidOut, printing);
   }
-  if (rows.length === 0 && view.empty !== undefined) printing.note(view.empty);
-  if (result.chart) await out.write(await picture(view, rows, input, printing));
+  noteEmpty(view, rows.length, printing);
+  if (result.chart) await out.write(await drawChart(view, rows, printing));
   else if (format === 'table') {
-    if (rows.length > 0 || view.blocks !== undefined) await writeParts(view, rows, answer, input, printing, humanText);
-  } else if (format === 'md') await writeParts(view, rows, answer, input, printing, markdown);
+    if (rows.length > 0 || view.blocks !== undefined) await writeParts(view, rows, answer, printing, humanText);
+  } else if (format === 'md') await writeParts(view, rows, answer, printing, markdown);
   else if (format === 'plain' && view.layout === 'record') await writeRecord(view, rows, printing);
   else if (format === 'ndjson') {
     const lines = rowLines(rows, { value: answer, text: result.text });
@@ -200,11 +202,11 @@ async function printAnswer(result: Result & { kind: 'answer' }, input: unknown, 
       if (lines.length > partRows) await printing.pause();
     }
   } else await writeRows(view, rows, 0, format, printing);
-  for (const note of orMisfit(() => view.notes?.(answer, input as never), undefined) ?? []) printing.note(note);
+  for (const note of orMisfit(() => view.notes?.(answer, printing.input), undefined) ?? []) printing.note(note);
 }
 
 /** JSON in pieces, ending with a newline. */
-async function writePieces(pieces: Iterable<string>, { io: { out }, pause }: PrintContext): Promise<void> {
+async function writePieces(pieces: Iterable<string>, { io: { out }, pause }: PrintJob): Promise<void> {
   let before: string | undefined;
   for (const piece of pieces) {
     if (before !== undefined) {
@@ -231,40 +233,37 @@ async function writeParts(
   view: AnyView,
   rows: readonly unknown[],
   answer: unknown,
-  input: unknown,
-  printing: PrintContext,
+  printing: PrintJob,
   render: typeof humanText,
 ): Promise<void> {
-  if (rows.length <= partRows) return printing.io.out.write(await render(view, answer, input, printing));
+  if (rows.length <= partRows) return printing.io.out.write(await render(view, answer, printing));
   const { blocks, ...bare } = view;
   let from = 0;
   for (const part of partsOf(rows)) {
     const isLast = from + part.length === rows.length;
     const own = { ...bare, ...(isLast && blocks !== undefined && { blocks }), rows: () => part };
-    await printing.io.out.write(await render(own, answer, input, { ...printing, place: { from, of: rows.length } }));
+    await printing.io.out.write(await render(own, answer, { ...printing, place: { from, of: rows.length } }));
     await printing.pause();
     from += part.length;
   }
 }
 
-async function picture(
-  view: AnyView,
-  rows: readonly unknown[],
-  input: unknown,
-  printing: PrintContext,
-): Promise<string> {
-  const { io, options } = printing;
-  if (view.chart === undefined) throw usageError('--chart: this command has no picture');
+async function drawChart(view: AnyView, rows: readonly unknown[], printing: PrintJob): Promise<string> {
+  if (view.chart === undefined) throw usageError('--chart: this command has no chart');
   const { renderChart } = await import('./chart.ts');
-  const { createPalette } = await import('./color.ts');
-  const palette = createPalette(options.noColor ? 0 : io.out.colorLevel);
-  const text = renderChart(view.chart(rows as never, input as never), {
-    width: io.out.width,
-    palette,
-    unicode: !options.ascii,
-  });
+  const text = renderChart(view.chart(rows as never, printing.input), await drawOptions(printing));
   if (text === '' && rows.length > 0) printing.note('There is nothing to draw.');
   return text;
+}
+
+async function drawOptions({ io, options }: PrintJob): Promise<DrawOptions> {
+  const { createPalette } = await import('./color.ts');
+  const palette = createPalette(options.noColor ? 0 : io.out.colorLevel);
+  return { width: io.out.width, palette, unicode: !options.ascii };
+}
+
+function noteEmpty(view: AnyView, rows: number, { note }: PrintJob): void {
+  if (rows === 0 && view.empty !== undefined) note(view.empty);
 }
 
 /** Without `--format`: a table on a terminal and with `--plain`, else rows. */
@@ -272,56 +271,45 @@ function formatFor({ io, options }: Pick<PrintContext, 'io' | 'options'>): Forma
   return options.format ?? (io.out.isTTY || options.plain ? 'table' : 'plain');
 }
 
-async function humanText(view: AnyView, answer: unknown, input: unknown, printing: PrintContext): Promise<string> {
-  const { io, options, place } = printing;
+async function humanText(view: AnyView, answer: unknown, printing: PrintJob): Promise<string> {
+  const { options, place, input } = printing;
+  const { columns } = options;
   if (options.plain) {
     const { renderPlain } = await import('./grid.ts');
-    const facts = { unicode: !options.ascii, columns: options.columns, place };
-    return (place?.from ? '\n' : '') + renderPlain(view, answer, input, facts);
+    const text = renderPlain(view, answer, input, { unicode: !options.ascii, columns, place });
+    return place?.from ? `\n${text}` : text;
   }
   const { renderView } = await import('./table.ts');
-  const { createPalette } = await import('./color.ts');
-  return renderView(view, answer, input, {
-    width: io.out.width,
-    palette: createPalette(options.noColor ? 0 : io.out.colorLevel),
-    unicode: !options.ascii,
-    columns: options.columns,
-  });
+  return renderView(view, answer, input, { ...(await drawOptions(printing)), columns });
 }
 
 /** Rows of one table; a longer stream is several tables. */
 const tableRows = 500;
 
-async function printItems(
-  { batches, view, live, chart }: Result & { kind: 'items' },
-  input: unknown,
-  printing: PrintContext,
-) {
+async function printItems(result: Result & { kind: 'items' }, printing: PrintJob): Promise<void> {
+  const { batches, view, live, chart } = result;
   const { out } = printing.io;
   if (chart) {
     let rows: unknown[] = [];
     for await (const batch of batches) rows = rows.concat(batch);
-    if (rows.length === 0 && view.empty !== undefined) printing.note(view.empty);
-    return out.write(await picture(view, rows, input, printing));
+    noteEmpty(view, rows.length, printing);
+    return out.write(await drawChart(view, rows, printing));
   }
-  const asked = printing.options.format ?? (out.isTTY ? 'table' : 'plain');
+  const wanted = printing.options.format ?? (out.isTTY ? 'table' : 'plain');
   // A live stream never becomes a whole array.
-  const format = live && asked === 'json' ? 'ndjson' : asked;
+  const format = live && wanted === 'json' ? 'ndjson' : wanted;
+  const drawRows = (rows: readonly unknown[], draw = humanText) => draw({ ...view, rows: () => rows }, [], printing);
   if (format === 'json') return writeList(batches, out);
   if (format === 'md' || (format === 'table' && !live)) {
     // Columns are as wide as their widest cell, so they wait for their rows.
     let rows: unknown[] = [];
     for await (const batch of batches) {
       rows = rows.concat(batch);
-      while (format === 'table' && rows.length >= tableRows)
-        await out.write(await humanText({ ...view, rows: () => rows.splice(0, tableRows) }, [], input, printing));
+      while (format === 'table' && rows.length >= tableRows) await out.write(await drawRows(rows.splice(0, tableRows)));
     }
-    if (rows.length === 0 && view.empty !== undefined) printing.note(view.empty);
-    return out.write(
-      await (format === 'md' ? markdown : humanText)({ ...view, rows: () => rows }, [], input, printing),
-    );
+    noteEmpty(view, rows.length, printing);
+    return out.write(await drawRows(rows, format === 'md' ? markdown : humanText));
   }
-  const drawRows = (rows: readonly unknown[]) => humanText({ ...view, rows: () => rows }, [], input, printing);
   const inTable = format === 'table' ? (await import('./table.ts')).liveTable(drawRows) : undefined;
   let count = 0;
   for await (const batch of batches) {
@@ -329,7 +317,7 @@ async function printItems(
     else if (format !== 'table') await writeRows(view, batch, count, format, printing);
     count += batch.length;
   }
-  if (count === 0 && view.empty !== undefined) printing.note(view.empty);
+  noteEmpty(view, count, printing);
 }
 
 /** One JSON array of all items, written once the last has come: it must be whole or absent. */
@@ -344,18 +332,13 @@ async function writeList(batches: AsyncIterable<readonly unknown[]>, out: Sink):
   await out.write('\n]\n');
 }
 
-async function markdown(
-  view: AnyView,
-  answer: unknown,
-  input: unknown,
-  { options, place }: PrintContext,
-): Promise<string> {
+async function markdown(view: AnyView, answer: unknown, { input, options, place }: PrintJob): Promise<string> {
   const text = (await import('./grid.ts')).renderMarkdown(view, answer, input, options.columns);
   // Only the first part has the header.
   return place?.from ? text.split('\n').slice(2).join('\n') : text;
 }
 
-async function writeRecord(view: AnyView, rows: readonly unknown[], { io, options }: PrintContext): Promise<void> {
+async function writeRecord(view: AnyView, rows: readonly unknown[], { io, options }: PrintJob): Promise<void> {
   const { rowWriter } = await import('./rows.ts');
   for (const column of knownColumns(view, options.columns)) {
     const writer = rowWriter({ columns: [column] }, 'plain', { header: false });
@@ -368,7 +351,7 @@ async function writeRows(
   rows: readonly unknown[],
   before: number,
   format: RowFormat,
-  { io, options, pause }: PrintContext,
+  { io, options, pause }: PrintJob,
 ): Promise<void> {
   const bytes = format === 'ndjson' && io.out.writeBytes !== undefined ? bytesOf(rows) : undefined;
   if (bytes !== undefined) return io.out.writeBytes?.(bytes);

@@ -136,7 +136,7 @@ test('the place of a watch with a moment beyond the calendar is set aside, and o
   for (const harm of [{ sinceSec: 1e15 }, { seen: { a: 1e308 } }, { seen: 'x' }]) {
     writeFileSync(file, checkedLine({ ...place, ...harm }));
     const { code, err } = await watch();
-    expect([code, err]).toEqual([130, expect.stringContaining('it is not the place of a watch')]);
+    expect([code, err]).toEqual([130, expect.stringContaining('it is not a watch file')]);
   }
   expect((await watch(' --newer-than 9999999999999999')).code).toBe(130);
 });
