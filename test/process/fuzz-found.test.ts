@@ -145,7 +145,7 @@ test('the clock of the sandbox stays within the calendar', async () => {
   const env = { SOTRA_DATA_DIR: temporaryFolder() };
   await run('sandbox reset --empty', { env });
   const { code, err } = await run('sandbox advance 999999999999d', { env });
-  expect([code, err]).toEqual([2, expect.stringContaining('beyond the year 9999')]);
+  expect([code, err]).toEqual([2, expect.stringContaining('after the year 9999')]);
   expect((await run('sandbox reset --as-of 9999999999999999', { env })).code).toBe(2);
   expect((await run('sandbox status', { env })).code).toBe(0);
 });
