@@ -18,7 +18,7 @@ const refused: readonly [argv: string, message: string, hint?: string][] = [
   ['leaderboard list --chains base,,solana', '--chains : must be one of base, solana, ethereum, hyperliquid'],
   ['leaderboard list --chains optimism', '--chains optimism: must be one of base, solana, ethereum, hyperliquid'],
   ['leaderboard list --timeframe 1y', '--timeframe 1y: must be one of 7d, 30d'],
-  ['leaderboard rank', '<address> is required: the wallet whose rank is wanted'],
+  ['leaderboard rank', '<address> is required: wallet whose rank to get'],
   ['leaderboard rank 0x123', '<address> 0x123: has 3 hex digits, 40 are needed'],
   [
     'profile get nobody',

@@ -39,7 +39,7 @@ ENDPOINT
   GET /v2/leaderboard/ranking
 
 ARGUMENTS
-  <address>  the wallet whose rank is wanted
+  <address>  wallet whose rank to get
 
 FLAGS
   --chains <value,...>  sum PnL over these chains: one of base, solana,

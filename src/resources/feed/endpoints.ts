@@ -31,12 +31,12 @@ const minTradeUsd = inQuery(
 );
 const olderThan = inQuery(
   z.string().min(1).optional(),
-  'only what is older: a cursor, or a time such as 2026-07-03T12:00:00Z',
+  'only older cards: a cursor, or a time such as 2026-07-03T12:00:00Z',
   {
     source: 'public',
   },
 );
-const newerThan = inQuery(z.string().min(1).optional(), 'only what is newer: a cursor, or a time', {
+const newerThan = inQuery(z.string().min(1).optional(), 'only newer cards: a cursor, or a time', {
   source: 'public',
 });
 const paging = {
@@ -63,7 +63,7 @@ export const actor = defineEndpoint({
   method: 'GET',
   path: '/v1/feed/actor',
   source: 'spec',
-  summary: 'What one trader does, newest first',
+  summary: 'Trades of one trader, newest first',
   description: order,
   params: {
     identifier: inQuery(identifierSchema, 'whose trades: profile UUID, wallet address or ext:<your user id>', {
@@ -73,7 +73,7 @@ export const actor = defineEndpoint({
     }),
     chains,
     limit,
-    includeForYou: inQuery(z.boolean().optional(), 'also trades that the service recommends, marked as such', {
+    includeForYou: inQuery(z.boolean().optional(), 'also trades that the service recommends, marked', {
       source: 'assumed',
     }),
     minTradeUsd: { ...minTradeUsd, source: 'assumed' },
@@ -102,7 +102,7 @@ export const home = defineEndpoint({
   method: 'GET',
   path: '/v1/feed',
   source: 'public',
-  summary: 'What the traders do that a user follows, newest first',
+  summary: 'Trades of the traders that a user follows, newest first',
   description: order,
   params: {
     addresses: inQuery(z.array(identifierSchema).min(1), "the user's wallets (or UUID, or ext: id)", {

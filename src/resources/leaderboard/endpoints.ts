@@ -31,7 +31,7 @@ export const list = defineEndpoint({
     onlyWithComments,
     limit: inQuery(limitSchema, 'how many traders', { source: 'public', serviceDefault: '50' }),
     timeframe: inQuery(timeframeSchema, 'window of the PnL', { source: 'assumed', serviceDefault: '30d' }),
-    viewerAddresses: inQuery(viewerAddressesSchema.optional(), 'fills the followed column for these wallets', {
+    viewerAddresses: inQuery(viewerAddressesSchema.optional(), 'show whether these wallets follow each trader', {
       sendRule: firstTenViewers,
       source: 'assumed',
     }),
@@ -51,9 +51,9 @@ export const rank = defineEndpoint({
   path: '/v2/leaderboard/ranking',
   source: 'spec',
   summary: 'The rank of one trader and the PnL behind it',
-  description: 'The rank is 1 for the top trader and null for someone who is not on the leaderboard.',
+  description: 'Rank 1 is the top trader; null means not on the leaderboard.',
   params: {
-    address: inQuery(identifierSchema, 'the wallet whose rank is wanted', { positional: true }),
+    address: inQuery(identifierSchema, 'wallet whose rank to get', { positional: true }),
     chains,
     onlyWithComments: inQuery(z.boolean().optional(), 'rank among traders with swap comments', { source: 'assumed' }),
     timeframe: inQuery(timeframeSchema, 'window of the PnL', { source: 'assumed', serviceDefault: '30d' }),
@@ -76,15 +76,15 @@ export const copytraded = defineEndpoint({
   source: 'public',
   summary: 'Traders ranked by the volume that others copied from their comments',
   description:
-    'Each row counts the copy trades of one trader, the different copiers and the volume, over the period that the answer states.',
+    'Each row has the copy trades of one trader, the different copiers and the volume, over the period in the answer.',
   params: {
-    address: inQuery(identifierSchema.optional(), 'also give the place of this wallet', { source: 'assumed' }),
+    address: inQuery(identifierSchema.optional(), 'also give the rank of this wallet', { source: 'assumed' }),
     chains: inQuery(z.array(leaderboardChainSchema).optional(), 'count copies on these chains', {
       source: 'assumed',
       serviceDefault: 'all four',
     }),
     limit: inQuery(limitSchema, 'how many traders', { source: 'assumed', serviceDefault: '50' }),
-    viewerAddresses: inQuery(viewerAddressesSchema.optional(), 'fills the followed column for these wallets', {
+    viewerAddresses: inQuery(viewerAddressesSchema.optional(), 'show whether these wallets follow each trader', {
       sendRule: firstTenViewers,
       source: 'assumed',
     }),

@@ -15,13 +15,13 @@ const contract = inPath(z.string().min(1), 'contract address or mint; on hyperli
 });
 const status = inPath(z.enum(['open', 'closed']), 'open: what is left is worth 1 USD or more; closed: less');
 const sort = inQuery(z.enum(['value', 'latest']).optional(), 'order of the positions', { serviceDefault: 'value' });
-const page = inQuery(z.int().min(1).optional(), 'which page, from 1', { source: 'assumed', serviceDefault: '1' });
+const page = inQuery(z.int().min(1).optional(), 'page number, from 1', { source: 'assumed', serviceDefault: '1' });
 const limit = inQuery(z.int().min(1).max(100).optional(), 'positions on a page', {
   source: 'public',
   serviceDefault: '20 (assumed)',
 });
 const paging = { kind: 'page', page: 'page', size: 'limit', defaultSize: 20, maxSize: 100 } as const;
-const viewerAddresses = inQuery(viewerAddressesSchema.optional(), 'says what these wallets like', {
+const viewerAddresses = inQuery(viewerAddressesSchema.optional(), 'mark what these wallets like', {
   sendRule: firstTenViewers,
   source: 'assumed',
 });
@@ -39,9 +39,9 @@ export const ofToken = defineEndpoint({
   method: 'GET',
   path: '/v1/tokens/{chain}/{contractAddress}/positions/{status}',
   source: 'spec',
-  summary: 'Who holds a token, or has closed it, and with what PnL',
+  summary: 'Positions in a token, open or closed, with their PnL',
   description:
-    'By value, open positions come by how much is held and closed ones by realized PnL; latest orders by when they opened or closed. Only trades with comments are listed inside.',
+    'Order: with value, open positions by the amount held and closed ones by realized PnL; with latest, by when they opened or closed. Cards list only trades with comments.',
   params: {
     chain,
     contractAddress: contract,
@@ -69,9 +69,9 @@ export const ofProfile = defineEndpoint({
   method: 'GET',
   path: '/v1/addresses/{identifier}/positions/{status}',
   source: 'spec',
-  summary: 'What a trader holds, or has closed, and with what PnL',
+  summary: "A trader's positions, open or closed, with their PnL",
   description:
-    'By value, closed positions come by realized PnL, those never sold last, and open ones by the cost of what was sold of them in 30 days; latest orders by when they closed or opened.',
+    'Order: with value, closed positions by realized PnL, those never sold last, and open ones by the cost of what was sold in 30 days; with latest, by when they closed or opened.',
   params: {
     identifier: inPath(identifierSchema, 'profile UUID, wallet address or ext:<your user id>'),
     status,
@@ -100,7 +100,7 @@ export const find = defineEndpoint({
   method: 'GET',
   path: '/v1/positions/{address}/{chain}/{contract}/{timestamp}',
   source: 'spec',
-  summary: 'The position that a trade of a wallet belongs to, by its time',
+  summary: "The position of a wallet's trade, found by the time of the trade",
   params: {
     address: inPath(walletSchema, 'wallet that traded'),
     chain,

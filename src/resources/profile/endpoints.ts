@@ -14,7 +14,7 @@ export const get = defineEndpoint({
   summary: 'One profile with its addresses, trading figures and follow counts',
   params: {
     identifier,
-    viewerAddresses: inQuery(viewerAddressesSchema.optional(), 'says whether these wallets follow the profile', {
+    viewerAddresses: inQuery(viewerAddressesSchema.optional(), 'show whether these wallets follow the profile', {
       sendRule: firstTenViewers,
     }),
   },
@@ -26,7 +26,7 @@ export const get = defineEndpoint({
 });
 
 const pageParams = {
-  cursor: inQuery(z.string().min(1).optional(), 'where a page begins: the cursor of the page before', {
+  cursor: inQuery(z.string().min(1).optional(), 'cursor of the previous page', {
     source: 'assumed',
   }),
   limit: inQuery(z.int().min(1).max(100).optional(), 'profiles a page', { source: 'assumed', serviceDefault: '100' }),
@@ -107,7 +107,7 @@ export const setName = defineEndpoint({
   source: 'spec',
   summary: 'Set the name and avatar that a profile has at your partner',
   description:
-    'What is left out stays as it is, null removes: --name null removes name and avatar, --avatar-url null the avatar alone.\n' +
+    'Omitted values stay unchanged, null removes: --name null removes name and avatar, --avatar-url null the avatar alone.\n' +
     "The answer carries the name with your partner's suffix. An avatar needs a name: jpeg or png, at least 120x120, at most 5 MB.",
   params: {
     identifier,

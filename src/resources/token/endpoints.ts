@@ -30,7 +30,7 @@ export const comments = defineEndpoint({
   method: 'GET',
   path: '/v1/tokens/{chain}/{contractAddress}/comments',
   source: 'spec',
-  summary: 'What traders say about a token, newest first',
+  summary: 'Comments on a token, newest first',
   params: {
     chain: inPath(chainSchema, 'chain of the token; perps are on hyperliquid'),
     contractAddress: inPath(z.string().min(1), 'contract address or mint; on hyperliquid the coin', {
