@@ -29,8 +29,7 @@ test('help of a command at 80 columns', async () => {
   const { out } = await run('leaderboard rank --help', { tty: 80 });
   expect(out).toContain(`The rank of one trader and the PnL behind it.
 
-The rank is 1 for the top trader and null for someone who is not on the
-leaderboard.
+Rank 1 is the top trader; null means not on the leaderboard.
 
 USAGE
   sotra leaderboard rank <address> [flags]
