@@ -48,8 +48,7 @@ const watchHelp =
 
 /** The command of a feed: the derived one, with `--cursor` and `--watch`. */
 function feedCommand(endpoint: typeof endpoints.actor | typeof endpoints.home): Command {
-  const view = async () => (await import('./view.ts')).cards;
-  const base = endpointCommand(endpoint as Endpoint<string, Params>, view, {
+  const base = endpointCommand(endpoint as Endpoint<string, Params>, views.actor, {
     params,
     description: `${endpoint.description}\n${watchHelp}`,
     exitCodes: [3, ...serviceExitCodes],
@@ -69,7 +68,7 @@ function feedCommand(endpoint: typeof endpoints.actor | typeof endpoints.home): 
         max: typed.max,
         context,
       });
-      return { kind: 'items', batches, view: await view(), live: true };
+      return { kind: 'items', batches, view: await views.actor(), live: true };
     },
   } as Command;
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Command, Result } from '../../cli/command.ts';
 import { chartParam, commandsOf, endpointCommand } from '../../cli/endpoint-command.ts';
 import type { Context } from '../../context.ts';
-import { type Endpoint, inPath, local, type Params } from '../../contract/endpoint.ts';
+import { inPath, local, type Params } from '../../contract/endpoint.ts';
 import { usageError } from '../../errors.ts';
 import { parseTime } from '../../model/duration.ts';
 import type { Card } from '../../model/position.ts';
@@ -34,10 +34,9 @@ const priceParams = {
 type PricedView = (priceOf?: PriceOf) => AnyView;
 
 /** The command of an endpoint that answers cards, with the user's prices. */
-function priced(endpoint: Endpoint, view: () => Promise<PricedView>, plain: Command): Command {
+function priced(view: () => Promise<PricedView>, plain: Command): Command {
   return {
     ...plain,
-    words: endpoint.id.split('.'),
     exitCodes: [3, ...plain.exitCodes],
     run: async (typed: Record<string, unknown>, context: Context): Promise<Result> => {
       const priceOf = await readPrices(typed, context.world.io);
@@ -77,23 +76,20 @@ function checkToken(cards: readonly unknown[], first: string | undefined): strin
 }
 
 const ofToken = priced(
-  endpoints.ofToken,
   async () => (await view()).ofToken,
-  endpointCommand(endpoints.ofToken, async () => (await view()).ofToken(), { params: priceParams }),
+  endpointCommand(endpoints.ofToken, views.ofToken, { params: priceParams }),
 );
 
 const ofProfile = priced(
-  endpoints.ofProfile,
   async () => (await view()).ofProfile,
-  endpointCommand(endpoints.ofProfile, async () => (await view()).ofProfile(), {
+  endpointCommand(endpoints.ofProfile, views.ofProfile, {
     params: { ...priceParams, chart: chartParam },
   }),
 );
 
 const get = priced(
-  endpoints.get,
   async () => (await view()).one,
-  endpointCommand(endpoints.get, async () => (await view()).one(), { params: { ...priceParams, chart: chartParam } }),
+  endpointCommand(endpoints.get, views.get, { params: { ...priceParams, chart: chartParam } }),
 );
 
 const findParams = {
@@ -103,9 +99,8 @@ const findParams = {
 } satisfies Params;
 
 const find = priced(
-  endpoints.find,
   async () => (await view()).one,
-  endpointCommand(endpoints.find, async () => (await view()).one(), {
+  endpointCommand(endpoints.find, views.find, {
     params: findParams,
     prepare: ({ price: _, pricesFile: __, chart: ___, ...typed }, { world }) => ({
       ...typed,
