@@ -20,7 +20,7 @@ export function renderChart(model: ChartModel, { width, ...others }: DrawOptions
 const minWidth = 40;
 
 const gap = 2;
-/** Fillings of the series, told apart without color. */
+/** Fillings that distinguish the series without color. */
 const shades = ['█', '▓', '▒', '░', '╳'];
 
 /** A bar's plot: cells to the left and right of zero, and how many of them a dollar takes. */

@@ -163,7 +163,7 @@ function withoutZeros(places: string): string {
 function timesTen(size: number, power: number): bigint {
   const [decimals = '', exponent = '0'] = String(size).split('e');
   const [left = '', right = ''] = decimals.split('.');
-  const beyond = right.length - Number(exponent) - power;
+  const surplus = right.length - Number(exponent) - power;
   const known = BigInt(left + right);
-  return beyond > 0 ? (known / 10n ** BigInt(beyond - 1) + 5n) / 10n : known * 10n ** BigInt(-beyond);
+  return surplus > 0 ? (known / 10n ** BigInt(surplus - 1) + 5n) / 10n : known * 10n ** BigInt(-surplus);
 }

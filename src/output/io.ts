@@ -3,8 +3,8 @@ export class ClosedPipe extends Error {}
 
 /** COLUMNS if it is a number of at most four digits, else the terminal's width, else 80. */
 export function lineWidth(env: Readonly<Record<string, string | undefined>>, terminal: number | undefined): number {
-  const asked = env['COLUMNS'] ?? '';
-  return (/^\d{1,4}$/.test(asked) && Number(asked)) || terminal || 80;
+  const columns = env['COLUMNS'] ?? '';
+  return (/^\d{1,4}$/.test(columns) && Number(columns)) || terminal || 80;
 }
 
 /** No color without a terminal, with NO_COLOR or a dumb terminal; FORCE_COLOR (0..3) overrides. Source: no-color.org, force-color.org. */

@@ -22,5 +22,5 @@ void loadJq().then((jq) => {
       return { stdout: '', stderr: 'it ran out of memory or depth', exitCode: 5 };
     }
   };
-  parentPort?.on('message', (asked: JqRun) => parentPort?.postMessage(run(asked)));
+  parentPort?.on('message', (job: JqRun) => parentPort?.postMessage(run(job)));
 });

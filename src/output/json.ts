@@ -79,16 +79,16 @@ export function* jsonTokens(text: string): Generator<string> {
     if (code === quote) {
       while (end < text.length && text.charCodeAt(end) !== quote) end += text.charCodeAt(end) === backslash ? 2 : 1;
       end += 1;
-    } else if (!marks.includes(code)) while (end < text.length && isWord(text.charCodeAt(end))) end += 1;
+    } else if (!punctuation.includes(code)) while (end < text.length && isWord(text.charCodeAt(end))) end += 1;
     yield text.slice(at, end);
   }
 }
 
 const space = 0x20;
-const marks: readonly number[] = [...'{}[],:'].map((mark) => mark.charCodeAt(0));
+const punctuation: readonly number[] = [...'{}[],:'].map((character) => character.charCodeAt(0));
 
 function isWord(code: number): boolean {
-  return code > space && code !== quote && !marks.includes(code);
+  return code > space && code !== quote && !punctuation.includes(code);
 }
 
 /** An answer, and the JSON text it was parsed from. */

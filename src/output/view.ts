@@ -70,7 +70,7 @@ export type AnyView = Omit<View<never, never, never>, 'rows'> & {
 export interface BarChart {
   kind: 'bars';
   title: string;
-  /** What the parts of a bar are, in their order. One alone fills its bar; several are told apart by their filling. */
+  /** What the parts of a bar are, in their order. One fills its bar; several have different fillings. */
   series: readonly string[];
   bars: readonly Bar[];
 }

@@ -92,16 +92,16 @@ async function startPlace({ input }: Watch, file: WatchFile, say: Say): Promise<
     if (atMs === undefined || Math.abs(atMs) > 8.64e15) return { cursor: from, sinceSec: null, seen: {} };
     return { cursor: null, sinceSec: Math.floor(atMs / 1000) + 1, seen: {} };
   }
-  const kept = file.read();
-  if (kept === undefined) return undefined;
-  if ('damaged' in kept) {
+  const saved = file.read();
+  if (saved === undefined) return undefined;
+  if ('damaged' in saved) {
     await say(
-      `warning: the watch file ${file.path} is damaged: ${kept.damaged}. It was renamed to ${file.setAside()}. Cards may be missing before now.`,
+      `warning: the watch file ${file.path} is damaged: ${saved.damaged}. It was renamed to ${file.setAside()}. Cards may be missing before now.`,
     );
     return undefined;
   }
-  await say(`Resuming from ${placeText(kept)}.`);
-  return kept;
+  await say(`Resuming from ${placeText(saved)}.`);
+  return saved;
 }
 
 /** The place after the newest card: nothing that the feed shows now is new. */
@@ -222,8 +222,8 @@ async function firstPage(
   const since = sinceSec === null || sinceSec <= 0 ? undefined : `${new Date((sinceSec - 1) * 1000).toISOString()}`;
   const ask = async (newerThan: string | undefined) => {
     const { newerThan: _, ...rest } = input;
-    const asked = newerThan === undefined ? rest : { ...rest, newerThan };
-    return (await context.call(endpoint, asked as never)).data as FeedAnswer;
+    const query = newerThan === undefined ? rest : { ...rest, newerThan };
+    return (await context.call(endpoint, query as never)).data as FeedAnswer;
   };
   if (cursor === null) return ask(since);
   try {

@@ -11,7 +11,7 @@ type SectionEntry = Section['commenters'][number];
 
 const rankHelp = 'place on this leaderboard';
 const rankColumn: Column<unknown> = column.text('rank', '#', rankHelp, (_, index) => index + 1, { align: 'right' });
-const pnlHelp = 'realized PnL over the chains asked for, in USD';
+const pnlHelp = 'realized PnL over the requested chains, in USD';
 const profileOf = ({ profile }: Pick<Trader, 'profile'>) => profile;
 
 function chainPnl(figures: RankAnswer['pnl'], chain: LeaderboardChain): number | null {
@@ -81,7 +81,6 @@ function daysOf(timeframe: '7d' | '30d' | undefined): string {
   return timeframe === '7d' ? '7 days' : '30 days';
 }
 
-/** What `leaderboard rank` was asked. */
 interface RankInput {
   address: string;
   chains?: readonly LeaderboardChain[];
@@ -104,7 +103,7 @@ export const rank: View<RankAnswer, RankAnswer, RankInput> = {
 };
 
 /**
- * Why there is no rank, as far as answer and input tell, and what to type to see more. Source: section "GET /v2/leaderboard/ranking": null
+ * Why there is no rank, and what to type to see more. Source: section "GET /v2/leaderboard/ranking": null
  * when not a trader or below the minimum threshold.
  */
 function explainNoRank({ ranking, pnl }: RankAnswer, input: RankInput): string[] {
