@@ -3,9 +3,11 @@ import { z } from 'zod';
 import {
   asDocument,
   defineEndpoint,
+  hasDots,
   inBody,
   inPath,
   inQuery,
+  isPathSegment,
   local,
   wireName,
 } from '../../../src/contract/endpoint.ts';
@@ -168,4 +170,36 @@ test('a body is an object as soon as one parameter stands in it', () => {
     body: { title: 'n' },
   });
   expect(encodeRequest(get, path)).toStrictEqual({ method: 'GET', path: '/v1/things/a/of/b' });
+});
+
+test.each([
+  '.',
+  '..',
+  '%2e',
+  '%2E%2e',
+  '.%2e',
+  '%252e',
+  '%25252e%2e',
+  'a/..',
+  '../a',
+  'a\\..',
+  'a%2f..',
+  'a%252f..%5Cb',
+  'a%255c.',
+  ' ..',
+  '.\t.',
+  '.\u0000.',
+])('%j leads to another path', (value) => {
+  expect([hasDots(value), isPathSegment(value)]).toEqual([true, false]);
+});
+
+test.each(['a', '...', 'a.b', '.a', 'a.', '..a', 'a..', '%2e%2e%2e', 'x%2e', '%2ex', 'a/b', '%25', '2e', 'a/x..'])(
+  '%j stays where it is',
+  (value) => {
+    expect([hasDots(value), isPathSegment(value)]).toEqual([false, true]);
+  },
+);
+
+test('an empty part of a path is none', () => {
+  expect([hasDots(''), isPathSegment('')]).toEqual([false, false]);
 });
