@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
+import { brotliDecompressSync } from 'node:zlib';
 import { loadJq } from 'jq-wasm';
 
 export interface JqRun {
@@ -14,7 +16,8 @@ export interface JqRan {
 }
 
 // The whole of a thread: it answers each run. A run out of memory or depth ends here.
-void loadJq().then((jq) => {
+const wasmBinary = brotliDecompressSync(readFileSync(new URL('jq.wasm.br', import.meta.url)));
+void loadJq({ wasmBinary }).then((jq) => {
   const run = ({ json, program, flags }: JqRun): JqRan => {
     try {
       return jq.raw(json, program, flags);

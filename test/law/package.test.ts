@@ -25,14 +25,20 @@ test('the package holds the program, completions and texts, and nothing else', (
   const kinds = [
     /^bin\/(package\.json|sotra\.js)$/,
     /^dist\/[\w-]+\.(cjs|json)$/,
-    /^dist\/demo\.db$/,
-    /^dist\/build\/jq\.wasm$/,
+    /^dist\/(demo\.db|jq\.wasm)\.br$/,
     /^completions\/(sotra\.(bash|fish|ps1)|_sotra)$/,
     /^(CHANGELOG\.md|LICENSE|README\.md|package\.json)$/,
   ];
   expect(paths.filter((path) => !kinds.some((kind) => kind.test(path)))).toEqual([]);
   expect(paths).toEqual(
-    expect.arrayContaining(['bin/sotra.js', 'dist/demo.db', 'LICENSE', 'README.md', 'package.json']),
+    expect.arrayContaining([
+      'bin/sotra.js',
+      'dist/demo.db.br',
+      'dist/jq.wasm.br',
+      'LICENSE',
+      'README.md',
+      'package.json',
+    ]),
   );
   const modes = files.filter(({ path }: { path: string }) => path === 'bin/sotra.js');
   expect(modes[0].mode & 0o111).toBe(0o111);

@@ -1,3 +1,7 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
+import { brotliDecompressSync } from 'node:zlib';
 import { parseJson } from '../../model/json.ts';
 import { dropFigures, windowMs } from '../trades/figures.ts';
 import { freezeClock, getMeta, sandboxNow, setMeta } from './clock.ts';
@@ -31,8 +35,8 @@ export function resetWorld(db: Db, realNowMs: number, kind: WorldKind, frozenMs?
   });
 }
 
-/** The demo world, which the build writes to dist/; sources that a test runs lie elsewhere. */
-const demoUrl = new URL(import.meta.url.endsWith('.ts') ? '../../../dist/demo.db' : 'demo.db', import.meta.url);
+/** The demo world, which the build writes packed to dist/; sources that a test runs lie elsewhere. */
+const demoUrl = new URL(import.meta.url.endsWith('.ts') ? '../../../dist/demo.db.br' : 'demo.db.br', import.meta.url);
 
 /** Runs `act` in a transaction, with the demo world attached where it is wanted. */
 function withDemo(db: Db, kind: WorldKind, act: () => void): void {
@@ -40,11 +44,17 @@ function withDemo(db: Db, kind: WorldKind, act: () => void): void {
     db.transaction(act);
     return;
   }
-  db.run('ATTACH ? AS demo', [`${demoUrl.href}?mode=ro&immutable=1`]);
+  const file = `${db.file}-demo-${randomUUID()}.tmp`;
   try {
-    db.transaction(act);
+    writeFileSync(file, brotliDecompressSync(readFileSync(demoUrl)), { mode: 0o600 });
+    db.run('ATTACH ? AS demo', [`${pathToFileURL(file).href}?mode=ro&immutable=1`]);
+    try {
+      db.transaction(act);
+    } finally {
+      db.run('DETACH demo');
+    }
   } finally {
-    db.run('DETACH demo');
+    rmSync(file, { force: true });
   }
 }
 
