@@ -106,10 +106,11 @@ test('what could not be forwarded goes on at the next start', async () => {
 test('--retries leaves a delivery behind that is not taken, on forwarding and on replay', async () => {
   const folder = temporaryFolder();
   const target = await stub((_, response) => response.writeHead(503).end());
-  const { url, stop } = await listen(folder, `--forward-to ${target.url} --retries 1`);
+  const { url, stop, shown } = await listen(folder, `--forward-to ${target.url} --retries 1`);
   const body = bodyOf('one');
   expect(await send(url, body, signed(body))).toBe(200);
-  await until(() => target.requests.length === 2);
+  await until(() => shown.err.includes('skipped'));
+  expect(target.requests).toHaveLength(2);
   const { err } = await stop();
   expect(err).toContain('was not accepted (HTTP 503): skipped; sotra webhook replay sends it again');
   expect(err).not.toContain('wait to be forwarded');
