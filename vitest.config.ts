@@ -7,6 +7,8 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     pool: 'forks',
+    // What files load is loaded once: no test changes what others share.
+    isolate: false,
     maxWorkers: 2,
     reporters: ['default', ['json', { outputFile: 'node_modules/.cache/test-report.json' }]],
   },

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { answering, type Outcome, type RunOptions, run } from '../support/harness.ts';
 import { naughty, sampled, steers, witnessWidth } from '../support/naughty.ts';
 import { type Answer, hostile, itemsOf, realAnswers, withText } from '../support/naughty-answers.ts';
+import { some } from '../support/size.ts';
 
 /** Text in which nothing is hidden, so that it must come out as it went in. */
 const isPlain = (text: string) => !/[\p{C}\p{Default_Ignorable_Code_Point}\u2028\u2029]|[\p{Mn}\p{Me}]{5}/u.test(text);
@@ -53,7 +54,7 @@ describe('naughty strings as texts of the service', () => {
   test('a table of any width is safe, as wide as it says, and its columns stand below each other', async () => {
     const width = witnessWidth();
     for (const answer of (await answers()).lists) {
-      for (const tty of [40, 60, 80, 140, 300]) {
+      for (const tty of some([40, 60, 80, 140, 300], 2)) {
         const { out, err, code } = await show(answer, '--format table', { tty, texts: sampled });
         expect([answer.argv, tty, code, steers.exec(out + err)?.[0]]).toEqual([answer.argv, tty, 0, undefined]);
         const isTable = (out.split('\n')[1] ?? '').startsWith('──');

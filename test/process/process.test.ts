@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { stub, temporaryFolder } from '../support/harness.ts';
+import { some } from '../support/size.ts';
 
 const bin = 'bin/sotra.js';
 const execute = promisify(execFile);
@@ -95,7 +96,7 @@ test.each(['SIGINT', 'SIGTERM'] as const)('%s while waiting for the service ends
   expect(err).toContain('interrupted');
 });
 
-test.each([1, 2, 3, 4, 5])(
+test.each(some([1, 2, 3, 4, 5], 1))(
   'eight processes that open a new sandbox at one moment all see the same world (%i)',
   async () => {
     const preload = pathToFileURL(join(import.meta.dirname, '../support/meet.mjs')).href;

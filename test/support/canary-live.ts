@@ -84,10 +84,12 @@ export async function listenOnce(
   world: CanaryWorld,
 ): Promise<Live & { name: string; statuses: readonly number[] }> {
   const number = numbers.next().value;
-  const [ready, trace] = [join(world.outputs, `ready-${number}.json`), join(world.outputs, `live-${number}.har`)];
+  const ready = join(world.outputs, `ready-${number}.json`);
   const secrets = world.input('hook.secret');
   const forward = `--forward-to ${world.service.url}/hook --route copyswap=${world.service.url}/copies`;
-  const argv = `webhook listen --port 0 --name l${number} --secret-file ${secrets} --ready-file ${ready} ${forward} ${way.replace('@@', trace)} --max-delivery 2048`;
+  // A listener prints no table, and gets no answer of the service that could be shown.
+  const printing = /csv|--include/.test(way) ? '--verbose' : way;
+  const argv = `webhook listen --port 0 --name l${number} --secret-file ${secrets} --ready-file ${ready} ${forward} ${printing} --max-delivery 2048`;
   const before = world.service.requests.length;
   const answers: string[] = [];
   const statuses: number[] = [];

@@ -113,6 +113,8 @@ async function* sips({ stdout }: ChildProcess): AsyncGenerator<Uint8Array> {
   stdout.on('end', () => {
     over = true;
   });
+  // Without a listener Node lets the rest of a stream go when its process has ended.
+  stdout.on('readable', () => undefined);
   const tick = () => new Promise((resolve) => setImmediate(resolve));
   // Nobody reads what is buffered here, so that the program cannot write on.
   stdout.read(0);

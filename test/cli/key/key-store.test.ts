@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { run, temporaryFolder } from '../../support/harness.ts';
+import { some } from '../../support/size.ts';
 import { degen, evmTrader, solanaTrader, swaps, writeKeys } from '../../support/traders.ts';
 
 const evmFields = [
@@ -207,7 +208,7 @@ describe.skipIf(!existsSync(vectorFile))('keystores of other wallets (skipped wh
       const file = join(folder, 'keystore.json');
       writeFileSync(file, JSON.stringify(json), { mode: 0o600 });
       const sign = ['comment', 'sign', ...evmFields, '--key-file', file, '--json'];
-      for (const end of ['', '\n', '\r\n']) {
+      for (const end of some(['', '\n', '\r\n'], 1)) {
         writeFileSync(join(folder, 'pw'), password + end, { mode: 0o600 });
         const { code, out, err } = await run([...sign, '--password-file', join(folder, 'pw')], { env });
         if (expected.startsWith('reject')) {
