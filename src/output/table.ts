@@ -98,7 +98,7 @@ function chooseColumns(
   mayDrop: boolean,
 ): { chosen: readonly number[]; widths: number[] | undefined } {
   const dropOf = (place: number) => measures[place]?.drop ?? 0;
-  const fit = (chosen: readonly number[], fewer: boolean) =>
+  const widthsOf = (chosen: readonly number[], fewer: boolean) =>
     fitWidths(
       chosen.flatMap((place) => measures[place] ?? []),
       width,
@@ -107,7 +107,7 @@ function chooseColumns(
   const dropped: (readonly number[])[] = [];
   for (let chosen = places; ; ) {
     const least = mayDrop ? Math.max(...chosen.map(dropOf)) : 0;
-    let widths = fit(chosen, least > 0);
+    let widths = widthsOf(chosen, least > 0);
     if (widths === undefined && least > 0) {
       dropped.unshift(chosen.filter((place) => dropOf(place) === least));
       chosen = chosen.filter((place) => dropOf(place) !== least);
@@ -116,7 +116,7 @@ function chooseColumns(
     if (widths === undefined) return { chosen, widths };
     for (const group of dropped.slice(1)) {
       const more = [...chosen, ...group].sort((a, b) => a - b);
-      const fitting = fit(more, true);
+      const fitting = widthsOf(more, true);
       if (fitting !== undefined) [chosen, widths] = [more, fitting];
     }
     return { chosen, widths };
