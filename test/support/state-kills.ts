@@ -102,6 +102,9 @@ export async function killSandbox(options: { kills: number; clients: number; ran
           else report.failures.push(`${answer.status}: ${await answer.text()}`);
         }
       });
+      // At least one write of them all is answered.
+      while (report.failures.length === 0 && ![...acknowledged.values()].some((targets) => targets.size > 0))
+        await delay(5);
       await delay(options.random() * 300);
       child.kill('SIGKILL');
       await ended;
