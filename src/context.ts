@@ -6,6 +6,7 @@ import type { Endpoint, InputOf, Params } from './contract/endpoint.ts';
 import { createFitCheck } from './contract/fits.ts';
 import { encodeRequest, type WireRequest } from './contract/request.ts';
 import { SotraError } from './errors.ts';
+import { readBody } from './http/body.ts';
 import type { Answer, Caller } from './http/client.ts';
 import { buildRequest, callEndpoint, sendRequest } from './http/client.ts';
 import { RequestPreview } from './http/preview.ts';
@@ -128,6 +129,7 @@ export function createContext({ world, options, program, say, stream }: ContextO
       retries: retries ?? options.retries ?? defaultRetries,
       maxWaitMs: options.maxWaitMs,
       maxBodyBytes: options.maxBodyBytes,
+      readBody,
       fits,
       strict: options.strict,
       signal: world.signal,

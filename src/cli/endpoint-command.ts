@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Context } from '../context.ts';
 import { type Endpoint, type EndpointsOf, type InputOf, local, type Param, type Params } from '../contract/endpoint.ts';
 import { SotraError, usageError } from '../errors.ts';
+import { pageBatch } from '../http/batch.ts';
 import { moreHint, walkPages } from '../http/paginate.ts';
 import type { AnyView } from '../output/view.ts';
 import type { Command, Result } from './command.ts';
@@ -60,7 +61,8 @@ export function endpointCommand<P extends Params, L extends Params = Record<neve
         await context.world.keepHeapSmall?.();
         const max = typed['max'] as number | undefined;
         const onCut = () => context.note(`There is more: stopped after ${max} items (--max).`);
-        const batches = walkPages({ paging, input: input as Record<string, unknown>, ask, max, onCut });
+        const walk = { paging, input: input as Record<string, unknown>, ask, max, batchOf: pageBatch, onCut };
+        const batches = walkPages(walk);
         return { kind: 'items', batches: counted(batches), view: await view(), ...picture };
       }
       const { data, text } = await ask(input);

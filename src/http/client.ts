@@ -1,11 +1,10 @@
 import type { z } from 'zod';
 import type { Endpoint, InputOf, Params, WireNames } from '../contract/endpoint.ts';
-import { firstIssue } from '../contract/fits.ts';
+import { firstIssue } from '../contract/misfit.ts';
 import { encodeRequest, type WireRequest } from '../contract/request.ts';
 import { SotraError } from '../errors.ts';
 import { DepthError, parseJson } from '../model/json.ts';
 import type { HttpAnswer, HttpRequest, Timing, Transport } from '../world.ts';
-import { readBody } from './body.ts';
 import { headerOf, NetworkFailure, sendError, statusError, type TimeLimits, versionHint } from './failures.ts';
 import { type Failure, retryDelay } from './retry.ts';
 import { hideSecrets, type KeyHiding } from './secrets.ts';
@@ -26,6 +25,12 @@ export interface Caller extends TimeLimits {
   /** The longest `Retry-After` that is obeyed. */
   maxWaitMs: number;
   maxBodyBytes: number;
+  /** The whole body of an answer. Errors: `bad-answer`, also for more than `maxBytes`. */
+  readBody: (
+    body: HttpAnswer['body'],
+    encoding: string | undefined,
+    maxBytes: number,
+  ) => Promise<{ text: string; body: Uint8Array }>;
   /** True only for what the schema surely accepts. */
   fits: (schema: z.ZodType, value: unknown, isLarge?: boolean) => boolean;
   strict: boolean;
@@ -206,7 +211,7 @@ async function attemptOnce(request: HttpRequest, caller: Caller, deadlineMs: num
     const received = await caller.transport.send(request, { timeoutMs, totalMs: deadlineMs - started, signal });
     const { status, timing } = received;
     const encoding = headerOf(received.headers, 'content-encoding');
-    const read = await readBody(received.body, encoding, caller.maxBodyBytes);
+    const read = await caller.readBody(received.body, encoding, caller.maxBodyBytes);
     if (isLarge(read.text)) await pauseIn(caller, deadlineMs);
     const { headers, text, body } = caller.hideKey({ status, headers: received.headers, ...read });
     if (isLarge(text)) await pauseIn(caller, deadlineMs);

@@ -1,4 +1,3 @@
-import { STATUS_CODES } from 'node:http';
 import { type ErrorCode, messageOf, SotraError } from '../errors.ts';
 import { isLoopback } from '../model/http-address.ts';
 import { isObject, tryParseJson } from '../model/json.ts';
@@ -79,6 +78,18 @@ const statusCodes: Record<number, ErrorCode> = {
   429: 'rate-limited',
 };
 
+/** Section 15.4 of RFC 9110. */
+const redirectNames: Readonly<Record<number, string>> = {
+  300: 'Multiple Choices',
+  301: 'Moved Permanently',
+  302: 'Found',
+  303: 'See Other',
+  304: 'Not Modified',
+  305: 'Use Proxy',
+  307: 'Temporary Redirect',
+  308: 'Permanent Redirect',
+};
+
 export interface Refusal {
   request: HttpRequest;
   status: number;
@@ -93,7 +104,7 @@ export function statusError({ request, status, text, headers, requestId, nowMs, 
   const shared = { status, requestId, ...(caller.tellsBody && text !== '' ? { body: hideSecrets(text) } : {}) };
   if (status < 400) {
     const to = headerOf(headers, 'location');
-    const what = `${status} ${STATUS_CODES[status] ?? ''}`.trim();
+    const what = `${status} ${redirectNames[status] ?? ''}`.trim();
     const message = to === undefined ? `answered ${what}, without an address to go to` : `redirects to ${to}`;
     return new SotraError('redirect', `${request.url.origin} ${message}`, {
       ...shared,

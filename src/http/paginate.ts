@@ -3,7 +3,6 @@ import { SotraError } from '../errors.ts';
 import { parseTime } from '../model/duration.ts';
 import { isObject } from '../model/json.ts';
 import type { Answer } from './client.ts';
-import { itemBytes, itemLines } from './item-lines.ts';
 
 type Input = Readonly<Record<string, unknown>>;
 
@@ -14,6 +13,8 @@ export interface Walk {
   input: Input;
   ask: AskPage;
   max: number | undefined;
+  /** What is made of the wanted items of a page; default: nothing else. */
+  batchOf?: (items: readonly unknown[], page: Page) => readonly unknown[];
   /** Called when `max` cuts the list short. */
   onCut: () => void;
 }
@@ -22,57 +23,30 @@ export interface Walk {
  * The items of all pages, in the service's order, a batch a page; two pages are held at most. Errors: those of the call; `contract` when
  * a page, cursor or link comes twice; `redirect` for a link to another origin.
  */
-export async function* walkPages({ paging, input, ask, max, onCut }: Walk): AsyncGenerator<readonly unknown[]> {
+export async function* walkPages({
+  paging,
+  input,
+  ask,
+  max,
+  batchOf = (items) => items,
+  onCut,
+}: Walk): AsyncGenerator<readonly unknown[]> {
   let left = max ?? Number.POSITIVE_INFINITY;
   for await (const page of pagesOf(paging, input, ask, left)) {
     const { items, more } = page;
-    yield withLines(items.length > left ? items.slice(0, left) : items, page);
+    yield batchOf(items.length > left ? items.slice(0, left) : items, page);
     if (items.length > left || (items.length === left && more)) onCut();
     left -= items.length;
     if (left <= 0) return;
   }
 }
 
-/** A batch that also has its items as lines of JSON. */
-type LinedBatch = readonly unknown[] & Pick<Page, 'lines' | 'bytes'>;
-
-function withLines(items: readonly unknown[], { lines, bytes }: Pick<Page, 'lines' | 'bytes'>): LinedBatch {
-  return Object.defineProperties([...items], {
-    lines: { value: () => lines?.(items.length) },
-    bytes: { value: () => bytes?.(items.length) },
-  });
-}
-
-/** A batch with its lines of JSON. */
-export function linedBatch(
-  items: readonly unknown[],
-  lines: (count: number) => string | undefined,
-): readonly unknown[] {
-  return withLines(items, { lines });
-}
-
-/** A batch as one line of JSON an item, exactly as received; `undefined` for batches without lines. */
-export function linesOf(batch: readonly unknown[]): string | undefined {
-  return (batch as LinedBatch).lines?.(batch.length);
-}
-
-/** The JSON of each item of a batch, as received where that is known. */
-export function textsOf(batch: readonly unknown[]): readonly string[] {
-  const lines = linesOf(batch);
-  if (lines === undefined) return batch.map((item) => JSON.stringify(item ?? null));
-  return lines.split('\n').slice(0, -1);
-}
-
-/** The same as bytes that are safe for a terminal, where that is faster; call it once. */
-export function bytesOf(batch: readonly unknown[]): Uint8Array | undefined {
-  return (batch as LinedBatch).bytes?.(batch.length);
-}
-
-interface Page {
+/** The items of one answer. */
+export interface Page {
   items: readonly unknown[];
   more: boolean;
-  lines?: (count: number) => string | undefined;
-  bytes?: (count: number) => Uint8Array | undefined;
+  /** The answer and the key of its list, where its lines can be had from it. */
+  source?: { text: string; body?: Uint8Array; key: string | undefined };
 }
 
 async function* pagesOf(paging: Paging, input: Input, ask: AskPage, wanted: number): AsyncGenerator<Page> {
@@ -113,12 +87,7 @@ async function* numberedPages(
       const more = items.length >= size;
       const depth = page - first < longListPages ? 1 : 2;
       while (more && ahead.length < depth && left > ahead.length * size) ahead.push(askFor(page + ahead.length + 1));
-      yield {
-        items,
-        more,
-        lines: (count) => itemLines(text, listKey(data), count),
-        bytes: (count) => itemBytes({ text, body, items }, count),
-      };
+      yield { items, more, source: { text, body, key: listKey(data) } };
       if (!more) return;
       page += 1;
     }
@@ -145,7 +114,7 @@ async function* linkedPages(
     const items = all.slice(0, way === 'older' ? countSince(all, since) : all.length);
     const next = items.length < all.length ? undefined : nextOf(paging, way, answer.data);
     const { text } = answer;
-    yield { items, more: next !== undefined, lines: (count) => itemLines(text, paging.items, count) };
+    yield { items, more: next !== undefined, source: { text, key: paging.items } };
     if (next === undefined) return;
     const step = `${next.kind} ${next.text}`;
     if (seen.has(step)) throw repeated(step);

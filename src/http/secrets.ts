@@ -82,7 +82,9 @@ function hideIn<T extends KeyedAnswer>(answer: T, hideAny: Hide, hideExact: Hide
   );
   const isDone = answer.status >= 200 && answer.status < 300;
   const text = (isDone ? hideExact : hideAny)(answer.text);
-  return text === answer.text ? { ...answer, headers } : { ...answer, headers, text, body: Buffer.from(text) };
+  return text === answer.text
+    ? { ...answer, headers }
+    : { ...answer, headers, text, body: new TextEncoder().encode(text) };
 }
 
 /** Hides a key in any spelling, also where the text ends inside it. */
@@ -118,16 +120,20 @@ function blot(text: string, places: readonly Place[]): string {
 
 /** Patterns for the bytes of the key in hex and, at each of the three offsets, base64; longer ones first. */
 function codesOf(key: string): string[] {
-  const bytes = Buffer.from(key);
+  const bytes = new TextEncoder().encode(key);
   const base64 = [0, 1, 2].map((before) => {
-    const text = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64');
+    const text = btoa('\0'.repeat(before) + String.fromCharCode(...bytes));
     return text.slice(Math.ceil((before * 8) / 6), Math.floor(((before + bytes.length) * 8) / 6));
   });
   const base64Url = base64.map((text) => text.replaceAll('+', '-').replaceAll('/', '_'));
-  const codes = [bytes.toString('hex'), ...base64, ...base64Url].map((code) =>
+  const codes = [hexOf(bytes), ...base64, ...base64Url].map((code) =>
     [...code].map((digit) => codeSpellings[digit] ?? digit).join(''),
   );
   return [...new Set(codes)].sort((a, b) => b.length - a.length);
+}
+
+function hexOf(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 const codeSpellings: Readonly<Record<string, string>> = { '/': '(?:\\\\?\\/|%2f)', '+': '(?:\\+|%2b|\\\\u002b)' };

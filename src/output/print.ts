@@ -1,7 +1,7 @@
 import type { Result } from '../cli/command.ts';
 import type { Format, GlobalOptions } from '../cli/globals.ts';
 import { usageError } from '../errors.ts';
-import { bytesOf, linesOf, textsOf } from '../http/paginate.ts';
+import { bytesOf, linesOf, textsOf } from '../http/batch.ts';
 import { curlLine, describeRequest, type RequestPreview, requestObject } from '../http/preview.ts';
 import { hideSecrets } from '../http/secrets.ts';
 import type { Io, Sink } from '../world.ts';

@@ -38,7 +38,7 @@ const rules: readonly { room: string; may: string; types?: string; not?: string 
   { room: 'files', may: 'files/ model/ errors.ts world.ts' },
   { room: 'settings', may: 'settings/ files/ model/ errors.ts world.ts', types: 'contract/ context.ts' },
   { room: 'keys', may: 'keys/ cli/ contract/ files/ model/ output/ settings/ context.ts errors.ts' },
-  { room: 'cli', may: 'cli/ contract/ http/paginate.ts model/ errors.ts', types: 'output/ context.ts' },
+  { room: 'cli', may: 'cli/ contract/ http/paginate.ts http/batch.ts model/ errors.ts', types: 'output/ context.ts' },
   {
     room: 'sandbox',
     may: 'sandbox/ contract/ files/ model/ resources/routes.ts errors.ts world.ts',

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineEndpoint, inPath } from '../../../src/contract/endpoint.ts';
+import { readBody } from '../../../src/http/body.ts';
 import {
   buildRequest,
   type CallEvent,
@@ -43,6 +44,7 @@ function calling(steps: readonly Step[], changes: Partial<Caller> = {}) {
     retries: 2,
     maxWaitMs: 60_000,
     maxBodyBytes: 1000,
+    readBody,
     timeoutMs: 5000,
     maxTimeMs: 600_000,
     fits: () => false,

@@ -1,15 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Paging } from '../../../src/contract/endpoint.ts';
-import {
-  bytesOf,
-  linedBatch,
-  linesOf,
-  listKey,
-  moreHint,
-  textsOf,
-  type Walk,
-  walkPages,
-} from '../../../src/http/paginate.ts';
+import { bytesOf, linedBatch, linesOf, pageBatch, textsOf } from '../../../src/http/batch.ts';
+import { listKey, moreHint, type Walk, walkPages } from '../../../src/http/paginate.ts';
 
 const limited: Paging = { kind: 'limit', size: 'limit', defaultSize: 2, maxSize: 5 };
 const numbered: Paging = { kind: 'page', page: 'page', size: 'limit', defaultSize: 2, maxSize: 3 };
@@ -37,7 +29,7 @@ async function walk(paging: Paging, pages: readonly string[], more: Partial<Omit
     cuts += 1;
   };
   const batches: (readonly unknown[])[] = [];
-  const walking = walkPages({ paging, input: {}, ask, max: undefined, onCut, ...more });
+  const walking = walkPages({ paging, input: {}, ask, max: undefined, batchOf: pageBatch, onCut, ...more });
   const failure = await (async () => {
     for await (const batch of walking) batches.push(batch);
   })().catch((error: Error) => error);
