@@ -283,7 +283,7 @@ _sotra_values() {
   'request 1') echo 'GET POST PUT PATCH DELETE' ;;
   'probe --columns') echo 'parameter assumed verdict name evidence source @list' ;;
   'commands --columns') echo 'command endpoint source summary @list' ;;
-  'help 1') echo 'exit-codes environment formatting signing webhooks' ;;
+  'help 1') echo 'exit-codes environment formatting signing webhooks agents' ;;
   *' --context') echo @contexts ;;
   *' --format') echo 'table json ndjson csv tsv md' ;;
   *' --trace-file') echo '@files' ;;

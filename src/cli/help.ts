@@ -1,6 +1,7 @@
 import { describeKind } from '../contract/kind.ts';
 import { exitMeanings } from '../errors.ts';
 import { globalFlags, takenFlags } from './globals.ts';
+import { inputSchemaOf, type JsonSchema } from './input-schema.ts';
 import type { ColumnOutline, Field, Outline } from './outline.ts';
 
 export type Line = readonly [label: string, says: string];
@@ -16,7 +17,7 @@ export function helpText(
 ): string | undefined {
   const under = outlines.filter((outline) => words.every((word, index) => outline.words[index] === word));
   if (under.length === 0) return undefined;
-  if (json) return `${JSON.stringify({ commands: under.map(entryOf) }, null, 2)}\n`;
+  if (json) return `${JSON.stringify(commandTree(under), null, 2)}\n`;
   if (words.length === 0) return programHelp(outlines, width);
   const exact = under.find((outline) => outline.words.length === words.length);
   return exact === undefined ? groupHelp(words, under, width) : commandHelp(exact, width);
@@ -190,6 +191,16 @@ export function wrapProse(text: string, width: number): string[] {
   });
 }
 
+/** Commands as `commands --json` lists them. `schemaVersion` counts the changes that a reader has to know of. */
+export interface CommandTree {
+  schemaVersion: 1;
+  commands: CommandEntry[];
+}
+
+export function commandTree(outlines: readonly Outline[]): CommandTree {
+  return { schemaVersion: 1, commands: outlines.map(entryOf) };
+}
+
 /** One command as `commands --json` lists it. */
 export interface CommandEntry {
   command: string;
@@ -197,12 +208,16 @@ export interface CommandEntry {
   /** `null` for commands of the tool. */
   endpoint: { method: string; path: string; source: string; deprecated: string | null } | null;
   inputs: InputEntry[];
+  /** JSON Schema of an object that holds the inputs by their keys. */
+  inputSchema: JsonSchema;
   globalFlags: string[];
   exitCodes: number[];
   examples: { argv: string; says: string }[];
 }
 
 interface InputEntry {
+  /** Its name in `inputSchema`. */
+  key: string;
   /** `--limit` or `<address>`. */
   label: string;
   help: string;
@@ -217,13 +232,14 @@ interface InputEntry {
   source: string;
 }
 
-export function entryOf(outline: Outline): CommandEntry {
+function entryOf(outline: Outline): CommandEntry {
   const { words, summary, endpoint, fields, exitCodes, examples } = outline;
   return {
     command: words.join(' '),
     summary,
     endpoint: endpoint === undefined ? null : { ...endpoint, deprecated: endpoint.deprecated ?? null },
-    inputs: fields.map(({ label, kind, help, source }) => ({
+    inputs: fields.map(({ key, label, kind, help, source }) => ({
+      key,
       label,
       help,
       type: kind.type,
@@ -235,6 +251,7 @@ export function entryOf(outline: Outline): CommandEntry {
       max: kind.max ?? null,
       source,
     })),
+    inputSchema: inputSchemaOf(fields),
     globalFlags: takenFlags(outline).map(({ flag }) => `--${flag}`),
     exitCodes: [0, 1, 2, ...exitCodes],
     examples: [...examples],

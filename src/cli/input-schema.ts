@@ -1,0 +1,52 @@
+import type { Kind } from '../contract/kind.ts';
+import type { Field } from './outline.ts';
+
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** The JSON Schema of an object of these inputs, by their keys. Sources of types and ranges: the schemas of the parameters. */
+export function inputSchemaOf(fields: readonly Field[]): JsonSchema {
+  const required = fields.filter(({ kind }) => !kind.optional).map(({ key }) => key);
+  return {
+    type: 'object',
+    properties: Object.fromEntries(fields.map((field) => [field.key, fieldSchemaOf(field)])),
+    ...(required.length === 0 ? {} : { required }),
+    additionalProperties: false,
+  };
+}
+
+function fieldSchemaOf({ kind, help, serviceDefault }: Field): JsonSchema {
+  const description = serviceDefault === undefined ? help : `${help}; default: ${serviceDefault}`;
+  const schema = kind.list
+    ? { type: 'array', items: itemSchemaOf(kind), ...(kind.maxItems === undefined ? {} : { maxItems: kind.maxItems }) }
+    : itemSchemaOf(kind);
+  return { ...(kind.nullable ? orNull(schema) : schema), description };
+}
+
+function itemSchemaOf({ type, choices, numeric, min, max, minLength, maxLength }: Kind): JsonSchema {
+  switch (type) {
+    case 'choice':
+      return numeric ? { type: 'number', enum: choices.map(Number) } : { type: 'string', enum: choices };
+    case 'integer':
+    case 'number':
+      return { type, ...defined({ minimum: min, maximum: max }) };
+    case 'boolean':
+      return { type };
+    case 'json':
+      return {};
+    default:
+      return { type: 'string', ...defined({ minLength, maxLength }) };
+  }
+}
+
+function orNull(schema: JsonSchema): JsonSchema {
+  const { type, enum: choices } = schema;
+  return {
+    ...schema,
+    ...(type === undefined ? {} : { type: [type, 'null'] }),
+    ...(Array.isArray(choices) ? { enum: [...choices, null] } : {}),
+  };
+}
+
+function defined(keywords: Readonly<Record<string, number | undefined>>): JsonSchema {
+  return Object.fromEntries(Object.entries(keywords).filter(([, value]) => value !== undefined));
+}
