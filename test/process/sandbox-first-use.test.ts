@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -41,8 +41,17 @@ test.each(some([0, 5, 10, 20, 40, 60], 2))(
     child.kill('SIGKILL');
     await ended;
     expect(await tradesIn(folder)).toBe(2508);
+    expect(readdirSync(folder).filter((name) => name.includes('demo'))).toEqual([]);
   },
 );
+
+test('what a process that was killed unpacked is removed when the world is made; a file of another name stays', async () => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, 'sandbox.db-demo-0a1b2c3d-0000-4000-8000-000000000000.tmp'), 'half');
+  writeFileSync(join(folder, 'other.db-demo-1.tmp'), 'mine');
+  expect(await tradesIn(folder)).toBe(2508);
+  expect(readdirSync(folder).filter((name) => name.includes('demo'))).toEqual(['other.db-demo-1.tmp']);
+});
 
 test('a disk that fills up while the world is made is exit 3 and says so; with room again it is made', async () => {
   const folder = temporaryFolder();

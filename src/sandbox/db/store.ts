@@ -1,4 +1,4 @@
-import { closeSync, constants, mkdirSync } from 'node:fs';
+import { closeSync, constants, fstatSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Libsql from 'libsql';
 import { SotraError } from '../../errors.ts';
@@ -81,7 +81,11 @@ export function openDb(file: string, { replace = false } = {}): Db {
 /** It holds the secrets of webhooks: nobody else may read it, wherever it lies. SQLite gives the files beside it the same mode. */
 function makeFile(file: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  closeSync(openStateFile(file, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT));
+  const handle = openStateFile(file, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT);
+  const { size } = fstatSync(handle);
+  closeSync(handle);
+  // SQLite takes a file that is smaller than its smallest page for an empty one, and overwrites it.
+  if (size > 0 && size < 512) throw new Error('file is not a database');
 }
 
 /** SQLite's busy timeout holds for reads and writes, and not for this change, which several processes may make at once to a new file. */

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { brotliDecompressSync } from 'node:zlib';
 import { parseJson } from '../../model/json.ts';
@@ -21,48 +23,63 @@ export type WorldKind = 'demo' | 'empty';
 /** Fills a new database with a world, once; a database that has one is left alone. Safe with several processes. */
 export function ensureWorld(db: Db, realNowMs: number, kind: WorldKind): void {
   if (getMeta(db, 'world') !== undefined) return;
-  withDemo(db, kind, () => {
-    if (getMeta(db, 'world') === undefined) fill(db, realNowMs, kind);
+  withDemo(db, (attach) => {
+    if (getMeta(db, 'world') === undefined) fill(db, realNowMs, kind, attach);
   });
 }
 
 /** Replaces all that a database holds by a new world; the clock is stopped at `frozenMs`, or runs where it is absent. */
 export function resetWorld(db: Db, realNowMs: number, kind: WorldKind, frozenMs?: number): void {
-  withDemo(db, kind, () => {
+  withDemo(db, (attach) => {
     for (const table of ['meta', 'partner', ...worldTables]) db.run(`DELETE FROM ${table}`);
     if (frozenMs !== undefined) freezeClock(db, frozenMs);
-    fill(db, realNowMs, kind);
+    fill(db, realNowMs, kind, attach);
   });
 }
 
 /** The demo world, which the build writes packed to dist/; sources that a test runs lie elsewhere. */
 const demoUrl = new URL(import.meta.url.endsWith('.ts') ? '../../../dist/demo.db.br' : 'demo.db.br', import.meta.url);
 
-/** Runs `act` in a transaction, with the demo world attached where it is wanted. */
-function withDemo(db: Db, kind: WorldKind, act: () => void): void {
-  if (kind === 'empty') {
-    db.transaction(act);
-    return;
-  }
-  const file = `${db.file}-demo-${randomUUID()}.tmp`;
-  try {
+/** Runs `act` in a transaction, where it may attach the demo world, unpacked beside the database. */
+function withDemo(db: Db, act: (attach: () => void) => void): void {
+  const start = `${db.file === ':memory:' ? join(tmpdir(), 'sotra') : db.file}-demo-`;
+  const file = `${start}${randomUUID()}.tmp`;
+  let isAttached = false;
+  const attach = () => {
+    // The database is ours: what lies there was left by a process that was killed.
+    if (db.file !== ':memory:')
+      for (const name of readdirSync(dirname(file)))
+        if (name.startsWith(basename(start)) && name.endsWith('.tmp')) rmSync(join(dirname(file), name));
     writeFileSync(file, brotliDecompressSync(readFileSync(demoUrl)), { mode: 0o600 });
     db.run('ATTACH ? AS demo', [`${pathToFileURL(file).href}?mode=ro&immutable=1`]);
-    try {
-      db.transaction(act);
-    } finally {
-      db.run('DETACH demo');
-    }
+    isAttached = true;
+    removeOpen(file);
+  };
+  try {
+    db.transaction(() => act(attach));
   } finally {
+    if (isAttached) db.run('DETACH demo');
     rmSync(file, { force: true });
   }
 }
 
-function fill(db: Db, realNowMs: number, kind: WorldKind): void {
+/** Removes a file that is still read, so that a kill leaves nothing behind; Windows refuses. */
+function removeOpen(file: string): void {
+  try {
+    rmSync(file);
+  } catch {
+    // It is removed once it is closed.
+  }
+}
+
+function fill(db: Db, realNowMs: number, kind: WorldKind, attachDemo: () => void): void {
   for (const { id, key, suffix } of sandboxPartners)
     db.run('INSERT INTO partner (id, key, suffix) VALUES (?, ?, ?)', [id, key, suffix]);
   setMeta(db, 'world', kind);
-  if (kind === 'demo') copyDemo(db, sandboxNow(db, realNowMs));
+  if (kind === 'demo') {
+    attachDemo();
+    copyDemo(db, sandboxNow(db, realNowMs));
+  }
   setMeta(db, 'world.counts', JSON.stringify(countOwn(db)));
 }
 
