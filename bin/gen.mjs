@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { rolldown } from 'rolldown';
 
 const root = new URL('../', import.meta.url);
 const pathOf = (name) => fileURLToPath(new URL(name, root));
@@ -14,8 +15,11 @@ function sotra(...argv) {
   return stdout;
 }
 
-const { completionsOf, outlineAll } = await import(new URL('dist/program.cjs', root).href);
-const completions = await completionsOf(await outlineAll());
+const maker = await rolldown({ input: pathOf('bin/completions/scripts.ts'), platform: 'node' });
+const file = pathOf('node_modules/.cache/completions.cjs');
+await maker.write({ file, format: 'cjs' });
+const { completionScripts } = await import(file);
+const completions = completionScripts(JSON.parse(readFileSync(pathOf('dist/outlines.json'), 'utf8')));
 
 // As the formatter of the project writes it, so that a hand's touch shows.
 function formatted(name, text) {

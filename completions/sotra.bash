@@ -284,7 +284,7 @@ _sotra_values() {
   'probe --columns') echo 'parameter assumed verdict name evidence source @list' ;;
   'commands --columns') echo 'command endpoint source summary @list' ;;
   'help 1') echo 'exit-codes environment formatting signing webhooks agents' ;;
-  *' --context') echo @contexts ;;
+  *' --context') echo '@contexts' ;;
   *' --format') echo 'table json ndjson csv tsv md' ;;
   *' --trace-file') echo '@files' ;;
   esac

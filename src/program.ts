@@ -1,5 +1,5 @@
 import type { Command, Program } from './cli/command.ts';
-import type { Outline, Shell } from './cli/outline.ts';
+import type { Outline } from './cli/outline.ts';
 
 interface Commands {
   commands: readonly Command[];
@@ -62,18 +62,4 @@ export async function outlineAll(): Promise<readonly ModuleOutline[]> {
     return nounA - nounB || idA - idB;
   };
   return (await Promise.all(outlined)).sort(before);
-}
-
-/**
- * The completion script of each shell: commands, flags and values as fixed text; only names of contexts and aliases are asked of the
- * program.
- */
-export async function completionsOf(outlines: readonly Outline[]): Promise<Record<Shell, string>> {
-  const tree = (await import('./cli/completion-tree.ts')).commandTree(outlines);
-  return {
-    bash: (await import('./cli/complete-bash.ts')).bashScript(tree),
-    zsh: (await import('./cli/complete-zsh.ts')).zshScript(tree),
-    fish: (await import('./cli/complete-fish.ts')).fishScript(tree),
-    powershell: (await import('./cli/complete-powershell.ts')).powershellScript(tree),
-  };
 }

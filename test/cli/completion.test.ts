@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { commandTree } from '../../src/cli/completion-tree.ts';
+import { commandTree } from '../../bin/completions/tree.ts';
 import { outlineAll } from '../../src/program.ts';
 import { run, temporaryFolder } from '../support/harness.ts';
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { onTestFinished } from 'vitest';
-import { completionsOf, outlineAll, programOf } from '../../src/program.ts';
+import { outlineAll, programOf } from '../../src/program.ts';
 import { run as runProgram } from '../../src/run.ts';
 import { openSandbox } from '../../src/sandbox/open.ts';
 import type { Sink, Transport, World } from '../../src/world.ts';
@@ -14,13 +14,8 @@ import type { Sink, Transport, World } from '../../src/world.ts';
 /** The program, described as by the build, or from its sources where nothing was built (`npm run mutate`); made when it is first run. */
 const program = (async () => {
   const built = 'dist/outlines.json';
-  if (!existsSync(built)) {
-    const outlines = await outlineAll();
-    const completions = await completionsOf(outlines);
-    return programOf(outlines, async (shell) => completions[shell]);
-  }
   const scripts = { bash: 'sotra.bash', zsh: '_sotra', fish: 'sotra.fish', powershell: 'sotra.ps1' };
-  return programOf(JSON.parse(readFileSync(built, 'utf8')), async (shell) =>
+  return programOf(existsSync(built) ? JSON.parse(readFileSync(built, 'utf8')) : await outlineAll(), async (shell) =>
     readFileSync(`completions/${scripts[shell]}`, 'utf8'),
   );
 })();

@@ -1,5 +1,5 @@
-import { formats, globalFlags } from './globals.ts';
-import type { Field, Outline } from './outline.ts';
+import { formats, globalFlags } from '../../src/cli/globals.ts';
+import type { Field, Outline } from '../../src/cli/outline.ts';
 
 /** What can be typed in one place of a command line. */
 export interface Slot {
@@ -25,10 +25,15 @@ export interface TreeNode {
   /** Its words; empty for the program. */
   path: string;
   children: readonly { word: string; help: string }[];
+  /** Without global flags. */
   flags: readonly TreeFlag[];
+  /** `--columns`, with those of this command. */
+  columns: readonly TreeFlag[];
   /** Positional, in order; the last repeats if `rest`. */
   arguments: readonly Slot[];
   rest: boolean;
+  /** Where a value is typed: after a flag, or as the argument of a number, counted from 1; `rest`: also as later ones. */
+  places: readonly (Slot & { at: string; rest: boolean })[];
 }
 
 export interface CommandTree {
@@ -48,8 +53,11 @@ export function commandTree(commands: readonly Outline[]): CommandTree {
   const nodes = [...groups.map((path) => groupNode(path, commands)), ...commands.map(commandNode)];
   const globals = globalFlags.map(globalFlag);
   const valued = [...globals, ...nodes.flatMap((node) => node.flags)].filter((flag) => flag.takesValue);
-  const spelled = valued.flatMap(({ flag, short }) => (short === undefined ? [flag] : [flag, short]));
-  return { nodes, globals, valued: [...new Set(spelled)].sort() };
+  return { nodes, globals, valued: [...new Set(valued.flatMap(spellings))].sort() };
+}
+
+function spellings({ flag, short }: { flag: string; short?: string }): string[] {
+  return short === undefined ? [flag] : [flag, short];
 }
 
 function groupNode(path: string, commands: readonly Outline[]): TreeNode {
@@ -62,25 +70,40 @@ function groupNode(path: string, commands: readonly Outline[]): TreeNode {
       ? (own[0]?.summary ?? '')
       : own.map(({ words: all }) => all.slice(depth + 1).join(' ')).join(', ');
   };
-  return { path, children: words.map((word) => ({ word, help: help(word) })), flags: [], arguments: [], rest: false };
+  return {
+    path,
+    children: words.map((word) => ({ word, help: help(word) })),
+    flags: [],
+    columns: [],
+    arguments: [],
+    rest: false,
+    places: [],
+  };
 }
 
 function commandNode(command: Outline): TreeNode {
   const { fields } = command;
   const positional = fields.filter((field) => field.positional);
-  const columns = command.columns.map(({ key }) => key);
+  const values = command.columns.map(({ key }) => key);
   const isOwn = ({ positional: isArgument, flag }: Field) =>
     !isArgument && globalFlags.every((global) => global.flag !== flag);
   const flags = fields.filter(isOwn).map(commandFlag);
-  const columnsFlag = globalFlags.find(({ key }) => key === 'columns');
-  if (columns.length > 0 && columnsFlag !== undefined)
-    flags.push({ ...globalFlag(columnsFlag), values: columns, list: true });
+  const slots = positional.map((field) => slotOf(field, command));
+  const rest = positional.at(-1)?.kind.list ?? false;
+  const columns = globalFlags.flatMap((flag) =>
+    flag.key === 'columns' && values.length > 0 ? [{ ...globalFlag(flag), values, list: true }] : [],
+  );
   return {
     path: command.words.join(' '),
     children: [],
     flags,
-    arguments: positional.map((field) => slotOf(field, command)),
-    rest: positional.at(-1)?.kind.list ?? false,
+    columns,
+    arguments: slots,
+    rest,
+    places: [
+      ...[...flags, ...columns].flatMap((flag) => spellings(flag).map((at) => ({ ...flag, at, rest: false }))),
+      ...slots.map((slot, index) => ({ ...slot, at: String(index + 1), rest: rest && index === slots.length - 1 })),
+    ],
   };
 }
 
@@ -104,4 +127,17 @@ function globalFlag({ key, flag, value, help }: (typeof globalFlags)[number]): T
       ? { ...plain, names: 'contexts' }
       : { ...plain, values: key === 'format' ? formats : [], file: /file$/.test(flag) };
   return { ...slot, flag: `--${flag}`, help, takesValue: value !== undefined };
+}
+
+/** The cases of a shell that match a command and a place in it; `caseOf` writes one, or nothing for a place without values. */
+export function valueCases(
+  { nodes, globals }: Pick<CommandTree, 'nodes' | 'globals'>,
+  caseOf: (pattern: string, slot: Slot) => string[],
+): string[] {
+  return [
+    ...nodes.flatMap(({ path, places }) =>
+      places.flatMap((slot) => caseOf(slot.rest ? `'${path} '[${slot.at}-9]*` : `'${path} ${slot.at}'`, slot)),
+    ),
+    ...globals.flatMap((slot) => caseOf(`*' ${slot.flag}'`, slot)),
+  ];
 }

@@ -1,4 +1,4 @@
-import type { CommandTree, Slot, TreeFlag, TreeNode } from './completion-tree.ts';
+import { type CommandTree, type Slot, type TreeNode, valueCases } from './tree.ts';
 
 /** The completion script for zsh 5: a file `_sotra` in $fpath, or sourced. */
 export function zshScript({ nodes, globals, valued }: CommandTree): string {
@@ -20,12 +20,7 @@ ${nodes.flatMap(flagsCase).join('\n')}
 # Sets values, names, file and list for a place: \`<command> --flag\`, or \`<command> 1\` for the first argument.
 _sotra_values() {
   case "$1" in
-${nodes.flatMap(valueCases).join('\n')}
-  *' --context') names=contexts ;;
-${globals
-  .filter(({ names }) => names === undefined)
-  .flatMap((slot) => valueCase(`*' ${slot.flag}'`, slot))
-  .join('\n')}
+${valueCases({ nodes, globals }, valueCase).join('\n')}
   esac
 }
 
@@ -118,23 +113,8 @@ function childrenCase({ path, children }: TreeNode): string[] {
 }
 
 function flagsCase({ path, flags }: TreeNode): string[] {
-  const own = flags.filter(({ flag }) => flag !== '--columns');
-  return own.length === 0
-    ? []
-    : [`  '${path}') flags=(${own.map((flag: TreeFlag) => describe(flag.flag, flag.help)).join(' ')}) ;;`];
-}
-
-function valueCases({ path, flags, arguments: slots, rest }: TreeNode): string[] {
-  return [
-    ...flags.flatMap((slot) => [
-      ...valueCase(`'${path} ${slot.flag}'`, slot),
-      ...(slot.short === undefined ? [] : valueCase(`'${path} ${slot.short}'`, slot)),
-    ]),
-    ...slots.flatMap((slot, index) => {
-      const isRest = rest && index === slots.length - 1;
-      return valueCase(isRest ? `'${path} '[${index + 1}-9]*` : `'${path} ${index + 1}'`, slot);
-    }),
-  ];
+  if (flags.length === 0) return [];
+  return [`  '${path}') flags=(${flags.map(({ flag, help }) => describe(flag, help)).join(' ')}) ;;`];
 }
 
 function valueCase(pattern: string, { values, names, file, list }: Slot): string[] {

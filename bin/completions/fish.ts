@@ -1,4 +1,4 @@
-import type { CommandTree, Slot, TreeFlag, TreeNode } from './completion-tree.ts';
+import type { CommandTree, Slot, TreeFlag, TreeNode } from './tree.ts';
 
 /** The completion script for fish 3. */
 export function fishScript({ nodes, globals, valued }: CommandTree): string {
@@ -63,12 +63,12 @@ ${nodes.flatMap(nodeLines).join('\n')}
 `;
 }
 
-function nodeLines({ path, children, flags, arguments: slots, rest }: TreeNode): string[] {
+function nodeLines({ path, children, flags, columns, arguments: slots, rest }: TreeNode): string[] {
   const at = path === '' ? '' : ` ${path}`;
   const here = ['-n', quote(`__sotra_at "${at}"`)];
   return [
     ...children.map(({ word, help }) => ['complete -c sotra', ...here, '-a', quote(word), '-d', quote(help)].join(' ')),
-    ...flags.map((flag) => flagLine(here, flag)),
+    ...[...flags, ...columns].map((flag) => flagLine(here, flag)),
     ...slots.flatMap((slot, index) => {
       const last = rest && index === slots.length - 1 ? 999 : index + 1;
       const offers = slot.file ? ['-F'] : offersOf(slot);

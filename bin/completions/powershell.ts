@@ -1,4 +1,4 @@
-import type { CommandTree, Slot, TreeNode } from './completion-tree.ts';
+import type { CommandTree, Slot, TreeNode } from './tree.ts';
 
 /** The completion script for PowerShell 5.1 and 7. */
 export function powershellScript({ nodes, globals, valued }: CommandTree): string {
@@ -82,23 +82,13 @@ function childrenLine({ path, children }: TreeNode): string[] {
 }
 
 function flagsLine({ path, flags }: TreeNode): string[] {
-  const own = flags.filter(({ flag }) => flag !== '--columns');
-  if (own.length === 0) return [];
-  return [
-    `    ${quote(path)} = [ordered]@{ ${own.map(({ flag, help }) => `${quote(flag)} = ${quote(help)}`).join('; ')} }`,
-  ];
+  if (flags.length === 0) return [];
+  const words = flags.map(({ flag, help }) => `${quote(flag)} = ${quote(help)}`);
+  return [`    ${quote(path)} = [ordered]@{ ${words.join('; ')} }`];
 }
 
-function valueLines({ path, flags, arguments: slots, rest }: TreeNode): string[] {
-  return [
-    ...flags.flatMap((slot) => [
-      ...valueLine(`${path} ${slot.flag}`, slot),
-      ...(slot.short === undefined ? [] : valueLine(`${path} ${slot.short}`, slot)),
-    ]),
-    ...slots.flatMap((slot, index) =>
-      valueLine(`${path} ${index + 1}${rest && index === slots.length - 1 ? '+' : ''}`, slot),
-    ),
-  ];
+function valueLines({ path, places }: TreeNode): string[] {
+  return places.flatMap((slot) => valueLine(`${path} ${slot.at}${slot.rest ? '+' : ''}`, slot));
 }
 
 function valueLine(place: string, { values, names, list }: Slot): string[] {

@@ -1,4 +1,4 @@
-import type { CommandTree, Slot, TreeNode } from './completion-tree.ts';
+import { type CommandTree, type Slot, type TreeNode, valueCases } from './tree.ts';
 
 /** The completion script for bash 3.2 and newer. */
 export function bashScript({ nodes, globals, valued }: CommandTree): string {
@@ -22,12 +22,7 @@ ${nodes.flatMap(flagsCase).join('\n')}
 # What may stand in a place: \`<command> --flag\`, or \`<command> 1\` for the first argument.
 _sotra_values() {
   case "$1" in
-${nodes.flatMap(valueCases).join('\n')}
-  *' --context') echo @contexts ;;
-${globals
-  .filter(({ names }) => names === undefined)
-  .flatMap((slot) => valueCase(`*' ${slot.flag}'`, slot))
-  .join('\n')}
+${valueCases({ nodes, globals }, valueCase).join('\n')}
   esac
 }
 
@@ -111,21 +106,7 @@ function childrenCase({ path, children }: TreeNode): string[] {
 }
 
 function flagsCase({ path, flags }: TreeNode): string[] {
-  const names = flags.filter(({ flag }) => flag !== '--columns').map(({ flag }) => flag);
-  return names.length === 0 ? [] : [`  '${path}') echo '${names.join(' ')}' ;;`];
-}
-
-function valueCases({ path, flags, arguments: slots, rest }: TreeNode): string[] {
-  return [
-    ...flags.flatMap((slot) => [
-      ...valueCase(`'${path} ${slot.flag}'`, slot),
-      ...(slot.short === undefined ? [] : valueCase(`'${path} ${slot.short}'`, slot)),
-    ]),
-    ...slots.flatMap((slot, index) => {
-      const isRest = rest && index === slots.length - 1;
-      return valueCase(isRest ? `'${path} '[${index + 1}-9]*` : `'${path} ${index + 1}'`, slot);
-    }),
-  ];
+  return flags.length === 0 ? [] : [`  '${path}') echo '${flags.map(({ flag }) => flag).join(' ')}' ;;`];
 }
 
 function valueCase(pattern: string, { values, names, file, list }: Slot): string[] {

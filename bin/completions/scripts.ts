@@ -1,0 +1,15 @@
+import type { Outline, Shell } from '../../src/cli/outline.ts';
+import { bashScript } from './bash.ts';
+import { fishScript } from './fish.ts';
+import { powershellScript } from './powershell.ts';
+import { commandTree } from './tree.ts';
+import { zshScript } from './zsh.ts';
+
+/**
+ * The completion script of each shell: commands, flags and values as fixed text; only names of contexts and aliases are asked of the
+ * program.
+ */
+export function completionScripts(outlines: readonly Outline[]): Record<Shell, string> {
+  const tree = commandTree(outlines);
+  return { bash: bashScript(tree), zsh: zshScript(tree), fish: fishScript(tree), powershell: powershellScript(tree) };
+}
