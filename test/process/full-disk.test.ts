@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { cardOf } from '../support/feed-cards.ts';
-import { type Seen, stub, temporaryFolder } from '../support/harness.ts';
+import { run as runHere, type Seen, stub, temporaryFolder } from '../support/harness.ts';
 import { some } from '../support/size.ts';
 import { degen, writeKeys } from '../support/traders.ts';
 
@@ -70,31 +70,37 @@ async function place() {
   writeFileSync(join(folder, 'addresses.txt'), `${degen}\n`);
   copyFileSync('test/support/follow-bulk.ndjson', join(folder, 'follows.ndjson'));
   const all = { ...env, SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder, HOME: folder, XDG_CACHE_HOME: folder };
-  return { folder, taken, run: (kib: number | 'unlimited', argv: string) => limited(kib as number, argv, all) };
+  return {
+    folder,
+    taken,
+    env: all,
+    run: (kib: number | 'unlimited', argv: string) => limited(kib as number, argv, all),
+  };
 }
 
 test.each(
   some(
     [
       'context set own --base-url https://b.example.com',
-      'alias set me 0x4ed4e862860bed51a9570b96d89af5e1b0efefed',
       'key import k --key-file FOLDER/evm.hex --password-file FOLDER/password --replace',
-      'key export k --out FOLDER/out.json',
       'comment sign --from FOLDER/comments.ndjson --key-file FOLDER/evm.hex --service-name Example --out FOLDER/signed',
+      'alias set me 0x4ed4e862860bed51a9570b96d89af5e1b0efefed',
+      'key export k --out FOLDER/out.json',
       'comment post --from FOLDER/comments.ndjson --key-file FOLDER/evm.hex --service-name Example',
       'leaderboard list --save',
       'webhook register --url http://127.0.0.1:9/hook --addresses-file FOLDER/addresses.txt',
-      'follow bulk --file FOLDER/follows.ndjson',
       `feed actor ${wallet} --watch 100ms --max 1`,
+      'follow bulk --file FOLDER/follows.ndjson',
     ],
     4,
   ),
 )('%s on a full disk is exit 3: nothing is sent, and every file is as it was', async (argv) => {
-  const { folder, taken, run } = await place();
-  expect((await run('unlimited', 'context set own --base-url https://a.example.com')).code).toBe(0);
-  expect(
-    (await run('unlimited', `key import k --key-file ${folder}/evm.hex --password-file ${folder}/password`)).code,
-  ).toBe(0);
+  const { folder, taken, env, run } = await place();
+  for (const made of [
+    'context set own --base-url https://a.example.com',
+    `key import k --key-file ${folder}/evm.hex --password-file ${folder}/password`,
+  ])
+    expect((await runHere(made, { env })).code).toBe(0);
   const before = contents(folder);
   const { code, out, err } = await run(0, argv.replaceAll('FOLDER', folder));
   expect({ code, err }).toMatchObject({ code: 3 });

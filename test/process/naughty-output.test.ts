@@ -41,6 +41,7 @@ describe('naughty strings as texts of the service', () => {
     real ??= realAnswers();
     return real;
   };
+  const lists = async () => some((await answers()).lists, 2);
 
   async function show(
     answer: Answer,
@@ -53,7 +54,7 @@ describe('naughty strings as texts of the service', () => {
 
   test('a table of any width is safe, as wide as it says, and its columns stand below each other', async () => {
     const width = witnessWidth();
-    for (const answer of (await answers()).lists) {
+    for (const answer of await lists()) {
       for (const tty of some([40, 60, 80, 140, 300], 2)) {
         const { out, err, code } = await show(answer, '--format table', { tty, texts: sampled });
         expect([answer.argv, tty, code, steers.exec(out + err)?.[0]]).toEqual([answer.argv, tty, 0, undefined]);
@@ -73,7 +74,7 @@ describe('naughty strings as texts of the service', () => {
   });
 
   test('every other human format is safe, with colors, charts and in ASCII too', async () => {
-    for (const answer of (await answers()).lists)
+    for (const answer of await lists())
       for (const words of [
         '--plain',
         '--format md',
@@ -124,7 +125,7 @@ describe('naughty strings as texts of the service', () => {
   });
 
   test('csv gives back every text as it was but for controls, and nothing that a spreadsheet runs', async () => {
-    for (const answer of (await answers()).lists) {
+    for (const answer of await lists()) {
       const { out, code } = await show(answer, `--format csv --columns ${answer.column},${answer.beside}`);
       expect([code, out]).toEqual([0, expect.not.stringMatching(/[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/)]);
       const rows: Record<string, string>[] = parse(out, { columns: true, record_delimiter: '\n' });
@@ -138,7 +139,7 @@ describe('naughty strings as texts of the service', () => {
   });
 
   test('tsv and piped rows give back every text in which nothing is hidden, and each row stays one line', async () => {
-    for (const answer of (await answers()).lists)
+    for (const answer of await lists())
       for (const words of ['--format tsv', '']) {
         const { out } = await show(answer, `${words} --columns ${answer.column},${answer.beside}`);
         const rows = out.split('\n').slice(words === '' ? 0 : 1, -1);
@@ -154,7 +155,7 @@ describe('naughty strings as texts of the service', () => {
   });
 
   test('markdown gives back every text in which nothing is hidden, a line end as a space', async () => {
-    for (const answer of (await answers()).lists) {
+    for (const answer of await lists()) {
       const { out } = await show(answer, `--format md --columns ${answer.column},${answer.beside}`);
       const rows = out.split('\n').slice(2, -1);
       expect(rows).toHaveLength(naughty.length);
@@ -168,7 +169,7 @@ describe('naughty strings as texts of the service', () => {
   });
 
   test('json and ndjson are what was served, to the last code unit, and hold no raw control', async () => {
-    for (const answer of (await answers()).lists) {
+    for (const answer of await lists()) {
       const { out } = await show(answer, '--json', { all: true });
       const served = hostile(answer, true);
       expect(JSON.parse(out)).toEqual(served);

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { stub, temporaryFolder } from '../support/harness.ts';
-import { some } from '../support/size.ts';
+import { size, some } from '../support/size.ts';
 
 const bin = 'bin/sotra.js';
 const execute = promisify(execFile);
@@ -97,14 +97,19 @@ test.each(['SIGINT', 'SIGTERM'] as const)('%s while waiting for the service ends
 });
 
 test.each(some([1, 2, 3, 4, 5], 1))(
-  'eight processes that open a new sandbox at one moment all see the same world (%i)',
+  'several processes that open a new sandbox at one moment all see the same world (%i)',
   async () => {
     const preload = pathToFileURL(join(import.meta.dirname, '../support/meet.mjs')).href;
-    const env = environment({ NODE_OPTIONS: `--import=${preload}`, MEET: temporaryFolder(), MEET_COUNT: '8' });
+    const count = size(4, 8);
+    const env = environment({
+      NODE_OPTIONS: `--import=${preload}`,
+      MEET: temporaryFolder(),
+      MEET_COUNT: String(count),
+    });
     const all = await Promise.all(
-      Array.from({ length: 8 }, () => sotra('--sandbox leaderboard list --columns rank,pnlUsd,profileId', env)),
+      Array.from({ length: count }, () => sotra('--sandbox leaderboard list --columns rank,pnlUsd,profileId', env)),
     );
-    expect(all.map(({ code, err }) => ({ code, err }))).toEqual(Array(8).fill({ code: 0, err: all[0]?.err }));
+    expect(all.map(({ code, err }) => ({ code, err }))).toEqual(Array(count).fill({ code: 0, err: all[0]?.err }));
     expect(new Set(all.map(({ out }) => out)).size).toBe(1);
     const status = await sotra('sandbox status --json', { ...env, NODE_OPTIONS: '' });
     expect(JSON.parse(status.out)).toMatchObject({ world: 'demo', trades: 2508 });
