@@ -11,7 +11,6 @@ const modules: readonly (() => Promise<Commands>)[] = [
   () => import('./resources/profile/index.ts'),
   () => import('./resources/follow/index.ts'),
   () => import('./resources/feed/index.ts'),
-  () => import('./resources/token/index.ts'),
   () => import('./resources/position/index.ts'),
   () => import('./resources/comment/index.ts'),
   () => import('./resources/webhook/index.ts'),

@@ -13,8 +13,6 @@ import * as position from './position/endpoints.ts';
 import { views as positionViews } from './position/index.ts';
 import * as profile from './profile/endpoints.ts';
 import { views as profileViews } from './profile/index.ts';
-import * as token from './token/endpoints.ts';
-import { views as tokenViews } from './token/index.ts';
 import * as webhook from './webhook/endpoints.ts';
 import { views as webhookViews } from './webhook/index.ts';
 
@@ -27,13 +25,13 @@ export type AnyEndpoint =
   | EndpointIn<typeof leaderboard>
   | EndpointIn<typeof position>
   | EndpointIn<typeof profile>
-  | EndpointIn<typeof token>
   | EndpointIn<typeof webhook>;
 
 /** The endpoints of a noun that begin the words of another noun's commands, and before which of those they stand. */
 const listedBefore: Partial<Record<AnyEndpoint['id'], AnyEndpoint['id']>> = {
   'profile.positions': 'profile.followers',
-  'token.positions': 'token.comments',
+  'token.positions': 'position.find',
+  'token.comments': 'position.find',
 };
 
 const listed = inOrder([
@@ -41,7 +39,6 @@ const listed = inOrder([
   ...withViews(profile, profileViews),
   ...withViews(follow, followViews),
   ...withViews(feed, feedViews),
-  ...withViews(token, tokenViews),
   ...withViews(position, positionViews),
   ...withViews(comment, commentViews),
   ...withViews(webhook, webhookViews),

@@ -12,8 +12,6 @@ import * as position from './position/endpoints.ts';
 import * as positionHandlers from './position/sandbox.ts';
 import * as profile from './profile/endpoints.ts';
 import * as profileHandlers from './profile/sandbox.ts';
-import * as token from './token/endpoints.ts';
-import * as tokenHandlers from './token/sandbox.ts';
 import * as webhook from './webhook/endpoints.ts';
 import * as webhookHandlers from './webhook/sandbox.ts';
 
@@ -32,7 +30,6 @@ export const routes: readonly Route[] = [
   ...routesOf(profile, profileHandlers),
   ...routesOf(follow, followHandlers),
   ...routesOf(feed, feedHandlers),
-  ...routesOf(token, tokenHandlers),
   ...routesOf(position, positionHandlers),
   ...routesOf(comment, commentHandlers),
   ...routesOf(webhook, webhookHandlers),

@@ -16,6 +16,7 @@ export const views = {
   post: async () => (await view()).post,
   list: async () => (await view()).list,
   copy: async () => (await view()).copy,
+  ofToken: async () => (await view()).ofToken,
 };
 
 const text = z.string().min(1).optional();
@@ -24,10 +25,7 @@ const text = z.string().min(1).optional();
 const commentParams = {
   chain: local(chainSchema.optional(), 'chain of the swap'),
   transactionHash: local(text, endpoints.post.params.transactionHash.help, { flag: 'tx' }),
-  tokenAddress: local(text, endpoints.post.params.tokenAddress.help, {
-    flag: 'token',
-    takesAddress: 'token',
-  }),
+  tokenAddress: local(text, endpoints.post.params.tokenAddress.help, { flag: 'token', takesAddress: 'token' }),
   commentText: local(endpoints.commentTextSchema.optional(), 'the comment', { flag: 'text' }),
   textFile: local(text, 'file with the comment, byte for byte; - is stdin'),
 };
@@ -55,9 +53,7 @@ const sign = defineCommand({
     ...formParams,
     preview: local(z.boolean().optional(), 'show the text line by line, with warnings about it; needs no key'),
     ...keyParams,
-    signer: local(text, 'address that the key must belong to; another one is an error', {
-      takesAddress: 'wallet',
-    }),
+    signer: local(text, 'address that the key must belong to; another one is an error', { takesAddress: 'wallet' }),
     encoding: local(encodingSchema, 'text form of a Solana signature; the service takes base58'),
     file: local(text, 'sign many: NDJSON of chain, transactionHash, tokenAddress, commentText; - is stdin', {
       oldFlags: ['from'],
@@ -88,15 +84,11 @@ const post = defineCommand({
   params: {
     ...commentParams,
     signature: local(text, 'a signature made elsewhere; needs --signer and no key'),
-    signer: local(text, 'address that signed; with a key, the address it must belong to', {
-      takesAddress: 'wallet',
-    }),
+    signer: local(text, 'address that signed; with a key, the address it must belong to', { takesAddress: 'wallet' }),
     ...formParams,
     ...keyParams,
     signed: local(text, 'post what comment sign --out wrote; - is stdin'),
-    file: local(text, 'post many, in order: NDJSON of comments, signed or not; - is stdin', {
-      oldFlags: ['from'],
-    }),
+    file: local(text, 'post many, in order: NDJSON of comments, signed or not; - is stdin', { oldFlags: ['from'] }),
   },
   endpoint: { method: 'POST', path: endpoints.post.path, source: 'spec' },
   // Those of the endpoint only show their request, because a comment can be posted once.
@@ -160,7 +152,7 @@ const list = endpointCommand(endpoints.list, views.list, {
   prepare: ({ hashes = [], tx = [], ...rest }) => ({ ...rest, hashes: [...hashes, ...tx] }),
 });
 
-/** Every command of this noun. */
+/** Every command of this noun, and the comments of a token. */
 export const commands = commandsOf(endpoints, views, [post, list, copy, sign, verify]);
 
 type CopyInput = InputOf<(typeof endpoints.copy)['params']>;

@@ -1,9 +1,9 @@
 import type { Comment } from '../../model/position.ts';
 import { column } from '../../output/columns.ts';
-import { formatCount, formatUsd } from '../../output/format.ts';
+import { formatCount, formatUsd, nameOrAddress } from '../../output/format.ts';
 import { showUnseen } from '../../output/safe-text.ts';
 import type { Column, View } from '../../output/view.ts';
-import type { CommentAnswer, CommentsAnswer, CopyAnswer } from './endpoints.ts';
+import type { CommentAnswer, CommentsAnswer, CopyAnswer, TokenCommentsAnswer } from './endpoints.ts';
 import type { Preview } from './preview.ts';
 import type { SignedComment } from './signed.ts';
 import type { TextFields, TextForm } from './signing.ts';
@@ -67,6 +67,57 @@ export const list: View<CommentsAnswer, Comment> = {
   rows: (answer) => Object.values(answer).flatMap((swap) => swap?.comments ?? []),
   columns: [...commentColumns.slice(1), ...commentColumns.slice(0, 1)].map(listColumn),
   empty: 'No comments on these transactions.',
+};
+
+type TokenComment = TokenCommentsAnswer[number];
+
+const holdingHelp = 'tokens the trader holds now; on perps the margin part, negative on shorts';
+const pnlOf = ({ positionDetails }: TokenComment) => positionDetails?.positionStats?.realizedGainsUSD;
+const extra = { extra: true };
+const hash = { extra: true, cut: 'middle' } as const;
+
+const columns: readonly Column<TokenComment>[] = [
+  column.time('at', 'Time', 'time of the comment', ({ timestamp }) => timestamp, { drop: 3 }),
+  column.text('author', 'Trader', 'author: name or address', ({ actor }) => actor.name ?? actor.address, {
+    show: ({ actor }) => nameOrAddress(actor),
+    cut: 'end',
+    keep: 12,
+  }),
+  column.text('direction', 'Trade', 'the trade it is about: buy or sell', ({ trade }) => trade.direction, { drop: 1 }),
+  column.compactUsd('usd', 'Value', 'value of the trade in USD; on perps with leverage', ({ trade }) => trade.usdCost, {
+    drop: 2,
+  }),
+  column.text('text', 'Comment', 'the text', ({ comment }) => comment.commentText, { cut: 'end', keep: 24 }),
+  column.compactAmount(
+    'holding',
+    'Holding',
+    holdingHelp,
+    ({ positionDetails }) => positionDetails?.positionAmount,
+    extra,
+  ),
+  column.pnl('realizedUsd', 'PnL', 'realized PnL of the position, in USD', pnlOf, extra),
+  column.count('likes', 'Likes', 'likes of the comment', ({ comment }) => comment.metrics?.likeCount, extra),
+  column.count('copies', 'Copies', 'copy trades of the comment', ({ comment }) => comment.metrics?.copyCount, extra),
+  column.text('side', 'Side', 'long or short; perps only', ({ trade }) => trade.perpPositionType, extra),
+  column.text(
+    'tokenCommentCount',
+    'On token',
+    'comments on the token in all',
+    ({ token }) => token.commentCount,
+    extra,
+  ),
+  column.text('address', 'Address', 'wallet of the author', ({ actor }) => actor.address, hash),
+  column.text('transactionHash', 'Transaction', 'the trade', ({ comment }) => comment.transactionHash, hash),
+  column.text('uid', 'Comment id', 'id of the comment, for comment copy', ({ comment }) => comment.uid),
+  column.text('itemId', 'Item', 'id of the item', extra),
+];
+
+/** Comments on a token, one a line, with the trade each is about. */
+export const ofToken: View<TokenCommentsAnswer, TokenComment> = {
+  layout: 'table',
+  rows: (items) => items,
+  columns,
+  empty: 'Nobody has commented on this token.',
 };
 
 /** The intents, one line an address. */

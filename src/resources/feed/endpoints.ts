@@ -32,9 +32,7 @@ const minTradeUsd = inQuery(
 const olderThan = inQuery(
   z.string().min(1).optional(),
   'only older cards: a cursor, or a time such as 2026-07-03T12:00:00Z',
-  {
-    source: 'public',
-  },
+  { source: 'public' },
 );
 const newerThan = inQuery(z.string().min(1).optional(), 'only newer cards: a cursor, or a time', {
   source: 'public',

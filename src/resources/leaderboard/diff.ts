@@ -1,10 +1,18 @@
 import { column, nameColumn } from '../../output/columns.ts';
 import { formatAge, formatCount, formatTime } from '../../output/format.ts';
 import type { Shown, View } from '../../output/view.ts';
-import type { Board } from './saved-boards.ts';
+
+/** A leaderboard as it was, best first; PnL in USD. */
+interface Board {
+  /** ISO time. */
+  savedAt: string;
+  /** How many traders were requested: fewer is the whole board. */
+  limit: number;
+  traders: { profileId: string; name: string; address: string | null; pnlUsd: number }[];
+}
 
 /** A trader on two boards; ranks count from 1, null: not on the board. PnL in USD, null: unknown. */
-export interface BoardChange {
+interface BoardChange {
   change: 'entered' | 'left' | 'up' | 'down' | 'pnl';
   profileId: string;
   name: string;
@@ -18,11 +26,11 @@ export interface BoardChange {
   pnlChangeUsd: number | null;
 }
 
-/** `depth`: compared over this many places; null: all. */
-export interface BoardDiff {
-  /** ISO times; `before` is null when nothing was saved yet. */
+interface BoardDiff {
+  /** ISO time; null when nothing was saved yet. */
   before: string | null;
   now: string;
+  /** How many places were compared; null: all. */
   depth: number | null;
   unchanged: number;
   changes: BoardChange[];
@@ -35,7 +43,8 @@ const sameUsd = 0.005;
  * What changed between two boards of the same filters: by current place, then those who left. Boards of different length are compared over
  * the places that both show. Traders with the same place and PnL are only counted.
  */
-export function compareBoards(before: Board, now: Board): BoardDiff {
+export function compareBoards(before: Board | undefined, now: Board): BoardDiff {
+  if (before === undefined) return { before: null, now: now.savedAt, depth: null, unchanged: 0, changes: [] };
   const depth = Math.min(depthOf(before), depthOf(now));
   const [placesBefore, placesNow] = [placesOf(before), placesOf(now)];
   const within = (rank: number | null) => rank !== null && rank <= depth;
@@ -59,7 +68,7 @@ interface Place {
   pnlUsd: number;
 }
 
-/** The places that a board covers: all where it shows everybody. */
+/** All places where a board shows everybody. */
 function depthOf({ traders, limit }: Board): number {
   return traders.length < limit ? Number.POSITIVE_INFINITY : traders.length;
 }
@@ -102,18 +111,14 @@ export const diff: View<BoardDiff, BoardChange> = {
   layout: 'table',
   rows: ({ changes }) => changes,
   columns: [
-    column.text('change', 'Change', 'entered, left, up, down, or pnl (same place, other PnL)', {
-      show: changeText,
-    }),
+    column.text('change', 'Change', 'entered, left, up, down, or pnl (same place, other PnL)', { show: changeText }),
     column.text('rank', '#', 'place now', { align: 'right' }),
     column.text('rankBefore', 'Was', 'place on the saved board', { align: 'right' }),
     nameColumn('Trader', ({ name }) => name),
     column.pnl('pnlUsd', 'PnL', 'realized PnL now, in USD', { drop: 2 }),
     column.pnl('pnlChangeUsd', 'PnL change', 'PnL now less that of the saved board, in USD'),
     column.address('address', 'Address', 'first wallet', { tone: 'muted', drop: 1 }),
-    column.pnl('pnlBeforeUsd', 'PnL before', 'realized PnL on the saved board, in USD', {
-      extra: true,
-    }),
+    column.pnl('pnlBeforeUsd', 'PnL before', 'realized PnL on the saved board, in USD', { extra: true }),
     column.text('places', 'Places', 'places gained, negative for lost', { extra: true }),
     column.text('profileId', 'Profile', 'profile UUID', { extra: true }),
   ],

@@ -4,8 +4,18 @@ import { leaderboardChainSchema } from '../../model/chain.ts';
 import { firstTenViewers, identifierSchema, viewerAddressesSchema } from '../../model/identifier.ts';
 import { pnlSchema, profileMetadataSchema, profileSchema } from '../../model/profile.ts';
 
-const timeframeSchema = z.enum(['7d', '30d']).optional();
-const limitSchema = z.int().min(1).max(250).optional();
+const timeframe = inQuery(z.enum(['7d', '30d']).optional(), 'window of the PnL', {
+  source: 'assumed',
+  serviceDefault: '30d',
+});
+const limit = inQuery(z.int().min(1).max(250).optional(), 'how many traders', {
+  source: 'public',
+  serviceDefault: '50',
+});
+const viewerAddresses = inQuery(viewerAddressesSchema.optional(), 'show whether these wallets follow each trader', {
+  sendRule: firstTenViewers,
+  source: 'assumed',
+});
 
 const chains = inQuery(z.array(leaderboardChainSchema).optional(), 'sum PnL over these chains', {
   serviceDefault: 'all four',
@@ -29,12 +39,9 @@ export const list = defineEndpoint({
   params: {
     chains,
     onlyWithComments,
-    limit: inQuery(limitSchema, 'how many traders', { source: 'public', serviceDefault: '50' }),
-    timeframe: inQuery(timeframeSchema, 'window of the PnL', { source: 'assumed', serviceDefault: '30d' }),
-    viewerAddresses: inQuery(viewerAddressesSchema.optional(), 'show whether these wallets follow each trader', {
-      sendRule: firstTenViewers,
-      source: 'assumed',
-    }),
+    limit,
+    timeframe,
+    viewerAddresses,
   },
   answer: z.looseObject({ traders: z.array(traderSchema) }),
   paging: { kind: 'limit', size: 'limit', defaultSize: 50, maxSize: 250 },
@@ -56,7 +63,7 @@ export const rank = defineEndpoint({
     address: inQuery(identifierSchema, 'wallet whose rank to get', { positional: true }),
     chains,
     onlyWithComments: inQuery(z.boolean().optional(), 'rank among traders with swap comments', { source: 'assumed' }),
-    timeframe: inQuery(timeframeSchema, 'window of the PnL', { source: 'assumed', serviceDefault: '30d' }),
+    timeframe,
   },
   answer: z.looseObject({ ranking: z.int().nullable(), pnl: pnlSchema.optional() }),
   examples: [
@@ -79,15 +86,9 @@ export const copytraded = defineEndpoint({
     'Each row has the copy trades of one trader, the different copiers and the volume, over the period in the answer.',
   params: {
     address: inQuery(identifierSchema.optional(), 'also give the rank of this wallet', { source: 'assumed' }),
-    chains: inQuery(z.array(leaderboardChainSchema).optional(), 'count copies on these chains', {
-      source: 'assumed',
-      serviceDefault: 'all four',
-    }),
-    limit: inQuery(limitSchema, 'how many traders', { source: 'assumed', serviceDefault: '50' }),
-    viewerAddresses: inQuery(viewerAddressesSchema.optional(), 'show whether these wallets follow each trader', {
-      sendRule: firstTenViewers,
-      source: 'assumed',
-    }),
+    chains: { ...chains, help: 'count copies on these chains', source: 'assumed' },
+    limit: { ...limit, source: 'assumed' },
+    viewerAddresses,
   },
   answer: z.looseObject({
     periodStartUnix: z.number(),
@@ -128,11 +129,11 @@ export const sections = defineEndpoint({
   description: 'Section chain-<x> is leaderboard list --chains <x>; section all is leaderboard list.',
   keyless: true,
   params: {
-    limit: inQuery(limitSchema, 'how many traders a section', { serviceDefault: '50' }),
+    limit: { ...limit, help: 'how many traders a section', source: 'spec' },
     sections: inQuery(z.array(z.string().min(1)).optional(), 'section keys: all, chain-solana, chain-base, ...', {
       serviceDefault: 'all sections',
     }),
-    timeframe: inQuery(timeframeSchema, 'window of the PnL', { serviceDefault: '30d' }),
+    timeframe: { ...timeframe, source: 'spec' },
   },
   answer: z.looseObject({
     sections: z.array(

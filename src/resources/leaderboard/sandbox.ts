@@ -1,4 +1,4 @@
-import { type LeaderboardChain, leaderboardChains } from '../../model/chain.ts';
+import { chainTitles, type LeaderboardChain, leaderboardChains } from '../../model/chain.ts';
 import type { Profile } from '../../model/profile.ts';
 import { defaultLimits, type Handler, type SandboxCall } from '../../sandbox/http/service.ts';
 import { findProfile, followedByViewers } from '../../sandbox/social/lookup.ts';
@@ -11,27 +11,27 @@ import type * as endpoints from './endpoints.ts';
 /** The period of the copytraded board; the service names its two ends and not its length (wire-facts 3.4): assumed. */
 const copyPeriod = '30d';
 
-function profilesOf(call: SandboxCall, shown: readonly { profileId: string }[]): Profile[] {
+function profilesOf(call: SandboxCall, shown: readonly Standing[]): Profile[] {
   const ids = shown.map((standing) => standing.profileId);
   return hydrateProfiles(call.db, ids, { partner: call.partner, nowMs: call.nowMs, full: true }) as Profile[];
 }
 
+function tradersOf(call: SandboxCall, shown: readonly Standing[], viewers: string[] | undefined) {
+  const withComments = commenters(call.db, call.nowMs);
+  const followed = followedByViewers(call.db, viewers, call.partner);
+  return profilesOf(call, shown).map((profile, index) => ({
+    profile,
+    pnl: { total: shown[index]?.total ?? 0, perChain: shown[index]?.perChain },
+    hasComments: withComments.has(profile.id),
+    ...(followed && { isFollowedByUser: followed.has(profile.id) }),
+  }));
+}
+
 /** GET /v2/leaderboard: sorted by `pnl.total` descending, ties by profile id; at most `limit`; may be empty. */
 export const list: Handler<typeof endpoints.list> = (input, call) => {
-  const { db, nowMs, partner } = call;
   const { chains, timeframe, onlyWithComments, limit = defaultLimits.leaderboard } = input;
-  const shown = standings(db, nowMs, { chains, timeframe, onlyWithComments, limit });
-  const withComments = commenters(db, nowMs);
-  const followed = followedByViewers(db, input.viewerAddresses, partner);
-  const profiles = profilesOf(call, shown);
-  return {
-    traders: profiles.map((profile, index) => ({
-      profile,
-      pnl: { total: shown[index]?.total ?? 0, perChain: shown[index]?.perChain },
-      hasComments: withComments.has(profile.id),
-      ...(followed && { isFollowedByUser: followed.has(profile.id) }),
-    })),
-  };
+  const shown = standings(call.db, call.nowMs, { chains, timeframe, onlyWithComments, limit });
+  return { traders: tradersOf(call, shown, input.viewerAddresses) };
 };
 
 /** GET /v2/leaderboard/ranking: the 1-based place on the same board, `null` when not on it. */
@@ -65,66 +65,42 @@ export const copytraded: Handler<typeof endpoints.copytraded> = (input, call) =>
   const wanted = input.address === undefined ? undefined : findProfile(db, input.address, partner);
   const place = board.findIndex(({ profileId }) => profileId === wanted);
   const shown = board.slice(0, input.limit ?? defaultLimits.leaderboard);
-  const pnls = pnlOf(call, shown, chains);
-  const withComments = commenters(db, nowMs);
-  const followed = followedByViewers(db, input.viewerAddresses, partner);
-  const profiles = profilesOf(call, shown);
+  const traders = tradersOf(call, withPnl(call, shown, chains), input.viewerAddresses);
   return {
     periodStartUnix: Math.floor(startMs / 1000),
     periodEndUnix: Math.floor(nowMs / 1000),
     ranking: place === -1 ? null : place + 1,
-    traders: shown.flatMap(({ profileId, ...copytrades }, index) => {
-      const profile = profiles[index];
-      if (profile === undefined) return [];
-      const pnl = pnls.get(profileId) ?? { total: 0, perChain: {} };
-      return {
-        profile,
-        pnl,
-        hasComments: withComments.has(profileId),
-        ...(followed && { isFollowedByUser: followed.has(profileId) }),
-        copytrades,
-      };
+    traders: traders.map((trader, index) => {
+      const { count = 0, distinctActors = 0, volumeUSD = 0 } = shown[index] ?? {};
+      return { ...trader, copytrades: { count, distinctActors, volumeUSD } };
     }),
   };
 };
 
-type Pnl = Pick<Standing, 'total' | 'perChain'>;
-
-function pnlOf(
+/** The PnL of each over the period of copies. */
+function withPnl(
   { db, nowMs }: SandboxCall,
   shown: readonly CopiedTrader[],
   chains: readonly LeaderboardChain[],
-): Map<string, Pnl> {
-  const ids = shown.map(({ profileId }) => profileId);
-  const pnls = new Map<string, Pnl>();
-  for (const { profileId, chain, pnl } of windowFigures(db, copyPeriod, nowMs, ids)) {
-    if (!chains.includes(chain)) continue;
-    const { total, perChain } = pnls.get(profileId) ?? { total: 0, perChain: {} };
-    pnls.set(profileId, { total: total + pnl, perChain: { ...perChain, [chain]: (perChain[chain] ?? 0) + pnl } });
+): Standing[] {
+  const standings = new Map(
+    shown.map(({ profileId }) => [profileId, { profileId, total: 0, perChain: {} } as Standing]),
+  );
+  for (const { profileId, chain, pnl } of windowFigures(db, copyPeriod, nowMs, [...standings.keys()])) {
+    const standing = standings.get(profileId);
+    if (standing === undefined || !chains.includes(chain)) continue;
+    standing.total += pnl;
+    standing.perChain[chain] = (standing.perChain[chain] ?? 0) + pnl;
   }
-  return pnls;
+  return [...standings.values()];
 }
 
-interface Section {
-  key: string;
-  title: string;
-  description: string;
-  chains: readonly LeaderboardChain[];
-}
-
-const chainNames: Record<LeaderboardChain, string> = {
-  base: 'Base',
-  solana: 'Solana',
-  ethereum: 'Ethereum',
-  hyperliquid: 'Hyperliquid',
-};
-
-const knownSections: readonly Section[] = [
-  { key: 'all', title: 'All chains', description: 'Top traders over all chains', chains: leaderboardChains },
+const knownSections: readonly { key: string; title: string; of: string; chains: readonly LeaderboardChain[] }[] = [
+  { key: 'all', title: 'All chains', of: 'over all chains', chains: leaderboardChains },
   ...leaderboardChains.map((chain) => ({
     key: `chain-${chain}`,
-    title: chainNames[chain],
-    description: `Top traders on ${chainNames[chain]}`,
+    title: chainTitles[chain],
+    of: `on ${chainTitles[chain]}`,
     chains: [chain],
   })),
 ];
@@ -137,7 +113,7 @@ export const sections: Handler<typeof endpoints.sections> = (input, call) => {
     if (!shownSections.some((section) => section.key === key)) call.ignore(`sections=${key}`);
   const withComments = commenters(call.db, call.nowMs);
   return {
-    sections: shownSections.map(({ key, title, description, chains }) => {
+    sections: shownSections.map(({ key, title, of, chains }) => {
       const { timeframe, limit = defaultLimits.leaderboard } = input;
       const shown = standings(call.db, call.nowMs, { chains, timeframe, limit });
       const profiles = profilesOf(call, shown);
@@ -148,7 +124,7 @@ export const sections: Handler<typeof endpoints.sections> = (input, call) => {
       return {
         key,
         title,
-        description,
+        description: `Top traders ${of}`,
         commenters: entries.filter((entry) => withComments.has(entry.id)),
         others: entries.filter((entry) => !withComments.has(entry.id)),
       };

@@ -2,40 +2,87 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { SotraError } from '../../errors.ts';
+import type { Result } from '../../cli/command.ts';
+import type { Context } from '../../context.ts';
+import type { InputOf } from '../../contract/endpoint.ts';
+import { SotraError, usageError } from '../../errors.ts';
 import { readStateFile, replaceFile } from '../../files/durable-file.ts';
 import { leaderboardChains } from '../../model/chain.ts';
-import { parseJson } from '../../model/json.ts';
+import { parseMoment } from '../../model/duration.ts';
+import { tryParseJson } from '../../model/json.ts';
+import { compareBoards, diff as diffView } from './diff.ts';
+import { type LeaderboardAnswer, list } from './endpoints.ts';
 
 /** For each service and set of filters; the oldest are removed. One an hour lasts for eight days. */
 const maxBoards = 200;
 
-const version = 1;
-
-export interface BoardFilters {
-  chains?: readonly string[] | undefined;
-  onlyWithComments?: boolean | undefined;
-  timeframe?: string | undefined;
-}
+/** The service's default (wire-facts 3.2). */
+const defaultLimit = 50;
 
 const boardSchema = z.object({
-  version: z.literal(version),
-  /** ISO time. */
+  version: z.literal(1),
   savedAt: z.string(),
   service: z.string(),
   filters: z.object({ chains: z.array(z.string()), onlyWithComments: z.boolean(), timeframe: z.string() }),
-  /** How many traders were requested: fewer is the whole board. */
   limit: z.number(),
   traders: z.array(
     z.object({ profileId: z.string(), name: z.string(), address: z.string().nullable(), pnlUsd: z.number() }),
   ),
 });
 
-/** A leaderboard as it was, best first; PnL in USD. */
-export type Board = Omit<z.output<typeof boardSchema>, 'version'>;
+type Board = z.output<typeof boardSchema>;
+
+type Filters = Omit<InputOf<typeof list.params>, 'viewerAddresses'>;
+
+/** Saves an answer of `leaderboard list`. */
+export async function saveAnswer(answer: LeaderboardAnswer, filters: Filters, context: Context): Promise<void> {
+  const board = await boardOf(answer, filters, context);
+  saveBoard(await boardFolder(filters, context), board);
+  const diff = commandLine('diff', filters, context);
+  context.note(`Saved the board of ${board.traders.length} traders. Compare with it: ${diff}`);
+}
+
+/** What changed since a board was saved. Errors: `config` where none was, `local-file` for a damaged one, `usage`. */
+export async function runDiff(
+  { since, save, ...filters }: Filters & { since?: string | undefined; save?: boolean | undefined },
+  context: Context,
+): Promise<Result> {
+  const targetMs = since === undefined ? undefined : sinceMs(since, context.world.now());
+  const folder = await boardFolder(filters, context);
+  const atMs = pickTime(savedTimes(folder), targetMs);
+  if (atMs === undefined && save !== true)
+    throw new SotraError('config', 'no board is saved for this service and these filters', {
+      hint: `Save one first: ${commandLine('list', filters, context)} --save`,
+    });
+  const before = atMs === undefined ? undefined : readBoard(folder, atMs);
+  // As many traders as the saved board, unless --limit says otherwise.
+  const input = filters.limit === undefined && before !== undefined ? { ...filters, limit: before.limit } : filters;
+  const { data } = await context.call(list, input);
+  const now = await boardOf(data, input, context);
+  if (save === true) saveBoard(folder, now);
+  if (atMs !== undefined && targetMs !== undefined && atMs > targetMs)
+    context.note(`No saved board is that old: compared with the oldest one, of ${new Date(atMs).toISOString()}.`);
+  return { kind: 'answer', answer: compareBoards(before, now), view: diffView };
+}
+
+async function boardOf({ traders }: LeaderboardAnswer, filters: Filters, context: Context): Promise<Board> {
+  return {
+    version: 1,
+    savedAt: new Date(context.world.now()).toISOString(),
+    service: (await context.service()).baseUrl,
+    filters: wholeFilters(filters),
+    limit: filters.limit ?? defaultLimit,
+    traders: traders.map(({ profile, pnl }) => ({
+      profileId: profile.id,
+      name: profile.name,
+      address: profile.addresses[0] ?? null,
+      pnlUsd: pnl.total,
+    })),
+  };
+}
 
 /** The filters with the service's defaults filled in. Source: wire-facts 3.2. */
-export function wholeFilters({ chains, onlyWithComments, timeframe }: BoardFilters): Board['filters'] {
+function wholeFilters({ chains, onlyWithComments, timeframe }: Filters): Board['filters'] {
   return {
     chains: [...new Set(chains ?? leaderboardChains)].sort(),
     onlyWithComments: onlyWithComments === true,
@@ -44,27 +91,20 @@ export function wholeFilters({ chains, onlyWithComments, timeframe }: BoardFilte
 }
 
 /** The folder of the saved boards of a service and filters. */
-export function boardFolder(dataDirectory: string, { service, filters }: Pick<Board, 'service' | 'filters'>): string {
-  const { chains, onlyWithComments, timeframe } = filters;
-  const name = JSON.stringify([service, chains, onlyWithComments, timeframe]);
-  return join(dataDirectory, 'boards', createHash('sha256').update(name).digest('hex').slice(0, 24));
+async function boardFolder(filters: Filters, context: Context): Promise<string> {
+  const { chains, onlyWithComments, timeframe } = wholeFilters(filters);
+  const name = JSON.stringify([(await context.service()).baseUrl, chains, onlyWithComments, timeframe]);
+  return join(await context.dataDirectory(), 'boards', createHash('sha256').update(name).digest('hex').slice(0, 24));
 }
 
-/** Saves a board in a file of its own, mode 0600, as a whole or not at all. Errors: `local-file`. */
-export function saveBoard(folder: string, board: Board): void {
-  const atMs = Date.parse(board.savedAt);
-  try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    replaceFile(fileOf(folder, atMs), `${JSON.stringify({ version, ...board })}\n`);
-    for (const gone of savedTimes(folder).slice(0, -maxBoards)) rmSync(fileOf(folder, gone), { force: true });
-  } catch (cause) {
-    if (cause instanceof SotraError) throw cause;
-    throw failure('save a board in', folder, cause);
-  }
+function saveBoard(folder: string, board: Board): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  replaceFile(fileOf(folder, Date.parse(board.savedAt)), `${JSON.stringify(board)}\n`);
+  for (const atMs of savedTimes(folder).slice(0, -maxBoards)) rmSync(fileOf(folder, atMs), { force: true });
 }
 
-/** When boards were saved, in Unix milliseconds, oldest first. Errors: `local-file`. */
-export function savedTimes(folder: string): number[] {
+/** When boards were saved, in Unix milliseconds, oldest first. */
+function savedTimes(folder: string): number[] {
   try {
     return readdirSync(folder)
       .flatMap((name) => /^(\d{1,15})\.json$/.exec(name)?.[1] ?? [])
@@ -72,40 +112,55 @@ export function savedTimes(folder: string): number[] {
       .sort((a, b) => a - b);
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw failure('read the saved boards in', folder, cause);
+    throw cause;
   }
 }
 
-/** The board saved at that moment. Errors: `local-file` when it is damaged or of another version. */
-export function readBoard(folder: string, atMs: number): Board {
+function readBoard(folder: string, atMs: number): Board {
   const file = fileOf(folder, atMs);
-  try {
-    const stored: unknown = parseJson(readStateFile(file));
-    const layout = Number(Object(stored).version);
-    if (layout > version) throw new Error(`it was written by a newer sotra (layout ${layout})`);
-    const { version: _, ...board } = boardSchema.parse(stored);
-    return board;
-  } catch (cause) {
-    if (!(cause instanceof z.ZodError)) throw failure('read', file, cause);
-    const [issue] = cause.issues;
-    throw failure('read', file, new Error(`${issue?.path.join('.')}: ${issue?.message}`), cause);
-  }
-}
-
-/** The newest time at or before `targetMs`, else the oldest; without a target the newest. */
-export function pickTime(times: readonly number[], targetMs: number | undefined): number | undefined {
-  if (targetMs === undefined) return times.at(-1);
-  return times.findLast((each) => each <= targetMs) ?? times[0];
+  const { data, error } = boardSchema.safeParse(tryParseJson(readStateFile(file)));
+  if (data !== undefined) return data;
+  const [issue] = error.issues;
+  throw new SotraError(
+    'local-file',
+    `${file} is not a saved board: ${issue?.path.join('.') || 'JSON'}: ${issue?.message}`,
+    {
+      hint: 'Move it away, or choose another folder with SOTRA_DATA_DIR.',
+      cause: error,
+    },
+  );
 }
 
 function fileOf(folder: string, atMs: number): string {
   return join(folder, `${atMs}.json`);
 }
 
-function failure(what: string, path: string, thrown: unknown, cause = thrown): SotraError {
-  const why = thrown instanceof Error ? thrown.message : String(thrown);
-  return new SotraError('local-file', `cannot ${what} ${path}: ${why}`, {
-    hint: 'Move it away, or choose another folder with SOTRA_DATA_DIR.',
-    cause,
-  });
+/** The newest time at or before `targetMs`, else the oldest; without a target the newest. */
+function pickTime(times: readonly number[], targetMs: number | undefined): number | undefined {
+  if (targetMs === undefined) return times.at(-1);
+  return times.findLast((each) => each <= targetMs) ?? times[0];
+}
+
+function sinceMs(since: string, nowMs: number): number {
+  const atMs = parseMoment(since, nowMs, 'ago');
+  if (atMs !== undefined) return atMs;
+  throw usageError(`--since ${since}: must be a length of time such as 24h or 7d, or a time such as 2026-11-20`);
+}
+
+/** The command to type for the same service and filters. */
+function commandLine(verb: 'list' | 'diff', filters: Filters, { options }: Context): string {
+  const { context, sandbox, baseUrl } = options;
+  return [
+    'sotra',
+    sandbox ? '--sandbox' : [],
+    context === undefined ? [] : `--context ${context}`,
+    baseUrl === undefined ? [] : `--base-url ${baseUrl}`,
+    `leaderboard ${verb}`,
+    filters.chains === undefined ? [] : `--chains ${filters.chains.join(',')}`,
+    filters.onlyWithComments === true ? '--only-with-comments' : [],
+    filters.timeframe === undefined ? [] : `--timeframe ${filters.timeframe}`,
+    verb === 'diff' || filters.limit === undefined ? [] : `--limit ${filters.limit}`,
+  ]
+    .flat()
+    .join(' ');
 }

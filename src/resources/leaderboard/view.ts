@@ -27,6 +27,7 @@ const chainColumns: readonly Column<Pick<RankAnswer, 'pnl'>>[] = leaderboardChai
   });
 });
 
+const commentsHelp = 'whether the trader has swap comments';
 const followedHelp = 'whether one of the --viewer-addresses follows the trader';
 
 /** How a row of either leaderboard ends: whether followed, the wallets and the profile's UUID. */
@@ -35,7 +36,6 @@ const lastColumns: readonly Column<Pick<Trader, 'profile' | 'isFollowedByUser'>>
   ...columnsOf(profileColumns, profileOf, { address: {}, addresses: {}, profileId: {} }),
 ];
 
-/** Traders with rank, PnL in all and by chain, and how they trade. */
 export const list: View<LeaderboardAnswer, Trader, { viewerAddresses?: unknown; timeframe?: '7d' | '30d' }> = {
   layout: 'table',
   rows: ({ traders }) => traders,
@@ -49,9 +49,7 @@ export const list: View<LeaderboardAnswer, Trader, { viewerAddresses?: unknown; 
       winRate30d: { drop: 1 },
       trades30d: { drop: 3 },
     }),
-    column.flag('hasComments', 'Comments', 'whether the trader has swap comments', {
-      extra: true,
-    }),
+    column.flag('hasComments', 'Comments', commentsHelp, { extra: true }),
     ...lastColumns,
   ],
   empty: 'Nobody is on this leaderboard.',
@@ -88,7 +86,6 @@ interface RankInput {
   timeframe?: '7d' | '30d';
 }
 
-/** One trader's place, with the PnL behind it. */
 export const rank: View<RankAnswer, RankAnswer, RankInput> = {
   layout: 'record',
   rows: (answer) => [answer],
@@ -128,7 +125,6 @@ function explainNoRank({ ranking, pnl }: RankAnswer, input: RankInput): string[]
   ];
 }
 
-/** Traders by copied volume, with copies and copiers. */
 export const copytraded: View<CopytradedAnswer, CopiedTrader, { address?: string }> = {
   layout: 'table',
   rows: ({ traders }) => traders,
@@ -154,6 +150,8 @@ interface SectionRow {
   entry: SectionEntry;
 }
 
+const valueOf = ({ entry }: SectionRow) => entry.reason.value;
+
 /** The old sections, flattened: one line a trader, commenters before others. */
 export const sections: View<SectionsAnswer, SectionRow> = {
   layout: 'table',
@@ -164,19 +162,11 @@ export const sections: View<SectionsAnswer, SectionRow> = {
   columns: [
     column.text('section', 'Section', 'section key', ({ section }) => section.key),
     nameColumn('Trader', ({ entry }) => entry.name),
-    column.flag('commenter', 'Comments', 'whether the trader has swap comments', ({ section, entry }) =>
-      section.commenters.includes(entry),
-    ),
-    column.text(
-      'value',
-      'Value',
-      'figure the section ranks by, as the service writes it',
-      (row) => row.entry.reason.value,
-      {
-        show: ({ entry }) => showReason(entry.reason),
-        align: 'right',
-      },
-    ),
+    column.flag('commenter', 'Comments', commentsHelp, (row) => row.section.commenters.includes(row.entry)),
+    column.text('value', 'Value', 'figure the section ranks by, as the service writes it', valueOf, {
+      show: ({ entry }) => showReason(entry.reason),
+      align: 'right',
+    }),
     ...columnsOf(profileColumns, ({ entry }: SectionRow) => entry, {
       pnl30dUsd: { header: 'PnL 30d, all chains', help: 'realized PnL of 30 days over all chains, in USD' },
       address: {},

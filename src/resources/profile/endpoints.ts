@@ -26,9 +26,7 @@ export const get = defineEndpoint({
 });
 
 const pageParams = {
-  cursor: inQuery(z.string().min(1).optional(), 'cursor of the previous page', {
-    source: 'assumed',
-  }),
+  cursor: inQuery(z.string().min(1).optional(), 'cursor of the previous page', { source: 'assumed' }),
   limit: inQuery(z.int().min(1).max(100).optional(), 'profiles a page', { source: 'assumed', serviceDefault: '100' }),
 };
 

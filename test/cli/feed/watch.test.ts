@@ -351,7 +351,7 @@ test('a folder that cannot hold the place is exit 3 before anything is printed',
   writeFileSync(join(data, 'watch'), 'a file in the way');
   const { code, err, out } = await watching(service, '', data).ended;
   expect({ code, out }).toEqual({ code: 3, out: '' });
-  expect(err).toContain('cannot write the watch file');
+  expect(err).toContain(`file already exists, mkdir '${join(data, 'watch')}'`);
 });
 
 test('on a terminal each card is a line under its columns', async () => {
