@@ -150,7 +150,7 @@ interface SectionRow {
   entry: SectionEntry;
 }
 
-const valueOf = ({ entry }: SectionRow) => entry.reason.value;
+const figureOf = ({ entry }: SectionRow) => entry.reason.value;
 
 /** The old sections, flattened: one line a trader, commenters before others. */
 export const sections: View<SectionsAnswer, SectionRow> = {
@@ -163,7 +163,7 @@ export const sections: View<SectionsAnswer, SectionRow> = {
     column.text('section', 'Section', 'section key', ({ section }) => section.key),
     nameColumn('Trader', ({ entry }) => entry.name),
     column.flag('commenter', 'Comments', commentsHelp, (row) => row.section.commenters.includes(row.entry)),
-    column.text('value', 'Value', 'figure the section ranks by, as the service writes it', valueOf, {
+    column.text('value', 'Value', 'figure the section ranks by, as the service writes it', figureOf, {
       show: ({ entry }) => showReason(entry.reason),
       align: 'right',
     }),
