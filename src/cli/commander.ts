@@ -14,8 +14,10 @@ type ReadArgv =
  */
 export function readArgv(argv: readonly string[], outlines: readonly Outline[], found: Outline | undefined): ReadArgv {
   const state: ParseState = { found, result: { kind: 'help', words: [] } };
+  // Of the other nouns commander needs to know nothing, and each of their commands takes time to build.
+  const needed = found === undefined ? outlines : outlines.filter(({ words }) => words[0] === found.words[0]);
   try {
-    buildProgram(outlines, state).parse(argv, { from: 'user' });
+    buildProgram(needed, state).parse(argv, { from: 'user' });
   } catch (thrown) {
     if (!(thrown instanceof CommanderError)) throw thrown;
     if (thrown.code === 'commander.version') return { kind: 'version' };

@@ -1,107 +1,86 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { isObject } from '../model/json.ts';
 
 type Check = (value: unknown) => boolean;
 
 /**
- * A quick check of JSON values: true only where the schema surely accepts the value; false means that the schema has to decide. Remembers
- * a schema from its second value on, or its first large one. Ignores refinements: schemas of answers have none.
+ * A quick check of JSON values: true only where the schema surely accepts the value; false means that the schema has to decide. Zod compiles a
+ * schema when it reads its first value, which takes 10 ms for that of a profile.
  */
-export function createFitCheck(): (schema: z.ZodType, value: unknown, isLarge?: boolean) => boolean {
-  const known = new Map<z.ZodType, Check | undefined>();
-  return (schema, value, isLarge = false) => {
-    if (!known.has(schema) && !isLarge) {
-      known.set(schema, undefined);
-      return false;
-    }
-    const check = known.get(schema) ?? checkOf(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }));
+export function createFitCheck(): (schema: z.ZodType, value: unknown) => boolean {
+  const known = new Map<z.ZodType, Check>();
+  return (schema, value) => {
+    const check = known.get(schema) ?? checkOf(schema);
     known.set(schema, check);
     return check(value);
   };
 }
 
-interface JsonSchema {
-  type?: unknown;
-  properties?: Record<string, JsonSchema>;
-  required?: readonly string[];
-  additionalProperties?: JsonSchema | boolean;
-  items?: JsonSchema;
-  anyOf?: readonly JsonSchema[];
-  enum?: readonly unknown[];
-  const?: unknown;
-  propertyNames?: JsonSchema;
+/** Knows types without further rules, defaults or transformations; the rest is left to zod. */
+function checkOf(schema: z.core.$ZodType): Check {
+  const { def } = (schema as z.core.$ZodTypes)._zod;
+  if (def.checks !== undefined && def.checks.length > 0) return unsure;
+  switch (def.type) {
+    case 'object':
+      return checkOfObject(def);
+    case 'array':
+      return checkOfArray(checkOf(def.element));
+    case 'record':
+      return checkOfRecord(def);
+    case 'union':
+      return checkOfUnion(def.options.map(checkOf));
+    case 'optional':
+      return checkOfUnion([checkOf(def.innerType), (value) => value === undefined]);
+    case 'nullable':
+      return checkOfUnion([checkOf(def.innerType), (value) => value === null]);
+    case 'enum':
+      return checkOfValues(Object.values(def.entries));
+    case 'literal':
+      return checkOfValues(def.values);
+    case 'string':
+      return isPlain(def) ? (value) => typeof value === 'string' : unsure;
+    case 'number':
+      return isPlain(def) ? Number.isFinite : unsure;
+    case 'boolean':
+      return isPlain(def) ? (value) => typeof value === 'boolean' : unsure;
+    default:
+      return unsure;
+  }
 }
 
 const unsure: Check = () => false;
 
-/** Keywords that each type may have; any other makes the answer "unsure". */
-const keywords = {
-  object: ['type', 'properties', 'required', 'additionalProperties', 'propertyNames', '$schema'],
-  array: ['type', 'items', '$schema'],
-  string: ['type', 'enum', '$schema'],
-  number: ['type', '$schema'],
-  boolean: ['type', 'const', '$schema'],
-  null: ['type', '$schema'],
-} as const;
-
-function checkOf(schema: object): Check {
-  const { type, anyOf } = schema as JsonSchema;
-  if (anyOf !== undefined) {
-    const [first = unsure, second = unsure, ...more] = anyOf.map(checkOf);
-    return Object.keys(schema).length + more.length > 1 ? unsure : (value) => first(value) || second(value);
-  }
-  if (Array.isArray(type)) return checkOf({ anyOf: type.map((each) => ({ ...schema, type: each })) });
-  if (typeof type !== 'string' || !Object.hasOwn(keywords, type)) return unsure;
-  const may: readonly string[] = keywords[type as keyof typeof keywords];
-  return Object.keys(schema).every((key) => may.includes(key)) ? checkOfType(type, schema) : unsure;
+/** `z.int()` and `z.email()` have a format; a coercing schema changes the value. */
+function isPlain(def: { format?: unknown; coerce?: boolean }): boolean {
+  return def.format === undefined && def.coerce !== true;
 }
 
-function checkOfType(type: string, schema: JsonSchema): Check {
-  switch (type) {
-    case 'object':
-      return schema.properties === undefined ? checkOfRecord(schema) : checkOfObject(schema, schema.properties);
-    case 'array':
-      return checkOfArray(checkOf(schema.items ?? {}));
-    case 'string':
-      return schema.enum === undefined
-        ? (value) => typeof value === 'string'
-        : (value) => schema.enum?.includes(value) === true;
-    case 'number':
-      return Number.isFinite;
-    case 'boolean':
-      return Object.hasOwn(schema, 'const') ? (value) => value === schema.const : (value) => typeof value === 'boolean';
-    default:
-      return (value) => value === null;
-  }
+function checkOfUnion([first = unsure, second = unsure, ...others]: readonly Check[]): Check {
+  return others.length > 0 ? unsure : (value) => first(value) || second(value);
+}
+
+function checkOfValues(values: readonly unknown[]): Check {
+  return (value) => values.includes(value);
 }
 
 function checkOfArray(item: Check): Check {
   return (value) => Array.isArray(value) && value.every(item);
 }
 
-function checkOfRecord({ propertyNames, additionalProperties }: JsonSchema): Check {
-  if (typeof additionalProperties !== 'object' || propertyNames?.type !== 'string') return unsure;
-  if (Object.keys(propertyNames).length > 1) return unsure;
-  const check = checkOf(additionalProperties);
+function checkOfRecord({ keyType, valueType }: z.core.$ZodRecordDef): Check {
+  const key = (keyType as z.core.$ZodTypes)._zod.def;
+  if (key.type !== 'string' || !isPlain(key) || (key.checks ?? []).length > 0) return unsure;
+  const check = checkOf(valueType);
   return (value) => isObject(value) && Object.values(value).every(check);
 }
 
-function checkOfObject(
-  { required = [], additionalProperties }: JsonSchema,
-  properties: Record<string, JsonSchema>,
-): Check {
-  if (typeof additionalProperties !== 'object' || Object.keys(additionalProperties).length > 0) return unsure;
-  const fields = Object.entries(properties).map(([key, schema]) => ({
-    key,
-    check: checkOf(schema),
-    isRequired: required.includes(key),
-  }));
+/** Only of a loose object, which keeps fields that it does not know. */
+function checkOfObject({ shape, catchall }: z.core.$ZodObjectDef): Check {
+  if (catchall?._zod.def.type !== 'unknown') return unsure;
+  const fields = Object.entries(shape).map(([key, schema]) => ({ key, check: checkOf(schema) }));
   return (value) => {
     if (!isObject(value)) return false;
-    for (const { key, check, isRequired } of fields) {
-      const held = value[key];
-      if (held === undefined ? isRequired : !check(held)) return false;
-    }
+    for (const { key, check } of fields) if (!check(value[key])) return false;
     return true;
   };
 }

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import {
   closeSync,
   constants,
@@ -170,7 +169,7 @@ export function settleReserved(file: string): void {
 
 /** A new name beside a file for a draft that replaces it; `removeOldDrafts` recognizes it. */
 export function draftOf(file: string): string {
-  return `${file}.sotra-${randomUUID().slice(0, 8)}.tmp`;
+  return `${file}.sotra-${crypto.randomUUID().slice(0, 8)}.tmp`;
 }
 
 const draftName = /\.sotra-[0-9a-f]{8}\.tmp$|^config\.json\.tmp-[0-9a-f]{16}$/;
@@ -204,7 +203,7 @@ export function workFolder(parent: string, kind: string, { world, options }: Wor
     if (itsKind === kind && !world.system.isAlive(Number(pid)))
       rmSync(join(parent, name), { recursive: true, force: true });
   }
-  const folder = join(parent, `${kind}-${world.pid}-${randomUUID().slice(0, 8)}`);
+  const folder = join(parent, `${kind}-${world.pid}-${crypto.randomUUID().slice(0, 8)}`);
   mkdirSync(folder, { mode: 0o700 });
   return folder;
 }

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { linkSync, renameSync, rmSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { SotraError } from '../errors.ts';
@@ -111,7 +110,7 @@ interface Owner {
 }
 
 function ownText({ pid, system }: OwnerWorld): string {
-  return JSON.stringify({ pid, started: system.startOf(pid), host: hostname(), token: randomUUID() });
+  return JSON.stringify({ pid, started: system.startOf(pid), host: hostname(), token: crypto.randomUUID() });
 }
 
 function ownerOf(text: string | undefined): Owner | undefined {

@@ -1,9 +1,13 @@
 import { isAscii } from 'node:buffer';
 import { Readable } from 'node:stream';
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { SotraError } from '../errors.ts';
 
-const decoders = { gzip: createGunzip, 'x-gzip': createGunzip, br: createBrotliDecompress, deflate: createInflate };
+const decoders = {
+  gzip: 'createGunzip',
+  'x-gzip': 'createGunzip',
+  br: 'createBrotliDecompress',
+  deflate: 'createInflate',
+} as const;
 
 /**
  * The whole body of an answer: its text without a byte order mark, and its bytes. Errors: `bad-answer` for more than `maxBytes`,
@@ -51,7 +55,7 @@ function decoded(
 }
 
 async function* inflated(incoming: AsyncIterable<Uint8Array>, name: keyof typeof decoders): AsyncIterable<Uint8Array> {
-  const decoder = decoders[name]();
+  const decoder = (await import('node:zlib'))[decoders[name]]();
   const source = Readable.from(incoming).on('error', (error) => decoder.destroy(error));
   try {
     for await (const chunk of source.pipe(decoder)) yield chunk as Uint8Array;

@@ -32,7 +32,7 @@ export interface Caller extends TimeLimits {
     maxBytes: number,
   ) => Promise<{ text: string; body: Uint8Array }>;
   /** True only for what the schema surely accepts. */
-  fits: (schema: z.ZodType, value: unknown, isLarge?: boolean) => boolean;
+  fits: (schema: z.ZodType, value: unknown) => boolean;
   strict: boolean;
   signal: AbortSignal;
   now: () => number;
@@ -86,7 +86,7 @@ export async function callEndpoint<P extends Params, R extends z.ZodType>(
     link === undefined ? wire : { ...wire, href: sameOrigin(link, caller.baseUrl) },
     caller,
   );
-  if (caller.fits(endpoint.answer, answer.data, isLarge(answer.text))) return answer as Answer<z.output<R>>;
+  if (caller.fits(endpoint.answer, answer.data)) return answer as Answer<z.output<R>>;
   const issue = firstIssue(endpoint.answer, answer.data);
   if (issue !== undefined) {
     const where = issue.path.join('.') || 'the answer';

@@ -1,45 +1,73 @@
 import type { Endpoint, EndpointsOf } from '../contract/endpoint.ts';
 import type { Handler, Route } from '../sandbox/http/service.ts';
-import * as comment from './comment/endpoints.ts';
-import * as commentHandlers from './comment/sandbox.ts';
-import * as feed from './feed/endpoints.ts';
-import * as feedHandlers from './feed/sandbox.ts';
-import * as follow from './follow/endpoints.ts';
-import * as followHandlers from './follow/sandbox.ts';
-import * as leaderboard from './leaderboard/endpoints.ts';
-import * as leaderboardHandlers from './leaderboard/sandbox.ts';
-import * as position from './position/endpoints.ts';
-import * as positionHandlers from './position/sandbox.ts';
-import * as profile from './profile/endpoints.ts';
-import * as profileHandlers from './profile/sandbox.ts';
-import * as webhook from './webhook/endpoints.ts';
-import * as webhookHandlers from './webhook/sandbox.ts';
 
-/** Answers that are often asked for and depend on the data and the windows of time alone: they may be reused. */
-const steady: readonly Endpoint[] = [
-  leaderboard.list,
-  leaderboard.rank,
-  leaderboard.sections,
-  profile.get,
-  position.ofToken,
-];
+type LoadRoutes = () => Promise<readonly Route[]>;
 
-/** The sandbox's routes: every endpoint with its handler, which is the export of the same name. */
-export const routes: readonly Route[] = [
-  ...routesOf(leaderboard, leaderboardHandlers),
-  ...routesOf(profile, profileHandlers),
-  ...routesOf(follow, followHandlers),
-  ...routesOf(feed, feedHandlers),
-  ...routesOf(position, positionHandlers),
-  ...routesOf(comment, commentHandlers),
-  ...routesOf(webhook, webhookHandlers),
-];
+const leaderboard: LoadRoutes = async () => {
+  const endpoints = await import('./leaderboard/endpoints.ts');
+  const { list, rank, sections } = endpoints;
+  return routesOf(endpoints, await import('./leaderboard/sandbox.ts'), [list, rank, sections]);
+};
+
+const profile: LoadRoutes = async () => {
+  const endpoints = await import('./profile/endpoints.ts');
+  return routesOf(endpoints, await import('./profile/sandbox.ts'), [endpoints.get]);
+};
+
+const follow: LoadRoutes = async () =>
+  routesOf(await import('./follow/endpoints.ts'), await import('./follow/sandbox.ts'));
+
+const feed: LoadRoutes = async () => routesOf(await import('./feed/endpoints.ts'), await import('./feed/sandbox.ts'));
+
+const position: LoadRoutes = async () => {
+  const endpoints = await import('./position/endpoints.ts');
+  return routesOf(endpoints, await import('./position/sandbox.ts'), [endpoints.ofToken]);
+};
+
+const comment: LoadRoutes = async () =>
+  routesOf(await import('./comment/endpoints.ts'), await import('./comment/sandbox.ts'));
+
+const webhook: LoadRoutes = async () =>
+  routesOf(await import('./webhook/endpoints.ts'), await import('./webhook/sandbox.ts'));
+
+/** The nouns that answer, by the first word of a path behind the version. */
+const nouns: Readonly<Record<string, readonly LoadRoutes[]>> = {
+  leaderboard: [leaderboard],
+  addresses: [profile, follow, position],
+  profiles: [profile],
+  feed: [feed],
+  tokens: [position, comment],
+  position: [position],
+  positions: [position],
+  'swap-comments': [comment],
+  'swap-comment': [comment],
+  webhooks: [webhook],
+};
+
+/**
+ * The sandbox's routes by the first word of their paths behind the version, such as `leaderboard`: every endpoint with its handler, which
+ * is the export of the same name. Only their nouns are loaded: one request needs one, and building the schemas of all takes 10 ms.
+ */
+export async function routesUnder(word: string): Promise<readonly Route[]> {
+  const loads = Object.hasOwn(nouns, word) ? (nouns[word] ?? []) : [];
+  return loadRoutes(loads);
+}
+
+/** Every route of the sandbox. */
+export async function allRoutes(): Promise<readonly Route[]> {
+  return loadRoutes([...new Set(Object.values(nouns).flat())]);
+}
+
+async function loadRoutes(loads: readonly LoadRoutes[]): Promise<readonly Route[]> {
+  return (await Promise.all(loads.map((load) => load()))).flat();
+}
 
 type HandlersOf<M> = {
   [K in keyof EndpointsOf<M>]: EndpointsOf<M>[K] extends Endpoint ? Handler<EndpointsOf<M>[K]> : never;
 };
 
-function routesOf<M extends object>(endpoints: M, handlers: HandlersOf<M>): Route[] {
+/** `steady`: those whose answers are often asked for and depend on the data and the windows of time alone, so that they may be reused. */
+function routesOf<M extends object>(endpoints: M, handlers: HandlersOf<M>, steady: readonly Endpoint[] = []): Route[] {
   return Object.entries<Route['handle']>(handlers)
     .flatMap(([name, handle]) => {
       const endpoint = endpoints[name as keyof M] as Endpoint | undefined;

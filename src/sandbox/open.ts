@@ -1,17 +1,16 @@
-import { routes } from '../resources/routes.ts';
+import { routesUnder } from '../resources/routes.ts';
 import type { LocalSandbox, SandboxOptions } from '../world.ts';
 import { getMeta, setMeta } from './db/clock.ts';
 import { type Db, openDb } from './db/store.ts';
-import { ensureWorld } from './db/world.ts';
 import { answerer } from './http/answer.ts';
 
 /** The sandbox inside this process: no port, state in one file. */
 export async function openSandbox({ file, now, wire, serviceName, layout }: SandboxOptions): Promise<LocalSandbox> {
   const db = openDb(file);
-  ensureWorld(db, now(), 'demo');
+  if (getMeta(db, 'world') === undefined) (await import('./db/world.ts')).ensureWorld(db, now(), 'demo');
   if (serviceName !== undefined) keepMeta(db, 'signing.serviceName', serviceName);
   keepMeta(db, 'signing.layout', layout);
-  const answer = answerer({ db, routes, now, wire });
+  const answer = answerer({ db, routesUnder, now, wire });
   return {
     send: async ({ method, url, headers, body = '' }) => {
       const { text, ...rest } = await answer({

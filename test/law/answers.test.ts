@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { routes } from '../../src/resources/routes.ts';
+import { routesUnder } from '../../src/resources/routes.ts';
 import { advanceClock, freezeClock } from '../../src/sandbox/db/clock.ts';
 import { type Db, openDb } from '../../src/sandbox/db/store.ts';
 import { ensureWorld } from '../../src/sandbox/db/world.ts';
@@ -12,7 +12,7 @@ import { dayMs, largeNow, largeWorld, tokenOf, tradeAt, traderOf } from '../supp
 const authorization = 'Bearer sandbox-key-a';
 
 function asking(db: Db, now: () => number = () => largeNow) {
-  const answer = answerer({ db, routes, now, wire: {} });
+  const answer = answerer({ db, routesUnder, now, wire: {} });
   return async (target: string, { method = 'GET', body = '', headers = { authorization } } = {}) => {
     const origin = 'http://localhost';
     const answered = await answer({ method, origin, target, authorization: headers.authorization, body: () => body });

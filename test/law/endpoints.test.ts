@@ -3,7 +3,7 @@ import type { Endpoint, Param } from '../../src/contract/endpoint.ts';
 import { kindOf } from '../../src/contract/kind-of.ts';
 import { decodeRequest, encodeRequest } from '../../src/contract/request.ts';
 import { endpoints, views } from '../../src/resources/index.ts';
-import { routes } from '../../src/resources/routes.ts';
+import { allRoutes, routesUnder } from '../../src/resources/routes.ts';
 import { run, temporaryFolder } from '../support/harness.ts';
 
 const all: readonly Endpoint[] = endpoints;
@@ -62,14 +62,21 @@ test('a name that is not from the interface document can be overridden, one that
   expect(list && encodeRequest(list, input, wire).path).toBe('/v2/leaderboard?chains=base&count=3&window=7d');
 });
 
-test('ids and routes are unique, and every endpoint has a summary, a view and a handler', () => {
+test('ids and routes are unique, and every endpoint has a summary, a view and a handler', async () => {
   const ids = all.map((endpoint) => endpoint.id);
   expect(new Set(ids).size).toBe(ids.length);
   const paths = all.map(({ method, path }) => `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`);
   expect(new Set(paths).size).toBe(paths.length);
   expect(all.filter((endpoint) => endpoint.summary === '')).toEqual([]);
   expect(Object.keys(views).sort()).toEqual([...ids].sort());
-  expect(routes.filter((route) => typeof route.handle !== 'function')).toEqual([]);
+  expect((await allRoutes()).filter((route) => typeof route.handle !== 'function')).toEqual([]);
+});
+
+test('every endpoint is found by the first word of its path', async () => {
+  for (const { id, path } of all) {
+    const found = await routesUnder(path.split('/')[2] ?? '');
+    expect(found.map(({ endpoint }): string => endpoint.id)).toContain(id);
+  }
 });
 
 test('every name in a path is one path parameter, and the other way round', () => {

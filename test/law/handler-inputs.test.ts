@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Endpoint } from '../../src/contract/endpoint.ts';
 import { decodeRequest } from '../../src/contract/request.ts';
 import { endpoints } from '../../src/resources/index.ts';
-import { routes } from '../../src/resources/routes.ts';
+import { allRoutes } from '../../src/resources/routes.ts';
 import { openDb } from '../../src/sandbox/db/store.ts';
 import { ensureWorld, sandboxPartners } from '../../src/sandbox/db/world.ts';
 import { Refusal } from '../../src/sandbox/http/service.ts';
@@ -36,6 +36,7 @@ test("every parameter of every endpoint is read by the sandbox's handler", async
   const nowMs = Date.now();
   ensureWorld(db, nowMs, 'demo');
   const unread: string[] = [];
+  const routes = await allRoutes();
   for (const { endpoint, handle } of routes) {
     const read = new Set<string>();
     for (const row of witnesses[endpoint.id] ?? []) {

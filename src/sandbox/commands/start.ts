@@ -68,12 +68,14 @@ async function serveSandbox(input: StartInput, context: Context): Promise<Result
   if (input.eligibility !== undefined) setMeta(db, 'eligibility', input.eligibility);
   if (input.serviceName !== undefined) setMeta(db, 'signing.serviceName', input.serviceName);
   if (input.layout !== undefined) setMeta(db, 'signing.layout', input.layout);
-  const { routes } = await import('../../resources/routes.ts');
+  const { allRoutes, routesUnder } = await import('../../resources/routes.ts');
+  // Now, as an update of the program replaces its files while this runs.
+  await allRoutes();
   const folder = await servedFolder(context);
   // From here on requests wait for other processes' writes one by one.
   db.setBusyTimeout(0);
   const sleep = (ms: number) => world.sleep(ms, world.signal);
-  const answer = answerer({ db, routes, now: world.now, wire: input.wire ?? {}, sleep });
+  const answer = answerer({ db, routesUnder, now: world.now, wire: input.wire ?? {}, sleep });
   const log = createRequestLog(world.now);
   const controlToken = randomBytes(24).toString('base64url');
   const ready = {

@@ -1,4 +1,9 @@
-import { hash } from 'node:crypto';
+import { createRequire } from 'node:module';
+
+// Loaded when the first id is made: most answers make none, and it takes 4 ms.
+const load = createRequire(import.meta.url);
+const hash = (algorithm: 'md5' | 'sha1', text: string): string =>
+  (load('node:crypto') as typeof import('node:crypto')).hash(algorithm, text);
 
 /** A UUID that is always the same for the same text, so that a world made twice has the same identifiers. */
 export function uuidOf(text: string): string {

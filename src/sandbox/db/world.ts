@@ -1,16 +1,13 @@
-import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { brotliDecompressSync } from 'node:zlib';
 import { parseJson } from '../../model/json.ts';
-import { dropFigures, windowMs } from '../trades/figures.ts';
+import { dropFigures } from '../trades/figures.ts';
 import { freezeClock, getMeta, sandboxNow, setMeta } from './clock.ts';
 import { worldTables } from './schema.ts';
 import type { Db } from './store.ts';
-
-const dayMs = 86_400_000;
 
 /** The two partners of every sandbox: each with its key and the suffix of the names it sets. */
 export const sandboxPartners = [
@@ -43,7 +40,7 @@ const demoUrl = new URL(import.meta.url.endsWith('.ts') ? '../../../dist/demo.db
 /** Runs `act` in a transaction, where it may attach the demo world, unpacked beside the database. */
 function withDemo(db: Db, act: (attach: () => void) => void): void {
   const start = `${db.file === ':memory:' ? join(tmpdir(), 'sotra') : db.file}-demo-`;
-  const file = `${start}${randomUUID()}.tmp`;
+  const file = `${start}${crypto.randomUUID()}.tmp`;
   let isAttached = false;
   const attach = () => {
     // The database is ours: what lies there was left by a process that was killed.
@@ -154,22 +151,4 @@ export function moveWorld(db: Db, byMs: number): void {
       [byMs],
     );
   });
-}
-
-/**
- * When an answer changes next by the passing of time alone, in Unix milliseconds: a trade or comment enters or leaves one of the windows that
- * answers look at (now, 24 hours, 7 and 30 days), or a wallet's tracking has caught up. `Infinity` where nothing lies ahead.
- */
-export function nextChangeMs(db: Db, nowMs: number): number {
-  const after = (table: string, column: string, ms: number): number => {
-    const next = db.get<{ ms: number | null }>(`SELECT min(${column}) AS ms FROM ${table} WHERE ${column} > ?`, [
-      nowMs - ms,
-    ])?.ms;
-    return next === undefined || next === null ? Number.POSITIVE_INFINITY : next + ms;
-  };
-  return Math.min(
-    ...[0, dayMs, windowMs['7d'], windowMs['30d']].map((ms) => after('trade', 'at_ms', ms)),
-    ...[0, windowMs['30d']].map((ms) => after('comment', 'at_ms', ms)),
-    after('wallet', 'ready_ms', 0),
-  );
 }

@@ -3,7 +3,7 @@ import { decodeRequest } from '../../contract/request.ts';
 import { parseJson } from '../../model/json.ts';
 import { clockOf } from '../db/clock.ts';
 import { type Db, isLocked } from '../db/store.ts';
-import { nextChangeMs } from '../db/world.ts';
+import { nextChangeMs } from '../trades/figures.ts';
 import {
   type Answer,
   answerOf,
@@ -23,7 +23,8 @@ import {
 
 export interface ServiceOptions {
   db: Db;
-  routes: readonly Route[];
+  /** By the first word of their paths behind the version. */
+  routesUnder: (word: string) => Promise<readonly Route[]>;
   now: () => number;
   wire: WireNames;
   /** Lets a request wait for another process's write while others are answered; without it the database itself waits. */
@@ -41,16 +42,16 @@ interface AnswerBody {
 /** The whole sandbox as a function: any request gets an answer, every error body is `{error}`. */
 export function answerer({
   db,
-  routes,
+  routesUnder,
   now,
   wire,
   sleep,
 }: ServiceOptions): (request: IncomingRequest) => Promise<Answer> {
   const readPresent = keepAnswers(db, now);
-  const find = createRouter(routes);
+  const find = createRouter(routesUnder);
   const respond = async (request: IncomingRequest): Promise<AnswerBody> => {
     const { target, authorization } = request;
-    const { route, path } = find(request.method, pathOf(target));
+    const { route, path } = await find(request.method, pathOf(target));
     const { endpoint } = route;
     const partner = findPartner(db, authorization, endpoint.keyless === true);
     const { nowMs, reuse } = readPresent();
@@ -80,11 +81,17 @@ export function answerer({
  * Finds the route of a method and a path as it was sent. Errors: Refusal 404, 405, and 400 for a part that is no percent-encoded UTF-8, or
  * `.` or `..`, which a client may have taken for a folder.
  */
-function createRouter(routes: readonly Route[]) {
-  const table = routes.map((route) => ({ route, words: route.endpoint.path.split('/') }));
-  return (method: string, pathname: string): { route: Route; path: Record<string, string> } => {
+function createRouter(routesUnder: ServiceOptions['routesUnder']) {
+  const known = new Map<string, readonly { route: Route; words: readonly string[] }[]>();
+  const tableOf = async (word: string) => {
+    const table = (await routesUnder(word)).map((route) => ({ route, words: route.endpoint.path.split('/') }));
+    if (table.length > 0) known.set(word, table);
+    return table;
+  };
+  return async (method: string, pathname: string): Promise<{ route: Route; path: Record<string, string> }> => {
     const given = pathname.split('/');
-    const fitting = table.filter(({ words }) => fits(words, given));
+    const [, , word = ''] = given;
+    const fitting = (known.get(word) ?? (await tableOf(word))).filter(({ words }) => fits(words, given));
     const wanted = method === 'HEAD' ? 'GET' : method;
     const found = fitting.find(({ route }) => route.endpoint.method === wanted);
     if (found !== undefined) {
@@ -169,7 +176,8 @@ interface Period {
   version: string;
   clock: (realNowMs: number) => number;
   fromMs: number;
-  untilMs: number;
+  /** Found when it is first needed, by the second request. */
+  untilMs?: number;
   answers: Map<string, AnswerBody>;
   size: number;
 }
@@ -177,15 +185,20 @@ interface Period {
 /** Keeps answers as long as they would be given again; what another process writes counts at once. To be called once a request. */
 function keepAnswers(db: Db, realNow: () => number) {
   let last: Period | undefined;
+  const holdsAt = (period: Period, nowMs: number): boolean => {
+    if (nowMs < period.fromMs) return false;
+    period.untilMs ??= nextChangeMs(db, period.fromMs);
+    return nowMs < period.untilMs;
+  };
   return () => {
     const version = db.version();
     const known = last?.version === version ? last : undefined;
     const clock = known?.clock ?? clockOf(db);
     const nowMs = clock(realNow());
-    const holds = known !== undefined && known.fromMs <= nowMs && nowMs < known.untilMs;
-    const period: Period = holds
-      ? known
-      : { version, clock, fromMs: nowMs, untilMs: nextChangeMs(db, nowMs), answers: new Map(), size: 0 };
+    const period: Period =
+      known !== undefined && holdsAt(known, nowMs)
+        ? known
+        : { version, clock, fromMs: nowMs, answers: new Map(), size: 0 };
     last = period;
     const reuse = async (question: string, make: () => Promise<AnswerBody>): Promise<AnswerBody> => {
       const kept = period.answers.get(question);
