@@ -173,6 +173,13 @@ export function damagedLine(file: string, line: number, cause?: unknown): SotraE
   return damaged(`${file} is damaged at line ${line}`, cause);
 }
 
+/** The error for a log of another version; `whole` is what to move away with it. */
+export function otherVersion(file: string, whole = file): SotraError {
+  return new SotraError('local-file', `${file} was written by another version of sotra`, {
+    hint: `Update sotra, or move ${whole} away to start over.`,
+  });
+}
+
 function damaged(message: string, cause?: unknown): SotraError {
   return new SotraError('local-file', message, {
     hint: 'Move it away with its folder; what it recorded is lost then.',

@@ -52,8 +52,8 @@ export const areas = {
     tests: tests('cli/comment/sign'),
   },
   'comment-post': {
-    files: sources('resources/comment/run-post resources/comment/send'),
-    tests: tests('unit/resources/comment/send cli/comment/ways cli/comment/post'),
+    files: sources('resources/comment/post'),
+    tests: tests('unit/resources/comment/post cli/comment/ways cli/comment/post'),
   },
   'key-forms': {
     files: sources('keys/keystore keys/private-key'),

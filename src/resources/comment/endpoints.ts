@@ -37,7 +37,7 @@ const tokenAddress = inBody(
   { flag: 'token', takesAddress: 'token' },
 );
 
-/** POST /v1/swap-comments: a signed comment on a swap. Source: interface document and wire-facts 3.6. */
+/** Source: interface document and wire-facts 3.6. */
 export const post = defineEndpoint({
   id: 'comment.post',
   method: 'POST',
@@ -65,7 +65,7 @@ export const post = defineEndpoint({
   ],
 });
 
-/** GET /v1/swap-comments: the comments of some swaps, by transaction. Source: interface document and wire-facts 3.7. */
+/** Source: interface document and wire-facts 3.7. */
 export const list = defineEndpoint({
   id: 'comment.list',
   method: 'GET',
@@ -106,7 +106,7 @@ export const list = defineEndpoint({
   ],
 });
 
-/** POST /v1/swap-comment/{id}/copyswap: an intent to copy a commented trade. Source: interface document and wire-facts 3.8. */
+/** Source: interface document and wire-facts 3.8. */
 export const copy = defineEndpoint({
   id: 'comment.copy',
   method: 'POST',
@@ -157,7 +157,7 @@ const tokenCommentSchema = z.looseObject({
   token: z.looseObject({ chain: z.string(), symbol: text, name: text, address: z.string(), commentCount: number }),
 });
 
-/** GET /v1/tokens/{chain}/{contractAddress}/comments. Source: interface document and wire-facts 3.17. */
+/** Source: interface document and wire-facts 3.17. */
 export const ofToken = defineEndpoint({
   id: 'token.comments',
   method: 'GET',

@@ -100,7 +100,10 @@ const post = defineCommand({
   exitCodes: [3, ...serviceExitCodes, 10, 11, 12],
   view: views.post,
   checkArgv,
-  run: async (input, context) => (await import('./run-post.ts')).runPost(input, context),
+  run: async (input, context) =>
+    input.file === undefined
+      ? (await import('./post.ts')).runPost(input, context)
+      : (await import('./post-many.ts')).postMany({ ...input, file: input.file }, context),
 });
 
 const verify = defineCommand({

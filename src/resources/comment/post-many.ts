@@ -6,21 +6,19 @@ import type { Result } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
 import { takeLock } from '../../files/lock.ts';
-import { damagedLine, openLog, readLog } from '../../files/log-file.ts';
-import { checkKeySource, type KeyInput, withSigner } from '../../keys/open-key.ts';
+import { damagedLine, openLog, otherVersion, readLog } from '../../files/log-file.ts';
+import { checkKeySource, withSigner } from '../../keys/open-key.ts';
 import { isLoopback } from '../../model/http-address.ts';
 import { confirm } from '../../output/confirm.ts';
 import type { World } from '../../world.ts';
 import { post } from './endpoints.ts';
+import { bodyOf, checkWays, lookUp, type PostInput, type SendableComment, send } from './post.ts';
 import { describePreview, previewOf, warnOfText } from './preview.ts';
-import { type CommentLine, commonFamily, type FormInput, readCommentFile, readForm } from './read-comment.ts';
-import { bodyOf, lookUp, type SendableComment, send } from './send.ts';
+import { type CommentLine, commonFamily, readCommentFile, readForm } from './read-comment.ts';
 import { type SignedComment, signComment } from './signed.ts';
 import { type PostResult, postMany as view } from './view.ts';
 
-interface PostManyInput extends FormInput, KeyInput {
-  signer?: string | undefined;
-}
+type PostManyInput = PostInput & { file: string };
 
 interface SignedLine {
   line: number;
@@ -38,10 +36,11 @@ const linesPerTable = 20;
  * Posts the comments of a file in order, one result each as it comes. What was posted before, by the journal, is not posted again; what may
  * have been is looked up. Errors: `partial` where some were refused, or where it had to stop after some were posted.
  */
-export async function postMany(input: PostManyInput, file: string, context: Context): Promise<Result> {
-  const lines = await readCommentFile(file, context);
+export async function postMany(input: PostManyInput, context: Context): Promise<Result> {
+  checkWays(input);
+  const lines = await readCommentFile(input.file, context);
   await context.ready();
-  const ready = await signAll(lines, input, file, context);
+  const ready = await signAll(lines, input, context);
   for (const { line, comment } of ready) warnOfText(comment.commentText, context, `line ${line}: `);
   const { curl, preview, yes } = context.options;
   if (curl && ready[0] !== undefined) {
@@ -96,12 +95,7 @@ function resultOf({ line, comment }: SignedLine, outcome: Outcome): PostResult {
   return { line, ...outcome, chain, transactionHash, signerAddress, commentText };
 }
 
-async function signAll(
-  lines: readonly CommentLine[],
-  input: PostManyInput,
-  file: string,
-  context: Context,
-): Promise<SignedLine[]> {
+async function signAll(lines: readonly CommentLine[], input: PostManyInput, context: Context): Promise<SignedLine[]> {
   const unsigned = lines.filter(({ signed }) => signed === undefined);
   const { serviceName } = await context.service();
   const other = lines.find(({ signed }) => signed && serviceName !== undefined && signed.serviceName !== serviceName);
@@ -111,7 +105,7 @@ async function signAll(
   if (unsigned.length > 0) {
     const form = await readForm(input, context);
     const family = commonFamily(unsigned);
-    checkKeySource(input, context, file === '-' ? '--file -' : undefined);
+    checkKeySource(input, context, input.file === '-' ? '--file -' : undefined);
     await withSigner(input, { family, expected: input.signer }, context, async (signer) => {
       for (const { line, fields } of unsigned) made.set(line, await signComment(fields, form, { signer }));
     });
@@ -194,8 +188,6 @@ function stopped(thrown: unknown, line: number, done: readonly PostResult[], tot
   return new SotraError('partial', `${left}; ${message}`, { ...more, hint: again });
 }
 
-const journalVersion = 1;
-
 /** What is known of one comment: about to be sent, accepted by the service, refused by it, or certainly not sent. */
 const states = ['sending', 'posted', 'refused', 'unsent'] as const;
 type State = (typeof states)[number];
@@ -222,7 +214,7 @@ function openJournal(folder: string, origin: string, world: World): Journal {
   const release = takeLock(`${file}.lock`, `the journal of comments posted to ${origin}`, world);
   try {
     const [head, ...lines] = readLog<{ version?: unknown }>(file);
-    if (head !== undefined && head.version !== journalVersion) throw otherVersion(file, head.version);
+    if (head !== undefined && head.version !== 1) throw otherVersion(file);
     const known = new Map<string, Entry>();
     for (const [index, line] of lines.entries()) {
       const { success, data } = entrySchema.safeParse(line);
@@ -230,7 +222,7 @@ function openJournal(folder: string, origin: string, world: World): Journal {
       known.set(data.comment, data);
     }
     const log = openLog(file);
-    if (head === undefined) log.append({ version: journalVersion, holds: 'posted comments', service: origin });
+    if (head === undefined) log.append({ version: 1, holds: 'posted comments', service: origin });
     return {
       stateOf: (comment) => known.get(digestOf(comment)),
       record: async (comment, state, uid) => {
@@ -248,12 +240,6 @@ function openJournal(folder: string, origin: string, world: World): Journal {
     release();
     throw thrown;
   }
-}
-
-function otherVersion(file: string, found: unknown): SotraError {
-  const message = `the journal ${file} is of version ${JSON.stringify(found)}, not ${journalVersion}`;
-  const hint = 'Update sotra, or choose another folder with SOTRA_DATA_DIR.';
-  return new SotraError('local-file', message, { hint });
 }
 
 /** Identifies a comment: everything that is signed, and the signer. */

@@ -1,5 +1,5 @@
 import type { Comment } from '../../model/position.ts';
-import { column } from '../../output/columns.ts';
+import { column, columnsOf } from '../../output/columns.ts';
 import { formatCount, formatUsd, nameOrAddress } from '../../output/format.ts';
 import { showUnseen } from '../../output/safe-text.ts';
 import type { Column, View } from '../../output/view.ts';
@@ -39,33 +39,32 @@ function usdOf({ metrics }: Comment): number | null {
   return Number.isNaN(usd) ? null : usd;
 }
 
-/** Columns of a record, with hashes and addresses in full. */
-const whole = commentColumns.map(({ show, ...column }) =>
-  show !== undefined && !['signer', 'token', 'tx'].includes(column.key) ? { ...column, show } : column,
-);
-
-/** One comment, as it was posted. */
+/** One comment, as it was posted, with hashes and addresses in full. */
 export const post: View<CommentAnswer, Comment> = {
   layout: 'record',
   rows: (comment) => [comment],
-  columns: whole,
+  columns: commentColumns.map((each) =>
+    ['signer', 'token', 'tx'].includes(each.key) ? { ...each, show: () => undefined } : each,
+  ),
 };
 
-/** What a list keeps for `--columns`, so that the comments have room: the chain was asked for, the token follows from the swap. */
-const listExtras = ['chain', 'token', 'copiedUsd', 'isAppUserComment'];
-const dropped: Readonly<Record<string, number>> = { tx: 4, copies: 3, likes: 2, signer: 1 };
-
-function listColumn(column: Column<Comment>): Column<Comment> {
-  const drop = dropped[column.key];
-  if (listExtras.includes(column.key)) return { ...column, extra: true };
-  return drop === undefined ? column : { ...column, drop };
-}
-
-/** Comments, one line each, in the order of the transactions. */
+/** Comments, one line each, in the order of the transactions. What was asked for or follows from the swap makes room for the text. */
 export const list: View<CommentsAnswer, Comment> = {
   layout: 'table',
   rows: (answer) => Object.values(answer).flatMap((swap) => swap?.comments ?? []),
-  columns: [...commentColumns.slice(1), ...commentColumns.slice(0, 1)].map(listColumn),
+  columns: columnsOf(commentColumns, (comment: Comment) => comment, {
+    time: {},
+    signer: { drop: 1 },
+    text: {},
+    chain: { extra: true },
+    token: { extra: true },
+    tx: { drop: 4 },
+    copies: { drop: 3 },
+    copiedUsd: { extra: true },
+    likes: { drop: 2 },
+    isAppUserComment: {},
+    uid: {},
+  }),
   empty: 'No comments on these transactions.',
 };
 

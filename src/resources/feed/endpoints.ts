@@ -55,7 +55,7 @@ const marketCap = (which: 'at least' | 'below') =>
 
 const order = 'Cards come newest first; a card moves to the top when its position trades again.';
 
-/** GET /v1/feed/actor: what one profile traded, all its wallets. Source: interface document and wire-facts 3.16. */
+/** Source: interface document and wire-facts 3.16. */
 export const actor = defineEndpoint({
   id: 'feed.actor',
   method: 'GET',
@@ -94,7 +94,7 @@ export const actor = defineEndpoint({
   ],
 });
 
-/** GET /v1/feed: what the profiles trade that some wallets follow. Source: wire-facts 3.15. */
+/** Source: wire-facts 3.15. */
 export const home = defineEndpoint({
   id: 'feed.home',
   method: 'GET',

@@ -29,7 +29,7 @@ const traderSchema = z.looseObject({
   isFollowedByUser: z.boolean().optional(),
 });
 
-/** GET /v2/leaderboard: traders by realized PnL, best first. Source: interface document and wire-facts 3.2. */
+/** Source: interface document and wire-facts 3.2. */
 export const list = defineEndpoint({
   id: 'leaderboard.list',
   method: 'GET',
@@ -51,7 +51,7 @@ export const list = defineEndpoint({
   ],
 });
 
-/** GET /v2/leaderboard/ranking: one address' place. Source: interface document and wire-facts 3.3. */
+/** Source: interface document and wire-facts 3.3. */
 export const rank = defineEndpoint({
   id: 'leaderboard.rank',
   method: 'GET',
@@ -75,7 +75,7 @@ export const rank = defineEndpoint({
   ],
 });
 
-/** GET /v2/leaderboard/copytraded: traders by what was copied from their comments. Source: wire-facts 3.4; inputs assumed. */
+/** Source: wire-facts 3.4; inputs assumed. */
 export const copytraded = defineEndpoint({
   id: 'leaderboard.copytraded',
   method: 'GET',
@@ -118,7 +118,7 @@ const sectionEntrySchema = z.looseObject({
   metadata: profileMetadataSchema,
 });
 
-/** GET /v1/leaderboard: leaderboards by section. Source: interface document and wire-facts 3.1. */
+/** Source: interface document and wire-facts 3.1. */
 export const sections = defineEndpoint({
   id: 'leaderboard.sections',
   method: 'GET',

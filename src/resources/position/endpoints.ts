@@ -33,7 +33,7 @@ function chainFilter(serviceDefault: string) {
   });
 }
 
-/** GET /v1/tokens/{chain}/{contractAddress}/positions/{status}. Source: interface document and wire-facts 3.5. */
+/** Source: interface document and wire-facts 3.5. */
 export const ofToken = defineEndpoint({
   id: 'token.positions',
   method: 'GET',
@@ -63,7 +63,7 @@ export const ofToken = defineEndpoint({
   ],
 });
 
-/** GET /v1/addresses/{identifier}/positions/{status}. Source: interface document and wire-facts 3.12. */
+/** Source: interface document and wire-facts 3.12. */
 export const ofProfile = defineEndpoint({
   id: 'profile.positions',
   method: 'GET',
@@ -94,7 +94,7 @@ export const ofProfile = defineEndpoint({
   ],
 });
 
-/** GET /v1/positions/{address}/{chain}/{contract}/{timestamp}. Source: interface document and wire-facts 3.14. */
+/** Source: interface document and wire-facts 3.14. */
 export const find = defineEndpoint({
   id: 'position.find',
   method: 'GET',
@@ -118,7 +118,7 @@ export const find = defineEndpoint({
   ],
 });
 
-/** GET /v1/position/{id}. Source: wire-facts 3.13. */
+/** Source: wire-facts 3.13. */
 export const get = defineEndpoint({
   id: 'position.get',
   method: 'GET',

@@ -2,13 +2,16 @@ import { z } from 'zod';
 import type { Command, Result } from '../../cli/command.ts';
 import { chartParam, commandsOf, endpointCommand } from '../../cli/endpoint-command.ts';
 import type { Context } from '../../context.ts';
-import { inPath, local, type Params } from '../../contract/endpoint.ts';
+import { inPath, local } from '../../contract/endpoint.ts';
 import { usageError } from '../../errors.ts';
+import { decodeUtf8, type Input, readWhole } from '../../files/source.ts';
+import { normalizeAddress } from '../../model/address.ts';
 import { parseTime } from '../../model/duration.ts';
+import { isObject, parseJson, whyNotJson } from '../../model/json.ts';
 import type { Card } from '../../model/position.ts';
-import type { AnyView } from '../../output/view.ts';
+import { written } from '../../model/quoted.ts';
 import * as endpoints from './endpoints.ts';
-import { type PriceOf, readPrices } from './prices.ts';
+import type { PriceOf } from './view.ts';
 
 const view = () => import('./view.ts');
 
@@ -31,10 +34,8 @@ const priceParams = {
   ),
 };
 
-type PricedView = (priceOf?: PriceOf) => AnyView;
-
 /** The command of an endpoint that answers cards, with the user's prices. */
-function priced(view: () => Promise<PricedView>, plain: Command): Command {
+function priced(name: 'ofToken' | 'ofProfile' | 'one', plain: Command): Command {
   return {
     ...plain,
     exitCodes: [3, ...plain.exitCodes],
@@ -46,7 +47,7 @@ function priced(view: () => Promise<PricedView>, plain: Command): Command {
       if (priceOf === undefined || (result.kind !== 'answer' && result.kind !== 'items')) return result;
       if (context.options.format === 'json' || context.options.format === 'ndjson')
         context.note("Prices fill columns of tables, csv and tsv; JSON is the service's answer unchanged.");
-      const priced = { ...result, view: (await view())(priceOf) };
+      const priced = { ...result, view: (await view())[name](priceOf) };
       if (typed['price'] === undefined) return priced;
       if (priced.kind === 'items') return { ...priced, batches: ofOneToken(priced.batches) };
       checkToken([priced.answer].flat(), undefined);
@@ -75,33 +76,21 @@ function checkToken(cards: readonly unknown[], first: string | undefined): strin
   );
 }
 
-const ofToken = priced(
-  async () => (await view()).ofToken,
-  endpointCommand(endpoints.ofToken, views.ofToken, { params: priceParams }),
-);
+const charted = { ...priceParams, chart: chartParam };
 
-const ofProfile = priced(
-  async () => (await view()).ofProfile,
-  endpointCommand(endpoints.ofProfile, views.ofProfile, {
-    params: { ...priceParams, chart: chartParam },
-  }),
-);
+const ofToken = priced('ofToken', endpointCommand(endpoints.ofToken, views.ofToken, { params: priceParams }));
 
-const get = priced(
-  async () => (await view()).one,
-  endpointCommand(endpoints.get, views.get, { params: { ...priceParams, chart: chartParam } }),
-);
+const ofProfile = priced('ofProfile', endpointCommand(endpoints.ofProfile, views.ofProfile, { params: charted }));
 
-const findParams = {
-  timestamp: inPath(z.string().min(1), 'when it traded: ISO time (UTC), Unix seconds or milliseconds, or now'),
-  ...priceParams,
-  chart: chartParam,
-} satisfies Params;
+const get = priced('one', endpointCommand(endpoints.get, views.get, { params: charted }));
 
 const find = priced(
-  async () => (await view()).one,
+  'one',
   endpointCommand(endpoints.find, views.find, {
-    params: findParams,
+    params: {
+      timestamp: inPath(z.string().min(1), 'when it traded: ISO time (UTC), Unix seconds or milliseconds, or now'),
+      ...charted,
+    },
     prepare: ({ price: _, pricesFile: __, chart: ___, ...typed }, { world }) => ({
       ...typed,
       timestamp: tradeMoment(typed.timestamp, typed.chain, world.now()),
@@ -147,4 +136,61 @@ function outOfRange(text: string, atMs: number) {
 
 function yearOf(atMs: number): string {
   return Math.abs(atMs) <= 8.64e15 ? `in the year ${new Date(atMs).getUTCFullYear()}` : 'outside the calendar';
+}
+
+/**
+ * The price for every token, or the file with one each; `undefined` without both. Errors: `usage` for both and for invalid content, naming
+ * the entry; `local-file`.
+ */
+async function readPrices(
+  { price, pricesFile }: { price?: number | undefined; pricesFile?: string | undefined },
+  input: Input,
+): Promise<PriceOf | undefined> {
+  if (price !== undefined && pricesFile !== undefined)
+    throw usageError('--price and --prices-file cannot be used together', 'The file can hold any number of prices.');
+  if (pricesFile !== undefined) {
+    const bytes = await readWhole(pricesFile, input, maxPriceBytes);
+    return pricesIn(decodeUtf8(bytes, pricesFile).replace(/^\uFEFF/, ''), pricesFile);
+  }
+  return price === undefined ? undefined : () => price;
+}
+
+/** Some 200,000 tokens. */
+const maxPriceBytes = 16 * 1024 * 1024;
+
+const shape =
+  'Write {"base:0x4ed4...": 0.0041, "hyperliquid:ETH": 1875, "PEPE": 0.0000071}: chain:address, or a symbol.';
+
+/** Prices by `chain:address`, or by symbol for every token of that symbol; the address wins. Errors: `usage`, naming the entry. */
+function pricesIn(text: string, file: string): PriceOf {
+  const prices = new Map<string, number>();
+  for (const [key, value] of Object.entries(readObject(text, file))) {
+    if (value === null) continue;
+    if (typeof value !== 'number' || !Number.isFinite(value) || value < 0)
+      throw usageError(
+        `--prices-file ${file}: the price of ${written(key)} must be a number from 0, in USD, or null`,
+        shape,
+      );
+    prices.set(nameOf(key), value);
+  }
+  return ({ tokenChain, tokenAddress, tokenSymbol }) =>
+    prices.get(nameOf(`${tokenChain}:${tokenAddress}`)) ?? prices.get((tokenSymbol ?? '').toLowerCase()) ?? null;
+}
+
+function readObject(text: string, file: string): object {
+  let value: unknown;
+  try {
+    value = parseJson(text);
+  } catch (cause) {
+    throw usageError(`--prices-file ${file}: not JSON: ${whyNotJson(cause)}`, shape);
+  }
+  if (!isObject(value)) throw usageError(`--prices-file ${file}: must be a JSON object`, shape);
+  return value;
+}
+
+function nameOf(key: string): string {
+  const at = key.indexOf(':');
+  return at === -1
+    ? key.toLowerCase()
+    : `${key.slice(0, at).trim().toLowerCase()}:${normalizeAddress(key.slice(at + 1).trim())}`;
 }

@@ -5,7 +5,13 @@ import { pnl, shortAddress } from '../../output/format.ts';
 import { cardBlocks, cardColumns } from '../../output/trade-cards.ts';
 import type { ChartModel, Column, View } from '../../output/view.ts';
 import type { CardAnswer, CardsAnswer } from './endpoints.ts';
-import type { PriceOf } from './prices.ts';
+
+/** The price of a token in USD; `null`: none given. */
+export type PriceOf = (token: {
+  tokenChain: string;
+  tokenAddress: string;
+  tokenSymbol?: string | null | undefined;
+}) => number | null;
 
 /** The columns that prices add; without prices they are empty, and shown only when named. */
 function priceColumns(priceOf: PriceOf | undefined): Column<Card>[] {

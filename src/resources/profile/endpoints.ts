@@ -5,7 +5,7 @@ import { profileSchema } from '../../model/profile.ts';
 
 const identifier = inPath(identifierSchema, 'profile UUID, wallet address or ext:<your user id>');
 
-/** GET /v1/addresses/{identifier}/profile. Source: interface document and wire-facts 3.11. */
+/** Source: interface document and wire-facts 3.11. */
 export const get = defineEndpoint({
   id: 'profile.get',
   method: 'GET',
@@ -41,7 +41,7 @@ const paging = {
   next: 'cursor',
 } as const;
 
-/** GET /v1/addresses/{identifier}/followers. Source: interface document and wire-facts 3.10. */
+/** Source: interface document and wire-facts 3.10. */
 export const followers = defineEndpoint({
   id: 'profile.followers',
   method: 'GET',
@@ -61,7 +61,7 @@ export const followers = defineEndpoint({
   ],
 });
 
-/** GET /v1/addresses/{identifier}/follows. Source: interface document and wire-facts 3.10. */
+/** Source: interface document and wire-facts 3.10. */
 export const follows = defineEndpoint({
   id: 'profile.follows',
   method: 'GET',
@@ -97,7 +97,7 @@ function isWebAddress(text: string): boolean {
   return /^https?:\/\//i.test(text) && URL.canParse(text);
 }
 
-/** PUT /v1/profiles/{identifier}/name. Source: interface document and wire-facts 3.9. */
+/** Source: interface document and wire-facts 3.9. */
 export const setName = defineEndpoint({
   id: 'profile.set-name',
   method: 'PUT',
@@ -122,7 +122,7 @@ export const setName = defineEndpoint({
   ],
 });
 
-/** DELETE /v1/profiles/{identifier}/name. Source: interface document and wire-facts 3.9. */
+/** Source: interface document and wire-facts 3.9. */
 export const deleteName = defineEndpoint({
   id: 'profile.delete-name',
   method: 'DELETE',

@@ -20,7 +20,7 @@ const webhookSchema = z.looseObject({
   secret: z.string().nullable().optional(),
 });
 
-/** POST /v1/webhooks/feed: a new webhook with its first addresses. Source: interface document and wire-facts 3.18. */
+/** Source: interface document and wire-facts 3.18. */
 export const register = defineEndpoint({
   id: 'webhook.register',
   method: 'POST',
@@ -44,7 +44,7 @@ export const register = defineEndpoint({
   ],
 });
 
-/** GET /v1/webhooks/feed: the caller's webhooks. Source: interface document and wire-facts 3.18. */
+/** Source: interface document and wire-facts 3.18. */
 export const list = defineEndpoint({
   id: 'webhook.list',
   method: 'GET',
@@ -59,7 +59,7 @@ export const list = defineEndpoint({
   ],
 });
 
-/** PUT /v1/webhooks/feed/{uid}: adds addresses (a set union). Source: assumed from the interface's chunks of 1000; wire-facts 3.18. */
+/** Source: assumed from the interface's chunks of 1000; wire-facts 3.18. */
 export const addAddresses = defineEndpoint({
   id: 'webhook.add-addresses',
   method: 'PUT',
@@ -87,7 +87,7 @@ export const addAddresses = defineEndpoint({
   ],
 });
 
-/** DELETE /v1/webhooks/feed/{uid}. Source: public (the uid lets one "modify or delete"); an answer without a body is accepted. */
+/** Source: public (the uid lets one "modify or delete"); an answer without a body is accepted. */
 export const remove = defineEndpoint({
   id: 'webhook.delete',
   method: 'DELETE',
@@ -105,7 +105,7 @@ export const remove = defineEndpoint({
   ],
 });
 
-/** POST /v1/webhooks/feed/{uid}/validate: the service probes the destination twice. Source: public documentation; wire-facts 3.18. */
+/** Source: public documentation; wire-facts 3.18. */
 export const validate = defineEndpoint({
   id: 'webhook.validate',
   method: 'POST',

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import { SotraError } from '../../../errors.ts';
-import { damagedLine, openLog, readLog } from '../../../files/log-file.ts';
+import { damagedLine, openLog, otherVersion, readLog } from '../../../files/log-file.ts';
 
 const count = z.int().min(0);
 const moment = z.int().min(0).max(8.64e15);
@@ -72,10 +71,7 @@ export function readJournal(folder: string): JobState | undefined {
   const file = journalFile(folder);
   const lines = readLog<{ v?: unknown }>(file);
   if (lines[0] === undefined) return undefined;
-  if (lines[0].v !== 1)
-    throw new SotraError('local-file', `${file} was written by another version of sotra`, {
-      hint: 'Update sotra, or move the folder away to start again.',
-    });
+  if (lines[0].v !== 1) throw otherVersion(file, folder);
   const [plan, ...entries] = lines.map((line, index) => {
     const { success, data } = entrySchema.safeParse(line);
     if (success && (data.kind === 'plan') === (index === 0)) return data;

@@ -234,6 +234,6 @@ test('a journal of another version says what to do', () => {
   const folder = newFolder();
   writeFileSync(journalFile(folder), linesOf({ ...plan, v: 2 }));
   expect(() => readJournal(folder)).toThrow(
-    expect.objectContaining({ hint: 'Update sotra, or move the folder away to start again.' }),
+    expect.objectContaining({ hint: `Update sotra, or move ${folder} away to start over.` }),
   );
 });

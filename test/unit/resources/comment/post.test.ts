@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Context } from '../../../../src/context.ts';
 import { SotraError } from '../../../../src/errors.ts';
-import { bodyOf, type SendableComment, send } from '../../../../src/resources/comment/send.ts';
+import { bodyOf, type SendableComment, send } from '../../../../src/resources/comment/post.ts';
 import { bonk, degen, evmTrader, solanaTrader, swaps } from '../../../support/traders.ts';
 
 const comment: SendableComment = {

@@ -1,0 +1,244 @@
+import type { Result } from '../../cli/command.ts';
+import type { Context } from '../../context.ts';
+import { SotraError, usageError } from '../../errors.ts';
+import { RequestPreview } from '../../http/preview.ts';
+import { checkKeySource, type KeyInput, keySources, withSigner } from '../../keys/open-key.ts';
+import { normalizeAddress, plainAddress } from '../../model/address.ts';
+import { familyOf } from '../../model/chain.ts';
+import { confirm } from '../../output/confirm.ts';
+import { visibleJson } from '../../output/json.ts';
+import { showUnseen } from '../../output/safe-text.ts';
+import { type CommentAnswer, list, post } from './endpoints.ts';
+import { describePreview, previewOf, warnOfText } from './preview.ts';
+import { type CommentInput, type FormInput, hasComment, readComment, readForm } from './read-comment.ts';
+import { readSignedFile, signComment, signedProblem } from './signed.ts';
+import { normalizeSignature, signedText, signedToken, type TextFields, type TextForm } from './signing.ts';
+import { verifySignature } from './verify.ts';
+import { post as view } from './view.ts';
+
+export interface PostInput extends CommentInput, FormInput, KeyInput {
+  signature?: string | undefined;
+  signer?: string | undefined;
+  signed?: string | undefined;
+  file?: string | undefined;
+}
+
+/** A comment ready to be sent, with the form of its text where that is known. */
+interface Prepared {
+  comment: SendableComment;
+  form: TextForm | undefined;
+}
+
+/** Posts one comment: signed here or elsewhere. */
+export async function runPost(input: PostInput, context: Context): Promise<Result> {
+  checkWays(input);
+  const { comment, form } = await prepare(input, context);
+  warnOfText(comment.commentText, context);
+  const { dryRun, curl } = context.options;
+  if (dryRun && !curl) return showRequest(comment, form, context);
+  if (!curl) {
+    await context.ready();
+    await confirmPost(comment, form, context);
+  }
+  const { comment: answer, ...more } = await send(comment, context);
+  return { kind: 'answer', answer, view, ...more };
+}
+
+/** Errors: `usage` for a comment that is given or signed in two ways. */
+export function checkWays(input: PostInput): void {
+  const ways = (['signature', 'signed', 'file'] as const).filter((way) => input[way] !== undefined);
+  const [way, other] = ways.map((name) => `--${name}`).concat(input.file === undefined ? keySources(input) : []);
+  if (ways.length > 0 && other !== undefined)
+    throw usageError(`${way} and ${other} contradict each other`, 'Post what is signed already, or sign with a key.');
+  if ((way === '--signed' || way === '--file') && hasComment(input))
+    throw usageError(`${way} takes the comment from the file: omit --chain, --tx, --token and --text`);
+}
+
+async function prepare(input: PostInput, context: Context): Promise<Prepared> {
+  if (input.signed !== undefined) return prepareFile(input, input.signed, context);
+  const fields = await readComment(input, context);
+  if (input.signature !== undefined) {
+    if (input.signer === undefined) throw usageError('--signer is required with --signature: the address that signed');
+    const comment = { ...fields, signature: input.signature, signerAddress: input.signer };
+    const form = await readForm(input, context).catch((thrown: unknown) => {
+      if (input.serviceName !== undefined) throw thrown;
+      return undefined;
+    });
+    if (form !== undefined) warnOfSignature(comment, form, context);
+    return { comment, form };
+  }
+  const form = await readForm(input, context);
+  await context.ready();
+  checkKeySource(input, context, input.textFile === '-' ? '--text-file -' : undefined);
+  const wanted = { family: familyOf(fields.chain), expected: input.signer };
+  const comment = await withSigner(input, wanted, context, (signer) => signComment(fields, form, { signer }));
+  return { comment, form };
+}
+
+/** A signature made elsewhere is sent as it is, but its sender should know if it is not valid. */
+function warnOfSignature(comment: SendableComment, form: TextForm, { warn }: Context): void {
+  const verdict = verifySignature({ ...comment, message: signedText(comment, form) });
+  if (!verdict.valid)
+    warn(`the signature does not fit the ${form.layout} text of service ${form.serviceName}: ${verdict.reason}`);
+}
+
+async function prepareFile(input: PostInput, file: string, context: Context): Promise<Prepared> {
+  const signed = await readSignedFile(file, context);
+  const problem = signedProblem(signed);
+  if (problem !== undefined) throw new SotraError('verification', `${file} was not posted: ${problem}`);
+  if (familyOf(signed.chain) === 'solana' && !verifySignature({ ...signed, encoding: 'base58' }).valid)
+    context.warn('the signature is not in base58, which is what the service takes');
+  const { serviceName, layout } = await context.service();
+  const form = { serviceName: input.serviceName ?? serviceName ?? signed.serviceName, layout: input.layout ?? layout };
+  if (form.serviceName !== signed.serviceName || form.layout !== signed.layout)
+    throw usageError(
+      `${file} is signed for service ${signed.serviceName} in the ${signed.layout} layout, not for ${form.serviceName} in ${form.layout}`,
+      'Sign it again for this service, or post it with the --service-name and --layout that it was signed with.',
+    );
+  return { comment: signed, form: signed };
+}
+
+async function confirmPost(comment: SendableComment, form: TextForm | undefined, context: Context): Promise<void> {
+  if (context.world.io.in.isTTY !== true || context.options.yes) return;
+  const { baseUrl, kind } = await context.service();
+  const where = kind === 'sandbox' ? 'the sandbox' : new URL(baseUrl).origin;
+  const text = form === undefined ? '' : describePreview(previewOf(comment, form), context.world.io.err);
+  await confirm(`post this comment to ${where}`, context, `${text}Signer: ${showUnseen(comment.signerAddress)}\n`);
+}
+
+/** Throws the request with the text that was signed, to be shown. */
+async function showRequest(comment: SendableComment, form: TextForm | undefined, context: Context): Promise<Result> {
+  try {
+    await context.call(post, bodyOf(comment));
+  } catch (thrown) {
+    if (!(thrown instanceof RequestPreview)) throw thrown;
+    const preview = form && previewOf(comment, form);
+    const { signerAddress } = comment;
+    const lines = preview ? `${describePreview(preview, context.world.io.out)}\n` : '';
+    const text = `${lines}Signer: ${showUnseen(signerAddress)}\n\n`;
+    throw new RequestPreview(thrown.request, { text, facts: { ...preview, signerAddress } });
+  }
+  throw new SotraError('internal', 'a request was sent that was only to be shown');
+}
+
+export interface SendableComment extends TextFields {
+  signature: string;
+  signerAddress: string;
+}
+
+interface Posted {
+  comment: CommentAnswer;
+  /** The service's JSON, where the comment is its answer to the POST. */
+  text?: string;
+  /** How it is known that the comment was posted, where no answer said so. */
+  notes?: readonly string[];
+}
+
+/** Waits before each look for a comment whose POST got no answer. */
+const lookUpDelaysMs = [0, 500, 1500];
+
+/** The body of the POST: the exact values that were signed. */
+export function bodyOf({
+  transactionHash,
+  chain,
+  tokenAddress,
+  commentText,
+  signature,
+  signerAddress,
+}: SendableComment) {
+  return {
+    transactionHash,
+    chain,
+    tokenAddress: signedToken(tokenAddress),
+    commentText,
+    signature: normalizeSignature(chain, signature),
+    signerAddress,
+  };
+}
+
+/**
+ * Posts a comment once. Where no answer came back it is looked up, and never sent again. Errors: `verification` (12) where the service answers
+ * with another comment than was signed; those of a call, saying what is known of the comment.
+ */
+export async function send(comment: SendableComment, context: Context): Promise<Posted> {
+  if (context.world.signal.aborted) throw new SotraError('interrupted', 'interrupted: nothing was sent');
+  try {
+    const { data, text } = await context.call(post, bodyOf(comment));
+    checkStored(comment, data);
+    return { comment: data, text };
+  } catch (thrown) {
+    if (!(thrown instanceof SotraError) || thrown.outcome !== 'unknown') throw thrown;
+    return findPosted(comment, thrown, context);
+  }
+}
+
+/** Errors: `verification` where the service stored another comment than was signed. */
+function checkStored(sent: SendableComment, answered: unknown): void {
+  const body: Record<string, unknown> = bodyOf(sent);
+  const answer = (typeof answered === 'object' && answered !== null ? answered : {}) as Record<string, unknown>;
+  const fields = ['signerAddress', 'transactionHash', 'chain', 'tokenAddress', 'commentText'] as const;
+  const wrong = fields.filter((field) => comparable(field, body[field]) !== comparable(field, answer[field]));
+  if (wrong.length === 0) return;
+  const shown = wrong.map(
+    (field) => `${field}: signed ${shownJson(body[field])}, answered ${shownJson(answer[field])}`,
+  );
+  const message = `the service answered with another comment than was signed: ${shown.join('; ')}`;
+  throw new SotraError('verification', message, {
+    hint: `See what it holds: sotra comment list ${sent.transactionHash} --chain ${sent.chain}`,
+    details: {
+      signed: Object.fromEntries(wrong.map((field) => [field, body[field]])),
+      answered: Object.fromEntries(wrong.map((field) => [field, answer[field] ?? null])),
+    },
+  });
+}
+
+/** With invisible characters as their codes. */
+function shownJson(value: unknown): string {
+  return visibleJson(JSON.stringify(value) ?? 'nothing');
+}
+
+/** EVM addresses and hashes may come back in another case; the text of a comment may not change. */
+function comparable(field: string, value: unknown): unknown {
+  if (typeof value !== 'string' || field === 'commentText') return value;
+  return /^0x[0-9a-f]+$/i.test(value) ? value.toLowerCase() : normalizeAddress(plainAddress(value));
+}
+
+/** The comment of this signer on this swap, as the service has it; `undefined` where there is none. Errors: those of a call. */
+export async function lookUp(comment: SendableComment, context: Context): Promise<CommentAnswer | undefined> {
+  const { transactionHash, chain } = bodyOf(comment);
+  const { data } = await context.call(list, { hashes: [transactionHash], chain });
+  const signer = comparable('signerAddress', comment.signerAddress);
+  const token = comparable('tokenAddress', comment.tokenAddress);
+  const found = Object.values(data).flatMap((entry) => entry?.comments ?? []);
+  return found.find(
+    (each) =>
+      comparable('signerAddress', each.signerAddress) === signer &&
+      comparable('tokenAddress', each.tokenAddress) === token,
+  );
+}
+
+async function findPosted(comment: SendableComment, lost: SotraError, context: Context): Promise<Posted> {
+  const byHand = `sotra comment list ${comment.transactionHash} --chain ${comment.chain}`;
+  const { signal } = context.world;
+  const { code, status, requestId } = lost;
+  const failed = (outcome: 'unknown' | 'unsent', why: string, hint: string) =>
+    new SotraError(code, lost.message + why, { hint, status, requestId, cause: lost, outcome });
+  const unknown = 'whether the comment was posted is not known';
+  if (signal.aborted) throw failed('unknown', ` while posting: ${unknown}`, `Check: ${byHand}`);
+  context.note(`${lost.message}. Checking whether the comment was posted.`);
+  try {
+    for (const delayMs of lookUpDelaysMs) {
+      if (delayMs > 0) await context.world.sleep(delayMs, signal);
+      const found = await lookUp(comment, context);
+      if (found === undefined) continue;
+      checkStored(comment, found);
+      return { comment: found, notes: [`The answer was lost, but the comment was posted: ${found.uid}.`] };
+    }
+  } catch (thrown) {
+    if (thrown instanceof SotraError && thrown.code === 'verification') throw thrown;
+    const why = thrown instanceof Error ? thrown.message : String(thrown);
+    throw failed('unknown', `; ${unknown}, looking it up failed: ${why}`, `Check before you post again: ${byHand}`);
+  }
+  const hint = `Post it again. To be sure that it does not appear late: ${byHand}`;
+  throw failed('unsent', '; it was looked up and is not there: the comment was not posted', hint);
+}
