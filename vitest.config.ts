@@ -6,6 +6,7 @@ export default defineConfig({
     globalSetup: 'test/support/build.ts',
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    expect: { poll: { interval: 5, timeout: 30_000 } },
     pool: 'forks',
     // What files load is loaded once: no test changes what others share.
     isolate: false,

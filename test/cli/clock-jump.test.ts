@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { openDb } from '../../src/sandbox/db/store.ts';
 import { temporaryFolder } from '../support/harness.ts';
+import { until } from '../support/until.ts';
 
 /** Loaded before the program: its clock is that far ahead once a file is there, as when it is set, or the machine slept. */
 const jumping = `
@@ -24,11 +25,6 @@ globalThis.Date = class extends Real {
   }
 };
 `;
-
-async function until(holds: () => boolean): Promise<void> {
-  for (const end = Date.now() + 40_000; !holds(); await delay(10))
-    if (Date.now() > end) throw new Error('waited 40 s in vain');
-}
 
 function start(argv: string, jumpMs: number) {
   const folder = temporaryFolder();

@@ -1,17 +1,12 @@
 import { createHmac } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { scripts } from '../support/faults.ts';
 import { run, stub, temporaryFolder } from '../support/harness.ts';
+import { until } from '../support/until.ts';
 
 const endless = scripts['endless body'] ?? (() => undefined);
-
-async function until(holds: () => boolean): Promise<void> {
-  for (const end = Date.now() + 30_000; !holds(); await delay(5))
-    if (Date.now() > end) throw new Error('waited 30 s in vain');
-}
 
 test('a destination whose answer never ends has taken the event by its status: a trigger does not wait for the rest', async () => {
   const destination = await stub(endless);

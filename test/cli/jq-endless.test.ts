@@ -5,7 +5,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { compileFilter } from '../../src/output/jq.ts';
 import { answering, stub, temporaryFolder } from '../support/harness.ts';
 import { some } from '../support/size.ts';
-import { start, until } from '../support/webhook-kills.ts';
+import { until } from '../support/until.ts';
+import { start } from '../support/webhook-kills.ts';
 
 /** Runs a filter on an answer of `{"n": 1}` in a process of its own. */
 function filtering(filter: string, env: Record<string, string>, ...more: string[]) {

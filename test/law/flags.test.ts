@@ -6,7 +6,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { globalFlags, takenFlags } from '../../src/cli/globals.ts';
 import { outlineAll } from '../../src/program.ts';
 import { answering, run, stub, temporaryFolder } from '../support/harness.ts';
-import { bodyOf, listen, secret, send, signed, until } from '../support/listening.ts';
+import { bodyOf, listen, secret, send, signed } from '../support/listening.ts';
+import { until } from '../support/until.ts';
 
 const outlines = await outlineAll();
 const nameOf = ({ words }: { words: readonly string[] }) => words.join(' ');

@@ -31,7 +31,7 @@ function tooWide(text: string, width: number): string[] {
 
 test('no line is wider than the screen, from 40 columns to 300, and nothing breaks on less', async () => {
   for (const argv of shown)
-    for (const width of some([1, 7, 20, 39, 40, 55, 60, 79, 80, 100, 140, 300], 4)) {
+    for (const width of some([1, 7, 20, 39, 40, 55, 60, 79, 80, 100, 140, 300], 3)) {
       const { out, code } = await show(argv, width);
       expect([argv, width, code]).toEqual([argv, width, 0]);
       if (width >= 40) expect([argv, width, tooWide(out, width)]).toEqual([argv, width, []]);
@@ -56,7 +56,7 @@ test('no meaning hangs on color: without its colors every screen reads as it doe
         .map(() => ' --chart'),
     ]) {
       const none = await show(argv + chart, 100);
-      for (const colors of [1, 2, 3] as const) {
+      for (const colors of some([1, 2, 3] as const, 1)) {
         const colored = await show(argv + chart, 100, { colors });
         expect([argv, withoutSgr(colored.out)]).toEqual([argv, none.out]);
         expect([argv, withoutSgr(colored.err)]).toEqual([argv, none.err]);

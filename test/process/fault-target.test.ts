@@ -4,14 +4,11 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { allFaults, brokenService, inShort, kindOf, nodeWarnings, targetKinds } from '../support/fault-long.ts';
 import { run, temporaryFolder } from '../support/harness.ts';
+import { until } from '../support/until.ts';
 
 test('every fault of a target has its kind', () => {
   expect(Object.values(targetKinds).flat().sort()).toEqual([...allFaults].sort());
 });
-
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setImmediate(resolve));
-}
 
 async function deliver(url: string, eventId: string): Promise<number> {
   const body = JSON.stringify({ events: [{ eventId, eventType: 'copyswap', walletAddresses: [] }] });

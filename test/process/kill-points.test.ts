@@ -17,7 +17,7 @@ test.each(named('leaderboard list --save'))(
 test.each(
   some(
     fileCases.filter(({ name }) => !/leaderboard|context|alias/.test(name)),
-    2,
+    1,
   ),
 )(
   '$name, killed at some of its calls that write: what it had said is there, and the next run completes it',

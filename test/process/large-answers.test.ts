@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { answering, run } from '../support/harness.ts';
+import { size } from '../support/size.ts';
 
 const webhook = (index: number) => ({
   uid: `w-${index}`,
@@ -7,7 +8,7 @@ const webhook = (index: number) => ({
   walletAddresses: [`0x${index.toString(16).padStart(40, '0')}`],
   events: [],
 });
-const many = Array.from({ length: 12_001 }, (_, index) => webhook(index));
+const many = Array.from({ length: size(6001, 12_001) }, (_, index) => webhook(index));
 
 test.each(['table', 'csv', 'tsv', 'md', 'json', 'ndjson', 'plain'])(
   'Ctrl-C ends a long answer in the middle of its %s',
@@ -19,7 +20,7 @@ test.each(['table', 'csv', 'tsv', 'md', 'json', 'ndjson', 'plain'])(
     const { code, out } = await run(`webhook list ${way}`, { env: service.env, signal: stop.signal, onOut });
     expect(code).toBe(130);
     expect(out.length).toBeGreaterThan(0);
-    expect(out).not.toContain('w-12000');
+    expect(out).not.toContain(`w-${many.length - 1}`);
   },
 );
 
@@ -32,13 +33,13 @@ test('a long list is whole in every format, with one header and its rows counted
     await print('--plain'),
     (await print('--format ndjson')).trimEnd().split('\n'),
   ];
-  expect([csv.length, md.length, ndjson.length]).toEqual([12_002, 12_003, 12_001]);
+  expect([csv.length, md.length, ndjson.length]).toEqual([many.length + 1, many.length + 2, many.length]);
   expect(csv.filter((line) => line === csv[0])).toHaveLength(1);
   expect(md.filter((line) => line.startsWith('| ---'))).toHaveLength(1);
-  expect(plain.match(/^\d+ of 12001$/gm)).toHaveLength(12_001);
-  expect(plain).toContain('\n\n5001 of 12001\n');
+  expect(plain.match(new RegExp(`^\\d+ of ${many.length}$`, 'gm'))).toHaveLength(many.length);
+  expect(plain).toContain(`\n\n5001 of ${many.length}\n`);
   expect(plain).not.toContain('\n\n\n');
-  expect((await print('--format table')).match(/w-\d+/g)).toHaveLength(12_001);
+  expect((await print('--format table')).match(/w-\d+/g)).toHaveLength(many.length);
   const json = await print('--json');
   expect(JSON.parse(json)).toEqual(many);
   expect(json).toBe(`${JSON.stringify(many, null, 2)}\n`);
@@ -49,6 +50,6 @@ test('a long answer that does not fit is told by its first misfit', async () => 
   const { code, err } = await run('webhook list --strict', { env: service.env });
   expect(code).toBe(13);
   expect(err).toContain(
-    'GET /v1/webhooks/feed answered with an unexpected shape at 12001.uid: Invalid input: expected string',
+    `GET /v1/webhooks/feed answered with an unexpected shape at ${many.length}.uid: Invalid input: expected string`,
   );
 });

@@ -5,7 +5,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { cardOf } from '../support/feed-cards.ts';
 import { stub, temporaryFolder } from '../support/harness.ts';
 import { degen, writeKeys } from '../support/traders.ts';
-import { start, until } from '../support/webhook-kills.ts';
+import { until } from '../support/until.ts';
+import { start } from '../support/webhook-kills.ts';
 
 const count = 4;
 

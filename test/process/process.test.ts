@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { stub, temporaryFolder } from '../support/harness.ts';
 import { size, some } from '../support/size.ts';
+import { until } from '../support/until.ts';
 
 const bin = 'bin/sotra.js';
 const execute = promisify(execFile);
@@ -39,15 +40,6 @@ function start(argv: readonly string[], env: NodeJS.ProcessEnv): { child: ChildP
 }
 
 const sotra = (argv: string, env: NodeJS.ProcessEnv) => start(argv.split(' '), env).ended;
-
-/** Waits until something is there; the test's own time limit ends it otherwise. */
-async function until<T>(look: () => T | undefined): Promise<T> {
-  for (;;) {
-    const found = look();
-    if (found !== undefined) return found;
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-}
 
 async function serve(env: NodeJS.ProcessEnv, ...more: string[]) {
   const readyFile = join(temporaryFolder(), 'ready.json');

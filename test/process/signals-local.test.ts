@@ -6,7 +6,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { cardOf } from '../support/feed-cards.ts';
 import { run, stub, temporaryFolder } from '../support/harness.ts';
 import { some } from '../support/size.ts';
-import { start, until } from '../support/webhook-kills.ts';
+import { until } from '../support/until.ts';
+import { start } from '../support/webhook-kills.ts';
 
 const execute = promisify(execFile);
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

@@ -4,7 +4,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { stub, temporaryFolder } from '../support/harness.ts';
 import { some } from '../support/size.ts';
 import { degen, writeKeys } from '../support/traders.ts';
-import { start, until } from '../support/webhook-kills.ts';
+import { until } from '../support/until.ts';
+import { start } from '../support/webhook-kills.ts';
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 

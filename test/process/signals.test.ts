@@ -7,7 +7,8 @@ import { cardOf } from '../support/feed-cards.ts';
 import { type Seen, stub, temporaryFolder } from '../support/harness.ts';
 import { some } from '../support/size.ts';
 import { degen, writeKeys } from '../support/traders.ts';
-import { start, until } from '../support/webhook-kills.ts';
+import { until } from '../support/until.ts';
+import { start } from '../support/webhook-kills.ts';
 
 const execute = promisify(execFile);
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

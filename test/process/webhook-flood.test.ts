@@ -4,8 +4,9 @@ import { expect, onTestFinished, test } from 'vitest';
 import { openDb } from '../../src/sandbox/db/store.ts';
 import { addLiveTrades, liveTrade } from '../../src/sandbox/trades/add-trades.ts';
 import { run, stub, temporaryFolder } from '../support/harness.ts';
+import { until } from '../support/until.ts';
 import { flood } from '../support/webhook-flood.ts';
-import { manyAddresses, serve, until } from '../support/webhook-kills.ts';
+import { manyAddresses, serve } from '../support/webhook-kills.ts';
 
 test('a listener that is killed, with a target that fails a third of the time, stores each event once and forwards all in order', async () => {
   const report = await flood({ trades: 100, webhooks: 4, killAt: [0.3] });

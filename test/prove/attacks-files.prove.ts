@@ -9,7 +9,8 @@ import { openDb } from '../../src/sandbox/db/store.ts';
 import { attack, unset } from '../support/attack.ts';
 import { answering, temporaryFolder } from '../support/harness.ts';
 import { degen, evmTrader, swaps } from '../support/traders.ts';
-import { serve, start, until } from '../support/webhook-kills.ts';
+import { until } from '../support/until.ts';
+import { serve, start } from '../support/webhook-kills.ts';
 
 const fields = ['--chain', 'base', '--tx', swaps.good, '--token', degen, '--service-name', 'Example'];
 

@@ -5,7 +5,7 @@ import { attack, smallDisk, tell } from '../support/attack.ts';
 import { attackListener, exchange } from '../support/attacked.ts';
 import { run, stub, temporaryFolder } from '../support/harness.ts';
 import { bodyOf, secret, send, signed } from '../support/listening.ts';
-import { until } from '../support/webhook-kills.ts';
+import { until } from '../support/until.ts';
 
 const wrong = () => ({ 'daylight-signature': `t=${Math.floor(Date.now() / 1000)},v1=${'A'.repeat(43)}` });
 const nested = (depth: number, open = '[', close = ']') => open.repeat(depth) + close.repeat(depth);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { hostileRequest, sendRaw } from '../support/hostile-requests.ts';
 import { program } from '../support/program.ts';
-import { until } from '../support/webhook-kills.ts';
+import { until } from '../support/until.ts';
 
 const authorization = 'Bearer sandbox-key-a';
 
@@ -76,7 +76,7 @@ test('unfinished heads and bodies without a key are cut off, and good requests a
     );
     const heads = Array.from({ length: 300 }, () => hold('GET /v2/leaderboard HTTP/1.1\r\nhost: loc'));
     for (let index = 0; index < 20; index += 1) expect(await answers(url)).toBeLessThan(5000);
-    await until(() => ended === bodies.length + heads.length, 'all of them are closed', 60_000);
+    await until(() => ended === bodies.length + heads.length, 'all of them are closed');
     await answers(url);
   });
 });

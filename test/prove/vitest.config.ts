@@ -16,6 +16,7 @@ export default defineConfig({
     globalSetup: 'test/support/packed.ts',
     testTimeout: 600_000,
     hookTimeout: 60_000,
+    expect: { poll: { interval: 5, timeout: 120_000 } },
     pool: 'forks',
     maxWorkers: 2,
     reporters: ['default', ['json', { outputFile: 'node_modules/.cache/prove-report.json' }]],

@@ -9,7 +9,7 @@ import { usedBy } from './attack.ts';
 import { temporaryFolder } from './harness.ts';
 import { secret } from './listening.ts';
 import { program } from './program.ts';
-import { until } from './webhook-kills.ts';
+import { until } from './until.ts';
 
 const monitor = pathToFileURL('test/support/longest-block.mjs').href;
 
@@ -60,7 +60,7 @@ export async function attackListener(
     child.on('close', (code, signal) => resolve({ code, signal })),
   );
   onTestFinished(() => void child.kill('SIGKILL'));
-  await until(() => existsSync(ready) || child.exitCode !== null, 'the listener listens', 90_000);
+  await until(() => existsSync(ready) || child.exitCode !== null, 'the listener listens');
   if (child.exitCode !== null) throw new Error(printed.err);
   const { url } = JSON.parse(readFileSync(ready, 'utf8'));
   writeFileSync(block, '0');

@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { namedSecret, type Secret, secretsIn, webhookSecret } from './canaries.ts';
 import type { CanaryWorld } from './canary-world.ts';
 import { type Outcome, run, type Script } from './harness.ts';
+import { until } from './until.ts';
 
 /** Ways of printing what comes live. */
 export const liveWays: readonly string[] = [
@@ -21,11 +21,6 @@ export const liveWays: readonly string[] = [
 /** What a command that goes on until it is stopped showed, and where a secret turned up. */
 export interface Live extends Outcome {
   leaks: { where: string; holds: Secret[]; text: string }[];
-}
-
-async function until(holds: () => boolean): Promise<void> {
-  for (const end = Date.now() + 20_000; !holds(); await delay(5))
-    if (Date.now() > end) throw new Error('waited 20 s in vain');
 }
 
 const numbers = (function* () {

@@ -6,7 +6,8 @@ import { cardOf, idsIn } from './feed-cards.ts';
 import { type Script, stub } from './harness.ts';
 import type { KillCase } from './kill-points.ts';
 import { degen, writeKeys } from './traders.ts';
-import { manyAddresses, until } from './webhook-kills.ts';
+import { until } from './until.ts';
+import { manyAddresses } from './webhook-kills.ts';
 
 function must(holds: boolean, what: string): void {
   if (!holds) throw new Error(what);

@@ -1,16 +1,11 @@
 import { createHmac } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import { run } from './harness.ts';
+import { until } from './until.ts';
 
 export const secret = 'whsec_test';
-
-export async function until(holds: () => boolean): Promise<void> {
-  for (const end = Date.now() + 15_000; !holds(); await delay(5))
-    if (Date.now() > end) throw new Error('waited 15 s in vain');
-}
 
 /** A listener in this process; `stop` ends it and gives what it printed, `shown` is what it printed on stderr so far. */
 export async function listen(folder: string, more = '', secrets = `${secret}\n`) {

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { openDb } from '../../src/sandbox/db/store.ts';
 import { addLiveTrades, liveTrade } from '../../src/sandbox/trades/add-trades.ts';
 import { run } from './harness.ts';
-import { manyAddresses, serve, start, until } from './webhook-kills.ts';
+import { until } from './until.ts';
+import { manyAddresses, serve, start } from './webhook-kills.ts';
 
 export interface FloodReport {
   deliveries: number;
@@ -105,13 +106,13 @@ export async function flood(options: {
       );
     const deliveries = trades * webhooks;
     for (const share of killAt) {
-      await until(() => (states().get('delivered') ?? 0) >= deliveries * share, `${share} of the deliveries`, 600_000);
+      await until(() => (states().get('delivered') ?? 0) >= deliveries * share, `${share} of the deliveries`);
       listener.child.kill('SIGKILL');
       await listener.ended;
       listener = await listen();
     }
-    await until(() => (states().get('waiting') ?? 0) === 0, 'everything is delivered', 900_000);
-    await until(() => once.size >= (states().get('delivered') ?? 0), 'everything is forwarded', 900_000);
+    await until(() => (states().get('waiting') ?? 0) === 0, 'everything is delivered');
+    await until(() => once.size >= (states().get('delivered') ?? 0), 'everything is forwarded');
     const seconds = Math.round((Date.now() - started) / 100) / 10;
     listener.child.kill('SIGTERM');
     await listener.ended;

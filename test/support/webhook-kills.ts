@@ -17,6 +17,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openDb } from '../../src/sandbox/db/store.ts';
 import { program } from './program.ts';
+import { until } from './until.ts';
 
 /** What a sandbox may do wrong while addresses are uploaded to it. */
 const uploadFaults = [
@@ -39,15 +40,6 @@ export function start(argv: readonly string[], env: Record<string, string>) {
   });
   const ended = new Promise<number | null>((resolve) => child.on('close', (code) => resolve(code)));
   return { child, printed, ended };
-}
-
-/** Waits until something is the case. */
-export async function until(holds: () => boolean, what: string, forMs = 30_000): Promise<void> {
-  const end = Date.now() + forMs;
-  while (!holds()) {
-    if (Date.now() > end) throw new Error(`waited ${forMs / 1000} s in vain: ${what}`);
-    await delay(10);
-  }
 }
 
 /** A served sandbox in a process of its own. */

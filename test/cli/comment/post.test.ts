@@ -92,7 +92,7 @@ test('a post without an answer that is not found was not posted, and says so; no
       // Otherwise no answer at all: the client gives up.
     });
     const words = ['comment', 'post', ...fields, ...named, '--key-file', keys.evm, '--timeout', '300ms'];
-    const { code, err } = await run(words, { env: service.env });
+    const { code, err } = await run(words, { env: service.env, hurry: true });
     expect(code).toBe(status > 0 ? 8 : 9);
     expect(err).toContain('it was looked up and is not there: the comment was not posted');
     expect(service.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);

@@ -69,7 +69,12 @@ function arrive(service: FeedOf, ...ids: string[]): void {
 function watching(service: FeedOf, flags: string, data = temporaryFolder(), tty?: number) {
   const stop = new AbortController();
   const env = { ...service.env, SOTRA_DATA_DIR: data };
-  const ended = run(`${watch} ${flags}`, { env, signal: stop.signal, ...(tty === undefined ? {} : { tty }) });
+  const ended = run(`${watch} ${flags}`, {
+    env,
+    signal: stop.signal,
+    hurry: true,
+    ...(tty === undefined ? {} : { tty }),
+  });
   const joined = () => expect.poll(() => placesIn(data)).toHaveLength(1);
   const idle = async () => {
     // One on its way when it is asked, and polls of two requests.

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { answering, run, temporaryFolder } from '../../support/harness.ts';
-import { until } from '../../support/listening.ts';
+import { until } from '../../support/until.ts';
 
 const trader = '0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2';
 const trade = `sandbox trade --chain base --trader ${trader} --token 0x940181a94a35a4569e4529a3cdfb74e38fd98631 --side buy --amount 5 --usd 10`;

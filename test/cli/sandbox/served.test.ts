@@ -6,19 +6,11 @@ import Libsql from 'libsql';
 import { expect, onTestFinished, test } from 'vitest';
 import { run, temporaryFolder } from '../../support/harness.ts';
 import { ask, serveSandbox } from '../../support/served.ts';
+import { until } from '../../support/until.ts';
 
 const cat = '0x00000000000000000000000000000000000000c1';
 const dog = '0x00000000000000000000000000000000000000d0';
 const authorization = 'Bearer sandbox-key-a';
-
-async function until<T>(look: () => T | undefined): Promise<T> {
-  for (const end = Date.now() + 10_000; Date.now() < end; ) {
-    const found = look();
-    if (found !== undefined) return found;
-    await delay(5);
-  }
-  throw new Error('waited in vain');
-}
 
 /** `sandbox start` in this process, stopped when the test ends. */
 async function started(flags = '') {

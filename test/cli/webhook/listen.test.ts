@@ -2,7 +2,8 @@ import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { run, stub, temporaryFolder } from '../../support/harness.ts';
-import { bodyOf, listen, secret, send, signed, until } from '../../support/listening.ts';
+import { bodyOf, listen, secret, send, signed } from '../../support/listening.ts';
+import { until } from '../../support/until.ts';
 
 test('a signed event is stored once, an unsigned or wrong one is 401, a repeat is taken and not shown again', async () => {
   const folder = temporaryFolder();

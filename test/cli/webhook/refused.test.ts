@@ -4,8 +4,9 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { run, temporaryFolder } from '../../support/harness.ts';
-import { bodyOf, listen, secret, send, signed, until } from '../../support/listening.ts';
+import { bodyOf, listen, secret, send, signed } from '../../support/listening.ts';
 import { serveSandbox } from '../../support/served.ts';
+import { until } from '../../support/until.ts';
 
 /** Sends text over a connection of its own, which stays open, and collects what comes back. */
 function open(url: string, text: string) {

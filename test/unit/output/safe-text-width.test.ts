@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { safeText } from '../../../src/output/safe-text.ts';
 import { cutText, displayWidth, wrapText } from '../../../src/output/text-width.ts';
 import { fc } from '../../support/draw.ts';
+import { some } from '../../support/size.ts';
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
@@ -29,8 +30,9 @@ test('every character of the plane that most text is written in, alone and besid
   const characters = Array.from({ length: 0x10000 }, (_, code) => String.fromCharCode(code)).filter(
     (each) => !/[\ud800-\udfff]/.test(each),
   );
+  const tried = some(characters, 12_000);
   const others = ['', 'éかー漢한Ａ'];
-  const wrong = characters.filter((each) =>
+  const wrong = tried.filter((each) =>
     others.some((other) => displayWidth(each + other) !== stringWidth(each + other)),
   );
   expect(wrong).toEqual([]);

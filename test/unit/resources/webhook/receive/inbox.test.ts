@@ -6,7 +6,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { checkedLine } from '../../../../../src/files/log-file.ts';
 import { openInbox } from '../../../../../src/resources/webhook/receive/inbox.ts';
 import { run, stub, temporaryFolder } from '../../../../support/harness.ts';
-import { bodyOf, listen, secret, send, signed, until } from '../../../../support/listening.ts';
+import { bodyOf, listen, secret, send, signed } from '../../../../support/listening.ts';
+import { until } from '../../../../support/until.ts';
 
 /** POSTs with headers that no client lets through, and gives the line of the answer. */
 function sendRaw(url: string, body: string, lines: readonly string[]): Promise<string> {
