@@ -20,18 +20,18 @@ export const views = {
 
 const uploadCodes = [3, 10, ...serviceExitCodes] as const;
 
+const text = z.string().min(1).optional();
+const yes = z.boolean().optional();
 const httpAddress = z.string().refine(isHttpAddress, 'must be an http or https address');
 const addressParams = {
-  file: local(
-    z.string().min(1).optional(),
-    'addresses: one a line, CSV or TSV with a header, NDJSON or a JSON array, gzip too; - for stdin',
-    { oldFlags: ['addresses-file'] },
-  ),
+  file: local(text, 'addresses: one a line, CSV or TSV with a header, NDJSON or a JSON array, gzip too; - for stdin', {
+    oldFlags: ['addresses-file'],
+  }),
   walletAddresses: local(z.array(z.string()).optional(), 'addresses typed here instead', { takesAddress: 'wallet' }),
-  column: local(z.string().min(1).optional(), 'the column, or field of JSON, that holds the addresses'),
-  allowBadChecksum: local(z.boolean().optional(), 'accept EVM addresses with a wrong EIP-55 checksum'),
-  skipInvalid: local(z.boolean().optional(), 'skip bad lines instead of stopping before anything is sent'),
-  rejects: local(z.string().min(1).optional(), 'write bad lines here, one JSON object a line'),
+  column: local(text, 'the column, or field of JSON, that holds the addresses'),
+  allowBadChecksum: local(yes, 'accept EVM addresses with a wrong EIP-55 checksum'),
+  skipInvalid: local(yes, 'skip bad lines instead of stopping before anything is sent'),
+  rejects: local(text, 'write bad lines here, one JSON object a line'),
 };
 const concurrency = local(z.int().min(1).max(32).optional(), 'requests at once (default 4)');
 const uid = endpoints.addAddresses.params.uid;
@@ -50,9 +50,9 @@ const register = defineCommand({
   params: {
     url: local(httpAddress, 'where feed items are sent'),
     ...addressParams,
-    secretFile: local(z.string().min(1).optional(), 'write the secret here (mode 0600) before anything else is sent'),
+    secretFile: local(text, 'write the secret here (mode 0600) before anything else is sent'),
     concurrency,
-    another: local(z.boolean().optional(), 'register even if the destination has a webhook already'),
+    another: local(yes, 'register even if the destination has a webhook already'),
   },
   uses: ['requests', 'changes'],
   exitCodes: uploadCodes,
@@ -71,7 +71,7 @@ const addAddresses = defineCommand({
     uid,
     ...addressParams,
     concurrency,
-    again: local(z.boolean().optional(), 'send the list once more although it is confirmed'),
+    again: local(yes, 'send the list once more although it is confirmed'),
   },
   uses: ['requests', 'changes'],
   exitCodes: uploadCodes,
@@ -90,10 +90,7 @@ const sync = defineCommand({
     uid,
     ...addressParams,
     concurrency,
-    check: local(
-      z.boolean().optional(),
-      'send nothing; exit 10 where an address is missing in the webhook or in the file',
-    ),
+    check: local(yes, 'send nothing; exit 10 where an address is missing in the webhook or in the file'),
   },
   examples: [
     { argv: 'webhook sync 2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e --file users.csv', says: 'send what is new' },
@@ -145,7 +142,7 @@ const removeJob = defineCommand({
 const list = defineCommand({
   ...endpointCommand(endpoints.list, views.list),
   oneOf: [],
-  params: { showSecrets: local(z.boolean().optional(), 'show the secrets instead of masking them') },
+  params: { showSecrets: local(yes, 'show the secrets instead of masking them') },
   run: async ({ showSecrets }, context) => (await import('./secrets.ts')).listWebhooks(showSecrets === true, context),
 });
 
@@ -219,7 +216,7 @@ const listen = defineCommand({
     '--json one object an event. webhook verify says why a signature does not fit.',
   params: {
     port: local(z.int().min(0).max(65_535).optional(), 'port to listen on (default 4242); 0 takes a free one'),
-    host: local(z.string().min(1).optional(), 'address to listen on (default 127.0.0.1: this machine only)'),
+    host: local(text, 'address to listen on (default 127.0.0.1: this machine only)'),
     secretFile,
     forwardTo: local(z.array(z.string()).optional(), 'forward every delivery to this address'),
     route: local(
@@ -235,7 +232,7 @@ const listen = defineCommand({
       'refuse larger deliveries (default 5MB)',
     ),
     name,
-    readyFile: local(z.string().min(1).optional(), 'write {url, pid} here once it listens'),
+    readyFile: local(text, 'write {url, pid} here once it listens'),
   },
   examples: [
     {
@@ -259,7 +256,7 @@ const verify = defineCommand({
   params: {
     secretFile,
     header: local(z.string().optional(), 'value of the daylight-signature header (default: there was none)'),
-    file: local(z.string().min(1).optional(), 'read the body from this file instead of stdin', {
+    file: local(text, 'read the body from this file instead of stdin', {
       oldFlags: ['body-file'],
     }),
     tolerance,
@@ -281,7 +278,7 @@ const events = defineCommand({
   words: ['webhook', 'events'],
   summary: 'Events that webhook listen stored, newest first',
   params: {
-    type: local(z.string().min(1).optional(), 'only this kind, such as new-feed-item'),
+    type: local(text, 'only this kind, such as new-feed-item'),
     since: local(sinceText, 'only events received since a time, or within 1h'),
     limit: local(z.int().min(1).optional(), 'how many (default 50)'),
     name,
