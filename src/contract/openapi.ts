@@ -174,7 +174,7 @@ function requestBody(endpoint: Endpoint, wire: WireNames, sample: Json, shared: 
 }
 
 function textOf({ help, serviceDefault }: Param): string {
-  return serviceDefault === undefined ? help : `${help}; left out: ${serviceDefault}`;
+  return serviceDefault === undefined ? help : `${help}; default: ${serviceDefault} (set by the service)`;
 }
 
 function marks({ source, aliases }: Param): Json {

@@ -9,7 +9,7 @@ import {
   pnl,
   roi,
 } from './format.ts';
-import type { Cell, Column, Shown, Tone } from './view.ts';
+import type { Cell, Column, Shown, Tone, View } from './view.ts';
 
 type Text = string | null | undefined;
 type Flag = boolean | null | undefined;
@@ -111,6 +111,24 @@ export function columnsOf<Row, Part>(
         ...(show && { show: (row, index) => show(partOf(row), index) }),
       })),
   );
+}
+
+type MoreOf<Answer, Row, Input> = Omit<View<Answer, Row, Input>, 'layout' | 'rows' | 'columns'>;
+
+/** A view of one object. */
+export function recordView<T, Input = unknown>(
+  columns: readonly Column<T>[],
+  more: MoreOf<T, T, Input> = {},
+): View<T, T, Input> {
+  return { layout: 'record', rows: (answer) => [answer], columns, ...more };
+}
+
+/** A view of a list, one line an item. */
+export function listView<Row, Input = unknown>(
+  columns: readonly Column<Row>[],
+  more: MoreOf<readonly Row[], Row, Input> = {},
+): View<readonly Row[], Row, Input> {
+  return { layout: 'table', rows: (items) => items, columns, ...more };
 }
 
 /** A profile as lists have it, without metrics and status. */

@@ -58,7 +58,7 @@ export async function printPreview(
   )
     throw usageError(
       `${rival ?? `--format ${format}`}: ${curl ? '--curl' : '--dry-run'} shows ${shown}, which has no such form`,
-      'Leave it out.',
+      'Omit it.',
     );
   if (curl) await io.out.write(curlLine(request));
   else if (filter === undefined && format !== 'json' && format !== 'ndjson')

@@ -116,7 +116,7 @@ test('an operation says all that its endpoint says, and nothing that is not sent
       {
         name: 'chains',
         in: 'query',
-        description: 'on which chains; left out: all',
+        description: 'on which chains; default: all (set by the service)',
         schema: { type: 'array', items: chainRef },
         style: 'form',
         explode: true,
@@ -145,7 +145,7 @@ const fields = {
     title: { type: 'string', description: 'its name', 'x-source': 'public', 'x-aliases': ['label'] },
     end: {
       anyOf: [{ type: 'integer', minimum: 0, maximum: 9 }, { type: 'null' }],
-      description: 'its end; left out: never',
+      description: 'its end; default: never (set by the service)',
       'x-source': 'assumed',
     },
   },

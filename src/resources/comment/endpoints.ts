@@ -49,7 +49,7 @@ export const post = defineEndpoint({
     chain: inBody(chainSchema, 'chain of the swap'),
     tokenAddress,
     commentText: inBody(commentTextSchema, 'the comment', { flag: 'text' }),
-    signature: inBody(z.string().min(1), 'signature over the text; left out, it is made with a key'),
+    signature: inBody(z.string().min(1), 'signature over the text; default: made with a key'),
     signerAddress: inBody(z.string().min(1), 'address that signed', { flag: 'signer' }),
   },
   answer: commentSchema,

@@ -1,9 +1,9 @@
 import type { Comment } from '../../model/position.ts';
-import { column, columnsOf } from '../../output/columns.ts';
+import { column, columnsOf, listView, recordView } from '../../output/columns.ts';
 import { formatCount, formatUsd, nameOrAddress } from '../../output/format.ts';
 import { showUnseen } from '../../output/safe-text.ts';
 import type { Column, View } from '../../output/view.ts';
-import type { CommentAnswer, CommentsAnswer, CopyAnswer, TokenCommentsAnswer } from './endpoints.ts';
+import type { CommentsAnswer, CopyAnswer, TokenCommentsAnswer } from './endpoints.ts';
 import type { Preview } from './preview.ts';
 import type { SignedComment } from './signed.ts';
 import type { TextFields, TextForm } from './signing.ts';
@@ -40,13 +40,11 @@ function usdOf({ metrics }: Comment): number | null {
 }
 
 /** One comment, as it was posted, with hashes and addresses in full. */
-export const post: View<CommentAnswer, Comment> = {
-  layout: 'record',
-  rows: (comment) => [comment],
-  columns: commentColumns.map((each) =>
+export const post = recordView<Comment>(
+  commentColumns.map((each) =>
     ['signer', 'token', 'tx'].includes(each.key) ? { ...each, show: () => undefined } : each,
   ),
-};
+);
 
 /** Comments, one line each, in the order of the transactions. What was asked for or follows from the swap makes room for the text. */
 export const list: View<CommentsAnswer, Comment> = {
@@ -111,13 +109,9 @@ const columns: readonly Column<TokenComment>[] = [
   column.text('itemId', 'Item', 'id of the item', extra),
 ];
 
-/** Comments on a token, one a line, with the trade each is about. */
-export const ofToken: View<TokenCommentsAnswer, TokenComment> = {
-  layout: 'table',
-  rows: (items) => items,
-  columns,
+export const ofToken = listView<TokenComment>(columns, {
   empty: 'Nobody has commented on this token.',
-};
+});
 
 /** The intents, one line an address. */
 export const copy: View<CopyAnswer, string> = {
@@ -144,30 +138,22 @@ const textColumns: readonly Column<TextFields & TextForm & { message: string }>[
 ];
 
 /** A signed comment: the signature first, because that is what is copied. */
-export const sign: View<SignedComment, SignedComment> = {
-  layout: 'record',
-  rows: (signed) => [signed],
-  columns: [
-    column.text('signature', 'Signature', 'signature over the text'),
-    column.text('signerAddress', 'Signer', 'address that signed'),
-    ...textColumns,
-  ],
-};
+export const sign = recordView<SignedComment>([
+  column.text('signature', 'Signature', 'signature over the text'),
+  column.text('signerAddress', 'Signer', 'address that signed'),
+  ...textColumns,
+]);
 
 /** What would be signed. */
-export const preview: View<Preview, Preview> = { layout: 'record', rows: (shown) => [shown], columns: textColumns };
+export const preview = recordView<Preview>(textColumns);
 
 /** Whether a signature is good, and whose it is. */
-export const verify: View<Verdict, Verdict> = {
-  layout: 'record',
-  rows: (verdict) => [verdict],
-  columns: [
-    column.check('valid', 'Valid', 'whether the signer signed exactly this text'),
-    column.text('recoveredAddress', 'Signed by', 'address that made the signature (EVM; solana where it is valid)'),
-    column.text('signerAddress', 'Signer', 'address that was claimed'),
-    column.text('reason', 'Reason', 'why it is not valid', { cut: 'end' }),
-  ],
-};
+export const verify = recordView<Verdict>([
+  column.check('valid', 'Valid', 'whether the signer signed exactly this text'),
+  column.text('recoveredAddress', 'Signed by', 'address that made the signature (EVM; solana where it is valid)'),
+  column.text('signerAddress', 'Signer', 'address that was claimed'),
+  column.text('reason', 'Reason', 'why it is not valid', { cut: 'end' }),
+]);
 
 /** What was done with one comment of a batch. */
 export interface PostResult {
@@ -184,23 +170,19 @@ export interface PostResult {
 }
 
 /** One line a comment of a batch. */
-export const postMany: View<readonly PostResult[], PostResult> = {
-  layout: 'table',
-  rows: (posted) => posted,
-  columns: [
-    column.text('line', 'Line', 'line of the input file', { align: 'right' }),
-    column.text('result', 'Result', 'posted, posted before (not sent again), refused, or not sent', {
-      show: ({ result }) => ({ text: result, tone: result === 'refused' ? 'loss' : 'gain' }),
-    }),
-    column.address('tx', 'Transaction', 'transaction hash or order id', ({ transactionHash }) => transactionHash),
-    column.text('chain', 'Chain', 'chain of the swap', { drop: 2 }),
-    column.text('uid', 'Comment', 'uid of the comment', { drop: 4 }),
-    column.text('reason', 'Reason', 'why it was refused', { cut: 'end' }),
-    column.text('text', 'Text', 'the comment', ({ commentText }) => commentText, {
-      show: ({ commentText }) => showUnseen(commentText),
-      cut: 'end',
-      drop: 3,
-    }),
-    column.text('signer', 'Signer', 'address that signed', ({ signerAddress }) => signerAddress, { extra: true }),
-  ],
-};
+export const postMany = listView<PostResult>([
+  column.text('line', 'Line', 'line of the input file', { align: 'right' }),
+  column.text('result', 'Result', 'posted, posted before (not sent again), refused, or not sent', {
+    show: ({ result }) => ({ text: result, tone: result === 'refused' ? 'loss' : 'gain' }),
+  }),
+  column.address('tx', 'Transaction', 'transaction hash or order id', ({ transactionHash }) => transactionHash),
+  column.text('chain', 'Chain', 'chain of the swap', { drop: 2 }),
+  column.text('uid', 'Comment', 'uid of the comment', { drop: 4 }),
+  column.text('reason', 'Reason', 'why it was refused', { cut: 'end' }),
+  column.text('text', 'Text', 'the comment', ({ commentText }) => commentText, {
+    show: ({ commentText }) => showUnseen(commentText),
+    cut: 'end',
+    drop: 3,
+  }),
+  column.text('signer', 'Signer', 'address that signed', ({ signerAddress }) => signerAddress, { extra: true }),
+]);

@@ -1,5 +1,5 @@
 import { chainTitles, type LeaderboardChain, leaderboardChains } from '../../model/chain.ts';
-import { column, columnsOf, nameColumn, profileColumns } from '../../output/columns.ts';
+import { column, columnsOf, nameColumn, profileColumns, recordView } from '../../output/columns.ts';
 import { formatPercent, formatTime, formatUsd, pnl } from '../../output/format.ts';
 import type { Bar, ChartModel, Column, Shown, View } from '../../output/view.ts';
 import type { CopytradedAnswer, LeaderboardAnswer, RankAnswer, SectionsAnswer } from './endpoints.ts';
@@ -86,18 +86,16 @@ interface RankInput {
   timeframe?: '7d' | '30d';
 }
 
-export const rank: View<RankAnswer, RankAnswer, RankInput> = {
-  layout: 'record',
-  rows: (answer) => [answer],
-  columns: [
+export const rank = recordView<RankAnswer, RankInput>(
+  [
     column.text('ranking', 'Rank', 'place, 1 is the top; empty when not ranked', {
       show: ({ ranking }) => (ranking === null ? 'not ranked' : { text: `#${ranking}`, tone: 'strong' }),
     }),
     column.pnl('pnlUsd', 'PnL', pnlHelp, (answer) => answer.pnl?.total),
     ...chainColumns,
   ],
-  notes: explainNoRank,
-};
+  { notes: explainNoRank },
+);
 
 /**
  * Why there is no rank, and what to type to see more. Source: section "GET /v2/leaderboard/ranking": null

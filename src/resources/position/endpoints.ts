@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type AnswerOf, defineEndpoint, inPath, inQuery } from '../../contract/endpoint.ts';
+import { defineEndpoint, inPath, inQuery } from '../../contract/endpoint.ts';
 import { chainFilterSchema, chainSchema } from '../../model/chain.ts';
 import { firstTenViewers, identifierSchema, viewerAddressesSchema, walletSchema } from '../../model/identifier.ts';
 import { cardSchema } from '../../model/position.ts';
@@ -135,6 +135,3 @@ export const get = defineEndpoint({
     },
   ],
 });
-
-export type CardAnswer = AnswerOf<typeof get>;
-export type CardsAnswer = AnswerOf<typeof ofToken>;

@@ -1,10 +1,9 @@
 import type { Card } from '../../model/position.ts';
 import { totalUsd, unrealizedUsd, unrealizedWithReceivedUsd } from '../../model/position.ts';
-import { column } from '../../output/columns.ts';
+import { column, listView, recordView } from '../../output/columns.ts';
 import { pnl, shortAddress } from '../../output/format.ts';
 import { cardBlocks, cardColumns } from '../../output/trade-cards.ts';
 import type { ChartModel, Column, View } from '../../output/view.ts';
-import type { CardAnswer, CardsAnswer } from './endpoints.ts';
 
 /** The price of a token in USD; `null`: none given. */
 export type PriceOf = (token: {
@@ -56,17 +55,14 @@ function receivedNote(shown: readonly Card[], priceOf: PriceOf | undefined): str
 }
 
 /** Position cards of one token; with prices also what is not realized yet. */
-export function ofToken(priceOf?: PriceOf): View<CardsAnswer, Card> {
-  return {
-    layout: 'table',
-    rows: (shown) => shown,
-    columns: columnsWith(priceOf),
+export function ofToken(priceOf?: PriceOf) {
+  return listView<Card>(columnsWith(priceOf), {
     empty: 'There are no such positions in this token.',
     notes: (shown) => receivedNote(shown, priceOf),
-  };
+  });
 }
 
-export function ofProfile(priceOf?: PriceOf): View<CardsAnswer, Card, { chains?: unknown }> {
+export function ofProfile(priceOf?: PriceOf): View<readonly Card[], Card> {
   return {
     ...ofToken(priceOf),
     empty: 'There are no such positions. Perps are shown with --chains hyperliquid or all.',
@@ -75,17 +71,12 @@ export function ofProfile(priceOf?: PriceOf): View<CardsAnswer, Card, { chains?:
 }
 
 /** One position with its trades, their comments and replies. */
-export function one(priceOf?: PriceOf): View<CardAnswer, Card> {
-  return {
-    layout: 'record',
-    rows: (card) => [card],
-    columns: columnsWith(priceOf).map((column) =>
-      shownAlways.includes(column.key) ? { ...column, extra: false } : column,
-    ),
-    notes: (card) => receivedNote([card], priceOf),
-    blocks: cardBlocks,
-    chart: tradesChart,
-  };
+export function one(priceOf?: PriceOf) {
+  const columns = columnsWith(priceOf).map((each) =>
+    shownAlways.includes(each.key) ? { ...each, extra: false } : each,
+  );
+  const notes = (card: Card) => receivedNote([card], priceOf);
+  return recordView<Card>(columns, { notes, blocks: cardBlocks, chart: tradesChart });
 }
 
 /** Extra in lists; a single position has room for them. */

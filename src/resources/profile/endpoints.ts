@@ -137,5 +137,4 @@ export const deleteName = defineEndpoint({
   ],
 });
 
-export type ProfileAnswer = AnswerOf<typeof get>;
 export type ProfilePage = AnswerOf<typeof followers>;

@@ -28,7 +28,7 @@ const setName = endpointCommand(endpoints.setName, views.setName, {
     if (name === null && typeof avatarUrl === 'string')
       throw usageError(
         `--avatar-url ${avatarUrl}: an avatar needs a name, and --name null removes it`,
-        'Leave --avatar-url out, or give a name.',
+        'Omit --avatar-url, or give a name.',
       );
     return typed;
   },

@@ -1,9 +1,9 @@
 import { chainTitles, leaderboardChains } from '../../model/chain.ts';
 import type { Profile } from '../../model/profile.ts';
-import { column, columnsOf, profileColumns } from '../../output/columns.ts';
+import { column, columnsOf, profileColumns, recordView } from '../../output/columns.ts';
 import { type Figure, formatCount, formatUsd } from '../../output/format.ts';
 import type { Bar, Block, Column, View } from '../../output/view.ts';
-import type { ProfileAnswer, ProfilePage } from './endpoints.ts';
+import type { ProfilePage } from './endpoints.ts';
 
 const handleKeys = ['twitterHandle', 'farcasterUsername', 'lensHandle', 'ensName', 'debankName', 'hlName'] as const;
 
@@ -120,10 +120,7 @@ function figures({ metadata }: Profile): FigureRow[] {
 }
 
 /** One profile, then a table of figures by chain and window. */
-export const get: View<ProfileAnswer, Profile> = {
-  layout: 'record',
-  rows: (profile) => [profile],
-  columns,
+export const get = recordView<Profile>(columns, {
   blocks: (profile): Block[] => [{ title: 'Trading', layout: 'table', columns: figureColumns, rows: figures(profile) }],
   chart: ([profile]) => ({
     kind: 'bars',
@@ -131,9 +128,9 @@ export const get: View<ProfileAnswer, Profile> = {
     series: ['7 days', '30 days'],
     bars: profile === undefined ? [] : barsOf(profile),
   }),
-};
+});
 
-/** Realized PnL of 7 and of 30 days, in all and by chain; chains without figures are left out. */
+/** Realized PnL of 7 and of 30 days, in all and by chain; without chains that have no figures. */
 function barsOf({ metadata }: Profile): Bar[] {
   const scopes = [
     { name: 'All chains', week: metadata.pnl7d, month: metadata.pnl30d },
@@ -158,16 +155,12 @@ function figureOf(value: unknown): number | null {
 const unnamedColumns = ['status', 'followers', 'following', 'comments', 'copiedUsd', 'holdingMinutes'];
 
 /** The plain form, without metrics and status. */
-export const named: View<ProfileAnswer, Profile> = {
-  layout: 'record',
-  rows: (profile) => [profile],
-  columns: [
-    ...columns.filter(({ key }) => !unnamedColumns.includes(key)),
-    column.text('avatarUrl', 'Avatar', 'address of the avatar in full size', ({ images }) => images.raw, {
-      cut: 'end',
-    }),
-  ],
-};
+export const named = recordView<Profile>([
+  ...columns.filter(({ key }) => !unnamedColumns.includes(key)),
+  column.text('avatarUrl', 'Avatar', 'address of the avatar in full size', ({ images }) => images.raw, {
+    cut: 'end',
+  }),
+]);
 
 export const followers: View<ProfilePage, Profile> = {
   layout: 'table',

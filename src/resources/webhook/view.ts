@@ -1,7 +1,7 @@
-import { column } from '../../output/columns.ts';
+import { column, listView, recordView } from '../../output/columns.ts';
 import { formatTime } from '../../output/format.ts';
 import type { Column, Shown, View } from '../../output/view.ts';
-import type { Validation, Webhook, WebhookList } from './endpoints.ts';
+import type { Validation, Webhook } from './endpoints.ts';
 
 const uid: Column<{ uid?: string | undefined }> = column.text('uid', 'Webhook', 'uid: what later commands take');
 const destination: Column<{ destinationUrl?: string | null | undefined }> = column.text(
@@ -12,25 +12,21 @@ const destination: Column<{ destinationUrl?: string | null | undefined }> = colu
 );
 
 /** The webhooks of a key; secrets come masked unless they were asked for. */
-export const list: View<WebhookList, Webhook> = {
-  layout: 'table',
-  rows: (webhooks) => webhooks,
-  columns: [
+export const list = listView<Webhook>(
+  [
     uid,
     destination,
     column.text('secret', 'Secret', 'what deliveries are signed with; masked unless --show-secrets', { drop: 1 }),
   ],
-  empty: 'No webhooks. sotra webhook register --url <address> --file <file> makes one.',
-};
+  {
+    empty: 'No webhooks. sotra webhook register --url <address> --file <file> makes one.',
+  },
+);
 
-export const validated: View<Validation, Validation> = {
-  layout: 'record',
-  rows: (answer) => [answer],
-  columns: [
-    column.check('success', 'Checks signatures', 'refuses the unsigned probe and takes the signed one'),
-    column.text('error', 'Why not', 'which probe went wrong'),
-  ],
-};
+export const validated = recordView<Validation>([
+  column.check('success', 'Checks signatures', 'refuses the unsigned probe and takes the signed one'),
+  column.text('error', 'Why not', 'which probe went wrong'),
+]);
 
 /** The webhook that was deleted; the service's answer says nothing. */
 export const deleted: View<unknown, { uid: string }, { uid: string }> = {
@@ -54,10 +50,8 @@ export interface UploadResult {
 }
 
 /** What an upload did. The secret is not shown to people: it is in a file. */
-export const uploaded: View<UploadResult, UploadResult> = {
-  layout: 'record',
-  rows: (result) => [result],
-  columns: [
+export const uploaded = recordView<UploadResult>(
+  [
     uid,
     destination,
     column.text('job', 'Upload', 'its name, for webhook resume'),
@@ -75,11 +69,13 @@ export const uploaded: View<UploadResult, UploadResult> = {
         result.secretFile ?? (result.secret === undefined ? '–' : `kept; sotra webhook secret ${result.uid}`),
     }),
   ],
-  notes: ({ secret, uid: id }) =>
-    secret === undefined
-      ? []
-      : [`The secret is kept on this machine: sotra webhook secret ${id} --out <file> writes it to a file.`],
-};
+  {
+    notes: ({ secret, uid: id }) =>
+      secret === undefined
+        ? []
+        : [`The secret is kept on this machine: sotra webhook secret ${id} --out <file> writes it to a file.`],
+  },
+);
 
 /** What `webhook sync --json` prints. */
 export interface SyncResult {
@@ -100,23 +96,19 @@ export interface SyncResult {
   resentChunks: number;
 }
 
-export const synced: View<SyncResult, SyncResult> = {
-  layout: 'record',
-  rows: (result) => [result],
-  columns: [
-    column.text('uid', 'Webhook', 'uid'),
-    column.count('wanted', 'In the file', 'distinct addresses of the file'),
-    column.count('confirmed', 'Confirmed before', 'addresses that this machine knows the webhook to have'),
-    column.count('missing', 'Missing', 'addresses of the file that were not confirmed'),
-    column.count('sent', 'Sent', 'addresses sent and confirmed now'),
-    column.count(
-      'notRemovable',
-      'Not removable',
-      'confirmed addresses that the file does not have; the service cannot remove them',
-    ),
-    column.text('inSync', 'In sync', 'whether file and webhook agree now'),
-  ],
-};
+export const synced = recordView<SyncResult>([
+  column.text('uid', 'Webhook', 'uid'),
+  column.count('wanted', 'In the file', 'distinct addresses of the file'),
+  column.count('confirmed', 'Confirmed before', 'addresses that this machine knows the webhook to have'),
+  column.count('missing', 'Missing', 'addresses of the file that were not confirmed'),
+  column.count('sent', 'Sent', 'addresses sent and confirmed now'),
+  column.count(
+    'notRemovable',
+    'Not removable',
+    'confirmed addresses that the file does not have; the service cannot remove them',
+  ),
+  column.text('inSync', 'In sync', 'whether file and webhook agree now'),
+]);
 
 /** One upload as `webhook jobs` lists it. */
 export interface JobRow {
@@ -139,10 +131,8 @@ function withoutScheme(address: string | null): Shown {
   return { text: address ?? '', short: (address ?? '').replace(/^https:\/\//, '') };
 }
 
-export const jobs: View<JobRow[], JobRow> = {
-  layout: 'table',
-  rows: (answer) => answer,
-  columns: [
+export const jobs = listView<JobRow>(
+  [
     column.text('job', 'Upload', 'its name, for webhook resume'),
     column.text('task', 'Task', 'register, add-addresses or sync', { drop: 4 }),
     column.text('destinationUrl', 'Destination', 'where feed items are sent, once it is known', {
@@ -166,8 +156,10 @@ export const jobs: View<JobRow[], JobRow> = {
       show: ({ startedAt }) => ({ text: formatTime(startedAt), short: formatTime(startedAt).slice(0, 16) }),
     }),
   ],
-  empty: 'No uploads yet.',
-};
+  {
+    empty: 'No uploads yet.',
+  },
+);
 
 /** What `webhook jobs remove --json` prints. */
 export interface RemovedJob {
@@ -177,21 +169,16 @@ export interface RemovedJob {
   lost: string[];
 }
 
-export const removedJob: View<RemovedJob, RemovedJob> = {
-  layout: 'record',
-  rows: (answer) => [answer],
-  columns: [
-    column.text('job', 'Removed upload', 'its name'),
-    column.text('uid', 'Webhook', 'uid, where it had one'),
-    column.text('lost', 'Lost', 'what went with it', (row) => row.lost.join('; ') || null),
-  ],
-};
+export const removedJob = recordView<RemovedJob>([
+  column.text('job', 'Removed upload', 'its name'),
+  column.text('uid', 'Webhook', 'uid, where it had one'),
+  column.text('lost', 'Lost', 'what went with it', (row) => row.lost.join('; ') || null),
+]);
 
-export const secretWritten: View<{ uid: string; secretFile: string }, { uid: string; secretFile: string }> = {
-  layout: 'record',
-  rows: (answer) => [answer],
-  columns: [column.text('uid', 'Webhook', 'uid'), column.text('secretFile', 'Secret', 'the file that was written')],
-};
+export const secretWritten = recordView<{ uid: string; secretFile: string }>([
+  column.text('uid', 'Webhook', 'uid'),
+  column.text('secretFile', 'Secret', 'the file that was written'),
+]);
 
 export interface EventRow {
   eventId: string;
@@ -204,18 +191,18 @@ export interface EventRow {
 }
 
 /** Stored events, newest first. */
-export const events: View<EventRow[], EventRow> = {
-  layout: 'table',
-  rows: (answer) => answer,
-  columns: [
+export const events = listView<EventRow>(
+  [
     column.time('receivedAt', 'Received', 'when it arrived, Unix seconds'),
     column.text('eventType', 'Event', 'kind of the event'),
     column.text('about', 'What happened', 'who did what with which token', { cut: 'end' }),
     column.text('eventId', 'Event id', 'what webhook replay takes, whole or its start', { cut: 'end' }),
     column.text('path', 'Path', 'path it was sent to', { extra: true }),
   ],
-  empty: 'No events are stored. sotra webhook listen receives and stores them.',
-};
+  {
+    empty: 'No events are stored. sotra webhook listen receives and stores them.',
+  },
+);
 
 export interface ReplayRow {
   eventId: string;
@@ -226,18 +213,18 @@ export interface ReplayRow {
 }
 
 /** Events that were sent once more, oldest first. */
-export const replayed: View<ReplayRow[], ReplayRow> = {
-  layout: 'table',
-  rows: (answer) => answer,
-  columns: [
+export const replayed = listView<ReplayRow>(
+  [
     column.text('eventId', 'Event id', 'the event'),
     column.text('eventType', 'Event', 'its kind', { drop: 1 }),
     column.check('taken', 'Taken', 'whether the answer was 2xx'),
     column.text('status', 'Status', 'HTTP status of the answer'),
     column.text('error', 'Why not', 'what went wrong', { cut: 'end' }),
   ],
-  empty: 'No stored event is that recent.',
-};
+  {
+    empty: 'No stored event is that recent.',
+  },
+);
 
 /** What `webhook verify --json` prints. */
 export interface Verdict {
@@ -248,13 +235,9 @@ export interface Verdict {
   timestamp: number | null;
 }
 
-export const verdict: View<Verdict, Verdict> = {
-  layout: 'record',
-  rows: (answer) => [answer],
-  columns: [
-    column.check('valid', 'Valid', 'signed by the secret, and within the tolerance'),
-    column.text('reason', 'Why not', 'the most exact reason there is'),
-    column.time('timestamp', 'Signed at', 'time in the header, Unix seconds'),
-    column.text('eventIds', 'Events', 'ids of the events in the body', (row) => row.eventIds.join(' ')),
-  ],
-};
+export const verdict = recordView<Verdict>([
+  column.check('valid', 'Valid', 'signed by the secret, and within the tolerance'),
+  column.text('reason', 'Why not', 'the most exact reason there is'),
+  column.time('timestamp', 'Signed at', 'time in the header, Unix seconds'),
+  column.text('eventIds', 'Events', 'ids of the events in the body', (row) => row.eventIds.join(' ')),
+]);

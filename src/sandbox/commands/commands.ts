@@ -14,7 +14,7 @@ import { withSandboxFile } from './served.ts';
 const presetSchema = z.enum(['hyperliquid-fills', 'pumpfun', 'dune']).optional();
 const db = local(
   z.string().min(1).optional(),
-  'database file; left out, that of the served sandbox at the base URL, or else the built-in one',
+  'database file (default: that of the served sandbox at the base URL, or else the built-in one)',
 );
 const newDb = local(z.string().min(1).optional(), 'database file instead of the one --sandbox uses, or :memory:');
 const empty = local(z.boolean().optional(), 'a world without trades instead of the built-in one');
@@ -212,7 +212,7 @@ const trade = defineCommand({
     usd: local(z.number().min(0).max(1e60), 'value in US dollars'),
     direction: local(z.enum(['long', 'short']).optional(), 'hyperliquid: which position (default long)'),
     leverage: local(z.number().min(1).optional(), 'hyperliquid: size divided by margin (default 1)'),
-    tx: local(z.string().min(1).optional(), 'transaction hash, or order id on hyperliquid; made up when left out'),
+    tx: local(z.string().min(1).optional(), 'transaction hash, or order id on hyperliquid (default: made up)'),
     db,
   },
   examples: [

@@ -180,7 +180,7 @@ async function resolveFile(context: Context, db: string | undefined): Promise<st
   const { options } = context;
   const rival = options.sandbox ? '--sandbox' : options.baseUrl !== undefined ? '--base-url' : '--context';
   if (db !== undefined && (options.sandbox || (options.baseUrl ?? options.context) !== undefined))
-    throw usageError(`--db and ${rival} name two sandboxes`, 'Leave one of them out.');
+    throw usageError(`--db and ${rival} name two sandboxes`, 'Omit one of them.');
   if (db !== undefined) return db;
   const service = await serviceOf(context);
   if (service === undefined || service.kind === 'sandbox') return context.sandboxFile();

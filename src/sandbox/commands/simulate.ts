@@ -189,7 +189,7 @@ async function* replayedTrades(input: SimulateInput, file: string, context: Cont
       if (event.kind === 'trade') trades.push(event.trade);
     }
   }
-  if (rejected > 0) warn(`${formatCount(rejected)} rows of ${file} are left out; sotra sandbox import says why`);
+  if (rejected > 0) warn(`${formatCount(rejected)} rows of ${file} are skipped; sotra sandbox import says why`);
   trades.sort((a, b) => a.atMs - b.atMs);
   const [startMs, firstMs, speed] = [world.now(), trades[0]?.atMs ?? 0, input.speed ?? 1];
   const run = `replay:${startMs}:${world.pid}`;

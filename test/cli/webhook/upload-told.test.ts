@@ -154,13 +154,9 @@ test('a run before the upload leaves no draft behind, whatever comes of it', asy
 });
 
 const files: readonly [flags: string, message: string, hint: string][] = [
-  [
-    '--file @list --wallet-addresses ext:a',
-    '--file and --wallet-addresses both give addresses',
-    'Leave one of them out.',
-  ],
+  ['--file @list --wallet-addresses ext:a', '--file and --wallet-addresses both give addresses', 'Omit one of them.'],
   ['', '--file is required: which addresses?', 'Give a file, - for stdin, or --wallet-addresses.'],
-  ['--wallet-addresses ext:a --column wallet', '--column is for --file', 'Leave it out.'],
+  ['--wallet-addresses ext:a --column wallet', '--column is for --file', 'Omit it.'],
   ['--file @list --addresses-file @list', '--addresses-file is the same flag as --file', 'Omit one of them.'],
   ['--addresses-file @bad', '@bad: 2 lines are not addresses; nothing was sent', ''],
   ['--file @none', '--file @none: no such file', ''],

@@ -74,9 +74,8 @@ function openLines(
   { world }: Context,
 ): { lines: Lines; name: string } {
   if (file !== undefined && walletAddresses !== undefined)
-    throw usageError('--file and --wallet-addresses both give addresses', 'Leave one of them out.');
-  if (walletAddresses !== undefined && column !== undefined)
-    throw usageError('--column is for --file', 'Leave it out.');
+    throw usageError('--file and --wallet-addresses both give addresses', 'Omit one of them.');
+  if (walletAddresses !== undefined && column !== undefined) throw usageError('--column is for --file', 'Omit it.');
   if (walletAddresses !== undefined) return { lines: typedLines(walletAddresses), name: '--wallet-addresses' };
   if (file === undefined)
     throw usageError('--file is required: which addresses?', 'Give a file, - for stdin, or --wallet-addresses.');
@@ -114,7 +113,7 @@ interface FirstPassOptions extends AddressRules {
   onRead: (addresses: number) => void;
   /** Runs while the list is synced to disk. */
   meanwhile: () => Promise<void>;
-  /** Addresses that are left out without being counted as duplicates. */
+  /** Addresses that are skipped without being counted as duplicates. */
   known?: AddressSet | undefined;
   signal: AbortSignal;
 }
