@@ -54,7 +54,12 @@ const demo: Plugin = {
 
 // One bundle split by command: everything but the database's native package travels inside dist/.
 export default defineConfig({
-  input: { main: 'src/main.ts', program: 'src/program.ts', 'jq-thread': 'src/output/jq-thread.ts' },
+  input: {
+    main: 'src/main.ts',
+    program: 'src/program.ts',
+    'jq-thread': 'src/output/jq-thread.ts',
+    'inbox-thread': 'src/resources/webhook/receive/embedded/inbox-thread.ts',
+  },
   platform: 'node',
   external: ['libsql'],
   plugins: [outlines, contents, jq, demo],

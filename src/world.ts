@@ -94,7 +94,7 @@ export interface World {
   /** Starts this program in the background, its output going to a file. `exitCode` is `null` while it runs. */
   spawnSelf: (argv: readonly string[], logFile: string) => Promise<{ exitCode: () => number | null; stop: () => void }>;
   /** Starts a file of this program on a thread without environment or output. */
-  startThread: (name: 'jq-thread') => Promise<Worker>;
+  startThread: (name: 'jq-thread' | 'inbox-thread') => Promise<Worker>;
   pid: number;
   system: System;
   /** For long walks, which make garbage page by page and keep none of it. */

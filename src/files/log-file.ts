@@ -5,20 +5,11 @@ import { SotraError } from '../errors.ts';
 import { parseJson } from '../model/json.ts';
 import { openStateFile, syncFolder } from './durable-file.ts';
 
-/** Where a line stands in a file, in bytes. */
-export interface Span {
-  offset: number;
-  length: number;
-}
-
 export interface LogFile {
   /** Adds a line; it survives the end of this process, and after `flush` a crash of the machine. */
-  append: (entry: object) => Span;
-  read: (span: Span) => unknown;
+  append: (entry: object) => void;
   /** Resolves when everything appended so far is safe on disk; calls that come together share one sync. */
   flush: () => Promise<void>;
-  /** In bytes. */
-  size: () => number;
   close: () => void;
 }
 
@@ -45,19 +36,12 @@ export function openLog(file: string): LogFile {
   return {
     append: (entry) => {
       const line = Buffer.from(`${checkedLine(entry)}\n`);
-      const span = { offset: size, length: line.length };
       // A full disk may have taken a part of the last line.
       if (hasRest) ftruncateSync(handle, size);
       hasRest = true;
       for (let written = 0; written < line.length; ) written += writeSync(handle, line, written);
       hasRest = false;
       size += line.length;
-      return span;
-    },
-    read: ({ offset, length }) => {
-      const line = Buffer.alloc(length);
-      readSync(handle, line, 0, length, offset);
-      return readCheckedLine(line.toString('utf8', 0, length - 1));
     },
     flush: () => {
       if (syncing === undefined) return start();
@@ -69,7 +53,6 @@ export function openLog(file: string): LogFile {
       next ??= syncing.then(again, again);
       return next;
     },
-    size: () => size,
     close: () => {
       if (hasRest) ftruncateSync(handle, size);
       closeSync(handle);
@@ -91,19 +74,13 @@ function endOfLastLine(handle: number): number {
 
 /** The entries of a log, a cut-off last line left out; empty where there is no file. Errors: `local-file` naming file and line. */
 export function readLog<Entry>(file: string): Entry[] {
-  return [...readSpans<Entry>(file)].map(({ entry }) => entry);
-}
-
-/** The same with where they stand. */
-export function* readSpans<Entry>(file: string): Generator<{ entry: Entry; span: Span }> {
-  let [offset, line] = [0, 1];
+  const entries: Entry[] = [];
   for (const bytes of readLines(file)) {
     // A crash leaves a part of a line: one that lacks only its end was acknowledged.
-    if (bytes.at(-1) !== lineEnd && !isChecked(bytes.toString('utf8', 0, bytes.length - 1))) return;
-    yield { entry: parseEntry<Entry>(bytes, file, line), span: { offset, length: bytes.length } };
-    offset += bytes.length;
-    line += 1;
+    if (bytes.at(-1) !== lineEnd && !isChecked(bytes.toString('utf8', 0, bytes.length - 1))) break;
+    entries.push(parseEntry<Entry>(bytes, file, entries.length + 1));
   }
+  return entries;
 }
 
 /** The bytes of a file as it is now, in pieces that share their memory. Errors: as in `openStateFile`. */

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { routesUnder } from '../../src/resources/routes.ts';
 import { advanceClock, freezeClock } from '../../src/sandbox/db/clock.ts';
-import { type Db, openDb } from '../../src/sandbox/db/store.ts';
+import { type Db, openDb, type SqlValue } from '../../src/sandbox/db/store.ts';
 import { ensureWorld } from '../../src/sandbox/db/world.ts';
 import { answerer } from '../../src/sandbox/http/answer.ts';
 import { addTrades } from '../../src/sandbox/trades/add-trades.ts';
@@ -100,7 +100,7 @@ test('partners, keys and names keep answers apart', async () => {
 const bigTables = 'trade|position|wallet|profile';
 
 /** The steps of a plan that read a big table from end to end; not those that walk an index in order and stop at a limit. */
-function scans(db: Db, sql: string, params: readonly (string | number | null)[]): string[] {
+function scans(db: Db, sql: string, params: readonly SqlValue[]): string[] {
   const names = [...sql.matchAll(new RegExp(`\\b(?:FROM|JOIN)\\s+(${bigTables})\\b(?:\\s+(?:AS\\s+)?(\\w+))?`, 'g'))];
   const aliases = new Set(names.flatMap(([, table, alias]) => [table, alias]));
   const plan = db.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`, params).map(({ detail }) => detail);
@@ -119,7 +119,7 @@ function scans(db: Db, sql: string, params: readonly (string | number | null)[])
 test('what is much asked for reads no big table from end to end', async () => {
   const db = largeWorld(':memory:');
   try {
-    const asked: [string, readonly (string | number | null)[]][] = [];
+    const asked: [string, readonly SqlValue[]][] = [];
     const watched: Db = {
       ...db,
       all: (sql, params = []) => {

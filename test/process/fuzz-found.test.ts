@@ -7,6 +7,7 @@ import { lineWidth } from '../../src/output/io.ts';
 import { displayWidth, wrapText } from '../../src/output/text-width.ts';
 import { eventLine } from '../../src/resources/webhook/receive/events.ts';
 import { run, stub, temporaryFolder } from '../support/harness.ts';
+import { changeStore, fillInbox, inboxFolderOf } from '../support/inbox.ts';
 import { some } from '../support/size.ts';
 import { degen } from '../support/traders.ts';
 
@@ -39,43 +40,25 @@ test.each(['null', '[]', '5', '"x"', '{}'])('a kept key that is %s is told, and 
   expect(exported.err).toContain(join(folder, 'keys', 'k.json'));
 });
 
-const delivery = {
-  v: 1,
-  seq: 1,
-  atMs: 0,
-  path: '/',
-  lane: 'a',
-  headers: ['a', 'b'],
-  text: '{}',
-  eventIds: ['one'],
-  eventTypes: ['copyswap'],
-};
-
-test.each([
-  { text: 5 },
-  { base64: [] },
-  { lane: null },
-  { path: {} },
-  { seq: '1' },
-  { atMs: 1.5 },
-  { headers: ['a', null] },
-  { eventIds: [1] },
-])('a stored delivery with %j is damaged, and said to be', async (change) => {
-  const folder = temporaryFolder();
-  mkdirSync(join(folder, 'webhook', 'inbox', 'default'), { recursive: true });
-  const file = join(folder, 'webhook', 'inbox', 'default', 'deliveries.ndjson');
-  writeFileSync(file, `${checkedLine({ ...delivery, ...change })}\n`);
-  const { code, err } = await run('webhook events', { env: { SOTRA_DATA_DIR: folder } });
-  expect([code, err.split('\n')[0]]).toEqual([3, `error: ${file}: the delivery at byte 0 is damaged`]);
-});
+test.each(["headers = 'x'", `headers = '["a", null]'`, "headers = '{}'", "event_ids = '['", "event_ids = '[1]'"])(
+  'a stored delivery with %s is damaged, and said to be',
+  async (change) => {
+    const folder = temporaryFolder();
+    await fillInbox(folder, [{}]);
+    const file = join(inboxFolderOf(folder), 'inbox.db');
+    changeStore(folder, `UPDATE delivery SET ${change}`);
+    const { code, err } = await run('webhook events', { env: { SOTRA_DATA_DIR: folder } });
+    expect([code, err.split('\n')[0]]).toEqual([3, `error: the store ${file} is damaged: delivery 1 cannot be read`]);
+  },
+);
 
 test('a stored delivery with a header that cannot be sent is told as not taken, and the others go', async () => {
   const folder = temporaryFolder();
-  mkdirSync(join(folder, 'webhook', 'inbox', 'default'), { recursive: true });
-  const one = (id: string, seq: number, headers: string[]) =>
-    checkedLine({ ...delivery, seq, headers, text: `{"eventId":"${id}","eventType":"copyswap"}`, eventIds: [id] });
-  const lines = [one('one', 1, ['', 'b']), one('two', 2, ['a', 'b'])];
-  writeFileSync(join(folder, 'webhook', 'inbox', 'default', 'deliveries.ndjson'), `${lines.join('\n')}\n`);
+  const bodyOf = (id: string) => Buffer.from(`{"eventId":"${id}","eventType":"copyswap"}`);
+  await fillInbox(folder, [
+    { headers: ['', 'b'], body: bodyOf('one') },
+    { headers: ['a', 'b'], body: bodyOf('two') },
+  ]);
   const service = await stub((_, response) => response.end());
   const argv = `webhook replay --since 1970-01-01T00:00:00Z --to ${service.url} --json`;
   const { code, out } = await run(argv, { env: { SOTRA_DATA_DIR: folder }, hurry: true });

@@ -1,8 +1,9 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { checkedLine, readLog } from '../../src/files/log-file.ts';
+import { readLog } from '../../src/files/log-file.ts';
 import { type Outcome, run, stub, temporaryFolder } from '../support/harness.ts';
+import { fillInbox, inboxFolderOf } from '../support/inbox.ts';
 import { size, some } from '../support/size.ts';
 import { degen, swaps, writeKeys } from '../support/traders.ts';
 
@@ -94,12 +95,8 @@ const files: Record<string, StateFile> = {
   'listener store': {
     argv: 'webhook events',
     make: async (_, folder) => {
-      const store = join(folder, 'webhook', 'inbox', 'default');
-      mkdirSync(store, { recursive: true });
-      const delivery = { v: 1, seq: 1, atMs: 0, path: '/', lane: 'a', headers: [], text: '{}' };
-      const line = checkedLine({ ...delivery, eventIds: ['one'], eventTypes: ['copyswap'] });
-      writeFileSync(join(store, 'deliveries.ndjson'), `${line}\n`);
-      return join(store, 'deliveries.ndjson');
+      await fillInbox(folder, [{}]);
+      return join(inboxFolderOf(folder), 'inbox.db');
     },
   },
   'sandbox database': {
@@ -118,7 +115,12 @@ const harms: Record<string, (file: string) => void> = {
   'overwritten with noise': (file) => writeFileSync(file, `\u0000\u0001 noise {{{\n${'x'.repeat(200)}\n`),
   'cut off in its first line': (file) => writeFileSync(file, `${readFileSync(file, 'utf8').slice(0, 12)}\n`),
   empty: (file) => writeFileSync(file, ''),
-  'of a newer sotra': (file) => writeFileSync(file, newer(readFileSync(file, 'utf8'))),
+  'of a newer sotra': (file) => {
+    const bytes = readFileSync(file);
+    // Where SQLite keeps the user_version of a database.
+    if (file.endsWith('.db')) bytes.writeUInt32BE(99, 60);
+    writeFileSync(file, file.endsWith('.db') ? bytes : newer(bytes.toString()));
+  },
   'a folder': (file) => {
     rmSync(file);
     mkdirSync(file);
@@ -160,7 +162,7 @@ test.each(some(cases, 12))(
 
 test('the last line of a log that a crash cut off is passed over, what is before it counts', async () => {
   const { env, posted } = await service();
-  for (const name of ['upload journal', 'journal of posted comments', 'listener store'] as const) {
+  for (const name of ['upload journal', 'journal of posted comments'] as const) {
     const folder = temporaryFolder();
     writeKeys(folder);
     const all = { ...env, SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
@@ -187,7 +189,7 @@ test('a key file that cannot be read is told by key list, and the other keys are
   expect(err).not.toContain('deadbeef');
 });
 
-test.each(['upload journal', 'journal of posted comments', 'listener store'] as const)(
+test.each(['upload journal', 'journal of posted comments'] as const)(
   'one flipped bit anywhere in the %s is exit 3 that names the line, and nothing is sent',
   async (name) => {
     const { env, posted } = await service();

@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { attack, smallDisk, tell } from '../support/attack.ts';
@@ -152,31 +152,6 @@ function fill(folder: string): void {
       // Smaller pieces may still fit.
     }
 }
-
-test('a store of 2 GiB is opened and read in pieces; it takes nothing more, and says so', {
-  timeout: 300_000,
-}, async () => {
-  const folder = temporaryFolder();
-  const writer = await attackListener([secret], { folder });
-  const large = bodyOf('large').replace('Zo\u00eb', 'x'.repeat(4_900_000));
-  expect(await send(writer.url, large, signed(large))).toBe(200);
-  await writer.stop();
-  const store = join(folder, 'webhook', 'inbox', 'default', 'deliveries.ndjson');
-  const line = readFileSync(store);
-  for (let bytes = line.length; bytes <= 2 ** 31; bytes += line.length) appendFileSync(store, line);
-  const listed = await attack('webhook events --limit 1 --columns eventType', { env: { SOTRA_DATA_DIR: folder } });
-  expect([listed.code, listed.out]).toEqual([0, 'new-feed-item\n']);
-  expect(listed.peakMb).toBeLessThan(400);
-  const reader = await attackListener([secret], { folder });
-  const body = bodyOf('more');
-  expect(await send(reader.url, body, signed(body))).toBe(503);
-  expect(await send(reader.url, large, signed(large))).toBe(200);
-  const peakMb = Math.round(reader.peakMb());
-  tell({ what: 'a store of 2 GiB', peakMb });
-  expect(peakMb).toBeLessThan(400);
-  expect(reader.printed.err).toContain('is full at');
-  await reader.stop();
-});
 
 test('of a delivery with one known event and one without an id the known one is not lost', async () => {
   const listener = await attackListener();

@@ -2,10 +2,10 @@ import { createCipheriv, pbkdf2Sync } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { keccak_256 } from '@noble/hashes/sha3.js';
-import { checkedLine } from '../../src/files/log-file.ts';
 import { cardOf } from './feed-cards.ts';
 import { post, sign, type Target, targetsOf, upload } from './fuzz-targets.ts';
 import { run, stub } from './harness.ts';
+import { fillInbox } from './inbox.ts';
 import { ask, serveSandbox } from './served.ts';
 import { degen, evmTrader, swaps, writeKeys } from './traders.ts';
 
@@ -56,17 +56,14 @@ const card = (name: string) => ({
 });
 const comment = { chain: 'base', transactionHash: swaps.good, tokenAddress: degen, commentText: 'gm' };
 
-function deliveries(): string {
-  return ['one', 'two']
-    .map((id, index) => {
-      const text = JSON.stringify({
-        events: [{ eventId: id, eventType: 'copyswap', reason: 'wallet', feedItem: card(id) }],
-      });
-      const head = { v: 1, seq: index + 1, atMs: 1_800_000_000_000, path: '/hook', lane: 'a', headers: ['X-A', 'b'] };
-      return `${checkedLine({ ...head, text, eventIds: [id], eventTypes: ['copyswap'] })}\n`;
-    })
-    .join('');
-}
+const delivered = ['one', 'two'].map((id) => ({
+  webhook: '/hook#a',
+  atMs: 1_800_000_000_000,
+  headers: ['X-A', 'b'],
+  body: Buffer.from(
+    JSON.stringify({ events: [{ eventId: id, eventType: 'copyswap', reason: 'wallet', feedItem: card(id) }] }),
+  ),
+}));
 
 /** Fills a folder with every file that the program keeps or is given, all of them valid, and says what reads each. */
 export async function makeState(
@@ -111,7 +108,7 @@ export async function makeState(
   write('text.txt', 'gm, né 💸\n');
   write('key.json', cheapKeystore());
   write('keys/k.json', cheapKeystore());
-  write('webhook/inbox/default/deliveries.ndjson', deliveries());
+  await fillInbox(folder, delivered);
   write(
     'config.json',
     JSON.stringify({

@@ -110,7 +110,7 @@ export function targetsOf(found: (pattern: RegExp) => string): Target[] {
     },
     {
       weight: 3,
-      file: 'webhook/inbox/default/deliveries.ndjson',
+      file: 'webhook/inbox/default/inbox.db',
       reads: [
         'webhook events',
         'webhook events --json',
@@ -120,15 +120,13 @@ export function targetsOf(found: (pattern: RegExp) => string): Target[] {
         'webhook replay --since 5y --to SERVICE/hook --json',
         'webhook replay one --to SERVICE/hook',
       ],
-      isLog: true,
     },
     {
       weight: 2,
-      file: 'webhook/inbox/default/deliveries.ndjson',
+      file: 'webhook/inbox/default/inbox.db',
       reads: [],
       changes: ['webhook listen --port 0 --secret-file FOLDER/hook.secret --forward-to SERVICE/x'],
-      isLog: true,
-      needs: /^hook\.secret$|forwarded/,
+      needs: /^hook\.secret$/,
     },
     {
       weight: 3,

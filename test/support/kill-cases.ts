@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { openDb } from '../../src/sandbox/db/store.ts';
 import { cardOf, idsIn } from './feed-cards.ts';
 import { type Script, stub } from './harness.ts';
+import { storedIds } from './inbox.ts';
 import type { KillCase } from './kill-points.ts';
 import { degen, writeKeys } from './traders.ts';
 import { until } from './until.ts';
@@ -20,10 +21,6 @@ function filesIn(folder: string, pattern: RegExp): string[] {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
   return names.filter((name) => pattern.test(name)).map((name) => join(folder, name));
 }
-
-/** The whole lines of a log; what comes after the last line's end was never said to be there. */
-const linesIn = (file: string): string[] =>
-  existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1) : [];
 
 /** A service that answers JSON as the function says. */
 async function answering(answer: (...of: Parameters<Script>) => unknown): Promise<Record<string, string>> {
@@ -260,10 +257,7 @@ const listen: KillCase = {
       response.end();
     });
     const ready = join(folder, 'state', 'ready');
-    const stored = () =>
-      linesIn(join(folder, 'state', 'webhook', 'inbox', 'default', 'deliveries.ndjson')).flatMap(
-        (line) => JSON.parse(line).eventIds,
-      );
+    const stored = () => storedIds(join(folder, 'state'));
     return {
       argv: [
         'webhook',

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { openDb } from '../../src/sandbox/db/store.ts';
 import { addLiveTrades, liveTrade } from '../../src/sandbox/trades/add-trades.ts';
 import { run } from './harness.ts';
+import { storedIds } from './inbox.ts';
 import { until } from './until.ts';
 import { manyAddresses, serve, start } from './webhook-kills.ts';
 
@@ -116,10 +117,7 @@ export async function flood(options: {
     const seconds = Math.round((Date.now() - started) / 100) / 10;
     listener.child.kill('SIGTERM');
     await listener.ended;
-    const stored = readFileSync(join(folder, 'webhook', 'inbox', 'default', 'deliveries.ndjson'), 'utf8')
-      .trim()
-      .split('\n')
-      .flatMap((line): string[] => JSON.parse(line).eventIds);
+    const stored = storedIds(folder);
     const outOfOrder: string[] = [];
     for (const { id } of db.all<{ id: number }>('SELECT id FROM webhook')) {
       const happened = db

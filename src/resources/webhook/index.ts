@@ -209,7 +209,7 @@ const listen = defineCommand({
   words: ['webhook', 'listen'],
   summary: 'Receive deliveries: verify, store, show and forward each event',
   description:
-    'Answers 2xx only when an event is safe on disk, 503 where it cannot be stored (a full disk, a store of 1 GiB) and 401 to a request\n' +
+    'Answers 2xx only when an event is safe on disk, 503 where it cannot be stored (a full disk) and 401 to a request\n' +
     'without a fitting signature, so webhook validate succeeds. An event that comes twice is stored and shown once. Forwarding keeps bytes\n' +
     'and headers (not those of the connection) and the order per webhook; it repeats until a delivery is accepted and continues at the next\n' +
     'start. Its outcomes are lines on stderr, also with --json: -> 200 in 12 ms http://... On 127.0.0.1 unless --host says otherwise. With\n' +

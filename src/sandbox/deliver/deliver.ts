@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { Agent } from 'node:http';
+import { type Db, isLocked } from '../../files/database.ts';
 import { withoutPassword } from '../../model/quoted.ts';
 import { signatureHeader, signedHeader } from '../../model/webhook-signature.ts';
-import { type Db, isLocked } from '../db/store.ts';
 import { isTaken, postDelivery } from './post.ts';
 
 /** Between the five tries; section "Webhooks" of the sandbox's promises. */

@@ -1,8 +1,8 @@
 import type { WireNames } from '../../contract/endpoint.ts';
 import { decodeRequest } from '../../contract/request.ts';
+import { type Db, isLocked } from '../../files/database.ts';
 import { parseJson } from '../../model/json.ts';
 import { clockOf } from '../db/clock.ts';
-import { type Db, isLocked } from '../db/store.ts';
 import { nextChangeMs } from '../trades/figures.ts';
 import {
   type Answer,

@@ -27,7 +27,7 @@ test('a signed event is stored once, an unsigned or wrong one is 401, a repeat i
   ).toEqual([JSON.parse(body).events[0], { eventId: 'two', eventType: 'copyswap' }]);
   const { out: stored } = await run('webhook events --json', { env: { SOTRA_DATA_DIR: folder } });
   expect(JSON.parse(stored).map((row: { eventId: string }) => row.eventId)).toEqual(['two', 'one']);
-  const file = join(folder, 'webhook', 'inbox', 'default', 'deliveries.ndjson');
+  const file = join(folder, 'webhook', 'inbox', 'default', 'inbox.db');
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 

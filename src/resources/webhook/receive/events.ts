@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { normalizeAddress } from '../../../model/address.ts';
 import { isObject, tryParseJson } from '../../../model/json.ts';
 import { formatUsd } from '../../../output/format.ts';
 import { safeText } from '../../../output/safe-text.ts';
@@ -39,6 +40,21 @@ function summaryOf(event: unknown): EventSummary | undefined {
   const eventId = textIn(event, 'eventId');
   if (eventId === undefined || !isObject(event)) return undefined;
   return { eventId, eventType: textIn(event, 'eventType') ?? 'unknown', event };
+}
+
+/** The addresses and tokens that an event names anywhere, as the service writes them; `ext:<id>` for ids of partners. */
+export function namesOf(event: unknown): { addresses: ReadonlySet<string>; tokens: ReadonlySet<string> } {
+  const [addresses, tokens] = [new Set<string>(), new Set<string>()];
+  const add = (key: string, value: unknown): void => {
+    if (Array.isArray(value)) for (const each of value) add(key, each);
+    else if (isObject(value)) for (const inner in value) add(inner, value[inner]);
+    else if (typeof value !== 'string' || value === '') return;
+    else if (key === 'externalId' || key === 'externalIds') addresses.add(`ext:${value}`);
+    else if (/^(?:tokenAddress|contractAddress)$/.test(key)) tokens.add(normalizeAddress(value));
+    else if (/address(?:es)?$/i.test(key)) addresses.add(normalizeAddress(value));
+  };
+  add('', event);
+  return { addresses, tokens };
 }
 
 export function describeEvent({ event, eventType }: EventSummary): string {

@@ -1,36 +1,17 @@
 import { setMaxListeners } from 'node:events';
 import { Agent } from 'node:http';
-import { join } from 'node:path';
-import { messageOf } from '../../../errors.ts';
-import { openLog, readLog } from '../../../files/log-file.ts';
+import type { Context } from '../../../context.ts';
 import { withoutPassword } from '../../../model/quoted.ts';
 import { signatureHeader } from '../../../model/webhook-signature.ts';
 import { isTaken, postDelivery } from '../../../sandbox/deliver/post.ts';
-import type { Delivery, Entry, Inbox } from './inbox.ts';
-
-/** Where deliveries are forwarded to: all, or those of one type. */
-export interface Route {
-  url: string;
-  eventType?: string;
-}
+import type { Claim, Delivery, Forward, Inbox, Target } from './inbox.ts';
 
 interface ForwarderOptions {
   inbox: Inbox;
-  routes: readonly Route[];
-  /** How often a delivery is sent again before it is skipped; `undefined`: until it is accepted. */
-  retries: number | undefined;
-  sleep: (ms: number, signal: AbortSignal) => Promise<void>;
-  now: () => number;
-  note: (text: string) => void;
-  warn: (text: string) => void;
+  targets: readonly Target[];
+  /** `--retries`: how often a delivery is sent again before it is skipped; absent: until it is accepted. */
+  context: Context;
   onDiskError: (error: unknown) => void;
-}
-
-/** The last delivery of a lane that a route has behind it. */
-interface Checkpoint {
-  url: string;
-  lane: string;
-  seq: number;
 }
 
 const firstWaitMs = 10;
@@ -39,54 +20,43 @@ const maxWaitMs = 30_000;
 const maxRefusals = 10;
 const forwardMs = 30_000;
 const diskWaitMs = 1000;
-const everyLane = '*';
 
 /**
- * Forwards stored deliveries at least once, in order per webhook and route. The next start continues; a new route starts with the next
- * delivery.
+ * Forwards stored deliveries at least once, in order per webhook and target. The next start continues; a new target starts with the next
+ * delivery. `broken` rejects where deliveries cannot be taken.
  */
-export function startForwarder(options: ForwarderOptions) {
-  const { inbox, routes, retries = Number.POSITIVE_INFINITY, sleep, now, note, warn } = options;
-  const file = join(inbox.folder, 'forwarded.ndjson');
-  const reached = new Map<string, number>();
-  for (const { url, lane, seq } of readLog<Checkpoint>(file)) reached.set(keyOf(url, lane), seq);
-  const log = openLog(file);
-  const save = (checkpoint: Checkpoint) => {
-    log.append(checkpoint);
-    reached.set(keyOf(checkpoint.url, checkpoint.lane), checkpoint.seq);
-  };
+export async function startForwarder({ inbox, targets, context, onDiskError }: ForwarderOptions) {
+  const { note, warn, world, options } = context;
+  const { sleep, now } = world;
+  const retries = options.retries ?? Number.POSITIVE_INFINITY;
   const stopping = new AbortController();
-  // One listener for each webhook and route.
+  // One listener for each webhook and target.
   setMaxListeners(0, stopping.signal);
   const agent = new Agent({ keepAlive: true });
-  const queues = new Map<string, Entry[]>();
   const workers = new Set<Promise<void>>();
   const wait = (ms: number) => sleep(ms, stopping.signal).catch(() => undefined);
 
-  /** Whether the lane may go on to its next delivery. */
-  const sendEntry = async (entry: Entry, route: Route): Promise<boolean> => {
-    const name = withoutPassword(route.url);
-    const event = eventNames(entry.eventIds);
-    const skip = (why: string) => {
-      warn(`${name}: ${event} ${why}: skipped; sotra webhook replay sends it again`);
-      return true;
-    };
-    let delivery: Delivery;
-    try {
-      delivery = inbox.read(entry);
-    } catch (error) {
-      return skip(`cannot be read (${messageOf(error)})`);
-    }
+  /** How it ended; `undefined` where the forwarder stops before. */
+  const send = async ({ delivery }: Claim, { url }: Target): Promise<Omit<Forward, 'url'> | undefined> => {
+    const name = withoutPassword(url);
+    const event = eventNames(delivery.events.map(({ eventId }) => eventId));
     let refusals = 0;
     for (let tries = 1; !stopping.signal.aborted; tries += 1) {
       const sentMs = now();
-      const outcome = await forward(route.url, delivery, { answerMs: forwardMs, agent, signal: stopping.signal });
-      const line = `-> ${outcome.status || outcome.error} in ${now() - sentMs} ms ${name} ${event}`;
+      const outcome = await forward(url, delivery, { answerMs: forwardMs, agent, signal: stopping.signal });
+      const atMs = now();
+      const ms = atMs - sentMs;
+      const line = `-> ${outcome.status || outcome.error} in ${ms} ms ${name} ${event}`;
+      const answer = { status: outcome.status || null, ms, tries, atMs };
+      const skip = (why: string) => {
+        warn(`${name}: ${event} ${why}: skipped; sotra webhook replay sends it again`);
+        return { outcome: 'refused' as const, error: outcome.error, ...answer };
+      };
       if (outcome.ok) {
         note(line);
-        return true;
+        return { outcome: 'forwarded', error: null, ...answer };
       }
-      if (stopping.signal.aborted) return false;
+      if (stopping.signal.aborted) return undefined;
       if (outcome.unsendable) return skip(`cannot be sent (${outcome.error})`);
       if (tries > retries) return skip(`was not accepted (${outcome.error})`);
       if (tries === 1 || tries % 50 === 0) warn(`${line}; it is sent again until it is accepted`);
@@ -94,58 +64,46 @@ export function startForwarder(options: ForwarderOptions) {
       if (refusals >= maxRefusals) return skip(`is refused (${outcome.error})`);
       await wait(Math.min(maxWaitMs, firstWaitMs * 2 ** Math.min(tries - 1, 12)));
     }
-    return false;
+    return undefined;
   };
-  /** On a full disk the lane waits: without its checkpoint a delivery would be sent twice after a restart. */
-  const saveReached = async (checkpoint: Checkpoint): Promise<void> => {
+  /** On a full disk the webhook waits: without its mark a delivery would be sent twice after a restart. */
+  const settle = async (claim: Claim, forwarded: Omit<Forward, 'url'>): Promise<void> => {
     for (;;)
       try {
-        return save(checkpoint);
+        return await claim.settle(forwarded);
       } catch (error) {
-        options.onDiskError(error);
+        onDiskError(error);
         if (stopping.signal.aborted) return;
         await wait(diskWaitMs);
       }
   };
-  const work = async (entries: Entry[], lane: string, route: Route): Promise<void> => {
-    for (let next = entries[0]; next !== undefined; next = entries[0]) {
-      if (!(await sendEntry(next, route))) return;
-      await saveReached({ url: route.url, lane, seq: next.seq });
-      entries.shift();
-    }
-    queues.delete(queueKey(lane, route));
+  const work = async (claim: Claim, target: Target): Promise<void> => {
+    const forwarded = await send(claim, target);
+    if (forwarded === undefined) claim.release();
+    else await settle(claim, forwarded);
   };
-  const queue = (entry: Entry): void => {
-    for (const route of routes) {
-      const { url, eventType } = route;
-      if (eventType !== undefined && !entry.eventTypes.includes(eventType)) continue;
-      const lastSeq = Math.max(reached.get(keyOf(url, everyLane)) ?? 0, reached.get(keyOf(url, entry.lane)) ?? 0);
-      if (entry.seq <= lastSeq) continue;
-      const key = queueKey(entry.lane, route);
-      const known = queues.get(key);
-      if (known !== undefined) {
-        known.push(entry);
-        continue;
-      }
-      const entries = [entry];
-      queues.set(key, entries);
-      const worker: Promise<void> = work(entries, entry.lane, route)
-        .catch((error) => warn(`${withoutPassword(url)}: ${error}; the next start forwards what waits`))
+  const takeAll = async (target: Target): Promise<void> => {
+    for await (const claim of inbox.take(target, stopping.signal)) {
+      const worker: Promise<void> = work(claim, target)
+        .catch((error) => {
+          warn(`${withoutPassword(target.url)}: ${error}; the next start forwards what waits`);
+          claim.release();
+        })
         .finally(() => workers.delete(worker));
       workers.add(worker);
     }
   };
-  for (const { url } of routes)
-    if (!reached.has(keyOf(url, everyLane))) save({ url, lane: everyLane, seq: inbox.newest });
-  if (routes.length > 0) for (const entry of inbox.entries()) queue(entry);
+  await inbox.addTargets(targets);
+  const taking = targets.map(takeAll);
+  const broken = Promise.all(taking).then(() => new Promise<never>(() => undefined));
+  broken.catch(() => undefined);
   return {
-    queue,
-    waiting: () => [...queues.values()].reduce((sum, entries) => sum + entries.length, 0),
+    broken,
     stop: async () => {
       stopping.abort();
+      await Promise.allSettled(taking);
       await Promise.allSettled(workers);
       agent.destroy();
-      log.close();
     },
   };
 }
@@ -154,9 +112,6 @@ function eventNames(ids: readonly string[]): string {
   const more = ids.length > 3 ? ` and ${ids.length - 3} more` : '';
   return `event ${ids.slice(0, 3).join(', ')}${more}`;
 }
-
-const keyOf = (url: string, lane: string) => `${url} ${lane}`;
-const queueKey = (lane: string, { url, eventType = '' }: Route) => `${url} ${eventType} ${lane}`;
 
 /** Headers of a connection, not of the delivery (RFC 9110 7.6.1), and those that a new request sets itself. */
 const connectionHeaders = [

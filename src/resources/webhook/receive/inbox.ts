@@ -1,182 +1,142 @@
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
-import type { Context } from '../../../context.ts';
-import { SotraError } from '../../../errors.ts';
-import { openLog, readSpans, type Span } from '../../../files/log-file.ts';
-import { formatCount } from '../../../output/format.ts';
-import { allEventsOf, type EventSummary } from './events.ts';
+import type { EventSummary } from './events.ts';
 
+/** A delivery as it came; its bytes are what is signed. */
 export interface Delivery {
-  /** Path and query it was sent to. */
-  path: string;
-  /** Names its webhook: deliveries of one lane stay in order. */
-  lane: string;
-  /** Names and values in turn, as they came. */
-  headers: string[];
+  /**
+   * Which webhook it belongs to: the path and query it was sent to, `#`, and 8 hex digits for the secret that signed it. Deliveries of one
+   * stay in order.
+   */
+  webhook: string;
+  atMs: number;
+  /** Names and values in turn. */
+  headers: readonly string[];
   body: Buffer;
 }
 
-const version = 1;
+/** The path and query that deliveries of a webhook are sent to. */
+export function pathOf(webhook: string): string {
+  return webhook.slice(0, webhook.lastIndexOf('#'));
+}
 
-interface StoredDelivery extends Omit<Delivery, 'body'> {
-  v: typeof version;
+export interface StoredDelivery extends Delivery {
+  /** Grows from delivery to delivery, in one webhook at least. */
   seq: number;
-  atMs: number;
-  /** The body as text; as base64 where it is not UTF-8. */
-  text?: string;
-  base64?: string;
   /** The events that no earlier delivery had. */
-  eventIds: string[];
-  eventTypes: string[];
+  events: readonly EventSummary[];
 }
 
-export interface Entry extends Pick<StoredDelivery, 'seq' | 'atMs' | 'lane' | 'eventIds' | 'eventTypes'> {
-  span: Span;
+/** Where deliveries are forwarded to: all, or those with events of one type. */
+export interface Target {
+  url: string;
+  eventType?: string | undefined;
 }
 
-export interface Inbox {
-  folder: string;
+/** How a delivery ended at a target: taken, or refused and not sent to it again. */
+export interface Forward {
+  url: string;
+  outcome: 'forwarded' | 'refused';
+  /** HTTP status of the last answer; `null` where there was none. */
+  status: number | null;
+  /** How long the last answer took. */
+  ms: number;
+  tries: number;
+  error: string | null;
+  atMs: number;
+}
+
+/** One delivery for one target, held until it is settled or released. */
+export interface Claim {
+  delivery: StoredDelivery;
   /**
-   * Stores a delivery unless all its events are known; resolves when it is safe on disk. `entry` is absent for a repeat. Errors:
-   * `local-file` for a store that is full; those of the file system.
+   * Says how it ended: the next delivery of the webhook may go. The mark outlives this process soon, so that a crash repeats a few
+   * deliveries and loses none. Errors: `local-file` where marks cannot be stored; then the same call is made again.
    */
-  add: (delivery: Delivery, atMs: number) => Promise<{ entry?: Entry; newEvents: EventSummary[] }>;
-  /** How many deliveries were stored at opening, and the newest of them (0: none). */
-  count: number;
-  newest: number;
-  /** `undefined` until it is full. */
-  whyFull: () => SotraError | undefined;
-  /** The stored deliveries, oldest first, read anew. */
-  entries: () => Iterable<Entry>;
-  read: (entry: Entry) => Delivery;
-  close: () => void;
+  settle: (forward: Omit<Forward, 'url'>) => Promise<void>;
+  /** Leaves it to whoever takes next. */
+  release: () => void;
 }
 
-export async function inboxFolder(context: Context, name: string): Promise<string> {
-  const folder = join(await context.dataDirectory(), 'webhook', 'inbox', name);
-  if (!context.options.preview) mkdirSync(folder, { recursive: true, mode: 0o700 });
-  return folder;
+/** `waiting`: a target has not got it yet; `refused`: a target did not take it; `null`: it was forwarded to nobody. */
+export type EventStatus = 'forwarded' | 'waiting' | 'refused';
+
+/** Which events; what is absent restricts nothing. */
+export interface EventQuery {
+  /** An event id, or its start. */
+  idStart?: string | undefined;
+  sinceMs?: number | undefined;
+  untilMs?: number | undefined;
+  type?: string | undefined;
+  /** A wallet, or `ext:<id>`, that the event names: its trader, an author, its audience. */
+  address?: string | undefined;
+  token?: string | undefined;
+  /** A webhook, or the path of several. */
+  webhook?: string | undefined;
+  status?: EventStatus | undefined;
 }
 
-/** All of a store is read at each start: a larger one accepts no more deliveries. */
-const maxStoreBytes = 1024 ** 3;
-
-/** Opens a store of deliveries, which grows up to `maxBytes` and stores every event once. Errors: `local-file`. */
-export function openInbox(folder: string, maxBytes = maxStoreBytes): Inbox {
-  const file = join(folder, 'deliveries.ndjson');
-  const seen = new Set<string>();
-  let [count, seq] = [0, 0];
-  for (const entry of readEntries(folder)) {
-    for (const id of entry.eventIds) seen.add(id);
-    count += 1;
-    seq = entry.seq;
-  }
-  const log = openLog(file);
-  const whyFull = () =>
-    log.size() < maxBytes
-      ? undefined
-      : new SotraError(
-          'local-file',
-          `${file} is full at ${formatCount(log.size())} bytes: nothing more is stored in it`,
-          {
-            hint: 'Listen into another store with --name, or move this file away; webhook events and replay still read it.',
-          },
-        );
-  return {
-    folder,
-    count,
-    newest: seq,
-    whyFull,
-    entries: () => readEntries(folder),
-    add: async (delivery, atMs) => {
-      const newEvents = allEventsOf(delivery.body).filter(({ eventId }) => !seen.has(eventId));
-      if (newEvents.length === 0) {
-        // The delivery that it repeats may not be safe on disk yet.
-        await log.flush();
-        return { newEvents };
-      }
-      const full = whyFull();
-      if (full !== undefined) throw full;
-      seq += 1;
-      const { path, lane, headers, body } = delivery;
-      const eventIds = newEvents.map(({ eventId }) => eventId);
-      const eventTypes = newEvents.map(({ eventType }) => eventType);
-      const stored: StoredDelivery = {
-        v: version,
-        seq,
-        atMs,
-        path,
-        lane,
-        headers,
-        ...bodyText(body),
-        eventIds,
-        eventTypes,
-      };
-      const entry = { seq, atMs, lane, eventIds, eventTypes, span: log.append(stored) };
-      for (const id of eventIds) seen.add(id);
-      try {
-        await log.flush();
-      } catch (error) {
-        // It may be lost: a repeat is stored again.
-        for (const id of eventIds) seen.delete(id);
-        throw error;
-      }
-      return { entry, newEvents };
-    },
-    read: ({ span }) => deliveryOf(log.read(span) as StoredDelivery),
-    close: log.close,
-  };
+export interface StoredEvent extends EventSummary {
+  delivery: StoredDelivery;
+  status: EventStatus | null;
+  forwards: readonly Forward[];
 }
 
-/** The stored deliveries of a folder, oldest first, without their bodies. */
-export function* readEntries(folder: string): Generator<Entry> {
-  for (const { entry, span } of storedIn(folder)) {
-    const { seq, atMs, lane, eventIds, eventTypes } = entry;
-    yield { seq, atMs, lane, eventIds, eventTypes, span };
-  }
+/** What happened in one hour at one webhook; refused signatures of unknown paths have a webhook of their own. */
+export interface HourStats {
+  /** The start of the hour, Unix seconds. */
+  hour: number;
+  webhook: string;
+  /** Deliveries; each is counted in the hour in which it came. */
+  received: number;
+  refusedSignatures: number;
+  /** At all targets together; each is counted in the hour in which it ended. */
+  forwarded: number;
+  refused: number;
+  /** Deliveries of that hour that a target has not got yet. */
+  waiting: number;
+  /** From the arrival to the target's answer, in milliseconds; `null` where nothing was forwarded. */
+  p50Ms: number | null;
+  p99Ms: number | null;
 }
 
-/** The same with their bodies and the events that were new in them. */
-export function* readStored(folder: string): Generator<Delivery & { atMs: number; newEvents: EventSummary[] }> {
-  for (const { entry } of storedIn(folder)) {
-    const delivery = deliveryOf(entry);
-    const ids = new Set(entry.eventIds);
-    const newEvents = allEventsOf(delivery.body).filter(({ eventId }) => ids.has(eventId));
-    yield { ...delivery, atMs: entry.atMs, newEvents };
-  }
+/** What is kept; the older part of what exceeds it is removed, never what waits to be forwarded. */
+export interface KeepLimits {
+  ms?: number | undefined;
+  bytes?: number | undefined;
 }
 
-function* storedIn(folder: string): Generator<{ entry: StoredDelivery; span: Span }> {
-  const file = join(folder, 'deliveries.ndjson');
-  for (const one of readSpans<StoredDelivery>(file)) {
-    if (!isStored(one.entry)) {
-      const what = one.entry.v === version ? 'damaged' : 'of another version of sotra';
-      throw new SotraError('local-file', `${file}: the delivery at byte ${one.span.offset} is ${what}`, {
-        hint: 'Update sotra, or listen into another store with --name.',
-      });
-    }
-    yield one;
-  }
-}
-
-function isStored(entry: StoredDelivery): boolean {
-  const { v, seq, atMs, path, lane, headers, text = '', base64 = '', eventIds, eventTypes } = entry;
-  const areTexts = (all: unknown) => Array.isArray(all) && all.every((each) => typeof each === 'string');
-  return (
-    v === version &&
-    Number.isSafeInteger(seq) &&
-    Number.isSafeInteger(atMs) &&
-    areTexts([path, lane, text, base64]) &&
-    [headers, eventIds, eventTypes].every(areTexts)
-  );
-}
-
-function bodyText(body: Buffer): { text: string } | { base64: string } {
-  const text = body.toString('utf8');
-  return Buffer.from(text, 'utf8').equals(body) ? { text } : { base64: body.toString('base64') };
-}
-
-function deliveryOf({ path, lane, headers, text, base64 }: StoredDelivery): Delivery {
-  const body = text === undefined ? Buffer.from(base64 ?? '', 'base64') : Buffer.from(text, 'utf8');
-  return { path, lane, headers, body };
+/**
+ * Stores deliveries, each event once, and hands them to those who forward them. Errors of every call: `local-file` or `config` naming the
+ * store, where it cannot be used.
+ */
+export interface Inbox {
+  /** As messages name it. */
+  name: string;
+  /** How many deliveries it holds. */
+  count: () => Promise<number>;
+  /**
+   * Stores the deliveries that have events which are not known yet; resolves once all of it is safe. In the given order: the stored
+   * delivery with its new events, or `undefined` for a repeat.
+   */
+  store: (deliveries: readonly Delivery[]) => Promise<(StoredDelivery | undefined)[]>;
+  /** Counts a request whose signature did not fit. */
+  countRefused: (path: string, atMs: number) => void;
+  /** From now on deliveries wait for these targets too, a new one's from the next delivery on. */
+  addTargets: (targets: readonly Target[]) => Promise<void>;
+  /**
+   * The deliveries that a target has not got yet, and then the new ones as they come, also those that other processes store: one of each
+   * webhook at a time, in order. Ends with the signal. Errors: `locked` where another process takes them.
+   */
+  take: (target: Target, signal: AbortSignal) => AsyncIterable<Claim>;
+  /** How many deliveries wait for these targets, one counted for each. */
+  waiting: (targets: readonly Target[]) => Promise<number>;
+  /** The stored events, newest first. */
+  events: (query: EventQuery) => AsyncIterable<StoredEvent>;
+  /** New events as they are stored, by any process. Ends with the signal. */
+  follow: (query: EventQuery, signal: AbortSignal) => AsyncIterable<StoredEvent>;
+  /** The deliveries that hold such events, oldest first; `events` of each are those that fit. */
+  deliveries: (query: EventQuery | { ids: readonly string[] }) => AsyncIterable<StoredDelivery>;
+  stats: (query: Pick<EventQuery, 'sinceMs' | 'untilMs' | 'webhook'>) => Promise<HourStats[]>;
+  /** Removes what exceeds the limits and gives its space back; resolves with the number of deliveries removed. */
+  keep: (limits: KeepLimits, nowMs: number) => Promise<number>;
+  close: () => Promise<void>;
 }

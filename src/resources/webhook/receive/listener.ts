@@ -8,8 +8,8 @@ import {
   type SignatureHeader,
   signatureHeader,
 } from '../../../model/webhook-signature.ts';
-import { type EventSummary, eventsOf } from './events.ts';
-import type { Entry, Inbox } from './inbox.ts';
+import { eventsOf } from './events.ts';
+import type { Inbox, StoredDelivery } from './inbox.ts';
 import { boundConnections, type Reception, shareTurns, sliced, startReception } from './reception.ts';
 import { readHeader, untimelyReason } from './verify.ts';
 
@@ -23,8 +23,8 @@ interface ListenerOptions {
   toleranceMs: number | undefined;
   maxBytes: number;
   now: () => number;
-  /** Called with the new events of a delivery once they are safe on disk. */
-  onEvents: (events: readonly EventSummary[], entry: Entry) => void;
+  /** Called with a delivery once its new events are safe. */
+  onStored: (delivery: StoredDelivery) => void;
   /** Called for repeats, probes and failures. */
   onOther: (what: string) => void;
   /** Called for refused requests, which anybody may send, and many. */
@@ -204,19 +204,19 @@ async function store(
     options.onOther(`validation probe to ${path}: answered 200, its example event is not stored`);
     return { status: 200, text: 'example' };
   }
-  const lane = laneOf(path, options.secrets[secret] ?? '');
-  const delivery = { path, lane, headers: request.rawHeaders, body };
-  const stored = await options.inbox.add(delivery, options.now()).catch(options.onDiskError);
+  const webhook = webhookOf(path, options.secrets[secret] ?? '');
+  const delivery = { webhook, atMs: options.now(), headers: request.rawHeaders, body };
+  const stored = await options.inbox.store([delivery]).catch(options.onDiskError);
   if (stored === undefined) return { status: 503, text: 'could not be stored' };
-  const { entry, newEvents } = stored;
-  if (entry === undefined) {
+  const [fresh] = stored;
+  if (fresh === undefined) {
     options.onOther(`repeat of event ${eventIds.join(', ')}`);
     return { status: 200, text: 'before' };
   }
-  options.onEvents(newEvents, entry);
+  options.onStored(fresh);
   return { status: 200, text: 'now' };
 }
 
-function laneOf(path: string, secret: string): string {
+function webhookOf(path: string, secret: string): string {
   return `${path}#${createHash('sha256').update(secret).digest('hex').slice(0, 8)}`;
 }

@@ -1,5 +1,3 @@
-import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Result } from '../../../cli/command.ts';
 import type { Context } from '../../../context.ts';
 import { messageOf, SotraError, usageError } from '../../../errors.ts';
@@ -10,7 +8,8 @@ import { readOwnSecrets } from '../secrets.ts';
 import { type EventRow, events as eventsView, type ReplayRow, replayed, verdict as verdictView } from '../view.ts';
 import { describeEvent } from './events.ts';
 import { forward, forwardedHeaders, type Outcome } from './forward.ts';
-import { type Delivery, inboxFolder, readEntries, readStored } from './inbox.ts';
+import { type Delivery, type Inbox, pathOf } from './inbox.ts';
+import { withInbox } from './open-inbox.ts';
 import { verifyDelivery } from './verify.ts';
 
 interface EventsInput {
@@ -24,22 +23,22 @@ const defaultLimit = 50;
 
 /** The stored events, newest first. Errors: `not-found` for a store that does not exist. */
 export async function showEvents(input: EventsInput, context: Context): Promise<Result> {
-  const from = input.since === undefined ? 0 : (parseMoment(input.since, context.world.now(), 'ago') ?? 0);
+  const sinceMs = input.since === undefined ? undefined : parseMoment(input.since, context.world.now(), 'ago');
   const limit = input.limit ?? defaultLimit;
-  let [rows, count]: [EventRow[], number] = [[], 0];
-  for (const { atMs, path, newEvents } of readStored(await knownInbox(context, input.name)))
-    for (const summary of newEvents) {
-      if (atMs < from || (input.type !== undefined && summary.eventType !== input.type)) continue;
-      const { eventId, eventType, event } = summary;
-      const about = describeEvent(summary);
-      rows.push({ eventId, eventType, receivedAt: Math.floor(atMs / 1000), path, about, event });
-      count += 1;
-      // Keeps memory small with a large store.
-      if (rows.length >= 2 * limit) rows = rows.slice(-limit);
+  const none = (): Result => ({ kind: 'answer', answer: [], view: eventsView });
+  return withInbox(input, context, none, async (inbox) => {
+    const rows: EventRow[] = [];
+    let hasMore = false;
+    for await (const { eventId, eventType, event, delivery } of inbox.events({ sinceMs, type: input.type })) {
+      hasMore = rows.length === limit;
+      if (hasMore) break;
+      const about = describeEvent({ eventId, eventType, event });
+      const receivedAt = Math.floor(delivery.atMs / 1000);
+      rows.push({ eventId, eventType, receivedAt, path: pathOf(delivery.webhook), about, event });
     }
-  const shown = rows.slice(-limit).reverse();
-  const notes = count > limit ? [`${count - limit} older ones are stored: --limit or --since shows more.`] : [];
-  return { kind: 'answer', answer: shown, view: eventsView, notes };
+    const notes = hasMore ? ['Older ones are stored too: --limit or --since shows more.'] : [];
+    return { kind: 'answer', answer: rows, view: eventsView, notes };
+  });
 }
 
 interface ReplayInput {
@@ -57,57 +56,65 @@ export async function replayEvents(input: ReplayInput, context: Context): Promis
   const { world } = context;
   if (((input.ids ?? []).length === 0) === (input.since === undefined))
     throw usageError('say which events: their ids, or --since', 'sotra webhook events lists them.');
-  const from = input.since === undefined ? undefined : parseMoment(input.since, world.now(), 'ago');
-  const folder = await knownInbox(context, input.name);
-  const ids = from === undefined ? findEvents(input.ids ?? [], folder) : new Set<string>();
-  const { preview } = context.options;
-  let first: Delivery | undefined;
-  let count = 0;
-  const rows: ReplayRow[] = [];
-  let unanswered: string | undefined;
-  for (const stored of readStored(folder)) {
-    if (from === undefined ? !stored.newEvents.some(({ eventId }) => ids.has(eventId)) : stored.atMs < from) continue;
-    first ??= stored;
-    count += 1;
-    if (preview) continue;
-    const outcome = unanswered === undefined ? await sendAgain(stored, input.to, context) : notSent(unanswered);
-    if (outcome.late) unanswered ??= stored.newEvents[0]?.eventId;
-    for (const { eventId, eventType } of stored.newEvents)
-      rows.push({
-        eventId,
-        eventType,
-        taken: outcome.ok,
-        status: outcome.status || null,
-        error: outcome.ok ? null : outcome.error,
-      });
-  }
-  if (preview && first !== undefined) {
-    if (count > 1) context.note(`${count} deliveries would be sent; this is the first.`);
-    throw deliveryPreview(input.to, forwardedHeaders(first.headers), first.body.toString());
-  }
-  return { kind: 'answer', answer: rows, view: replayed, exitCode: rows.every((row) => row.taken) ? 0 : 10 };
+  const sinceMs = input.since === undefined ? undefined : parseMoment(input.since, world.now(), 'ago');
+  const ids = input.ids ?? [];
+  const none = (): Result => {
+    if (ids.length > 0) throw notFound(`no stored event ${ids.join(', ')}`);
+    return { kind: 'answer', answer: [], view: replayed };
+  };
+  return withInbox(input, context, none, async (inbox) => {
+    const query = sinceMs === undefined ? { ids: await findEvents(ids, inbox) } : { sinceMs };
+    const { preview } = context.options;
+    let [first, count]: [Delivery | undefined, number] = [undefined, 0];
+    const rows: ReplayRow[] = [];
+    let unanswered: string | undefined;
+    for await (const stored of inbox.deliveries(query)) {
+      first ??= stored;
+      count += 1;
+      if (preview) continue;
+      const outcome = unanswered === undefined ? await sendAgain(stored, input.to, context) : notSent(unanswered);
+      if (outcome.late) unanswered ??= stored.events[0]?.eventId;
+      for (const { eventId, eventType } of stored.events)
+        rows.push({
+          eventId,
+          eventType,
+          taken: outcome.ok,
+          status: outcome.status || null,
+          error: outcome.ok ? null : outcome.error,
+        });
+    }
+    if (preview && first !== undefined) {
+      if (count > 1) context.note(`${count} deliveries would be sent; this is the first.`);
+      throw deliveryPreview(input.to, forwardedHeaders(first.headers), first.body.toString());
+    }
+    return { kind: 'answer', answer: rows, view: replayed, exitCode: rows.every((row) => row.taken) ? 0 : 10 };
+  });
 }
 
-/** The stored events of ids, each whole or the start of one, as a narrow table shows it. Errors: `not-found`. */
-function findEvents(given: readonly string[], folder: string): Set<string> {
-  const starts = given.map((text) => ({ text, start: text.replace(/(?:…|\.{3})$/, ''), found: new Set<string>() }));
-  for (const { eventIds } of readEntries(folder))
-    for (const id of eventIds)
-      for (const { text, start, found } of starts) {
-        if (id === text) found.clear();
-        if (id === text || (!found.has(text) && found.size < 2 && start !== '' && id.startsWith(start))) found.add(id);
+/** The ids of stored events, each given whole or by its start, as a narrow table shows it. Errors: `not-found`. */
+async function findEvents(given: readonly string[], inbox: Inbox): Promise<string[]> {
+  const ids: string[] = [];
+  const missing: string[] = [];
+  for (const text of given) {
+    const start = text.replace(/(?:…|\.{3})$/, '');
+    const found: string[] = [];
+    // An event of exactly this id comes first.
+    if (start !== '')
+      for await (const { eventId } of inbox.events({ idStart: start })) {
+        found.push(eventId);
+        if (eventId === text || found.length > 1) break;
       }
-  const missing = starts.filter(({ found }) => found.size === 0).map(({ text }) => text);
-  const several = starts.find(({ found }) => found.size > 1);
-  if (missing.length > 0 || several !== undefined)
-    throw new SotraError(
-      'not-found',
-      missing.length > 0
-        ? `no stored event ${missing.join(', ')}`
-        : `several stored events begin with ${several?.text}`,
-      { hint: 'sotra webhook events lists them.' },
-    );
-  return new Set(starts.flatMap(({ found }) => [...found]));
+    const [id] = found;
+    if (id === undefined) missing.push(text);
+    else if (id === text || found.length === 1) ids.push(id);
+    else throw notFound(`several stored events begin with ${text}`);
+  }
+  if (missing.length > 0) throw notFound(`no stored event ${missing.join(', ')}`);
+  return ids;
+}
+
+function notFound(message: string): SotraError {
+  return new SotraError('not-found', message, { hint: 'sotra webhook events lists them.' });
 }
 
 /** Sent again twice or as `--retries` says; each may take `--timeout`. */
@@ -122,17 +129,6 @@ async function sendAgain(stored: Delivery, to: string, { world, options }: Conte
 
 function notSent(unanswered: string): Outcome {
   return { ok: false, status: 0, error: `not sent: ${unanswered} was not answered`, late: false };
-}
-
-async function knownInbox(context: Context, name = 'default'): Promise<string> {
-  const folder = await inboxFolder(context, name);
-  if (existsSync(join(folder, 'deliveries.ndjson')) || name === 'default') return folder;
-  const known = readdirSync(join(folder, '..')).filter((each) =>
-    existsSync(join(folder, '..', each, 'deliveries.ndjson')),
-  );
-  throw new SotraError('not-found', `--name ${name}: no listener stored anything under this name`, {
-    hint: known.length === 0 ? 'sotra webhook listen stores deliveries.' : `Known: ${known.join(', ')}.`,
-  });
 }
 
 interface VerifyInput {

@@ -1,19 +1,18 @@
 import { rmSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Result } from '../../../cli/command.ts';
 import type { Context } from '../../../context.ts';
 import { toSotraError, usageError } from '../../../errors.ts';
 import { replaceFile } from '../../../files/durable-file.ts';
-import { takeLock } from '../../../files/lock.ts';
 import { isHttpAddress } from '../../../model/http-address.ts';
 import { withoutPassword, written } from '../../../model/quoted.ts';
 import { formatCount } from '../../../output/format.ts';
 import { safeJson } from '../../../output/json.ts';
 import { readOwnSecrets } from '../secrets.ts';
-import { type EventSummary, eventLine } from './events.ts';
-import { type Route, startForwarder } from './forward.ts';
-import { inboxFolder, openInbox } from './inbox.ts';
+import { eventLine } from './events.ts';
+import { startForwarder } from './forward.ts';
+import type { Inbox, StoredDelivery, Target } from './inbox.ts';
 import { startListener } from './listener.ts';
+import { openInbox } from './open-inbox.ts';
 
 interface ListenInput {
   port?: number | undefined;
@@ -32,63 +31,63 @@ const defaultBytes = 5 * 1024 * 1024;
 
 /** Receives deliveries and shows their events until Ctrl-C or a signal. Errors: `local-file` for secrets, `locked`, `config` for the port. */
 export async function listenForEvents(input: ListenInput, context: Context): Promise<Result> {
-  const { world } = context;
   const secrets = readOwnSecrets(input.secretFile, context);
-  const routes = routesOf(input);
-  const folder = await inboxFolder(context, input.name ?? 'default');
-  const release = takeLock(join(folder, 'lock'), `the store ${input.name ?? 'default'} (--name)`, world);
+  const targets = targetsOf(input);
+  const inbox = await openInbox(input, context, { listens: true });
   try {
-    const inbox = openInbox(folder);
     context.stream();
-    const full = inbox.whyFull();
-    if (full !== undefined) context.warn(`${full.message}. ${full.hint}`);
-    const onDiskError = onceAMinute(world.now, (error) => {
-      const { message, hint } = toSotraError(error);
-      context.warn(`${message}. ${hint}`);
-    });
-    const { sleep, now } = world;
-    const { note, warn } = context;
-    const { retries } = context.options;
-    const forwarder = startForwarder({ inbox, routes, retries, sleep, now, note, warn, onDiskError });
-    const printer = createPrinter(context);
-    const refusals = refusalNotes(note, now);
-    const listener = await startListener({
-      inbox,
-      host: input.host ?? '127.0.0.1',
-      port: input.port ?? defaultPort,
-      secrets,
-      toleranceMs: input.toleranceMs,
-      maxBytes: input.maxBytes ?? defaultBytes,
-      now: world.now,
-      onEvents: (events, entry) => {
-        forwarder.queue(entry);
-        printer.print(events, entry.atMs);
-      },
-      onOther: note,
-      onRefused: refusals.add,
-      onDiskError,
-    });
-    try {
-      const ready = { url: listener.url, pid: world.pid };
-      if (input.readyFile !== undefined) replaceFile(input.readyFile, `${JSON.stringify(ready)}\n`);
-      const stored = inbox.count === 0 ? '' : ` ${formatCount(inbox.count)} deliveries are stored already.`;
-      context.note(`Listening on ${listener.url} for signed deliveries.${stored} Ctrl-C stops it.`);
-      await Promise.race([stopOf(world.signal), printer.broken]);
-    } finally {
-      await listener.close();
-      refusals.close();
-      const waiting = forwarder.waiting();
-      await forwarder.stop();
-      if (waiting > 0)
-        context.note(`${formatCount(waiting)} deliveries wait to be forwarded; the next start continues.`);
-      inbox.close();
-      if (input.readyFile !== undefined) rmSync(input.readyFile, { force: true });
-    }
-    await printer.done();
+    await receive(inbox, { input, targets, secrets, context });
     return { kind: 'none' };
   } finally {
-    release();
+    await inbox.close();
   }
+}
+
+interface Reception {
+  input: ListenInput;
+  targets: readonly Target[];
+  secrets: readonly string[];
+  context: Context;
+}
+
+async function receive(inbox: Inbox, { input, targets, secrets, context }: Reception): Promise<void> {
+  const { world, note } = context;
+  const onDiskError = onceAMinute(world.now, (error) => {
+    const { message, hint } = toSotraError(error);
+    context.warn(`${message}. ${hint}`);
+  });
+  const forwarder = await startForwarder({ inbox, targets, context, onDiskError });
+  const printer = createPrinter(context);
+  const refusals = refusalNotes(note, world.now);
+  const listener = await startListener({
+    inbox,
+    host: input.host ?? '127.0.0.1',
+    port: input.port ?? defaultPort,
+    secrets,
+    toleranceMs: input.toleranceMs,
+    maxBytes: input.maxBytes ?? defaultBytes,
+    now: world.now,
+    onStored: printer.print,
+    onOther: note,
+    onRefused: refusals.add,
+    onDiskError,
+  });
+  try {
+    const ready = { url: listener.url, pid: world.pid };
+    if (input.readyFile !== undefined) replaceFile(input.readyFile, `${JSON.stringify(ready)}\n`);
+    const count = await inbox.count();
+    const stored = count === 0 ? '' : ` ${formatCount(count)} deliveries are stored already.`;
+    note(`Listening on ${listener.url} for signed deliveries.${stored} Ctrl-C stops it.`);
+    await Promise.race([stopOf(world.signal), printer.broken, forwarder.broken]);
+  } finally {
+    await listener.close();
+    refusals.close();
+    await forwarder.stop();
+    const waiting = await inbox.waiting(targets);
+    if (waiting > 0) note(`${formatCount(waiting)} deliveries wait to be forwarded; the next start continues.`);
+    if (input.readyFile !== undefined) rmSync(input.readyFile, { force: true });
+  }
+  await printer.done();
 }
 
 const minuteMs = 60_000;
@@ -146,7 +145,7 @@ function createPrinter({ world, options }: Context) {
     fail = reject;
   });
   broken.catch(() => undefined);
-  const print = (events: readonly EventSummary[], atMs: number) => {
+  const print = ({ events, atMs }: StoredDelivery) => {
     const lines = events.map((each) =>
       asJson ? safeJson(JSON.stringify(each.event)) : eventLine(each, atMs, out.isTTY ? out.width : undefined),
     );
@@ -156,22 +155,22 @@ function createPrinter({ world, options }: Context) {
   return { print, broken, done: () => last };
 }
 
-function routesOf({ forwardTo = [], route = [] }: ListenInput): Route[] {
-  const routes: Route[] = [
+function targetsOf({ forwardTo = [], route = [] }: ListenInput): Target[] {
+  const targets: Target[] = [
     ...forwardTo.map((url) => ({ url })),
     ...route.map((text) => {
       const at = text.indexOf('=');
       return { eventType: text.slice(0, at), url: text.slice(at + 1) };
     }),
   ];
-  for (const { url } of routes)
+  for (const { url } of targets)
     if (!isHttpAddress(url))
       throw usageError(`--forward-to or --route ${withoutPassword(written(url))}: must be an http or https address`);
-  const again = routes.find(({ url }, index) => routes.findIndex((each) => each.url === url) !== index);
+  const again = targets.find(({ url }, index) => targets.findIndex((each) => each.url === url) !== index);
   if (again !== undefined)
     throw usageError(
       `${withoutPassword(again.url)} is given twice`,
       'Forward everything to it, or give each route an address of its own.',
     );
-  return routes;
+  return targets;
 }

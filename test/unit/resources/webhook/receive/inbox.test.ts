@@ -1,11 +1,10 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { checkedLine } from '../../../../../src/files/log-file.ts';
-import { openInbox } from '../../../../../src/resources/webhook/receive/inbox.ts';
 import { run, stub, temporaryFolder } from '../../../../support/harness.ts';
+import { fillInbox } from '../../../../support/inbox.ts';
 import { bodyOf, listen, secret, send, signed } from '../../../../support/listening.ts';
 import { until } from '../../../../support/until.ts';
 
@@ -67,12 +66,10 @@ test('what cannot be sent is skipped with a warning, also after a restart, and w
   const target = await stub((_, response) => response.end());
   const first = await listen(folder, `--forward-to ${target.url}`);
   await first.stop();
-  const line = (seq: number, id: string, name: string) =>
-    `${checkedLine({ v: 1, seq, atMs: 1, path: '/', lane: '/#1', headers: [name, 'v'], text: bodyOf(id), eventIds: [id], eventTypes: ['new-feed-item'] })}\n`;
-  writeFileSync(
-    join(folder, 'webhook/inbox/default/deliveries.ndjson'),
-    line(1, 'bad', 'no name') + line(2, 'good', 'x-good'),
-  );
+  await fillInbox(folder, [
+    { headers: ['no name', 'v'], body: Buffer.from(bodyOf('bad')) },
+    { headers: ['x-good', 'v'], body: Buffer.from(bodyOf('good')) },
+  ]);
   const { stop } = await listen(folder, `--forward-to ${target.url}`);
   await until(() => target.requests.length === 1);
   expect((await stop()).err).toContain(
@@ -156,34 +153,13 @@ test('a delivery with very many events is stored in the time of one', async () =
   expect(out.trim().split('\n')).toHaveLength(100_000);
 });
 
-test('a full store takes no more, says so, and is still read', async () => {
-  const folder = temporaryFolder();
-  const inbox = openInbox(folder, 300);
-  const take = (id: string) =>
-    inbox.add({ path: '/', lane: '/', headers: [], body: Buffer.from(bodyOf(id)) }, 1_700_000_000_000);
-  await take('one');
-  await take('two');
-  expect(inbox.whyFull()?.message).toContain('deliveries.ndjson is full at');
-  await expect(take('three')).rejects.toMatchObject({ code: 'local-file', exitCode: 3 });
-  expect((await take('one')).entry).toBeUndefined();
-  inbox.close();
-  const again = openInbox(folder, 300);
-  expect([...again.entries()].map(({ eventIds }) => eventIds)).toEqual([['one'], ['two']]);
-  again.close();
-});
-
 test('on a full disk what cannot be kept is 503, the listener goes on and says it once, and nothing is lost once there is room', async () => {
   const folder = temporaryFolder();
   const target = await stub((_, response) => response.end());
   const [ready, secrets] = [join(folder, 'ready'), join(folder, 'secret')];
   writeFileSync(secrets, secret, { mode: 0o600 });
-  const inbox = join(folder, 'webhook/inbox/default');
-  mkdirSync(inbox, { recursive: true });
-  // The file of marks is larger than this process may write: every mark fails.
-  const mark = checkedLine({ url: target.url, lane: '*', seq: 0, pad: 'x'.repeat(8192) });
-  writeFileSync(join(inbox, 'forwarded.ndjson'), `${mark}\n`);
   const argv = `webhook listen --port 0 --secret-file ${secrets} --ready-file ${ready} --forward-to ${target.url}`;
-  const script = `trap '' XFSZ; ulimit -S -f 8; exec ${process.execPath} bin/sotra.js ${argv}`;
+  const script = `trap '' XFSZ; ulimit -S -f 1024; exec ${process.execPath} bin/sotra.js ${argv}`;
   const child = spawn('bash', ['--norc', '-c', script], {
     env: { PATH: process.env['PATH'], SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder },
   });
@@ -200,14 +176,15 @@ test('on a full disk what cannot be kept is 503, the listener goes on and says i
   const stored = statuses.filter((status) => status === 200).length;
   expect(stored).toBeGreaterThan(5);
   expect(statuses).toEqual([...Array(stored).fill(200), ...Array(40 - stored).fill(503)]);
-  expect(target.requests.length).toBe(1);
+  expect(target.requests.length).toBeLessThanOrEqual(stored);
   execFileSync('prlimit', ['--pid', String(child.pid), '--fsize=unlimited:unlimited']);
   for (const n of Array(40).keys()) expect(await send(url, bodyOf(`e${n}`), signed(bodyOf(`e${n}`)))).toBe(200);
   await until(() => target.requests.length === 40);
   child.kill('SIGTERM');
   expect(await ended).toBe(0);
-  expect(err.match(/EFBIG/g)).toHaveLength(1);
-  expect(err).toContain('warning: cannot use a file of this machine: EFBIG: file too large, write. ');
+  expect(
+    err.match(/warning: cannot use the store \S+inbox\.db: (?:disk I\/O error|database or disk is full)\. Free/g),
+  ).toHaveLength(1);
   expect(target.requests.map(({ body }) => body)).toEqual(Array.from({ length: 40 }, (_, n) => bodyOf(`e${n}`)));
   const listed = await run('webhook events --limit 100 --json', { env: { SOTRA_DATA_DIR: folder } });
   expect(JSON.parse(listed.out)).toHaveLength(40);

@@ -1,0 +1,199 @@
+import { closeSync, constants, fstatSync, mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import Libsql from 'libsql';
+import { parseJson } from '../model/json.ts';
+import { openStateFile } from './durable-file.ts';
+
+export type SqlValue = string | number | null | Uint8Array;
+type SqlRow = Record<string, SqlValue>;
+
+/** A database. All calls are synchronous; a write that returned survives the end of the process. */
+export interface Db {
+  /** Path of the file, or `:memory:`. */
+  file: string;
+  all: <Row = SqlRow>(sql: string, params?: readonly SqlValue[]) => Row[];
+  get: <Row = SqlRow>(sql: string, params?: readonly SqlValue[]) => Row | undefined;
+  /** The new row's id. */
+  insert: (sql: string, params: readonly SqlValue[]) => number;
+  /** Rows changed. */
+  run: (sql: string, params?: readonly SqlValue[]) => number;
+  /** Statements without parameters, several at once. */
+  exec: (sql: string) => void;
+  /** Everything or nothing; nested calls join the outer one. */
+  transaction: <T>(act: () => T) => T;
+  /** The same for work that waits for other things meanwhile; only for a connection that does nothing else. */
+  longTransaction: <T>(act: () => Promise<T>) => Promise<T>;
+  /** Like a transaction, but `false`, with nothing done, where another process is writing just now. */
+  tryTransaction: (act: () => void) => boolean;
+  /** How long a write waits for that of another process, 20 s at first; nothing else happens in this process meanwhile. */
+  setBusyTimeout: (ms: number) => void;
+  /** Another text after every change of the database, by any process. */
+  version: () => string;
+  close: () => void;
+}
+
+const busyTimeoutMs = 20_000;
+
+interface DatabaseOptions {
+  pageBytes: number;
+  cacheKib: number;
+  /** With more pages in the log they go into the database. */
+  checkpointPages: number;
+  /** What a crash of the machine may take: the last commits, or nothing. */
+  synchronous: 'NORMAL' | 'FULL';
+  /** Free pages can be given back to the disk. */
+  shrinks?: boolean;
+  /** Looks at what is there before anything is written; throws to refuse it. */
+  check: (db: Db) => void;
+}
+
+/**
+ * Opens a database file, made if absent (mode 0600, its folder 0700). Several processes may hold it at once. Errors: those of the file
+ * system, of SQLite, and of `check`.
+ */
+export function openDatabase(file: string, options: DatabaseOptions): Db {
+  let raw: Libsql.Database | undefined;
+  try {
+    if (file !== ':memory:') makeFile(file);
+    raw = new Libsql(file);
+    raw.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
+    const db = wrap(raw, file);
+    options.check(db);
+    raw.exec(`PRAGMA page_size = ${options.pageBytes}`);
+    if (options.shrinks) raw.exec('PRAGMA auto_vacuum = INCREMENTAL');
+    useWal(raw);
+    raw.exec(`PRAGMA synchronous = ${options.synchronous}`);
+    raw.exec(`PRAGMA cache_size = -${options.cacheKib}`);
+    raw.exec(`PRAGMA wal_autocheckpoint = ${options.checkpointPages}`);
+    return db;
+  } catch (error) {
+    raw?.close();
+    throw error;
+  }
+}
+
+/** What a database says of itself; `version` is SQLite's user_version. One statement, as another process may be making the tables. */
+export function describeDatabase(db: Db): { version: number; tables: readonly string[] } {
+  const found = db.get<{ version: number; tables: string }>(
+    `SELECT (SELECT user_version FROM pragma_user_version) AS version, json_group_array(name) AS tables
+     FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`,
+  );
+  return { version: found?.version ?? 0, tables: parseJson(found?.tables ?? '[]') as string[] };
+}
+
+/** It holds the secrets of webhooks: nobody else may read it, wherever it lies. SQLite gives the files beside it the same mode. */
+function makeFile(file: string): void {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  const handle = openStateFile(file, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT);
+  const { size } = fstatSync(handle);
+  closeSync(handle);
+  // SQLite takes a file that is smaller than its smallest page for an empty one, and overwrites it.
+  if (size > 0 && size < 512) throw Object.assign(new Error('file is not a database'), { code: 'SQLITE_NOTADB' });
+}
+
+/** SQLite's busy timeout holds for reads and writes, and not for this change, which several processes may make at once to a new file. */
+function useWal(raw: Libsql.Database): void {
+  const napMs = 5;
+  for (let left = busyTimeoutMs / napMs; ; left -= 1) {
+    try {
+      raw.exec('PRAGMA journal_mode = WAL');
+      return;
+    } catch (error) {
+      if (left <= 0 || !isLocked(error)) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, napMs);
+    }
+  }
+}
+
+/** Whether another process held the database: nothing was done. */
+export function isLocked(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY');
+}
+
+function wrap(raw: Libsql.Database, file: string): Db {
+  const statements = new Map<string, Libsql.Statement>();
+  let ownChanges = 0;
+  let timeoutMs = busyTimeoutMs;
+  const prepare = (sql: string): Libsql.Statement => {
+    const known = statements.get(sql) ?? raw.prepare(sql);
+    statements.set(sql, known);
+    return known;
+  };
+  /** What `act` gives; its error says in which file. */
+  const addFileName = <T>(act: () => T): T => {
+    try {
+      return act();
+    } catch (error) {
+      if (error instanceof Error) error.message = `${error.message} (${file})`;
+      throw error;
+    }
+  };
+  const change = (sql: string, params: readonly SqlValue[]): Libsql.RunResult => {
+    const result = addFileName(() => prepare(sql).run(params));
+    ownChanges += result.changes;
+    return result;
+  };
+  const begin = () => addFileName(() => raw.exec('BEGIN IMMEDIATE'));
+  const commit = () => addFileName(() => raw.exec('COMMIT'));
+  const rollback = () => {
+    // After an error such as a full disk SQLite has already done it.
+    if (raw.inTransaction) raw.exec('ROLLBACK');
+  };
+  const actAndCommit = <T>(act: () => T): T => {
+    try {
+      const result = act();
+      commit();
+      return result;
+    } catch (error) {
+      rollback();
+      throw error;
+    }
+  };
+  return {
+    file,
+    all: <Row>(sql: string, params: readonly SqlValue[] = []) => prepare(sql).all(params) as Row[],
+    get: <Row>(sql: string, params: readonly SqlValue[] = []) => {
+      const row = prepare(sql).get(params) as (Row & { _metadata?: unknown }) | undefined;
+      if (row !== undefined) delete row._metadata; // the driver's own timing, not a column
+      return row;
+    },
+    insert: (sql, params) => Number(change(sql, params).lastInsertRowid),
+    run: (sql, params = []) => change(sql, params).changes,
+    exec: (sql) => addFileName(() => void raw.exec(sql)),
+    transaction: (act) => {
+      if (raw.inTransaction) return act();
+      begin();
+      return actAndCommit(act);
+    },
+    longTransaction: async (act) => {
+      begin();
+      try {
+        const result = await act();
+        commit();
+        return result;
+      } catch (error) {
+        rollback();
+        throw error;
+      }
+    },
+    tryTransaction: (act) => {
+      if (raw.inTransaction) return false;
+      raw.exec('PRAGMA busy_timeout = 0');
+      try {
+        begin();
+      } catch {
+        return false;
+      } finally {
+        raw.exec(`PRAGMA busy_timeout = ${timeoutMs}`);
+      }
+      actAndCommit(act);
+      return true;
+    },
+    setBusyTimeout: (ms) => {
+      timeoutMs = ms;
+      raw.exec(`PRAGMA busy_timeout = ${ms}`);
+    },
+    version: () => `${prepare('PRAGMA data_version').raw(true).get()}.${ownChanges}`,
+    close: () => raw.close(),
+  };
+}

@@ -1,0 +1,193 @@
+import { once } from 'node:events';
+import type { Worker } from 'node:worker_threads';
+import { SotraError } from '../../../../errors.ts';
+import { allEventsOf, type EventSummary, namesOf } from '../events.ts';
+import type { Delivery, KeepLimits, StoredDelivery, Target } from '../inbox.ts';
+import type { Committed, Mark, NewDelivery } from './batch.ts';
+import { hourMs } from './hours.ts';
+import type { ThreadAnswer, ThreadRequest } from './inbox-thread.ts';
+
+/** What one commit takes at most, so that the next ones need not wait for long. */
+const [maxDeliveries, maxBytes] = [512, 16 * 1024 * 1024];
+/** Marks that a crash may lose: so many deliveries are then forwarded again. */
+const maxUnsafeMarks = 256;
+
+interface Waiting {
+  delivery: Delivery;
+  events: readonly EventSummary[];
+  resolve: (stored: StoredDelivery | undefined) => void;
+  reject: (error: unknown) => void;
+}
+
+/** Stores by way of the thread: what comes while a commit runs shares the next one. */
+export interface Writer {
+  add: (delivery: Delivery) => Promise<StoredDelivery | undefined>;
+  /** Resolves when not too much would be lost. Errors: `local-file` while marks cannot be stored; `settled` is then called. */
+  addMark: (mark: Mark) => void;
+  settled: () => Promise<void>;
+  /** Resolves when what was given so far is stored, or could not be. */
+  flushed: () => Promise<void>;
+  countRefused: (webhook: string, atMs: number) => void;
+  addTargets: (targets: readonly Target[], nowMs: number) => Promise<void>;
+  keep: (limits: KeepLimits, nowMs: number) => Promise<number>;
+  close: () => Promise<void>;
+}
+
+/** `onStored` is called after each commit that holds new deliveries. */
+export function startWriter(thread: Worker, folder: string, onStored: () => void): Writer {
+  const call = callsOf(thread);
+  const opened = call({ kind: 'open', folder });
+  opened.catch(() => undefined);
+  let [waiting, marks]: [Waiting[], Mark[]] = [[], []];
+  const refusals = new Map<string, { webhook: string; atMs: number; count: number }>();
+  let running: Promise<void> | undefined;
+  let failure: unknown;
+
+  const commit = async (): Promise<void> => {
+    const taken = takeSome(waiting);
+    waiting = waiting.slice(taken.length);
+    const [ownMarks, ownRefusals] = [marks, [...refusals.values()]];
+    marks = [];
+    refusals.clear();
+    const bodies = Buffer.concat(taken.map(({ delivery }) => delivery.body));
+    const deliveries = taken.map(({ delivery, events }) => newDelivery(delivery, events));
+    try {
+      await opened;
+      const batch = { deliveries, bodies, marks: ownMarks, refusals: ownRefusals };
+      const { committed = [] } = await call({ kind: 'commit', batch });
+      failure = undefined;
+      for (const [index, { delivery, events, resolve }] of taken.entries())
+        resolve(storedOf(delivery, events, committed[index]));
+      if (taken.length > 0) onStored();
+    } catch (error) {
+      failure = error;
+      marks = [...ownMarks, ...marks];
+      for (const { reject } of taken) reject(error);
+    }
+  };
+  const run = async (): Promise<void> => {
+    // What comes in this turn of the event loop shares the commit.
+    await undefined;
+    while (waiting.length > 0 || (marks.length > 0 && failure === undefined)) await commit();
+    running = undefined;
+  };
+  const start = (): Promise<void> => {
+    running ??= run();
+    return running;
+  };
+  return {
+    add: (delivery) =>
+      new Promise((resolve, reject) => {
+        waiting.push({ delivery, events: allEventsOf(delivery.body), resolve, reject });
+        start();
+      }),
+    addMark: (mark) => {
+      marks.push(mark);
+      start();
+    },
+    settled: async () => {
+      if (failure === undefined && marks.length < maxUnsafeMarks) return;
+      await running;
+      if (failure === undefined) return;
+      await commit();
+      if (failure !== undefined) throw failure;
+    },
+    flushed: async () => running,
+    countRefused: (webhook, atMs) => {
+      const key = `${Math.floor(atMs / hourMs)} ${webhook}`;
+      const known = refusals.get(key);
+      if (known === undefined) refusals.set(key, { webhook, atMs, count: 1 });
+      else known.count += 1;
+    },
+    addTargets: async (targets, nowMs) => {
+      await opened;
+      await call({ kind: 'targets', targets, nowMs });
+    },
+    keep: async (limits, nowMs) => {
+      await opened;
+      let removed = 0;
+      for (let after: number | undefined = 0; after !== undefined; ) {
+        const { kept }: ThreadAnswer = await call({ kind: 'keep', limits, nowMs, after });
+        removed += kept?.removed ?? 0;
+        after = kept?.after;
+      }
+      return removed;
+    },
+    close: async () => {
+      await running;
+      if (marks.length > 0 || refusals.size > 0) await commit();
+      const ended = once(thread, 'exit');
+      await call({ kind: 'close' }).catch(() => thread.terminate());
+      await ended;
+      if (marks.length > 0) throw failure;
+    },
+  };
+}
+
+/** One answer for each request, in their order. */
+function callsOf(thread: Worker): (request: ThreadRequest) => Promise<ThreadAnswer> {
+  const calls: { resolve: (answer: ThreadAnswer) => void; reject: (error: unknown) => void }[] = [];
+  let gone: SotraError | undefined;
+  const end = (cause?: unknown) => {
+    gone ??= new SotraError('internal', 'the thread that stores deliveries has ended', { cause });
+    for (const { reject } of calls.splice(0)) reject(gone);
+  };
+  thread.on('message', ({ failure, ...answer }: ThreadAnswer) => {
+    const next = calls.shift();
+    if (failure === undefined) next?.resolve(answer);
+    else next?.reject(new SotraError('local-file', failure.message, { hint: failure.hint }));
+  });
+  thread.on('error', end);
+  thread.on('exit', () => end());
+  return (request) =>
+    new Promise((resolve, reject) => {
+      if (gone !== undefined) return reject(gone);
+      calls.push({ resolve, reject });
+      thread.postMessage(request, request.kind === 'commit' ? [request.batch.bodies.buffer as ArrayBuffer] : []);
+    });
+}
+
+function takeSome(waiting: readonly Waiting[]): Waiting[] {
+  let [count, bytes] = [0, 0];
+  for (const { delivery } of waiting) {
+    bytes += delivery.body.length;
+    if (count > 0 && (count >= maxDeliveries || bytes > maxBytes)) break;
+    count += 1;
+  }
+  return waiting.slice(0, count);
+}
+
+function newDelivery({ webhook, atMs, headers, body }: Delivery, events: readonly EventSummary[]): NewDelivery {
+  return {
+    webhook,
+    atMs,
+    eventIds: events.map(({ eventId }) => eventId),
+    terms: [...termsOf(events)],
+    headers: JSON.stringify(headers),
+    bodyBytes: body.length,
+  };
+}
+
+/** What the events of a delivery can be found by. */
+function termsOf(events: readonly EventSummary[]): Set<string> {
+  const terms = new Set<string>();
+  for (const { event, eventType } of events) {
+    const { addresses, tokens } = namesOf(event);
+    terms.add(`type:${eventType}`);
+    for (const address of addresses) terms.add(`address:${address}`);
+    for (const token of tokens) terms.add(`token:${token}`);
+  }
+  return terms;
+}
+
+function storedOf(
+  delivery: Delivery,
+  events: readonly EventSummary[],
+  committed: Committed[number] | undefined,
+): StoredDelivery | undefined {
+  if (committed === undefined || committed === null) return undefined;
+  const { seq, newIds } = committed;
+  if (newIds.length === events.length) return { ...delivery, seq, events };
+  const ids = new Set(newIds);
+  return { ...delivery, seq, events: events.filter(({ eventId }) => ids.has(eventId)) };
+}

@@ -1,0 +1,57 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import { type Db, describeDatabase, openDatabase } from '../../src/files/database.ts';
+import { openEmbedded } from '../../src/resources/webhook/receive/embedded/embedded-inbox.ts';
+import { storeFile } from '../../src/resources/webhook/receive/embedded/store.ts';
+import type { Delivery, Inbox } from '../../src/resources/webhook/receive/inbox.ts';
+
+const world = {
+  startThread: async (name: string) => new Worker(new URL(`../../dist/${name}.cjs`, import.meta.url)),
+  now: Date.now,
+  sleep: (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal }),
+  pid: process.pid,
+  system: { node: process.versions.node, platform: process.platform, isAlive: () => true, startOf: () => '' },
+};
+
+/** The embedded inbox of a folder, opened in this process. */
+export const openInboxOf = (folder: string, listens = false): Promise<Inbox> =>
+  openEmbedded({ folder, name: 'default', listens, world });
+
+/** Where a listener with this data directory has its default store. */
+export const inboxFolderOf = (dataFolder: string) => join(dataFolder, 'webhook', 'inbox', 'default');
+
+/** Stores deliveries in the default inbox of a data directory, as a listener would. */
+export async function fillInbox(dataFolder: string, deliveries: readonly Partial<Delivery>[]): Promise<void> {
+  const inbox = await openInboxOf(inboxFolderOf(dataFolder));
+  const given = { webhook: '/#1', atMs: 1, headers: [], body: Buffer.from('{}') };
+  await inbox.store(deliveries.map((each) => ({ ...given, ...each })));
+  await inbox.close();
+}
+
+/** The ids of the events in the default inbox of a data directory, in the order in which they were stored; also while a listener runs. */
+export function storedIds(dataFolder: string): string[] {
+  if (!existsSync(storeFile(inboxFolderOf(dataFolder)))) return [];
+  return withStore(dataFolder, (db) => {
+    // A listener that was killed early may have made no tables.
+    if (!describeDatabase(db).tables.includes('delivery')) return [];
+    const rows = db.all<{ ids: string }>('SELECT event_ids AS ids FROM delivery ORDER BY seq');
+    return rows.flatMap(({ ids }): string[] => JSON.parse(ids));
+  });
+}
+
+/** Changes the default inbox of a data directory behind its back. */
+export function changeStore(dataFolder: string, sql: string): void {
+  withStore(dataFolder, (db) => db.exec(sql));
+}
+
+function withStore<T>(dataFolder: string, act: (db: Db) => T): T {
+  const options = { pageBytes: 8192, cacheKib: 1024, checkpointPages: 1000, synchronous: 'NORMAL' } as const;
+  const db = openDatabase(storeFile(inboxFolderOf(dataFolder)), { ...options, check: () => undefined });
+  try {
+    return act(db);
+  } finally {
+    db.close();
+  }
+}
