@@ -123,7 +123,7 @@ async function* linkedPages(
   }
 }
 
-type Next = { way: 'older' | 'newer'; text: string } & (
+export type Next = { way: 'older' | 'newer'; text: string } & (
   | { kind: 'link'; cursor: string | undefined }
   | { kind: 'cursor'; input: string }
 );
@@ -153,7 +153,7 @@ function wayOf(paging: Paging & { kind: 'cursor' | 'links' }, input: Input, data
 }
 
 /** The way to the next page; `undefined` at the end (null, empty or absent). */
-function nextOf(
+export function nextOf(
   paging: Paging & { kind: 'cursor' | 'links' },
   way: 'older' | 'newer',
   data: unknown,

@@ -47,6 +47,11 @@ export function formatCount(value: Figure): string {
   return compose(value, false, (size) => digits(size, 0, 0));
 }
 
+/** A count with its noun: `1 address`, `2,000 addresses`. */
+export function counted(count: number, noun: string, plural = 's'): string {
+  return `${formatCount(count)} ${noun}${count === 1 ? '' : plural}`;
+}
+
 /** Unix seconds as `2026-11-20 23:46:00Z`; a number outside the calendar as it is. */
 export function formatTime(unixSec: Figure): string {
   if (unixSec === null || unixSec === undefined || Number.isNaN(unixSec)) return missing;

@@ -188,19 +188,14 @@ function stopped(thrown: unknown, line: number, done: readonly PostResult[], tot
   return new SotraError('partial', `${left}; ${message}`, { ...more, hint: again });
 }
 
-/** What is known of one comment: about to be sent, accepted by the service, refused by it, or certainly not sent. */
-const states = ['sending', 'posted', 'refused', 'unsent'] as const;
-type State = (typeof states)[number];
+type Journal = ReturnType<typeof openJournal>;
 
-/** What was done with the comments of batches, kept over restarts. */
-interface Journal {
-  stateOf: (comment: SendableComment) => { state: State; uid?: string | undefined } | undefined;
-  /** Resolves when it is on disk. */
-  record: (comment: SendableComment, state: State, uid?: string) => Promise<void>;
-  close: () => void;
-}
-
-const entrySchema = z.object({ comment: z.string(), state: z.enum(states), uid: z.string().optional() });
+const entrySchema = z.object({
+  comment: z.string(),
+  /** `sending`: about to be sent; `unsent`: certainly not sent. */
+  state: z.enum(['sending', 'posted', 'refused', 'unsent']),
+  uid: z.string().optional(),
+});
 type Entry = z.output<typeof entrySchema>;
 
 /**
@@ -208,7 +203,7 @@ type Entry = z.output<typeof entrySchema>;
  * with the version. Comments are identified by their content, not by file or line, so that an edited or renamed input continues where it
  * stopped. Only one process at a time has it. Errors: `locked` naming the process that does; `local-file`.
  */
-function openJournal(folder: string, origin: string, world: World): Journal {
+function openJournal(folder: string, origin: string, world: World) {
   const file = join(folder, `posted-comments-${createHash('sha256').update(origin).digest('hex').slice(0, 16)}.ndjson`);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const release = takeLock(`${file}.lock`, `the journal of comments posted to ${origin}`, world);
@@ -224,8 +219,9 @@ function openJournal(folder: string, origin: string, world: World): Journal {
     const log = openLog(file);
     if (head === undefined) log.append({ version: 1, holds: 'posted comments', service: origin });
     return {
-      stateOf: (comment) => known.get(digestOf(comment)),
-      record: async (comment, state, uid) => {
+      stateOf: (comment: SendableComment) => known.get(digestOf(comment)),
+      /** Resolves when it is on disk. */
+      record: async (comment: SendableComment, state: Entry['state'], uid?: string) => {
         const entry: Entry = { comment: digestOf(comment), state, ...(uid === undefined ? {} : { uid }) };
         log.append({ ...entry, chain: comment.chain, transactionHash: comment.transactionHash });
         known.set(entry.comment, entry);

@@ -37,7 +37,7 @@ const olderThan = inQuery(
 const newerThan = inQuery(z.string().min(1).optional(), 'only newer cards: a cursor, or a time', {
   source: 'public',
 });
-const paging = {
+export const paging = {
   kind: 'links',
   size: 'limit',
   items: 'items',

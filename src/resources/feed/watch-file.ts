@@ -23,25 +23,12 @@ const placeSchema = z.object({
 /** Where a watch is. Everything before `sinceSec` was shown; after it, the cards in `seen`. */
 export type WatchPlace = z.output<typeof placeSchema>;
 
-export interface WatchFile {
-  path: string;
-  /** Gives back the release. Errors: `locked` naming the process that watches. */
-  lock: () => () => void;
-  /** Renames a damaged file and gives its new name. */
-  setAside: () => string;
-  /** `damaged` says why it cannot be understood. Errors: `local-file` where a newer sotra wrote it. */
-  read: () => WatchPlace | { damaged: string } | undefined;
-  write: (place: WatchPlace) => void;
-}
+export type WatchFile = Awaited<ReturnType<typeof watchFile>>;
 
 const version = 1;
 
 /** The file with the place of a watch: one for each service, key, command and set of filters. Errors: those of the file system. */
-export async function watchFile(
-  context: Context,
-  command: string,
-  input: Readonly<Record<string, unknown>>,
-): Promise<WatchFile> {
+export async function watchFile(context: Context, command: string, input: Readonly<Record<string, unknown>>) {
   const { baseUrl, apiKey } = await context.service();
   const filters = Object.fromEntries(
     Object.entries(input)
@@ -55,21 +42,24 @@ export async function watchFile(
   const path = join(await context.dataDirectory(), 'watch', `${command.replace('.', '-')}-${name}.json`);
   return {
     path,
+    /** Gives back the release. Errors: `locked` naming the process that watches. */
     lock: () => {
       mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
       return takeLock(`${path}.lock`, `the watch file ${path}`, context.world);
     },
+    /** Renames a damaged file and gives its new name. */
     setAside: () => {
       const aside = `${path.replace(/\.json$/, '')}.damaged-${context.world.now()}`;
       renameSync(path, aside);
       return aside;
     },
     read: () => readPlace(path),
-    write: (place) =>
+    write: (place: WatchPlace) =>
       replaceFile(path, `${checkedLine({ version, command, service: baseUrl, input: filters, ...place })}\n`),
   };
 }
 
+/** `damaged` says why it cannot be understood. Errors: `local-file` where a newer sotra wrote it. */
 function readPlace(path: string): WatchPlace | { damaged: string } | undefined {
   let stored: object;
   try {

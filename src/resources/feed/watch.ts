@@ -1,10 +1,12 @@
 import type { Context } from '../../context.ts';
 import type { Endpoint } from '../../contract/endpoint.ts';
 import { type ErrorCode, SotraError, toSotraError } from '../../errors.ts';
+import { type Next, nextOf } from '../../http/paginate.ts';
 import { parseTime } from '../../model/duration.ts';
 import type { Card } from '../../model/position.ts';
+import { counted } from '../../output/format.ts';
 import { safeText } from '../../output/safe-text.ts';
-import type { FeedAnswer } from './endpoints.ts';
+import { type FeedAnswer, paging } from './endpoints.ts';
 import { type WatchFile, type WatchPlace, watchFile } from './watch-file.ts';
 
 interface Watch {
@@ -64,7 +66,9 @@ async function* watchFrom(watch: Watch, file: WatchFile, say: Say): AsyncGenerat
         shown += batch.length;
         place = advance(place, poll, batch, file);
         if (shown >= max)
-          return void (await say(`Stopped after ${cardCount(shown)} (--max); run the same command again to resume.`));
+          return void (await say(
+            `Stopped after ${counted(shown, 'card')} (--max); run the same command again to resume.`,
+          ));
         if (signal.aborted) break;
       }
       if (failures > 0) await say('The service answers again.');
@@ -134,13 +138,9 @@ function advance(place: WatchPlace, poll: Poll, batch: Poll['fresh'], file: Watc
 
 function interrupted(shown: number, place: WatchPlace | undefined): SotraError {
   const from = place === undefined ? 'before the first answer' : `at ${placeText(place)}`;
-  return new SotraError('interrupted', `stopped ${from}, after ${cardCount(shown)}`, {
+  return new SotraError('interrupted', `stopped ${from}, after ${counted(shown, 'card')}`, {
     hint: 'Run the same command again to resume; it prints what came in between.',
   });
-}
-
-function cardCount(count: number): string {
-  return count === 1 ? '1 card' : `${count} cards`;
 }
 
 function placeText({ cursor, sinceSec, seen }: WatchPlace): string {
@@ -186,7 +186,7 @@ async function* pollFeed(watch: Watch, place: WatchPlace, say: Say): AsyncGenera
   const links = new Set<string>();
   for (let page = first; ; ) {
     const fresh = take(page.items);
-    const next = linkOf(page, 'newer');
+    const next = nextOf(paging, 'newer', page);
     // A card that moved up meanwhile traded after the poll began: no earlier than the newest card less the time it took.
     const tookSec = Math.ceil((now() - startedMs) / 1000);
     const safeSec = Number.isFinite(newestSec) ? newestSec - tookSec - overlapSec : Number.NEGATIVE_INFINITY;
@@ -248,7 +248,7 @@ async function olderPages(
   const pages: Card[][] = [];
   const links = new Set<string>();
   for (let page = first; pages.length < maxPagesBack; ) {
-    const next = linkOf(page, 'older');
+    const next = nextOf(paging, 'older', page);
     if (next === undefined || links.has(next.text)) return pages;
     links.add(next.text);
     page = await pageAt(watch, next);
@@ -261,17 +261,8 @@ async function olderPages(
   return pages;
 }
 
-type PageLink = { kind: 'link' | 'cursor'; text: string; way: 'older' | 'newer' };
-
-function linkOf({ pagination }: FeedAnswer, way: 'older' | 'newer'): PageLink | undefined {
-  const link = pagination?.[`${way}ItemsURL`];
-  if (link) return { kind: 'link', text: link, way };
-  const cursor = pagination?.[`${way}Cursor`];
-  return cursor ? { kind: 'cursor', text: cursor, way } : undefined;
-}
-
-async function pageAt({ endpoint, input, context }: Watch, { kind, text, way }: PageLink): Promise<FeedAnswer> {
-  if (kind === 'link') return (await context.call(endpoint, input as never, text)).data as FeedAnswer;
+async function pageAt({ endpoint, input, context }: Watch, next: Next): Promise<FeedAnswer> {
+  if (next.kind === 'link') return (await context.call(endpoint, input as never, next.text)).data as FeedAnswer;
   const { newerThan: _, ...rest } = input;
-  return (await context.call(endpoint, { ...rest, [`${way}Than`]: text } as never)).data as FeedAnswer;
+  return (await context.call(endpoint, { ...rest, [next.input]: next.text } as never)).data as FeedAnswer;
 }

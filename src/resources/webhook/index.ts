@@ -124,7 +124,7 @@ const jobs = defineCommand({
   uses: [],
   exitCodes: [3],
   view: async () => (await view()).jobs,
-  run: async (_, context) => (await import('./upload/run-jobs.ts')).showJobs(context),
+  run: async (_, context) => (await import('./upload/jobs.ts')).showJobs(context),
 });
 
 const removeJob = defineCommand({
@@ -136,7 +136,7 @@ const removeJob = defineCommand({
   uses: ['changes'],
   exitCodes: [3, 5],
   view: async () => (await view()).removedJob,
-  run: async (input, context) => (await import('./upload/run-jobs.ts')).removeJob(input.job, context),
+  run: async (input, context) => (await import('./upload/jobs.ts')).removeJob(input.job, context),
 });
 
 const list = defineCommand({

@@ -120,23 +120,12 @@ function apply(state: JobState, entry: Entry): void {
   }
 }
 
-/** A job's journal, open to be written; `state` follows it. */
-export interface Journal {
-  state: JobState;
-  /** Adds an entry that survives the end of this process. */
-  append: (entry: Entry) => void;
-  /** Adds an entry; resolves when it is safe on disk. */
-  write: (entry: Entry) => Promise<void>;
-  /** The same, with one sync for all entries that come within some milliseconds. */
-  writeBatched: (entry: Entry) => Promise<void>;
-  /** Syncs the batched entries now. */
-  flushBatch: () => void;
-  close: () => void;
-}
+export type Journal = ReturnType<typeof openJournal>;
 
 const batchMs = 20;
 
-export function openJournal(folder: string, state: JobState): Journal {
+/** A job's journal, open to be written; `state` follows it. */
+export function openJournal(folder: string, state: JobState) {
   const log = openLog(journalFile(folder));
   const append = (entry: Entry) => {
     log.append(entry);
@@ -154,16 +143,20 @@ export function openJournal(folder: string, state: JobState): Journal {
   };
   return {
     state,
+    /** Adds an entry that survives the end of this process. */
     append,
-    write: (entry) => {
+    /** Adds an entry; resolves when it is safe on disk. */
+    write: (entry: Entry) => {
       append(entry);
       return log.flush();
     },
-    writeBatched: (entry) => {
+    /** The same, with one sync for all entries that come within some milliseconds. */
+    writeBatched: (entry: Entry) => {
       append(entry);
       batch ??= startBatch();
       return batch.saved;
     },
+    /** Syncs the batched entries now. */
     flushBatch: () => batch?.wait.abort(),
     close: log.close,
   };

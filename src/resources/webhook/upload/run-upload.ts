@@ -6,7 +6,7 @@ import { messageOf, SotraError } from '../../../errors.ts';
 import { workFolder } from '../../../files/durable-file.ts';
 import type { AddressSet } from '../../../model/address-set.ts';
 import { normalizeDestination } from '../../../model/http-address.ts';
-import { formatCount } from '../../../output/format.ts';
+import { counted, formatCount } from '../../../output/format.ts';
 import * as endpoints from '../endpoints.ts';
 import { checkSecretFile, keptSecret, reserveSecret, secretIn, writeSecret } from '../secrets.ts';
 import { type UploadResult, uploaded as view } from '../view.ts';
@@ -27,7 +27,7 @@ import {
   settleDraft,
 } from './jobs.ts';
 import { type Plan, readJournal, resentChunks } from './journal.ts';
-import { counted, showUpload, type UploadDisplay } from './show-upload.ts';
+import { showUpload, type UploadDisplay } from './show-upload.ts';
 import { createRetryPolicy, retrying, runUpload } from './upload.ts';
 
 interface UploadInput extends AddressInput {

@@ -1,6 +1,6 @@
 import type { Result } from '../../../cli/command.ts';
 import type { Context } from '../../../context.ts';
-import { formatCount, formatTime } from '../../../output/format.ts';
+import { counted, formatCount, formatTime } from '../../../output/format.ts';
 import { showProgress } from '../../../output/progress.ts';
 import type { AnyView } from '../../../output/view.ts';
 import type { JobState, Plan } from './journal.ts';
@@ -29,13 +29,13 @@ export async function showUpload(context: Context) {
       const extra: string[] = [];
       if (duplicates > 0) extra.push(`${formatCount(duplicates)} repeated`);
       if (rejected > 0) extra.push(`${formatCount(rejected)} bad`);
-      const list = `${counted(addresses, 'address', 'es')} in ${counted(chunks, 'chunk', 's')}`;
+      const list = `${counted(addresses, 'address', 'es')} in ${counted(chunks, 'chunk')}`;
       progress.done(`upload ${job}: ${list}${extra.length === 0 ? '' : ` (${extra.join(', ')})`}`);
     },
     started: ({ uid, done, plan: { chunks } }: JobState) => {
       if (!progress.live) return;
       progress.step(
-        uid === undefined ? 'registering the webhook' : `${done.size} of ${counted(chunks, 'chunk', 's')} confirmed`,
+        uid === undefined ? 'registering the webhook' : `${done.size} of ${counted(chunks, 'chunk')} confirmed`,
       );
     },
     event: async (event: UploadEvent) => {
@@ -51,7 +51,7 @@ export async function showUpload(context: Context) {
           const step = progress.live ? event.done : Math.floor((event.done * maxSteps) / event.chunks);
           if (step === shown) return;
           shown = step;
-          return progress.step(`${formatCount(event.done)} of ${counted(event.chunks, 'chunk', 's')} confirmed`);
+          return progress.step(`${formatCount(event.done)} of ${counted(event.chunks, 'chunk')} confirmed`);
         }
       }
     },
@@ -65,9 +65,4 @@ export async function showUpload(context: Context) {
     },
     stop: progress.stop,
   };
-}
-
-/** A count with its noun: `1 address`, `2,000 addresses`. */
-export function counted(count: number, noun: string, plural: string): string {
-  return `${formatCount(count)} ${noun}${count === 1 ? '' : plural}`;
 }

@@ -52,33 +52,26 @@ export async function runUpload(options: UploadOptions): Promise<void> {
   }
 }
 
-/** How an upload repeats what the HTTP client has given up on. */
-interface RetryPolicy {
-  /** Whether to try again after so many failures and requests. */
-  mayRepeat: (failures: number, sent: number) => boolean;
-  /** How often the next call may repeat by itself after so many requests; `undefined`: as often as any. */
-  retriesAfter: (sent: number) => number | undefined;
-  /** Milliseconds to wait after the n-th failure, from 1. */
-  delay: (failures: number, error: SotraError) => number;
-  /** Errors: `interrupted`. */
-  wait: (ms: number) => Promise<void>;
-}
+type RetryPolicy = ReturnType<typeof createRetryPolicy>;
 
 const firstDelayMs = 250;
 const maxDelayMs = 15_000;
 const maxTries = 8;
 
-/** Full jitter, doubling from 250 ms to 15 s; at least a second after a 429. Eight tries, or as many requests as `--retries` allows. */
-export function createRetryPolicy({ world, options }: Pick<Context, 'world' | 'options'>): RetryPolicy {
+/** How an upload repeats what the HTTP client has given up on: eight tries, or as many requests as `--retries` allows. */
+export function createRetryPolicy({ world, options }: Pick<Context, 'world' | 'options'>) {
   const { retries } = options;
   return {
-    mayRepeat: (failures, sent) => (retries === undefined ? failures < maxTries : sent <= retries),
-    retriesAfter: (sent) => (retries === undefined ? undefined : retries - sent),
-    delay: (failures, error) => {
+    mayRepeat: (failures: number, sent: number) => (retries === undefined ? failures < maxTries : sent <= retries),
+    /** How often the next call may repeat by itself; `undefined`: as often as any. */
+    retriesAfter: (sent: number) => (retries === undefined ? undefined : retries - sent),
+    /** Milliseconds after the n-th failure, from 1: full jitter, doubling; at least a second after a 429. */
+    delay: (failures: number, error: SotraError) => {
       const jitter = Math.round((0.5 + world.random() / 2) * Math.min(maxDelayMs, firstDelayMs * 2 ** (failures - 1)));
       return error.code === 'rate-limited' ? Math.max(1000, jitter) : jitter;
     },
-    wait: async (ms) => {
+    /** Errors: `interrupted`. */
+    wait: async (ms: number) => {
       try {
         await world.sleep(ms, world.signal);
       } catch (cause) {
@@ -154,10 +147,7 @@ async function makeWebhook(upload: Upload): Promise<NewWebhook> {
   for (let posts = 0; ; posts += 1) {
     const lost = journal.state.posting;
     if (lost !== undefined) {
-      await upload.onEvent({
-        event: 'settling',
-        why: failed?.message ?? 'an earlier run ended before the answer',
-      });
+      await upload.onEvent({ event: 'settling', why: failed?.message ?? 'an earlier run ended before the answer' });
       const found = await settle(upload, lost.before);
       if (found !== undefined) return found;
     }
