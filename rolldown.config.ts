@@ -1,5 +1,5 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { relative } from 'node:path';
+import { relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { brotliCompressSync, constants } from 'node:zlib';
 import { defineConfig, type Plugin, rolldown } from 'rolldown';
@@ -62,6 +62,7 @@ export default defineConfig({
   },
   platform: 'node',
   external: ['libsql'],
+  resolve: { alias: { '@modelcontextprotocol/server/_shims': resolve('src/mcp/sdk-shims.ts') } },
   plugins: [outlines, contents, jq, demo],
   output: {
     dir: 'dist',

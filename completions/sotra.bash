@@ -3,7 +3,7 @@
 # The words that may follow the words of a command.
 _sotra_children() {
   case "$1" in
-  '') echo 'leaderboard profile follow feed token position comment webhook whois alias auth context key doctor completion sandbox request probe openapi commands help' ;;
+  '') echo 'leaderboard profile follow feed token position comment webhook whois alias auth context key doctor completion sandbox request probe mcp openapi commands help' ;;
   'leaderboard') echo 'list rank copytraded sections diff' ;;
   'profile') echo 'get positions followers follows set-name delete-name' ;;
   'follow') echo 'add remove bulk' ;;
@@ -74,6 +74,7 @@ _sotra_flags() {
   'sandbox simulate') echo '--rate --for --replay --speed --chain --preset --seed --db' ;;
   'request') echo '--query --data --paginate' ;;
   'probe') echo '--save --try' ;;
+  'mcp') echo '--http --ready-file --config --preset --tools --allow-writes --allow-signing --key --password-file --secret-file' ;;
   esac
 }
 
@@ -282,6 +283,10 @@ _sotra_values() {
   'sandbox simulate --columns') echo 'trades deliveries waiting seconds @list' ;;
   'request 1') echo 'GET POST PUT PATCH DELETE' ;;
   'probe --columns') echo 'parameter assumed verdict name evidence source @list' ;;
+  'mcp --ready-file') echo '@files' ;;
+  'mcp --preset') echo 'read trader webhooks' ;;
+  'mcp --password-file') echo '@files' ;;
+  'mcp --secret-file') echo '@files @list' ;;
   'commands --columns') echo 'command endpoint source summary @list' ;;
   'help 1') echo 'exit-codes environment formatting signing webhooks agents' ;;
   *' --context') echo '@contexts' ;;
@@ -317,7 +322,7 @@ _sotra() {
     case "$word" in
     --*=*) ;;
     -*)
-      case ' --actor-address --actor-addresses --address --amount --as-of --avatar-url --base-url --chain --chains --column --columns --concurrency --context --cursor --data --db --direction --eligibility --encoding --fault --file --for --format --forward-to --from-line --header --host --jq --key --key-env --key-file --layout --leverage --limit --map --max --max-body --max-delivery --max-market-cap --max-time --max-wait --min-market-cap --min-trade-usd --name --new-password-file --newer-than --older-than --out --page --password-file --port --position --preset --price --prices-file --query --rate --ready-file --rejects --replay --retries --route --secret-file --sections --seed --service-name --side --signature --signed --signer --since --sort --speed --store --text --text-file --timeframe --timeout --to --token --tolerance --trace-file --track-exit-until --trader --try --tx --type --uid --undo-file --url --usd --viewer-addresses --wallet-addresses --watch --wire -d -q ' in *" $word "*) skip=1 before="$word" ;; esac
+      case ' --actor-address --actor-addresses --address --amount --as-of --avatar-url --base-url --chain --chains --column --columns --concurrency --context --cursor --data --db --direction --eligibility --encoding --fault --file --for --format --forward-to --from-line --header --host --http --jq --key --key-env --key-file --layout --leverage --limit --map --max --max-body --max-delivery --max-market-cap --max-time --max-wait --min-market-cap --min-trade-usd --name --new-password-file --newer-than --older-than --out --page --password-file --port --position --preset --price --prices-file --query --rate --ready-file --rejects --replay --retries --route --secret-file --sections --seed --service-name --side --signature --signed --signer --since --sort --speed --store --text --text-file --timeframe --timeout --to --token --tolerance --tools --trace-file --track-exit-until --trader --try --tx --type --uid --undo-file --url --usd --viewer-addresses --wallet-addresses --watch --wire -d -q ' in *" $word "*) skip=1 before="$word" ;; esac
       ;;
     *)
       case " $(_sotra_children "$here") " in

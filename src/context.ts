@@ -59,12 +59,14 @@ interface ContextOptions {
   options: GlobalOptions;
   program: KnownCommands;
   say: (line: string) => void;
+  /** Told of requests and answers with `--verbose`, in place of `say`. */
+  trace?: (line: string) => void;
   stream: () => void;
 }
 
 const defaultRetries = 2;
 
-export function createContext({ world, options, program, say, stream }: ContextOptions): Context {
+export function createContext({ world, options, program, say, trace: tell = say, stream }: ContextOptions): Context {
   const service = once(() => findService(world, options));
   const dataDirectory = async () => (await import('./settings/store.ts')).dataDirectory(world);
   const sandboxFile = async () => join(await dataDirectory(), 'sandbox.db');
@@ -86,7 +88,7 @@ export function createContext({ world, options, program, say, stream }: ContextO
   const watches = options.verbose || options.include || options.traceFile !== undefined;
   const watchOne = async () =>
     (await import('./http/observe.ts')).watchCall({
-      say: options.verbose ? say : undefined,
+      say: options.verbose ? tell : undefined,
       heads: options.include ? heads : undefined,
       trace: await trace(),
       now: world.now,

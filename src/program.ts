@@ -24,6 +24,7 @@ const modules: readonly (() => Promise<Commands>)[] = [
   () => import('./sandbox/commands/commands.ts'),
   () => import('./tool/request.ts'),
   () => import('./tool/probe.ts'),
+  () => import('./mcp/commands.ts'),
   () => import('./tool/openapi.ts'),
   () => import('./tool/help.ts'),
 ];

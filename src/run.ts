@@ -1,7 +1,7 @@
 import type { Program, Result } from './cli/command.ts';
 import type { GlobalOptions } from './cli/globals.ts';
 import { helpText } from './cli/help.ts';
-import { type KnownNames, mentionsAlias, readInput, resolveAliases } from './cli/input.ts';
+import { mentionsAlias, readInput, resolveAliases } from './cli/input.ts';
 import { type CommandLine, findCommand, parse } from './cli/parse.ts';
 import type { Context } from './context.ts';
 import { errorObject, maxShownBody, SotraError, seeHelp, toSotraError, usageError } from './errors.ts';
@@ -69,7 +69,11 @@ async function runCommand(
   const { createContext } = await import('./context.ts');
   const context = createContext({ world, options, program, say, stream });
   const typed = mentionsAlias(fields, parsed.typed)
-    ? await resolveAliases(fields, parsed.typed, await namesKnownTo(context))
+    ? await resolveAliases(
+        fields,
+        parsed.typed,
+        await (await import('./tool/known-addresses.ts')).namesKnownTo(context),
+      )
     : parsed.typed;
   const input = readInput(fields, command, typed);
   const { endpoint } = command;
@@ -136,12 +140,6 @@ function quietOnceShown(result: Result, { stopWaiting }: Context): Result {
   return { ...result, batches: quiet() };
 }
 
-async function namesKnownTo(context: Context): Promise<KnownNames> {
-  const { aliases = {} } = (await context.store()).read();
-  const { findAddresses } = await import('./tool/known-addresses.ts');
-  return { aliases, find: (part) => findAddresses(part, Object.values(aliases), context) };
-}
-
 /** Errors: `usage` for a preview of a command that would send nothing. */
 function refuseWithoutRequest({ preview, curl }: GlobalOptions): void {
   if (preview)
@@ -164,49 +162,13 @@ function interrupted(thrown: unknown): SotraError {
 
 async function reportError(error: SotraError, jsonMode: boolean, argv: readonly string[], world: World): Promise<void> {
   const { err } = world.io;
-  const hide = await typedSecrets(argv, error);
+  const hide = await (await import('./keys/typed-secrets.ts')).hidingTyped(argv, error);
   if (jsonMode) return err.write(`${visibleJson(hide(JSON.stringify(errorObject(error))))}\n`);
   const isOurs = argv.includes('--verbose') && error.code === 'internal' && error.cause instanceof Error;
   const stack = isOurs ? [(error.cause as Error).stack ?? ''] : [];
   const hint = error.hint === undefined ? [] : [`hint: ${safeText(error.hint)}`];
   const body = error.body === undefined ? [] : shownBody(error.body);
   await err.write(`${hide([`error: ${safeText(error.message)}`, ...hint, ...body, ...stack].join('\n'))}\n`);
-}
-
-/** Hides arguments that may be private keys, typed in the wrong place. Of 64 hex digits, which may be a hash, the ends stay. */
-async function typedSecrets(
-  argv: readonly string[],
-  { outcome, status }: SotraError,
-): Promise<(text: string) => string> {
-  const bare = argv.map((token) => token.replace(/^-+/, ''));
-  const typed = bare.flatMap((token) => [token, token.slice(token.indexOf('=') + 1), ...token.split(/[=,\s"'`]/)]);
-  const hidden = new Map<string, string>();
-  for (const token of new Set(typed.map((each) => each.trim()).filter(({ length }) => length >= shortestSecret))) {
-    const { secretIn } = await import('./keys/private-key.ts');
-    const what = await secretIn(token);
-    const isHash = /^(?:0x)?[0-9a-f]{64}$/i.test(token);
-    const ends = `${token.slice(0, 6)}…${token.slice(-4)}`;
-    // What was sent as a hash is one, and the hint of an unfinished request has to be typed with it.
-    if (isHash && (outcome ?? status) !== undefined) continue;
-    if (what !== undefined) hidden.set(token, isHash ? ends : `(looks like ${what}, not shown)`);
-  }
-  return (text) => [...hidden].reduce((shown, [token, mark]) => withoutStart(shown, token, mark), text);
-}
-
-/** Twelve words of three letters, with separators. */
-const shortestSecret = 47;
-
-/** Replaces each place where the other text begins, as far as it goes: messages cut what they quote. */
-function withoutStart(text: string, other: string, mark: string): string {
-  const [inText, wanted] = [text.toLowerCase(), other.toLowerCase()];
-  const parts: string[] = [];
-  let done = 0;
-  for (let at = inText.indexOf(wanted.slice(0, 16)); at !== -1; at = inText.indexOf(wanted.slice(0, 16), done)) {
-    parts.push(text.slice(done, at), mark);
-    done = at;
-    while (done < text.length && done - at < wanted.length && inText[done] === wanted[done - at]) done += 1;
-  }
-  return parts.join('') + text.slice(done);
 }
 
 function shownBody(body: string): string[] {

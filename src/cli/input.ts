@@ -16,14 +16,32 @@ export function readInput(
   { params, oneOf = [] }: Pick<Command, 'params' | 'oneOf'>,
   typed: TypedInput,
 ): Record<string, unknown> {
-  const input: Record<string, unknown> = {};
+  requireInputs(fields, oneOf, typed);
+  return checkInput(fields, params, (field) => readField(field, typed[field.key]));
+}
+
+/** Refuses inputs that are required and absent. Errors: `usage` naming all of them. */
+export function requireInputs(
+  fields: readonly Field[],
+  oneOf: readonly (readonly string[])[],
+  given: Readonly<Record<string, unknown>>,
+): void {
   const missing = [
-    ...fields.filter((field) => !field.kind.optional && typed[field.key] === undefined),
-    ...oneOf.filter((keys) => keys.every((key) => typed[key] === undefined)).map((keys) => eitherOf(fields, keys)),
+    ...fields.filter((field) => !field.kind.optional && given[field.key] === undefined),
+    ...oneOf.filter((keys) => keys.every((key) => given[key] === undefined)).map((keys) => eitherOf(fields, keys)),
   ];
   if (missing.length > 0) throw missingInputs(missing);
+}
+
+/** The inputs as their schemas give them. Errors: `usage` naming the input as its label does, the value and what is allowed. */
+export function checkInput(
+  fields: readonly Field[],
+  params: Command['params'],
+  readOf: (field: Field) => unknown,
+): Record<string, unknown> {
+  const input: Record<string, unknown> = {};
   for (const field of fields) {
-    const value = readField(field, typed[field.key]);
+    const value = readOf(field);
     const param = params[field.key];
     if (param === undefined) continue;
     const checked = param.schema.safeParse(value);

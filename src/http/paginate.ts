@@ -185,11 +185,33 @@ export function moreHint(paging: Paging, input: Input, data: unknown): string | 
     return `There is more: ${byHand}--all fetches the rest.`;
   }
   const count = listOf(data).length;
-  if (count === 0 || count < Number(input[paging.size] ?? paging.defaultSize)) return undefined;
+  if (!isFull(paging, input, count)) return undefined;
   if (paging.kind === 'page')
-    return `There may be more: --page ${Number(input[paging.page] ?? 1) + 1} gives the next page; --all fetches the rest.`;
+    return `There may be more: --page ${nextPage(paging, input)} gives the next page; --all fetches the rest.`;
   if (paging.maxSize === Number.POSITIVE_INFINITY) return 'There may be more: a larger --limit shows it.';
   return count >= paging.maxSize ? undefined : `There may be more: --limit takes up to ${paging.maxSize}.`;
+}
+
+/** The inputs that ask for what comes after an answer; empty where none can, `undefined` where the answer is complete. */
+export function nextInput(paging: Paging, input: Input, data: unknown): Input | undefined {
+  if (paging.kind === 'cursor' || paging.kind === 'links') {
+    const next = nextOf(paging, wayOf(paging, input, data), data);
+    if (next === undefined) return undefined;
+    if (next.kind === 'cursor') return { [next.input]: next.text };
+    return next.cursor === undefined || paging.kind === 'cursor' ? {} : { [paging[next.way]]: next.cursor };
+  }
+  const count = listOf(data).length;
+  if (!isFull(paging, input, count)) return undefined;
+  if (paging.kind === 'page') return { [paging.page]: nextPage(paging, input) };
+  return count >= paging.maxSize ? undefined : { [paging.size]: Math.min(2 * count, paging.maxSize) };
+}
+
+function isFull(paging: Paging & { kind: 'limit' | 'page' }, input: Input, count: number): boolean {
+  return count > 0 && count >= Number(input[paging.size] ?? paging.defaultSize);
+}
+
+function nextPage(paging: Paging & { kind: 'page' }, input: Input): number {
+  return Number(input[paging.page] ?? 1) + 1;
 }
 
 function itemsIn(key: string, data: unknown): readonly unknown[] {

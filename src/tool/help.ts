@@ -117,6 +117,31 @@ const errorTexts: Record<ErrorCode, readonly [means: string, fix: string]> = {
   interrupted: ['Ctrl-C or a signal ended it', 'Run it again; uploads resume where they stopped.'],
 };
 
+interface ErrorExplanation {
+  code: string;
+  exitCode: number;
+  cause: string;
+  nextStep: string;
+}
+
+/** What an error code, or each error code of an exit code, means and what helps. Errors: `usage` for another word. */
+export function explainError(word: string): ErrorExplanation[] {
+  const codes = (Object.keys(errorTexts) as ErrorCode[]).filter(
+    (code) => code === word || String(exitCodeOf[code]) === word,
+  );
+  if (codes.length === 0) {
+    const near = nearest(word, errorWords);
+    throw usageError(
+      `code ${word}: is no error code and no exit code`,
+      near === undefined ? `Known: ${Object.keys(errorTexts).join(', ')}.` : `Did you mean ${near}?`,
+    );
+  }
+  return codes.map((code) => {
+    const [cause, nextStep] = errorTexts[code];
+    return { code, exitCode: exitCodeOf[code], cause, nextStep };
+  });
+}
+
 /** The page about an exit code or an error code. */
 function errorPage(word: string): readonly Part[] | undefined {
   const exit = Object.hasOwn(errorTexts, word) ? exitCodeOf[word as ErrorCode] : Number(word);
@@ -256,7 +281,7 @@ ON ONE MACHINE
   sotra sandbox start --port 4010
   sotra webhook listen --help`,
   agents: `
-For programs that choose commands by themselves.
+For programs that choose commands by themselves. sotra mcp offers the same as tools of the Model Context Protocol.
 
 FIND A COMMAND
   sotra commands                    one line a command: its words, endpoint and summary

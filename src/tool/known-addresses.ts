@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Result } from '../cli/command.ts';
+import type { KnownNames } from '../cli/input.ts';
 import type { Context } from '../context.ts';
 import { readStateFile, replaceFile } from '../files/durable-file.ts';
 import { parseJson } from '../model/json.ts';
@@ -8,11 +9,16 @@ import { parseJson } from '../model/json.ts';
 const maxKept = 1000;
 const wallet = /^(?:0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$/;
 
+export async function namesKnownTo(context: Context): Promise<KnownNames> {
+  const { aliases = {} } = (await context.store()).read();
+  return { aliases, find: (part) => findAddresses(part, Object.values(aliases), context) };
+}
+
 /**
  * Full addresses that a shortened one may stand for: saved ones, those of the last tables on a terminal, and those of the built-in
  * sandbox where it is in use.
  */
-export async function findAddresses(
+async function findAddresses(
   { start, end }: { start: string; end: string },
   saved: readonly string[],
   context: Context,

@@ -94,6 +94,7 @@ const lines: Record<string, string> = {
   'sandbox simulate': 'sandbox simulate --for 1s --db @/world.db',
   request: 'request GET /v1/x',
   probe: 'probe --save --context staging',
+  mcp: 'mcp --allow-writes',
   openapi: 'openapi',
   commands: 'commands',
   help: 'help signing',

@@ -173,13 +173,18 @@ async function maskSecrets(text: string, { world }: Context): Promise<string> {
 /** Writes the secret of a webhook to a file. Errors: `usage` where it cannot be written, `not-found` where nobody knows the secret. */
 export async function writeWebhookSecret(uid: string, out: string, context: Context): Promise<Result> {
   await confirmReplace('--out', out, context);
-  const secret = (await uploadedSecret(uid, context)) ?? (await listedSecret(uid, context));
+  const secret = await webhookSecret(uid, context);
   try {
     writeSecret(out, secret);
   } catch (cause) {
     throw usageError(`--out ${out}: cannot be written: ${messageOf(cause)}`);
   }
   return { kind: 'answer', answer: { uid, secretFile: out }, view: secretWritten };
+}
+
+/** The secret of a webhook, as this machine or the service knows it. Errors: `not-found`. */
+export async function webhookSecret(uid: string, context: Context): Promise<string> {
+  return (await uploadedSecret(uid, context)) ?? (await listedSecret(uid, context));
 }
 
 async function uploadedSecret(uid: string, context: Context): Promise<string | undefined> {

@@ -1,0 +1,139 @@
+import type { JsonSchema } from '../cli/input-schema.ts';
+import type { Outline } from '../cli/outline.ts';
+import type { Context } from '../context.ts';
+import { usageError } from '../errors.ts';
+import { toolName } from './command-tools.ts';
+import type { Tool } from './tool.ts';
+
+/** Tools that are no command, or one that reads a file. */
+export function ownTools(outlines: readonly Outline[], secretFiles: readonly string[]): Tool[] {
+  return [...followBulk(outlines), explain, verifyWebhook(secretFiles)];
+}
+
+function objectSchema(properties: Record<string, JsonSchema>, required: readonly string[]): JsonSchema {
+  return { type: 'object', properties, required, additionalProperties: false };
+}
+
+const text = (description: string): JsonSchema => ({ type: 'string', description });
+
+/** A required text. Errors: `usage`. */
+function textInput(input: Readonly<Record<string, unknown>>, key: string, help: string): string {
+  const value = input[key];
+  if (typeof value === 'string' || typeof value === 'number') return String(value);
+  if (value === undefined) throw usageError(`${key} is required: ${help}`);
+  throw usageError(`${key} ${JSON.stringify(value)}: must be text`);
+}
+
+const codeHelp = 'code of an error, or an exit code';
+
+const explain: Tool = {
+  name: 'explain_error',
+  description: 'What an error code or exit code means, and the next step',
+  access: 'read',
+  isIdempotent: true,
+  isLocal: true,
+  inputSchema: objectSchema({ code: text(codeHelp) }, ['code']),
+  call: async (input) => {
+    const { explainError } = await import('../tool/help.ts');
+    const rows = explainError(textInput(input, 'code', codeHelp));
+    const lines = rows.map(
+      ({ code, exitCode, cause, nextStep }) => `${code} (exit ${exitCode}): ${cause}. ${nextStep}`,
+    );
+    return {
+      text: lines.join('\n'),
+      structured: {
+        columns: ['code', 'exitCode', 'cause', 'nextStep'],
+        rows: rows.map(({ code, exitCode, cause, nextStep }) => [code, exitCode, cause, nextStep]),
+        complete: true,
+      },
+    };
+  },
+};
+
+const bodyHelp = 'the body, exactly as it came';
+const headerHelp = 'the daylight-signature header';
+
+/** `secretFiles` hold the secrets of webhooks. */
+function verifyWebhook(secretFiles: readonly string[]): Tool {
+  const uidHelp = "webhook whose secret counts; default: this server's --secret-file";
+  return {
+    name: 'verify_webhook',
+    description: 'Whether a webhook delivery is genuine, and if not, why',
+    access: 'read',
+    isIdempotent: true,
+    inputSchema: objectSchema({ header: text(headerHelp), body: text(bodyHelp), uid: text(uidHelp) }, [
+      'header',
+      'body',
+    ]),
+    call: async (input, { context, notes }) => {
+      const header = textInput(input, 'header', headerHelp);
+      const body = Buffer.from(textInput(input, 'body', bodyHelp));
+      const uid = input['uid'];
+      if (uid === undefined && secretFiles.length === 0)
+        throw usageError(`uid is required: ${uidHelp}`, 'webhook_list shows the webhooks.');
+      const { readOwnSecrets, webhookSecret } = await import('../resources/webhook/secrets.ts');
+      const secrets =
+        uid === undefined
+          ? readOwnSecrets(secretFiles, context)
+          : [await webhookSecret(textInput(input, 'uid', uidHelp), context)];
+      const { verifyDelivery } = await import('../resources/webhook/receive/verify.ts');
+      const answer = verifyDelivery({ header, body }, secrets, { nowMs: context.world.now(), toleranceMs: undefined });
+      const { verdict } = await import('../resources/webhook/view.ts');
+      const { answerOf } = await import('./answer.ts');
+      return answerOf({ kind: 'answer', answer, view: verdict }, { ...whole, notes });
+    },
+  };
+}
+
+const whole = { input: {}, maxRows: Number.POSITIVE_INFINITY, next: undefined };
+
+const texts: JsonSchema = { type: 'array', items: { type: 'string' } };
+
+const bulkTool = (outline: Outline): Tool => ({
+  name: toolName(outline.words),
+  description: outline.summary,
+  access: 'write',
+  isDestructive: true,
+  isIdempotent: true,
+  inputSchema: objectSchema(
+    {
+      entries: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: {
+            addressOrUid: { type: 'string' },
+            targets: texts,
+            action: { type: 'string', enum: ['follow', 'unfollow'] },
+            targetType: { type: 'string', enum: ['addressOrUid', 'twitterHandle'] },
+          },
+          required: ['addressOrUid', 'targets'],
+        },
+        description: 'who follows whom; action: follow unless given',
+      },
+    },
+    ['entries'],
+  ),
+  call: async ({ entries }, { context, notes }) => {
+    if (!Array.isArray(entries) || entries.length === 0)
+      throw usageError('entries is required: a list of {addressOrUid, targets}');
+    const { commandOf } = await import('./run-command.ts');
+    const { answerOf } = await import('./answer.ts');
+    const command = await commandOf(outline, context);
+    const result = await command.run({ file: '-' } as never, withStdin(context, JSON.stringify(entries)));
+    return answerOf(result, { ...whole, notes });
+  },
+});
+
+/** The command reads its entries from a file, here stdin. */
+function followBulk(outlines: readonly Outline[]): Tool[] {
+  return outlines.filter(({ words }) => words.join(' ') === 'follow bulk').map(bulkTool);
+}
+
+function withStdin(context: Context, given: string): Context {
+  async function* bytes() {
+    yield new TextEncoder().encode(given);
+  }
+  const { world } = context;
+  return { ...context, world: { ...world, io: { ...world.io, in: bytes() } } };
+}

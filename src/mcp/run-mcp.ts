@@ -1,0 +1,138 @@
+import { randomBytes } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import type { Result } from '../cli/command.ts';
+import type { Context } from '../context.ts';
+import { SotraError, usageError } from '../errors.ts';
+import { replaceFile } from '../files/durable-file.ts';
+import { column } from '../output/columns.ts';
+import type { View } from '../output/view.ts';
+import { createCaller } from './call.ts';
+import { clientEntries, describeEntries } from './clients.ts';
+import type { Preset, Tool } from './tool.ts';
+import { chooseTools } from './tools.ts';
+
+export interface McpInput {
+  http?: number | undefined;
+  readyFile?: string | undefined;
+  config?: boolean | undefined;
+  preset?: Preset | undefined;
+  tools?: readonly string[] | undefined;
+  allowWrites?: boolean | undefined;
+  allowSigning?: boolean | undefined;
+  key?: string | undefined;
+  passwordFile?: string | undefined;
+  secretFile?: readonly string[] | undefined;
+}
+
+/** Serves until stdin ends, Ctrl-C or a signal; with `--dry-run` the tools that would be offered. */
+export async function runMcp(input: McpInput, context: Context): Promise<Result> {
+  const tools = toolsOf(input, context);
+  if (context.options.dryRun) return { kind: 'answer', answer: { tools: tools.map(rowOf) }, view: toolsView };
+  if (input.config) return configOf(input, context);
+  context.stream();
+  const caller = createCaller(context);
+  const { call } = caller;
+  const options = { tools, version: context.world.version, call, warn: context.warn };
+  try {
+    const { httpHandler, serveLines } = await import('./protocol.ts');
+    if (input.http === undefined) await serveLines(options, context.world);
+    else await serveOverHttp(httpHandler(options), input, input.http, context);
+  } finally {
+    await caller.close();
+  }
+  return { kind: 'none' };
+}
+
+/** Errors: `usage`. */
+function toolsOf(input: McpInput, { program }: Context): Tool[] {
+  const { preset, tools: names, allowWrites = false, allowSigning = false, key, passwordFile, secretFile = [] } = input;
+  if (preset !== undefined && names !== undefined)
+    throw usageError('--preset and --tools contradict each other', 'Omit one of them.');
+  if (allowSigning && key === undefined)
+    throw usageError('--allow-signing needs --key: the stored key that may sign', 'sotra key list shows them.');
+  if (!allowSigning && (key ?? passwordFile) !== undefined)
+    throw usageError(`--${key === undefined ? 'password-file' : 'key'} would do nothing without --allow-signing`);
+  if (input.readyFile !== undefined && input.http === undefined)
+    throw usageError('--ready-file would do nothing without --http', 'Omit it.');
+  const signingKey = key === undefined ? undefined : { key, passwordFile };
+  return chooseTools(program.outlines, { preset, names, allowWrites, signingKey, secretFiles: secretFile });
+}
+
+/** The entry for clients that starts a server as this command line would. */
+async function configOf(input: McpInput, context: Context): Promise<Result> {
+  const { preset, tools, allowWrites, allowSigning, key, passwordFile, secretFile = [] } = input;
+  const flags: [flag: string, value: string | boolean | undefined][] = [
+    ...(await serviceFlags(context)),
+    ['--preset', preset],
+    ['--tools', tools?.join(',')],
+    ['--allow-writes', allowWrites],
+    ['--allow-signing', allowSigning],
+    ['--key', key],
+    ['--password-file', passwordFile],
+    ...secretFile.map((file): [string, string] => ['--secret-file', file]),
+  ];
+  const typed = flags.filter(([, value]) => value !== undefined && value !== false);
+  const args = ['mcp', ...typed.flatMap(([flag, value]) => (value === true ? [flag] : [flag, String(value)]))];
+  const entries = clientEntries(args);
+  return context.options.format === 'json'
+    ? { kind: 'answer', answer: { entries } }
+    : { kind: 'text', text: describeEntries(entries) };
+}
+
+/** The service by flags: a client has neither this environment nor this folder. */
+async function serviceFlags(context: Context): Promise<[string, string | boolean][]> {
+  try {
+    const { kind, context: name, baseUrl, isElsewhere } = await context.service();
+    if (kind === 'sandbox') return [['--sandbox', true]];
+    return name === undefined || isElsewhere ? [['--base-url', baseUrl]] : [['--context', name]];
+  } catch (thrown) {
+    if (!(thrown instanceof SotraError) || thrown.code !== 'no-service') throw thrown;
+    context.note(`${thrown.message}: the entry names none. ${thrown.hint}`);
+    return [];
+  }
+}
+
+interface ToolRow {
+  tool: string;
+  access: string;
+  summary: string;
+}
+
+function rowOf({ name, access, description }: Tool): ToolRow {
+  return { tool: name, access, summary: description };
+}
+
+const toolsView: View<{ tools: ToolRow[] }, ToolRow> = {
+  layout: 'table',
+  rows: ({ tools }) => tools,
+  columns: [
+    column.text('tool', 'Tool', 'its name'),
+    column.text('access', 'Access', 'read, write or sign'),
+    column.text('summary', 'What it does', 'summary', { cut: 'end' }),
+  ],
+};
+
+async function serveOverHttp(
+  handler: { fetch: (request: Request) => Promise<Response>; close: () => Promise<void> },
+  { readyFile }: McpInput,
+  port: number,
+  { world, note, warn }: Context,
+): Promise<void> {
+  const { serveHttp } = await import('./http.ts');
+  const token = randomBytes(24).toString('base64url');
+  const server = await serveHttp(handler.fetch, { port, token, warn });
+  try {
+    const ready = { url: server.url, pid: world.pid, token };
+    if (readyFile !== undefined) replaceFile(readyFile, `${JSON.stringify(ready)}\n`);
+    else await world.io.err.write(`Token, shown once: ${token}\n`);
+    note(`Tools for agents on ${server.url}. Ctrl-C stops it.`);
+    await new Promise<void>((resolve) => {
+      if (world.signal.aborted) resolve();
+      world.signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+  } finally {
+    await server.close();
+    await handler.close();
+    if (readyFile !== undefined) rmSync(readyFile, { force: true });
+  }
+}

@@ -1,0 +1,75 @@
+import type { JsonSchema } from '../cli/input-schema.ts';
+import type { Context } from '../context.ts';
+
+/** What a tool may do: ask, change something at the service, or use a private key. */
+export type Access = 'read' | 'write' | 'sign';
+
+/** Subsets of the tools by what they are for. */
+export const presets = ['read', 'trader', 'webhooks'] as const;
+
+export type Preset = (typeof presets)[number];
+
+/** Rows of an answer whose size was not asked for. */
+export const defaultRows = 10;
+
+/** A tool of the Model Context Protocol. */
+export interface Tool {
+  name: string;
+  description: string;
+  access: Access;
+  /** A change that is not only an addition. */
+  isDestructive?: boolean;
+  /** Whether a second call changes nothing more. */
+  isIdempotent?: boolean;
+  /** Works on this machine alone. */
+  isLocal?: boolean;
+  inputSchema: JsonSchema;
+  /** Errors: `usage` naming input, value and fix; those of a call. */
+  call: (input: Readonly<Record<string, unknown>>, call: ToolCall) => Promise<ToolAnswer>;
+}
+
+/** The stored key that signs, and the file with its password. */
+export interface SigningKey {
+  key: string;
+  passwordFile?: string | undefined;
+}
+
+/** What one call of a tool works with. */
+export interface ToolCall {
+  context: Context;
+  /** Notes and warnings so far. */
+  notes: readonly string[];
+  /** Resolves once the user has read a text and agreed. Errors: `usage` for a no, and where the client cannot ask. */
+  confirm: (text: string) => Promise<void>;
+}
+
+/** Rows by columns; `untrusted` names the columns that hold text of users of the service. */
+export interface Table {
+  title?: string;
+  columns: readonly string[];
+  rows: readonly (readonly Cell[])[];
+  untrusted?: readonly string[];
+}
+
+export type Cell = string | number | boolean | null;
+
+export interface ToolAnswer {
+  /** For readers: compact, with shortened addresses. */
+  text: string;
+  /** For programs: the same with whole values. */
+  structured: Table & {
+    /** Whether nothing is left out. */
+    complete: boolean;
+    /** The inputs to add for what comes next. */
+    next?: Readonly<Record<string, unknown>>;
+    tables?: readonly Table[];
+    notes?: readonly string[];
+  };
+}
+
+/** What the answer of a tool that reads looks like. */
+export const answerSchema: JsonSchema = {
+  type: 'object',
+  properties: { columns: { type: 'array' }, rows: { type: 'array' }, complete: { type: 'boolean' } },
+  required: ['columns', 'rows', 'complete'],
+};
