@@ -97,7 +97,7 @@ export interface World {
   startThread: (name: 'jq-thread' | 'inbox-thread') => Promise<Worker>;
   pid: number;
   system: System;
-  /** For long walks, which make garbage page by page and keep none of it. */
+  /** To be called before each page of a long walk, which makes garbage page by page and keeps none of it. */
   keepHeapSmall?: () => Promise<void>;
   /** Opens the sandbox inside this process. */
   openSandbox: (options: SandboxOptions) => Promise<LocalSandbox>;

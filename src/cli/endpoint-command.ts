@@ -58,10 +58,13 @@ export function endpointCommand<P extends Params, L extends Params = Record<neve
       const input = prepare === undefined ? (known as InputOf<P>) : await prepare(typed as never, context);
       const ask = (asked: unknown, link?: string) => context.call(endpoint, asked as InputOf<P>, link);
       if (paging !== undefined && (typed['all'] === true || typed['max'] !== undefined)) {
-        await context.world.keepHeapSmall?.();
         const max = typed['max'] as number | undefined;
         const onCut = () => context.note(`There is more: stopped after ${max} items (--max).`);
-        const walk = { paging, input: input as Record<string, unknown>, ask, max, batchOf: pageBatch, onCut };
+        const askPage: typeof ask = async (asked, link) => {
+          await context.world.keepHeapSmall?.();
+          return ask(asked, link);
+        };
+        const walk = { paging, input: input as Record<string, unknown>, ask: askPage, max, batchOf: pageBatch, onCut };
         const batches = walkPages(walk);
         return { kind: 'items', batches: counted(batches), view: await view(), ...picture };
       }

@@ -19,7 +19,7 @@ export function createFitCheck(): (schema: z.ZodType, value: unknown) => boolean
 /** Knows types without further rules, defaults or transformations; the rest is left to zod. */
 function checkOf(schema: z.core.$ZodType): Check {
   const { def } = (schema as z.core.$ZodTypes)._zod;
-  if (def.checks !== undefined && def.checks.length > 0) return unsure;
+  if (hasRules(def)) return unsure;
   switch (def.type) {
     case 'object':
       return checkOfObject(def);
@@ -29,10 +29,8 @@ function checkOf(schema: z.core.$ZodType): Check {
       return checkOfRecord(def);
     case 'union':
       return checkOfUnion(def.options.map(checkOf));
-    case 'optional':
-      return checkOfUnion([checkOf(def.innerType), (value) => value === undefined]);
     case 'nullable':
-      return checkOfUnion([checkOf(def.innerType), (value) => value === null]);
+      return checkOfNullable(checkOf(def.innerType));
     case 'enum':
       return checkOfValues(Object.values(def.entries));
     case 'literal':
@@ -50,9 +48,18 @@ function checkOf(schema: z.core.$ZodType): Check {
 
 const unsure: Check = () => false;
 
+/** Limits and refinements. */
+function hasRules({ checks = [] }: z.core.$ZodTypeDef): boolean {
+  return checks.length > 0;
+}
+
 /** `z.int()` and `z.email()` have a format; a coercing schema changes the value. */
 function isPlain(def: { format?: unknown; coerce?: boolean }): boolean {
   return def.format === undefined && def.coerce !== true;
+}
+
+function checkOfNullable(check: Check): Check {
+  return (value) => value === null || check(value);
 }
 
 function checkOfUnion([first = unsure, second = unsure, ...others]: readonly Check[]): Check {
@@ -69,7 +76,7 @@ function checkOfArray(item: Check): Check {
 
 function checkOfRecord({ keyType, valueType }: z.core.$ZodRecordDef): Check {
   const key = (keyType as z.core.$ZodTypes)._zod.def;
-  if (key.type !== 'string' || !isPlain(key) || (key.checks ?? []).length > 0) return unsure;
+  if (key.type !== 'string' || !isPlain(key) || hasRules(key)) return unsure;
   const check = checkOf(valueType);
   return (value) => isObject(value) && Object.values(value).every(check);
 }
@@ -77,10 +84,18 @@ function checkOfRecord({ keyType, valueType }: z.core.$ZodRecordDef): Check {
 /** Only of a loose object, which keeps fields that it does not know. */
 function checkOfObject({ shape, catchall }: z.core.$ZodObjectDef): Check {
   if (catchall?._zod.def.type !== 'unknown') return unsure;
-  const fields = Object.entries(shape).map(([key, schema]) => ({ key, check: checkOf(schema) }));
+  const fields = Object.entries(shape).map(([key, schema]) => {
+    const { def } = (schema as z.core.$ZodTypes)._zod;
+    return def.type === 'optional' && !hasRules(def)
+      ? { key, isOptional: true, check: checkOf(def.innerType) }
+      : { key, isOptional: false, check: checkOf(schema) };
+  });
   return (value) => {
     if (!isObject(value)) return false;
-    for (const { key, check } of fields) if (!check(value[key])) return false;
+    for (const { key, isOptional, check } of fields) {
+      const held = value[key];
+      if (held === undefined ? !isOptional : !check(held)) return false;
+    }
     return true;
   };
 }

@@ -80,7 +80,6 @@ async function sendTyped(typed: RequestInput, context: Context): Promise<Result>
     const { data, text } = await context.request(wire, { tellsBody: true });
     return { kind: 'answer', answer: data, text };
   }
-  await context.world.keepHeapSmall?.();
   const batches = walk(wire, context);
   if (context.options.format === 'ndjson') return { kind: 'items', batches, view: asTheyAre };
   const pages: (readonly unknown[])[] = [];
@@ -97,6 +96,7 @@ async function* walk(first: WireRequest, context: Context): AsyncGenerator<reado
   let before = '';
   let fullPage: number | undefined;
   for (let asked: WireRequest | undefined = first; asked !== undefined; ) {
+    await context.world.keepHeapSmall?.();
     const { data, text } = await context.request(asked, { tellsBody: true });
     const list = itemsOf(data);
     const items = list ?? [data];

@@ -93,6 +93,16 @@ const left: readonly [what: string, schema: z.ZodType, value: unknown][] = [
   ['keys of a record that are numbers', z.record(z.number(), z.string()), { a: 'x' }],
   ['all other fields of an object', z.object({ a: z.string() }).catchall(z.number()), { a: 'x', b: 'y' }],
   ['three kinds of value', within(z.union([z.string(), z.number(), z.boolean()])), { a: 'x' }],
+  [
+    'a rule of what may be left out',
+    within(
+      z
+        .string()
+        .optional()
+        .refine((text) => text !== 'x'),
+    ),
+    { a: 'x' },
+  ],
   ['what JSON has not', z.bigint(), 1n],
   ['moments', z.date(), new Date(0)],
 ];

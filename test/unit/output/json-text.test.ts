@@ -8,6 +8,9 @@ test('JSON of 512 levels is read, of 513 it is refused by name', () => {
   expect(JSON.stringify(parseJson(nested(512)))).toBe(nested(512));
   expect(() => parseJson(nested(513))).toThrow('JSON nested more than 512 levels deep');
   expect(() => parseJson(`${'{"a":'.repeat(513)}1${'}'.repeat(513)}`)).toThrow('JSON nested more than 512 levels deep');
+  const long = ' '.repeat(1_000_000);
+  expect(JSON.stringify(parseJson(long + nested(512)))).toBe(nested(512));
+  expect(() => parseJson(long + nested(513))).toThrow('JSON nested more than 512 levels deep');
   expect(() => parseJson('['.repeat(20_000_000))).toThrow('JSON nested more than 512 levels deep');
 });
 
