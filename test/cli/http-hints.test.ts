@@ -3,6 +3,7 @@ import { createServer, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { outlineAll } from '../../src/program.ts';
 import { answering, run, temporaryFolder } from '../support/harness.ts';
+import { size } from '../support/size.ts';
 
 const profile = 'profile get ext:user-1';
 
@@ -202,7 +203,7 @@ test.each([
   }
 });
 
-const deep = '['.repeat(20_000_000);
+const deep = '['.repeat(size(4_000_000, 20_000_000));
 
 test.each([
   ['request GET /v1/x', 200, 13],

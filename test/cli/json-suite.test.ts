@@ -19,8 +19,10 @@ describe('JSONTestSuite as answers', () => {
 
   test.each(['request GET /x --json', 'leaderboard list --json', 'leaderboard list'])('%s', async (argv) => {
     expect(cases.length).toBe(165);
+    let body = '';
+    const service = await stub((_, response) => response.writeHead(200).end(Buffer.from(body, 'base64')));
     for (const { name, expect: verdict, base64 } of cases) {
-      const service = await stub((_, response) => response.writeHead(200).end(Buffer.from(base64, 'base64')));
+      body = base64;
       const { code, out, err } = await run(argv, { env: service.env, tty: 80 });
       // A table needs the shape of the contract beside valid JSON.
       const asJson = argv.endsWith('--json');

@@ -5,7 +5,7 @@ import { defineConfig } from 'vitest/config';
 const sized = readdirSync('test', { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.test.ts'))
   .map((name) => `test/${name}`)
-  .filter((name) => /support\/(size|naughty)\.ts'/.test(readFileSync(name, 'utf8')));
+  .filter((name) => /support\/(size|naughty|draw)\.ts'/.test(readFileSync(name, 'utf8')));
 
 // All that takes longer than the next edit may wait: `npm run prove`.
 export default defineConfig({

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { run, temporaryFolder } from '../../support/harness.ts';
-import { some } from '../../support/size.ts';
+import { size, some } from '../../support/size.ts';
 
 const noon = Date.parse('2026-11-20T12:00:00Z');
 const hourMs = 3_600_000;
@@ -54,22 +54,24 @@ test.each(some(['storing the positions', 'rows read in', 'making index 2 of'], 1
     const before = await answers(env);
     expect(before[0]).toMatchObject({ trades: 50 });
     // An hour newer than what is there: with it the whole world moves back.
-    const path = file(60_000, noon + hourMs);
+    const count = size(51_000, 60_000);
+    const path = file(count, noon + hourMs);
     const { row, stored } = await givenUp(path, env, said);
     expect(row).toBeGreaterThan(0);
     expect(stored).toBe(0);
     expect(await answers(env)).toEqual(before);
-    expect(await imported(path, env)).toMatchObject({ imported: 60_000, repeated: 0, worldMovedBackMs: hourMs });
-    expect((await answers(env))[0]).toMatchObject({ trades: 60_050 });
+    expect(await imported(path, env)).toMatchObject({ imported: count, repeated: 0, worldMovedBackMs: hourMs });
+    expect((await answers(env))[0]).toMatchObject({ trades: count + 50 });
   },
 );
 
 test('a smaller import that was given up says how many trades it stored, and the same command imports the others', async () => {
   const env = { SOTRA_DATA_DIR: temporaryFolder() };
-  const path = file(30_000, noon);
+  const count = size(12_000, 30_000);
+  const path = file(count, noon);
   const { row, stored } = await givenUp(path, env, 'rows read in');
   expect(stored).toBeGreaterThan(0);
   expect(row).toBeGreaterThanOrEqual(stored);
   expect((await answers(env))[0]).toMatchObject({ trades: stored });
-  expect(await imported(path, env)).toMatchObject({ imported: 30_000 - stored, repeated: stored });
+  expect(await imported(path, env)).toMatchObject({ imported: count - stored, repeated: stored });
 });
