@@ -8,7 +8,10 @@ test('every endpoint has a row in the hand-typed table, and no row speaks of ano
   expect(Object.keys(witnesses).sort()).toEqual(endpoints.map((endpoint) => endpoint.id as string).sort());
 });
 
-/** What the sandbox understands and no command sends. */
+/**
+ * What the sandbox understands and no command sends. The interface document does not show the payload of this PUT; that it may move the
+ * destination is inferred, and an upload of many requests must not depend on it.
+ */
 const withoutFlag = ['webhook.add-addresses.destinationUrl'];
 
 /** The clock of the rows: some of them name a moment ahead of it. */

@@ -17,14 +17,15 @@ export async function showUpload(context: Context) {
   const streams = context.options.format === 'ndjson';
   const progress = await showProgress(context);
   const write = (event: object) => out.write(`${JSON.stringify(event)}\n`);
-  let shown = -1;
+  // On a terminal each step replaces the one before; in a log these would be too many lines.
+  const stepLive = progress.live ? progress.step : () => undefined;
   const waiting = ({ ms, why }: { ms: number; why: string }) =>
-    progress.step(`${why}; trying again after ${Math.max(1, Math.round(ms / 1000))} s`);
+    stepLive(`${why}; trying again after ${Math.max(1, Math.round(ms / 1000))} s`);
   if (progress.live) context.onWait(waiting);
+  let shown = -1;
   return {
-    reading: () => (progress.live ? progress.step('reading addresses') : undefined),
-    read: (addresses: number) =>
-      progress.live ? progress.step(`reading addresses: ${formatCount(addresses)}`) : undefined,
+    reading: () => stepLive('reading addresses'),
+    read: (addresses: number) => stepLive(`reading addresses: ${formatCount(addresses)}`),
     planned: ({ job, addresses, chunks, duplicates, rejected }: Plan) => {
       const extra: string[] = [];
       if (duplicates > 0) extra.push(`${formatCount(duplicates)} repeated`);
@@ -32,12 +33,8 @@ export async function showUpload(context: Context) {
       const list = `${counted(addresses, 'address', 'es')} in ${counted(chunks, 'chunk')}`;
       progress.done(`upload ${job}: ${list}${extra.length === 0 ? '' : ` (${extra.join(', ')})`}`);
     },
-    started: ({ uid, done, plan: { chunks } }: JobState) => {
-      if (!progress.live) return;
-      progress.step(
-        uid === undefined ? 'registering the webhook' : `${done.size} of ${counted(chunks, 'chunk')} confirmed`,
-      );
-    },
+    started: ({ uid, done, plan: { chunks } }: JobState) =>
+      stepLive(uid === undefined ? 'registering the webhook' : `${done.size} of ${counted(chunks, 'chunk')} confirmed`),
     event: async (event: UploadEvent) => {
       if (streams) return write(event);
       switch (event.event) {
@@ -46,7 +43,7 @@ export async function showUpload(context: Context) {
         case 'registered':
           return progress.done(`webhook ${event.uid} ${event.settled ? 'found in the list' : 'registered'}`);
         case 'chunk-retried':
-          return progress.live ? waiting({ ms: event.delayMs, why: `chunk ${event.chunk}: ${event.why}` }) : undefined;
+          return waiting({ ms: event.delayMs, why: `chunk ${event.chunk}: ${event.why}` });
         case 'chunk-done': {
           const step = progress.live ? event.done : Math.floor((event.done * maxSteps) / event.chunks);
           if (step === shown) return;
