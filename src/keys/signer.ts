@@ -2,7 +2,7 @@ import { SotraError } from '../errors.ts';
 import { encodeBase58 } from '../model/address.ts';
 import type { ChainFamily } from '../model/chain.ts';
 
-/** Text form of a Solana signature; the service takes base58 (wire-facts 1, row 22). */
+/** Text form of a Solana signature; the service accepts base58 (wire-facts 1, row 22). */
 export type Encoding = 'base58' | 'base64' | 'hex';
 
 /** A key that can sign; `forget` wipes it from memory as far as its library allows. */

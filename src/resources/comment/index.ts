@@ -54,7 +54,7 @@ const sign = defineCommand({
     preview: local(z.boolean().optional(), 'show the text line by line, with warnings about it; needs no key'),
     ...keyParams,
     signer: local(text, 'address that the key must belong to; another one is an error', { takesAddress: 'wallet' }),
-    encoding: local(encodingSchema, 'text form of a Solana signature; the service takes base58'),
+    encoding: local(encodingSchema, 'text form of a Solana signature; the service accepts base58'),
     file: local(text, 'sign many: NDJSON of chain, transactionHash, tokenAddress, commentText; - is stdin', {
       oldFlags: ['from'],
     }),

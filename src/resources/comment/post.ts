@@ -51,7 +51,7 @@ export function checkWays(input: PostInput): void {
   if (ways.length > 0 && other !== undefined)
     throw usageError(`${way} and ${other} contradict each other`, 'Post what is signed already, or sign with a key.');
   if ((way === '--signed' || way === '--file') && hasComment(input))
-    throw usageError(`${way} takes the comment from the file: omit --chain, --tx, --token and --text`);
+    throw usageError(`${way} reads the comment from the file: omit --chain, --tx, --token and --text`);
 }
 
 async function prepare(input: PostInput, context: Context): Promise<Prepared> {
@@ -87,7 +87,7 @@ async function prepareFile(input: PostInput, file: string, context: Context): Pr
   const problem = signedProblem(signed);
   if (problem !== undefined) throw new SotraError('verification', `${file} was not posted: ${problem}`);
   if (familyOf(signed.chain) === 'solana' && !verifySignature({ ...signed, encoding: 'base58' }).valid)
-    context.warn('the signature is not in base58, which is what the service takes');
+    context.warn('the signature is not in base58, which is what the service accepts');
   const { serviceName, layout } = await context.service();
   const form = { serviceName: input.serviceName ?? serviceName ?? signed.serviceName, layout: input.layout ?? layout };
   if (form.serviceName !== signed.serviceName || form.layout !== signed.layout)

@@ -67,7 +67,7 @@ export async function runSign(input: SignInput, context: Context): Promise<Resul
 
 function readMany(input: SignInput, file: string, context: Context): Promise<CommentLine[]> {
   if (hasComment(input) || input.preview === true)
-    throw usageError('--file takes the comments from the file: omit --chain, --tx, --token, --text and --preview');
+    throw usageError('--file reads the comments from the file: omit --chain, --tx, --token, --text and --preview');
   return readCommentFile(file, context);
 }
 

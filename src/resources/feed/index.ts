@@ -80,7 +80,7 @@ function feedInput(endpoint: { params: Params }, typed: FeedOptions): Record<str
   if (olderThan !== undefined && typed.newerThan !== undefined)
     throw usageError(
       `${typed.cursor === undefined ? '--older-than' : '--cursor'} and --newer-than cannot be used together`,
-      'A cursor for newer cards (newerCursor) goes with --newer-than.',
+      'A cursor for newer cards (newerCursor) belongs to --newer-than.',
     );
   const known = Object.entries(typed).filter(([key]) => Object.hasOwn(endpoint.params, key));
   return { ...Object.fromEntries(known), ...(olderThan === undefined ? {} : { olderThan }) };

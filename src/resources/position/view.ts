@@ -50,7 +50,7 @@ function receivedNote(shown: readonly Card[], priceOf: PriceOf | undefined): str
   });
   if (several.length === 0) return [];
   return [
-    `${several.length} of these hold received tokens, where two formulas are in use: unrealizedUsd leaves their cost basis out, unrealizedWithReceivedUsd takes it off (--columns).`,
+    `${several.length} of these hold received tokens, where two formulas are in use: unrealizedUsd ignores their cost basis, unrealizedWithReceivedUsd subtracts it (--columns).`,
   ];
 }
 

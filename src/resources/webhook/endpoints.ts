@@ -111,7 +111,7 @@ export const validate = defineEndpoint({
   method: 'POST',
   path: '/v1/webhooks/feed/{uid}/validate',
   source: 'public',
-  summary: 'Have the service check that a destination refuses unsigned and takes signed requests',
+  summary: 'Have the service check that a destination rejects unsigned and accepts signed requests',
   description:
     'The service sends two requests to the destination: one without a signature, which must not be answered 2xx, and one\n' +
     'signed, which must be. Exit 12 when either went wrong; sotra webhook listen passes.',

@@ -45,7 +45,7 @@ const register = defineCommand({
   ...endpointCommand(endpoints.register, views.register),
   oneOf: [],
   description:
-    `${fileHelp}\nThe webhook is made exactly once: where the answer is lost, the list of webhooks settles how it went.\n` +
+    `${fileHelp}\nThe webhook is made exactly once: if the answer is lost, the list of webhooks shows whether it was made.\n` +
     'One machine at a time registers a destination: the list does not say whose webhook is whose.',
   params: {
     url: local(httpAddress, 'where feed items are sent'),
@@ -215,7 +215,7 @@ const listen = defineCommand({
     'start. Its outcomes are lines on stderr, also with --json: -> 200 in 12 ms http://... On 127.0.0.1 unless --host says otherwise. With\n' +
     '--json one object an event. webhook verify says why a signature does not fit.',
   params: {
-    port: local(z.int().min(0).max(65_535).optional(), 'port to listen on (default 4242); 0 takes a free one'),
+    port: local(z.int().min(0).max(65_535).optional(), 'port to listen on (default 4242); 0 picks a free one'),
     host: local(text, 'address to listen on (default 127.0.0.1: this machine only)'),
     secretFile,
     forwardTo: local(z.array(z.string()).optional(), 'forward every delivery to this address'),

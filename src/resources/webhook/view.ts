@@ -24,7 +24,7 @@ export const list = listView<Webhook>(
 );
 
 export const validated = recordView<Validation>([
-  column.check('success', 'Checks signatures', 'refuses the unsigned probe and takes the signed one'),
+  column.check('success', 'Checks signatures', 'rejects the unsigned probe and accepts the signed one'),
   column.text('error', 'Why not', 'which probe went wrong'),
 ]);
 
@@ -57,7 +57,7 @@ export const uploaded = recordView<UploadResult>(
     column.text('job', 'Upload', 'its name, for webhook resume'),
     column.count('addresses', 'Addresses', 'distinct addresses, all confirmed'),
     column.count('chunks', 'Chunks', 'requests of up to 1,000 addresses'),
-    column.count('duplicates', 'Repeated', 'addresses that stood in the input more than once'),
+    column.count('duplicates', 'Repeated', 'addresses that were in the input more than once'),
     column.count('rejected', 'Bad lines', 'lines that are no address and were skipped'),
     column.count(
       'resentChunks',
@@ -73,7 +73,7 @@ export const uploaded = recordView<UploadResult>(
     notes: ({ secret, uid: id }) =>
       secret === undefined
         ? []
-        : [`The secret is kept on this machine: sotra webhook secret ${id} --out <file> writes it to a file.`],
+        : [`The secret is stored on this machine: sotra webhook secret ${id} --out <file> writes it to a file.`],
   },
 );
 
@@ -196,7 +196,7 @@ export const events = listView<EventRow>(
     column.time('receivedAt', 'Received', 'when it arrived, Unix seconds'),
     column.text('eventType', 'Event', 'kind of the event'),
     column.text('about', 'What happened', 'who did what with which token', { cut: 'end' }),
-    column.text('eventId', 'Event id', 'what webhook replay takes, whole or its start', { cut: 'end' }),
+    column.text('eventId', 'Event id', 'for webhook replay: the id or its start', { cut: 'end' }),
     column.text('path', 'Path', 'path it was sent to', { extra: true }),
   ],
   {

@@ -94,7 +94,7 @@ test.each([
   expect([code, out, err]).toEqual([
     2,
     '',
-    'error: --file takes the comments from the file: omit --chain, --tx, --token, --text and --preview\n',
+    'error: --file reads the comments from the file: omit --chain, --tx, --token, --text and --preview\n',
   ]);
 });
 

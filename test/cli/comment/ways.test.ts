@@ -31,7 +31,7 @@ async function signedFile(words: readonly string[]): Promise<string> {
 }
 
 const either = 'Post what is signed already, or sign with a key.';
-const fromFile = (way: string) => `${way} takes the comment from the file: omit --chain, --tx, --token and --text`;
+const fromFile = (way: string) => `${way} reads the comment from the file: omit --chain, --tx, --token and --text`;
 
 const refusals: readonly [words: string, message: string, hint?: string][] = [
   ['--signature 0x12 --signed f', '--signature and --signed contradict each other', either],
@@ -153,7 +153,7 @@ test('a Solana signature that is not in base58 is posted with a warning, any oth
     said.push([code, err]);
   }
   expect(said).toEqual([
-    [0, 'warning: the signature is not in base58, which is what the service takes\n'],
+    [0, 'warning: the signature is not in base58, which is what the service accepts\n'],
     [0, ''],
     [0, ''],
   ]);

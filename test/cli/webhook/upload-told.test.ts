@@ -18,7 +18,7 @@ test('an upload is told in lines: what it is, what was made, how far it is', asy
       `webhook ${uid} registered`,
       '1 of 2 chunks confirmed',
       '2 of 2 chunks confirmed',
-      `The secret is kept on this machine: sotra webhook secret ${uid} --out <file> writes it to a file.`,
+      `The secret is stored on this machine: sotra webhook secret ${uid} --out <file> writes it to a file.`,
       '',
     ],
   ]);

@@ -119,7 +119,7 @@ function findColumn(row: TableRow, file: TextFile, column: string | undefined): 
   throw usageError(
     index === undefined
       ? `${name}: no column of addresses in the first line: ${quotedColumns(row.cells)}`
-      : `${name}: the first line has ${found.length} addresses and no header: which column is meant?`,
+      : `${name}: the first line has ${found.length} addresses and no header: which column holds them?`,
     index === undefined ? whichColumn : 'Add a header and name the column with --column, or give one address a line.',
   );
 }
@@ -170,7 +170,7 @@ export function readAddress(raw: string, { allowBadChecksum }: AddressRules): Re
   const text = raw.trim();
   if (isEvmAddress(text)) {
     if (!allowBadChecksum && hasWrongChecksum(text))
-      return { reason: 'wrong EIP-55 checksum: a letter or digit is mistyped; --allow-bad-checksum takes it' };
+      return { reason: 'wrong EIP-55 checksum: a letter or digit is mistyped; --allow-bad-checksum accepts it' };
     return text.toLowerCase();
   }
   if (text.startsWith('ext:')) return readExternal(text);

@@ -378,7 +378,7 @@ const refused: readonly [what: string, content: string | Uint8Array, column: str
     'two addresses in a first line without a header',
     `${a},${b}\n`,
     undefined,
-    'list: the first line has 2 addresses and no header: which column is meant?',
+    'list: the first line has 2 addresses and no header: which column holds them?',
   ],
   ['a header with a broken quote', `"n,address\n1,${a}\n`, undefined, 'list: line 1: a quote is not closed'],
   ['UTF-16', Buffer.from(`\uFEFFaddress\n${a}\n`, 'utf16le'), undefined, 'list: UTF-16 text, must be UTF-8'],
