@@ -3,6 +3,7 @@ import { relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { brotliCompressSync, constants } from 'node:zlib';
 import { defineConfig, type Plugin, rolldown } from 'rolldown';
+import { buildLibrary } from './bin/library/build.ts';
 
 /** Writes what help says of the commands beside the program, taken from the commands it has just built. */
 const outlines: Plugin = {
@@ -52,6 +53,9 @@ const demo: Plugin = {
   },
 };
 
+/** Writes the library and its types beside the program. */
+const library: Plugin = { name: 'library', writeBundle: ({ dir = '' }) => buildLibrary(dir) };
+
 // One bundle split by command: everything but the database's native package travels inside dist/.
 export default defineConfig({
   input: {
@@ -59,11 +63,12 @@ export default defineConfig({
     program: 'src/program.ts',
     'jq-thread': 'src/output/jq-thread.ts',
     'inbox-thread': 'src/resources/webhook/receive/embedded/inbox-thread.ts',
+    sandbox: 'src/library/sandbox.ts',
   },
   platform: 'node',
   external: ['libsql'],
   resolve: { alias: { '@modelcontextprotocol/server/_shims': resolve('src/mcp/sdk-shims.ts') } },
-  plugins: [outlines, contents, jq, demo],
+  plugins: [outlines, contents, jq, demo, library],
   output: {
     dir: 'dist',
     format: 'cjs',

@@ -98,6 +98,11 @@ export function usageError(message: string, hint?: string): SotraError {
   return new SotraError('usage', message, { hint });
 }
 
+/** What was thrown, for code: hints are lines to type into a terminal. */
+export function withoutHint(thrown: unknown): unknown {
+  return thrown instanceof SotraError ? Object.assign(thrown, { hint: undefined }) : thrown;
+}
+
 /** The runner completes it with the name of the command. */
 export const seeHelp = 'See the command with --help.';
 

@@ -185,12 +185,13 @@ function jsonContent(schema: unknown): Json {
   return { 'application/json': { schema } };
 }
 
-interface Shared {
+/** Schemas as JSON Schema, those with a name as `$ref`. */
+export interface Shared {
   schemas: Json;
   schemaOf: (schema: z.ZodType) => Json;
 }
 
-function sharedSchemas(named: Readonly<Record<string, z.ZodType>>): Shared {
+export function sharedSchemas(named: Readonly<Record<string, z.ZodType>>): Shared {
   const registry = z.registry<{ id: string }>();
   for (const [id, schema] of Object.entries(named)) registry.add(schema, { id });
   const convert = (schema: z.ZodType): { schema: Json; parts: Json } => {

@@ -1,5 +1,6 @@
-import { usageError } from '../errors.ts';
+import { missingInputs, usageError } from '../errors.ts';
 import { isObject } from '../model/json.ts';
+import { nearest } from '../model/nearest.ts';
 import { type Endpoint, isPathSegment, type Param, segmentRule, type WireNames, wireName } from './endpoint.ts';
 import { describeKind, readItem } from './kind.ts';
 import { kindOf } from './kind-of.ts';
@@ -46,6 +47,35 @@ export function encodeRequest(endpoint: AnyEndpoint, input: Values, overrides: W
     path: search === '' ? path : `${path}?${search}`,
     ...(body === undefined ? {} : { body }),
   };
+}
+
+/**
+ * The checked input of a call from code. Errors: `usage` naming the field, its value and what is allowed; for an unknown field the known
+ * ones; for missing fields all of them.
+ */
+export function checkInput({ id, params }: Pick<Endpoint, 'id' | 'params'>, given: Values): Values {
+  const unknown = Object.keys(given).find((key) => !Object.hasOwn(params, key));
+  if (unknown !== undefined) throw unknownField(id, unknown, Object.keys(params));
+  const checked = Object.entries(params).map(([key, param]) => {
+    const value = given[key];
+    const { error } = param.schema.safeParse(value);
+    return { label: key, help: param.help, param, value, issue: error?.issues[0] };
+  });
+  const missing = checked.filter(({ value, issue }) => value === undefined && issue !== undefined);
+  if (missing.length > 0) throw missingInputs(missing);
+  for (const { label: name, param, value, issue } of checked) {
+    if (issue !== undefined) throw usageError(problemOf({ name, value }, param, issue));
+    const { sendRule } = param;
+    if (sendRule?.allows(value) === false)
+      throw usageError(problemOf({ name, value }, param, { code: 'custom', message: sendRule.why, path: [] }));
+  }
+  return given;
+}
+
+function unknownField(id: string, name: string, known: readonly string[]) {
+  const near = nearest(name, known);
+  const list = known.length === 0 ? 'it takes none' : `it takes ${known.join(', ')}`;
+  return usageError(`${id} has no input ${name}: ${near === undefined ? list : `did you mean ${near}? ${list}`}`);
 }
 
 function hasBody(endpoint: AnyEndpoint): boolean {

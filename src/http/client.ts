@@ -20,7 +20,8 @@ export interface Caller extends TimeLimits {
   hideKey: KeyHiding;
   wire: WireNames;
   transport: Transport;
-  userAgent: string;
+  /** `null`: the transport sends its own. */
+  userAgent: string | null;
   retries: number;
   /** The longest `Retry-After` that is obeyed. */
   maxWaitMs: number;
@@ -115,7 +116,7 @@ export function buildRequest(wire: WireRequest, caller: Pick<Caller, 'baseUrl' |
     url: new URL(wire.href ?? base + wire.path),
     headers: {
       accept: 'application/json',
-      'user-agent': caller.userAgent,
+      ...(caller.userAgent === null ? {} : { 'user-agent': caller.userAgent }),
       ...(caller.apiKey === null ? {} : { authorization: `Bearer ${caller.apiKey}` }),
       ...(wire.body === undefined ? {} : { 'content-type': 'application/json' }),
     },

@@ -19,6 +19,37 @@ export class NetworkFailure extends Error {
   }
 }
 
+const neverSent = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT'];
+
+function codeOf(error: unknown): string | undefined {
+  return (error as { code?: string } | null)?.code;
+}
+
+function isTrust(code: string | undefined): boolean {
+  return code !== undefined && /CERT|UNABLE_TO_(VERIFY|GET_ISSUER)|SELF_SIGNED/.test(code);
+}
+
+/** The message of OpenSSL is for developers; its reason alone is a sentence. */
+function isTls(error: unknown): boolean {
+  const { code, library, message } = error as { code?: string; library?: string; message?: string };
+  return (
+    library !== undefined || code === 'EPROTO' || /^ERR_SSL_/.test(code ?? '') || /SSL routines/.test(message ?? '')
+  );
+}
+
+/** What a library of sockets threw, by its code. */
+export function failureOf(error: unknown): NetworkFailure {
+  const first = error instanceof AggregateError ? error.errors[0] : error;
+  const code = codeOf(first);
+  const message = first instanceof Error ? first.message : undefined;
+  const tls = isTls(first) ? `the TLS handshake failed: ${(first as { reason?: string }).reason ?? code}` : undefined;
+  const text = tls ?? (message === undefined || message === '' ? (code ?? String(error)) : message);
+  const isPlain = tls !== undefined && /wrong version number|packet length too long/.test(text);
+  if (neverSent.includes(code ?? '')) return new NetworkFailure('refused', text, error);
+  if (isTrust(code)) return new NetworkFailure('untrusted', text, error);
+  return new NetworkFailure(isPlain ? 'plain' : 'broken', text, error);
+}
+
 export interface TimeLimits {
   /** Until something comes: the connection, the first byte, the next one. */
   timeoutMs: number;

@@ -222,8 +222,8 @@ function areTheSame(names: readonly string[], others: readonly string[]): boolea
   return names.length === others.length && names.every((name, index) => name === others[index]);
 }
 
-/** A service that ignores the page number sends the same items again, perhaps with other figures. */
-function nameOf(item: unknown): string {
+/** What tells an item from others: a service that ignores the page number sends the same items again, perhaps with other figures. */
+export function nameOf(item: unknown): string {
   const { itemId, id } = (item ?? {}) as Record<string, unknown>;
   return String(itemId ?? id ?? JSON.stringify(item));
 }

@@ -1,3 +1,4 @@
+import { hexOf } from '../model/address.ts';
 import type { HttpAnswer } from '../world.ts';
 
 const hidden = '***';
@@ -130,10 +131,6 @@ function codesOf(key: string): string[] {
     [...code].map((digit) => codeSpellings[digit] ?? digit).join(''),
   );
   return [...new Set(codes)].sort((a, b) => b.length - a.length);
-}
-
-function hexOf(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 const codeSpellings: Readonly<Record<string, string>> = { '/': '(?:\\\\?\\/|%2f)', '+': '(?:\\+|%2b|\\\\u002b)' };

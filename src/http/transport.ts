@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import type { buildConnector, Dispatcher } from 'undici';
 import { usageError } from '../errors.ts';
 import type { Limits, Timing, Transport } from '../world.ts';
-import { NetworkFailure } from './failures.ts';
+import { failureOf, NetworkFailure } from './failures.ts';
 
 interface TransportOptions {
   now: () => number;
@@ -231,34 +231,7 @@ async function* readUntil(body: AsyncIterable<Uint8Array>, deadline: Deadline): 
   }
 }
 
-const neverSent = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT'];
-
-function codeOf(error: unknown): string | undefined {
-  return (error as { code?: string } | null)?.code;
-}
-
-function isTrust(code: string | undefined): boolean {
-  return code !== undefined && /CERT|UNABLE_TO_(VERIFY|GET_ISSUER)|SELF_SIGNED/.test(code);
-}
-
-/** The message of OpenSSL is for developers; its reason alone is a sentence. */
-function isTls(error: unknown): boolean {
-  const { code, library, message } = error as { code?: string; library?: string; message?: string };
-  return (
-    library !== undefined || code === 'EPROTO' || /^ERR_SSL_/.test(code ?? '') || /SSL routines/.test(message ?? '')
-  );
-}
-
-function networkFailure(error: unknown, { expired }: Deadline): Error {
+function networkFailure(error: unknown, { expired }: Deadline): NetworkFailure {
   const late = expired();
-  if (late !== undefined) return new NetworkFailure(late, 'no answer in time', error);
-  const first = error instanceof AggregateError ? error.errors[0] : error;
-  const code = codeOf(first);
-  const message = first instanceof Error ? first.message : undefined;
-  const tls = isTls(first) ? `the TLS handshake failed: ${(first as { reason?: string }).reason ?? code}` : undefined;
-  const text = tls ?? (message === undefined || message === '' ? (code ?? String(error)) : message);
-  const isPlain = tls !== undefined && /wrong version number|packet length too long/.test(text);
-  if (neverSent.includes(code ?? '')) return new NetworkFailure('refused', text, error);
-  if (isTrust(code)) return new NetworkFailure('untrusted', text, error);
-  return new NetworkFailure(isPlain ? 'plain' : 'broken', text, error);
+  return late === undefined ? failureOf(error) : new NetworkFailure(late, 'no answer in time', error);
 }

@@ -35,15 +35,15 @@ async function evmSigner(key: Uint8Array): Promise<Signer> {
 
 /** ed25519 over the UTF-8 bytes of a text. */
 async function solanaSigner(seed: Uint8Array, encoding: Encoding): Promise<Signer> {
-  const { default: nacl } = await import('tweetnacl');
-  const pair = nacl.sign.keyPair.fromSeed(seed);
+  const { solanaKey } = await import('./solana-key.ts');
+  const { address, sign, forget } = solanaKey(seed);
   return {
-    address: encodeBase58(pair.publicKey),
+    address,
     sign: async (message) => {
-      const signature = nacl.sign.detached(new TextEncoder().encode(message), pair.secretKey);
+      const signature = sign(new TextEncoder().encode(message));
       return encoding === 'base58' ? encodeBase58(signature) : Buffer.from(signature).toString(encoding);
     },
-    forget: () => void pair.secretKey.fill(0),
+    forget,
   };
 }
 

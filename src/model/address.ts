@@ -47,3 +47,12 @@ export function decodeBase58(text: string): Uint8Array | undefined {
     return undefined;
   }
 }
+
+export function hexOf(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** The bytes of hex digits, with or without 0x before them. */
+export function bytesOfHex(text: string): Uint8Array {
+  return Uint8Array.from(text.replace(/^0x/, '').match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
+}

@@ -30,3 +30,10 @@ export function parseSize(text: string): number | undefined {
   const [, digits, unit = ''] = /^(\d{1,12})\s*([KMG]B)?$/i.exec(text) ?? [];
   return digits === undefined ? undefined : Number(digits) * (unitBytes[unit.toUpperCase()] ?? Number.NaN);
 }
+
+/** Unix seconds as `2026-11-20 23:46:00Z`; a number outside the calendar as it is. */
+export function timeText(unixSec: number): string {
+  if (Math.abs(unixSec) > 8.64e12) return String(unixSec);
+  const iso = new Date(Math.floor(unixSec) * 1000).toISOString();
+  return `${iso.slice(0, -5).replace('T', ' ')}Z`;
+}

@@ -1,3 +1,5 @@
+import { SotraError, usageError } from '../errors.ts';
+
 /** Whether a text is an http or https address. */
 export function isHttpAddress(text: string): boolean {
   try {
@@ -36,4 +38,28 @@ function bare(text: string): string {
   if (!URL.canParse(normal)) return normal;
   const { protocol, host, pathname, search } = new URL(normal);
   return `${protocol}//${host}${pathname.replace(/\/$/, '')}${search}`;
+}
+
+/**
+ * The base URL without a trailing slash. Errors: `usage` where it is not an http(s) URL or carries a user, query or fragment;
+ * `insecure-url` for plain http off this machine.
+ */
+export function checkBaseUrl(text: string): string {
+  if (!isHttpAddress(text)) throw usageError(`base URL ${text}: must be an address such as https://api.example.com`);
+  const url = new URL(text);
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '')
+    throw usageError(`base URL ${url.origin}${url.pathname}: must not carry a user, a query or a fragment`);
+  if (url.protocol === 'http:' && !isLoopback(url.hostname))
+    throw new SotraError('insecure-url', `base URL ${text}: plain http would send the API key in the clear`, {
+      hint: `Use https://${url.host}; http is allowed to this machine only (localhost, 127.0.0.1, [::1]).`,
+    });
+  return url.href.replace(/(?<!\/)\/+$/, '');
+}
+
+/** An API key as it is sent. Errors: `config` for what no header can hold. */
+export function checkKey(key: string): string {
+  if (/^[\x21-\x7e]+$/.test(key)) return key;
+  throw new SotraError('config', 'the API key holds spaces, line ends or characters outside ASCII', {
+    hint: 'Set it again without the surrounding text, e.g. SOTRA_API_KEY="$(cat key.txt)".',
+  });
 }

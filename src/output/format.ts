@@ -1,3 +1,4 @@
+import { timeText } from '../model/duration.ts';
 import type { Shown, Tone } from './view.ts';
 
 /** Shown for a missing value. */
@@ -55,9 +56,7 @@ export function counted(count: number, noun: string, plural = 's'): string {
 /** Unix seconds as `2026-11-20 23:46:00Z`; a number outside the calendar as it is. */
 export function formatTime(unixSec: Figure): string {
   if (unixSec === null || unixSec === undefined || Number.isNaN(unixSec)) return missing;
-  if (Math.abs(unixSec) > 8.64e12) return String(unixSec);
-  const iso = new Date(Math.floor(unixSec) * 1000).toISOString();
-  return `${iso.slice(0, -5).replace('T', ' ')}Z`;
+  return timeText(unixSec);
 }
 
 /** How long before now (both in Unix seconds), in the largest unit: `45s`, `3m`, `2h`, `5d`, `2y`; later than now `in 3m`. */

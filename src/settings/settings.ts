@@ -1,6 +1,6 @@
 import type { WireNames } from '../contract/endpoint.ts';
 import { SotraError, usageError } from '../errors.ts';
-import { isHttpAddress, isLoopback } from '../model/http-address.ts';
+import { checkBaseUrl, checkKey } from '../model/http-address.ts';
 import type { Env } from '../world.ts';
 
 export const layouts = ['five-line', 'blank-line'] as const;
@@ -165,13 +165,6 @@ function keyFor(baseUrl: string, context: StoredContext, env: Env): Key {
   return { ...none, apiKey: checkKey(context.apiKey ?? ''), keySource: 'context', keyStore: 'file' };
 }
 
-function checkKey(key: string): string {
-  if (/^[\x21-\x7e]+$/.test(key)) return key;
-  throw new SotraError('config', 'the API key holds spaces, line ends or characters outside ASCII', {
-    hint: 'Set it again without the surrounding text, e.g. SOTRA_API_KEY="$(cat key.txt)".',
-  });
-}
-
 function noService(name: string | undefined): SotraError {
   const why = name === undefined ? 'no service is configured' : `context ${name} has no base URL`;
   return new SotraError('no-service', why, {
@@ -179,20 +172,4 @@ function noService(name: string | undefined): SotraError {
       'Try the built-in sandbox with --sandbox, or name the service: ' +
       'SOTRA_BASE_URL=https://... and SOTRA_API_KEY=... (or sotra context set <name> --base-url https://...).',
   });
-}
-
-/**
- * The base URL without a trailing slash. Errors: `usage` where it is not an http(s) URL or carries a user, query or fragment;
- * `insecure-url` for plain http off this machine.
- */
-export function checkBaseUrl(text: string): string {
-  if (!isHttpAddress(text)) throw usageError(`base URL ${text}: must be an address such as https://api.example.com`);
-  const url = new URL(text);
-  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '')
-    throw usageError(`base URL ${url.origin}${url.pathname}: must not carry a user, a query or a fragment`);
-  if (url.protocol === 'http:' && !isLoopback(url.hostname))
-    throw new SotraError('insecure-url', `base URL ${text}: plain http would send the API key in the clear`, {
-      hint: `Use https://${url.host}; http is allowed to this machine only (localhost, 127.0.0.1, [::1]).`,
-    });
-  return url.href.replace(/(?<!\/)\/+$/, '');
 }

@@ -3,9 +3,9 @@ import { type Command, defineCommand, type Result } from '../cli/command.ts';
 import { type Context, createContext } from '../context.ts';
 import { local } from '../contract/endpoint.ts';
 import { SotraError, usageError } from '../errors.ts';
+import { checkBaseUrl } from '../model/http-address.ts';
 import { showPlan } from '../output/confirm.ts';
 import {
-  checkBaseUrl,
   contextNames,
   findContext,
   type KeyStore,

@@ -1,8 +1,8 @@
 import { usageError } from '../errors.ts';
+import { checkBaseUrl } from '../model/http-address.ts';
 import { column } from '../output/columns.ts';
 import type { View } from '../output/view.ts';
 import {
-  checkBaseUrl,
   findContext,
   type KeyStore,
   keyOriginOf,

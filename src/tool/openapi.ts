@@ -1,4 +1,3 @@
-import type { z } from 'zod';
 import { type Command, defineCommand, outlineOf } from '../cli/command.ts';
 import { endpointCommand } from '../cli/endpoint-command.ts';
 import { readInput } from '../cli/input.ts';
@@ -28,7 +27,7 @@ const openApiCommand: Command = defineCommand({
     );
     const document = openApiDocument(endpoints, {
       ...(await target(context)),
-      shared: await sharedSchemas(),
+      shared: (await import('../contract/shapes.ts')).namedShapes,
       samples: ({ id }) => sampled.get(id as AnyEndpoint['id']) ?? {},
     });
     return { kind: 'answer', answer: document };
@@ -45,25 +44,6 @@ async function target(context: Context) {
     url === undefined ? [] : [{ url, description: `preset ${preset}` }],
   );
   return { servers: [{ url: servedSandboxUrl, description: 'sotra sandbox start' }, ...stored], wire: {} };
-}
-
-/** Shapes of several resources, by the names of the interface document. */
-async function sharedSchemas(): Promise<Record<string, z.ZodType>> {
-  const profile = await import('../model/profile.ts');
-  const position = await import('../model/position.ts');
-  return {
-    Images: profile.imagesSchema,
-    Profile: profile.profileSchema,
-    ProfileMetadata: profile.profileMetadataSchema,
-    ProfileMetrics: profile.profileMetricsSchema,
-    Pnl: profile.pnlSchema,
-    Actor: position.actorSchema,
-    Comment: position.commentSchema,
-    Reply: position.replySchema,
-    Trade: position.tradeSchema,
-    PositionStats: position.positionStatsSchema,
-    PositionCard: position.cardSchema,
-  };
 }
 
 /** The inputs of an endpoint's examples; the first value of each is kept. */

@@ -38,6 +38,11 @@ const rules: readonly { room: string; may: string; types?: string; not?: string 
   { room: 'files', may: 'files/ model/ errors.ts world.ts' },
   { room: 'settings', may: 'settings/ files/ model/ errors.ts world.ts', types: 'contract/ context.ts' },
   { room: 'keys', may: 'keys/ cli/ contract/ files/ model/ output/ settings/ context.ts errors.ts' },
+  {
+    room: 'library',
+    may: 'library/ contract/ http/ model/ resources/ sandbox/ keys/solana-key.ts errors.ts',
+    types: 'world.ts',
+  },
   { room: 'cli', may: 'cli/ contract/ http/paginate.ts http/batch.ts model/ errors.ts', types: 'output/ context.ts' },
   {
     room: 'sandbox',
@@ -133,6 +138,8 @@ const places: Record<string, string> = {
   'src/http/body.ts on': 'hands the error on to the decoder, whose reader gets it',
   'src/http/transport.ts addEventListener': 'ends the request',
   'src/http/transport.ts setTimeout': 'ends the request',
+  'src/library/fetch-transport.ts addEventListener': 'ends the request or a wait',
+  'src/library/fetch-transport.ts setTimeout': 'ends the request or a wait',
   'src/keys/run-keys.ts finally': 'awaited',
   'src/keys/open-key.ts finally': 'awaited',
   'src/context.ts void': 'stops a spinner; that it cannot be loaded is told where it is shown',

@@ -26,6 +26,8 @@ test('the package holds the program, completions and texts, and nothing else', (
     /^bin\/(package\.json|sotra\.js)$/,
     /^dist\/[\w-]+\.(cjs|json)$/,
     /^dist\/(demo\.db|jq\.wasm)\.br$/,
+    /^dist\/library\/[\w-]+\.js$/,
+    /^dist\/types\/[\w/-]+\.d\.ts$/,
     /^completions\/(sotra\.(bash|fish|ps1)|_sotra)$/,
     /^(CHANGELOG\.md|LICENSE|README\.md|package\.json)$/,
   ];

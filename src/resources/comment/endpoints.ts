@@ -2,21 +2,12 @@ import { z } from 'zod';
 import { type AnswerOf, defineEndpoint, inBody, inPath, inQuery } from '../../contract/endpoint.ts';
 import { isUuid } from '../../model/address.ts';
 import { chainSchema } from '../../model/chain.ts';
+import { countCharacters, maxCommentCharacters } from '../../model/comment-text.ts';
 import { firstTenViewers, viewerAddressesSchema, walletSchema } from '../../model/identifier.ts';
 import { actorSchema, commentSchema, positionStatsSchema, tradeSchema } from '../../model/position.ts';
 
-/** Longest comment, in Unicode code points: what `maxLength` counts in the service's OpenAPI description. Section "Limits". */
-export const maxCommentCharacters = 9999;
-
 /** `trackExitUntil` is at most this far ahead. Section "Limits". */
 export const maxTrackingMs = 7 * 86_400_000;
-
-/** Characters of a comment as the interface counts them: Unicode code points. */
-export function countCharacters(text: string): number {
-  let count = 0;
-  for (const _ of text) count += 1;
-  return count;
-}
 
 const lengthRule = `must be 1 to ${maxCommentCharacters} characters`;
 

@@ -1,8 +1,8 @@
 import type { Context } from '../../context.ts';
+import { countCharacters, maxCommentCharacters } from '../../model/comment-text.ts';
 import { codeOf, showUnseen, unseenIn } from '../../output/safe-text.ts';
 import { breakText } from '../../output/text-width.ts';
 import type { Sink } from '../../world.ts';
-import { countCharacters, maxCommentCharacters } from './endpoints.ts';
 import { signedText, type TextFields, type TextForm } from './signing.ts';
 
 /** A text to be signed, with warnings about the comment in it. */

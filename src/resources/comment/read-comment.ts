@@ -5,10 +5,10 @@ import { bytesOf, decodeUtf8, readWhole } from '../../files/source.ts';
 import { openTextFile, readLines } from '../../files/text-file.ts';
 import { secretIn } from '../../keys/private-key.ts';
 import { type Chain, type ChainFamily, chainSchema, chains, familyOf } from '../../model/chain.ts';
+import { countCharacters, maxCommentCharacters } from '../../model/comment-text.ts';
 import { showUnseen } from '../../output/safe-text.ts';
-import { countCharacters, maxCommentCharacters } from './endpoints.ts';
 import { jsonOf, readSigned, type SignedComment, signedProblem } from './signed.ts';
-import { fieldProblem, isServiceName, type TextFields, type TextForm } from './signing.ts';
+import { commentProblem, fieldProblem, isServiceName, type TextFields, type TextForm } from './signing.ts';
 
 export interface CommentInput {
   chain?: Chain | undefined;
@@ -145,7 +145,7 @@ function readLine(text: string): ReadLine {
   if ('signature' in value && typeof value.signature === 'string') {
     const read = readSigned(value);
     if (!read.ok) return { problem: read.problem };
-    const problem = lineProblem(read.signed) ?? signedProblem(read.signed);
+    const problem = commentProblem(read.signed) ?? signedProblem(read.signed);
     return problem === undefined ? { fields: read.signed, signed: read.signed } : { problem };
   }
   const full = Object.fromEntries(
@@ -153,7 +153,7 @@ function readLine(text: string): ReadLine {
   );
   const checked = lineSchema.safeParse(full);
   if (!checked.success) return { problem: fieldMessage(String(checked.error.issues[0]?.path[0] ?? ''), full) };
-  const problem = lineProblem(checked.data);
+  const problem = commentProblem(checked.data);
   return problem === undefined ? { fields: checked.data } : { problem };
 }
 
@@ -161,16 +161,6 @@ function fieldMessage(field: string, value: Record<string, unknown>): string {
   if (value[field] === undefined) return `${field} is missing`;
   const rule = field === 'chain' ? `must be one of ${chains.join(', ')}` : 'must be text that is not empty';
   return `${field} ${JSON.stringify(value[field])}: ${rule}`;
-}
-
-function lineProblem(fields: TextFields): string | undefined {
-  const count = countCharacters(fields.commentText);
-  if (count > maxCommentCharacters)
-    return `commentText has ${count} characters, at most ${maxCommentCharacters} are allowed`;
-  const wrong = fieldProblem(fields);
-  if (wrong === undefined) return undefined;
-  const shown = wrong.field === 'commentText' ? '' : ` ${fields[wrong.field]}:`;
-  return `${wrong.field}${shown} ${wrong.problem}`;
 }
 
 /** One trade has one comment, so a second one in the same file is a mistake. */

@@ -18,9 +18,10 @@ import {
   readCommentFile,
   readForm,
 } from './read-comment.ts';
+import type { Verdict } from './signature-rules.ts';
 import { readSignedFile, type SignedComment, signComment } from './signed.ts';
 import { signedText } from './signing.ts';
-import { type Verdict, verifySignature } from './verify.ts';
+import { verifySignature } from './verify.ts';
 import { preview as previewView, sign as signView, verify as verifyView } from './view.ts';
 
 interface SignInput extends CommentInput, FormInput, KeyInput {

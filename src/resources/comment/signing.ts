@@ -1,5 +1,6 @@
 import { decodeBase58, isEvmAddress, isSolanaAddress } from '../../model/address.ts';
 import { type Chain, familyOf } from '../../model/chain.ts';
+import { countCharacters, maxCommentCharacters } from '../../model/comment-text.ts';
 import { unseenIn } from '../../output/safe-text.ts';
 
 /** What a signed text is made of. The transaction value and the comment go in byte for byte. */
@@ -67,6 +68,17 @@ export function fieldProblem(fields: TextFields): FieldProblem | undefined {
   if (token !== undefined) return { field: 'tokenAddress', problem: token };
   if (!/\p{Surrogate}/u.test(commentText)) return undefined;
   return { field: 'commentText', problem: 'holds half of a character (a lone surrogate), which has no bytes to sign' };
+}
+
+/** The same with the length of the comment, in one sentence that names the field and its value. */
+export function commentProblem(fields: TextFields): string | undefined {
+  const count = countCharacters(fields.commentText);
+  if (count > maxCommentCharacters)
+    return `commentText has ${count} characters, at most ${maxCommentCharacters} are allowed`;
+  const wrong = fieldProblem(fields);
+  if (wrong === undefined) return undefined;
+  const shown = wrong.field === 'commentText' ? '' : ` ${fields[wrong.field]}:`;
+  return `${wrong.field}${shown} ${wrong.problem}`;
 }
 
 const isEvmHash = (text: string) => /^0x[0-9a-fA-F]{64}$/.test(text);

@@ -5,10 +5,10 @@ import { usageError } from '../../errors.ts';
 import { chainSchema } from '../../model/chain.ts';
 import { parseDuration, parseTime } from '../../model/duration.ts';
 import { isHttpAddress } from '../../model/http-address.ts';
-import { walletSchema } from '../../model/identifier.ts';
 import { layouts } from '../../settings/settings.ts';
 import { latestMs } from '../db/clock.ts';
 import { faultForm, parseFault } from '../http/fault.ts';
+import { tradeParams } from '../trades/trade-now.ts';
 import { withSandboxFile } from './served.ts';
 
 const presetSchema = z.enum(['hyperliquid-fills', 'pumpfun', 'dune']).optional();
@@ -204,15 +204,7 @@ const trade = defineCommand({
   words: ['sandbox', 'trade'],
   summary: 'Make one trade happen now, with everything that follows: position, feed, webhooks',
   params: {
-    chain: local(chainSchema, 'where'),
-    trader: local(walletSchema, 'wallet that trades'),
-    token: local(z.string().min(1), 'contract address or mint; on hyperliquid the symbol', { takesAddress: 'token' }),
-    side: local(z.enum(['buy', 'sell']), 'buy or sell'),
-    amount: local(z.number().min(1e-60).max(1e60), 'tokens; on hyperliquid the full size, with leverage'),
-    usd: local(z.number().min(0).max(1e60), 'value in US dollars'),
-    direction: local(z.enum(['long', 'short']).optional(), 'hyperliquid: which position (default long)'),
-    leverage: local(z.number().min(1).optional(), 'hyperliquid: size divided by margin (default 1)'),
-    tx: local(z.string().min(1).optional(), 'transaction hash, or order id on hyperliquid (default: made up)'),
+    ...tradeParams,
     db,
   },
   examples: [

@@ -12,34 +12,17 @@ import { type Db, openDb } from '../db/store.ts';
 import { ensureWorld } from '../db/world.ts';
 import { countDeliveries, startDeliverer } from '../deliver/deliver.ts';
 import { type Random, randomFrom } from '../random.ts';
-import { storedToken } from '../social/lookup.ts';
-import { addLiveTrades, type LiveTrade, liveTrade } from '../trades/add-trades.ts';
+import { addLiveTrades, liveTrade } from '../trades/add-trades.ts';
 import { type PresetName, readTrades } from '../trades/read-trades.ts';
-import type { Trade } from '../trades/trade.ts';
+import type { LiveTrade, Trade } from '../trades/trade.ts';
+import { addTradeNow, checkLiveTrade } from '../trades/trade-now.ts';
 import { withSandboxFile } from './served.ts';
-import { type SimulationReport, simulated, type TradeReport, traded } from './view.ts';
+import { type SimulationReport, simulated, traded } from './view.ts';
 
 export async function tradeNow(input: LiveTrade & { db?: string | undefined }, context: Context): Promise<Result> {
-  if (input.chain !== 'hyperliquid' && (input.direction !== undefined || input.leverage !== undefined))
-    throw usageError(`--direction and --leverage are for hyperliquid, not for ${input.chain}`, 'Leave them out.');
+  checkLiveTrade(input, '--');
   return withSandbox(input.db, context, async (db) => {
-    const nowMs = sandboxNow(db, context.world.now());
-    const trade = liveTrade({ ...input, token: storedToken(db, input.chain, input.token) }, nowMs);
-    const { deliveries } = addLiveTrades(db, [trade], nowMs);
-    const { chain, trader, token, side, amount, usd } = trade;
-    const answer: Omit<TradeReport, 'waiting'> = {
-      chain,
-      trader,
-      token,
-      side,
-      amount,
-      usd,
-      timestamp: Math.floor(nowMs / 1000),
-      transactionHash: trade.tx ?? trade.orderId ?? '',
-      positionId:
-        db.get<{ id: string }>('SELECT position_id AS id FROM trade ORDER BY trade.id DESC LIMIT 1')?.id ?? '',
-      deliveries,
-    };
+    const answer = addTradeNow(db, input, sandboxNow(db, context.world.now()));
     return () => ({ kind: 'answer', answer: { ...answer, waiting: countDeliveries(db, 'waiting') }, view: traded });
   });
 }

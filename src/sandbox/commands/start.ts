@@ -6,19 +6,13 @@ import type { Context } from '../../context.ts';
 import { checkWireNames } from '../../contract/endpoint.ts';
 import { SotraError } from '../../errors.ts';
 import { readStateFile, replaceFile } from '../../files/durable-file.ts';
-import { parseTime } from '../../model/duration.ts';
 import { parseJson } from '../../model/json.ts';
 import { showPlan } from '../../output/confirm.ts';
 import { endpoints } from '../../resources/index.ts';
 import type { Layout } from '../../settings/settings.ts';
-import { freezeClock, setMeta } from '../db/clock.ts';
 import { openDb } from '../db/store.ts';
-import { ensureWorld, sandboxPartners } from '../db/world.ts';
-import { startDeliverer } from '../deliver/deliver.ts';
-import { answerer } from '../http/answer.ts';
+import { sandboxPartners } from '../db/world.ts';
 import { createControl, createRequestLog, isControl, logLine } from '../http/control.ts';
-import { parseFault } from '../http/fault.ts';
-import { listen } from '../http/listen.ts';
 import { type Ready, servedFolder } from './served.ts';
 
 interface StartInput {
@@ -61,21 +55,10 @@ async function serveSandbox(input: StartInput, context: Context): Promise<Result
   const { world, options } = context;
   if (input.wire !== undefined) checkWireNames(input.wire, endpoints, '--wire');
   const file = input.db ?? (await context.sandboxFile());
+  const { serve, setUpWorld } = await import('../serve.ts');
   const db = openDb(file);
-  const frozenMs = input.asOf === undefined ? undefined : parseTime(input.asOf);
-  if (frozenMs !== undefined) freezeClock(db, frozenMs);
-  ensureWorld(db, world.now(), input.empty ? 'empty' : 'demo');
-  if (input.eligibility !== undefined) setMeta(db, 'eligibility', input.eligibility);
-  if (input.serviceName !== undefined) setMeta(db, 'signing.serviceName', input.serviceName);
-  if (input.layout !== undefined) setMeta(db, 'signing.layout', input.layout);
-  const { allRoutes, routesUnder } = await import('../../resources/routes.ts');
-  // Now, as an update of the program replaces its files while this runs.
-  await allRoutes();
+  setUpWorld(db, input, world.now());
   const folder = await servedFolder(context);
-  // From here on requests wait for other processes' writes one by one.
-  db.setBusyTimeout(0);
-  const sleep = (ms: number) => world.sleep(ms, world.signal);
-  const answer = answerer({ db, routesUnder, now: world.now, wire: input.wire ?? {}, sleep });
   const log = createRequestLog(world.now);
   const controlToken = randomBytes(24).toString('base64url');
   const ready = {
@@ -86,23 +69,22 @@ async function serveSandbox(input: StartInput, context: Context): Promise<Result
   };
   const stop = new AbortController();
   const control = createControl({ token: controlToken, status: ready, log, stop: () => stop.abort() });
-  const server = await listen(
-    async (request, headers) => control(request, headers['x-control-token']?.toString()) ?? answer(request),
-    input.port ?? defaultPort,
-    {
-      ...(input.fault && { faulty: { faults: input.fault.flatMap((text) => parseFault(text) ?? []), sleep } }),
-      onAnswered: (request, ...answered) => {
-        if (isControl(request)) return;
-        const logged = log.note(request, ...answered);
-        if (options.verbose) context.note(logLine(logged));
-      },
+  const served = await serve({
+    db,
+    port: input.port ?? defaultPort,
+    wire: input.wire ?? {},
+    faults: input.fault ?? [],
+    world: { now: world.now, sleep: world.sleep, pid: world.pid, isAlive: world.system.isAlive, warn: context.warn },
+    control: (request, headers) => control(request, headers['x-control-token']?.toString()),
+    onAnswered: (request, ...answered) => {
+      if (isControl(request)) return;
+      const logged = log.note(request, ...answered);
+      if (options.verbose) context.note(logLine(logged));
     },
-  );
-  ready.url = server.url;
-  const { now, pid, system } = world;
-  const deliverer = startDeliverer({ db, now, sleep: world.sleep, pid, isAlive: system.isAlive, warn: context.warn });
+  });
+  ready.url = served.url;
   const readyText = `${JSON.stringify({ ...ready, controlToken } satisfies Ready, null, 2)}\n`;
-  const ownFile = join(folder, `${new URL(server.url).port}.json`);
+  const ownFile = join(folder, `${new URL(served.url).port}.json`);
   const readyFiles = [ownFile, ...(input.readyFile === undefined ? [] : [input.readyFile])];
   try {
     for (const each of readyFiles) replaceFile(each, readyText);
@@ -111,9 +93,7 @@ async function serveSandbox(input: StartInput, context: Context): Promise<Result
       await world.io.out.write(`${JSON.stringify({ ...ready, controlToken })}\n`);
     await Promise.race([aborted(stop.signal), aborted(world.signal)]);
   } finally {
-    await server.close();
-    await deliverer.stop();
-    db.close();
+    await served.close();
     // A later server may have written its own there.
     for (const each of readyFiles) if (textOf(each) === readyText) rmSync(each, { force: true });
   }

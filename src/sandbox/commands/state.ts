@@ -1,9 +1,8 @@
 import type { Result } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
-import { usageError } from '../../errors.ts';
 import { parseTime } from '../../model/duration.ts';
 import { confirm } from '../../output/confirm.ts';
-import { advanceClock, getMeta, latestMs, sandboxNow } from '../db/clock.ts';
+import { advanceTime, getMeta, sandboxNow } from '../db/clock.ts';
 import { type Db, OtherVersion, openDb } from '../db/store.ts';
 import { addedTo, ensureWorld, resetWorld, sandboxPartners } from '../db/world.ts';
 import { countDeliveries } from '../deliver/deliver.ts';
@@ -82,13 +81,7 @@ function openForReset(file: string, { options }: Context): Db {
 export function advanceSandbox(byMs: number, { world }: Context, file: string): Promise<Result> {
   return withDb(file, (db) => {
     ensureWorld(db, world.now(), 'demo');
-    const now = sandboxNow(db, world.now());
-    if (now + byMs > latestMs)
-      throw usageError(
-        `<duration>: ${byMs} ms after ${new Date(now).toISOString()} are after the year 9999`,
-        'sotra sandbox reset sets the clock right again.',
-      );
-    advanceClock(db, byMs);
+    advanceTime(db, byMs, world.now());
     return describe(db, world.now());
   });
 }

@@ -3,6 +3,7 @@ import { formatCount } from '../../output/format.ts';
 import type { View } from '../../output/view.ts';
 import type { LoggedRequest } from '../http/control.ts';
 import type { ImportReport } from '../trades/import-trades.ts';
+import type { MadeTrade } from '../trades/trade.ts';
 
 function record<Row>(view: Pick<View<Row, Row>, 'columns' | 'notes'>): View<Row, Row> {
   return { layout: 'record', rows: (row) => [row], ...view };
@@ -115,18 +116,7 @@ function formatLength(ms: number): string {
 }
 
 /** What `sandbox trade --json` shows. */
-export interface TradeReport {
-  chain: string;
-  trader: string;
-  token: string;
-  side: string;
-  amount: number;
-  usd: number;
-  /** Unix seconds. */
-  timestamp: number;
-  transactionHash: string;
-  positionId: string;
-  deliveries: number;
+export interface TradeReport extends MadeTrade {
   /** Deliveries of the sandbox that still wait, for a later try or a served sandbox. */
   waiting: number;
 }

@@ -1,3 +1,4 @@
+import { usageError } from '../../errors.ts';
 import type { Db } from './store.ts';
 
 /** The last moment that the sandbox's clock may show: the end of the year 9999. */
@@ -41,4 +42,15 @@ export function advanceClock(db: Db, byMs: number): void {
     if (frozen !== undefined) setMeta(db, 'clock.frozenMs', String(Number(frozen) + byMs));
     else setMeta(db, 'clock.offsetMs', String(Number(getMeta(db, 'clock.offsetMs') ?? 0) + byMs));
   });
+}
+
+/** The same for a user. Errors: `usage` for a time after the year 9999. */
+export function advanceTime(db: Db, byMs: number, realNowMs: number): void {
+  const now = sandboxNow(db, realNowMs);
+  if (now + byMs > latestMs)
+    throw usageError(
+      `<duration>: ${byMs} ms after ${new Date(now).toISOString()} are after the year 9999`,
+      'sotra sandbox reset sets the clock right again.',
+    );
+  advanceClock(db, byMs);
 }

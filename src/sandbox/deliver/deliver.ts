@@ -3,7 +3,8 @@ import { setMaxListeners } from 'node:events';
 import { Agent } from 'node:http';
 import { type Db, isLocked } from '../../files/database.ts';
 import { withoutPassword } from '../../model/quoted.ts';
-import { signatureHeader, signedHeader } from '../../model/webhook-signature.ts';
+import { signatureHeader } from '../../model/signature-header.ts';
+import { signedHeader } from '../../model/webhook-signature.ts';
 import { isTaken, postDelivery } from './post.ts';
 
 /** Between the five tries; section "Webhooks" of the sandbox's promises. */

@@ -3,11 +3,22 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { SotraError } from '../../errors.ts';
 import { type Fault, type FaultyAnswer, withFaults } from './fault.ts';
-import { type Answer, bodyTooLarge, type IncomingRequest, maxBodyBytes, Refusal, refused } from './service.ts';
+import {
+  type Answer,
+  answerOf,
+  bodyTooLarge,
+  type IncomingRequest,
+  ignoredHeader,
+  maxBodyBytes,
+  Refusal,
+  refused,
+} from './service.ts';
 
-interface ListenOptions {
+export interface ListenOptions {
   /** Faults to inject, and how to wait for those that delay. */
   faulty?: { faults: readonly Fault[]; sleep: (ms: number) => Promise<void> };
+  /** The origin of pages that may ask; default: none. */
+  cors?: string;
   /** Called with every request once it is answered; not with those that are no HTTP. */
   onAnswered?: (request: IncomingRequest, answer: Answer, ms: number) => void;
 }
@@ -27,8 +38,13 @@ const limits = { headMs: 10_000, requestMs: 30_000, checkMs: 1000, connections: 
 export async function listen(
   answer: (request: IncomingRequest, headers: IncomingMessage['headers']) => Promise<Answer>,
   port: number,
-  { faulty, onAnswered }: ListenOptions = {},
+  { faulty, cors, onAnswered }: ListenOptions = {},
 ): Promise<HttpServer> {
+  const toPage = async (request: IncomingRequest, { headers }: IncomingMessage): Promise<Answer> => {
+    const isPreflight = request.method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
+    const made = isPreflight ? answerOf(204, '') : await answer(request, headers);
+    return { ...made, headers: { ...made.headers, ...pageHeaders(cors ?? '') } };
+  };
   const injectFaults = faulty && withFaults(faulty.faults, faulty.sleep);
   const server = createServer(
     { headersTimeout: limits.headMs, requestTimeout: limits.requestMs, connectionsCheckingInterval: limits.checkMs },
@@ -36,7 +52,7 @@ export async function listen(
       const startedMs = performance.now();
       const request = requestOf(incoming);
       if (request instanceof Refusal) return send(refused(request), incoming, outgoing);
-      const whole = () => answer(request, incoming.headers);
+      const whole = cors === undefined ? () => answer(request, incoming.headers) : () => toPage(request, incoming);
       (injectFaults === undefined ? whole() : injectFaults(request, whole))
         .catch(refused)
         .then((made) => {
@@ -56,6 +72,17 @@ export async function listen(
         server.close(() => resolve());
         server.closeAllConnections();
       }),
+  };
+}
+
+/** What lets pages of an origin ask, and read what errors tell. */
+function pageHeaders(origin: string): Record<string, string> {
+  return {
+    'access-control-allow-origin': origin,
+    'access-control-allow-methods': 'GET, POST, PUT, DELETE',
+    'access-control-allow-headers': 'authorization, content-type',
+    'access-control-expose-headers': `x-request-id, retry-after, ${ignoredHeader}`,
+    vary: 'origin',
   };
 }
 

@@ -10,7 +10,7 @@ import { addWallet } from '../social/lookup.ts';
 import { markFiguresStale } from './figures.ts';
 import { type AddedTrade, heldOf, openLines } from './position-lines.ts';
 import { oneOf } from './queries.ts';
-import type { Trade } from './trade.ts';
+import type { LiveTrade, Trade } from './trade.ts';
 import { ownString } from './trade-text.ts';
 
 export interface AddCounts {
@@ -41,20 +41,6 @@ export function addLiveTrades(db: Db, trades: readonly Trade[], nowMs: number): 
     const { added } = addTrades(db, trades, nowMs);
     return { trades: added, deliveries: newest() - before };
   });
-}
-
-/** What a trade that happens now says of itself; the rest follows from the moment and the chain. */
-export interface LiveTrade {
-  chain: Chain;
-  trader: string;
-  token: string;
-  side: 'buy' | 'sell';
-  amount: number;
-  usd: number;
-  direction?: 'long' | 'short' | null | undefined;
-  leverage?: number | undefined;
-  /** Transaction hash, or the order id on hyperliquid; made up where absent. */
-  tx?: string | undefined;
 }
 
 /** A live trade as it is stored: its own row, at the sandbox's time. */

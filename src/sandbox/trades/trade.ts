@@ -28,3 +28,32 @@ export interface Trade {
   /** What tells this row from another row with the same other fields: the same row twice is one trade. */
   rowKey: string;
 }
+
+/** What a trade that happens now says of itself; the rest follows from the moment and the chain. */
+export interface LiveTrade {
+  chain: Chain;
+  trader: string;
+  token: string;
+  side: 'buy' | 'sell';
+  amount: number;
+  usd: number;
+  direction?: 'long' | 'short' | null | undefined;
+  leverage?: number | undefined;
+  /** Transaction hash, or the order id on hyperliquid; made up where absent. */
+  tx?: string | undefined;
+}
+
+/** A trade that happened, and how many deliveries it made. */
+export interface MadeTrade {
+  chain: string;
+  trader: string;
+  token: string;
+  side: string;
+  amount: number;
+  usd: number;
+  /** Unix seconds. */
+  timestamp: number;
+  transactionHash: string;
+  positionId: string;
+  deliveries: number;
+}

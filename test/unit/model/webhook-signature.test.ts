@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { matchingSecret, parseHeader, signBody, timestampMs } from '../../../src/model/webhook-signature.ts';
+import { parseHeader, timestampMs } from '../../../src/model/signature-header.ts';
+import { matchingSecret, signBody } from '../../../src/model/webhook-signature.ts';
 
 const good = { timestamp: '1565125718', signatures: ['abc'] };
 

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { Agent } from 'node:http';
 import type { Context } from '../../../context.ts';
 import { withoutPassword } from '../../../model/quoted.ts';
-import { signatureHeader } from '../../../model/webhook-signature.ts';
+import { signatureHeader } from '../../../model/signature-header.ts';
 import { isTaken, postDelivery } from '../../../sandbox/deliver/post.ts';
 import type { Claim, Delivery, Forward, Inbox, Target } from './inbox.ts';
 

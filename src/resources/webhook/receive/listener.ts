@@ -3,15 +3,16 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo, Socket } from 'node:net';
 import { messageOf, SotraError } from '../../../errors.ts';
 import {
-  exampleEventId,
   hasSignature,
+  readHeader,
   type SignatureHeader,
   signatureHeader,
-} from '../../../model/webhook-signature.ts';
+  untimelyReason,
+} from '../../../model/signature-header.ts';
+import { exampleEventId } from '../../../model/webhook-signature.ts';
 import { eventsOf } from './events.ts';
 import type { Inbox, StoredDelivery } from './inbox.ts';
 import { boundConnections, type Reception, shareTurns, sliced, startReception } from './reception.ts';
-import { readHeader, untimelyReason } from './verify.ts';
 
 interface ListenerOptions {
   inbox: Inbox;

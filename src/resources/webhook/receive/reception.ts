@@ -2,12 +2,8 @@ import type { Hmac } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
-import {
-  includesSignature,
-  type SignatureHeader,
-  signedPrefix,
-  startSigning,
-} from '../../../model/webhook-signature.ts';
+import { type SignatureHeader, signedPrefix } from '../../../model/signature-header.ts';
+import { includesSignature, startSigning } from '../../../model/webhook-signature.ts';
 
 /** Most bodies fit into one; chunks, which may be a byte each, are copied into it. */
 const blockBytes = 16 * 1024;

@@ -1,23 +1,16 @@
 import { tryParseJson } from '../../../model/json.ts';
 import {
   hasSignature,
-  includesSignature,
-  matchingSecret,
-  parseHeader,
+  noSignatureFits,
+  readHeader,
   type SignatureHeader,
-  sameText,
-  signBody,
+  type Tolerance,
   timestampMs,
-} from '../../../model/webhook-signature.ts';
-import { formatTime } from '../../../output/format.ts';
+  untimelyReason,
+} from '../../../model/signature-header.ts';
+import { includesSignature, matchingSecret, sameText, signBody } from '../../../model/webhook-signature.ts';
 import type { Verdict } from '../view.ts';
 import { eventsOf } from './events.ts';
-
-interface Tolerance {
-  nowMs: number;
-  /** `undefined`: any age. */
-  toleranceMs: number | undefined;
-}
 
 /** Whether a delivery is signed by one of the secrets and, with a tolerance, recent; where not, the most exact reason there is. */
 export function verifyDelivery(
@@ -33,22 +26,6 @@ export function verifyDelivery(
   if (matchingSecret(parsed, body, secrets) === -1) return refuse(reasonFor(parsed, body, secrets), timestamp);
   const untimely = untimelyReason(parsed, tolerance);
   return untimely === undefined ? { valid: true, eventIds, timestamp } : refuse(untimely, timestamp);
-}
-
-export function readHeader(header: string | undefined): SignatureHeader | string {
-  if (header === undefined) return 'unsigned: there is no daylight-signature header';
-  const parsed = parseHeader(header);
-  return 'malformed' in parsed ? `malformed header: ${parsed.malformed}` : parsed;
-}
-
-/** Why the time in a header is outside the tolerance; `undefined` where it is not. */
-export function untimelyReason({ timestamp }: SignatureHeader, { nowMs, toleranceMs }: Tolerance): string | undefined {
-  const atMs = timestampMs(timestamp);
-  if (toleranceMs === undefined || Math.abs(nowMs - atMs) <= toleranceMs) return undefined;
-  const age = Math.round(Math.abs(nowMs - atMs) / 1000);
-  const [word, where] = atMs < nowMs ? ['old', 'ago'] : ['new', 'ahead of this clock'];
-  const at = formatTime(Math.floor(atMs / 1000));
-  return `too ${word}: signed at ${at}, ${age} s ${where}; the tolerance is ${toleranceMs / 1000} s`;
 }
 
 // Bounds of the work for a body that anybody may have sent.
@@ -67,7 +44,7 @@ function reasonFor(parsed: SignatureHeader, body: Uint8Array, secrets: readonly 
   for (const [reason, spell] of spellings) if (fits(body, secrets.map(spell))) return reason;
   const encoding = encodingReason(parsed, body, secrets);
   if (encoding !== undefined) return encoding;
-  if (body.length > maxBodyBytes) return `${general}; the body is too large to look for what was changed`;
+  if (body.length > maxBodyBytes) return `${noSignatureFits}; the body is too large to look for what was changed`;
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(body);
   for (const [reason, candidate] of changes(text))
     if (candidate !== text && fits(Buffer.from(candidate), secrets)) return reason;
@@ -76,10 +53,9 @@ function reasonFor(parsed: SignatureHeader, body: Uint8Array, secrets: readonly 
   for (const form of serializations(json))
     for (const candidate of [form, `${form}\n`])
       if (candidate !== text && fits(Buffer.from(candidate), secrets)) return reserialized;
-  return general;
+  return noSignatureFits;
 }
 
-const general = 'wrong secret or body changed: no signature in the header fits this body under the given secrets';
 const reserialized = 're-serialized JSON: the body was parsed and written anew; verify the bytes as they came';
 
 const spellings: readonly [reason: string, spell: (secret: string) => Uint8Array | string][] = [

@@ -1,6 +1,6 @@
 import { recoverMessageAddress } from 'viem';
 import { expect, test } from 'vitest';
-import { recoverAddress } from '../../../../src/resources/comment/verify.ts';
+import { recoverAddress } from '../../../../src/resources/comment/signature-rules.ts';
 
 const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 /** The x of the curve's base point; its y is even. */

@@ -1,0 +1,165 @@
+import type { Endpoint, Param } from '../../src/contract/endpoint.ts';
+import { describeKind } from '../../src/contract/kind.ts';
+import { kindOf } from '../../src/contract/kind-of.ts';
+import { type Shared, sharedSchemas } from '../../src/contract/openapi.ts';
+import { namedShapes } from '../../src/contract/shapes.ts';
+import { endpoints, methodName } from '../../src/library/endpoints.ts';
+import { chains } from '../../src/model/chain.ts';
+
+interface JsonSchema {
+  type?: string | readonly string[];
+  $ref?: string;
+  anyOf?: readonly JsonSchema[];
+  enum?: readonly unknown[];
+  const?: unknown;
+  items?: JsonSchema;
+  properties?: Readonly<Record<string, JsonSchema>>;
+  required?: readonly string[];
+  additionalProperties?: JsonSchema | boolean;
+}
+
+/** The declarations of the client's methods, written from the endpoints: inputs, answers and shapes without zod. */
+export function methodDeclarations(): string {
+  const shared = sharedSchemas(namedShapes);
+  const shapes = Object.entries(shared.schemas).map(
+    ([name, schema]) => `export interface ${name} ${typeOf(schema as JsonSchema, { isInput: false })}`,
+  );
+  const types = endpoints.flatMap((endpoint) => typesOf(endpoint, shared));
+  const nouns = [...new Set(endpoints.map((endpoint) => methodName(endpoint)[0]))];
+  const members = nouns.map((noun) => {
+    const own = endpoints.filter((endpoint) => methodName(endpoint)[0] === noun).map(methodOf);
+    return `readonly ${noun}: {\n${[...own, ...(noun === 'comment' ? [textMethod] : [])].map(indented).join('\n')}\n};`;
+  });
+  return [
+    "import type { TextFields } from '../resources/comment/signing.js';",
+    callOptions,
+    `/** A client of the service. Every call that fails rejects with a SotraError. */\nexport interface Client {\n${members.map(indented).join('\n')}\n}`,
+    ...types,
+    ...shapes,
+    '',
+  ].join('\n\n');
+}
+
+/** In place of the module of the chains, which also holds their schema. */
+export function chainDeclarations(): string {
+  return `/** A chain of the service. */\nexport type Chain = ${chains.map((chain) => `'${chain}'`).join(' | ')};\n`;
+}
+
+const callOptions = `/** Beside the input of a call. */
+export interface CallOptions {
+  /** Ends the call, its waits and its further attempts: it rejects with \`interrupted\`. */
+  signal?: AbortSignal | undefined;
+}`;
+
+const textMethod = `/** The text that the author of a comment signs, in the layout of this client. */
+text: (fields: TextFields) => string;`;
+
+/** Where a command does more than its endpoint. */
+const ownSummaries: Readonly<Record<string, string>> = {
+  'comment.post': 'Post a signed comment on a swap; `sotra/signing` signs it',
+  'webhook.register': 'Register a webhook with its first addresses, at most 1,000',
+  'webhook.add-addresses': 'Add addresses to a webhook, at most 1,000 a call',
+};
+
+function methodOf(endpoint: Endpoint): string {
+  const { id, method, path, deprecated, paging } = endpoint;
+  const base = typeBase(endpoint);
+  const isOptional = Object.values(endpoint.params).every(({ schema }) => kindOf(schema).optional);
+  const input =
+    Object.keys(endpoint.params).length === 0 ? 'input?: {}' : `input${isOptional ? '?' : ''}: ${base}Input`;
+  const takes = `(${input}, options?: CallOptions)`;
+  const texts = [`${ownSummaries[id] ?? endpoint.summary}.`, `\`${method} ${path}\``];
+  const doc = docOf([...texts, ...(deprecated === undefined ? [] : [`@deprecated ${deprecated}`])]);
+  const [, verb] = methodName(endpoint);
+  if (paging === undefined) return `${doc}\n${verb}: ${takes} => Promise<${base}Answer>;`;
+  const all = `${docOf(['Each item of all pages, once, in the order of the service.'])}\nall: ${takes} => AsyncGenerator<${itemOf(endpoint)}, void, undefined>;`;
+  return `${doc}\n${verb}: {\n${indented(`${takes}: Promise<${base}Answer>;\n${all}`)}\n};`;
+}
+
+function itemOf(endpoint: Endpoint): string {
+  const answer = jsonOf(endpoint.answer);
+  const key = Object.entries(answer.properties ?? {}).find(([, field]) => field.type === 'array')?.[0];
+  return `${typeBase(endpoint)}Answer${key === undefined ? '' : `['${key}']`}[number]`;
+}
+
+function jsonOf(schema: Endpoint['answer']): JsonSchema {
+  return sharedSchemas({}).schemaOf(schema) as JsonSchema;
+}
+
+/** `LeaderboardList` for `leaderboard.list`. */
+function typeBase(endpoint: Endpoint): string {
+  return methodName(endpoint)
+    .map((word) => word.slice(0, 1).toUpperCase() + word.slice(1))
+    .join('');
+}
+
+function typesOf(endpoint: Endpoint, shared: Shared): string[] {
+  const base = typeBase(endpoint);
+  const answer = `export type ${base}Answer = ${typeOf(shared.schemaOf(endpoint.answer) as JsonSchema, { isInput: false })};`;
+  const fields = Object.entries(endpoint.params).map(([key, param]) => {
+    const { optional } = kindOf(param.schema);
+    const type = typeOf(shared.schemaOf(param.schema) as JsonSchema, { isInput: true });
+    return `${docOf(docOfParam(param))}\n${key}${optional ? '?' : ''}: ${type}${optional ? ' | undefined' : ''};`;
+  });
+  if (fields.length === 0) return [answer];
+  return [`export interface ${base}Input {\n${fields.map(indented).join('\n')}\n}`, answer];
+}
+
+function docOfParam({ help, serviceDefault, schema }: Param): string[] {
+  const kind = kindOf(schema);
+  const isBound = [kind.min, kind.max, kind.minLength, kind.maxLength, kind.maxItems].some(
+    (bound) => bound !== undefined,
+  );
+  // What is said of a command's own flags is not said here.
+  const text = help.replace(/; left out, .*$/, '');
+  const range = isBound ? `: ${describeKind(kind)}` : '';
+  const usual = serviceDefault === undefined ? '' : `; default: ${serviceDefault} (set by the service)`;
+  return [`${text.slice(0, 1).toUpperCase()}${text.slice(1)}${range}${usual}.`];
+}
+
+function docOf(lines: readonly string[]): string {
+  const [first = ''] = lines;
+  return lines.length === 1 ? `/** ${first} */` : `/**\n${lines.map((line) => ` * ${line}`).join('\n')}\n */`;
+}
+
+function typeOf(schema: JsonSchema, side: { isInput: boolean }): string {
+  const { $ref, anyOf, type, items } = schema;
+  if ($ref !== undefined) return $ref.split('/').at(-1) ?? 'unknown';
+  if (anyOf !== undefined) return anyOf.map((one) => typeOf(one, side)).join(' | ');
+  if (schema.enum !== undefined) return schema.enum.map(literal).join(' | ');
+  if (Object.hasOwn(schema, 'const')) return literal(schema.const);
+  if (Array.isArray(type)) return type.map((one) => typeOf({ ...schema, type: one }, side)).join(' | ');
+  if (type === 'array') return listOf(typeOf(items ?? {}, side), side);
+  if (type === 'object') return objectOf(schema, side);
+  if (type === 'integer') return 'number';
+  return typeof type === 'string' ? type : 'unknown';
+}
+
+function listOf(item: string, { isInput }: { isInput: boolean }): string {
+  const list = /^[\w[\]']+$/.test(item) ? `${item}[]` : `(${item})[]`;
+  return isInput ? `readonly ${list}` : list;
+}
+
+function literal(value: unknown): string {
+  return typeof value === 'string' ? `'${value}'` : JSON.stringify(value);
+}
+
+function objectOf(
+  { properties = {}, required = [], additionalProperties }: JsonSchema,
+  side: { isInput: boolean },
+): string {
+  const fields = Object.entries(properties).map(([key, field]) => {
+    const isRequired = required.includes(key);
+    return `${key}${isRequired ? '' : '?'}: ${typeOf(field, side)}${isRequired ? '' : ' | undefined'};`;
+  });
+  const rest = typeof additionalProperties === 'object' ? [restOf(additionalProperties, side)] : [];
+  return `{\n${[...fields, ...rest].map(indented).join('\n')}\n}`;
+}
+
+function restOf(schema: JsonSchema, side: { isInput: boolean }): string {
+  return `[field: string]: ${Object.keys(schema).length === 0 ? 'unknown' : typeOf(schema, side)};`;
+}
+
+function indented(text: string): string {
+  return text.replaceAll(/^(?=.)/gm, '  ');
+}

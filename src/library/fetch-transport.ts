@@ -1,0 +1,133 @@
+import { SotraError } from '../errors.ts';
+import type { Caller } from '../http/client.ts';
+import { failureOf, NetworkFailure } from '../http/failures.ts';
+import type { Limits, Transport } from '../world.ts';
+
+/** A function like the global `fetch`. */
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+/** A transport over `fetch`. `send` throws NetworkFailure; SotraError `redirect` where a browser keeps the target of a redirect to itself. */
+export function fetchTransport(fetch: Fetch): Transport {
+  return {
+    send: async ({ method, url, headers, body }, limits) => {
+      const deadline = startDeadline(limits);
+      const init = {
+        method,
+        headers,
+        redirect: 'manual',
+        signal: deadline.signal,
+        ...(body !== undefined && { body }),
+      };
+      try {
+        const answer = await fetch(url.href, init as RequestInit);
+        if (answer.type === 'opaqueredirect')
+          throw new SotraError('redirect', `${url.origin} redirects, and a browser does not say where to`);
+        return {
+          status: answer.status,
+          headers: Object.fromEntries(answer.headers),
+          body: readUntil(answer.body, deadline),
+        };
+      } catch (thrown) {
+        deadline.end();
+        throw thrown instanceof SotraError ? thrown : deadline.failure(thrown);
+      }
+    },
+    close: async () => undefined,
+  };
+}
+
+async function* readUntil(body: Response['body'], deadline: Deadline): AsyncIterable<Uint8Array> {
+  try {
+    // Not every browser iterates over a stream.
+    const reader = body?.getReader();
+    for (let part = await reader?.read(); part !== undefined && !part.done; part = await reader?.read()) {
+      deadline.renew();
+      yield part.value as Uint8Array;
+    }
+  } catch (thrown) {
+    throw deadline.failure(thrown);
+  } finally {
+    deadline.end();
+  }
+}
+
+interface Deadline {
+  signal: AbortSignal;
+  renew: () => void;
+  end: () => void;
+  failure: (thrown: unknown) => NetworkFailure;
+}
+
+/** One signal for both limits and the caller's own signal. */
+function startDeadline({ timeoutMs, totalMs, signal }: Limits): Deadline {
+  const stop = new AbortController();
+  let expired: 'timeout' | 'late' | undefined;
+  const end = (why: typeof expired) => () => {
+    expired ??= why;
+    stop.abort();
+  };
+  const interrupt = end(undefined);
+  const startSilence = () => setTimeout(end('timeout'), timeoutMs);
+  let silence = startSilence();
+  const total = setTimeout(end('late'), totalMs);
+  if (signal.aborted) interrupt();
+  else signal.addEventListener('abort', interrupt);
+  return {
+    signal: stop.signal,
+    renew: () => {
+      clearTimeout(silence);
+      silence = startSilence();
+    },
+    end: () => {
+      clearTimeout(silence);
+      clearTimeout(total);
+      signal.removeEventListener('abort', interrupt);
+    },
+    failure: (thrown) =>
+      expired === undefined
+        ? failureOf((thrown as Error | null)?.cause ?? thrown)
+        : new NetworkFailure(expired, 'no answer in time', thrown),
+  };
+}
+
+/** The whole body of an answer, which `fetch` has decoded already. Errors: `bad-answer` for more than `maxBytes`. */
+export const readBody: Caller['readBody'] = async (incoming, _, maxBytes) => {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of incoming) {
+    length += chunk.length;
+    if (length > maxBytes)
+      throw new SotraError('bad-answer', `the answer is larger than ${maxBytes} bytes (maxBodyBytes)`, {
+        outcome: 'unknown',
+      });
+    chunks.push(chunk);
+  }
+  const body = chunks.length === 1 && chunks[0] ? chunks[0] : joined(chunks, length);
+  return { text: new TextDecoder().decode(body), body };
+};
+
+function joined(chunks: readonly Uint8Array[], length: number): Uint8Array {
+  const whole = new Uint8Array(length);
+  let at = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    at += chunk.length;
+  }
+  return whole;
+}
+
+/** Resolves after so many milliseconds. Errors: `interrupted` at the signal. */
+export function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const interrupt = () => {
+      clearTimeout(timer);
+      reject(new SotraError('interrupted', 'interrupted', { cause: signal.reason }));
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', interrupt);
+      resolve();
+    }, ms);
+    if (signal.aborted) interrupt();
+    else signal.addEventListener('abort', interrupt, { once: true });
+  });
+}

@@ -1,0 +1,118 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { checkInput } from '../contract/request.ts';
+import { usageError, withoutHint } from '../errors.ts';
+import { parseDuration, parseTime } from '../model/duration.ts';
+import { advanceTime, sandboxNow } from '../sandbox/db/clock.ts';
+import { openDb } from '../sandbox/db/store.ts';
+import { sandboxPartners } from '../sandbox/db/world.ts';
+import { faultForm, parseFault } from '../sandbox/http/fault.ts';
+import { serve, setUpWorld } from '../sandbox/serve.ts';
+import type { LiveTrade, MadeTrade } from '../sandbox/trades/trade.ts';
+import { addTradeNow, checkLiveTrade, tradeParams } from '../sandbox/trades/trade-now.ts';
+
+export type { LiveTrade, MadeTrade };
+
+/** How a sandbox starts. */
+export interface SandboxOptions {
+  /** Port on 127.0.0.1; default 0, which takes a free one. */
+  port?: number | undefined;
+  /** What it begins with: the demo world (the default), or nothing. */
+  seed?: 'demo' | 'empty' | undefined;
+  /** A time at which the clock stands still, such as `2026-11-20T12:00:00Z`; default: the real time. */
+  asOf?: string | Date | undefined;
+  /** What goes wrong, as `sotra sandbox start --fault` takes it: `503:every=3:GET /v1/feed/**`. */
+  faults?: readonly string[] | undefined;
+  /** First word of the signed texts that it accepts; default `Sandbox`. */
+  serviceName?: string | undefined;
+  /** Layout of those texts; default `five-line`. */
+  layout?: 'five-line' | 'blank-line' | undefined;
+  /** The origin of pages that may call it from a browser, such as `http://localhost:5173`; default: none. */
+  cors?: string | undefined;
+}
+
+/** A sandbox that runs in this process; each is a world of its own, in memory. */
+export interface Sandbox {
+  /** The base URL. */
+  url: string;
+  /** The keys of its two partners. */
+  keys: [string, string];
+  /** Moves its clock forward, by milliseconds or a text such as `8d`; gives its new time. Errors: SotraError `usage`. */
+  advance: (by: number | string) => Date;
+  /** Makes a trade happen now, with everything that follows: position, feed, webhooks. Errors: SotraError `usage`. */
+  trade: (trade: LiveTrade) => MadeTrade;
+  /** Stops it; nothing of it remains. */
+  close: () => Promise<void>;
+}
+
+/** Starts a sandbox for tests. Errors: SotraError `usage` for a wrong option, `config` for a port that is taken. */
+export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  const { port = 0, seed = 'demo', asOf, faults = [], serviceName, layout, cors } = options;
+  check(options);
+  const db = openDb(':memory:');
+  try {
+    const atText = asOf instanceof Date ? asOf.toISOString() : asOf;
+    setUpWorld(db, { empty: seed === 'empty', asOf: atText, serviceName, layout }, Date.now());
+    // Only this process knows the database.
+    const world = { now: Date.now, sleep: pause, pid: 0, isAlive: () => true, warn: () => undefined };
+    const { url, close } = await serve({ db, port, wire: {}, faults, world, cors });
+    const closing = once(close);
+    return {
+      url,
+      keys: [sandboxPartners[0].key, sandboxPartners[1].key],
+      advance: (by) => {
+        const byMs = typeof by === 'number' ? by : parseDuration(by);
+        if (byMs === undefined || !(byMs >= 0))
+          throw usageError(`advance ${JSON.stringify(by)}: must be milliseconds, or a time such as 90s, 12h or 8d`);
+        advanceTime(db, byMs, Date.now());
+        return new Date(sandboxNow(db, Date.now()));
+      },
+      trade: (trade) => {
+        checkTrade(trade);
+        return addTradeNow(db, trade, sandboxNow(db, Date.now()));
+      },
+      close: closing,
+    };
+  } catch (thrown) {
+    db.close();
+    throw withoutHint(thrown);
+  }
+}
+
+function checkTrade(trade: LiveTrade): void {
+  try {
+    checkInput({ id: 'trade', params: tradeParams }, { ...trade });
+    checkLiveTrade(trade);
+  } catch (thrown) {
+    throw withoutHint(thrown);
+  }
+}
+
+const known = ['port', 'seed', 'asOf', 'faults', 'serviceName', 'layout', 'cors'];
+
+function check({ port = 0, seed = 'demo', asOf, faults = [], layout = 'five-line', ...rest }: SandboxOptions): void {
+  const refuse = (name: string, value: unknown, rule: string) =>
+    usageError(`${name} ${JSON.stringify(value)}: ${rule}`);
+  const unknown = Object.keys(rest).find((key) => !known.includes(key));
+  if (unknown !== undefined) throw usageError(`startSandbox has no option ${unknown}: it takes ${known.join(', ')}`);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535)
+    throw refuse('port', port, 'must be a whole number from 0 to 65535');
+  if (!['demo', 'empty'].includes(seed)) throw refuse('seed', seed, 'must be one of demo, empty');
+  if (!['five-line', 'blank-line'].includes(layout))
+    throw refuse('layout', layout, 'must be one of five-line, blank-line');
+  const isTime = asOf instanceof Date ? !Number.isNaN(asOf.getTime()) : parseTime(String(asOf)) !== undefined;
+  if (asOf !== undefined && !isTime) throw refuse('asOf', asOf, 'must be a time such as 2026-11-20T12:00:00Z');
+  const fault = faults.find((text) => parseFault(text) === undefined);
+  if (fault !== undefined) throw refuse('faults', fault, faultForm);
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal });
+}
+
+function once(act: () => Promise<void>): () => Promise<void> {
+  let done: Promise<void> | undefined;
+  return () => {
+    done ??= act();
+    return done;
+  };
+}

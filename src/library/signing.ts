@@ -1,0 +1,129 @@
+import { SotraError, usageError } from '../errors.ts';
+import { solanaKey } from '../keys/solana-key.ts';
+import { encodeBase58, hexOf } from '../model/address.ts';
+import { familyOf } from '../model/chain.ts';
+import {
+  bytesOfSignature,
+  personalDigest,
+  type Verdict,
+  verifyClaim,
+  verifyEd25519,
+  withRecoveryByte,
+} from '../resources/comment/signature-rules.ts';
+import {
+  commentProblem,
+  isServiceName,
+  signedText,
+  signedToken,
+  type TextFields,
+  type TextForm,
+} from '../resources/comment/signing.ts';
+
+export type { ErrorCode } from '../errors.ts';
+export { SotraError } from '../errors.ts';
+export type { TextFields, TextForm, Verdict };
+
+/** What is signed: the comment, and the words of the service. */
+export interface CommentToSign extends TextFields {
+  /** First word of the text; the service says which. */
+  serviceName: string;
+  /** Default `five-line`. */
+  layout?: TextForm['layout'] | undefined;
+}
+
+/** A comment with its signature, as `client.comment.post` takes it. */
+export interface SignedComment extends TextFields {
+  signature: string;
+  signerAddress: string;
+}
+
+/** An account of viem, or any other that signs messages by EIP-191. */
+export interface AccountSigner {
+  address: string;
+  signMessage: (message: { message: string }) => Promise<string>;
+}
+
+/** A seed of ed25519 (32 bytes, or the 64 of a keypair that begins with it), for solana. */
+export interface SeedSigner {
+  seed: Uint8Array;
+}
+
+/** A wallet or a module that keeps its key. */
+export interface BytesSigner {
+  address: string;
+  /**
+   * The signature over the bytes of the text, as bytes or text. For EVM chains that of EIP-191 (`personal_sign`): 65 bytes, or 64 of which the
+   * last byte is found here; what signs digests takes `digest`. For solana 64 bytes of ed25519.
+   */
+  sign: (bytes: Uint8Array, more: { digest: Uint8Array }) => Promise<Uint8Array | string> | Uint8Array | string;
+}
+
+/**
+ * The text that the author of a comment signs. Errors: SotraError `usage` for a field that does not fit its chain, naming the field and
+ * its value.
+ */
+export function buildCommentText({ serviceName, layout = 'five-line', ...fields }: CommentToSign): string {
+  if (typeof serviceName !== 'string' || !isServiceName(serviceName))
+    throw usageError(`serviceName ${JSON.stringify(serviceName)}: must be one line of visible characters`);
+  if (layout !== 'five-line' && layout !== 'blank-line')
+    throw usageError(`layout ${JSON.stringify(layout)}: must be one of five-line, blank-line`);
+  for (const field of ['chain', 'tokenAddress', 'transactionHash', 'commentText'] as const)
+    if (typeof fields[field] !== 'string' || fields[field] === '')
+      throw usageError(`${field} ${JSON.stringify(fields[field])}: must be text that is not empty`);
+  const problem = commentProblem(fields);
+  if (problem !== undefined) throw usageError(problem);
+  return signedText(fields, { serviceName, layout });
+}
+
+/**
+ * The comment, signed, and the signature checked by other code than made it. Errors: those of `buildCommentText`; SotraError
+ * `signing-key` where the signature is not good for the address; what the signer throws.
+ */
+export async function signComment({
+  signer,
+  ...comment
+}: CommentToSign & { signer: AccountSigner | SeedSigner | BytesSigner }): Promise<SignedComment> {
+  const message = buildCommentText(comment);
+  const { address, signature } = await signWith(signer, message, comment.chain);
+  const { chain, tokenAddress, transactionHash, commentText } = comment;
+  const verdict = verifyClaim({ chain, message, signature, signerAddress: address }, verifyEd25519);
+  if (!verdict.valid)
+    throw new SotraError('signing-key', `the signature just made does not verify (${verdict.reason}): it was not used`);
+  const token = signedToken(tokenAddress);
+  return { chain, tokenAddress: token, transactionHash, commentText, signature, signerAddress: address };
+}
+
+/** Whether a comment is signed by its `signerAddress`, strictly, and why not. Errors: those of `buildCommentText`. */
+export function verifyComment({ signature, signerAddress, ...comment }: CommentToSign & SignedComment): Verdict {
+  const message = buildCommentText(comment);
+  return verifyClaim({ chain: comment.chain, message, signature, signerAddress }, verifyEd25519);
+}
+
+type Signed = Pick<SignedComment, 'signature'> & { address: string };
+
+async function signWith(
+  signer: AccountSigner | SeedSigner | BytesSigner,
+  message: string,
+  chain: string,
+): Promise<Signed> {
+  const isSolana = familyOf(chain) === 'solana';
+  const bytes = new TextEncoder().encode(message);
+  if ('seed' in signer) {
+    if (!isSolana) throw usageError(`signer: a seed of ed25519 signs for solana, not for ${chain}`);
+    if (!(signer.seed instanceof Uint8Array) || ![32, 64].includes(signer.seed.length))
+      throw usageError('signer: seed must be 32 bytes, or the 64 of a keypair');
+    const key = solanaKey(signer.seed.subarray(0, 32));
+    const signature = encodeBase58(key.sign(bytes));
+    key.forget();
+    return { address: key.address, signature };
+  }
+  const { address } = signer;
+  if ('signMessage' in signer) {
+    if (isSolana) throw usageError('signer: signMessage signs by EIP-191; for solana give a seed or sign(bytes)');
+    return { address, signature: await signer.signMessage({ message }) };
+  }
+  const given = await signer.sign(bytes, { digest: isSolana ? bytes : personalDigest(bytes) });
+  if (isSolana) return { address, signature: encodeBase58(bytesOfSignature(given)) };
+  const signature = typeof given === 'string' ? given : `0x${hexOf(given)}`;
+  return { address, signature: withRecoveryByte(signature, { message, signerAddress: address, chain }) };
+}

@@ -1,0 +1,188 @@
+import {
+  noSignatureFits,
+  readHeader,
+  signatureHeader,
+  signedPrefix,
+  untimelyReason,
+} from '../model/signature-header.ts';
+
+/** What one event of a delivery surely has; the rest depends on its type. */
+export interface WebhookEvent {
+  eventId: string;
+  /** `new-feed-item`, `comment-created`, `copyswap`, or one to come. */
+  eventType: string;
+  [field: string]: unknown;
+}
+
+/** A delivery as it came. */
+export interface Delivery {
+  /** The value of the header `daylight-signature`. */
+  header: string | null | undefined;
+  /** The body as it came: parsed and written anew it has another signature. */
+  body: Uint8Array | ArrayBuffer | string;
+  /** The secret of the webhook, or several while one replaces another. */
+  secrets: string | readonly string[];
+  /** The greatest age of a delivery; default: any. */
+  toleranceMs?: number | undefined;
+}
+
+export type Verification =
+  /** `event` is the body, `events` what it holds. */
+  { valid: true; event: unknown; events: WebhookEvent[] } | { valid: false; reason: string };
+
+/**
+ * Whether a delivery is signed by one of the secrets and, with a tolerance, recent; compared in constant time. Errors: TypeError for a
+ * body that was parsed already, and without secrets.
+ */
+export async function verifyWebhook({ header, body, secrets, toleranceMs }: Delivery): Promise<Verification> {
+  const keys = listOf(secrets);
+  const bytes = bytesOf(body);
+  const refuse = (reason: string): Verification => ({ valid: false, reason });
+  const parsed = readHeader(header ?? undefined);
+  if (typeof parsed === 'string') return refuse(parsed);
+  const prefix = new TextEncoder().encode(signedPrefix(parsed.timestamp));
+  const signed = new Uint8Array(prefix.length + bytes.length);
+  signed.set(prefix);
+  signed.set(bytes, prefix.length);
+  const wanted = await Promise.all(keys.map((secret) => signatureOf(secret, signed)));
+  const pairs = parsed.signatures.flatMap((given) => wanted.map((each) => isSame(given, each)));
+  if (!pairs.includes(true)) return refuse(noSignatureFits);
+  const untimely = untimelyReason(parsed, { nowMs: Date.now(), toleranceMs });
+  if (untimely !== undefined) return refuse(untimely);
+  const event = objectOf(bytes);
+  if (event === undefined) return refuse('the body is signed, but is no JSON object');
+  return { valid: true, event, events: [event.events ?? event].flat() as WebhookEvent[] };
+}
+
+function listOf(secrets: Delivery['secrets']): string[] {
+  const list = [secrets].flat();
+  if (list.length > 0 && list.every((secret) => typeof secret === 'string' && secret !== '')) return list;
+  throw new TypeError('secrets: must be the secret of the webhook, or a list of secrets');
+}
+
+/** The object of a body; its sender is known, so that no bounds are needed. */
+function objectOf(bytes: Uint8Array): { events?: unknown } | undefined {
+  try {
+    const value = JSON.parse(new TextDecoder().decode(bytes));
+    return Object(value) === value ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function bytesOf(body: Delivery['body']): Uint8Array {
+  if (typeof body === 'string') return new TextEncoder().encode(body);
+  if (body instanceof ArrayBuffer) return new Uint8Array(body);
+  if (ArrayBuffer.isView(body)) return body;
+  throw new TypeError('body: must be the bytes or the text as received, before any JSON parser');
+}
+
+/** HMAC-SHA256 as base64url. */
+async function signatureOf(secret: string, signed: Uint8Array): Promise<string> {
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' };
+  const key = await crypto.subtle.importKey('raw', new TextEncoder().encode(secret), algorithm, false, ['sign']);
+  const digest = new Uint8Array(await crypto.subtle.sign('HMAC', key, signed));
+  return btoa(String.fromCharCode(...digest))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replace('=', '');
+}
+
+/** Looks at every character, so that the time says nothing of where they differ. */
+function isSame(given: string, wanted: string): boolean {
+  let difference = given.length ^ wanted.length;
+  for (let at = 0; at < wanted.length; at += 1) difference |= given.charCodeAt(at) ^ wanted.charCodeAt(at);
+  return difference === 0;
+}
+
+/** What a handler does with deliveries. */
+export interface HandlerOptions extends Pick<Delivery, 'secrets' | 'toleranceMs'> {
+  /** Called with what a delivery holds; where it throws, the answer is 500 and the service delivers again. */
+  onEvents: (events: WebhookEvent[]) => unknown;
+  /** The largest body that is read; default 8 MB. */
+  maxBodyBytes?: number | undefined;
+}
+
+/** A request of node:http, or of a server built on it. */
+export interface NodeRequest extends AsyncIterable<Uint8Array | string> {
+  method?: string | undefined;
+  headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** What a body parser left. */
+  body?: unknown;
+}
+
+/** An answer of node:http. */
+export interface NodeResponse {
+  writeHead: (status: number, headers: Record<string, string>) => unknown;
+  end: (text: string) => unknown;
+}
+
+export interface WebhookHandler {
+  /** For servers that speak `fetch`: Hono, workers, Bun, Deno. */
+  fetch: (request: Request) => Promise<Response>;
+  /** For node:http and Express-like servers, before any parser of JSON. */
+  node: (request: NodeRequest, response: NodeResponse) => Promise<void>;
+}
+
+/**
+ * Answers deliveries: 200 for what is verified, 401 with the reason for what is not, 405, 413, 500 where `onEvents` throws or the body was
+ * parsed before. Errors: TypeError without secrets.
+ */
+export function webhookHandler({
+  secrets,
+  toleranceMs,
+  onEvents,
+  maxBodyBytes = 8_388_608,
+}: HandlerOptions): WebhookHandler {
+  listOf(secrets);
+  const answer = async (method: string | undefined, header: string | null, body: unknown): Promise<Outcome> => {
+    if (method !== 'POST') return [405, 'only POST'];
+    try {
+      const bytes = await gather(body, maxBodyBytes);
+      if (bytes === undefined) return [413, 'too large'];
+      const result = await verifyWebhook({ header, body: bytes, secrets, toleranceMs });
+      if (!result.valid) return [401, result.reason];
+      return await Promise.resolve(result.events)
+        .then(onEvents)
+        .then(
+          (): Outcome => [200],
+          (): Outcome => [500, 'not processed'],
+        );
+    } catch (thrown) {
+      return [500, (thrown as Error).message];
+    }
+  };
+  const type = { 'content-type': 'application/json' };
+  return {
+    fetch: async ({ method, headers, body }) => {
+      const [status, error] = await answer(method, headers.get(signatureHeader), body);
+      return new Response(JSON.stringify({ error }), { status, headers: type });
+    },
+    node: async (request, response) => {
+      const header = [request.headers[signatureHeader]].flat().join(',');
+      const [status, error] = await answer(request.method, header === '' ? null : header, request.body ?? request);
+      response.writeHead(status, type);
+      response.end(JSON.stringify({ error }));
+    },
+  };
+}
+
+/** A status, and what is wrong. */
+type Outcome = [status: number, error?: string];
+
+/** The bytes of a stream, or of a body that was read whole; `undefined` for too many. */
+async function gather(body: unknown, max: number): Promise<Delivery['body'] | undefined> {
+  if (!isStream(body)) return (body ?? '') as Delivery['body'];
+  const chunks: (Uint8Array | string)[] = [];
+  let length = 0;
+  for await (const chunk of body) {
+    length += chunk.length;
+    if (length > max) return undefined;
+    chunks.push(chunk);
+  }
+  return new Blob(chunks).arrayBuffer();
+}
+
+function isStream(body: unknown): body is AsyncIterable<Uint8Array | string> {
+  return Symbol.asyncIterator in Object(body);
+}

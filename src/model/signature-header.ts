@@ -1,0 +1,84 @@
+import { timeText } from './duration.ts';
+
+/** The header that carries the signature; names are read regardless of case. Source: wire-facts 4.2. */
+export const signatureHeader = 'daylight-signature';
+
+/** Secrets are changed one at a time, and each signature is compared with every secret. */
+const maxSignatures = 16;
+const signatureForm = /^[\w-]{43}$/;
+
+/** A signature header, taken apart. */
+export interface SignatureHeader {
+  /** As written: it is part of what is signed. */
+  timestamp: string;
+  signatures: string[];
+}
+
+/** The parts of a `t=<timestamp>,v1=<signature>` header with one v1 or several, or why it is malformed. It may start with its name. */
+export function parseHeader(header: string): SignatureHeader | { malformed: string } {
+  const text = header.trim().replace(/^daylight-signature:\s*/i, '');
+  if (text === '') return { malformed: 'it is empty' };
+  const pairs = text.split(',').map((part) => {
+    const at = part.indexOf('=');
+    return at === -1
+      ? { key: part.trim(), value: undefined }
+      : { key: part.slice(0, at).trim(), value: part.slice(at + 1).trim() };
+  });
+  const invalid = pairs.find(({ value }) => value === undefined);
+  if (invalid) return { malformed: `${JSON.stringify(invalid.key.slice(0, 40))} is no <name>=<value>` };
+  const times = pairs.filter(({ key }) => key === 't').map(({ value = '' }) => value);
+  const signatures = pairs.filter(({ key }) => key === 'v1').map(({ value = '' }) => value);
+  const [timestamp] = times;
+  if (timestamp === undefined) return { malformed: 't=<timestamp> is missing' };
+  if (times.length > 1) return { malformed: 't= appears twice' };
+  if (!/^\d{1,16}$/.test(timestamp)) return { malformed: `t=${timestamp.slice(0, 40)} is not a time in whole seconds` };
+  if (signatures.length === 0) {
+    const others = pairs.filter(({ key }) => key !== 't').map(({ key }) => key);
+    if (others.length === 0) return { malformed: 'v1=<signature> is missing' };
+    return { malformed: `v1= is missing; it has only ${others.join(', ').slice(0, 80)}` };
+  }
+  if (signatures.length > maxSignatures) return { malformed: `it has more than ${maxSignatures} v1= signatures` };
+  return { timestamp, signatures };
+}
+
+/** Whether any of the signatures has the form of one. */
+export function hasSignature({ signatures }: SignatureHeader): boolean {
+  return signatures.some((each) => signatureForm.test(each));
+}
+
+/** What is signed before a body. */
+export function signedPrefix(timestamp: string): string {
+  return `${timestamp}.`;
+}
+
+/** The Unix milliseconds of a timestamp in seconds, or from 12 digits up in milliseconds. Assumed: the unit is not stated. */
+export function timestampMs(timestamp: string): number {
+  return timestamp.length >= 12 ? Number(timestamp) : Number(timestamp) * 1000;
+}
+
+export interface Tolerance {
+  nowMs: number;
+  /** `undefined`: any age. */
+  toleranceMs: number | undefined;
+}
+
+/** The parts of a signature header, or why a delivery with it is refused. */
+export function readHeader(header: string | undefined): SignatureHeader | string {
+  if (header === undefined) return 'unsigned: there is no daylight-signature header';
+  const parsed = parseHeader(header);
+  return 'malformed' in parsed ? `malformed header: ${parsed.malformed}` : parsed;
+}
+
+/** Why the time in a header is outside the tolerance; `undefined` where it is not. */
+export function untimelyReason({ timestamp }: SignatureHeader, { nowMs, toleranceMs }: Tolerance): string | undefined {
+  const atMs = timestampMs(timestamp);
+  if (toleranceMs === undefined || Math.abs(nowMs - atMs) <= toleranceMs) return undefined;
+  const age = Math.round(Math.abs(nowMs - atMs) / 1000);
+  const [word, where] = atMs < nowMs ? ['old', 'ago'] : ['new', 'ahead of this clock'];
+  const at = timeText(Math.floor(atMs / 1000));
+  return `too ${word}: signed at ${at}, ${age} s ${where}; the tolerance is ${toleranceMs / 1000} s`;
+}
+
+/** Why a delivery is refused whose signature is another. */
+export const noSignatureFits =
+  'wrong secret or body changed: no signature in the header fits this body under the given secrets';

@@ -1,0 +1,79 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { WireNames } from '../contract/endpoint.ts';
+import type { Db } from '../files/database.ts';
+import { parseTime } from '../model/duration.ts';
+import { allRoutes, routesUnder } from '../resources/routes.ts';
+import { freezeClock, setMeta } from './db/clock.ts';
+import { ensureWorld } from './db/world.ts';
+import { startDeliverer } from './deliver/deliver.ts';
+import { answerer } from './http/answer.ts';
+import { parseFault } from './http/fault.ts';
+import { type ListenOptions, listen } from './http/listen.ts';
+import type { Answer, IncomingRequest } from './http/service.ts';
+
+interface WorldOptions {
+  empty?: boolean | undefined;
+  /** A time at which the clock stands still. */
+  asOf?: string | undefined;
+  eligibility?: 'any' | 'public' | undefined;
+  serviceName?: string | undefined;
+  layout?: string | undefined;
+}
+
+/** Fills a new database, and keeps what a sandbox is started with. */
+export function setUpWorld(db: Db, options: WorldOptions, realNowMs: number): void {
+  const { empty, asOf, eligibility, serviceName, layout } = options;
+  const frozenMs = asOf === undefined ? undefined : parseTime(asOf);
+  if (frozenMs !== undefined) freezeClock(db, frozenMs);
+  ensureWorld(db, realNowMs, empty ? 'empty' : 'demo');
+  if (eligibility !== undefined) setMeta(db, 'eligibility', eligibility);
+  if (serviceName !== undefined) setMeta(db, 'signing.serviceName', serviceName);
+  if (layout !== undefined) setMeta(db, 'signing.layout', layout);
+}
+
+interface ServeOptions {
+  db: Db;
+  port: number;
+  wire: WireNames;
+  /** Each in the form of `--fault`. */
+  faults: readonly string[];
+  world: {
+    now: () => number;
+    sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+    pid: number;
+    isAlive: (pid: number) => boolean;
+    warn: (text: string) => void;
+  };
+  /** Answers a request in place of the service. */
+  control?: (request: IncomingRequest, headers: IncomingHttpHeaders) => Answer | undefined;
+  onAnswered?: ListenOptions['onAnswered'];
+  /** The origin of pages that may ask. */
+  cors?: string | undefined;
+}
+
+/** Serves a database on this machine, and delivers to its webhooks. `close` closes the database too. */
+export async function serve(options: ServeOptions): Promise<{ url: string; close: () => Promise<void> }> {
+  const { db, port, wire, faults, world, control, onAnswered, cors } = options;
+  // From here on requests wait for other processes' writes one by one.
+  db.setBusyTimeout(0);
+  const stop = new AbortController();
+  const sleep = (ms: number) => world.sleep(ms, stop.signal);
+  // Now, as an update of the program replaces its files while this runs.
+  await allRoutes();
+  const answer = answerer({ db, routesUnder, now: world.now, wire, sleep });
+  const server = await listen(async (request, headers) => control?.(request, headers) ?? answer(request), port, {
+    ...(faults.length > 0 && { faulty: { faults: faults.flatMap((text) => parseFault(text) ?? []), sleep } }),
+    ...(onAnswered && { onAnswered }),
+    ...(cors !== undefined && { cors }),
+  });
+  const deliverer = startDeliverer({ db, ...world });
+  return {
+    url: server.url,
+    close: async () => {
+      stop.abort();
+      await server.close();
+      await deliverer.stop();
+      db.close();
+    },
+  };
+}
