@@ -5,20 +5,12 @@ import * as follow from '../resources/follow/endpoints.ts';
 import * as leaderboard from '../resources/leaderboard/endpoints.ts';
 import * as position from '../resources/position/endpoints.ts';
 import * as profile from '../resources/profile/endpoints.ts';
-import * as token from '../resources/token/endpoints.ts';
 import * as webhook from '../resources/webhook/endpoints.ts';
 
 /** Every endpoint, without what the commands need beside it. */
-export const endpoints: readonly Endpoint[] = [
-  leaderboard,
-  profile,
-  follow,
-  feed,
-  token,
-  position,
-  comment,
-  webhook,
-].flatMap((module) => Object.values<unknown>(module).filter(isEndpoint));
+export const endpoints: readonly Endpoint[] = [leaderboard, profile, follow, feed, position, comment, webhook].flatMap(
+  (module) => Object.values<unknown>(module).filter(isEndpoint),
+);
 
 function isEndpoint(value: unknown): value is Endpoint {
   return typeof value === 'object' && value !== null && 'answer' in value;
