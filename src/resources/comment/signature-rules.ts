@@ -145,7 +145,7 @@ export function ed25519Problem(
   verifyEd25519: VerifyEd25519,
 ): string | undefined {
   if (signature.length !== 64) return `the signature has ${signature.length} bytes, not 64`;
-  const s = BigInt(`0x${hexOf(signature.slice(32).reverse())}`);
+  const s = BigInt(`0x${hexOf(Uint8Array.from(signature.subarray(32)).reverse())}`);
   if (s >= groupOrder) return 's is not below the order of the group (malleable)';
   if (isSmallOrder(publicKey) || isSmallOrder(signature.subarray(0, 32)))
     return 'the signer or R is a point of small order';
