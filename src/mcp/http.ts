@@ -1,6 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { ReadableStream as WebStream } from 'node:stream/web';
 import { messageOf, SotraError } from '../errors.ts';
 import { sameText } from '../model/webhook-signature.ts';
 
@@ -25,12 +27,12 @@ export async function serveHttp(answer: Answer, { port, token, warn }: HttpOptio
     const response = refusal ?? (await answer(requestOf(incoming, outgoing)));
     outgoing.writeHead(response.status, Object.fromEntries(response.headers));
     if (response.body === null) outgoing.end();
-    else for await (const chunk of response.body) outgoing.write(chunk);
-    outgoing.end();
+    // Ends what answers when the connection ends.
+    else await pipeline(Readable.fromWeb(response.body as WebStream), outgoing);
   };
   const server = createServer(limits, (incoming, outgoing) => {
     handle(incoming, outgoing).catch((thrown: unknown) => {
-      if (!outgoing.destroyed) warn(`a request could not be answered: ${messageOf(thrown)}`);
+      if (!outgoing.headersSent) warn(`a request could not be answered: ${messageOf(thrown)}`);
       outgoing.destroy();
     });
   });

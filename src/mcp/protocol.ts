@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import {
   type CallToolResult,
   CLIENT_CAPABILITIES_META_KEY,
@@ -7,6 +7,8 @@ import {
   createRequestStateCodec,
   type InputRequiredResult,
   inputRequired,
+  isInitializeRequest,
+  isLegacyRequest,
   type JSONRPCMessage,
   type McpHttpHandler,
   ProtocolError,
@@ -16,16 +18,18 @@ import {
   type ServerContext,
   serializeMessage,
   type Transport,
+  WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { usageError } from '../errors.ts';
+import { tryParseJson } from '../model/json.ts';
 import { nearest } from '../model/nearest.ts';
 import type { World } from '../world.ts';
 import type { CallOutcome } from './call.ts';
+import { definitionOf } from './definitions.ts';
 import { Question } from './question.ts';
 import { DefaultJsonSchemaValidator } from './sdk-shims.ts';
-import { sharedShapes } from './shared-shapes.ts';
-import { answerSchema, type Tool } from './tool.ts';
+import type { Tool } from './tool.ts';
 
 export interface ServerOptions {
   tools: readonly Tool[];
@@ -78,21 +82,6 @@ function serverMaker({ tools, version, call }: ServerOptions) {
       }
     });
     return server;
-  };
-}
-
-function definitionOf({ name, description, access, inputSchema, ...tool }: Tool) {
-  return {
-    name,
-    description,
-    inputSchema: sharedShapes(inputSchema) as { type: 'object' },
-    ...(access === 'read' && { outputSchema: answerSchema as { type: 'object' } }),
-    annotations: {
-      readOnlyHint: access === 'read',
-      destructiveHint: tool.isDestructive === true,
-      idempotentHint: tool.isIdempotent === true,
-      openWorldHint: tool.isLocal !== true,
-    },
   };
 }
 
@@ -218,7 +207,47 @@ function nextMessage(buffer: ReadBuffer, { warn }: ServerOptions): JSONRPCMessag
   }
 }
 
-/** Answers requests over HTTP. */
-export function httpHandler(options: ServerOptions): McpHttpHandler {
-  return createMcpHandler(serverMaker(options), { onerror: ({ message }) => options.warn(message) });
+/** Clients of the revisions before 2026 that may be connected at once; the one that was idle for longest makes room. */
+const maxSessions = 100;
+
+/** Answers requests over HTTP: of clients that open a session, which can be asked and can cancel, and of those that need none. */
+export function httpHandler(options: ServerOptions): Pick<McpHttpHandler, 'fetch' | 'close'> {
+  const makeServer = serverMaker(options);
+  const onerror = ({ message }: Error) => options.warn(message);
+  const handler = createMcpHandler(makeServer, { onerror });
+  const sessions = new Map<string, WebStandardStreamableHTTPServerTransport>();
+  const open = async (): Promise<WebStandardStreamableHTTPServerTransport> => {
+    const transport = new WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: randomUUID,
+      onsessioninitialized: (id) => void sessions.set(id, transport),
+    });
+    transport.onclose = () => void sessions.delete(transport.sessionId ?? '');
+    const [oldest] = sessions.values();
+    if (sessions.size >= maxSessions) await oldest?.close();
+    await makeServer().connect(transport);
+    return transport;
+  };
+  const sessionOf = async (request: Request) => {
+    const id = request.headers.get('mcp-session-id') ?? '';
+    const known = sessions.get(id);
+    if (known === undefined) return (await opensSession(request)) ? open() : undefined;
+    sessions.delete(id);
+    sessions.set(id, known);
+    return known;
+  };
+  return {
+    fetch: async (request) => {
+      const session = await sessionOf(request);
+      return session === undefined ? handler.fetch(request) : session.handleRequest(request);
+    },
+    close: async () => {
+      await Promise.all([...sessions.values()].map((session) => session.close()));
+      await handler.close();
+    },
+  };
+}
+
+async function opensSession(request: Request): Promise<boolean> {
+  if (request.method !== 'POST' || !(await isLegacyRequest(request))) return false;
+  return isInitializeRequest(tryParseJson(await request.clone().text()));
 }

@@ -2,27 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import type { Result } from '../cli/command.ts';
 import type { Context } from '../context.ts';
-import { SotraError, usageError } from '../errors.ts';
+import { usageError } from '../errors.ts';
 import { replaceFile } from '../files/durable-file.ts';
 import { column } from '../output/columns.ts';
 import type { View } from '../output/view.ts';
 import { createCaller } from './call.ts';
-import { clientEntries, describeEntries } from './clients.ts';
-import type { Preset, Tool } from './tool.ts';
+import { configOf, type McpInput } from './clients.ts';
+import type { Tool } from './tool.ts';
 import { chooseTools } from './tools.ts';
-
-export interface McpInput {
-  http?: number | undefined;
-  readyFile?: string | undefined;
-  config?: boolean | undefined;
-  preset?: Preset | undefined;
-  tools?: readonly string[] | undefined;
-  allowWrites?: boolean | undefined;
-  allowSigning?: boolean | undefined;
-  key?: string | undefined;
-  passwordFile?: string | undefined;
-  secretFile?: readonly string[] | undefined;
-}
 
 /** Serves until stdin ends, Ctrl-C or a signal; with `--dry-run` the tools that would be offered. */
 export async function runMcp(input: McpInput, context: Context): Promise<Result> {
@@ -56,40 +43,6 @@ function toolsOf(input: McpInput, { program }: Context): Tool[] {
     throw usageError('--ready-file would do nothing without --http', 'Omit it.');
   const signingKey = key === undefined ? undefined : { key, passwordFile };
   return chooseTools(program.outlines, { preset, names, allowWrites, signingKey, secretFiles: secretFile });
-}
-
-/** The entry for clients that starts a server as this command line would. */
-async function configOf(input: McpInput, context: Context): Promise<Result> {
-  const { preset, tools, allowWrites, allowSigning, key, passwordFile, secretFile = [] } = input;
-  const flags: [flag: string, value: string | boolean | undefined][] = [
-    ...(await serviceFlags(context)),
-    ['--preset', preset],
-    ['--tools', tools?.join(',')],
-    ['--allow-writes', allowWrites],
-    ['--allow-signing', allowSigning],
-    ['--key', key],
-    ['--password-file', passwordFile],
-    ...secretFile.map((file): [string, string] => ['--secret-file', file]),
-  ];
-  const typed = flags.filter(([, value]) => value !== undefined && value !== false);
-  const args = ['mcp', ...typed.flatMap(([flag, value]) => (value === true ? [flag] : [flag, String(value)]))];
-  const entries = clientEntries(args);
-  return context.options.format === 'json'
-    ? { kind: 'answer', answer: { entries } }
-    : { kind: 'text', text: describeEntries(entries) };
-}
-
-/** The service by flags: a client has neither this environment nor this folder. */
-async function serviceFlags(context: Context): Promise<[string, string | boolean][]> {
-  try {
-    const { kind, context: name, baseUrl, isElsewhere } = await context.service();
-    if (kind === 'sandbox') return [['--sandbox', true]];
-    return name === undefined || isElsewhere ? [['--base-url', baseUrl]] : [['--context', name]];
-  } catch (thrown) {
-    if (!(thrown instanceof SotraError) || thrown.code !== 'no-service') throw thrown;
-    context.note(`${thrown.message}: the entry names none. ${thrown.hint}`);
-    return [];
-  }
 }
 
 interface ToolRow {

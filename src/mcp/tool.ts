@@ -66,10 +66,3 @@ export interface ToolAnswer {
     notes?: readonly string[];
   };
 }
-
-/** What the answer of a tool that reads looks like. */
-export const answerSchema: JsonSchema = {
-  type: 'object',
-  properties: { columns: { type: 'array' }, rows: { type: 'array' }, complete: { type: 'boolean' } },
-  required: ['columns', 'rows', 'complete'],
-};

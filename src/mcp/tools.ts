@@ -1,9 +1,8 @@
 import type { Outline } from '../cli/outline.ts';
 import { usageError } from '../errors.ts';
 import { nearest } from '../model/nearest.ts';
-import { commandTools } from './command-tools.ts';
+import { commandTools, signingTools } from './command-tools.ts';
 import { ownTools } from './own-tools.ts';
-import { signingTools } from './signing-tools.ts';
 import type { Access, Preset, SigningKey, Tool } from './tool.ts';
 
 export interface ToolChoice {

@@ -1,10 +1,34 @@
 import type { JsonSchema } from '../cli/input-schema.ts';
+import type { Tool } from './tool.ts';
+
+/** A tool as clients are told of it. */
+export function definitionOf({ name, description, access, inputSchema, ...tool }: Tool) {
+  return {
+    name,
+    description,
+    inputSchema: sharedShapes(inputSchema) as { type: 'object' },
+    ...(access === 'read' && { outputSchema: answerSchema as { type: 'object' } }),
+    annotations: {
+      readOnlyHint: access === 'read',
+      destructiveHint: tool.isDestructive === true,
+      idempotentHint: tool.isIdempotent === true,
+      openWorldHint: tool.isLocal !== true,
+    },
+  };
+}
+
+/** What the answer of a tool that reads looks like. */
+const answerSchema: JsonSchema = {
+  type: 'object',
+  properties: { columns: { type: 'array' }, rows: { type: 'array' }, complete: { type: 'boolean' } },
+  required: ['columns', 'rows', 'complete'],
+};
 
 /** Shorter shapes cost less than a reference to them. */
 const minLength = 40;
 
 /** The same schema, in which the shapes of several inputs stand once, in `$defs`. Bounds of texts are left to the check of the input. */
-export function sharedShapes(schema: JsonSchema): JsonSchema {
+function sharedShapes(schema: JsonSchema): JsonSchema {
   const inputs = Object.entries(schema['properties'] as Record<string, JsonSchema>).map(([name, input]) => {
     const { description, minLength: _, ...shape } = input;
     return { name, shape, text: JSON.stringify(shape), more: description === undefined ? {} : { description } };
