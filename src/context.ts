@@ -218,8 +218,12 @@ async function findService(world: World, options: GlobalOptions): Promise<Servic
 
 async function openTransport(service: Service, context: Context): Promise<Transport> {
   if (service.kind === 'sandbox') return context.sandbox();
-  const { now, system, env } = context.world;
-  return (await import('./http/transport.ts')).createTransport({ now, node: system.node, env });
+  return httpTransport(context.world);
+}
+
+/** What sends requests to a service. */
+export async function httpTransport({ transport, now, system, env }: World): Promise<Transport> {
+  return transport ?? (await import('./http/transport.ts')).createTransport({ now, node: system.node, env });
 }
 
 function once<T>(make: () => Promise<T>): (() => Promise<T>) & { started: () => boolean } {

@@ -1,4 +1,4 @@
-import { type Random, randomFrom } from '../../src/sandbox/random.ts';
+import { type Random, randomFrom } from '../../src/sandbox/seeded.ts';
 import type { Trade } from '../../src/sandbox/trades/trade.ts';
 import type { Habit } from './habits.ts';
 import { transactionHash } from './ids.ts';

@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs';
-import { digestOf, uuidOf } from '../../src/sandbox/db/ids.ts';
 import { worldTables } from '../../src/sandbox/db/schema.ts';
 import { type Db, openDb } from '../../src/sandbox/db/store.ts';
 import { dropIndexes, sandboxPartners } from '../../src/sandbox/db/world.ts';
+import { digestOf, uuidOf } from '../../src/sandbox/seeded.ts';
 import { addWallet, findProfile } from '../../src/sandbox/social/lookup.ts';
 import { addTrades } from '../../src/sandbox/trades/add-trades.ts';
 import { demoWorld, type World } from './world.ts';

@@ -1,4 +1,4 @@
-import { randomFrom } from '../../src/sandbox/random.ts';
+import { randomFrom } from '../../src/sandbox/seeded.ts';
 import type { DemoToken } from './tokens.ts';
 
 /** Price of one token in USD at a time in Unix milliseconds. */

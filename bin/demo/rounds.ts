@@ -1,4 +1,4 @@
-import { type Random, randomFrom } from '../../src/sandbox/random.ts';
+import { type Random, randomFrom } from '../../src/sandbox/seeded.ts';
 import type { Habit } from './habits.ts';
 import type { PriceAt } from './prices.ts';
 import type { DemoToken } from './tokens.ts';

@@ -1,4 +1,4 @@
-import { type Random, randomFrom } from '../../src/sandbox/random.ts';
+import { type Random, randomFrom } from '../../src/sandbox/seeded.ts';
 import type { MadeTrade } from './made-trades.ts';
 import type { Member } from './people.ts';
 import { answers, type Line, lines } from './talk-lines.ts';

@@ -2,7 +2,7 @@ import { describeKind } from '../contract/kind.ts';
 import { exitMeanings } from '../errors.ts';
 import { globalFlags, takenFlags } from './globals.ts';
 import { inputSchemaOf, type JsonSchema } from './input-schema.ts';
-import type { ColumnOutline, Field, Outline } from './outline.ts';
+import type { Field, Outline } from './outline.ts';
 
 export type Line = readonly [label: string, says: string];
 
@@ -47,10 +47,9 @@ function programHelp(commands: readonly Outline[], width: number): string {
 }
 
 function nounSummary(noun: string, commands: readonly Outline[]): string {
-  const own = commands.filter((command) => command.words[0] === noun);
-  const only = own[0];
-  if (own.length === 1 && only?.words.length === 1) return only.summary;
-  return own.map((command) => command.words.slice(1).join(' ')).join(', ');
+  const own = commands.filter(({ words }) => words[0] === noun);
+  const alone = own.find(({ words }) => words.length === 1);
+  return alone?.summary ?? own.map(({ words }) => words.slice(1).join(' ')).join(', ');
 }
 
 function groupHelp(words: readonly string[], own: readonly Outline[], width: number): string {
@@ -84,7 +83,10 @@ function commandHelp(command: Outline, width: number): string {
       ['ENDPOINT', endpoint === undefined ? [] : [`${endpoint.method} ${endpoint.path}`]],
       ['ARGUMENTS', positional.map(fieldLine)],
       ['FLAGS', flags.map(fieldLine)],
-      ['COLUMNS', columns.map(columnLine)],
+      [
+        'COLUMNS',
+        columns.map(({ key, help, extra }): Line => [key, extra ? `${help} (only when named in --columns)` : help]),
+      ],
       ['EXIT CODES', codes.map((code): Line => [String(code), exitMeanings[code] ?? ''])],
       ['GLOBAL FLAGS', [['', `${taken.join(' ')} (see sotra --help)`]]],
       ['EXAMPLES', command.examples.flatMap(({ argv, says }) => [`# ${says}`, `sotra ${argv}`])],
@@ -93,15 +95,12 @@ function commandHelp(command: Outline, width: number): string {
   );
 }
 
-function columnLine({ key, help, extra }: ColumnOutline): Line {
-  return [key, extra ? `${help} (only when named in --columns)` : help];
-}
-
 function fieldLine(field: Field): Line {
   const { label, kind, positional, help } = field;
   const required = kind.optional || positional ? '' : ' (required)';
   const several = kind.list ? `; repeatable${field.whole ? '' : ', or comma-separated'}` : '';
-  const allowed = kind.type === 'text' || kind.type === 'boolean' ? textRule(kind) : `: ${describeKind(kind)}`;
+  const isPlain = ['text', 'boolean'].includes(kind.type) && !kind.nullable && kind.maxLength === undefined;
+  const allowed = isPlain ? '' : `: ${describeKind(kind)}`;
   const byDefault = field.serviceDefault === undefined ? '' : `; default: ${field.serviceDefault} (set by the service)`;
   const value = kind.type === 'boolean' || positional ? '' : ` <${valueName(kind)}>`;
   const short = field.short === undefined ? '' : `-${field.short}, `;
@@ -114,10 +113,6 @@ function valueName({ type, list }: Field['kind']): string {
   return list ? `${one},...` : one;
 }
 
-function textRule(kind: Field['kind']): string {
-  return kind.nullable || kind.maxLength !== undefined ? `: ${describeKind(kind)}` : '';
-}
-
 function globalLines(): Line[] {
   return [
     ...globalFlags.map(({ flag, value, help }): Line => [`--${flag}${value ? ` <${value}>` : ''}`, help]),
@@ -125,10 +120,8 @@ function globalLines(): Line[] {
   ];
 }
 
-const widest = 100;
-const widestLabel = 28;
-const narrow = 60;
-const narrowLabel = 12;
+const [widest, widestLabel] = [100, 28];
+const [narrow, narrowLabel] = [60, 12];
 
 /** Help as text, 100 columns wide at most. */
 export function formatParts(parts: readonly Part[], width: number): string {
@@ -201,35 +194,18 @@ export function commandTree(outlines: readonly Outline[]): CommandTree {
   return { schemaVersion: 1, commands: outlines.map(entryOf) };
 }
 
-/** One command as `commands --json` lists it. */
+/** As `commands --json` lists it. */
 export interface CommandEntry {
   command: string;
   summary: string;
   /** `null` for commands of the tool. */
   endpoint: { method: string; path: string; source: string; deprecated: string | null } | null;
-  inputs: InputEntry[];
+  inputs: ReturnType<typeof inputOf>[];
   /** JSON Schema of an object that holds the inputs by their keys. */
   inputSchema: JsonSchema;
   globalFlags: string[];
   exitCodes: number[];
   examples: { argv: string; says: string }[];
-}
-
-interface InputEntry {
-  /** Its name in `inputSchema`. */
-  key: string;
-  /** `--limit` or `<address>`. */
-  label: string;
-  help: string;
-  type: string;
-  list: boolean;
-  required: boolean;
-  nullable: boolean;
-  choices: readonly string[];
-  min: number | null;
-  max: number | null;
-  /** spec, public, assumed or local. */
-  source: string;
 }
 
 function entryOf(outline: Outline): CommandEntry {
@@ -238,22 +214,16 @@ function entryOf(outline: Outline): CommandEntry {
     command: words.join(' '),
     summary,
     endpoint: endpoint === undefined ? null : { ...endpoint, deprecated: endpoint.deprecated ?? null },
-    inputs: fields.map(({ key, label, kind, help, source }) => ({
-      key,
-      label,
-      help,
-      type: kind.type,
-      list: kind.list,
-      required: !kind.optional,
-      nullable: kind.nullable,
-      choices: kind.choices,
-      min: kind.min ?? null,
-      max: kind.max ?? null,
-      source,
-    })),
+    inputs: fields.map(inputOf),
     inputSchema: inputSchemaOf(fields),
     globalFlags: takenFlags(outline).map(({ flag }) => `--${flag}`),
     exitCodes: [0, 1, 2, ...exitCodes],
     examples: [...examples],
   };
+}
+
+/** `key` is its name in the input schema; `source` is spec, public, assumed or local. */
+function inputOf({ key, label, kind, help, source }: Field) {
+  const { type, list, nullable, choices, min = null, max = null } = kind;
+  return { key, label, help, type, list, required: !kind.optional, nullable, choices, min, max, source };
 }

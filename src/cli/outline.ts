@@ -43,7 +43,7 @@ export interface Field {
 /** What was typed, by field key: text, or true/false for yes/no flags. */
 export type TypedInput = Readonly<Record<string, string | readonly string[] | boolean | undefined>>;
 
-export interface ColumnOutline {
+interface ColumnOutline {
   key: string;
   help: string;
   /** Shown only when named in `--columns`. */

@@ -6,8 +6,7 @@ import { normalizeAddress, plainAddress } from '../model/address.ts';
 import type { ChainFamily } from '../model/chain.ts';
 import { mayAsk } from '../output/confirm.ts';
 import { readEnv } from '../settings/settings.ts';
-import { keyFolder, readStoredKey } from './key-store.ts';
-import { type Keystore, openKeystore, readKeystore } from './keystore.ts';
+import { type Keystore, keyFolder, openKeystore, readKeystore, readStoredKey } from './keystore.ts';
 import { type KeyContent, keyError, type PrivateKey, readKeyContent, safeWays } from './private-key.ts';
 import { type Encoding, makeSigner, type Signer } from './signer.ts';
 

@@ -13,12 +13,14 @@ import {
   keyFileOf,
   keyFolder,
   listKeys,
+  openKeystore,
+  readKeystore,
   readStoredKey,
   type StoredKey,
+  sealKey,
   storeKey,
   writeSecretFile,
-} from './key-store.ts';
-import { openKeystore, readKeystore, sealKey } from './keystore.ts';
+} from './keystore.ts';
 import { checkKeySource, checkStatedAddress, type KeyInput, newPassword, openKey } from './open-key.ts';
 import { checkEvmKey, type PrivateKey, publicKeyOf } from './private-key.ts';
 import { makeSigner } from './signer.ts';

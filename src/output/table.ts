@@ -6,7 +6,6 @@ import { safeText } from './safe-text.ts';
 import { cutText, displayWidth, wrapText } from './text-width.ts';
 import { type AnyColumn, type AnyView, blocksOf, knownColumns, type Shown } from './view.ts';
 
-/** `width` in terminal cells; `columns` are known names. */
 export interface HumanOptions {
   width: number;
   palette: Palette;
@@ -58,15 +57,9 @@ function renderPart(
   return renderTable(cutCells(pick(grid, chosen), widths, ellipsis), widths, palette, rule);
 }
 
-interface Measure {
-  natural: number;
-  header: number;
-  cut: boolean;
-  keep: number | undefined;
-  drop: number;
-}
+type Measure = ReturnType<typeof measure>[number];
 
-function measure(grid: Grid, columns: readonly AnyColumn[]): Measure[] {
+function measure(grid: Grid, columns: readonly AnyColumn[]) {
   return grid.heads.map(({ text, cut, keep }, index) => {
     const header = displayWidth(text);
     const widest = grid.lines.reduce((most, cells) => Math.max(most, displayWidth(cells[index]?.text ?? '')), header);
@@ -195,26 +188,15 @@ function renderTable(grid: Grid, widths: readonly number[], palette: Palette, ru
 }
 
 const noStyle = { head: [], border: [], 'padding-left': 0, 'padding-right': 0, compact: true };
-const places = ['top', 'bottom', 'left', 'right', 'mid'] as const;
-const noBorders = {
-  ...Object.fromEntries(
-    places.flatMap((place) => [
-      [place, ''],
-      [`${place}-mid`, ''],
-    ]),
-  ),
-  'top-left': '',
-  'top-right': '',
-  'bottom-left': '',
-  'bottom-right': '',
-  middle: ' '.repeat(gap),
-};
+const edges =
+  'top top-mid top-left top-right bottom bottom-mid bottom-left bottom-right left left-mid mid mid-mid right right-mid';
+const noBorders = { ...Object.fromEntries(edges.split(' ').map((edge) => [edge, ''])), middle: ' '.repeat(gap) };
 
-/** `long`: what becomes of long values of columns that may be cut. */
 interface CardOptions {
   width: number;
   palette: Palette;
   ellipsis: string;
+  /** Long values of columns that may be cut. */
   long: 'cut' | 'wrap';
 }
 

@@ -6,7 +6,7 @@ import { usageError } from '../errors.ts';
 import { identifierSchema } from '../model/identifier.ts';
 import { byName } from '../model/json.ts';
 import { nearest } from '../model/nearest.ts';
-import { column } from '../output/columns.ts';
+import { column, recordView } from '../output/columns.ts';
 import { showPlan } from '../output/confirm.ts';
 import type { View } from '../output/view.ts';
 
@@ -35,7 +35,7 @@ const listView: View<{ aliases: AliasEntry[] }, AliasEntry> = {
   empty: 'No alias is saved. Save one: sotra alias set @whale <identifier>.',
 };
 
-const oneView: View<AliasEntry, AliasEntry> = { layout: 'record', rows: (entry) => [entry], columns };
+const oneView = recordView<AliasEntry>(columns);
 
 const set = defineCommand({
   words: ['alias', 'set'],

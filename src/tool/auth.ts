@@ -4,6 +4,7 @@ import { type Context, createContext } from '../context.ts';
 import { local } from '../contract/endpoint.ts';
 import { SotraError, usageError } from '../errors.ts';
 import { checkBaseUrl } from '../model/http-address.ts';
+import { column, recordView } from '../output/columns.ts';
 import { showPlan } from '../output/confirm.ts';
 import {
   contextNames,
@@ -14,10 +15,10 @@ import {
   lastFour,
   originOf,
   readEnv,
+  type Service,
   type StoredContext,
   type StoredSettings,
 } from '../settings/settings.ts';
-import { type AuthStatus, authStatus, checkPath, statusView } from './auth-status.ts';
 import { checkName, chosenName } from './context.ts';
 
 const login = defineCommand({
@@ -273,3 +274,87 @@ async function dropFromKeychain(name: string, before: StoredContext, after: Stor
   await (await import('../settings/keychain.ts')).deleteKeychain({ context: name, baseUrl: before.keyOrigin });
   context.note(`The key ...${before.keySuffix ?? ''} for ${before.keyOrigin} is removed from the keychain.`);
 }
+
+interface AuthStatus {
+  context: string | null;
+  baseUrl: string | null;
+  keySource: Service['keySource'];
+  keySuffix: string | null;
+  store: KeyStore | null;
+  valid?: boolean;
+}
+
+const sources: Record<NonNullable<Service['keySource']>, string> = {
+  SOTRA_API_KEY: 'the variable SOTRA_API_KEY',
+  context: 'the context',
+  sandbox: 'the built-in sandbox',
+};
+
+const statusView = recordView<AuthStatus>([
+  column.text('context', 'Context', 'the context in use'),
+  column.text('baseUrl', 'Base URL', 'address of the service'),
+  column.text('keySuffix', 'Key', 'last four characters of the key', {
+    show: ({ keySuffix }) => `...${keySuffix ?? ''}`,
+  }),
+  column.text('keySource', 'From', 'SOTRA_API_KEY, context or sandbox', {
+    show: ({ keySource }) => (keySource === null ? '' : sources[keySource]),
+  }),
+  column.text('store', 'Kept in', 'file or keychain, for a stored key'),
+  column.flag('valid', 'Valid', 'whether the service accepts the key; with --check', {
+    show: ({ valid }) => (valid === undefined ? 'not checked' : valid ? 'yes' : 'no, the service refuses it'),
+  }),
+]);
+
+/** The key in use and where it comes from. Errors: `key-missing` with the same facts as details; those of a call with `check`. */
+async function authStatus({ check }: { check?: boolean | undefined }, context: Context): Promise<Result> {
+  const service = await serviceOf(context);
+  const status: AuthStatus = {
+    context: service?.context ?? null,
+    baseUrl: service?.baseUrl ?? null,
+    keySource: service?.keySource ?? null,
+    keySuffix: service?.apiKey ? lastFour(service.apiKey) : null,
+    store: service?.keyStore ?? null,
+  };
+  if (service === undefined || service.apiKey === null) throw keyMissing(status, service);
+  const notes = service.keyStore === 'file' ? [`The settings are in ${(await context.store()).path}.`] : [];
+  if (!check) return { kind: 'answer', answer: status, view: statusView, notes };
+  const valid = await isAccepted(context);
+  return { kind: 'answer', answer: { ...status, valid }, view: statusView, notes, exitCode: valid ? 0 : 4 };
+}
+
+/** The service in use; `undefined` where nothing names one. */
+export async function serviceOf(context: Context): Promise<Service | undefined> {
+  try {
+    return await context.service();
+  } catch (error) {
+    if (error instanceof SotraError && error.code === 'no-service') return undefined;
+    throw error;
+  }
+}
+
+function keyMissing(status: AuthStatus, service: Service | undefined): SotraError {
+  const login = `sotra auth login --context ${status.context ?? '<name>'}`;
+  if (service === undefined)
+    return new SotraError('key-missing', 'no service is configured, so there is no API key', {
+      hint: `Choose a service and store its key: ${login} --base-url https://...`,
+      details: status,
+    });
+  const bound = service.keyRefusedFor === undefined ? '' : `; the stored one was saved for ${service.keyRefusedFor}`;
+  return new SotraError('key-missing', `no API key for ${status.baseUrl}${bound}`, {
+    hint: `Store one with ${login}, or set SOTRA_API_KEY.`,
+    details: status,
+  });
+}
+
+async function isAccepted(context: Context): Promise<boolean> {
+  try {
+    await context.request({ method: 'GET', path: checkPath });
+    return true;
+  } catch (error) {
+    if (error instanceof SotraError && (error.code === 'key-refused' || error.code === 'forbidden')) return false;
+    throw error;
+  }
+}
+
+/** A cheap request that shows whether a key is accepted. */
+export const checkPath = '/v2/leaderboard?limit=1';

@@ -1,15 +1,12 @@
 import { existsSync, statSync } from 'node:fs';
-import { join } from 'node:path';
 import { type Command, defineCommand } from '../cli/command.ts';
-import type { Context } from '../context.ts';
-import { messageOf, SotraError } from '../errors.ts';
+import { type Context, httpTransport } from '../context.ts';
+import { messageOf, SotraError, toSotraError } from '../errors.ts';
 import { type NetworkFailure, versionHint } from '../http/failures.ts';
-import { column } from '../output/columns.ts';
-import type { View } from '../output/view.ts';
+import { column, recordView } from '../output/columns.ts';
 import { describeKey, readEnv, type Service } from '../settings/settings.ts';
-import { checkPath } from './auth-status.ts';
+import { checkPath } from './auth.ts';
 
-/** In this order: header and help of each column. */
 const names = {
   node: ['Node', 'version of Node'],
   settings: ['Settings', 'the settings file and its mode'],
@@ -23,12 +20,13 @@ const names = {
 } as const;
 type CheckName = keyof typeof names;
 
-interface Check {
-  check: CheckName;
+interface Finding {
   state: 'ok' | 'warning' | 'problem' | 'skipped';
   found: string;
   fix: string | null;
 }
+
+type Check = { check: CheckName } & Finding;
 
 interface Diagnosis {
   ok: boolean;
@@ -38,10 +36,10 @@ interface Diagnosis {
 const leads = { ok: 'ok', warning: 'WARNING', problem: 'PROBLEM', skipped: 'not checked' } as const;
 const tones = { ok: 'plain', warning: 'strong', problem: 'loss', skipped: 'muted' } as const;
 
-const view: View<Diagnosis, Diagnosis> = {
-  layout: 'record',
-  rows: (diagnosis) => [diagnosis],
-  columns: (Object.keys(names) as CheckName[]).map((name) => {
+const checkNames = Object.keys(names) as CheckName[];
+
+const view = recordView<Diagnosis>(
+  checkNames.map((name) => {
     const [header, help] = names[name];
     const checkIn = ({ checks }: Diagnosis) => checks.find(({ check }) => check === name) as Check;
     const text = (diagnosis: Diagnosis) => {
@@ -51,9 +49,9 @@ const view: View<Diagnosis, Diagnosis> = {
     const show = (diagnosis: Diagnosis) => ({ text: text(diagnosis), tone: tones[checkIn(diagnosis).state] });
     return column.text(name, header, help, text, { cut: 'end', show });
   }),
-};
+);
 
-const doctorCommand: Command = defineCommand({
+const doctor = defineCommand({
   words: ['doctor'],
   summary: 'Look at everything a command needs, and say what to do about what is wrong',
   description:
@@ -70,17 +68,13 @@ const doctorCommand: Command = defineCommand({
   run: async (_, context) => {
     if (context.options.preview) await context.request({ method: 'GET', path: checkPath });
     const checks = await examine(context);
-    const problem = checks.find(({ state }) => state === 'problem');
-    const answer: Diagnosis = { ok: problem === undefined, checks };
-    return { kind: 'answer', answer, view, exitCode: problem === undefined ? 0 : (exitCodes[problem.check] ?? 3) };
+    const first = checks.find(({ state }) => state === 'problem')?.check;
+    const exitCode = first === undefined ? 0 : first === 'key' ? 4 : first === 'reach' || first === 'tls' ? 9 : 3;
+    return { kind: 'answer', answer: { ok: first === undefined, checks } satisfies Diagnosis, view, exitCode };
   },
 });
 
-const exitCodes: Partial<Record<CheckName, number>> = { key: 4, reach: 9, tls: 9 };
-
-export const commands: readonly Command[] = [doctorCommand];
-
-type Finding = Omit<Check, 'check'>;
+export const commands: readonly Command[] = [doctor];
 
 const ok = (found: string): Finding => ({ state: 'ok', found, fix: null });
 const skipped = (found: string): Finding => ({ state: 'skipped', found, fix: null });
@@ -88,7 +82,7 @@ const warning = (found: string, fix: string): Finding => ({ state: 'warning', fo
 const problem = (found: string, fix: string): Finding => ({ state: 'problem', found, fix });
 
 async function examine(context: Context): Promise<Check[]> {
-  const service = await context.service().catch((error: unknown) => asError(error));
+  const service = await context.service().catch(toSotraError);
   const online =
     service instanceof SotraError || service.kind === 'sandbox' ? undefined : await askService(service, context);
   const findings: Record<CheckName, Finding> = {
@@ -102,7 +96,7 @@ async function examine(context: Context): Promise<Check[]> {
     terminal: checkTerminal(context),
     sandbox: await checkSandbox(context),
   };
-  return (Object.keys(names) as CheckName[]).map((check) => ({ check, ...findings[check] }));
+  return checkNames.map((check) => ({ check, ...findings[check] }));
 }
 
 function checkNode({ world }: Context): Finding {
@@ -122,8 +116,7 @@ async function checkSettings(context: Context): Promise<Finding> {
     const isOpen = context.world.system.platform !== 'win32' && (mode & 0o077) !== 0;
     return isOpen ? warning(`${found}: others on this machine may read it`, `chmod 600 ${store.path}`) : ok(found);
   } catch (error) {
-    const { message, hint } = asError(error);
-    return problem(message, hint ?? 'correct the file or move it away');
+    return problem(messageOf(error), hintOf(error) ?? 'correct the file or move it away');
   }
 }
 
@@ -160,31 +153,27 @@ function checkKeyOf(service: Service | SotraError, online: Online | undefined): 
 interface Online {
   status?: number;
   ms: number;
-  /** The service's clock, in Unix milliseconds. */
-  date?: number;
+  /** By the service's clock. */
+  dateMs?: number;
   failure?: { message: string; code: string };
 }
 
 const maxWaitMs = 10_000;
 
 async function askService({ baseUrl, apiKey }: Service, { world, options }: Context): Promise<Online> {
-  const transport =
-    world.transport ??
-    (await (
-      await import('../http/transport.ts')
-    ).createTransport({ now: world.now, node: world.system.node, env: world.env }));
+  const transport = await httpTransport(world);
   const timeoutMs = Math.min(options.timeoutMs, maxWaitMs);
   const headers = {
     accept: 'application/json',
     'user-agent': `sotra/${world.version}`,
     ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
   };
-  const started = world.now();
+  const [started, url] = [world.now(), new URL(baseUrl + checkPath)];
   try {
-    const request = { method: 'GET', url: new URL(baseUrl + checkPath), headers };
-    const answer = await transport.send(request, { timeoutMs, totalMs: timeoutMs, signal: world.signal });
-    const date = Date.parse(String(answer.headers['date']));
-    return { status: answer.status, ms: world.now() - started, ...(Number.isNaN(date) ? {} : { date }) };
+    const limits = { timeoutMs, totalMs: timeoutMs, signal: world.signal };
+    const answer = await transport.send({ method: 'GET', url, headers }, limits);
+    const dateMs = Date.parse(String(answer.headers['date']));
+    return { status: answer.status, ms: world.now() - started, ...(Number.isNaN(dateMs) ? {} : { dateMs }) };
   } catch (error) {
     const { message, cause, kind } = error as NetworkFailure;
     const code = String((cause as { code?: unknown } | undefined)?.code ?? '');
@@ -202,11 +191,8 @@ function checkReach(service: Service | SotraError, online: Online | undefined): 
     return problem(failure.message, 'check the address, the network and any proxy or firewall');
   const found = `HTTP ${status} in ${Math.round(ms)} ms`;
   if (status === undefined || status >= 500) return warning(found, 'the service has a problem: try again later');
-  if (status >= 300 && status < 400)
-    return problem(
-      `${found}: a redirect`,
-      'set the base URL to the address that it redirects to; keys are not sent there',
-    );
+  const newAddress = 'set the base URL to the address that it redirects to; keys are not sent there';
+  if (status >= 300 && status < 400) return problem(`${found}: a redirect`, newAddress);
   return status === 404 ? warning(found, 'check the path of the base URL: this may not be the service') : ok(found);
 }
 
@@ -225,9 +211,9 @@ function checkTls(service: Service | SotraError, online: Online | undefined, { w
 }
 
 function checkClock(online: Online | undefined, { world }: Context): Finding {
-  if (online?.date === undefined) return skipped('no time to compare with');
+  if (online?.dateMs === undefined) return skipped('no time to compare with');
   // The header has whole seconds, and was written while we waited.
-  const skewMs = world.now() - online.ms / 2 - online.date - 500;
+  const skewMs = world.now() - online.ms / 2 - online.dateMs - 500;
   const seconds = Math.round(Math.abs(skewMs) / 1000);
   if (seconds <= 60) return ok(`within ${Math.max(2, seconds)} s of the service's`);
   return warning(`${seconds} s ${skewMs > 0 ? 'ahead of' : 'behind'} the service's`, 'set the clock of this machine');
@@ -239,34 +225,25 @@ function checkTerminal({ world, options }: Context): Finding {
   const colors =
     options.noColor || out.colorLevel === 0 ? 'no colors' : `${['', 16, 256, '16 million'][out.colorLevel]} colors`;
   const found = `${out.width} columns, ${colors}`;
-  const locale = ['LC_ALL', 'LC_CTYPE', 'LANG']
-    .map((name) => readEnv(world.env, name))
-    .find((value) => value !== undefined);
-  const isUtf8 = world.system.platform === 'win32' || /utf-?8/i.test(locale ?? '');
-  return isUtf8
-    ? ok(found)
-    : warning(
-        `${found}; the locale ${locale ?? 'is not set and'} says no UTF-8`,
-        'if dashes or dots look wrong: --ascii',
-      );
+  const locale = readEnv(world.env, 'LC_ALL') ?? readEnv(world.env, 'LC_CTYPE') ?? readEnv(world.env, 'LANG');
+  if (world.system.platform === 'win32' || /utf-?8/i.test(locale ?? '')) return ok(found);
+  const more = `${found}; the locale ${locale ?? 'is not set and'} says no UTF-8`;
+  return warning(more, 'if dashes or dots look wrong: --ascii');
 }
 
 async function checkSandbox(context: Context): Promise<Finding> {
-  const file = join(await context.dataDirectory(), 'sandbox.db');
+  const file = await context.sandboxFile();
   if (!existsSync(file)) return ok('not created yet: the first --sandbox creates it');
   try {
-    const { openDb } = await import('../sandbox/db/store.ts');
-    const db = openDb(file);
+    const db = (await import('../sandbox/db/store.ts')).openDb(file);
     const trades = db.get<{ n: number }>('SELECT count(*) AS n FROM trade')?.n ?? 0;
     db.close();
     return ok(`${file}, ${trades} trades`);
   } catch (error) {
-    const { message, hint } = asError(error);
-    return problem(message, hint ?? 'sotra sandbox reset');
+    return problem(messageOf(error), hintOf(error) ?? 'sotra sandbox reset');
   }
 }
 
-function asError(error: unknown): SotraError {
-  if (error instanceof SotraError) return error;
-  return new SotraError('config', messageOf(error));
+function hintOf(error: unknown): string | undefined {
+  return error instanceof SotraError ? error.hint : undefined;
 }

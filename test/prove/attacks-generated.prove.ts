@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { randomFrom } from '../../src/sandbox/random.ts';
+import { randomFrom } from '../../src/sandbox/seeded.ts';
 import { tell, usedBy } from '../support/attack.ts';
 import { oddJson } from '../support/harm.ts';
 import { temporaryFolder } from '../support/harness.ts';

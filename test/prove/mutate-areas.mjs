@@ -60,7 +60,7 @@ export const areas = {
     tests: tests('unit/keys/private-key unit/keys/keystore unit/keys/private-key-arguments'),
   },
   keys: {
-    files: sources('keys/key-store keys/open-key'),
+    files: sources('keys/open-key'),
     tests: tests('cli/key/key-files cli/key/key-asked cli/comment/sign'),
   },
   addresses: {

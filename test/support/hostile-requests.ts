@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { endpoints } from '../../src/resources/index.ts';
-import { randomFrom } from '../../src/sandbox/random.ts';
+import { randomFrom } from '../../src/sandbox/seeded.ts';
 
 const odd = [
   '',

@@ -1,7 +1,7 @@
 import type { Result } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import { exitCodeOf, missingInputs, usageError } from '../../errors.ts';
-import { writeSecretFile } from '../../keys/key-store.ts';
+import { writeSecretFile } from '../../keys/keystore.ts';
 import { checkKeySource, type KeyInput, withSigner } from '../../keys/open-key.ts';
 import type { Encoding } from '../../keys/signer.ts';
 import { confirmReplace } from '../../output/confirm.ts';

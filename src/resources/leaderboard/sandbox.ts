@@ -5,7 +5,7 @@ import { findProfile, followedByViewers } from '../../sandbox/social/lookup.ts';
 import { hydrateProfiles } from '../../sandbox/social/profiles.ts';
 import { commenters, type Standing, standings } from '../../sandbox/social/standings.ts';
 import { windowFigures, windowMs } from '../../sandbox/trades/figures.ts';
-import { oneOf } from '../../sandbox/trades/queries.ts';
+import { oneOf } from '../../sandbox/trades/trade.ts';
 import type * as endpoints from './endpoints.ts';
 
 /** The period of the copytraded board; the service names its two ends and not its length (wire-facts 3.4): assumed. */

@@ -7,7 +7,7 @@ import { type CardOptions, cardsOf } from '../../sandbox/social/cards.ts';
 import { chainsOf, findProfile, storedToken, walletsOf } from '../../sandbox/social/lookup.ts';
 import { windowMs } from '../../sandbox/trades/figures.ts';
 import { openThresholdUsd } from '../../sandbox/trades/positions.ts';
-import { oneOf } from '../../sandbox/trades/queries.ts';
+import { oneOf } from '../../sandbox/trades/trade.ts';
 import type * as endpoints from './endpoints.ts';
 
 /** GET /v1/tokens/.../positions/{status}: without the cards' own transaction, only commented trades inside; empty for an unknown token. */

@@ -5,7 +5,7 @@ import { exampleEventId, signedHeader } from '../../model/webhook-signature.ts';
 import type { Db } from '../../sandbox/db/store.ts';
 import { eventOf, eventParts } from '../../sandbox/deliver/events.ts';
 import { type Handler, Refusal, type SandboxCall } from '../../sandbox/http/service.ts';
-import { type StoredTrade, tradeColumns } from '../../sandbox/trades/queries.ts';
+import { type StoredTrade, tradeColumns } from '../../sandbox/trades/trade.ts';
 import type * as endpoints from './endpoints.ts';
 
 export interface WebhookRow {

@@ -16,8 +16,8 @@ const db = local(
   z.string().min(1).optional(),
   'database file (default: that of the served sandbox at the base URL, or else the built-in one)',
 );
-const newDb = local(z.string().min(1).optional(), 'database file instead of the one --sandbox uses, or :memory:');
-const empty = local(z.boolean().optional(), 'a world without trades instead of the built-in one');
+const newDb = local(z.string().min(1).optional(), 'database file, or :memory: (default: the one --sandbox uses)');
+const empty = local(z.boolean().optional(), 'a world without trades (default: the built-in one)');
 const asOf = local(
   z
     .string()
@@ -37,7 +37,7 @@ const start = defineCommand({
     'State is kept in the same database as --sandbox unless --db says otherwise. Ctrl-C stops it, or sotra sandbox stop.\n' +
     '--verbose prints a line for each request: time, method, path, status, key, and names that the endpoint does not know.',
   params: {
-    port: local(z.int().min(0).max(65_535).optional(), 'port to listen on (default 4010); 0 takes a free one'),
+    port: local(z.int().min(0).max(65_535).optional(), 'port to listen on; 0 takes a free one (default: 4010)'),
     db: newDb,
     empty,
     asOf,
@@ -49,13 +49,13 @@ const start = defineCommand({
     ),
     eligibility: local(
       z.enum(['any', 'public']).optional(),
-      'who is on leaderboards: any trader, or the public thresholds',
+      'who is on leaderboards: any trader, or by the public thresholds',
     ),
     serviceName: local(
       z.string().min(1).optional(),
-      'first words of the signed text that it accepts (Sandbox at first)',
+      'first words of the signed text that it accepts (default: Sandbox)',
     ),
-    layout: local(z.enum(layouts).optional(), 'layout of the signed text that it accepts (five-line at first)'),
+    layout: local(z.enum(layouts).optional(), 'layout of the signed text that it accepts (default: five-line)'),
     fault: local(
       z.array(z.string().refine((text) => parseFault(text) !== undefined, faultForm)).optional(),
       "make requests fail: '<status|drop|delay=2s|truncate|garbage>:<every=3|p=0.1|first=2>:<METHOD path-glob>'",
@@ -76,12 +76,12 @@ const importFile = defineCommand({
   description:
     'Columns: time, trader, token, side, amount, usd, and where known chain, symbol, name, tx, orderId, direction, leverage, supply.\n' +
     'Bad rows are reported with their line, good ones are kept; the same row twice is one trade. All times move by one constant so\n' +
-    'that the newest trade is now. gzip is read as it is. Importing into a sandbox that does not exist yet makes one with these trades only.',
+    'that the newest trade is now. Files may be gzip. Importing into a sandbox that does not exist yet makes one with these trades only.',
   params: {
     file: local(z.string().min(1), 'file to read, or - for stdin', { positional: true }),
-    chain: local(chainSchema.optional(), 'chain of rows that name none'),
-    preset: local(presetSchema, 'a kind of file that imports as it is'),
-    map: local(z.array(z.string().regex(/^\w+=.+$/s)).optional(), 'which field a column is: value_in_usd=usd'),
+    chain: local(chainSchema.optional(), 'chain of rows that name no chain'),
+    preset: local(presetSchema, 'a known format, which needs no --map'),
+    map: local(z.array(z.string().regex(/^\w+=.+$/s)).optional(), 'which field a column holds: value_in_usd=usd'),
     rejects: local(z.string().min(1).optional(), 'write rejected rows here, one JSON object a line'),
     ownTime: local(z.boolean().optional(), "make this file's newest trade now, whatever was imported before"),
     db,
@@ -91,20 +91,20 @@ const importFile = defineCommand({
   ],
   uses: ['service', 'changes'],
   exitCodes: [3, 10],
-  view: async () => (await import('./view.ts')).importView,
+  view: async () => (await import('./import.ts')).importView,
   run: async (input, context) =>
     withSandboxFile(context, input.db, async (file) => (await import('./import.ts')).importFile(input, context, file)),
 });
 
 const reset = defineCommand({
   words: ['sandbox', 'reset'],
-  summary: 'Make a new world, dropping the old one',
+  summary: 'Replace the world by a new one',
   description: 'Asks on a terminal where something was imported, traded or posted since; elsewhere --yes is needed.',
   params: { empty, asOf, db },
   examples: [{ argv: 'sandbox reset', says: 'the built-in world, as on the first day' }],
   uses: ['service', 'changes'],
   exitCodes: [3],
-  view: async () => (await import('./view.ts')).statusView,
+  view: async () => (await import('./state.ts')).statusView,
   run: async (input, context) =>
     withSandboxFile(context, input.db, async (file) => (await import('./state.ts')).resetSandbox(input, context, file)),
 });
@@ -116,7 +116,7 @@ const status = defineCommand({
   examples: [{ argv: 'sandbox status --json', says: 'as JSON' }],
   uses: ['service'],
   exitCodes: [3],
-  view: async () => (await import('./view.ts')).statusView,
+  view: async () => (await import('./state.ts')).statusView,
   run: async (input, context) =>
     withSandboxFile(context, input.db, async (file) => (await import('./state.ts')).sandboxStatus(context, file)),
 });
@@ -135,7 +135,7 @@ const advance = defineCommand({
   examples: [{ argv: 'sandbox advance 8d', says: 'eight days later' }],
   uses: ['service', 'changes'],
   exitCodes: [3],
-  view: async () => (await import('./view.ts')).statusView,
+  view: async () => (await import('./state.ts')).statusView,
   run: async ({ duration, db }, context) => {
     const byMs = parseDuration(duration);
     if (byMs === undefined) throw usageError(`<duration> ${duration}: must be a time such as 12h or 8d`);
@@ -154,7 +154,7 @@ const log = defineCommand({
   summary: 'The latest requests of a served sandbox',
   description: `${whichSandbox}\nIt remembers the last 1,000. Keys are shown by partner and their last four characters.`,
   params: {
-    limit: local(z.int().min(1).max(1000).optional(), 'how many of the latest (default 50)'),
+    limit: local(z.int().min(1).max(1000).optional(), 'how many of the latest (default: 50)'),
     readyFile,
   },
   examples: [
@@ -163,7 +163,7 @@ const log = defineCommand({
   ],
   uses: ['service', 'answers'],
   exitCodes: [5, 9],
-  view: async () => (await import('./view.ts')).logView,
+  view: async () => (await import('./served.ts')).logView,
   run: async (input, context) => (await import('./served.ts')).showLog(input, context),
 });
 
@@ -178,7 +178,7 @@ const stop = defineCommand({
   ],
   uses: ['service', 'answers', 'changes'],
   exitCodes: [5, 9, 124],
-  view: async () => (await import('./view.ts')).stopView,
+  view: async () => (await import('./served.ts')).stopView,
   run: async (input, context) => (await import('./served.ts')).stopServed(input, context),
 });
 
@@ -215,13 +215,13 @@ const trade = defineCommand({
   ],
   uses: ['service', 'changes'],
   exitCodes: [3],
-  view: async () => (await import('./view.ts')).traded,
+  view: async () => (await import('./simulate.ts')).traded,
   run: async (input, context) => (await import('./simulate.ts')).tradeNow(input, context),
 });
 
 const simulate = defineCommand({
   words: ['sandbox', 'simulate'],
-  summary: 'Make trades happen for a while, and so feeds and webhooks',
+  summary: 'Make trades happen for a while, with their feed items and webhook events',
   description:
     'Without --replay the traders of the world go on trading what they trade. With it a file of trades happens again, its distances in\n' +
     'time kept and --speed times as fast. Webhooks are delivered by a served sandbox on the same database, or by this command.',
@@ -231,19 +231,19 @@ const simulate = defineCommand({
         .string()
         .refine((text) => readRate(text) !== undefined, 'must be a rate such as 20/s or 300/m, at most 5000/s')
         .optional(),
-      'trades a second, such as 20/s (default 1/s)',
+      'trades a second, such as 20/s (default: 1/s)',
     ),
-    for: local(durationSchema, 'how long (default 1m; a replay: to its end)'),
+    for: local(durationSchema, 'how long (default: 1m; a replay: to its end)'),
     replay: local(z.string().min(1).optional(), 'file of trades, as sandbox import takes it'),
     speed: local(
       z
         .string()
         .refine((text) => readSpeed(text) !== undefined, 'must be a factor such as 60x')
         .optional(),
-      'replay so many times as fast (default 1x)',
+      'replay so many times as fast (default: 1x)',
     ),
-    chain: local(chainSchema.optional(), 'chain of rows of the file that name none'),
-    preset: local(presetSchema, 'a kind of file that is read as it is'),
+    chain: local(chainSchema.optional(), 'chain of rows that name no chain'),
+    preset: local(presetSchema, 'a known format'),
     seed: local(z.string().min(1).optional(), 'the same seed makes the same trades in the same world'),
     db,
   },
@@ -253,7 +253,7 @@ const simulate = defineCommand({
   ],
   uses: ['service', 'changes'],
   exitCodes: [3, 130],
-  view: async () => (await import('./view.ts')).simulated,
+  view: async () => (await import('./simulate.ts')).simulated,
   run: async (input, context) =>
     (await import('./simulate.ts')).simulate(
       {
@@ -271,12 +271,12 @@ const trigger = defineCommand({
   summary: 'Make a real, signed event out of a position of the sandbox and send it',
   description:
     'With --to it is sent there once, signed with the secret of --secret-file or of the sandbox webhook with that destination; --timeout is\n' +
-    'what the answer may take. Without, the sandbox delivers it to its webhooks, as it delivers any event. Exit 9 where it was not taken.',
+    'what the answer may take. Without, the sandbox delivers it to its webhooks, as it delivers any event. Exit 9 where it was not accepted.',
   params: {
     type: local(z.enum(['new-feed-item', 'comment-created', 'copyswap']), 'kind of event', { positional: true }),
     to: local(z.string().refine(isHttpAddress, 'must be an http or https address').optional(), 'send it here'),
     secretFile: local(z.string().min(1).optional(), 'sign with this secret'),
-    uid: local(z.string().min(1).optional(), 'have only this webhook of the sandbox take it'),
+    uid: local(z.string().min(1).optional(), 'send it to this webhook of the sandbox only'),
     position: local(z.string().min(1).optional(), 'the position it is about (default: the newest that fits)'),
     db,
   },
@@ -289,12 +289,11 @@ const trigger = defineCommand({
   ],
   uses: ['service', 'events'],
   exitCodes: [3, 5, 9],
-  view: async () => (await import('./view.ts')).triggered,
+  view: async () => (await import('../../resources/webhook/receive/run-trigger.ts')).triggered,
   run: async (input, context) =>
     (await import('../../resources/webhook/receive/run-trigger.ts')).triggerEvent(input, context),
 });
 
-/** The commands about the sandbox, and `webhook trigger`, which needs one. */
 export const commands: readonly Command[] = [
   start,
   log,

@@ -5,14 +5,14 @@ import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
 import { openRejects, openTwice } from '../../files/source.ts';
 import type { Chain } from '../../model/chain.ts';
+import { column, recordView } from '../../output/columns.ts';
 import { formatCount } from '../../output/format.ts';
 import { type Progress, showProgress } from '../../output/progress.ts';
 import { sandboxNow } from '../db/clock.ts';
 import { openDb } from '../db/store.ts';
-import { importTrades } from '../trades/import-trades.ts';
+import { type ImportReport, importTrades } from '../trades/import-trades.ts';
 import type { RejectedRow } from '../trades/read-rows.ts';
 import { type PresetName, readTrades } from '../trades/read-trades.ts';
-import { importView } from './view.ts';
 
 interface ImportInput {
   file: string;
@@ -98,7 +98,6 @@ async function* withProgress<Event>(
   }
 }
 
-/** Errors: `interrupted`, with what is stored by now. */
 function throwIfInterrupted({ signal, row, stored }: ImportProgress): void {
   if (!signal.aborted) return;
   const where = `interrupted at row ${formatCount(row)}; trades stored: ${formatCount(stored)}`;
@@ -108,4 +107,41 @@ function throwIfInterrupted({ signal, row, stored }: ImportProgress): void {
 function splitPair(pair: string): [string, string] {
   const at = pair.indexOf('=');
   return [pair.slice(0, at), pair.slice(at + 1)];
+}
+
+export const importView = recordView<ImportReport>(
+  [
+    column.count('rows', 'Rows', 'rows of the file'),
+    column.count('imported', 'Imported', 'trades that are new in the sandbox'),
+    column.count('repeated', 'Repeated', 'rows that were there already'),
+    column.count('rejected', 'Rejected', 'rows with an error'),
+    column.count('skipped', 'Skipped', 'rows that say the same as another row'),
+    column.count('traders', 'Traders', 'wallets in the file'),
+    column.count('tokens', 'Tokens', 'tokens in the file'),
+    column.text('oldest', 'Oldest trade', "the oldest trade's time in the sandbox"),
+    column.text('newest', 'Newest trade', "the newest trade's time in the sandbox"),
+  ],
+  {
+    notes: ({ worldMovedBackMs, newestAgeMs, unavailable }) => [
+      ...(unavailable > 0
+        ? [`Positions that the file shows only in part: ${formatCount(unavailable)}. Their figures are unavailable.`]
+        : []),
+      ...(worldMovedBackMs > 0
+        ? [`The file is newer than the sandbox: the whole world moved back by ${formatLength(worldMovedBackMs)}.`]
+        : []),
+      ...(newestAgeMs !== null && newestAgeMs > month
+        ? [
+            `The file's newest trade is ${formatLength(newestAgeMs)} before now, outside the windows of leaderboards: ` +
+              'it keeps its distance to what was imported before. --own-time makes it now.',
+          ]
+        : []),
+    ],
+  },
+);
+
+const month = 30 * 86_400_000;
+
+function formatLength(ms: number): string {
+  const days = ms / 86_400_000;
+  return days >= 2 ? `${Math.round(days)} days` : `${Math.round(ms / 1000)} s`;
 }

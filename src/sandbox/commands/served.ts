@@ -1,15 +1,15 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Result } from '../../cli/command.ts';
-import type { Context } from '../../context.ts';
+import { type Context, httpTransport } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
 import { readStateFile, workFolder } from '../../files/durable-file.ts';
 import { isLoopback } from '../../model/http-address.ts';
 import { parseJson } from '../../model/json.ts';
-import { serviceOf } from '../../tool/auth-status.ts';
-import { logView, type StoppedSandbox, stopView } from './view.ts';
+import { column, listView, recordView } from '../../output/columns.ts';
+import { serviceOf } from '../../tool/auth.ts';
+import type { LoggedRequest } from '../http/control.ts';
 
-/** What `--ready-file` and `sandbox start --json` hold. */
 export interface Ready {
   url: string;
   pid: number;
@@ -66,9 +66,22 @@ export async function showLog(
   return { kind: 'answer', answer: await askServed(context, served, 'GET', `log?limit=${limit}`), view: logView };
 }
 
+export const logView = listView<LoggedRequest>(
+  [
+    column.text('time', 'Time', 'when it was answered'),
+    column.text('method', 'Method', 'HTTP method'),
+    column.text('path', 'Path', 'path and query, what may be a key hidden', { cut: 'end' }),
+    column.count('status', 'Status', 'HTTP status of the answer'),
+    column.count('ms', 'ms', 'how long the answer took'),
+    column.text('partner', 'Partner', 'whose key it was: a or b'),
+    column.text('key', 'Key', 'last characters of the key that was sent'),
+    column.text('ignored', 'Ignored', 'query names and body fields without effect', ({ ignored }) => ignored.join(' ')),
+  ],
+  { empty: 'No request was answered yet.' },
+);
+
 const stopWaitMs = 30_000;
 
-/** Stops a served sandbox and returns once it has ended. Errors as in `findServed`; `wait-timeout`. */
 export async function stopServed({ readyFile }: { readyFile?: string | undefined }, context: Context): Promise<Result> {
   const { world, options } = context;
   const served = await findServed(context, readyFile);
@@ -86,10 +99,17 @@ export async function stopServed({ readyFile }: { readyFile?: string | undefined
   }
   return {
     kind: 'answer',
-    answer: { url, pid, db, stopped: !options.dryRun } satisfies StoppedSandbox,
+    answer: { url, pid, db, stopped: !options.dryRun },
     view: stopView,
   };
 }
+
+export const stopView = recordView<Pick<Ready, 'url' | 'pid' | 'db'> & { stopped: boolean }>([
+  column.text('url', 'Address', 'where it answered'),
+  column.count('pid', 'Process', 'id of the process'),
+  column.text('db', 'Database', 'file of the database, which stays'),
+  column.text('stopped', 'Stopped', 'whether it has ended'),
+]);
 
 export async function askServed(
   { world, options }: Context,
@@ -97,11 +117,7 @@ export async function askServed(
   method: 'GET' | 'POST',
   path: string,
 ): Promise<unknown> {
-  const transport =
-    world.transport ??
-    (await (
-      await import('../../http/transport.ts')
-    ).createTransport({ now: world.now, node: world.system.node, env: {} }));
+  const transport = await httpTransport({ ...world, env: {} });
   try {
     const answer = await transport.send(
       { method, url: new URL(`/_sandbox/${path}`, url), headers: { 'x-control-token': controlToken } },
@@ -194,7 +210,6 @@ async function resolveFile(context: Context, db: string | undefined): Promise<st
   throw usageError(`the sandbox at ${baseUrl} keeps its world in memory, where nothing else reaches it`, hint);
 }
 
-/** What `act` gives for a copy of a database that is dropped afterwards: neither the file nor its folder is touched. */
 async function onCopy<T>(file: string, context: Context, act: (copy: string) => T | Promise<T>): Promise<T> {
   if (file === ':memory:') return act(file);
   const folder = workFolder(dirname(file), 'copy', context);

@@ -4,6 +4,7 @@ import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
 import { openSource } from '../../files/source.ts';
 import type { Chain } from '../../model/chain.ts';
+import { column, recordView } from '../../output/columns.ts';
 import { showPlan } from '../../output/confirm.ts';
 import { formatCount } from '../../output/format.ts';
 import { showProgress } from '../../output/progress.ts';
@@ -11,13 +12,12 @@ import { sandboxNow } from '../db/clock.ts';
 import { type Db, openDb } from '../db/store.ts';
 import { ensureWorld } from '../db/world.ts';
 import { countDeliveries, startDeliverer } from '../deliver/deliver.ts';
-import { type Random, randomFrom } from '../random.ts';
+import { type Random, randomFrom } from '../seeded.ts';
 import { addLiveTrades, liveTrade } from '../trades/add-trades.ts';
 import { type PresetName, readTrades } from '../trades/read-trades.ts';
-import type { LiveTrade, Trade } from '../trades/trade.ts';
+import type { LiveTrade, MadeTrade, Trade } from '../trades/trade.ts';
 import { addTradeNow, checkLiveTrade } from '../trades/trade-now.ts';
 import { withSandboxFile } from './served.ts';
-import { type SimulationReport, simulated, traded } from './view.ts';
 
 export async function tradeNow(input: LiveTrade & { db?: string | undefined }, context: Context): Promise<Result> {
   checkLiveTrade(input, '--');
@@ -126,7 +126,6 @@ interface Market {
   price: number;
 }
 
-/** Who trades what in this world, for trades that are made up; empty in an empty world. */
 function knownMarkets(db: Db): Market[] {
   return db.all<Market>(
     `SELECT p.chain, p.wallet AS trader, p.token, p.direction, k.price FROM position p JOIN token k ON k.chain = p.chain AND k.address = p.token
@@ -172,7 +171,7 @@ async function* replayedTrades(input: SimulateInput, file: string, context: Cont
       if (event.kind === 'trade') trades.push(event.trade);
     }
   }
-  if (rejected > 0) warn(`${formatCount(rejected)} rows of ${file} are skipped; sotra sandbox import says why`);
+  if (rejected > 0) warn(`${formatCount(rejected)} rows of ${file} were rejected; sotra sandbox import says why`);
   trades.sort((a, b) => a.atMs - b.atMs);
   const [startMs, firstMs, speed] = [world.now(), trades[0]?.atMs ?? 0, input.speed ?? 1];
   const run = `replay:${startMs}:${world.pid}`;
@@ -196,7 +195,6 @@ async function pause({ sleep, signal }: Context['world'], ms: number): Promise<v
   await sleep(ms, signal).catch(() => undefined);
 }
 
-/** Opens the sandbox, delivers while something happens in it, waits for what is due at the end and only then asks for the result. */
 async function withSandbox(
   file: string | undefined,
   context: Context,
@@ -220,4 +218,47 @@ async function withSandbox(
       db.close();
     }
   });
+}
+
+type TradeReport = MadeTrade & { waiting: number };
+
+export const traded = recordView<TradeReport>(
+  [
+    column.text('chain', 'Chain', 'where'),
+    column.text('trader', 'Trader', 'wallet'),
+    column.text('token', 'Token', 'contract address, mint or symbol'),
+    column.text('side', 'Side', 'buy or sell'),
+    column.amount('amount', 'Amount', 'tokens'),
+    column.usd('usd', 'Value', 'US dollars'),
+    column.time('timestamp', 'Time', "by the sandbox's clock, Unix seconds"),
+    column.text('transactionHash', 'Transaction', 'hash, or order id on hyperliquid'),
+    column.text('positionId', 'Position', 'for position get'),
+    column.count('deliveries', 'Deliveries', 'deliveries it made for webhooks'),
+    column.count('waiting', 'Waiting', 'deliveries that wait for a later try'),
+  ],
+  { notes: deliveryNotes },
+);
+
+interface SimulationReport {
+  trades: number;
+  deliveries: number;
+  waiting: number;
+  seconds: number;
+}
+
+export const simulated = recordView<SimulationReport>(
+  [
+    column.count('trades', 'Trades', 'trades made'),
+    column.count('deliveries', 'Deliveries', 'deliveries they made for webhooks'),
+    column.count('waiting', 'Waiting', 'deliveries that wait for a later try'),
+    column.text('seconds', 'Seconds', 'how long it took'),
+  ],
+  { notes: deliveryNotes },
+);
+
+function deliveryNotes({ waiting }: { waiting: number }): string[] {
+  if (waiting === 0) return [];
+  return [
+    `${formatCount(waiting)} ${waiting === 1 ? 'delivery waits' : 'deliveries wait'} for a later try: sotra sandbox start makes it, or the next trade.`,
+  ];
 }

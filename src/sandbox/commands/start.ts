@@ -32,7 +32,6 @@ interface StartInput {
 const defaultPort = 4010;
 const detachWaitMs = 30_000;
 
-/** Serves the sandbox until Ctrl-C, a signal or `POST /_sandbox/stop`; detached: gives the address once it answers. */
 export async function startSandbox(input: StartInput, context: Context): Promise<Result> {
   if (context.options.dryRun) return planOf(input, context);
   return input.detach ? detachSandbox(input, context) : serveSandbox(input, context);

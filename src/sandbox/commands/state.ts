@@ -1,17 +1,21 @@
 import type { Result } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import { parseTime } from '../../model/duration.ts';
+import { column, recordView } from '../../output/columns.ts';
 import { confirm } from '../../output/confirm.ts';
 import { advanceTime, getMeta, sandboxNow } from '../db/clock.ts';
 import { type Db, OtherVersion, openDb } from '../db/store.ts';
 import { addedTo, ensureWorld, resetWorld, sandboxPartners } from '../db/world.ts';
 import { countDeliveries } from '../deliver/deliver.ts';
-import { type SandboxStatus, statusView } from './view.ts';
 
 function describe(db: Db, realNowMs: number): Result {
+  return { kind: 'answer', answer: statusOf(db, realNowMs), view: statusView };
+}
+
+function statusOf(db: Db, realNowMs: number) {
   const count = (table: string) => Number(db.get(`SELECT count(*) AS n FROM ${table}`)?.['n'] ?? 0);
   const newest = db.get<{ at: number | null }>('SELECT max(at_ms) AS at FROM trade')?.at ?? null;
-  const status: SandboxStatus = {
+  return {
     db: db.file,
     world: getMeta(db, 'world') ?? 'none',
     now: new Date(sandboxNow(db, realNowMs)).toISOString(),
@@ -27,8 +31,24 @@ function describe(db: Db, realNowMs: number): Result {
     failed: countDeliveries(db, 'failed'),
     keys: sandboxPartners.map((partner) => partner.key),
   };
-  return { kind: 'answer', answer: status, view: statusView };
 }
+
+export const statusView = recordView<ReturnType<typeof statusOf>>([
+  column.text('db', 'Database', 'file of the database'),
+  column.text('world', 'World', 'demo (built in) or empty (only what was imported)'),
+  column.text('now', 'Clock', "the sandbox's time"),
+  column.text('frozen', 'Frozen', 'whether the clock is stopped'),
+  column.text('newestTrade', 'Newest trade', 'time of the newest trade'),
+  column.count('trades', 'Trades', 'trades stored'),
+  column.count('traders', 'Traders', 'wallets that traded'),
+  column.count('positions', 'Positions', 'positions, open and closed'),
+  column.count('tokens', 'Tokens', 'tokens traded'),
+  column.count('comments', 'Comments', 'swap comments'),
+  column.count('webhooks', 'Webhooks', 'webhooks of both partners'),
+  column.count('waiting', 'Waiting', 'deliveries that wait for a try'),
+  column.count('failed', 'Failed', 'deliveries that were given up after the last try'),
+  column.text('keys', 'Keys', 'API keys of the two partners', ({ keys }) => keys.join(' ')),
+]);
 
 async function withDb(file: string, act: (db: Db) => Result | Promise<Result>): Promise<Result> {
   const db = openDb(file);

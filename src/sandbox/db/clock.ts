@@ -4,12 +4,10 @@ import type { Db } from './store.ts';
 /** The last moment that the sandbox's clock may show: the end of the year 9999. */
 export const latestMs = Date.UTC(10_000, 0, 1) - 1;
 
-/** A stored fact about the world; `undefined` when it was never set. */
 export function getMeta(db: Db, key: string): string | undefined {
   return db.get<{ value: string }>('SELECT value FROM meta WHERE key = ?', [key])?.value;
 }
 
-/** Stores a fact about the world. */
 export function setMeta(db: Db, key: string, value: string): void {
   db.run('INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value', [
     key,
@@ -17,7 +15,6 @@ export function setMeta(db: Db, key: string, value: string): void {
   ]);
 }
 
-/** The sandbox's time in Unix milliseconds: frozen, or the real time plus what the clock was advanced by. */
 export function sandboxNow(db: Db, realNowMs: number): number {
   return clockOf(db)(realNowMs);
 }
@@ -30,7 +27,6 @@ export function clockOf(db: Db): (realNowMs: number) => number {
   return (realNowMs) => realNowMs + offsetMs;
 }
 
-/** Stops the clock at a time. */
 export function freezeClock(db: Db, atMs: number): void {
   setMeta(db, 'clock.frozenMs', String(atMs));
 }

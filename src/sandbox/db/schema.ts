@@ -174,7 +174,6 @@ CREATE TABLE figure (
 CREATE TABLE figure_stale (profile_id TEXT PRIMARY KEY) WITHOUT ROWID;
 `;
 
-/** The tables that hold a world; `meta` and `partner` are of its database. */
 export const worldTables = [
   'profile',
   'wallet',

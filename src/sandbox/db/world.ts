@@ -9,7 +9,6 @@ import { freezeClock, getMeta, sandboxNow, setMeta } from './clock.ts';
 import { worldTables } from './schema.ts';
 import type { Db } from './store.ts';
 
-/** The two partners of every sandbox: each with its key and the suffix of the names it sets. */
 export const sandboxPartners = [
   { id: 'a', key: 'sandbox-key-a', suffix: '.alpha.test' },
   { id: 'b', key: 'sandbox-key-b', suffix: '.beta.test' },
@@ -100,7 +99,6 @@ export function dropIndexes(db: Db, tables: readonly string[]): string[] {
   return indexes.map(({ sql }) => sql);
 }
 
-/** What users put into a sandbox, by its tables. */
 const ownTables = { trade: 'trade', comment: 'comment', follow: 'follow', partner_name: 'name', webhook: 'webhook' };
 
 function countOwn(db: Db): Record<string, number> {
@@ -118,7 +116,6 @@ export function addedTo(db: Db): string[] {
   });
 }
 
-/** Columns that hold a moment, by table. */
 const moments: readonly (readonly [string, string])[] = [
   ['wallet', 'ready_ms'],
   ['token', 'price_ms'],

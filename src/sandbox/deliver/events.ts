@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Db } from '../db/store.ts';
 import type { Partner } from '../http/service.ts';
 import { cardsOf } from '../social/cards.ts';
-import { oneOf, type StoredTrade, tradeColumns } from '../trades/queries.ts';
+import { oneOf, type StoredTrade, tradeColumns } from '../trades/trade.ts';
 
 type Json = Record<string, unknown>;
 
@@ -11,7 +11,6 @@ const freshMs = 300_000;
 
 export type EventType = 'new-feed-item' | 'comment-created' | 'copyswap';
 
-/** Who gets an event: the subscribed ids of one webhook. */
 interface Audience {
   webhookId: number;
   partner: Partner;
@@ -19,7 +18,6 @@ interface Audience {
   externalIds: string[];
 }
 
-/** What an event says, with the rows it is made of. */
 export type EventSource =
   | { type: 'new-feed-item'; reason: string; trade: StoredTrade }
   | { type: 'comment-created'; commentId: string; trade: StoredTrade }
@@ -131,7 +129,6 @@ export function eventOf(
   return { eventId: randomUUID(), eventType, walletAddresses, ...external, ...parts };
 }
 
-/** What an event says beside its id and audience, as one partner sees it. */
 export function eventParts(db: Db, source: EventSource, partner: Partner, nowMs: number): Json {
   const feedItem = cardOf(db, source.trade, partner, nowMs);
   if (source.type === 'new-feed-item') return { reason: source.reason, feedItem };
@@ -180,7 +177,6 @@ function followers(db: Db, wallet: string): Audience[] {
   );
 }
 
-/** Webhooks that a wallet itself, or its holder's own id with a partner, is subscribed to. */
 function subscribers(db: Db, wallet: string): Audience[] {
   return group(
     db.all<AudienceRow>(

@@ -11,7 +11,6 @@ interface Posting {
   body: string | Uint8Array;
   /** For the whole of it: an answer that trickles would hold up all that wait behind it. */
   answerMs: number;
-  /** Keeps connections to http addresses. */
   agent?: Agent | undefined;
   signal?: AbortSignal | undefined;
 }
@@ -27,7 +26,6 @@ type Posted =
       unsendable: boolean;
     };
 
-/** POSTs a delivery to a webhook's destination once. */
 export function postDelivery(url: string, { headers, body, answerMs, agent, signal }: Posting): Promise<Posted> {
   const secure = url.startsWith('https:');
   const outcome = new Promise<Posted>((resolve) => {
@@ -77,7 +75,6 @@ function ownHeaders(url: string, headers: readonly string[]): string[] {
   return ['host', new URL(url).host, ...login];
 }
 
-/** Whether a destination took what it was sent. */
 export function isTaken(status: number): boolean {
   return status >= 200 && status < 300;
 }

@@ -31,7 +31,6 @@ export interface ServiceOptions {
   sleep?: (ms: number) => Promise<void>;
 }
 
-/** How long a write waits for another process's. */
 const busy = { forMs: 20_000, napMs: 5 };
 
 interface AnswerBody {

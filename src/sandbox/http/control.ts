@@ -61,7 +61,6 @@ function isSame(a: string, b: string): boolean {
   return timingSafeEqual(digest(a), digest(b));
 }
 
-/** One request that was answered, without what must stay secret. */
 export interface LoggedRequest {
   time: string;
   method: string;
@@ -81,7 +80,6 @@ export interface RequestLog {
   latest: (count: number) => readonly LoggedRequest[];
 }
 
-/** Requests that are kept, and characters of each path. */
 const maxLogged = 1000;
 const maxPath = 2000;
 

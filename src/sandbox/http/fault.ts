@@ -1,8 +1,7 @@
 import { parseDuration } from '../../model/duration.ts';
-import { randomFrom } from '../random.ts';
+import { randomFrom } from '../seeded.ts';
 import { type Answer, answerOf, type IncomingRequest, pathOf } from './service.ts';
 
-/** What goes wrong, when, and for which requests. */
 export interface Fault {
   does: { kind: 'status'; status: number } | { kind: 'delay'; ms: number } | { kind: 'drop' | 'truncate' | 'garbage' };
   when: { kind: 'every' | 'first'; count: number } | { kind: 'p'; share: number };
@@ -11,7 +10,6 @@ export interface Fault {
   text: string;
 }
 
-/** The form of `--fault`, for messages. */
 export const faultForm =
   'must be <status|drop|delay=2s|truncate|garbage>:<every=3|p=0.1|first=2>:<METHOD path-glob>, ' +
   "such as '503:every=3:PUT /v1/webhooks/**'";

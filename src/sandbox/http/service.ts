@@ -48,13 +48,10 @@ export const defaultLimits = {
   comments: 50,
 } as const;
 
-/** A request, however it came. */
 export interface IncomingRequest {
   method: string;
   origin: string;
-  /** Path and query as they were sent. */
   target: string;
-  /** The authorization header. */
   authorization: string | undefined;
   body: () => string | Promise<string>;
 }
@@ -122,7 +119,6 @@ function requestId(): string {
 
 type RefusalStatus = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 503;
 
-/** A refusal of the sandbox: an HTTP status and the text of `{error}`. */
 export class Refusal extends Error {
   readonly status: RefusalStatus;
   readonly headers: Readonly<Record<string, string>>;

@@ -2,7 +2,7 @@ import type { Card } from '../../model/position.ts';
 import type { Db } from '../db/store.ts';
 import type { Partner } from '../http/service.ts';
 import { type PositionState, type PositionStats, positionStats } from '../trades/positions.ts';
-import { groupBy, oneOf, type StoredTrade, tradeColumns } from '../trades/queries.ts';
+import { groupBy, oneOf, type StoredTrade, tradeColumns } from '../trades/trade.ts';
 import { commentsOfTrades, copiedText, copyVolume } from './comments.ts';
 import { actorsOf } from './profiles.ts';
 

@@ -1,8 +1,8 @@
 import { honoredViewers } from '../../model/identifier.ts';
-import { uuidOf } from '../db/ids.ts';
 import type { Db } from '../db/store.ts';
 import type { Partner } from '../http/service.ts';
-import { groupBy, oneOf, type StoredTrade, tradeColumns } from '../trades/queries.ts';
+import { uuidOf } from '../seeded.ts';
+import { groupBy, oneOf, type StoredTrade, tradeColumns } from '../trades/trade.ts';
 import { findProfile } from './lookup.ts';
 import { actorsOf } from './profiles.ts';
 
@@ -12,7 +12,6 @@ interface CommentOptions {
   partner: Partner;
   nowMs: number;
   viewers?: readonly string[] | undefined;
-  /** With the replies to each comment, oldest first. */
   replies: boolean;
 }
 
@@ -88,7 +87,6 @@ export function copyVolume(usd: number): string {
   return usd.toFixed(2);
 }
 
-/** Ids of the comments and replies that any of the viewers likes. */
 function likedBy(db: Db, { viewers = [], partner }: CommentOptions): Set<string> {
   if (viewers.length === 0) return new Set();
   const profiles = viewers.slice(0, honoredViewers).map((viewer) => findProfile(db, viewer, partner));

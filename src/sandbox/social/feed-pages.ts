@@ -19,7 +19,6 @@ export interface PageRequest {
   newerThan?: string | undefined;
 }
 
-/** What a feed holds as of a snapshot. */
 type ScopeOf = (snapshot: number) => FeedScope;
 
 /** One page of a feed: card ids, newest first, and how to go on; a cursor is `null` where nothing lies that way. */
@@ -180,7 +179,6 @@ function placeOf(db: Db, anchor: Anchor, snapshot: number): Place {
   return { atSec: Math.floor(latest / 1000), id: anchor };
 }
 
-/** A cursor as opaque text. */
 export function writeCursor({ snapshot, at, start, floor, sinceSec }: Cursor): string {
   const fields = [snapshot, at, start?.anchor, start?.snapshot, floor, sinceSec].map((field) => field ?? null);
   while (fields.at(-1) === null) fields.pop();

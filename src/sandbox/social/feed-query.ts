@@ -1,6 +1,6 @@
 import type { Chain } from '../../model/chain.ts';
 import type { Db, SqlValue } from '../db/store.ts';
-import { oneOf } from '../trades/queries.ts';
+import { oneOf } from '../trades/trade.ts';
 
 /**
  * A place in a feed: newest first by the second of a card's latest trade, then by id. Two places lie between cards instead of
@@ -11,7 +11,6 @@ export interface Place {
   id: string;
 }
 
-/** True when a place is nearer to the top of the feed than another. */
 export function isAbove(a: Place, b: Place): boolean {
   return a.atSec > b.atSec || (a.atSec === b.atSec && a.id < b.id);
 }
@@ -21,20 +20,17 @@ export function currentSnapshot(db: Db): number {
   return db.get<{ id: number }>('SELECT coalesce(max(id), 0) AS id FROM trade')?.id ?? 0;
 }
 
-/** Which cards a feed holds. */
 export interface FeedScope {
   wallets: readonly string[];
   extra?: readonly string[];
   chains: readonly Chain[];
   onlyWithComments?: boolean | undefined;
-  /** At least one trade of the card is worth this much, in USD. */
   minTradeUsd?: number | undefined;
   /** Market cap at the card's latest trade, in USD; a card of a token without a known supply is left out. */
   minMarketCap?: number | undefined;
   maxMarketCap?: number | undefined;
 }
 
-/** Which way a page lies from a place, and how many cards it holds at most. */
 export interface Reach {
   way: 'older' | 'newer';
   /** Exclusive; absent: from the top. */

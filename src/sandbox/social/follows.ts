@@ -67,7 +67,6 @@ export function followPage(db: Db, { partner, profileId, side, limit, cursor }: 
   };
 }
 
-/** Where a page ended. */
 interface Place {
   id: string;
   atMs: number;

@@ -1,10 +1,10 @@
 import { isUuid, isWalletAddress, normalizeAddress } from '../../model/address.ts';
 import { type Chain, chains, defaultFilterChains } from '../../model/chain.ts';
 import { honoredViewers } from '../../model/identifier.ts';
-import { profileIdOf, uuidOf } from '../db/ids.ts';
 import type { Db } from '../db/store.ts';
 import { type Partner, Refusal } from '../http/service.ts';
-import { oneOf } from '../trades/queries.ts';
+import { profileIdOf, uuidOf } from '../seeded.ts';
+import { oneOf } from '../trades/trade.ts';
 
 /**
  * The profile id behind a UUID, wallet address or `ext:` id. A wallet nobody has seen becomes a profile (untracked); so does an external id,
@@ -62,7 +62,6 @@ export function startTracking(db: Db, profileIds: readonly string[], nowMs: numb
   ]);
 }
 
-/** The addresses of some profiles' wallets, sorted. */
 export function walletsOf(db: Db, profileIds: readonly string[]): string[] {
   const sql = `SELECT address FROM wallet WHERE profile_id ${oneOf} ORDER BY address`;
   return db.all<{ address: string }>(sql, [JSON.stringify(profileIds)]).map(({ address }) => address);

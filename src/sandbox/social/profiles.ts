@@ -3,7 +3,7 @@ import type { ProfileStatus } from '../../model/profile.ts';
 import type { Db } from '../db/store.ts';
 import type { Partner } from '../http/service.ts';
 import { type Timeframe, type WindowFigures, windowFigures, windowMs } from '../trades/figures.ts';
-import { groupBy, oneOf } from '../trades/queries.ts';
+import { groupBy, oneOf } from '../trades/trade.ts';
 import { followedByViewers } from './lookup.ts';
 
 type Json = Record<string, unknown>;
@@ -35,7 +35,7 @@ interface WalletRow {
   readyMs: number | null;
 }
 
-/** In the order of the ids. Source: section "Profile" and wire-facts 5. */
+/** Profiles in the order of the ids. Source: section "Profile" and wire-facts 5. */
 export function hydrateProfiles(db: Db, ids: readonly string[], options: ProfileOptions): Json[] {
   const { partner, nowMs, full, viewers } = options;
   const list = JSON.stringify(ids);
@@ -94,7 +94,6 @@ function shortName(address: string): string {
   return address.length <= 12 ? address : `${address.slice(0, 6)}…${address.slice(-4)}`;
 }
 
-/** Source: section "Profile status". */
 function statusOf(wallets: readonly WalletRow[], nowMs: number): ProfileStatus {
   if (wallets.every(({ readyMs }) => readyMs === null)) return 'unnamed';
   return wallets.every(({ readyMs }) => readyMs !== null && readyMs <= nowMs) ? 'active' : 'backfilling';
@@ -111,8 +110,7 @@ export function actorsOf(
     [JSON.stringify(addresses)],
   );
   const ids = [...new Set(rows.map((row) => row.profileId))];
-  const profiles = hydrateProfiles(db, ids, { partner, nowMs, full: false });
-  const byId = new Map(profiles.map((profile) => [profile['id'], profile]));
+  const byId = new Map(hydrateProfiles(db, ids, { partner, nowMs, full: false }).map((each) => [each['id'], each]));
   return new Map(
     rows.map(({ address, profileId }) => {
       const profile = byId.get(profileId) ?? {};
@@ -182,14 +180,11 @@ function perChain(rows: readonly WindowFigures[], window: Timeframe): Json {
   };
 }
 
-function sum(
-  rows: readonly WindowFigures[],
-  key: 'pnl' | 'costUsd' | 'volumeUsd' | 'trades' | 'exits' | 'wins',
-): number {
+function sum(rows: readonly WindowFigures[], key: Exclude<keyof WindowFigures, 'wallet' | 'profileId' | 'chain'>) {
   return rows.reduce((total, row) => total + row[key], 0);
 }
 
-/** Percent gained on the cost of what was sold; `null` when nothing with a cost was sold. */
+/** `null` where nothing with a cost was sold. */
 function roiPercent(rows: readonly WindowFigures[]): number | null {
   const costUsd = sum(rows, 'costUsd');
   return costUsd > 0 ? (sum(rows, 'pnl') / costUsd) * 100 : null;
@@ -211,18 +206,13 @@ function medianHoldingMinutes(db: Db, list: string, nowMs: number): Map<string, 
 }
 
 function readMetrics(db: Db, list: string, partnerId: string, comments30d: Counts): (id: string) => Json {
-  const follows = (column: string, counted: string) => ({
-    own: readCounts(
-      db,
-      `SELECT ${column} AS id, count(DISTINCT ${counted}) AS n FROM follow WHERE ${column} ${oneOf} AND partner_id = ? GROUP BY ${column}`,
-      [list, partnerId],
-    ),
-    all: readCounts(
-      db,
-      `SELECT ${column} AS id, count(DISTINCT ${counted}) AS n FROM follow WHERE ${column} ${oneOf} GROUP BY ${column}`,
-      [list],
-    ),
-  });
+  const follows = (column: string, counted: string) => {
+    const from = `SELECT ${column} AS id, count(DISTINCT ${counted}) AS n FROM follow WHERE ${column} ${oneOf}`;
+    return {
+      own: readCounts(db, `${from} AND partner_id = ? GROUP BY ${column}`, [list, partnerId]),
+      all: readCounts(db, `${from} GROUP BY ${column}`, [list]),
+    };
+  };
   const following = follows('follower_id', 'target_id');
   const followers = follows('target_id', 'follower_id');
   const commentsAll = countComments(db, list, 0);

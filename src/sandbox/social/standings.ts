@@ -2,7 +2,7 @@ import { type LeaderboardChain, leaderboardChains } from '../../model/chain.ts';
 import { getMeta } from '../db/clock.ts';
 import type { Db } from '../db/store.ts';
 import { figuresAt, type Timeframe, windowMs } from '../trades/figures.ts';
-import { oneOf } from '../trades/queries.ts';
+import { oneOf } from '../trades/trade.ts';
 
 /** Public eligibility of the real service (wire-facts, threshold): at least 3 swaps of at least 500 USD in 7 days. */
 const publicRule = { swaps: 3, usd: 500, withinMs: windowMs['7d'] };
@@ -16,7 +16,6 @@ export interface Standing {
 export interface Board {
   chains?: readonly LeaderboardChain[] | undefined;
   timeframe?: Timeframe | undefined;
-  /** Only those with a swap comment in the last 30 days. */
   onlyWithComments?: boolean | undefined;
   limit?: number | undefined;
   /** Nobody asks for this moment again. */
@@ -79,7 +78,6 @@ export interface RecommendedTrade {
   positionId: string;
   atMs: number;
   usd: number;
-  /** Transaction hash or order id, as cards write it. */
   hash: string;
   /** How many times larger than the trader's average entry of the window. */
   score: number;

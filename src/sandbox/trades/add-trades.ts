@@ -2,15 +2,14 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { encodeBase58, isEvmAddress, normalizeAddress } from '../../model/address.ts';
 import { createHexSet } from '../../model/address-set.ts';
 import { type Chain, chains } from '../../model/chain.ts';
-import { digestDigits, digestOf } from '../db/ids.ts';
 import type { Db } from '../db/store.ts';
 import { storeTradeEvents } from '../deliver/events.ts';
+import { digestDigits, digestOf } from '../seeded.ts';
 import { matchCopies } from '../social/comments.ts';
 import { addWallet } from '../social/lookup.ts';
 import { markFiguresStale } from './figures.ts';
 import { type AddedTrade, heldOf, openLines } from './position-lines.ts';
-import { oneOf } from './queries.ts';
-import type { LiveTrade, Trade } from './trade.ts';
+import { type LiveTrade, oneOf, type Trade } from './trade.ts';
 import { ownString } from './trade-text.ts';
 
 export interface AddCounts {
@@ -197,7 +196,6 @@ function updateToken(tokens: Map<string, TokenAfter> | undefined, trade: Trade):
   token.priceMs = atMs;
 }
 
-/** A changed text as a copy of its own; see `ownString`. */
 function ownText(text: string | undefined, before: string | null): string | null {
   return text === undefined || text === before ? before : ownString(text);
 }

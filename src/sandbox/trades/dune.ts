@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Chain } from '../../model/chain.ts';
-import { groupBy } from './queries.ts';
 import { missingColumns, type ReadEvent, type Row, type RowReader, rejected } from './read-rows.ts';
+import { groupBy } from './trade.ts';
 import { emptyAddresses, type KnownAddresses, readTradeText, type TradeText } from './trade-text.ts';
 
 const columns =

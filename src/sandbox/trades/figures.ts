@@ -1,7 +1,7 @@
 import { type LeaderboardChain, leaderboardChains } from '../../model/chain.ts';
 import { getMeta, setMeta } from '../db/clock.ts';
 import type { Db, SqlValue } from '../db/store.ts';
-import { oneOf } from './queries.ts';
+import { oneOf } from './trade.ts';
 
 export type Timeframe = '7d' | '30d';
 
@@ -85,12 +85,10 @@ export function markFiguresStale(db: Db, wallets: readonly string[]): void {
     ]);
 }
 
-/** Removes the kept sums; they are made anew when they are needed. */
 export function dropFigures(db: Db): void {
   db.run('DELETE FROM meta WHERE key = ?', [keptAtKey]);
 }
 
-/** The profiles that the kept sums do not hold for; `undefined` when there are no kept sums to use. */
 function staleProfiles(db: Db, nowMs: number, isPassing: boolean): string[] | undefined {
   const largest = db.get<{ id: number | null }>('SELECT max(id) AS id FROM trade')?.id ?? 0;
   if (largest < minTrades) return undefined;

@@ -1,5 +1,4 @@
 import { isObject } from '../../model/json.ts';
-import { groupBy } from './queries.ts';
 import {
   cellsOf,
   type Fatal,
@@ -9,7 +8,7 @@ import {
   type RowReader,
   rejected,
 } from './read-rows.ts';
-import type { Trade } from './trade.ts';
+import { groupBy, type Trade } from './trade.ts';
 import {
   emptyAddresses,
   type KnownAddresses,
@@ -17,7 +16,6 @@ import {
   readPositive,
   readTime,
   readTradeText,
-  type TradeText,
 } from './trade-text.ts';
 
 const csvColumns = {
@@ -62,8 +60,6 @@ interface Part {
   startAmount: number;
   name: string;
 }
-
-const istPattern = /^(\d\d)-(\d\d)-(\d{4}) (\d?\d):(\d\d)$/;
 
 /**
  * Reads fills of the exchange, all before the first trade. Long and short come from the fill's direction; one that crosses zero
@@ -128,8 +124,8 @@ function readFill(row: Row): Fill | { reason: string } {
   const atMs = check('time', readIst(texts.time) ?? readTime(texts.time), 'Unix milliseconds or DD-MM-YYYY HH:MM', 0);
   if (problems.length > 0) return { reason: problems.join('; ') };
   const end = start + (isBuy ? size - (isSpot ? fee : 0) : -size);
-  const shared = { account: texts.user.toLowerCase(), coin: texts.coin, atMs, start, end, isSelfTrade: false };
-  return { ...shared, row, isSpot, isBuy, size, price, fee, texts };
+  const [account, coin] = [texts.user.toLowerCase(), texts.coin];
+  return { row, account, coin, atMs, start, end, isSelfTrade: false, isSpot, isBuy, size, price, fee, texts };
 }
 
 function readIsBuy(text: string): boolean | undefined {
@@ -139,7 +135,7 @@ function readIsBuy(text: string): boolean | undefined {
 
 /** The export writes India's time, five and a half hours ahead, to the minute. */
 function readIst(text: string): number | undefined {
-  const [matched, day, month, year, hour = '', minute] = istPattern.exec(text) ?? [];
+  const [matched, day, month, year, hour = '', minute] = /^(\d\d)-(\d\d)-(\d{4}) (\d?\d):(\d\d)$/.exec(text) ?? [];
   if (matched === undefined) return undefined;
   return readTime(`${year}-${month}-${day}T${hour.padStart(2, '0')}:${minute}+05:30`);
 }
@@ -148,14 +144,9 @@ function tradesOf(fill: Fill, known: KnownAddresses): ReadEvent[] {
   const parts = partsOf(fill);
   if ('reason' in parts) return [rejected(fill.row, parts.reason)];
   const events: ReadEvent[] = [];
+  const { px, startPosition, fee, tid } = fill.texts;
   for (const part of parts) {
-    const read = readTradeText(textOf(fill, part), known, [
-      fill.texts.px,
-      fill.texts.startPosition,
-      fill.texts.fee,
-      fill.texts.tid,
-      part.name,
-    ]);
+    const read = readTradeText(textOf(fill, part), known, [px, startPosition, fee, tid, part.name]);
     if ('reason' in read) return [rejected(fill.row, read.reason)];
     const trade = part.startAmount < 0 ? read.trade : { ...read.trade, startAmount: part.startAmount };
     events.push({ kind: 'trade', line: fill.row.line, trade });
@@ -163,7 +154,7 @@ function tradesOf(fill: Fill, known: KnownAddresses): ReadEvent[] {
   return events;
 }
 
-function textOf(fill: Fill, part: Part): TradeText {
+function textOf(fill: Fill, part: Part) {
   return {
     chain: 'hyperliquid',
     time: String(fill.atMs),
@@ -186,8 +177,8 @@ function partsOf(fill: Fill): Part[] | { reason: string } {
   const [, verb, word] = /^(Open|Close) (Long|Short)$/.exec(dir) ?? [];
   if (verb !== undefined && !isSelfTrade) {
     const direction = word === 'Long' ? 'long' : 'short';
-    if (isBuy !== ((verb === 'Open') === (direction === 'long')))
-      return { reason: `dir "${dir}": must fit side "${fill.texts.side}"` };
+    const buys = (verb === 'Open') === (direction === 'long');
+    if (isBuy !== buys) return { reason: `dir "${dir}": must fit side "${fill.texts.side}"` };
     return [{ direction, size, startAmount: direction === 'long' ? start : 0 - start, name: 'all' }];
   }
   const parts = partsByStart(fill);
@@ -233,11 +224,8 @@ function chainFills(fills: readonly Fill[]): Fill[] {
 function chainGroup(group: readonly Fill[], position: number | undefined): Fill[] {
   const waiting = [...group];
   const chained: Fill[] = [];
-  while (waiting.length > 0) {
-    const next = takeNext(waiting, chained.at(-1), position);
-    if (next === undefined) break;
+  for (let next = takeNext(waiting, undefined, position); next !== undefined; next = takeNext(waiting, next, position))
     chained.push(next);
-  }
   return chained;
 }
 
@@ -251,11 +239,8 @@ function takeNext(waiting: Fill[], last: Fill | undefined, position: number | un
     const [half] = waiting.splice(other, 1);
     return half && { ...half, start: last.end, end: last.start, isSelfTrade: true };
   }
-  return waiting.splice(Math.max(0, headIndex(waiting)), 1)[0];
-}
-
-function headIndex(waiting: readonly Fill[]): number {
-  return waiting.findIndex(({ start }) => !waiting.some((other) => isSameSize(other.end, start)));
+  const head = waiting.findIndex(({ start }) => !waiting.some((other) => isSameSize(other.end, start)));
+  return waiting.splice(Math.max(0, head), 1)[0];
 }
 
 function isOtherHalf(fill: Fill, last: Fill): boolean {

@@ -6,24 +6,18 @@ import { type AddCounts, addTrades, openBook, rememberStored } from './add-trade
 import type { Fatal, ReadEvent, RejectedRow } from './read-rows.ts';
 import type { Trade } from './trade.ts';
 
-/** What an import did; the fields of `sandbox import --json`. */
 export interface ImportReport {
   rows: number;
   imported: number;
-  /** Rows that were in the sandbox already: the same row twice is one trade. */
   repeated: number;
   rejected: number;
-  /** Rows that say the same as another row of the file. */
   skipped: number;
   traders: number;
   tokens: number;
-  /** Times in the sandbox of the oldest and newest trade of the file, ISO 8601; `null` without trades. */
   oldest: string | null;
   newest: string | null;
-  /** How long before the sandbox's now the newest trade is, in ms; `null` without trades. */
   newestAgeMs: number | null;
   shiftMs: number;
-  /** How far the whole world was moved back so that this file's newest trade is now, in ms. */
   worldMovedBackMs: number;
   /** Positions whose figures this file leaves unavailable: it shows only a part of their trades. */
   unavailable: number;
@@ -38,7 +32,6 @@ export interface ImportOptions {
   onStored: (trades: number) => void;
   /** Called with what a large file needs once its rows are read, before each piece of that work; where it fails, nothing is stored. */
   onStep: (what: string) => Promise<void>;
-  /** The file's newest trade becomes now, whatever was imported before. */
   ownTime: boolean;
 }
 

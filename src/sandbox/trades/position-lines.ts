@@ -1,8 +1,7 @@
-import { uuidOf } from '../db/ids.ts';
 import type { Db } from '../db/store.ts';
+import { uuidOf } from '../seeded.ts';
 import { applyTrade, type PositionState, type TradeEffect } from './positions.ts';
-import { type StoredTrade, tradeColumns } from './queries.ts';
-import type { Trade } from './trade.ts';
+import { type StoredTrade, type Trade, tradeColumns } from './trade.ts';
 
 export interface AddedTrade {
   positionId: string;
@@ -12,7 +11,6 @@ export interface AddedTrade {
 interface PositionLines {
   add: (trade: Trade) => AddedTrade;
   save: () => void;
-  /** Stores what is left; call it once the trades themselves are stored. */
   finish: () => void;
 }
 

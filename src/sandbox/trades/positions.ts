@@ -95,7 +95,6 @@ export interface PositionFigures {
   perpPositionType?: 'long' | 'short';
   /** Leverage of what is held, or of the last trade when nothing is. */
   perpLeverage?: number;
-  /** What is held, at the given price: notional, positive. */
   valueUsd: number;
   positionStats: PositionStats;
 }
@@ -211,7 +210,6 @@ function openPosition(trade: Trade, ordinal: number): PositionState {
   };
 }
 
-/** The trade's dollars for a part of its tokens; exact for the whole. */
 function shareUsd(trade: Trade, amount: number): number {
   return trade.usd * (amount / trade.amount);
 }

@@ -6,10 +6,8 @@ import type { Trade } from './trade.ts';
 export interface Row {
   /** Line of the unpacked file, the first is 1; in a JSON document the number of the item. */
   line: number;
-  /** The same for people: `line 12`, `fill 12`. */
   place: string;
   cells: Record<string, string>;
-  /** The names of the cells; one array for all rows of a CSV. */
   columns: string[];
   text: string;
 }

@@ -78,7 +78,6 @@ const noDocument: Fatal = {
 /** Every pump.fun token is minted with a supply of one thousand million. */
 const pumpfunSupply = '1000000000';
 
-/** Reads swaps of pump.fun tokens: ts, trader, mint, side, token_amount, usd_value, signature. */
 function pumpfunReader(): RowReader {
   return mappedReader({
     chain: 'solana',
@@ -98,7 +97,6 @@ function pumpfunReader(): RowReader {
 
 interface MappedOptions {
   chain: Chain | undefined;
-  /** Column to field; field to column is understood too where only that way round makes sense. */
   map: Record<string, string>;
   /** What is the same in every row and no column says. */
   constants?: TradeText;
@@ -154,7 +152,6 @@ function plain(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 }
 
-/** Both ways to read `a=b`, column to field first. */
 function readings([left, right]: [string, string]) {
   const fieldOf = (name: string) => tradeFields.find((field) => plain(field) === plain(name));
   return [

@@ -16,15 +16,15 @@ export const tradeParams = {
   side: local(z.enum(['buy', 'sell']), 'buy or sell'),
   amount: local(z.number().min(1e-60).max(1e60), 'tokens; on hyperliquid the full size, with leverage'),
   usd: local(z.number().min(0).max(1e60), 'value in US dollars'),
-  direction: local(z.enum(['long', 'short']).optional(), 'hyperliquid: which position (default long)'),
-  leverage: local(z.number().min(1).optional(), 'hyperliquid: size divided by margin (default 1)'),
-  tx: local(z.string().min(1).optional(), 'transaction hash, or order id on hyperliquid (default: made up)'),
+  direction: local(z.enum(['long', 'short']).optional(), 'hyperliquid: which position (default: long)'),
+  leverage: local(z.number().min(1).optional(), 'hyperliquid: size divided by margin (default: 1)'),
+  tx: local(z.string().min(1).optional(), 'transaction hash, or order id on hyperliquid (default: a random one)'),
 };
 
 /** `flag` stands before the names of inputs. Errors: `usage` for what only perps have. */
 export function checkLiveTrade({ chain, direction, leverage }: LiveTrade, flag = ''): void {
   if (chain !== 'hyperliquid' && (direction !== undefined || leverage !== undefined))
-    throw usageError(`${flag}direction and ${flag}leverage are for hyperliquid, not for ${chain}`, 'Leave them out.');
+    throw usageError(`${flag}direction and ${flag}leverage are for hyperliquid, not for ${chain}`, 'Omit them.');
 }
 
 /** Makes a checked trade happen at a time of the sandbox, with everything that follows. */

@@ -166,7 +166,6 @@ export function readNumber(text: string): number | undefined {
   return value === 0 || (size >= minNumber && size <= maxNumber) ? value : undefined;
 }
 
-/** What a text must be that stands where a number does. */
 function numberRule(text: string, rule: string): string {
   const isNumber = numberPattern.test(text) && Number(text) !== 0;
   return isNumber && readNumber(text) === undefined ? 'a number from 1e-60 to 1e60' : rule;

@@ -11,16 +11,13 @@ export interface Trade {
   /** Total token supply, where known; makes a market cap out of a price. */
   tokenSupply?: number;
   side: 'buy' | 'sell';
-  /** Perps: which position the trade belongs to. `null` on spot. */
   direction: 'long' | 'short' | null;
   /** Perps: notional divided by margin. 1 on spot. */
   leverage: number;
   /** Tokens, > 0; on perps the full (leveraged) size. */
   amount: number;
-  /** USD value, >= 0; on perps the notional. */
   usd: number;
   atMs: number;
-  /** Transaction hash, or `null` where the source kept none. */
   tx: string | null;
   orderId?: string;
   /** Tokens held (unsigned) before this trade in its own position, when the source says so (exchange fills). */
@@ -56,4 +53,42 @@ export interface MadeTrade {
   transactionHash: string;
   positionId: string;
   deliveries: number;
+}
+
+/** SQL that holds where a value is in a list, which is given as `JSON.stringify(list)`. */
+export const oneOf = 'IN (SELECT value FROM json_each(?))';
+
+export interface StoredTrade {
+  id: number;
+  positionId: string;
+  chain: Chain;
+  wallet: string;
+  token: string;
+  side: 'buy' | 'sell';
+  /** `''` on spot. */
+  direction: '' | 'long' | 'short';
+  leverage: number;
+  amount: number;
+  usd: number;
+  startAmount: number | null;
+  atMs: number;
+  tx: string | null;
+  orderId: string | null;
+  intent: 'enter' | 'exit';
+}
+
+/** The columns of a StoredTrade, of the table `trade t`. */
+export const tradeColumns = `t.id, t.position_id AS positionId, t.chain, t.wallet, t.token, t.side, t.direction, t.leverage,
+  t.amount, t.usd, t.start_amount AS startAmount, t.at_ms AS atMs, t.tx, t.order_id AS orderId, t.intent`;
+
+/** Items by what `keyOf` gives for them, in their order. */
+export function groupBy<Item, Key>(items: Iterable<Item>, keyOf: (item: Item) => Key): Map<Key, Item[]> {
+  const groups = new Map<Key, Item[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [item]);
+    else group.push(item);
+  }
+  return groups;
 }

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, st
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Context } from '../../../src/context.ts';
-import { keyFileOf, listKeys, readStoredKey, storeKey, writeSecretFile } from '../../../src/keys/key-store.ts';
+import { keyFileOf, listKeys, readStoredKey, storeKey, writeSecretFile } from '../../../src/keys/keystore.ts';
 import { checkKeySource } from '../../../src/keys/open-key.ts';
 import { type RunOptions, run, temporaryFolder } from '../../support/harness.ts';
 import { evmTrader, solanaTrader } from '../../support/traders.ts';

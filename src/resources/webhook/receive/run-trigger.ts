@@ -4,8 +4,9 @@ import { SotraError, usageError } from '../../../errors.ts';
 import { deliveryPreview } from '../../../http/preview.ts';
 import { sameDestination } from '../../../model/http-address.ts';
 import { signedHeader } from '../../../model/webhook-signature.ts';
+import { column } from '../../../output/columns.ts';
+import type { View } from '../../../output/view.ts';
 import { withSandboxFile } from '../../../sandbox/commands/served.ts';
-import { type SentEvent, triggered } from '../../../sandbox/commands/view.ts';
 import { sandboxNow } from '../../../sandbox/db/clock.ts';
 import { type Db, openDb } from '../../../sandbox/db/store.ts';
 import { ensureWorld, sandboxPartners } from '../../../sandbox/db/world.ts';
@@ -18,7 +19,7 @@ import {
   eventParts,
   storeEvent,
 } from '../../../sandbox/deliver/events.ts';
-import { type StoredTrade, tradeColumns } from '../../../sandbox/trades/queries.ts';
+import { type StoredTrade, tradeColumns } from '../../../sandbox/trades/trade.ts';
 import { allWebhooks, type WebhookRow } from '../sandbox.ts';
 import { readOwnSecrets } from '../secrets.ts';
 
@@ -171,3 +172,27 @@ function findSource(db: Db, { type, position }: TriggerInput): EventSource {
     hint: 'sotra sandbox reset makes the built-in world, which has all of them.',
   });
 }
+
+/** What `webhook trigger --json` shows, once a destination. */
+export interface SentEvent {
+  eventId: string;
+  eventType: string;
+  /** The webhook of the sandbox; `null` where it was sent directly. */
+  uid: string | null;
+  destinationUrl: string;
+  delivered: boolean;
+  status: number | null;
+  error: string | null;
+}
+
+export const triggered: View<SentEvent[], SentEvent> = {
+  layout: 'table',
+  rows: (answer) => answer,
+  columns: [
+    column.text('eventId', 'Event id', 'id of the event'),
+    column.text('destinationUrl', 'Destination', 'where it was sent', { cut: 'middle' }),
+    column.check('delivered', 'Taken', 'whether the answer was 2xx'),
+    column.text('status', 'Status', 'HTTP status of the answer'),
+    column.text('error', 'Why not', 'what went wrong', { cut: 'end' }),
+  ],
+};
