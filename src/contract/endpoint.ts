@@ -63,12 +63,18 @@ export type Paging =
   | { kind: 'links'; size: string; items: string; older: string; newer: string; atSec: string };
 
 /** One HTTP endpoint, written once; everything mechanical is derived from it. */
-export interface Endpoint<Id extends string = string, P extends Params = Params, R extends z.ZodType = z.ZodType> {
+export interface Endpoint<Id extends string = string, P extends Params = Params, R extends z.ZodType = z.ZodType>
+  extends Definition<Id, P, R> {
+  source: Source;
+}
+
+interface Definition<Id extends string, P extends Params, R extends z.ZodType> {
   /** `noun.verb`: also the words of the command. */
   id: Id;
   method: Method;
   path: string;
-  source: Source;
+  /** Default: `spec`. */
+  source?: Source;
   summary: string;
   description?: string;
   params: P;
@@ -88,9 +94,9 @@ export type AnswerOf<E extends { answer: z.ZodType }> = z.output<E['answer']>;
 export type EndpointsOf<M> = { [K in keyof M as M[K] extends Endpoint ? K : never]: M[K] };
 
 export function defineEndpoint<const Id extends string, P extends Params, R extends z.ZodType>(
-  endpoint: Endpoint<Id, P, R>,
+  definition: Definition<Id, P, R>,
 ): Endpoint<Id, P, R> {
-  return endpoint;
+  return { ...definition, source: definition.source ?? 'spec' };
 }
 
 type More = Omit<Param, 'place' | 'schema' | 'help' | 'source'> & { source?: Source };

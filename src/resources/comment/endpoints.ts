@@ -6,6 +6,9 @@ import { countCharacters, maxCommentCharacters } from '../../model/comment-text.
 import { firstTenViewers, viewerAddressesSchema, walletSchema } from '../../model/identifier.ts';
 import { actorSchema, commentSchema, positionStatsSchema, tradeSchema } from '../../model/position.ts';
 
+const degen = '0x4ed4e862860bed51a9570b96d89af5e1b0efefed';
+const wallet = '0xa4e221aa5a7ba51b5d5c7d5c923bfb9bcebcb252';
+
 /** `trackExitUntil` is at most this far ahead. Section "Limits". */
 export const maxTrackingMs = 7 * 86_400_000;
 
@@ -33,7 +36,6 @@ export const post = defineEndpoint({
   id: 'comment.post',
   method: 'POST',
   path: '/v1/swap-comments',
-  source: 'spec',
   summary: 'Sign a comment on a swap and post it',
   params: {
     transactionHash,
@@ -46,7 +48,7 @@ export const post = defineEndpoint({
   answer: commentSchema,
   examples: [
     {
-      argv: 'comment post --chain base --tx 0x5cdbd22c1a2a1b1ee7c9ecd4b2a6a0d5f02ea3fbf4d1cf1ac3a4de86fd8ad911 --token 0x4ed4e862860bed51a9570b96d89af5e1b0efefed --text gm --signature 0x2696a310f3880c8b1273a8c34f8bf29253ccad9790d8ef635f5635118be0a9ab323c9dd247b3d0daad9a862d1bf9469df63b14d676045a00c0c8d43b4a9cda6a1b --signer 0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf --dry-run',
+      argv: `comment post --chain base --tx 0x5cdbd22c1a2a1b1ee7c9ecd4b2a6a0d5f02ea3fbf4d1cf1ac3a4de86fd8ad911 --token ${degen} --text gm --signature 0x2696a310f3880c8b1273a8c34f8bf29253ccad9790d8ef635f5635118be0a9ab323c9dd247b3d0daad9a862d1bf9469df63b14d676045a00c0c8d43b4a9cda6a1b --signer 0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf --dry-run`,
       says: 'see the request for a comment that was signed elsewhere, without sending it',
     },
     {
@@ -61,7 +63,6 @@ export const list = defineEndpoint({
   id: 'comment.list',
   method: 'GET',
   path: '/v1/swap-comments',
-  source: 'spec',
   summary: 'The comments of one or more swaps',
   params: {
     hashes: inQuery(z.array(z.string().min(1)).min(1), 'transaction hash, on hyperliquid also an order id', {
@@ -102,7 +103,6 @@ export const copy = defineEndpoint({
   id: 'comment.copy',
   method: 'POST',
   path: '/v1/swap-comment/{id}/copyswap',
-  source: 'spec',
   summary: 'Record that someone is about to copy the trade of a comment',
   description:
     'Send every address the user could trade with: an entry into the token by one of them within the hour counts as a copy.',
@@ -117,11 +117,11 @@ export const copy = defineEndpoint({
   answer: z.looseObject({ intentIds: z.array(z.string()) }),
   examples: [
     {
-      argv: 'comment copy 2f991d88-4e6a-54f7-b130-a9788a9a06ab --token 0x940181a94a35a4569e4529a3cdfb74e38fd98631 --chain base --actor-address 0xa4e221aa5a7ba51b5d5c7d5c923bfb9bcebcb252',
+      argv: `comment copy 2f991d88-4e6a-54f7-b130-a9788a9a06ab --token 0x940181a94a35a4569e4529a3cdfb74e38fd98631 --chain base --actor-address ${wallet}`,
       says: 'an intent for one wallet',
     },
     {
-      argv: 'comment copy 3a66e8bd-8f95-572c-9f76-601286c7a155 --token ETH --chain hyperliquid --actor-addresses 0xa4e221aa5a7ba51b5d5c7d5c923bfb9bcebcb252,0x7e5f4552091a69125d5dfcb7b8c2659029395bdf --track-exit-until 7d',
+      argv: `comment copy 3a66e8bd-8f95-572c-9f76-601286c7a155 --token ETH --chain hyperliquid --actor-addresses ${wallet},0x7e5f4552091a69125d5dfcb7b8c2659029395bdf --track-exit-until 7d`,
       says: 'for two wallets, following the exit of the perp for a week',
     },
   ],
@@ -153,7 +153,6 @@ export const ofToken = defineEndpoint({
   id: 'token.comments',
   method: 'GET',
   path: '/v1/tokens/{chain}/{contractAddress}/comments',
-  source: 'spec',
   summary: 'Comments on a token, newest first',
   params: {
     chain: inPath(chainSchema, 'chain of the token; perps are on hyperliquid'),
@@ -166,10 +165,7 @@ export const ofToken = defineEndpoint({
   answer: z.array(tokenCommentSchema),
   paging: { kind: 'limit', size: 'limit', defaultSize: 50, maxSize: Number.POSITIVE_INFINITY },
   examples: [
-    {
-      argv: 'token comments base 0x4ed4e862860bed51a9570b96d89af5e1b0efefed --limit 5',
-      says: 'the five latest comments on a token',
-    },
+    { argv: `token comments base ${degen} --limit 5`, says: 'the five latest comments on a token' },
     { argv: 'token comments hyperliquid ETH --json', says: 'comments on ETH perps, as JSON' },
   ],
 });

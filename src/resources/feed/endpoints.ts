@@ -4,6 +4,9 @@ import { chainFilterSchema } from '../../model/chain.ts';
 import { identifierSchema } from '../../model/identifier.ts';
 import { cardSchema } from '../../model/position.ts';
 
+const trader = '0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2';
+const user = '0x143cf5cccbc8447504a99413dec7ea93ec228432';
+
 const text = z.string().nullable().optional();
 
 /** Pages in both directions: a cursor, and the address that it leads to; null or absent where nothing lies that way. */
@@ -60,7 +63,6 @@ export const actor = defineEndpoint({
   id: 'feed.actor',
   method: 'GET',
   path: '/v1/feed/actor',
-  source: 'spec',
   summary: 'Trades of one trader, newest first',
   description: order,
   params: {
@@ -83,12 +85,9 @@ export const actor = defineEndpoint({
   answer,
   paging,
   examples: [
+    { argv: `feed actor ${trader} --chains all --limit 10`, says: 'the latest ten cards of a trader' },
     {
-      argv: 'feed actor 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2 --chains all --limit 10',
-      says: 'the latest ten cards of a trader',
-    },
-    {
-      argv: 'feed actor 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2 --chains all --min-trade-usd 1000 --all',
+      argv: `feed actor ${trader} --chains all --min-trade-usd 1000 --all`,
       says: 'every card with a trade of 1,000 USD or more',
     },
   ],
@@ -118,14 +117,8 @@ export const home = defineEndpoint({
   answer,
   paging,
   examples: [
-    {
-      argv: 'feed home 0x143cf5cccbc8447504a99413dec7ea93ec228432 --limit 10',
-      says: 'the latest ten cards of those it follows',
-    },
-    {
-      argv: 'feed home 0x143cf5cccbc8447504a99413dec7ea93ec228432 --only-with-comments --all',
-      says: 'every card that was commented on',
-    },
+    { argv: `feed home ${user} --limit 10`, says: 'the latest ten cards of those it follows' },
+    { argv: `feed home ${user} --only-with-comments --all`, says: 'every card that was commented on' },
   ],
 });
 

@@ -4,6 +4,9 @@ import { leaderboardChainSchema } from '../../model/chain.ts';
 import { firstTenViewers, identifierSchema, viewerAddressesSchema } from '../../model/identifier.ts';
 import { pnlSchema, profileMetadataSchema, profileSchema } from '../../model/profile.ts';
 
+const trader = '0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2';
+const commenter = '0xb129d76820940a14c764df8b223d8e39cf94a122';
+
 const timeframe = inQuery(z.enum(['7d', '30d']).optional(), 'window of the PnL', {
   source: 'assumed',
   serviceDefault: '30d',
@@ -34,7 +37,6 @@ export const list = defineEndpoint({
   id: 'leaderboard.list',
   method: 'GET',
   path: '/v2/leaderboard',
-  source: 'spec',
   summary: 'Traders ranked by realized PnL, best first',
   params: {
     chains,
@@ -56,7 +58,6 @@ export const rank = defineEndpoint({
   id: 'leaderboard.rank',
   method: 'GET',
   path: '/v2/leaderboard/ranking',
-  source: 'spec',
   summary: 'The rank of one trader and the PnL behind it',
   description: 'Rank 1 is the top trader; null means not on the leaderboard.',
   params: {
@@ -67,11 +68,8 @@ export const rank = defineEndpoint({
   },
   answer: z.looseObject({ ranking: z.int().nullable(), pnl: pnlSchema.optional() }),
   examples: [
-    { argv: 'leaderboard rank 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2', says: 'the place of one wallet' },
-    {
-      argv: 'leaderboard rank 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2 --chains hyperliquid --json',
-      says: 'on one chain, as JSON',
-    },
+    { argv: `leaderboard rank ${trader}`, says: 'the place of one wallet' },
+    { argv: `leaderboard rank ${trader} --chains hyperliquid --json`, says: 'on one chain, as JSON' },
   ],
 });
 
@@ -104,7 +102,7 @@ export const copytraded = defineEndpoint({
   examples: [
     { argv: 'leaderboard copytraded', says: 'whose comments are copied most' },
     {
-      argv: 'leaderboard copytraded --chains solana --address 0xb129d76820940a14c764df8b223d8e39cf94a122',
+      argv: `leaderboard copytraded --chains solana --address ${commenter}`,
       says: 'on Solana, with the place of one wallet',
     },
   ],
@@ -123,7 +121,6 @@ export const sections = defineEndpoint({
   id: 'leaderboard.sections',
   method: 'GET',
   path: '/v1/leaderboard',
-  source: 'spec',
   summary: 'The old leaderboard, in sections',
   deprecated: 'use leaderboard list',
   description: 'Section chain-<x> is leaderboard list --chains <x>; section all is leaderboard list.',

@@ -38,7 +38,6 @@ export const ofToken = defineEndpoint({
   id: 'token.positions',
   method: 'GET',
   path: '/v1/tokens/{chain}/{contractAddress}/positions/{status}',
-  source: 'spec',
   summary: 'Positions in a token, open or closed, with their PnL',
   description:
     'Order: with value, open positions by the amount held and closed ones by realized PnL; with latest, by when they opened or closed. Cards list only trades with comments.',
@@ -68,7 +67,6 @@ export const ofProfile = defineEndpoint({
   id: 'profile.positions',
   method: 'GET',
   path: '/v1/addresses/{identifier}/positions/{status}',
-  source: 'spec',
   summary: "A trader's positions, open or closed, with their PnL",
   description:
     'Order: with value, closed positions by realized PnL, those never sold last, and open ones by the cost of what was sold in 30 days; with latest, by when they closed or opened.',
@@ -99,7 +97,6 @@ export const find = defineEndpoint({
   id: 'position.find',
   method: 'GET',
   path: '/v1/positions/{address}/{chain}/{contract}/{timestamp}',
-  source: 'spec',
   summary: "The position of a wallet's trade, found by the time of the trade",
   params: {
     address: inPath(walletSchema, 'wallet that traded'),

@@ -3,6 +3,9 @@ import { type AnswerOf, defineEndpoint, inBody, inPath, inQuery } from '../../co
 import { firstTenViewers, identifierSchema, viewerAddressesSchema } from '../../model/identifier.ts';
 import { profileSchema } from '../../model/profile.ts';
 
+const trader = '0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2';
+const followed = '0xb129d76820940a14c764df8b223d8e39cf94a122';
+
 const identifier = inPath(identifierSchema, 'profile UUID, wallet address or ext:<your user id>');
 
 /** Source: interface document and wire-facts 3.11. */
@@ -10,7 +13,6 @@ export const get = defineEndpoint({
   id: 'profile.get',
   method: 'GET',
   path: '/v1/addresses/{identifier}/profile',
-  source: 'spec',
   summary: 'One profile with its addresses, trading figures and follow counts',
   params: {
     identifier,
@@ -20,8 +22,8 @@ export const get = defineEndpoint({
   },
   answer: profileSchema,
   examples: [
-    { argv: 'profile get 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2', says: 'the profile behind a wallet' },
-    { argv: 'profile get 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2 --json', says: 'the same as JSON' },
+    { argv: `profile get ${trader}`, says: 'the profile behind a wallet' },
+    { argv: `profile get ${trader} --json`, says: 'the same as JSON' },
   ],
 });
 
@@ -46,18 +48,14 @@ export const followers = defineEndpoint({
   id: 'profile.followers',
   method: 'GET',
   path: '/v1/addresses/{identifier}/followers',
-  source: 'spec',
   summary: 'Profiles that follow this one',
   description: "In the calling partner's follow graph. Every address of a profile gives the same list.",
   params: { identifier, ...pageParams },
   answer: profilePageSchema,
   paging,
   examples: [
-    { argv: 'profile followers 0xb129d76820940a14c764df8b223d8e39cf94a122 --limit 5', says: 'five of its followers' },
-    {
-      argv: 'profile followers 0xb129d76820940a14c764df8b223d8e39cf94a122 --all --format ndjson',
-      says: 'all of them, one JSON object a line',
-    },
+    { argv: `profile followers ${followed} --limit 5`, says: 'five of its followers' },
+    { argv: `profile followers ${followed} --all --format ndjson`, says: 'all of them, one JSON object a line' },
   ],
 });
 
@@ -66,16 +64,15 @@ export const follows = defineEndpoint({
   id: 'profile.follows',
   method: 'GET',
   path: '/v1/addresses/{identifier}/follows',
-  source: 'spec',
   summary: 'Profiles that this one follows',
   description: "In the calling partner's follow graph. Every address of a profile gives the same list.",
   params: { identifier, ...pageParams },
   answer: profilePageSchema,
   paging,
   examples: [
-    { argv: 'profile follows 0xb129d76820940a14c764df8b223d8e39cf94a122 --limit 5', says: 'five profiles it follows' },
+    { argv: `profile follows ${followed} --limit 5`, says: 'five profiles it follows' },
     {
-      argv: 'profile follows 0xb129d76820940a14c764df8b223d8e39cf94a122 --all --format csv --columns name,address',
+      argv: `profile follows ${followed} --all --format csv --columns name,address`,
       says: 'all of them as a spreadsheet',
     },
   ],
@@ -102,7 +99,6 @@ export const setName = defineEndpoint({
   id: 'profile.set-name',
   method: 'PUT',
   path: '/v1/profiles/{identifier}/name',
-  source: 'spec',
   summary: 'Set the name and avatar that a profile has at your partner',
   description:
     'Omitted values stay unchanged, null removes: --name null removes name and avatar, --avatar-url null the avatar alone.\n' +
@@ -127,7 +123,6 @@ export const deleteName = defineEndpoint({
   id: 'profile.delete-name',
   method: 'DELETE',
   path: '/v1/profiles/{identifier}/name',
-  source: 'spec',
   summary: 'Remove the name and avatar that a profile has at your partner',
   params: { identifier },
   answer: profileSchema,

@@ -20,12 +20,14 @@ const webhookSchema = z.looseObject({
   secret: z.string().nullable().optional(),
 });
 
+export const exampleUid = '2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e';
+const wallet = '0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2';
+
 /** Source: interface document and wire-facts 3.18. */
 export const register = defineEndpoint({
   id: 'webhook.register',
   method: 'POST',
   path: '/v1/webhooks/feed',
-  source: 'spec',
   summary: 'Register a webhook for any number of addresses; an interrupted upload resumes where it stopped',
   params: {
     walletAddresses,
@@ -34,11 +36,11 @@ export const register = defineEndpoint({
   answer: webhookSchema,
   examples: [
     {
-      argv: 'webhook register --url http://127.0.0.1:4242/hook --wallet-addresses 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2',
+      argv: `webhook register --url http://127.0.0.1:4242/hook --wallet-addresses ${wallet}`,
       says: 'the feed of one wallet, sent to this machine',
     },
     {
-      argv: 'webhook register --url http://127.0.0.1:4242/users --wallet-addresses 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2,ext:user-1 --json',
+      argv: `webhook register --url http://127.0.0.1:4242/users --wallet-addresses ${wallet},ext:user-1 --json`,
       says: 'a wallet and a user of yours, as JSON with the secret',
     },
   ],
@@ -49,7 +51,6 @@ export const list = defineEndpoint({
   id: 'webhook.list',
   method: 'GET',
   path: '/v1/webhooks/feed',
-  source: 'spec',
   summary: 'The webhooks of your key',
   params: {},
   answer: z.array(webhookSchema),
@@ -64,7 +65,6 @@ export const addAddresses = defineEndpoint({
   id: 'webhook.add-addresses',
   method: 'PUT',
   path: '/v1/webhooks/feed/{uid}',
-  source: 'spec',
   summary: 'Add any number of addresses to a webhook; an interrupted upload resumes where it stopped',
   params: {
     uid,
@@ -77,11 +77,11 @@ export const addAddresses = defineEndpoint({
   answer: z.looseObject({ uid: z.string().optional(), destinationUrl: z.string().optional() }).nullable(),
   examples: [
     {
-      argv: 'webhook add-addresses 2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e --wallet-addresses 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2 --dry-run',
+      argv: `webhook add-addresses ${exampleUid} --wallet-addresses ${wallet} --dry-run`,
       says: 'one more wallet: what would be sent',
     },
     {
-      argv: 'webhook add-addresses 2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e --wallet-addresses ext:user-2 --curl',
+      argv: `webhook add-addresses ${exampleUid} --wallet-addresses ext:user-2 --curl`,
       says: 'one of your users, as a curl line',
     },
   ],
@@ -97,11 +97,8 @@ export const remove = defineEndpoint({
   params: { uid },
   answer: z.looseObject({}).nullable(),
   examples: [
-    {
-      argv: 'webhook delete 2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e --yes --dry-run',
-      says: 'without asking; what would be sent',
-    },
-    { argv: 'webhook delete 2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e --yes --curl', says: 'as a curl line' },
+    { argv: `webhook delete ${exampleUid} --yes --dry-run`, says: 'without asking; what would be sent' },
+    { argv: `webhook delete ${exampleUid} --yes --curl`, says: 'as a curl line' },
   ],
 });
 
@@ -118,8 +115,8 @@ export const validate = defineEndpoint({
   params: { uid },
   answer: z.looseObject({ success: z.boolean(), error: z.string().nullable().optional() }),
   examples: [
-    { argv: 'webhook validate 2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e --dry-run', says: 'what would be sent' },
-    { argv: 'webhook validate 2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e --curl', says: 'as a curl line' },
+    { argv: `webhook validate ${exampleUid} --dry-run`, says: 'what would be sent' },
+    { argv: `webhook validate ${exampleUid} --curl`, says: 'as a curl line' },
   ],
 });
 

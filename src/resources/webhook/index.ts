@@ -93,9 +93,9 @@ const sync = defineCommand({
     check: local(yes, 'send nothing; exit 10 where an address is missing in the webhook or in the file'),
   },
   examples: [
-    { argv: 'webhook sync 2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e --file users.csv', says: 'send what is new' },
+    { argv: `webhook sync ${endpoints.exampleUid} --file users.csv`, says: 'send what is new' },
     {
-      argv: 'webhook sync 2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e --file users.csv --check --json',
+      argv: `webhook sync ${endpoints.exampleUid} --file users.csv --check --json`,
       says: 'what would be sent, for CI',
     },
   ],
@@ -151,10 +151,7 @@ const secret = defineCommand({
   summary: "Write a webhook's secret to a file, from this machine's uploads or the service's list",
   params: { uid, out: local(z.string().min(1), 'file to write (mode 0600); replacing one needs a yes') },
   examples: [
-    {
-      argv: 'webhook secret 2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e --out hook.secret',
-      says: 'for webhook listen and verify',
-    },
+    { argv: `webhook secret ${endpoints.exampleUid} --out hook.secret`, says: 'for webhook listen and verify' },
   ],
   uses: ['requests', 'changes'],
   exitCodes: [3, ...serviceExitCodes],
