@@ -5,7 +5,6 @@ import { kindOf } from '../contract/kind-of.ts';
 import type { AnyView } from '../output/view.ts';
 import type { Field, KnownCommands, Outline, Use } from './outline.ts';
 
-/** The result of a command; the runner prints it. */
 export type Result =
   /** `text` is the JSON exactly as received. */
   | (ChartOption & {
@@ -22,7 +21,6 @@ export type Result =
   | { kind: 'none'; exitCode?: number };
 
 interface ChartOption {
-  /** Draw the chart of the view instead of its table. */
   chart?: boolean;
 }
 
@@ -35,7 +33,6 @@ export interface Command {
   oneOf?: readonly (readonly string[])[];
   endpoint?: NonNullable<Outline['endpoint']>;
   examples: readonly Example[];
-  /** Decides which global flags it accepts. */
   uses: readonly Use[];
   /** Beyond 0, 1, 2 and 130. */
   exitCodes: readonly number[];
@@ -61,7 +58,6 @@ export interface Program extends KnownCommands {
   load: (outline: Outline) => Promise<Command>;
 }
 
-/** A command as plain data. */
 export async function outlineOf(command: Command): Promise<Outline> {
   const { words, summary, description, endpoint, params, examples, exitCodes, uses, view, checkArgv } = command;
   const columns = (await view?.())?.columns ?? [];

@@ -29,7 +29,6 @@ export function readArgv(argv: readonly string[], outlines: readonly Outline[], 
 
 interface ParseState {
   found: Outline | undefined;
-  /** Set once the command has read its arguments. */
   node?: Node;
   result: ReadArgv;
 }
@@ -138,7 +137,6 @@ function fromCommander(
   return usageError(`unexpected argument '${surplus.join(' ')}': ${found?.words.join(' ')} takes ${takes}`, seeHelp);
 }
 
-/** What users of other tools type. */
 const otherNames: ReadonlyMap<string, string> = new Map([
   ['login', 'auth login'],
   ['logout', 'auth logout'],
@@ -188,7 +186,6 @@ const otherFlags: ReadonlyMap<string, string> = new Map([
   ['--api-key', 'A key is never an argument: set SOTRA_API_KEY, or sotra auth login.'],
 ]);
 
-/** A hint for a word or flag of other tools. */
 function otherName(name: string, argv: readonly string[], outlines: readonly Outline[]): string | undefined {
   if (name.startsWith('-')) return otherFlags.get(name);
   const typed = argv.filter((word) => !word.startsWith('-'));

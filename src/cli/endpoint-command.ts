@@ -8,10 +8,8 @@ import type { AnyView } from '../output/view.ts';
 import type { Command, Result } from './command.ts';
 import type { GlobalOptions } from './globals.ts';
 
-/** Exit codes of any command that calls the service. */
 export const serviceExitCodes = [4, 5, 6, 7, 8, 9, 13, 130] as const;
 
-/** What a command adds to its endpoint. */
 export interface Additions<P extends Params, L extends Params> {
   /** Never sent, or easier to type than the input of the same key that they replace. */
   params?: L;
@@ -96,7 +94,6 @@ async function* counted(batches: AsyncIterable<readonly unknown[]>): AsyncGenera
   }
 }
 
-/** A lazily loaded view for each endpoint that a module exports, by the name of the export. */
 export type ViewsOf<M> = { [K in keyof EndpointsOf<M>]: () => Promise<AnyView> };
 
 /** The commands of a noun: those written by hand, and a derived one for each other endpoint. */
@@ -118,7 +115,6 @@ const walkParams: Params = {
   max: local(z.int().min(1).optional(), 'fetch pages until this many items'),
 };
 
-/** The flag of commands whose view has a chart. */
 export const chartParam = local(z.boolean().optional(), 'draw a chart instead of the table');
 
 /** Errors: `usage` where a flag asks for another form of output at the same time. */

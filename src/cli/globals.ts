@@ -103,7 +103,6 @@ export interface GlobalOptions {
   noInput: boolean;
 }
 
-/** The checked global options. Errors: `usage` naming flag, value and what is allowed. */
 export function readGlobals(typed: Readonly<Record<string, unknown>>): GlobalOptions {
   const text = (key: string) => (typeof typed[key] === 'string' ? typed[key] : undefined);
   const on = (key: string) => typed[key] === true;
@@ -179,7 +178,6 @@ function readRetries(text: string | undefined): number | undefined {
   throw usageError(`--retries ${text}: must be a whole number from 0 to 20`);
 }
 
-/** The global flags that a command accepts, in the order of help. */
 export function takenFlags(outline: Outline): readonly GlobalFlag[] {
   return globalFlags.filter((flag) => takes(outline, flag));
 }

@@ -6,7 +6,6 @@ import type { Field, Outline } from './outline.ts';
 
 export type Line = readonly [label: string, says: string];
 
-/** Prose (a text), or lines under a title; lines that are texts can be pasted and are never broken. */
 export type Part = readonly [title: string, body: string | readonly (string | Line)[]];
 
 /** Help of the program, a noun or a command; for JSON the entries of its commands. `undefined` for unknown words. */
@@ -123,7 +122,6 @@ function globalLines(): Line[] {
 const [widest, widestLabel] = [100, 28];
 const [narrow, narrowLabel] = [60, 12];
 
-/** Help as text, 100 columns wide at most. */
 export function formatParts(parts: readonly Part[], width: number): string {
   const room = Math.max(20, Math.min(width, widest));
   const shown = parts.filter(([, body]) => body.length > 0);
@@ -140,7 +138,6 @@ function bodyLines(body: Part[1], room: number): string[] {
   return body.flatMap((line) => (typeof line === 'string' ? [`  ${line}`] : labeled(line, label, room)));
 }
 
-/** The meaning stands below a label that is too long. */
 function labeled([label, says]: Line, width: number, room: number): string[] {
   const below = label.length > width;
   const indent = ' '.repeat(width === 0 ? (label === '' ? 2 : 6) : width + 4);
@@ -198,10 +195,8 @@ export function commandTree(outlines: readonly Outline[]): CommandTree {
 export interface CommandEntry {
   command: string;
   summary: string;
-  /** `null` for commands of the tool. */
   endpoint: { method: string; path: string; source: string; deprecated: string | null } | null;
   inputs: ReturnType<typeof inputOf>[];
-  /** JSON Schema of an object that holds the inputs by their keys. */
   inputSchema: JsonSchema;
   globalFlags: string[];
   exitCodes: number[];

@@ -4,7 +4,6 @@ import { nearest } from '../model/nearest.ts';
 import type { Command } from './command.ts';
 import type { Field, TypedInput } from './outline.ts';
 
-/** A longer value is described by its length. */
 const maxShownLength = 200;
 
 /**
@@ -33,7 +32,6 @@ export function requireInputs(
   if (missing.length > 0) throw missingInputs(missing);
 }
 
-/** The inputs as their schemas give them. Errors: `usage` naming the input as its label does, the value and what is allowed. */
 export function checkInput(
   fields: readonly Field[],
   params: Command['params'],
@@ -110,7 +108,6 @@ export function mentionsAlias(fields: readonly Field[], typed: TypedInput): bool
 }
 
 export interface KnownNames {
-  /** Without the `@`. */
   aliases: Readonly<Record<string, string>>;
   /** Full addresses with this start and end. */
   find: (part: { start: string; end: string }) => Promise<string[]>;

@@ -3,27 +3,20 @@ import type { Kind } from '../contract/kind.ts';
 
 /** What a command works with; decides which global flags it accepts. */
 export type Use =
-  /** Sends requests to the service. */
   | 'requests'
-  /** Only needs to know which service. */
   | 'service'
   /** Changes or sends something else (settings, files, the sandbox, events), and shows that for `--dry-run`. */
   | 'changes'
   /** Sends events to a server of the user, and shows them for `--dry-run` and `--curl`. */
   | 'events'
-  /** Repeats deliveries, as `--retries` says. */
   | 'repeats'
-  /** Waits for answers of something other than the service. */
   | 'answers'
-  /** Prints JSON, though it has no table. */
   | 'json';
 
-/** One argument or flag of a command. */
 export interface Field {
   key: string;
   /** `--limit` or `<address>`. */
   label: string;
-  /** Without dashes. */
   flag: string;
   kind: Kind;
   help: string;
@@ -46,7 +39,6 @@ export type TypedInput = Readonly<Record<string, string | readonly string[] | bo
 interface ColumnOutline {
   key: string;
   help: string;
-  /** Shown only when named in `--columns`. */
   extra?: true;
 }
 

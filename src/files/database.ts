@@ -9,13 +9,10 @@ type SqlRow = Record<string, SqlValue>;
 
 /** A database. All calls are synchronous; a write that returned survives the end of the process. */
 export interface Db {
-  /** Path of the file, or `:memory:`. */
   file: string;
   all: <Row = SqlRow>(sql: string, params?: readonly SqlValue[]) => Row[];
   get: <Row = SqlRow>(sql: string, params?: readonly SqlValue[]) => Row | undefined;
-  /** The new row's id. */
   insert: (sql: string, params: readonly SqlValue[]) => number;
-  /** Rows changed. */
   run: (sql: string, params?: readonly SqlValue[]) => number;
   /** Statements without parameters, several at once. */
   exec: (sql: string) => void;
@@ -119,7 +116,6 @@ function wrap(raw: Libsql.Database, file: string): Db {
     statements.set(sql, known);
     return known;
   };
-  /** What `act` gives; its error says in which file. */
   const addFileName = <T>(act: () => T): T => {
     try {
       return act();

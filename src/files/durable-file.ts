@@ -74,7 +74,6 @@ export function openStateFile(file: string, flags = constants.O_RDONLY): number 
   }
 }
 
-/** The text of a file that sotra keeps. Errors: as in `openStateFile`. */
 export function readStateFile(file: string): string {
   const handle = openStateFile(file);
   try {
@@ -92,7 +91,6 @@ function refuseOther(file: string, found: Stats | undefined): void {
   });
 }
 
-/** Warns where other users of this machine may read a file that holds a secret. */
 export function warnOfReaders(file: string, { warn, world }: { warn: (text: string) => void; world: World }): void {
   const found = world.system.platform === 'win32' ? undefined : statSync(file, { throwIfNoEntry: false });
   if (found?.isFile() && (found.mode & 0o077) !== 0)

@@ -3,7 +3,6 @@ import { usageError } from '../errors.ts';
 import { parseJson, whyNotJson } from '../model/json.ts';
 import type { TextFile } from './text-file.ts';
 
-/** One item of a JSON array, counted from 1. */
 export interface Item {
   number: number;
   value: unknown;

@@ -60,7 +60,6 @@ export function openLog(file: string): LogFile {
   };
 }
 
-/** Where the last whole line of a file ends, read from behind. */
 function endOfLastLine(handle: number): number {
   const piece = Buffer.alloc(pieceBytes);
   for (let end = fstatSync(handle).size; end > 0; ) {
@@ -72,7 +71,6 @@ function endOfLastLine(handle: number): number {
   return 0;
 }
 
-/** The entries of a log, a cut-off last line left out; empty where there is no file. Errors: `local-file` naming file and line. */
 export function readLog<Entry>(file: string): Entry[] {
   const entries: Entry[] = [];
   for (const bytes of readLines(file)) {
@@ -131,13 +129,11 @@ function parseEntry<Entry>(bytes: Buffer, file: string, line: number): Entry {
 const sumOf = (text: string) => `,"crc":"${crc32(text).toString(16).padStart(8, '0')}"}`;
 const sumLength = sumOf('').length;
 
-/** An entry that is not empty as JSON with its checksum last. */
 export function checkedLine(entry: object): string {
   const text = JSON.stringify(entry).slice(0, -1);
   return text + sumOf(text);
 }
 
-/** The entry of a line that `checkedLine` made. Errors: Error where its checksum does not fit. */
 export function readCheckedLine(line: string): object {
   if (!isChecked(line)) throw new Error('its checksum does not fit');
   return parseJson(`${line.slice(0, -sumLength)}}`) as object;

@@ -34,7 +34,6 @@ export function openSource(file: string, { io }: { io: Input }, label: string): 
 
 export interface RereadableFile {
   open: () => FileBytes;
-  /** Removes what was kept of stdin. */
   remove: () => void;
 }
 

@@ -4,7 +4,6 @@ import { linesOf, maxLineBytes, readBlocks, type TextFile } from './text-file.ts
 
 export interface TableRow {
   line: number;
-  /** Empty where there is a reason. */
   cells: string[];
   text: string;
   /** Why it cannot be used: a broken quote, or more or fewer cells than the first row. */
@@ -80,7 +79,6 @@ export async function* readTable(file: TextFile): AsyncGenerator<readonly TableR
   yield take([], true);
 }
 
-/** The names of the columns. Errors: `usage` where two are the same. */
 export function columnsOf(header: TableRow, { name }: TextFile): string[] {
   const columns = header.cells.map((cell) => cell.trim());
   const places = new Map<string, number>();

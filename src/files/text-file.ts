@@ -3,13 +3,11 @@ import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { type SotraError, usageError } from '../errors.ts';
 
-/** The bytes of a file, gzip or not, and its name in messages. */
 export interface FileBytes {
   name: string;
   bytes: AsyncIterable<Uint8Array>;
 }
 
-/** A text file of which the first line is known. */
 export interface TextFile {
   name: string;
   /** The first line that is not blank, without its end; empty where there is none. Of a JSON array what was read of it. */
@@ -25,9 +23,7 @@ export interface TextFile {
 /** Whole lines as UTF-8 bytes, each ending with a line feed. */
 export interface Block {
   bytes: Buffer;
-  /** Counted from 1. */
   firstLine: number;
-  /** Set by a reader that has counted them. */
   lineCount?: number;
 }
 
@@ -105,7 +101,6 @@ export async function* readBlocks({ name, chunks }: TextFile): AsyncGenerator<Bl
   yield last;
 }
 
-/** The lines of a block, without their ends. */
 export function linesOf(block: Block): string[] {
   const { bytes } = block;
   const lines = bytes.toString('utf8').split('\n');

@@ -27,7 +27,6 @@ export const keyParams = {
 const name = local(z.string().min(1), 'name of the key', { positional: true });
 const keyView = async () => (await import('./run-keys.ts')).keyView;
 
-/** The private keys that sotra stores, each sealed with a password. */
 export const commands: readonly Command[] = [
   defineCommand({
     checkArgv,

@@ -188,7 +188,6 @@ export async function sealKey(
   };
 }
 
-/** A stored key, as far as it is known without the password. */
 export interface StoredKey {
   name: string;
   family: ChainFamily;
@@ -196,14 +195,12 @@ export interface StoredKey {
   file: string;
 }
 
-/** The folder of the stored keys, beside the settings. */
 export async function keyFolder({ store }: Pick<Context, 'store'>): Promise<string> {
   return join((await store()).path, '..', 'keys');
 }
 
 const namePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
-/** The file of a stored key. Errors: `usage` for an invalid name. */
 export function keyFileOf(folder: string, name: string): string {
   if (namePattern.test(name) && !name.endsWith('.json')) return join(folder, `${name}.json`);
   throw usageError(`${name}: a key's name is 1 to 64 letters, digits, dots, dashes or underscores`);

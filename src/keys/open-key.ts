@@ -25,7 +25,6 @@ const familyNames: Record<ChainFamily, string> = { evm: 'an EVM', solana: 'a Sol
 interface SignerOptions {
   family: ChainFamily;
   encoding?: Encoding | undefined;
-  /** The address that the key must belong to. */
   expected?: string | undefined;
 }
 
@@ -64,7 +63,6 @@ export function checkStatedAddress({ statedAddress: stated }: PrivateKey, addres
   throw new SotraError('signing-key', `the keystore names the address ${stated}, but its key is that of ${address}`);
 }
 
-/** The flags that name a key. */
 export function keySources({ keyFile, keyEnv, keyStdin, key }: KeyInput): string[] {
   return [
     ...(keyFile === undefined ? [] : ['--key-file']),

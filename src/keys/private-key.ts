@@ -8,7 +8,6 @@ import { parseJson } from '../model/json.ts';
 export interface PrivateKey {
   family: ChainFamily;
   bytes: Uint8Array;
-  /** The address that its keystore names. */
   statedAddress?: string;
 }
 
@@ -120,7 +119,6 @@ function solanaKey(pair: Uint8Array, source: string): PrivateKey {
 /** DER header of a 32-byte ed25519 seed. Source: RFC 8410. */
 const derPrefix = Buffer.from('302e020100300506032b657004220420', 'hex');
 
-/** The public key of an ed25519 seed: 32 bytes. */
 export function publicKeyOf(seed: Uint8Array): Uint8Array {
   const der = Buffer.concat([derPrefix, seed]);
   const key = createPublicKey(createPrivateKey({ key: der, format: 'der', type: 'pkcs8' }));

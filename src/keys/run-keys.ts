@@ -25,7 +25,6 @@ import { checkKeySource, checkStatedAddress, type KeyInput, newPassword, openKey
 import { checkEvmKey, type PrivateKey, publicKeyOf } from './private-key.ts';
 import { makeSigner } from './signer.ts';
 
-/** How a key is to be stored. */
 interface StoreInput {
   name: string;
   passwordFile?: string | undefined;
@@ -70,7 +69,6 @@ export async function generateKey(input: GenerateInput, context: Context): Promi
   return result;
 }
 
-/** Wipes the key, also after an error. */
 async function sealAndStore(key: PrivateKey, input: StoreInput, context: Context): Promise<Result> {
   const { name, passwordFile, replace = false } = input;
   try {
@@ -110,7 +108,6 @@ export async function showKeys(context: Context): Promise<Result> {
   return { kind: 'answer', answer: listKeys(await keyFolder(context), context.warn), view: keyView };
 }
 
-/** Errors: those of `confirm`. */
 export async function removeKey(name: string, context: Context): Promise<Result> {
   const { stored } = readStoredKey(await keyFolder(context), name);
   const what = `key ${name} (${stored.address})`;
@@ -170,7 +167,6 @@ interface ShownKey extends StoredKey {
   backup?: string;
 }
 
-/** The stored keys, one line each. */
 export const keyView: View<readonly ShownKey[] | ShownKey, ShownKey> = {
   layout: 'table',
   rows: (answer) => ('name' in answer ? [answer] : answer),

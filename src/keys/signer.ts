@@ -33,7 +33,6 @@ async function evmSigner(key: Uint8Array): Promise<Signer> {
   };
 }
 
-/** ed25519 over the UTF-8 bytes of a text. */
 async function solanaSigner(seed: Uint8Array, encoding: Encoding): Promise<Signer> {
   const { solanaKey } = await import('./solana-key.ts');
   const { address, sign, forget } = solanaKey(seed);

@@ -8,7 +8,6 @@ export interface SolanaKey {
   forget: () => void;
 }
 
-/** The key of a seed of 32 bytes. */
 export function solanaKey(seed: Uint8Array): SolanaKey {
   const pair = nacl.sign.keyPair.fromSeed(seed);
   return {

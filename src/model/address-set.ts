@@ -1,6 +1,5 @@
 /** A set of normalized addresses in a fraction of the memory of strings. */
 export interface AddressSet {
-  /** True if the address is new. */
   add: (address: string) => boolean;
   has: (address: string) => boolean;
   size: () => number;
@@ -96,7 +95,6 @@ function byteSet(): AddressSet {
 
 /** A set of keys of equally many lowercase hex digits: 20 bytes and a slot for an EVM address. */
 export interface HexSet {
-  /** Adds the key that starts at `at`: true if it is new. */
   add: (text: string, at: number) => boolean;
   has: (text: string, at: number) => boolean;
   /** The same from bytes; `undefined` where other bytes stand there. */

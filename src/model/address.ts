@@ -3,12 +3,10 @@ import { base58 } from '@scure/base';
 const evmPattern = /^0x[0-9a-fA-F]{40}$/;
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** 0x and 40 hex digits, of either case. */
 export function isEvmAddress(text: string): boolean {
   return evmPattern.test(text);
 }
 
-/** Base58 text of exactly 32 bytes. */
 export function isSolanaAddress(text: string): boolean {
   if (text.length < 32 || text.length > 44) return false;
   try {

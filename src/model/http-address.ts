@@ -1,6 +1,5 @@
 import { SotraError, usageError } from '../errors.ts';
 
-/** Whether a text is an http or https address. */
 export function isHttpAddress(text: string): boolean {
   try {
     const { protocol, username, password } = new URL(text);

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { isUuid, isWalletAddress } from './address.ts';
 
-/** A profile UUID, a wallet address or `ext:` and a partner's own user id. */
 export function isIdentifier(text: string): boolean {
   return isUuid(text) || isWalletAddress(text) || /^ext:./su.test(text);
 }

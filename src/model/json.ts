@@ -25,7 +25,6 @@ export function tryParseJson(text: string): unknown {
   }
 }
 
-/** Whether a value is a JSON object: no array, and not null. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -30,7 +30,6 @@ interface Plot {
   cellsPerUsd: number;
 }
 
-/** One bar a line with its label and figure, then the scale and the legend. */
 function renderBars(chart: BarChart, options: DrawOptions): string[] {
   if (chart.bars.length === 0) return [];
   const { width, palette, unicode } = options;
@@ -68,7 +67,6 @@ interface Legend extends DrawOptions {
   single: boolean;
 }
 
-/** The meaning of each filling; none for a chart of one series. */
 function legendOf(
   series: readonly string[],
   used: readonly boolean[],
@@ -171,13 +169,11 @@ function scaleLine({ left, right, cellsPerUsd }: Plot): string {
 /** Lines of the plot, without the zero line. */
 const height = 10;
 
-/** USD in each column of the plot, by side. */
 interface Columns {
   up: number[];
   down: number[];
 }
 
-/** Columns over time, one kind above the zero line and the other below, then a sentence of sums. */
 function renderTimeline(chart: TimeChart, { width, palette, unicode }: DrawOptions): string[] {
   if (chart.moments.length === 0) return [];
   const [from, to] = spanOf(chart);
@@ -252,7 +248,6 @@ function cellOf(size: number, row: number, side: 'up' | 'down', unicode: boolean
   return halves === 1 ? (up ? '▄' : '▀') : '█';
 }
 
-/** First and last moment under the plot: to the minute if there is room, else the days. */
 function timeLine(from: number, to: number, room: number): string {
   const minute = (sec: number) => formatTime(sec).replace(/:\d\dZ$/, 'Z');
   if (from === to) return minute(from);

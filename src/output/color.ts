@@ -4,10 +4,8 @@ import type { Tone } from './view.ts';
 /** 0: no color; 1: the 16 colors of the terminal; 2: 256; 3: all. */
 export type ColorLevel = 0 | 1 | 2 | 3;
 
-/** Paints each part of the output; at level 0 the text stays as it is. */
 export interface Palette {
   tone: (tone: Tone, text: string) => string;
-  /** One color a series of a chart, from 0. */
   series: (index: number, text: string) => string;
   header: (text: string) => string;
   title: (text: string) => string;

@@ -25,7 +25,6 @@ type Get<Row, Value> = (row: Row, index: number) => Value;
 type FieldOf<Row, Value> = string &
   keyof { [Key in keyof Row as string extends Key ? never : Row[Key] extends Value ? Key : never]: Row[Key] };
 
-/** Makes a column of a field of the row, or of what `get` finds in it. */
 interface ColumnMaker<Value> {
   <Row>(key: FieldOf<Row, Value>, header: string, help: string, options?: Options<Row>): Column<Row>;
   <Row>(key: string, header: string, help: string, get: Get<Row, Value>, options?: Options<Row>): Column<Row>;
@@ -60,26 +59,19 @@ function kind<Value extends Cell>(
 const right = { align: 'right' } as const;
 const compact = { compact: true };
 
-/** Columns by what they hold. */
 export const column = {
   text: kind((text: Cell, tone) => (typeof text === 'string' && tone !== undefined ? { text, tone } : undefined)),
   address: kind((address: Text, tone) => addressCell(address, tone)),
-  /** Unix seconds. */
   time: kind((unixSec: Figure) => formatTime(unixSec)),
   flag: kind((flag: Flag) => yesNo(flag)),
   /** A flag that is good when set and bad otherwise. */
   check: kind((flag: Flag) => (flag ? { text: 'yes', tone: 'gain' } : { text: 'no', tone: 'loss' })),
   count: kind((count: Figure) => formatCount(count), right),
   usd: kind((usd: Figure) => formatUsd(usd), right),
-  /** `$1.23B`. */
   compactUsd: kind((usd: Figure) => formatUsd(usd, compact), right),
-  /** USD with its sign. */
   pnl: kind((usd: Figure) => pnl(usd), right),
-  /** Percent with its sign. */
   percent: kind((percent: Figure) => roi(percent), right),
-  /** 0 to 1, shown as percent. */
   share: kind((share: Figure) => formatRatio(share), right),
-  /** Tokens. */
   amount: kind((tokens: Figure) => formatAmount(tokens), right),
   compactAmount: kind((tokens: Figure) => formatAmount(tokens, compact), right),
 };
@@ -115,7 +107,6 @@ export function columnsOf<Row, Part>(
 
 type MoreOf<Answer, Row, Input> = Omit<View<Answer, Row, Input>, 'layout' | 'rows' | 'columns'>;
 
-/** A view of one object. */
 export function recordView<T, Input = unknown>(
   columns: readonly Column<T>[],
   more: MoreOf<T, T, Input> = {},
@@ -123,7 +114,6 @@ export function recordView<T, Input = unknown>(
   return { layout: 'record', rows: (answer) => [answer], columns, ...more };
 }
 
-/** A view of a list, one line an item. */
 export function listView<Row, Input = unknown>(
   columns: readonly Column<Row>[],
   more: MoreOf<readonly Row[], Row, Input> = {},

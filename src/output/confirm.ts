@@ -7,7 +7,6 @@ import { usageError } from '../errors.ts';
 import { column } from './columns.ts';
 import type { View } from './view.ts';
 
-/** Whether a user at a terminal may be asked. */
 export function mayAsk({ world, options }: Pick<Context, 'world' | 'options'>): boolean {
   return world.io.in.isTTY === true && !options.noInput;
 }
@@ -68,13 +67,10 @@ export function askLine({ question, hidden, input, output, stop }: Question): Pr
   });
 }
 
-/** One thing that a command would do to this machine. */
 export interface PlannedChange {
-  /** A verb, such as `remove`. */
   action: string;
   /** What it would be done to, such as `context staging`. */
   what: string;
-  /** The new value, or the place: a file or an address. */
   detail: string | null;
 }
 
@@ -94,7 +90,6 @@ const view: View<Plan, PlannedChange> = {
   empty: 'Nothing would be changed.',
 };
 
-/** What `--dry-run` shows in place of changes. */
 export function showPlan(changes: readonly PlannedChange[]): Result {
   return { kind: 'answer', answer: { dryRun: true, changes } satisfies Plan, view };
 }

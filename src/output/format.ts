@@ -1,7 +1,6 @@
 import { timeText } from '../model/duration.ts';
 import type { Shown, Tone } from './view.ts';
 
-/** Shown for a missing value. */
 export const missing = '–';
 
 /** A number as the service may send it. */
@@ -43,7 +42,6 @@ export function formatAmount(value: Figure, { signed = false, compact = false } 
   });
 }
 
-/** `12,480`. */
 export function formatCount(value: Figure): string {
   return compose(value, false, (size) => digits(size, 0, 0));
 }
@@ -75,14 +73,12 @@ export function shortAddress(address: string | null | undefined): string {
   return `${address.slice(0, address.startsWith('0x') ? 6 : 4)}…${address.slice(-4)}`;
 }
 
-/** An address as a cell: whole if the table has room. */
 export function addressCell(address: string | null | undefined, tone: Tone = 'plain'): Shown {
   return address === null || address === undefined
     ? { text: missing, tone: 'muted' }
     : { text: address, short: shortAddress(address), tone };
 }
 
-/** A person as a cell: the name, or else the address. */
 export function nameOrAddress({ name, address }: { name?: string | null | undefined; address?: string | null }): Shown {
   return name ? { text: name, tone: 'strong' } : addressCell(address, 'strong');
 }
@@ -93,12 +89,10 @@ export function toneOf(value: Figure): Tone {
   return value > 0 ? 'gain' : 'loss';
 }
 
-/** USD with its sign, so that it reads without color. */
 export function pnl(valueUsd: Figure, { compact = false } = {}): Shown {
   return { text: formatUsd(valueUsd, { signed: true, compact }), tone: toneOf(valueUsd) };
 }
 
-/** Percent with its sign. */
 export function roi(percent: Figure): Shown {
   return { text: formatPercent(percent, { signed: true }), tone: toneOf(percent) };
 }

@@ -4,14 +4,12 @@ import type { JqRan, JqRun } from './jq-thread.ts';
 import { indentJson, safeJson } from './json.ts';
 import { stripControls } from './safe-text.ts';
 
-/** The result of a filter, ending with a newline or empty; or jq's complaint. */
 type Filtered = { ok: true; text: string } | { ok: false; problem: string };
 
 /** Filters JSON texts, one after the other. `indent`: objects and lists over several lines. */
 export interface JqFilter {
   /** Rejects when the signal is aborted. */
   run: (json: string, options: { indent: boolean }) => Promise<Filtered>;
-  /** Ends the thread that it runs on. */
   close: () => Promise<unknown>;
 }
 
@@ -62,7 +60,6 @@ function showLine(line: string, indent: boolean): string {
   return safeJson(indent ? indentJson(line) : line);
 }
 
-/** jq's message without its own name, the place it read from and the summary at the end. */
 function readProblem(stderr: string): string {
   const lines = stderr.split('\n').filter((line) => !/^jq: \d+ compile errors?$/.test(line) && line.trim() !== '');
   return (lines[0] ?? 'it failed').replace(/^jq: error(?: \(at [^)]*\))?: /, '').replace(/:$/, '');

@@ -40,7 +40,6 @@ export function compactJson(text: string): string {
   return [...compactPieces(text)].join('');
 }
 
-/** The same in pieces of about a megabyte. */
 export function* compactPieces(text: string): Generator<string> {
   let piece = '';
   for (const token of jsonTokens(text)) {
@@ -91,7 +90,6 @@ function isWord(code: number): boolean {
   return code > space && code !== quote && !punctuation.includes(code);
 }
 
-/** An answer, and the JSON text it was parsed from. */
 interface Source {
   value: unknown;
   text: string | undefined;
@@ -105,7 +103,6 @@ export function rowLines(rows: readonly unknown[], { value, text }: Source): rea
 
 interface Place {
   value: unknown;
-  /** The key or index that the next value stands at. */
   at: string | number;
   /** How many tokens came before it. */
   start: number;

@@ -19,11 +19,9 @@ interface PrintContext {
   takeHeads: () => string;
   /** Handles signals during long work. Rejects when one came. */
   pause: () => Promise<void>;
-  /** Of `--jq`. */
   filter: JqFilter | undefined;
 }
 
-/** Compiles the filter of `--jq`. Errors: `usage` with jq's own words. */
 export async function readFilter(text: string, threads: Threads): Promise<JqFilter> {
   const { compileFilter } = await import('./jq.ts');
   const compiled = await compileFilter(text, threads);
@@ -71,7 +69,6 @@ export async function printPreview(
   return 0;
 }
 
-/** What the printing functions below work with. */
 interface PrintJob extends PrintContext {
   input: never;
   /** Of a part: its first row and the number of rows in all. */
@@ -111,7 +108,6 @@ async function printPlain(whole: Result, printing: PrintJob): Promise<void> {
   if (result.kind === 'items') await printItems(result, printing);
 }
 
-/** The result for `json` and `ndjson`: with `--columns` its rows as objects of these cells. */
 function asObjects(result: Result, { input, options: { format, columns } }: PrintJob): Result {
   if ((result.kind !== 'answer' && result.kind !== 'items') || (format !== 'json' && format !== 'ndjson'))
     return result;

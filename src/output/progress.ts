@@ -6,7 +6,6 @@ import type { Sink, World } from '../world.ts';
 import type { ColorLevel } from './color.ts';
 import { safeText } from './safe-text.ts';
 
-/** Progress on stderr. */
 export interface Progress {
   /** The current step; on a terminal it replaces the one before. */
   step: (text: string) => void;
@@ -14,7 +13,6 @@ export interface Progress {
   done: (text: string) => void;
   /** The last step failed; the line stays. */
   fail: (text: string) => void;
-  /** Removes a running spinner. */
   stop: () => void;
   /** Steps replace each other, so that there may be many. */
   live: boolean;
@@ -25,7 +23,6 @@ interface ProgressOptions {
   quiet: boolean;
   colorLevel?: ColorLevel;
   unicode?: boolean;
-  /** Milliseconds, for the time that a step has taken. */
   now?: () => number;
 }
 
@@ -134,7 +131,6 @@ export function sinkStream(sink: Sink): TerminalStream {
 const minShownMs = 300;
 
 interface WaitingOptions {
-  /** A terminal. */
   err: Sink;
   noColor: boolean;
   unicode: boolean;

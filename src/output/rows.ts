@@ -6,7 +6,6 @@ import { type AnyColumn, type AnyView, type Cell, cellValue, knownColumns } from
 /** One line an item; `plain` is what a pipe gets without `--format`. */
 export type RowFormat = 'csv' | 'tsv' | 'ndjson' | 'plain';
 
-/** Each text ends with a newline or is empty. */
 export interface RowWriter {
   header: () => string;
   row: (item: unknown, index: number) => string;

@@ -133,7 +133,6 @@ function shortened({ heads, lines }: Grid): Grid {
   return { heads, lines: lines.map((cells) => cells.map((cell) => ({ ...cell, text: cell.short ?? cell.text }))) };
 }
 
-/** The columns with a value in at least one row; all where none has. */
 function withoutEmpty(places: readonly number[], { lines }: Grid): readonly number[] {
   const full = places.filter((place) => lines.some((cells) => !noValue.includes(cells[place]?.text ?? '')));
   return full.length === 0 ? places : full;
@@ -196,7 +195,6 @@ interface CardOptions {
   width: number;
   palette: Palette;
   ellipsis: string;
-  /** Long values of columns that may be cut. */
   long: 'cut' | 'wrap';
 }
 

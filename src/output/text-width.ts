@@ -93,7 +93,6 @@ function splitGraphemes(text: string): string[] {
   return Array.from(segmenter.segment(text), (part) => part.segment);
 }
 
-/** The first parts that fit together. */
 function takeWidth(parts: readonly string[], width: number): string[] {
   let used = 0;
   const end = parts.findIndex((part) => {

@@ -12,7 +12,6 @@ const unavailableHelp = 'whether the service lacks part of the history behind th
 const id = { extra: true, cut: 'middle' } as const;
 const stats = ({ metadata }: Card) => metadata.positionStats;
 
-/** Columns of position cards, shared by every list of them. */
 export const cardColumns: readonly Column<Card>[] = [
   column.text('trader', 'Trader', 'name of the holder, or their wallet', ({ actor }) => actor.name ?? actor.address, {
     show: ({ actor }) => nameOrAddress(actor),
@@ -78,7 +77,6 @@ export const cardColumns: readonly Column<Card>[] = [
   column.text('itemId', 'Position', 'id, for position get', { drop: 1 }),
 ];
 
-/** The trades of a card, then each comment with its replies. */
 export function cardBlocks({ metadata }: Card): Block[] {
   const trades: Block = { title: 'Trades', layout: 'table', columns: tradeColumns, rows: metadata.trades };
   return [trades, ...metadata.trades.flatMap(commentBlocks)];

@@ -4,7 +4,6 @@ export type Cell = string | number | boolean | null | undefined;
 /** The meaning of a cell. Color follows from it, and never carries it alone. */
 export type Tone = 'gain' | 'loss' | 'muted' | 'strong' | 'plain';
 
-/** A cell as people read it. */
 export interface Shown {
   text: string;
   /** Replaces the text in a table that would not fit. */
@@ -15,11 +14,9 @@ export interface Shown {
 export interface Column<Row> {
   /** The name in `--columns` and the header in csv and tsv, camelCase. */
   key: string;
-  /** The header in tables. */
   header: string;
   /** For help: what the column means, with its unit. */
   help: string;
-  /** The machine value. */
   value: (row: Row, index: number) => Cell;
   /** The human form; default: the machine value. */
   show?: (row: Row, index: number) => string | Shown | undefined;
@@ -53,11 +50,9 @@ export interface View<Answer, Row, Input = unknown> {
   columns: readonly Column<Row>[];
   /** One sentence for stderr when there are no rows. */
   empty?: string;
-  /** Sentences for stderr that explain the answer. */
   notes?: (answer: Answer, input: Input) => readonly string[];
   /** Further tables below the first; human formats only. */
   blocks?: (answer: Answer, input: Input) => readonly Block[];
-  /** The picture that `--chart` draws of the rows. */
   chart?: (rows: readonly Row[], input: Input) => ChartModel;
 }
 
@@ -87,17 +82,14 @@ export interface Bar {
 export interface TimeChart {
   kind: 'time';
   title: string;
-  /** Names of what stands above and below, in the plural. */
   up: string;
   down: string;
   /** In any order; moments in Unix seconds. */
   moments: readonly { atSec: number; usd: number; side: 'up' | 'down' }[];
 }
 
-/** A picture of an answer, before it is drawn. */
 export type ChartModel = BarChart | TimeChart;
 
-/** A column whose row type is not known here. */
 export type AnyColumn = Column<never>;
 
 /** The named columns, each once; without a known name all that are not `extra`. */
@@ -113,13 +105,11 @@ export function cellValue(column: AnyColumn, row: unknown, index: number): Cell 
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : (value as Cell);
 }
 
-/** The rows of an answer; `undefined` for one of another shape. */
 export function rowsOf(view: Pick<AnyView, 'rows'>, answer: unknown, input: unknown): readonly unknown[] | undefined {
   const rows = orMisfit(() => view.rows(answer as never, input as never), undefined);
   return Array.isArray(rows) ? rows : undefined;
 }
 
-/** The further tables of a view; none for an answer of another shape. */
 export function blocksOf(view: Pick<AnyView, 'blocks'>, answer: unknown, input: unknown): readonly Block[] {
   return orMisfit(() => view.blocks?.(answer as never, input as never), undefined) ?? [];
 }

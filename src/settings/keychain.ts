@@ -35,7 +35,6 @@ export async function writeKeychain(place: KeychainPlace, key: string): Promise<
   });
 }
 
-/** Removes a key, if there is one. Errors: `config`. */
 export async function deleteKeychain(place: KeychainPlace): Promise<void> {
   await withEntry('delete', place, (entry) => {
     try {

@@ -26,11 +26,9 @@ export interface StoredContext {
 export interface StoredSettings {
   current?: string;
   contexts: Readonly<Record<string, StoredContext>>;
-  /** Without the `@`. */
   aliases?: Readonly<Record<string, string>>;
 }
 
-/** The service in use, and where each part comes from. */
 export interface Service {
   context: string | undefined;
   kind: 'http' | 'sandbox';
@@ -137,7 +135,6 @@ export function findContext(name: string, stored: StoredSettings): StoredContext
   return { ...preset, ...own };
 }
 
-/** Presets first, the others sorted. */
 export function contextNames(stored: StoredSettings): string[] {
   return [...new Set([...Object.keys(presets), ...Object.keys(stored.contexts).sort()])];
 }

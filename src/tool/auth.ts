@@ -88,7 +88,6 @@ interface Target {
   name: string;
   baseUrl: string;
   origin: string;
-  /** What is stored under the name now. */
   before: StoredContext;
 }
 
@@ -138,7 +137,6 @@ async function runLogin(input: LoginInput, context: Context): Promise<Result> {
   return { kind: 'answer', answer: status, view: statusView };
 }
 
-/** Errors: `usage` for an unknown context, `config`, `locked`. */
 async function runLogout(context: Context): Promise<Result> {
   const store = await context.store();
   const name = needName(context, store.read());
@@ -356,5 +354,4 @@ async function isAccepted(context: Context): Promise<boolean> {
   }
 }
 
-/** A cheap request that shows whether a key is accepted. */
 export const checkPath = '/v2/leaderboard?limit=1';

@@ -227,7 +227,6 @@ async function removeKey(which: string, baseUrl: string, { warn }: Context): Pro
 
 export const commands: readonly Command[] = [list, show, use, set, remove];
 
-/** A value sets, `null` removes, absent leaves as it is. */
 interface ContextChange {
   baseUrl?: string | null | undefined;
   serviceName?: string | null | undefined;
@@ -296,7 +295,6 @@ function dropNulls(values: Readonly<Record<string, unknown>>): StoredContext {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null));
 }
 
-/** A context without its key. */
 interface ContextEntry {
   name: string;
   current: boolean;
@@ -307,11 +305,9 @@ interface ContextEntry {
   wire: Readonly<Record<string, string>>;
   keySuffix: string | null;
   store: KeyStore | null;
-  /** The only origin the key is sent to. */
   keyOrigin: string | null;
 }
 
-/** Errors: `usage` for an unknown name. */
 function contextEntry(name: string, current: string | undefined, stored: StoredSettings): ContextEntry {
   const context = findContext(name, stored);
   const keyOrigin = keyOriginOf(context) ?? null;

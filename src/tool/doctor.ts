@@ -153,7 +153,6 @@ function checkKeyOf(service: Service | SotraError, online: Online | undefined): 
 interface Online {
   status?: number;
   ms: number;
-  /** By the service's clock. */
   dateMs?: number;
   failure?: { message: string; code: string };
 }

@@ -142,7 +142,6 @@ export function explainError(word: string): ErrorExplanation[] {
   });
 }
 
-/** The page about an exit code or an error code. */
 function errorPage(word: string): readonly Part[] | undefined {
   const exit = Object.hasOwn(errorTexts, word) ? exitCodeOf[word as ErrorCode] : Number(word);
   const meaning = /^[\w-]+$/.test(word) ? exitMeanings[exit] : undefined;

@@ -2,7 +2,6 @@
 export interface Subject {
   trader: string;
   traderId: string;
-  /** A wallet that follows somebody. */
   follower: string | undefined;
   commented: { chain: string; hash: string } | undefined;
 }
@@ -10,7 +9,6 @@ export interface Subject {
 /** What to send to find out whether a name is accepted, and how that shows. */
 export interface Plan {
   values: readonly string[];
-  /** The evidence; `undefined` without any. */
   judge: (answers: readonly unknown[]) => string | undefined;
   /** The difference may be chance: repeat without the name, which must give the first answer again. */
   control?: boolean;
@@ -23,7 +21,6 @@ export type Check = (base: unknown, subject: Subject) => Plan | string;
 
 type Json = Record<string, unknown>;
 
-/** The items of an answer: itself or the first list in it. */
 export function itemsIn(answer: unknown): Json[] {
   if (Array.isArray(answer)) return answer;
   return typeof answer === 'object' && answer !== null ? (Object.values(answer).find(Array.isArray) ?? []) : [];
@@ -71,7 +68,6 @@ const cursor: Check = (base) => {
 
 type Passes = (item: Json, value: string) => boolean | undefined;
 
-/** A filter: what does not pass was there before, and is gone. */
 function filter(values: readonly string[], passes: Passes, what: (value: string) => string): Check {
   return (base) => {
     const before = itemsIn(base);
@@ -200,7 +196,6 @@ const recommended: Check = () => ({
     itemsIn(answer).some((item) => item['forYouTrade'] !== undefined) ? 'cards carry forYouTrade' : undefined,
 });
 
-/** True if it holds for all, false if for none; `undefined` otherwise. */
 function whole(list: readonly number[], holds: (one: number) => boolean): boolean | undefined {
   const count = list.filter(holds).length;
   if (list.length === 0 || (count > 0 && count < list.length)) return undefined;

@@ -11,7 +11,6 @@ export type Pairs = readonly (readonly [name: string, value: string])[];
 /** Reads from the service; `undefined` for a refused request (4xx other than key and rate). */
 export interface Asker {
   ask: (endpoint: Endpoint, input: Readonly<Record<string, unknown>>, extra?: Pairs) => Promise<unknown>;
-  /** The same, but refusals are errors. */
   need: (endpoint: Endpoint, input: Readonly<Record<string, unknown>>) => Promise<unknown>;
   follow: (link: string) => Promise<unknown>;
   calls: () => number;
@@ -72,7 +71,6 @@ export function createAsker(context: Context, overrides: WireNames): FreshAsker 
   };
 }
 
-/** The current name of a parameter: found, overridden or assumed. */
 export function nameOf(endpoint: Endpoint, key: string, known: ReadonlyMap<string, string>): string {
   const param = endpoint.params[key];
   return param === undefined ? key : wireName(endpoint, key, param, Object.fromEntries(known));
@@ -180,7 +178,6 @@ function inputsFor(
   };
 }
 
-/** Chains traded, and comments: how much there is to tell apart. */
 function breadth(item: unknown): number {
   return Object.keys((at(item, 'pnl', 'perChain') ?? {}) as object).length + (at(item, 'hasComments') === true ? 1 : 0);
 }

@@ -107,7 +107,6 @@ export const commands: readonly Command[] = [probeCommand];
 type Verdict = 'as assumed' | 'other name' | 'not found' | 'cannot tell';
 
 interface Finding {
-  /** `leaderboard.list.limit`. */
   parameter: string;
   source: string;
   assumed: string;
@@ -120,7 +119,6 @@ interface Finding {
 interface Probe {
   asker: FreshAsker;
   subjects: Subjects;
-  /** From `--try`, by key. */
   tries: Readonly<Record<string, readonly string[]>>;
 }
 
@@ -177,7 +175,6 @@ async function probeOne(endpoint: Endpoint, { id, key, param }: OpenName, probin
 }
 
 interface Setup {
-  /** The inputs besides the one in question. */
   rest: Input;
   /** Required inputs whose names are not found yet, under every possible name. */
   unsure: Pairs;

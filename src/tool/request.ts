@@ -119,7 +119,6 @@ function inCircles({ method, path, href }: WireRequest): SotraError {
   });
 }
 
-/** A path goes behind the base URL; a full URL must be on the origin of the service. */
 function readAddress(typed: string, query: readonly string[], baseUrl: string): Pick<WireRequest, 'path' | 'href'> {
   const pairs = new URLSearchParams();
   for (const pair of query) pairs.append(pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1));
@@ -167,7 +166,6 @@ async function readText(typed: string, context: Context): Promise<string> {
   }
 }
 
-/** Names of the paging parameters at one path. */
 interface PageNames {
   cursor: string;
   page: string;
