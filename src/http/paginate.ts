@@ -135,8 +135,9 @@ interface Since {
 }
 
 function sinceOf(paging: Paging, input: Input): Since | undefined {
-  const atMs = paging.kind === 'links' ? parseTime(String(input[paging.newer] ?? '')) : undefined;
-  return paging.kind === 'links' && atMs !== undefined ? { atMs, field: paging.atSec } : undefined;
+  if (paging.kind !== 'links') return undefined;
+  const atMs = parseTime(String(input[paging.newer]));
+  return atMs === undefined ? undefined : { atMs, field: paging.atSec };
 }
 
 /** The number of items, newest first, since that time. */

@@ -31,7 +31,7 @@ export function retryDelay(
   if (attempt > retries || !mayRepeat(method, failure)) return undefined;
   const wished = 'status' in failure ? readRetryAfter(failure.retryAfter, nowMs) : undefined;
   const delay = wished ?? Math.round(random() * Math.min(longestDelayMs, firstDelayMs * 2 ** (attempt - 1)));
-  return delay >= leftMs || (wished !== undefined && wished > maxWaitMs) ? undefined : delay;
+  return delay >= leftMs || (wished ?? 0) > maxWaitMs ? undefined : delay;
 }
 
 function mayRepeat(method: string, failure: Failure): boolean {
@@ -43,8 +43,9 @@ function mayRepeat(method: string, failure: Failure): boolean {
 /** Milliseconds that a `Retry-After` header asks for; `undefined` when absent or unreadable. */
 export function readRetryAfter(header: string | undefined, nowMs: number): number | undefined {
   if (header === undefined) return undefined;
-  if (/^\d{1,9}$/.test(header.trim())) return Number(header.trim()) * 1000;
+  const text = header.trim();
+  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
   // A date begins with its weekday; Date.parse would accept 1.5, too.
-  const at = /^[A-Z][a-z]/.test(header.trim()) ? Date.parse(header) : Number.NaN;
+  const at = /^[A-Z][a-z]/.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs);
 }

@@ -163,4 +163,4 @@ test('what is much asked for reads no big table from end to end', async () => {
   } finally {
     db.close();
   }
-}, 30_000);
+});

@@ -212,7 +212,7 @@ test('--dry-run and --curl show something and change nothing, or are refused, wh
     }
   }
   expect(wrong).toEqual([]);
-}, 120_000);
+});
 
 /** A value for each global flag that takes one. */
 const values: Record<string, string> = {
@@ -276,7 +276,7 @@ test('a command takes the flags about requests exactly where it sends some to th
   const declared = outlines.filter(({ uses }) => uses.includes('requests')).map(nameOf);
   // An upload that was broken off belongs to the service that failed.
   expect(sends).toEqual(declared.filter((name) => name !== 'webhook resume'));
-}, 120_000);
+});
 
 test('no command has a flag of its own by the name of a global one; context set --base-url means the same address', () => {
   const own = outlines.flatMap((outline) =>

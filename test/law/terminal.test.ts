@@ -52,7 +52,7 @@ const still = (text: string) =>
     .replaceAll(/ +$/gm, '')
     .trimEnd();
 
-test.skipIf(!hasTmux)('a real terminal shows the same (skipped without tmux)', { timeout: 120_000 }, async () => {
+test.skipIf(!hasTmux)('a real terminal shows the same (skipped without tmux)', async () => {
   const env = { SOTRA_DATA_DIR: temporaryFolder(), SOTRA_CONFIG_DIR: temporaryFolder() };
   for (const argv of some(Object.values(screens), 3))
     for (const width of some(widths, 1)) {

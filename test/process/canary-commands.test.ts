@@ -5,9 +5,7 @@ import { forgottenFlags, type Leak, runLine, strayIn, treeLines, ways } from '..
 import { canaryWorld, echoScripts } from '../support/canary-world.ts';
 import { size } from '../support/size.ts';
 
-test('no command, in any way of printing and against any echo, shows a secret or writes it down', {
-  timeout: 240_000,
-}, async () => {
+test('no command, in any way of printing and against any echo, shows a secret or writes it down', async () => {
   expect(forgottenFlags()).toEqual([]);
   const world = await canaryWorld();
   const lines = treeLines();

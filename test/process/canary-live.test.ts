@@ -31,9 +31,7 @@ const plan = some(
   2,
 );
 
-test('a feed that is watched shows no secret and writes none down, whatever the service answers', {
-  timeout: 120_000,
-}, async () => {
+test('a feed that is watched shows no secret and writes none down, whatever the service answers', async () => {
   const world = await canaryWorld();
   for (const [index, [way, fault]] of plan.entries())
     for (const command of index === 0 ? watched : [watched[index % 2] ?? '']) {
@@ -45,9 +43,7 @@ test('a feed that is watched shows no secret and writes none down, whatever the 
   expect(strayIn(world)).toEqual([]);
 });
 
-test('webhook listen shows no secret, writes none down and sends none on, whatever arrives and whoever takes it', {
-  timeout: 120_000,
-}, async () => {
+test('webhook listen shows no secret, writes none down and sends none on, whatever arrives and whoever takes it', async () => {
   const world = await canaryWorld();
   let name = '';
   for (const [way, fault] of plan) {

@@ -17,7 +17,7 @@ interface Case {
   seen: readonly string[];
 }
 
-test.skipIf(!canLook)('no process of ours, while it runs, has a secret in its line', { timeout: 120_000 }, async () => {
+test.skipIf(!canLook)('no process of ours, while it runs, has a secret in its line', async () => {
   const world = await canaryWorld();
   const swap = ['--chain', 'base', '--tx', swaps.good, '--token', degen, '--text', 'gm', '--service-name', 'Example'];
   const at = (name: string) => join(world.outputs, name);

@@ -72,9 +72,7 @@ function filesUnder(folder: string): string[] {
   );
 }
 
-test('no key, password or API key shows in any output, file or process list, whatever happens', {
-  timeout: 240_000,
-}, async () => {
+test('no key, password or API key shows in any output, file or process list, whatever happens', async () => {
   const answers = { mode: 'take' };
   const service = await stub((seen: Seen, response) => {
     if (answers.mode === 'refuse') response.writeHead(400).end('{"error":"no"}');
@@ -172,7 +170,7 @@ test('no key, password or API key shows in any output, file or process list, wha
   for (const each of written) expect([each, findCanary(readFileSync(each, 'latin1'))]).toEqual([each, undefined]);
 });
 
-test('a private key in any argument is refused and not repeated', { timeout: 60_000 }, async () => {
+test('a private key in any argument is refused and not repeated', async () => {
   const env = { SOTRA_CONFIG_DIR: temporaryFolder(), SOTRA_DATA_DIR: temporaryFolder() };
   const base = ['--chain', 'base', '--tx', swaps.good, '--token', degen, '--text', 'gm', '--service-name', 'Example'];
   const { run } = await import('../support/harness.ts');

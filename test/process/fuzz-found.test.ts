@@ -153,9 +153,9 @@ test.each([
 
 test('wrapping ends at any width, and takes no longer for long words than for short ones', () => {
   for (const width of [-1e9, -1, 0, 1]) expect(wrapText('ab 日', width)).toEqual(['a', 'b', '日']);
-  const started = performance.now();
+  const started = process.cpuUsage();
   expect(wrapText('日'.repeat(20_000), 3)).toHaveLength(20_000);
-  expect(performance.now() - started).toBeLessThan(5000);
+  expect(process.cpuUsage(started).user / 1000).toBeLessThan(5000);
 });
 
 test('the line of an event is as wide as the terminal, whatever is in it, and cuts no character in half', () => {

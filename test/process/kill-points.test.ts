@@ -11,7 +11,6 @@ test.each(named('leaderboard list --save'))(
     const report = await killEverywhere(one);
     expect(report).toEqual({ name: one.name, points: 7, kills: 8, inWrite: 1, failures: [] });
   },
-  120_000,
 );
 
 test.each(
@@ -26,7 +25,6 @@ test.each(
     expect(report.failures).toEqual([]);
     expect(report.kills).toBeGreaterThan(1);
   },
-  120_000,
 );
 
 test.each(named('context set'))(
@@ -36,5 +34,4 @@ test.each(named('context set'))(
     expect(report.failures).toEqual([]);
     expect(report.kills).toBeGreaterThan(1);
   },
-  120_000,
 );

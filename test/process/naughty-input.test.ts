@@ -44,9 +44,7 @@ const places: readonly string[][] = [
 ];
 
 describe('naughty strings as input', () => {
-  test('in any place of a command line: taken or refused, and told without steering the terminal', {
-    timeout: 120_000,
-  }, async () => {
+  test('in any place of a command line: taken or refused, and told without steering the terminal', async () => {
     const { env } = await stub((_, response) => response.end('{"traders":[]}'));
     const folder = temporaryFolder();
     const all = { ...env, SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder };

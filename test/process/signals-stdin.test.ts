@@ -66,4 +66,4 @@ test('Ctrl-C in the middle of an import ends it with 130, and the next import is
   const second = begin();
   expect(await second.ended).toBe(0);
   expect(JSON.parse(second.printed.out)).toMatchObject({ imported: 60_000, repeated: 0, rejected: 0 });
-}, 180_000);
+});

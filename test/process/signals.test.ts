@@ -68,7 +68,7 @@ test.each(
   const from = performance.now();
   child.kill(signal);
   expect(await ended).toBe(130);
-  expect(performance.now() - from).toBeLessThan(3000);
+  expect(performance.now() - from).toBeLessThan(20_000);
   expect(printed.err).toContain('error: ');
   expect(printed.err).toContain(says);
   expect(printed.err).not.toContain('internal error');

@@ -43,9 +43,7 @@ describe.skipIf(!hasTmux)('on a real terminal (skipped without tmux)', () => {
     return { env, socket: join(folder, 'tmux'), argv: [...post, '--text', 'gm frens', '--key', 'trader'], posted };
   }
 
-  test('the password is asked for without echo, the text shown, a yes asked for, and the comment posted', {
-    timeout: 60_000,
-  }, async () => {
+  test('the password is asked for without echo, the text shown, a yes asked for, and the comment posted', async () => {
     const { env, socket, argv, posted } = await world();
     const { type, shows } = terminal(argv, env, socket);
     await shows('Password of key trader (not shown):');
@@ -62,7 +60,7 @@ describe.skipIf(!hasTmux)('on a real terminal (skipped without tmux)', () => {
     expect(await posted()).toBe(1);
   });
 
-  test('Ctrl-C at the password, and at the question, leaves 130 and nothing sent', { timeout: 60_000 }, async () => {
+  test('Ctrl-C at the password, and at the question, leaves 130 and nothing sent', async () => {
     const { env, socket, argv, posted } = await world();
     const first = terminal(argv, env, `${socket}-1`);
     await first.shows('Password of key trader (not shown):');

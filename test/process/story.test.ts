@@ -262,16 +262,16 @@ describe.skipIf(!hasData)(`the story${why}`, () => {
     first.stderr.on('data', (chunk) => {
       said += chunk;
     });
-    await expect.poll(() => said, { timeout: 20_000 }).toContain('Watching from');
+    await expect.poll(() => said).toContain('Watching from');
     const [one] = await trade({ trader: author, token: mint, usd: 11 });
-    await expect.poll(() => lines, { timeout: 20_000 }).toEqual([one]);
+    await expect.poll(() => lines).toEqual([one]);
 
     const { port } = new URL(state.url);
     state.server?.kill('SIGKILL');
-    await expect.poll(() => said, { timeout: 20_000 }).toContain('; retrying.');
+    await expect.poll(() => said).toContain('; retrying.');
     const [two] = await trade({ trader: author, token: mint, usd: 12 });
     await startServer(port);
-    await expect.poll(() => lines, { timeout: 20_000 }).toEqual([one, two]);
+    await expect.poll(() => lines).toEqual([one, two]);
     const exit = ended(first);
     first.kill('SIGINT');
     expect(await exit).toBe(130);

@@ -29,7 +29,7 @@ const fillings: readonly [what: string, text: string][] = [
   ['marks that join', '\u0301'],
 ];
 
-test.each(fillings)('an error of %s, 4 MB of them, is told within seconds', { timeout: 300_000 }, async (_, text) => {
+test.each(fillings)('an error of %s, 4 MB of them, is told within seconds', async (_, text) => {
   for (const [status, body] of [
     [400, text.repeat((4 * megabyte) / Buffer.byteLength(text))],
     [500, JSON.stringify({ error: text.repeat((2 * megabyte) / Buffer.byteLength(text)), [text.repeat(50_000)]: 1 })],
@@ -41,7 +41,7 @@ test.each(fillings)('an error of %s, 4 MB of them, is told within seconds', { ti
       'request GET /v1/x --retries 0 --json',
       'leaderboard list --verbose --retries 0',
     ]) {
-      const told = await attack(argv, { env, limitMs: 30_000 });
+      const told = await attack(argv, { env });
       expect([argv, told.code]).toEqual([argv, status === 400 ? 6 : 8]);
       expect(told.cpuSec).toBeLessThan(8);
       expect(told.err.replaceAll(/[^\x20-\x7e]/g, '').includes(key)).toBe(false);
@@ -49,11 +49,11 @@ test.each(fillings)('an error of %s, 4 MB of them, is told within seconds', { ti
   }
 });
 
-test('an answer of 60 MB of backslashes stays within its limits of time and memory', { timeout: 300_000 }, async () => {
+test('an answer of 60 MB of backslashes stays within its limits of time and memory', async () => {
   for (const status of [200, 400]) {
     const service = await answering('\\'.repeat(60 * megabyte), status);
     const env = { SOTRA_BASE_URL: service.url, SOTRA_API_KEY: key };
-    const told = await attack('leaderboard list --retries 0 --max-time 20s', { env, limitMs: 60_000 });
+    const told = await attack('leaderboard list --retries 0 --max-time 20s', { env });
     expect([status, told.code]).toEqual([status, expect.toSatisfy((code) => [6, 9, 13].includes(code))]);
     expect(told.peakMb).toBeLessThan(900);
   }
@@ -79,7 +79,7 @@ const readers = [
   'comment list 0x11 --chain base',
 ];
 
-test.each(opens)('20 MB of nested %s are exit 13 at once, closed or not', { timeout: 600_000 }, async (_, open) => {
+test.each(opens)('20 MB of nested %s are exit 13 at once, closed or not', async (_, open) => {
   const close = [...open]
     .reverse()
     .map((each) => ({ '[': ']', '{': '}' })[each] ?? '')
@@ -92,7 +92,7 @@ test.each(opens)('20 MB of nested %s are exit 13 at once, closed or not', { time
   ] as const) {
     const service = await answering(text);
     for (const argv of commands) {
-      const refused = await attack(`${argv} --max-body 64MB`, { env: service.env, limitMs: 30_000 });
+      const refused = await attack(`${argv} --max-body 64MB`, { env: service.env });
       expect([argv, refused.code, refused.out]).toEqual([argv, 13, '']);
       expect(refused.cpuSec).toBeLessThan(5);
       expect(refused.peakMb).toBeLessThan(400);
@@ -135,7 +135,6 @@ const dots = [
 
 test.each(uidCommands.map((words) => [words.join(' '), words] as const))(
   '%s: no dots in its place change where it is sent',
-  { timeout: 300_000 },
   async (_, words) => {
     const service = await answering({});
     const at = words.findIndex((word) => word.includes('X'));
@@ -169,7 +168,7 @@ test.each(uidCommands.map((words) => [words.join(' '), words] as const))(
 );
 
 // What the service was asked for by that name it has, and its answer is told with it (exit 5).
-test('64 hex digits, in quotes too, are repeated by no refusal before sending', { timeout: 300_000 }, async () => {
+test('64 hex digits, in quotes too, are repeated by no refusal before sending', async () => {
   const hex = 'c87509a1c067bbde78beb793e6fa76530b6382a4c0241e5e4a9ec0a0f44dc0d3';
   const service = await answering({ error: 'no' }, 404);
   const folder = temporaryFolder();
@@ -201,7 +200,7 @@ test('64 hex digits, in quotes too, are repeated by no refusal before sending', 
   }
 });
 
-test('a key that the service tells back in any spelling is not printed', { timeout: 300_000 }, async () => {
+test('a key that the service tells back in any spelling is not printed', async () => {
   const zero = [...key].join('\u200b');
   const unicode = [...key].map((each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`).join('');
   const percent = [...key].map((each) => `%${each.charCodeAt(0).toString(16)}`).join('');
@@ -268,9 +267,7 @@ async function raw(answer: (count: number) => string): Promise<Record<string, st
 const well =
   'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 14\r\nconnection: close\r\n\r\n{"traders":[]}';
 
-test('100 Continue and other answers before the answer, unasked for, are passed over', {
-  timeout: 120_000,
-}, async () => {
+test('100 Continue and other answers before the answer, unasked for, are passed over', async () => {
   for (const before of [
     'HTTP/1.1 100 Continue\r\n\r\n',
     'HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n',
@@ -278,12 +275,12 @@ test('100 Continue and other answers before the answer, unasked for, are passed 
   ])
     for (const times of [1, 3, 50]) {
       const env = await raw(() => before.repeat(times) + well);
-      const told = await attack('leaderboard list --json --retries 0', { env, limitMs: 20_000 });
+      const told = await attack('leaderboard list --json --retries 0', { env });
       expect([before, times, told.code, told.err]).toEqual([before, times, 0, '']);
     }
 });
 
-test('300 and 304 are told as what they are', { timeout: 120_000 }, async () => {
+test('300 and 304 are told as what they are', async () => {
   for (const status of [300, 304, 305, 306, 301, 308]) {
     const env = await raw(() => `HTTP/1.1 ${status} X\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`);
     for (const argv of ['leaderboard list', 'webhook list', 'webhook delete abc --yes']) {
@@ -298,22 +295,20 @@ test('300 and 304 are told as what they are', { timeout: 120_000 }, async () => 
   }
 });
 
-test('a proxy of another kind leaves one JSON object on stderr', { timeout: 120_000 }, async () => {
+test('a proxy of another kind leaves one JSON object on stderr', async () => {
   const env = { SOTRA_BASE_URL: 'https://a.example.com', SOTRA_API_KEY: 'k', HTTPS_PROXY: 'socks5://127.0.0.1:1' };
   const told = await attack('leaderboard list --json --retries 0', { env });
   expect(told.code).not.toBe(0);
   expect(JSON.parse(told.err).error.exitCode).toBe(told.code);
 });
 
-test('a watch in which pages keep coming goes on, however many of its calls fail in between', {
-  timeout: 120_000,
-}, async () => {
+test('a watch in which pages keep coming goes on, however many of its calls fail in between', async () => {
   const service = await stub((_, response, count) => {
     if (count % 3 !== 0) return void response.writeHead(503).end();
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify({ items: [cardOf(`n${count}`, 1_700_000_000 + count)], pagination: {} }));
   });
   const argv = `feed actor ${evmTrader.address} --watch 100ms --max 12 --format ndjson --retries 3`;
-  const watched = await attack(argv, { env: service.env, limitMs: 90_000 });
+  const watched = await attack(argv, { env: service.env });
   expect([watched.code, watched.out.trim().split('\n').length]).toEqual([0, 12]);
 });

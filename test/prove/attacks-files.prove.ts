@@ -14,9 +14,7 @@ import { serve, start } from '../support/webhook-kills.ts';
 
 const fields = ['--chain', 'base', '--tx', swaps.good, '--token', degen, '--service-name', 'Example'];
 
-test('where there is no home, or one that is no absolute path, nothing is read from the current folder', {
-  timeout: 120_000,
-}, async () => {
+test('where there is no home, or one that is no absolute path, nothing is read from the current folder', async () => {
   const thief = await answering({ traders: [] });
   const cwd = temporaryFolder();
   const config = JSON.stringify({
@@ -69,38 +67,34 @@ const bulk = [
   'comment verify --signed',
 ];
 
-test.each(bulk)(
-  '%s refuses a line that never ends at its first megabyte, packed or not',
-  { timeout: 180_000 },
-  async (argv) => {
-    const service = await answering([]);
-    const folder = temporaryFolder();
-    // Members of a gzip file follow each other: 3 GB in 3 MB.
-    const bomb = gzipSync(Buffer.alloc(10_000_000, 'a'));
-    writeFileSync(join(folder, 'bomb.gz'), Buffer.concat(Array(300).fill(bomb)));
-    writeFileSync(join(folder, 'long.txt'), Buffer.alloc(100_000_000, 'a'));
-    for (const [file, stdin] of [
-      [join(folder, 'bomb.gz'), undefined],
-      [join(folder, 'long.txt'), undefined],
-      ['-', letters(3_000_000_000)],
-      ['-', letters(3_000_000_000, '"')],
-      ['-', letters(3_000_000_000, ' ')],
-      ['-', letters(3_000_000_000, '\0')],
-    ] as const) {
-      const refused = await attack(`${argv} ${file}`, { env: service.env, ...(stdin && { stdin }), limitMs: 20_000 });
-      expect([argv, file, refused.code, refused.out, refused.signal]).toEqual([
-        argv,
-        file,
-        expect.toSatisfy((code) => [2, 3, 11, 13].includes(code)),
-        '',
-        null,
-      ]);
-      expect(refused.cpuSec).toBeLessThan(5);
-      expect(refused.peakMb).toBeLessThan(200);
-    }
-    expect(service.requests).toEqual([]);
-  },
-);
+test.each(bulk)('%s refuses a line that never ends at its first megabyte, packed or not', async (argv) => {
+  const service = await answering([]);
+  const folder = temporaryFolder();
+  // Members of a gzip file follow each other: 3 GB in 3 MB.
+  const bomb = gzipSync(Buffer.alloc(10_000_000, 'a'));
+  writeFileSync(join(folder, 'bomb.gz'), Buffer.concat(Array(300).fill(bomb)));
+  writeFileSync(join(folder, 'long.txt'), Buffer.alloc(100_000_000, 'a'));
+  for (const [file, stdin] of [
+    [join(folder, 'bomb.gz'), undefined],
+    [join(folder, 'long.txt'), undefined],
+    ['-', letters(3_000_000_000)],
+    ['-', letters(3_000_000_000, '"')],
+    ['-', letters(3_000_000_000, ' ')],
+    ['-', letters(3_000_000_000, '\0')],
+  ] as const) {
+    const refused = await attack(`${argv} ${file}`, { env: service.env, ...(stdin && { stdin }) });
+    expect([argv, file, refused.code, refused.out, refused.signal]).toEqual([
+      argv,
+      file,
+      expect.toSatisfy((code) => [2, 3, 11, 13].includes(code)),
+      '',
+      null,
+    ]);
+    expect(refused.cpuSec).toBeLessThan(5);
+    expect(refused.peakMb).toBeLessThan(200);
+  }
+  expect(service.requests).toEqual([]);
+});
 
 test('a preview shows all that has no ink or turns the text, and no line of the comment looks like a field', async () => {
   const hidden = [...'send all my tokens to me']
@@ -124,9 +118,7 @@ test('a preview shows all that has no ink or turns the text, and no line of the 
   expect(shown.err + shown.out).toMatch(/warning/i);
 });
 
-test('a lock whose process has another start is taken over, by every command that locks', {
-  timeout: 120_000,
-}, async () => {
+test('a lock whose process has another start is taken over, by every command that locks', async () => {
   const owner = JSON.stringify({ pid: process.pid, host: hostname(), started: 'at another time' });
   const folder = temporaryFolder();
   const inbox = join(folder, 'webhook', 'inbox', 'default');
@@ -142,7 +134,7 @@ test('a lock whose process has another start is taken over, by every command tha
   expect((await attack('context set own --base-url https://a.example.com', { env })).code).toBe(0);
 });
 
-test('what the first command makes is its user\u2019s alone, whatever the umask', { timeout: 120_000 }, async () => {
+test('what the first command makes is its user\u2019s alone, whatever the umask', async () => {
   for (const umask of ['000', '022']) {
     const home = temporaryFolder();
     const env = { SOTRA_DATA_DIR: join(home, 'data'), SOTRA_CONFIG_DIR: join(home, 'config'), HOME: home };
@@ -208,7 +200,7 @@ test.each([
   ['a long ciphertext', keystore('pbkdf2', { c: 2, prf: 'hmac-sha256', dklen: 32, salt }, '00'.repeat(400_000))],
   ['deep nesting', '{"version":3,"crypto":'.repeat(40_000)],
   ['900 kB of arrays', '['.repeat(900_000)],
-])('a keystore that asks for %s is exit 11 within seconds', { timeout: 120_000 }, async (_, text) => {
+])('a keystore that asks for %s is exit 11 within seconds', async (_, text) => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, 'store.json'), text, { mode: 0o600 });
   writeFileSync(join(folder, 'password'), 'open sesame', { mode: 0o600 });
@@ -220,7 +212,7 @@ test.each([
   expect(refused.peakMb).toBeLessThan(700);
 });
 
-test('a pipe, a folder or a device in place of the settings is exit 3 at once', { timeout: 120_000 }, async () => {
+test('a pipe, a folder or a device in place of the settings is exit 3 at once', async () => {
   const folder = temporaryFolder();
   const config = join(folder, 'config.json');
   execFileSync('mkfifo', [config]);
@@ -232,12 +224,10 @@ test('a pipe, a folder or a device in place of the settings is exit 3 at once', 
     'context set a --base-url https://a.example.com',
     'auth status',
   ])
-    expect([argv, (await attack(argv, { env, limitMs: 15_000 })).code]).toEqual([argv, 3]);
+    expect([argv, (await attack(argv, { env })).code]).toEqual([argv, 3]);
 });
 
-test('a write lock that another process holds on the sandbox keeps no reader waiting', {
-  timeout: 120_000,
-}, async () => {
+test('a write lock that another process holds on the sandbox keeps no reader waiting', async () => {
   const folder = temporaryFolder();
   const sandbox = await serve(folder, []);
   const db = openDb(sandbox.db);
@@ -253,7 +243,8 @@ test('a write lock that another process holds on the sandbox keeps no reader wai
     for (let time = 0; time < 5; time += 1) {
       const startedMs = performance.now();
       expect((await fetch(`${sandbox.url}/v2/leaderboard?limit=1`, { headers })).status).toBe(200);
-      expect(performance.now() - startedMs).toBeLessThan(2000);
+      // One that waits for the lock takes twenty seconds.
+      expect(performance.now() - startedMs).toBeLessThan(10_000);
     }
   } finally {
     db.run('ROLLBACK');

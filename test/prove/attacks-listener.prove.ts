@@ -25,35 +25,27 @@ const deep: readonly [what: string, body: string][] = [
   ['4 MB of letters of three bytes', JSON.stringify('\u20ac'.repeat(1_300_000))],
 ];
 
-test.each(deep)(
-  'a body of %s with a wrong signature is answered 401 like the smallest',
-  { timeout: 120_000 },
-  async (what, body) => {
-    const listener = await attackListener();
-    for (let time = 0; time < 5; time += 1) expect(await send(listener.url, body, wrong())).toBe(401);
-    const figures = { blockMs: Math.round(listener.longestBlockMs()), peakMb: Math.round(listener.peakMb()) };
-    tell({ what, ...figures });
-    expect(figures.blockMs).toBeLessThan(100);
-    expect(figures.peakMb).toBeLessThan(300);
-    expect(await listener.stop()).toEqual({ code: 0, signal: null });
-  },
-);
+test.each(deep)('a body of %s with a wrong signature is answered 401 like the smallest', async (what, body) => {
+  const listener = await attackListener();
+  for (let time = 0; time < 5; time += 1) expect(await send(listener.url, body, wrong())).toBe(401);
+  const figures = { blockMs: Math.round(listener.longestBlockMs()), peakMb: Math.round(listener.peakMb()) };
+  tell({ what, ...figures });
+  expect(figures.blockMs).toBeLessThan(100);
+  expect(figures.peakMb).toBeLessThan(300);
+  expect(await listener.stop()).toEqual({ code: 0, signal: null });
+});
 
-test.each(deep)(
-  'webhook verify tells what is wrong with a body of %s within seconds',
-  { timeout: 120_000 },
-  async (_, body) => {
-    const folder = temporaryFolder();
-    writeFileSync(join(folder, 'secret'), `${secret}\n`, { mode: 0o600 });
-    writeFileSync(join(folder, 'body'), body);
-    const header = wrong()['daylight-signature'];
-    const argv = ['webhook', 'verify', '--secret-file', join(folder, 'secret'), '--body-file', join(folder, 'body')];
-    const verified = await attack([...argv, '--header', header, '--json']);
-    expect([verified.code, verified.err]).toEqual([12, '']);
-    expect(verified.cpuSec).toBeLessThan(5);
-    expect(verified.peakMb).toBeLessThan(450);
-  },
-);
+test.each(deep)('webhook verify tells what is wrong with a body of %s within seconds', async (_, body) => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, 'secret'), `${secret}\n`, { mode: 0o600 });
+  writeFileSync(join(folder, 'body'), body);
+  const header = wrong()['daylight-signature'];
+  const argv = ['webhook', 'verify', '--secret-file', join(folder, 'secret'), '--body-file', join(folder, 'body')];
+  const verified = await attack([...argv, '--header', header, '--json']);
+  expect([verified.code, verified.err]).toEqual([12, '']);
+  expect(verified.cpuSec).toBeLessThan(5);
+  expect(verified.peakMb).toBeLessThan(450);
+});
 
 const names = ['constructor', 'toString', '__proto__', 'hasOwnProperty', 'valueOf', 'prototype', '__defineGetter__'];
 const ofConnections = [
@@ -68,9 +60,7 @@ const ofConnections = [
   ...['Transfer-Encoding: identity', 'X-Bytes: \xff\xfe', 'X-Empty:', 'Cookie: a=b', 'Cookie: c=d', 'X-\u0021#$%&: y'],
 ];
 
-test('headers of any name neither end a listener that forwards, nor its next start, nor block a queue', {
-  timeout: 120_000,
-}, async () => {
+test('headers of any name neither end a listener that forwards, nor its next start, nor block a queue', async () => {
   const target = await stub((_, response) => response.end());
   const folder = temporaryFolder();
   const more = ['--forward-to', target.url];
@@ -110,7 +100,6 @@ test('headers of any name neither end a listener that forwards, nor its next sta
 // Only root may mount a small disk.
 test.runIf(process.getuid?.() === 0)(
   'a full disk is answered 503, ends nothing, and all goes on once there is room',
-  { timeout: 120_000 },
   async () => {
     const folder = smallDisk(4);
     if (folder === undefined) return;

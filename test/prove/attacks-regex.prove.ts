@@ -90,7 +90,7 @@ test('no pattern of the source takes long over a megabyte of its worst character
   }
   process.stdout.write(`${JSON.stringify({ patterns: patterns.length, longestMs: Math.round(longest) })}\n`);
   expect(slow).toEqual([]);
-}, 3_600_000);
+});
 
 const wants = 'sk_live_Ab3/9+Zq%7';
 const built: readonly [what: string, act: (text: string) => string][] = [
@@ -100,27 +100,23 @@ const built: readonly [what: string, act: (text: string) => string][] = [
   ['what hides a key', (text) => hideSecrets(text, wants)],
 ];
 
-test.each(built)(
-  '%s takes no longer over ten megabytes of any characters',
-  (_, act) => {
-    for (const unit of [
-      '\u001b]',
-      '\u001b[',
-      '\u0301',
-      '\u200d',
-      '\ufe0f',
-      '\u{1F3F4}\u{E0067}',
-      '\u{1F468}\u200d',
-      'sk\u200b',
-      's\\',
-      '%25',
-      '&amp;',
-    ]) {
-      const started = performance.now();
-      act(unit.repeat(5_000_000 / unit.length));
-      act(`${unit}${'a'.repeat(10_000_000)}`);
-      expect([unit, performance.now() - started < 20_000]).toEqual([unit, true]);
-    }
-  },
-  600_000,
-);
+test.each(built)('%s takes no longer over ten megabytes of any characters', (_, act) => {
+  for (const unit of [
+    '\u001b]',
+    '\u001b[',
+    '\u0301',
+    '\u200d',
+    '\ufe0f',
+    '\u{1F3F4}\u{E0067}',
+    '\u{1F468}\u200d',
+    'sk\u200b',
+    's\\',
+    '%25',
+    '&amp;',
+  ]) {
+    const started = performance.now();
+    act(unit.repeat(5_000_000 / unit.length));
+    act(`${unit}${'a'.repeat(10_000_000)}`);
+    expect([unit, performance.now() - started < 20_000]).toEqual([unit, true]);
+  }
+});

@@ -28,7 +28,7 @@ test('the whole table: every command that speaks to a service, against every fau
     expect(cells.filter((cell) => /^1\b/.test(cell) || cell === '')).toEqual([]);
   }
   for (const row of rows) line(`${row.name}, ${row.well}`, await checkRow(row, allFaults));
-}, 3_600_000);
+});
 
 /** Runs the built program against 100 MB of JSON; what it ended with, its largest memory in MB, and how much of the body went out. */
 async function againstLarge(flags: string) {
@@ -81,4 +81,4 @@ test('a body of 100 MB is stopped at --max-body, and read whole where that allow
     // A body is held once as bytes and once as text, and printed from there.
     expect(figures.peakMB).toBeLessThan(isWhole ? 500 : 200);
   }
-}, 600_000);
+});

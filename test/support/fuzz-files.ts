@@ -200,6 +200,8 @@ function checkFile(
   const mayChange = target.changes?.includes(argv) === true;
   const isInput = !mayChange && !target.isLog;
   const now = after.get(target.file);
+  // An empty database is whole: whoever opens it makes its tables.
+  if (target.file.endsWith('.db') && before.length === 0 && code === 0) return;
   if (isInput || (!target.isLog && code !== 0 && /config\.json|keys/.test(target.file))) {
     expect(now?.equals(before), `${shown}\nthe file was changed`).toBe(true);
     return;

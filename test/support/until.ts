@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { size } from './size.ts';
 
 /** Longer than anything takes that works, on a machine that does much else. */
-const limitMs = size(50_000, 900_000);
+const limitMs = size(100_000, 900_000);
 
 /** Looks again and again until something is there, and gives that; `what` says in an error what did not come. */
 export async function until<T>(look: () => T | undefined | false, what = 'something'): Promise<T> {

@@ -203,7 +203,7 @@ describe.skipIf(!existsSync(vectorFile))('keystores of other wallets (skipped wh
     ? (JSON.parse(gunzipSync(readFileSync(vectorFile)).toString()) as KeystoreVector[])
     : [];
   for (const { id, json, password, address, expect: expected } of some(all, 3))
-    test(`${id}: ${expected.slice(0, 40)}`, { timeout: 30_000 }, async () => {
+    test(`${id}: ${expected.slice(0, 40)}`, async () => {
       const { folder, env } = place();
       const file = join(folder, 'keystore.json');
       writeFileSync(file, JSON.stringify(json), { mode: 0o600 });
@@ -223,7 +223,7 @@ describe.skipIf(!existsSync(vectorFile))('keystores of other wallets (skipped wh
       }
     });
 
-  test('a keystore is imported under its own password, and under another', { timeout: 30_000 }, async () => {
+  test('a keystore is imported under its own password, and under another', async () => {
     const vector = all.find(({ id }) => id === 'foundry-4db566c2');
     const { folder, env, keys } = place();
     const file = join(folder, 'keystore.json');

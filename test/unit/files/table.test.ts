@@ -80,7 +80,7 @@ test('a file of broken quotes costs no more than its length, and each broken row
   expect(broken.slice(1).every(({ cells, reason }) => reason !== undefined || cells.length === 2)).toBe(true);
   const pairs = await rowsOf(`a,b\n"${'x ""\n'.repeat(60_000)}`);
   expect(pairs.every(({ reason }, index) => index === 0 || reason !== undefined)).toBe(true);
-}, 60_000);
+});
 
 const hostile = 'test/data/hostile';
 const spectrum = join(hostile, 'csv/csvs');

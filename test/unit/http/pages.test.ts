@@ -1,7 +1,8 @@
+import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Paging } from '../../../src/contract/endpoint.ts';
 import { bytesOf, linedBatch, linesOf, pageBatch, textsOf } from '../../../src/http/batch.ts';
-import { listKey, moreHint, type Walk, walkPages } from '../../../src/http/paginate.ts';
+import { listKey, moreHint, nextInput, type Walk, walkPages } from '../../../src/http/paginate.ts';
 
 const limited: Paging = { kind: 'limit', size: 'limit', defaultSize: 2, maxSize: 5 };
 const numbered: Paging = { kind: 'page', page: 'page', size: 'limit', defaultSize: 2, maxSize: 3 };
@@ -71,14 +72,35 @@ test('numbered pages are asked for until one is short, one ahead', async () => {
 
 test('a long list is asked for two pages ahead from its fourth page on', async () => {
   const pages = ['[1]', '[2]', '[3]', '[4]', '[5]', '[]', '[]', '[]'];
-  const { asked } = await walk(numbered, pages, { input: { limit: 1 } });
-  expect(asked).toHaveLength(7);
+  const { asked, batches } = await walk(numbered, [...pages.slice(0, 6), '[9]'], { input: { limit: 1 } });
+  expect(asked).toEqual([1, 2, 3, 4, 5, 6, 7].map((page) => ({ limit: 1, page })));
+  expect(batches.flat()).toEqual([1, 2, 3, 4, 5]);
   const count = async (full: number) =>
     (await walk(numbered, [...pages.slice(0, full), '[]', '[]', '[]'], { input: { limit: 1 } })).asked.length;
   expect([await count(2), await count(3), await count(4)]).toEqual([3, 4, 6]);
 });
 
+test('a walk ends once nothing is on its way', async () => {
+  let open = 0;
+  const ask: Walk['ask'] = async ({ page }) => {
+    open += 1;
+    for (let turn = 0; turn < Number(page); turn += 1) await setImmediate();
+    open -= 1;
+    const text = Number(page) < 6 ? `[${page}]` : '[]';
+    return { data: JSON.parse(text), text, body: Buffer.from(text), status: 200, requestId: undefined, attempts: 1 };
+  };
+  const shown: unknown[] = [];
+  const walking = { paging: numbered, input: { limit: 1 }, ask, max: undefined, onCut: () => undefined };
+  for await (const items of walkPages(walking)) shown.push(...items);
+  expect([shown, open]).toEqual([[1, 2, 3, 4, 5], 0]);
+});
+
 test('no page is asked for beyond what is wanted', async () => {
+  const ahead = await walk(numbered, ['[1,2]', '[3,4]', '[5,6]', '[7,8]', '[9,0]', '[1,2]'], {
+    input: { limit: 2 },
+    max: 12,
+  });
+  expect([ahead.asked.length, ahead.failure]).toEqual([6, undefined]);
   const pages = ['[1,2,3]', '[4,5,6]', '[7,8,9]', '[10]'];
   const cases = [1, 3, 4, 6, 7, 10].map(async (max) => {
     const { asked, batches, cuts } = await walk(numbered, pages, { max });
@@ -165,6 +187,33 @@ test('links lead on as they are, cursors where there is none, in the direction t
   expect(both.failure).toBeUndefined();
 });
 
+const newYear = '2026-01-01T00:00:00Z';
+/** Items that many seconds after the new year, newest first. */
+const since = (pagination: object | null, ...seconds: (number | null)[]) =>
+  JSON.stringify({ items: seconds.map((at) => (at === null ? null : { at: 1_767_225_600 + at })), pagination });
+const secondsOf = (batches: readonly (readonly unknown[])[]) =>
+  batches.map((batch) => batch.map((item) => Number((item as { at: number } | null)?.at) - 1_767_225_600));
+
+test('items since a time that come newest first are walked down to it, and no further', async () => {
+  const pages = [since({ olderItemsURL: '/o' }, 3, 2), since({ olderItemsURL: '/p' }, 1, 0, -1)];
+  const { asked, batches, cuts, failure } = await walk(linked, pages, { input: { newerThan: newYear }, max: 3 });
+  expect(asked).toStrictEqual([{ newerThan: newYear }, [{ newerThan: newYear }, '/o']]);
+  expect([secondsOf(batches), cuts, failure]).toEqual([[[3, 2], [1]], 0, undefined]);
+  const unknown = await walk(linked, [since(null, 5, null, -5)], { input: { newerThan: newYear } });
+  expect(secondsOf(unknown.batches)).toEqual([[5, Number.NaN]]);
+});
+
+test('items since a time that lead on to newer ones, or since a cursor, are all shown', async () => {
+  const up = [since({ newerItemsURL: '/n', olderItemsURL: '/o' }, 1, -1), since(null, 2)];
+  const walked = await walk(linked, up, { input: { newerThan: newYear } });
+  expect(walked.asked.slice(1)).toEqual([[{ newerThan: newYear }, '/n']]);
+  expect(secondsOf(walked.batches)).toEqual([[1, -1], [2]]);
+  const marked = await walk(linked, [since({ olderItemsURL: '/o' }, 1, -1)], { input: { newerThan: 'mark' } });
+  expect([secondsOf(marked.batches), marked.failure]).toEqual([[[1, -1]], undefined]);
+  const whole = await walk(linked, [since({ olderItemsURL: '/o' }, 1, -1), since(null, -2)]);
+  expect(secondsOf(whole.batches)).toEqual([[1, -1], [-2]]);
+});
+
 test('what was asked for first ends a walk in the middle of a page, and says that it was cut', async () => {
   const pages = ['{"items":[1,2,3],"next":"c"}', '{"items":[4]}'];
   const outcome = async (max: number) => {
@@ -233,4 +282,25 @@ const hints: readonly [paging: Paging, input: Record<string, unknown>, data: unk
 
 test.each(hints)('after %j with %j, %j may not be all: %s', (paging, input, data, hint) => {
   expect(moreHint(paging, input, data)).toBe(hint);
+});
+
+const rests: readonly [paging: Paging, input: Record<string, unknown>, data: unknown, next: object | undefined][] = [
+  [limited, {}, [1], undefined],
+  [limited, {}, [1, 2], { limit: 4 }],
+  [limited, { limit: 3 }, [1, 2, 3], { limit: 5 }],
+  [limited, { limit: 5 }, [1, 2, 3, 4, 5], undefined],
+  [numbered, {}, [1, 2], { page: 2 }],
+  [numbered, { page: 4 }, [1, 2], { page: 5 }],
+  [numbered, {}, [1], undefined],
+  [cursored, {}, { items: [1], next: 'c' }, { cursor: 'c' }],
+  [cursored, {}, { items: [1], next: null }, undefined],
+  [linked, {}, { pagination: { olderCursor: 'o' } }, { cursor: 'o' }],
+  [linked, {}, { pagination: { olderItemsURL: '/o', olderCursor: 'o' } }, { cursor: 'o' }],
+  [linked, {}, { pagination: { olderItemsURL: '/o' } }, {}],
+  [linked, { newerThan: 'x' }, { pagination: { newerItemsURL: '/n', newerCursor: 'n' } }, { newerThan: 'n' }],
+  [linked, {}, null, undefined],
+];
+
+test.each(rests)('after %j with %j, %j the next inputs are %j', (paging, input, data, next) => {
+  expect(nextInput(paging, input, data)).toEqual(next);
 });

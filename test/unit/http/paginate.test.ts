@@ -278,7 +278,7 @@ test('the first line is out before the second page is answered', async () => {
   for await (const line of createInterface(child.stdout)) {
     lines.push(JSON.parse(line).itemId);
     if (lines.length > 1) continue;
-    await expect.poll(() => waiting.answer !== undefined, { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => waiting.answer !== undefined).toBe(true);
     waiting.answer?.();
   }
   expect(lines).toEqual(['c2', 'c1']);

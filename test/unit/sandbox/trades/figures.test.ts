@@ -93,7 +93,7 @@ test('in a large world the figures of both windows are those of its trades, at a
     db.close();
     other.close();
   }
-}, 60_000);
+});
 
 test('while another process writes, a large world answers from its trades and keeps nothing', () => {
   const file = join(temporaryFolder(), 'sandbox.db');
@@ -111,7 +111,7 @@ test('while another process writes, a large world answers from its trades and ke
     db.close();
     other.close();
   }
-}, 30_000);
+});
 
 test('the best of a board are the first of the whole board, on every choice of chains', () => {
   const db = largeWorld(':memory:');
@@ -130,4 +130,4 @@ test('the best of a board are the first of the whole board, on every choice of c
   } finally {
     db.close();
   }
-}, 30_000);
+});
