@@ -51,6 +51,7 @@ function sharedSandbox(world: World) {
 }
 
 interface CallContext {
+  /** Of the request: it ends with the server too. */
   signal: AbortSignal;
   open: World['openSandbox'];
   say: (line: string) => void;
@@ -58,7 +59,7 @@ interface CallContext {
 
 function contextOf({ world, options, program, note, stream }: Context, { signal, open, say }: CallContext): Context {
   return createContext({
-    world: { ...world, io: silentIo(world.io), signal: AbortSignal.any([world.signal, signal]), openSandbox: open },
+    world: { ...world, io: silentIo(world.io), signal, openSandbox: open },
     options: { ...options, format: 'json', quiet: false, yes: true, noInput: true },
     program,
     say,

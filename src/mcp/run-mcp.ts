@@ -22,6 +22,8 @@ export async function runMcp(input: McpInput, context: Context): Promise<Result>
   const options = { tools, version: context.world.version, call, warn: context.warn };
   try {
     const { httpHandler, serveLines } = await import('./protocol.ts');
+    if (input.http === undefined && context.world.io.in.isTTY)
+      context.note('Waits for a client on stdin: sotra mcp --config prints what to paste into one. Ctrl-C stops it.');
     if (input.http === undefined) await serveLines(options, context.world);
     else await serveOverHttp(httpHandler(options), input, input.http, context);
   } finally {

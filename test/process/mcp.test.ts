@@ -1,0 +1,161 @@
+import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { expect, onTestFinished, test } from 'vitest';
+import { stub, temporaryFolder } from '../support/harness.ts';
+import { connect, textOf, valuesOf } from '../support/mcp-client.ts';
+import { program } from '../support/program.ts';
+import { size } from '../support/size.ts';
+import { until } from '../support/until.ts';
+
+interface Server {
+  client: Client;
+  transport: StdioClientTransport;
+  /** What the client could not read as the protocol. */
+  faults: Error[];
+  err: () => string;
+}
+
+/** The official client with the built program as its server. */
+async function start(argv: readonly string[], more: Record<string, string> = {}): Promise<Server> {
+  const folder = temporaryFolder();
+  const env = { PATH: process.env['PATH'] ?? '', SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder, ...more };
+  const transport = new StdioClientTransport({ command: process.execPath, args: [...argv], env, stderr: 'pipe' });
+  const client = new Client({ name: 'test', version: '1' });
+  const faults: Error[] = [];
+  client.onerror = (fault) => faults.push(fault);
+  let err = '';
+  transport.stderr?.on('data', (chunk) => {
+    err += chunk;
+  });
+  onTestFinished(() => client.close());
+  await client.connect(transport);
+  return { client, transport, faults, err: () => err };
+}
+
+const leaderboard = { name: 'leaderboard_list', arguments: { limit: 3 } };
+
+test('the official client starts the program, lists and calls; stdout is the protocol alone, also with --verbose', async () => {
+  const service = await stub((_, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{"traders":[]}');
+  });
+  const { client, faults, err } = await start([program, 'mcp', '--verbose'], service.env);
+  expect((await client.listTools()).tools.length).toBeGreaterThan(15);
+  expect(valuesOf(await client.callTool(leaderboard))).toMatchObject({ rows: [], complete: true });
+  expect(faults).toEqual([]);
+  await until(() => err().includes('GET'));
+  expect(err()).not.toContain('stub-key');
+});
+
+test('a server that dies fails the call that waits, and a new one goes on', async () => {
+  const service = await stub(() => undefined);
+  const first = await start([program, 'mcp'], service.env);
+  const call = first.client.callTool(leaderboard);
+  call.catch(() => undefined);
+  await until(() => service.requests.length > 0);
+  process.kill(first.transport.pid ?? 0, 'SIGKILL');
+  await expect(call).rejects.toThrow(/closed/i);
+  const second = await start([program, 'mcp', '--sandbox']);
+  expect(valuesOf(await second.client.callTool(leaderboard)).rows).toHaveLength(3);
+});
+
+test('a service that dies is an answer, and the next call finds the one that took its place', async () => {
+  let isUp = false;
+  const service = await stub((_, response) => {
+    if (isUp) response.writeHead(200, { 'content-type': 'application/json' }).end('{"traders":[]}');
+    else response.destroy();
+  });
+  const { client } = await start([program, 'mcp', '--retries', '0'], service.env);
+  expect(textOf(await client.callTool(leaderboard))).toContain('code: network');
+  isUp = true;
+  expect(valuesOf(await client.callTool(leaderboard)).complete).toBe(true);
+});
+
+const opening = (id: number) => {
+  const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
+  return `${JSON.stringify({ jsonrpc: '2.0', id, method: 'initialize', params })}\n`;
+};
+
+async function pipe(stdin: string, env: Record<string, string> = {}) {
+  const folder = temporaryFolder();
+  const all = { PATH: process.env['PATH'], SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder, ...env };
+  const child = spawn(process.execPath, [program, 'mcp', ...(env['SOTRA_BASE_URL'] ? [] : ['--sandbox'])], {
+    env: all,
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const told = { out: '', err: '' };
+  child.stdout.on('data', (chunk) => {
+    told.out += chunk;
+  });
+  child.stderr.on('data', (chunk) => {
+    told.err += chunk;
+  });
+  const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
+  child.stdin.write(stdin);
+  return { child, told, ended };
+}
+
+test('the end of stdin ends it: what was asked is still answered, and a service that is silent holds nothing up', async () => {
+  const list = `${JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'tools/list' })}\n`;
+  const quick = await pipe(`${opening(1)}{"no":"message"}\n${list}`);
+  quick.child.stdin.end();
+  expect(await quick.ended).toBe(0);
+  expect(
+    quick.told.out
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line).id),
+  ).toEqual([1, 2]);
+  expect(quick.told.err).toBe(
+    'warning: a line on stdin is no message of the protocol, and was skipped: sotra mcp is started by a client, see --config\n',
+  );
+  const silent = await stub(() => undefined);
+  const call = { jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'leaderboard_list', arguments: {} } };
+  const held = await pipe(`${opening(1)}${JSON.stringify(call)}\n`, silent.env);
+  await until(() => silent.requests.length > 0);
+  held.child.stdin.end();
+  expect(await held.ended).toBe(0);
+});
+
+test('Ctrl-C ends it without a word', async () => {
+  const { child, told, ended } = await pipe(opening(1));
+  await until(() => told.out.includes('"id":1'));
+  child.kill('SIGINT');
+  expect([await ended, told.err]).toEqual([0, '']);
+});
+
+test.each(['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07'])(
+  'a client of protocol version %s is served in it',
+  async (version) => {
+    const { client } = await connect('--sandbox mcp', { client: { supportedProtocolVersions: [version] } });
+    expect(client.getNegotiatedProtocolVersion()).toBe(version);
+    expect((await client.listTools()).tools.length).toBeGreaterThan(15);
+    expect(textOf(await client.callTool({ name: 'explain_error', arguments: { code: '7' } }))).toContain('429');
+  },
+);
+
+test('calls leave nothing behind in memory', { timeout: 120_000 }, async () => {
+  const hook = join(temporaryFolder(), 'hook.cjs');
+  writeFileSync(
+    hook,
+    `require('v8').setFlagsFromString('--expose-gc');
+const collect = require('vm').runInNewContext('gc');
+process.on('SIGUSR2', () => { collect(); collect(); process.stderr.write('heap ' + process.memoryUsage().heapUsed + '\\n'); });`,
+  );
+  const { client, transport, err } = await start(['--require', hook, program, 'mcp', '--sandbox']);
+  const heap = async () => {
+    const before = err().length;
+    process.kill(transport.pid ?? 0, 'SIGUSR2');
+    return Number(await until(() => /heap (\d+)\n/.exec(err().slice(before))?.[1]));
+  };
+  const call = async (times: number) => {
+    for (let each = 0; each < times; each += 1) await client.callTool(leaderboard);
+  };
+  await call(size(100, 400));
+  const before = await heap();
+  await call(size(100, 1000));
+  // What the compiler learns of the code, and no more: an answer kept whole would be two kilobytes a call.
+  expect(((await heap()) - before) / 1024).toBeLessThan(size(400, 1000));
+});
