@@ -44,10 +44,8 @@ const listed = inOrder([
   ...withViews(webhook, webhookViews),
 ]);
 
-/** Every endpoint, in the order of the commands. */
 export const endpoints: readonly AnyEndpoint[] = listed.map(({ endpoint }) => endpoint);
 
-/** How each endpoint's answer is listed. */
 export const views = Object.fromEntries(listed.map(({ endpoint, view }) => [endpoint.id, view])) as Record<
   AnyEndpoint['id'],
   () => Promise<AnyView>

@@ -14,7 +14,6 @@ export const maxTrackingMs = 7 * 86_400_000;
 
 const lengthRule = `must be 1 to ${maxCommentCharacters} characters`;
 
-/** The text of a comment: 1 to 9999 characters. */
 export const commentTextSchema = z
   .string()
   .min(1)

@@ -11,7 +11,6 @@ import * as endpoints from './endpoints.ts';
 
 const view = () => import('./view.ts');
 
-/** How the answer of each endpoint is shown, in the order of help. */
 export const views = {
   post: async () => (await view()).post,
   list: async () => (await view()).list,
@@ -30,7 +29,6 @@ const commentParams = {
   textFile: local(text, 'file with the comment, byte for byte; - is stdin'),
 };
 
-/** The form of the signed text. */
 const formParams = {
   serviceName: local(text, 'first word of the signed text (default: that of the context)'),
   layout: local(

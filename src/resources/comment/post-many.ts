@@ -32,10 +32,7 @@ const maxPreviews = 10;
 /** A table of one line each would be all headers. */
 const linesPerTable = 20;
 
-/**
- * Posts the comments of a file in order, one result each as it comes. What was posted before, by the journal, is not posted again; what may
- * have been is looked up. Errors: `partial` where some were refused, or where it had to stop after some were posted.
- */
+/** Posts the comments of a file in order, none twice. Errors: `partial` where some were refused, or after some were posted. */
 export async function postMany(input: PostManyInput, context: Context): Promise<Result> {
   checkWays(input);
   const lines = await readCommentFile(input.file, context);
@@ -175,7 +172,6 @@ async function postOne(comment: SendableComment, { journal, mayBeReset, context 
   }
 }
 
-/** The error of a batch that stopped at a line. */
 function stopped(thrown: unknown, line: number, done: readonly PostResult[], total: number): unknown {
   if (!(thrown instanceof SotraError)) return thrown;
   const { code, hint, status, requestId } = thrown;

@@ -29,7 +29,6 @@ interface Prepared {
   form: TextForm | undefined;
 }
 
-/** Posts one comment: signed here or elsewhere. */
 export async function runPost(input: PostInput, context: Context): Promise<Result> {
   checkWays(input);
   const { comment, form } = await prepare(input, context);
@@ -106,7 +105,6 @@ async function confirmPost(comment: SendableComment, form: TextForm | undefined,
   await confirm(`post this comment to ${where}`, context, `${text}Signer: ${showUnseen(comment.signerAddress)}\n`);
 }
 
-/** Throws the request with the text that was signed, to be shown. */
 async function showRequest(comment: SendableComment, form: TextForm | undefined, context: Context): Promise<Result> {
   try {
     await context.call(post, bodyOf(comment));
@@ -157,8 +155,8 @@ export function bodyOf({
 }
 
 /**
- * Posts a comment once. Where no answer came back it is looked up, and never sent again. Errors: `verification` (12) where the service answers
- * with another comment than was signed; those of a call, saying what is known of the comment.
+ * Posts a comment once: without an answer it is looked up, and never sent again. Errors: `verification` where another comment than was signed
+ * was stored; those of a call, saying what is known.
  */
 export async function send(comment: SendableComment, context: Context): Promise<Posted> {
   if (context.world.signal.aborted) throw new SotraError('interrupted', 'interrupted: nothing was sent');

@@ -8,7 +8,6 @@ import { signedText, type TextFields, type TextForm } from './signing.ts';
 /** A text to be signed, with warnings about the comment in it. */
 export interface Preview extends TextFields, TextForm {
   message: string;
-  /** Of the comment, in Unicode code points. */
   characters: number;
   warnings: string[];
 }
@@ -74,10 +73,7 @@ function unseenWarnings(text: string): string[] {
   });
 }
 
-/**
- * The preview for people: each line of the text with its number; the comment behind a bar, on a terminal wrapped at its width, so that no
- * line of it looks like a field; invisible characters as their codes. Ends with a newline.
- */
+/** For people: lines with numbers, the comment behind a bar so that no line of it looks like a field, invisible characters as codes. */
 export function describePreview(preview: Preview, { isTTY, width }: Pick<Sink, 'isTTY' | 'width'>): string {
   const { message, layout, characters, warnings, commentText } = preview;
   const count = message.split('\n').length;

@@ -38,12 +38,10 @@ export async function readComment(input: CommentInput, context: Context): Promis
   return fields;
 }
 
-/** Whether any part of a comment was typed. */
 export function hasComment({ chain, transactionHash, tokenAddress, commentText, textFile }: CommentInput): boolean {
   return [chain, transactionHash, tokenAddress, commentText, textFile].some((part) => part !== undefined);
 }
 
-/** The inputs that a comment needs, for `missingInputs`. */
 export function neededFor({ chain, transactionHash, tokenAddress, commentText, textFile }: CommentInput) {
   return [
     { label: '--chain', help: 'chain of the swap', value: chain },
@@ -75,10 +73,7 @@ async function readText({ commentText, textFile }: CommentInput, { world }: Cont
   throw usageError(`--text-file ${textFile}: has ${count} characters, must be 1 to ${maxCommentCharacters}`);
 }
 
-/**
- * The form of the signed text: from the flags, else from the context. Errors: `usage` where no service name is known: none is invented,
- * because a wrong one makes a signature that nobody accepts.
- */
+/** From the flags, else from the context. Errors: `usage` without a service name: a wrong one makes a signature that nobody accepts. */
 export async function readForm(input: FormInput, context: Context): Promise<TextForm> {
   const service = await context.service().catch((thrown: unknown) => {
     if (thrown instanceof SotraError && thrown.code === 'no-service') return undefined;
@@ -115,10 +110,7 @@ const lineSchema = z.object({
 const shortNames = { tx: 'transactionHash', token: 'tokenAddress', text: 'commentText' } as const;
 const maxProblemsShown = 5;
 
-/**
- * The comments of an NDJSON file, in its order, all of them checked: also the signatures of those that are signed. Errors: `usage` naming the
- * lines that are wrong, before any key is asked for and anything is sent; `local-file`.
- */
+/** The comments of an NDJSON file, all checked, signatures too. Errors: `usage` naming the bad lines before any key is asked for. */
 export async function readCommentFile(file: string, { world }: Context): Promise<CommentLine[]> {
   const problems: { line: number; problem: string }[] = [];
   const firstLines = new Map<string, number>();

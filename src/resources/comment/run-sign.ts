@@ -93,7 +93,6 @@ interface VerifyInput extends CommentInput, FormInput {
   signed?: string | undefined;
 }
 
-/** Yes or no with the address that signed; exit 12 for no. */
 export async function runVerify(input: VerifyInput, context: Context): Promise<Result> {
   const verdict =
     input.signed === undefined ? await verifyTyped(input, context) : await verifyFile(input, input.signed, context);

@@ -113,7 +113,6 @@ export const ofToken = listView<TokenComment>(columns, {
   empty: 'Nobody has commented on this token.',
 });
 
-/** The intents, one line an address. */
 export const copy: View<CopyAnswer, string> = {
   layout: 'table',
   rows: (answer) => answer.intentIds,
@@ -137,17 +136,14 @@ const textColumns: readonly Column<TextFields & TextForm & { message: string }>[
   }),
 ];
 
-/** A signed comment: the signature first, because that is what is copied. */
 export const sign = recordView<SignedComment>([
   column.text('signature', 'Signature', 'signature over the text'),
   column.text('signerAddress', 'Signer', 'address that signed'),
   ...textColumns,
 ]);
 
-/** What would be signed. */
 export const preview = recordView<Preview>(textColumns);
 
-/** Whether a signature is good, and whose it is. */
 export const verify = recordView<Verdict>([
   column.check('valid', 'Valid', 'whether the signer signed exactly this text'),
   column.text('recoveredAddress', 'Signed by', 'address that made the signature (EVM; solana where it is valid)'),
@@ -155,13 +151,10 @@ export const verify = recordView<Verdict>([
   column.text('reason', 'Reason', 'why it is not valid', { cut: 'end' }),
 ]);
 
-/** What was done with one comment of a batch. */
 export interface PostResult {
-  /** Line of the input file, from 1. */
   line: number;
   result: 'posted' | 'posted before' | 'refused' | 'not sent';
   uid?: string | undefined;
-  /** Why it was refused. */
   reason?: string | undefined;
   chain: string;
   transactionHash: string;
@@ -169,7 +162,6 @@ export interface PostResult {
   commentText: string;
 }
 
-/** One line a comment of a batch. */
 export const postMany = listView<PostResult>([
   column.text('line', 'Line', 'line of the input file', { align: 'right' }),
   column.text('result', 'Result', 'posted, posted before (not sent again), refused, or not sent', {

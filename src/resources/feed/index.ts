@@ -9,7 +9,6 @@ import * as endpoints from './endpoints.ts';
 
 const view = () => import('./view.ts');
 
-/** How the answer of each endpoint is shown, in the order of help. */
 export const views = {
   actor: async () => (await view()).cards,
   home: async () => (await view()).cards,
@@ -97,5 +96,4 @@ function checkWatch({ olderThan, cursor, all }: FeedOptions, { options }: Contex
   if (options.format === 'md') throw usageError('--format md needs the end of the list, which --watch does not have');
 }
 
-/** Every command of this noun. */
 export const commands = commandsOf(endpoints, views, [feedCommand(endpoints.actor), feedCommand(endpoints.home)]);

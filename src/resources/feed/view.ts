@@ -8,7 +8,6 @@ import type { FeedAnswer } from './endpoints.ts';
 const latestHelp = 'the latest trade: buy or sell; tables add its value and whether the service recommends the card';
 const forYouHelp = 'why the service recommends the card, with a score; needs --include-for-you';
 
-/** The trade that put the card where it is. */
 const latestColumns: readonly Column<Card>[] = [
   column.text('latest', 'Latest', latestHelp, (card) => latestOf(card)?.direction, { show: sayTrade }),
   column.usd('latestUsd', 'Latest USD', 'value of the latest trade, in USD', (card) => latestOf(card)?.usdCost, {
@@ -23,7 +22,6 @@ const firstColumns = ['lastTradeAt', 'trader', 'token'];
 const first = firstColumns.flatMap((key) => cardColumns.filter((column) => column.key === key));
 const others = cardColumns.filter((column) => !firstColumns.includes(column.key));
 
-/** Feed cards, newest first. */
 export const cards: View<FeedAnswer, Card> = {
   layout: 'table',
   rows: (answer) => answer.items,

@@ -13,7 +13,6 @@ interface Watch {
   endpoint: Endpoint;
   input: Readonly<Record<string, unknown>>;
   everyMs: number;
-  /** Stop after so many cards. */
   max: number | undefined;
   context: Context;
 }
@@ -200,7 +199,6 @@ async function* pollFeed(watch: Watch, place: WatchPlace, say: Say): AsyncGenera
   }
 }
 
-/** The second of a card's latest trade. */
 function latestSec(card: Card): number {
   return card.cardLatestTradeAt ?? card.timestamp;
 }

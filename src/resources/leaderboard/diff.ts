@@ -2,7 +2,6 @@ import { column, nameColumn } from '../../output/columns.ts';
 import { formatAge, formatCount, formatTime } from '../../output/format.ts';
 import type { Shown, View } from '../../output/view.ts';
 
-/** A leaderboard as it was, best first; PnL in USD. */
 interface Board {
   /** ISO time. */
   savedAt: string;
@@ -106,7 +105,6 @@ function moveOf(places: number): 'up' | 'down' | 'pnl' {
   return places > 0 ? 'up' : 'down';
 }
 
-/** Who entered, left or moved on a leaderboard, and how their PnL changed. */
 export const diff: View<BoardDiff, BoardChange> = {
   layout: 'table',
   rows: ({ changes }) => changes,

@@ -8,7 +8,6 @@ import * as endpoints from './endpoints.ts';
 
 const view = () => import('./view.ts');
 
-/** How the answer of each endpoint is shown, in the order of help. */
 export const views = {
   list: async () => (await view()).list,
   rank: async () => (await view()).rank,
@@ -58,7 +57,6 @@ const diff = defineCommand({
   run: async (input, context) => (await import('./saved-boards.ts')).runDiff(input, context),
 });
 
-/** Also says which V2 commands give the same. */
 const sections = endpointCommand(endpoints.sections, views.sections, {
   prepare: (typed, context) => {
     for (const line of equivalents(typed)) context.note(line);
@@ -91,5 +89,4 @@ function equivalents({ sections, limit, timeframe }: SectionsInput): string[] {
   });
 }
 
-/** Every command of this noun. */
 export const commands = commandsOf(endpoints, views, [list, sections, diff]);

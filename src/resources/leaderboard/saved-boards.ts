@@ -34,7 +34,6 @@ type Board = z.output<typeof boardSchema>;
 
 type Filters = Omit<InputOf<typeof list.params>, 'viewerAddresses'>;
 
-/** Saves an answer of `leaderboard list`. */
 export async function saveAnswer(answer: LeaderboardAnswer, filters: Filters, context: Context): Promise<void> {
   const board = await boardOf(answer, filters, context);
   saveBoard(await boardFolder(filters, context), board);

@@ -97,10 +97,7 @@ export const rank = recordView<RankAnswer, RankInput>(
   { notes: explainNoRank },
 );
 
-/**
- * Why there is no rank, and what to type to see more. Source: section "GET /v2/leaderboard/ranking": null
- * when not a trader or below the minimum threshold.
- */
+/** Source: section "GET /v2/leaderboard/ranking": null when not a trader or below the minimum threshold. */
 function explainNoRank({ ranking, pnl }: RankAnswer, input: RankInput): string[] {
   if (ranking !== null) return [];
   const { address, chains, onlyWithComments, timeframe } = input;

@@ -15,7 +15,6 @@ import type { PriceOf } from './view.ts';
 
 const view = () => import('./view.ts');
 
-/** How the answer of each endpoint is shown, in the order of help. */
 export const views = {
   ofToken: async () => (await view()).ofToken(),
   ofProfile: async () => (await view()).ofProfile(),
@@ -105,7 +104,7 @@ export const commands = commandsOf(endpoints, views, [ofToken, ofProfile, find, 
 const earliestMs = Date.UTC(2010, 0, 1);
 const latestMs = Date.UTC(2100, 0, 1);
 
-/** The time of a trade as the path takes it: Unix seconds, milliseconds on hyperliquid. Errors: `usage`, naming the other unit if it fits. */
+/** Unix seconds, milliseconds on hyperliquid. Errors: `usage`, naming the other unit if it fits. */
 function tradeMoment(text: string, chain: string, nowMs: number): string {
   const atMs = text === 'now' ? nowMs : parseTime(withZone(text));
   if (atMs === undefined)
@@ -138,10 +137,7 @@ function yearOf(atMs: number): string {
   return Math.abs(atMs) <= 8.64e15 ? `in the year ${new Date(atMs).getUTCFullYear()}` : 'outside the calendar';
 }
 
-/**
- * The price for every token, or the file with one each; `undefined` without both. Errors: `usage` for both and for invalid content, naming
- * the entry; `local-file`.
- */
+/** `undefined` without prices. Errors: `usage` for both flags and for invalid content, naming the entry; `local-file`. */
 async function readPrices(
   { price, pricesFile }: { price?: number | undefined; pricesFile?: string | undefined },
   input: Input,

@@ -62,7 +62,6 @@ const openFromUsd = openThresholdUsd * (1 - 1e-9);
 interface Page {
   status: 'open' | 'closed';
   sort?: 'value' | 'latest' | undefined;
-  /** From 1; 1 when absent. */
   page?: number | undefined;
   limit?: number | undefined;
 }

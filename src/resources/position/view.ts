@@ -54,7 +54,6 @@ function receivedNote(shown: readonly Card[], priceOf: PriceOf | undefined): str
   ];
 }
 
-/** Position cards of one token; with prices also what is not realized yet. */
 export function ofToken(priceOf?: PriceOf) {
   return listView<Card>(columnsWith(priceOf), {
     empty: 'There are no such positions in this token.',
@@ -70,7 +69,6 @@ export function ofProfile(priceOf?: PriceOf): View<readonly Card[], Card> {
   };
 }
 
-/** One position with its trades, their comments and replies. */
 export function one(priceOf?: PriceOf) {
   const columns = columnsWith(priceOf).map((each) =>
     shownAlways.includes(each.key) ? { ...each, extra: false } : each,

@@ -4,7 +4,6 @@ import * as endpoints from './endpoints.ts';
 
 const view = () => import('./view.ts');
 
-/** How the answer of each endpoint is shown, in the order of help. */
 export const views = {
   get: async () => (await view()).get,
   followers: async () => (await view()).followers,
@@ -38,5 +37,4 @@ const deleteName = endpointCommand(endpoints.deleteName, views.deleteName, {
   confirms: ({ identifier }) => `remove the name and avatar of ${identifier} at your partner`,
 });
 
-/** Every command of this noun. */
 export const commands = commandsOf(endpoints, views, [get, setName, deleteName]);

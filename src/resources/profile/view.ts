@@ -74,7 +74,6 @@ function sayCopies(profile: Profile): string {
   return `${formatUsd(copies?.volumeUSD)} in ${formatCount(copies?.count)} trades by ${formatCount(copies?.distinctActors)} people`;
 }
 
-/** Figures of one chain, or of all, over one window. */
 interface FigureRow {
   scope: string;
   window: Window;
@@ -119,7 +118,6 @@ function figures({ metadata }: Profile): FigureRow[] {
   return [...all, ...byChain.filter(({ pnl }) => pnl !== null && pnl !== undefined)];
 }
 
-/** One profile, then a table of figures by chain and window. */
 export const get = recordView<Profile>(columns, {
   blocks: (profile): Block[] => [{ title: 'Trading', layout: 'table', columns: figureColumns, rows: figures(profile) }],
   chart: ([profile]) => ({

@@ -9,7 +9,6 @@ import * as endpoints from './endpoints.ts';
 
 const view = () => import('./view.ts');
 
-/** How the answer of each endpoint is shown, in the order of help. */
 export const views = {
   register: async () => (await view()).uploaded,
   list: async () => (await view()).list,
@@ -311,7 +310,6 @@ const replay = defineCommand({
   run: async (input, context) => (await import('./receive/run-events.ts')).replayEvents(input, context),
 });
 
-/** Every command of this noun. */
 export const commands = commandsOf(endpoints, views, [
   ...[register, list, addAddresses, sync, resume, jobs, removeJob, secret, remove, validate],
   ...[listen, verify, events, replay],

@@ -18,7 +18,7 @@ import * as endpoints from './endpoints.ts';
 import { type Job, jobsFolder, listJobs, serviceId } from './upload/jobs.ts';
 import { list as listView, secretWritten } from './view.ts';
 
-/** The secrets in files that the user named, with a warning where others may read them. Errors: as in `readSecrets`. */
+/** Warns where others may read a file. Errors: as in `readSecrets`. */
 export function readOwnSecrets(files: readonly string[], context: Context): string[] {
   return files.flatMap((file) => {
     warnOfReaders(file, context);
@@ -70,7 +70,7 @@ function secretFiles({ folder, state }: Job): string[] {
   return [state.plan.secretFile ?? [], join(folder, 'secret')].flat();
 }
 
-/** The secret of a job's webhook, and the file that has it. Errors: `local-file`. */
+/** The secret of a job's webhook. Errors: `local-file`. */
 export function keptSecret(job: Job): { file: string; secret: string } | undefined {
   const file = secretFiles(job).find((each) => secretIn(each) !== undefined);
   return file === undefined ? undefined : { file, secret: readSecrets(file)[0] ?? '' };

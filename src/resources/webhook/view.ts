@@ -11,7 +11,6 @@ const destination: Column<{ destinationUrl?: string | null | undefined }> = colu
   { cut: 'middle' },
 );
 
-/** The webhooks of a key; secrets come masked unless they were asked for. */
 export const list = listView<Webhook>(
   [
     uid,
@@ -77,18 +76,14 @@ export const uploaded = recordView<UploadResult>(
   },
 );
 
-/** What `webhook sync --json` prints. */
 export interface SyncResult {
   uid: string;
-  /** Distinct addresses of the file. */
   wanted: number;
-  /** Addresses that were confirmed before. */
   confirmed: number;
   missing: number;
   sent: number;
   /** Confirmed addresses that the file does not have. */
   notRemovable: number;
-  /** The first of them. */
   notRemovableAddresses: string[];
   inSync: boolean;
   job: string | null;
@@ -110,7 +105,6 @@ export const synced = recordView<SyncResult>([
   column.text('inSync', 'In sync', 'whether file and webhook agree now'),
 ]);
 
-/** One upload as `webhook jobs` lists it. */
 export interface JobRow {
   job: string;
   task: string;
@@ -161,7 +155,6 @@ export const jobs = listView<JobRow>(
   },
 );
 
-/** What `webhook jobs remove --json` prints. */
 export interface RemovedJob {
   job: string;
   uid: string | null;
@@ -190,7 +183,6 @@ export interface EventRow {
   event: Record<string, unknown>;
 }
 
-/** Stored events, newest first. */
 export const events = listView<EventRow>(
   [
     column.time('receivedAt', 'Received', 'when it arrived, Unix seconds'),

@@ -26,10 +26,7 @@ export interface AddressLine {
 const columnNames = ['address', 'walletaddress', 'wallet', 'account', 'owner', 'holder', 'trader', 'user', 'pubkey'];
 const whichColumn = 'Name the column with --column, or give one address a line.';
 
-/**
- * The addresses of a file in batches: one a line (as blocks of bytes), a column of CSV or TSV, NDJSON, or a JSON array. Errors: `usage`,
- * also where it is not clear which column is meant.
- */
+/** The addresses of a file in batches, or as blocks of bytes where it has one a line. Errors: `usage`, also for an ambiguous column. */
 export async function* readAddressFile(
   source: FileBytes,
   column?: string | undefined,
@@ -99,7 +96,6 @@ async function* tableRows(file: TextFile, column: string | undefined): AsyncGene
   }
 }
 
-/** The column of the addresses, according to the first row. */
 function findColumn(row: TableRow, file: TextFile, column: string | undefined): { index: number; isHeader: boolean } {
   const { name } = file;
   if (row.reason !== undefined) throw usageError(`${name}: line ${row.line}: ${row.reason}`);
@@ -154,7 +150,6 @@ function addressIn(value: unknown, column: string | undefined): { text: string }
 }
 
 export interface AddressRules {
-  /** Accepts EVM addresses with a wrong EIP-55 checksum. */
   allowBadChecksum: boolean;
 }
 
@@ -162,10 +157,7 @@ type ReadAddress = string | { reason: string };
 
 const maxExternalId = 1024;
 
-/**
- * One subscriber as the service takes it: EVM lowercase, Solana and `ext:` ids unchanged; or why the text is none. Surrounding space is
- * ignored. A reason does not repeat what may be a private key.
- */
+/** A subscriber: EVM lowercase, Solana and `ext:` ids unchanged; or why the text is none, without what may be a private key. */
 export function readAddress(raw: string, { allowBadChecksum }: AddressRules): ReadAddress {
   const text = raw.trim();
   if (isEvmAddress(text)) {
@@ -184,7 +176,6 @@ function readExternal(text: string): ReadAddress {
   return text;
 }
 
-/** Why a text is no address: the most likely mistake. */
 function reasonFor(text: string): string {
   if (text === '') return 'empty';
   if (text.startsWith('\\x')) return 'starts with \\x, the way databases print bytes: an address starts with 0x';

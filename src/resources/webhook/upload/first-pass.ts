@@ -9,7 +9,6 @@ import { quoted, written } from '../../../model/quoted.ts';
 import { formatCount } from '../../../output/format.ts';
 import { type AddressLine, type AddressRules, readAddress, readAddressFile } from './address-file.ts';
 
-/** Where addresses come from and how they are checked, as the commands take it. */
 export interface AddressInput {
   file?: string | undefined;
   walletAddresses?: readonly string[] | undefined;
@@ -23,10 +22,7 @@ export interface AddressInput {
 const maxShown = 20;
 const maxListed = 100;
 
-/**
- * Checks the addresses of a command line and writes the distinct ones to a file. Errors: `usage` for bad lines unless they may be
- * skipped, and where no address is left; those of `openSource`.
- */
+/** Writes the distinct addresses of a command line to a file. Errors: `usage` for bad lines that may not be skipped, and for none left. */
 export async function checkAddresses(
   input: AddressInput,
   context: Context,
@@ -94,7 +90,6 @@ export interface RejectedLine {
 }
 
 interface Counts {
-  /** Distinct addresses that were kept. */
   addresses: number;
   duplicates: number;
   rejected: number;
@@ -118,10 +113,7 @@ interface FirstPassOptions extends AddressRules {
   signal: AbortSignal;
 }
 
-/**
- * Normalizes every line and writes the distinct addresses to a file, safe on disk. Memory: some 30 bytes an address. Errors: those of the
- * reading.
- */
+/** Writes the distinct normalized addresses to a file, safe on disk. Memory: some 30 bytes an address. */
 export async function runFirstPass(options: FirstPassOptions): Promise<FirstPass> {
   const seen = createAddressSet();
   const hash = createHash('sha256');
@@ -158,7 +150,7 @@ function keepTexts(lines: readonly AddressLine[], seen: AddressSet, options: Fir
   return Buffer.from(kept.length === 0 ? '' : `${kept.join('\n')}\n`);
 }
 
-/** The address of a text if it is one, new, and not known; counts what it is otherwise. */
+/** The address of a text if it is one, new, and not known; otherwise counted. */
 function keepText(
   { line, text, problem }: AddressLine,
   seen: AddressSet,

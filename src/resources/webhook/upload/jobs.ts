@@ -75,7 +75,7 @@ export async function settleDraft(jobs: string, draft: string, plan: Plan): Prom
   return folder;
 }
 
-/** Checks that a job's list is what it was when the job started. Errors: `local-file` naming the list. */
+/** Errors: `local-file` where the list of a job was changed since it started. */
 export function checkList({ folder, state }: Job): void {
   const file = addressesFile(folder);
   const hint = 'The command that started this upload, with the same addresses, restores the list and continues.';
@@ -94,7 +94,6 @@ export function checkList({ folder, state }: Job): void {
     });
 }
 
-/** Moves a job away, and gives where to. */
 export function setAside(folder: string): string {
   const aside = `${folder}.gone-${randomUUID().slice(0, 8)}`;
   renameSync(folder, aside);
@@ -191,10 +190,7 @@ export async function showJobs(context: Context): Promise<Result> {
   return { kind: 'answer', answer, view: jobsView };
 }
 
-/**
- * Removes what this machine keeps of an upload, damaged or not; nothing is sent. Errors: `not-found`, `locked` while it runs, `usage`
- * without a yes.
- */
+/** Removes what this machine keeps of an upload, damaged or not. Errors: `not-found`; `locked` while it runs. */
 export async function removeJob(name: string, context: Context): Promise<Result> {
   const folder = findJobFolder(await jobsFolder(context), name);
   const job = folder.slice(-12);

@@ -55,9 +55,7 @@ export interface JobState {
   destinationUrl: string | undefined;
   /** The webhook was found in the list, because the POST's answer was lost. */
   settled: boolean;
-  /** Confirmed chunks. */
   done: Set<number>;
-  /** How often each chunk was sent. */
   sends: Map<number, number>;
   finishedMs: number | undefined;
 }
@@ -66,7 +64,7 @@ export function journalFile(folder: string): string {
   return join(folder, 'journal.ndjson');
 }
 
-/** The state of a job; `undefined` where the folder holds none. Errors: `local-file` for a damaged or newer journal. */
+/** `undefined` where the folder holds no journal. Errors: `local-file` for a damaged or newer one. */
 export function readJournal(folder: string): JobState | undefined {
   const file = journalFile(folder);
   const lines = readLog<{ v?: unknown }>(file);
@@ -156,7 +154,6 @@ export function openJournal(folder: string, state: JobState) {
       batch ??= startBatch();
       return batch.saved;
     },
-    /** Syncs the batched entries now. */
     flushBatch: () => batch?.wait.abort(),
     close: log.close,
   };

@@ -18,10 +18,7 @@ interface SyncInput extends AddressInput {
 /** Addresses that the result names of those that the file no longer has. */
 const maxNamed = 20;
 
-/**
- * Sends the addresses of a file that are not confirmed yet; `check` sends nothing and ends with 10 where they differ. Errors: as in an
- * upload.
- */
+/** Sends what is not confirmed yet; `check` sends nothing and ends with 10 where file and webhook differ. Errors: as in an upload. */
 export async function syncAddresses({ check, ...input }: SyncInput, context: Context): Promise<Result> {
   const jobs = await jobsFolder(context);
   const draft = workFolder(jobs, 'draft', context);

@@ -42,10 +42,7 @@ interface UploadInput extends AddressInput {
   known?: AddressSet | undefined;
 }
 
-/**
- * Checks all addresses, then sends what is not confirmed yet; the same input again continues. Errors: `usage` with nothing sent; as in
- * `runUpload`.
- */
+/** Checks all addresses, then sends what is not confirmed yet. Errors: `usage` with nothing sent; as in `runUpload`. */
 export async function uploadAddresses(input: UploadInput, context: Context): Promise<Result> {
   const jobs = await jobsFolder(context);
   const { options } = context;

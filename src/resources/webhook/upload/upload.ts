@@ -81,10 +81,7 @@ export function createRetryPolicy({ world, options }: Pick<Context, 'world' | 'o
   };
 }
 
-/**
- * The result of an idempotent act, repeated while its failure may pass (no answer, a broken one, 5xx, 429). `onFailure` is called before
- * each wait. Errors: the last one.
- */
+/** Repeats an idempotent act while its failure may be temporary (no answer, a broken one, 5xx, 429). Errors: the last one. */
 export async function retrying<T>(
   retry: RetryPolicy,
   act: (retries: number | undefined) => Promise<T>,
