@@ -11,7 +11,7 @@ export function formatUsd(value: Figure, { signed = false, compact = false } = {
   return compose(value, signed, (size) => {
     if (compact && size >= 1000) return `$${compactDigits(size)}`;
     if (size > 0 && size < 1e-9) return '<$0.000000001';
-    return `$${digits(size, 2, size < 1 ? 3 : 0)}`;
+    return `$${digits(size, 2, 3)}`;
   });
 }
 
@@ -19,7 +19,7 @@ export function formatUsd(value: Figure, { signed = false, compact = false } = {
 export function formatPercent(value: Figure, { signed = false } = {}): string {
   return compose(value, signed, (size) => {
     if (size > 0 && size < 1e-6) return '<0.000001%';
-    return `${digits(size, 1, size < 1 ? 2 : 0)}%`;
+    return `${digits(size, 1, 2)}%`;
   });
 }
 
@@ -59,11 +59,12 @@ export function formatTime(unixSec: Figure): string {
 
 /** How long before now (both in Unix seconds), in the largest unit: `45s`, `3m`, `2h`, `5d`, `2y`; later than now `in 3m`. */
 export function formatAge(unixSec: Figure, nowSec: number): string {
-  if (unixSec === null || unixSec === undefined || !Number.isFinite(unixSec)) return missing;
-  const seconds = Math.floor(Math.abs(nowSec - unixSec));
+  const agoSec = nowSec - (unixSec ?? Number.NaN);
+  if (!Number.isFinite(agoSec)) return missing;
+  const seconds = Math.floor(Math.abs(agoSec));
   const [unit, name] = ageUnits.find(([size]) => seconds >= size) ?? [1, 's'];
   const age = `${digits(Math.floor(seconds / unit), 0, 0)}${name}`;
-  return unixSec > nowSec ? `in ${age}` : age;
+  return agoSec < 0 ? `in ${age}` : age;
 }
 
 /** The two ends of an address or hash: `0x1234…cdef`, `7xKX…gAsU`. Short text and text that is not plain ASCII stays whole. */
@@ -159,7 +160,7 @@ function withoutZeros(places: string): string {
 
 /** The shortest decimal form of the double, times a power of ten, rounded half up. */
 function timesTen(size: number, power: number): bigint {
-  const [decimals = '', exponent = '0'] = String(size).split('e');
+  const [decimals = '', exponent = 0] = String(size).split('e');
   const [left = '', right = ''] = decimals.split('.');
   const surplus = right.length - Number(exponent) - power;
   const known = BigInt(left + right);

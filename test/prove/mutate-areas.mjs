@@ -22,7 +22,7 @@ export const areas = {
     tests: tests('unit/http/observe cli/trace unit/contract/openapi law/openapi-document'),
   },
   signature: {
-    files: sources('model/webhook-signature'),
+    files: sources('model/webhook-signature model/signature-header'),
     tests: tests('cli/webhook/verify unit/model/webhook-signature'),
   },
   positions: {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { parseHeader, timestampMs } from '../../../src/model/signature-header.ts';
-import { matchingSecret, signBody } from '../../../src/model/webhook-signature.ts';
+import { hasSignature, parseHeader, timestampMs } from '../../../src/model/signature-header.ts';
+import { matchingSecret, signBody, signedHeader } from '../../../src/model/webhook-signature.ts';
 
 const good = { timestamp: '1565125718', signatures: ['abc'] };
 
@@ -31,6 +31,7 @@ const headers: readonly [header: string, read: ReturnType<typeof parseHeader>][]
   ['t=,v1=abc', { malformed: 't= is not a time in whole seconds' }],
   [`t=${'1'.repeat(50)},v1=a`, { malformed: `t=${'1'.repeat(40)} is not a time in whole seconds` }],
   ['t=1', { malformed: 'v1=<signature> is missing' }],
+  [`t=1${',v1=abc'.repeat(16)}`, { timestamp: '1', signatures: Array(16).fill('abc') }],
   [`t=1${',v1=abc'.repeat(17)}`, { malformed: 'it has more than 16 v1= signatures' }],
   ['t=1,v2=abc,v0=d', { malformed: 'v1= is missing; it has only v2, v0' }],
 ];
@@ -54,6 +55,15 @@ test('the first secret that a signature was made with is told by its place', () 
   expect(found([signature], 'other')).toBe(-1);
   expect(found([signature])).toBe(-1);
   expect(found([], 'SuperSecret123')).toBe(-1);
+});
+
+test('what is sent carries the time in whole seconds, and the signature of both', () => {
+  expect(signedHeader('SuperSecret123', '{"test":"body"}', 1_565_125_718_999)).toBe(`t=1565125718,v1=${signature}`);
+});
+
+test('one signature of the right form is enough to have one', () => {
+  const has = (...signatures: string[]) => hasSignature({ timestamp: '1', signatures });
+  expect([has('abc', signature), has(signature), has('abc'), has()]).toEqual([true, true, false, false]);
 });
 
 test('a signature of another length is none, also where it begins alike', () => {

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import {
+  addressCell,
+  counted,
   formatAge,
   formatAmount,
   formatCount,
@@ -7,6 +9,7 @@ import {
   formatRatio,
   formatTime,
   formatUsd,
+  nameOrAddress,
   pnl,
   roi,
   shortAddress,
@@ -227,4 +230,31 @@ test('no figure, however odd, makes a format throw or leak an exponent', () => {
     }),
     { numRuns: 1000 },
   );
+});
+
+test.each([
+  [0, 'address', 'es', '0 addresses'],
+  [1, 'address', 'es', '1 address'],
+  [2000, 'address', 'es', '2,000 addresses'],
+  [2, 'card', undefined, '2 cards'],
+])('%i of %s read %s%s', (count, noun, plural, expected) => {
+  expect(counted(count, noun, plural)).toBe(expected);
+});
+
+test('what is no number, against the contract, is shown as it came', () => {
+  expect(formatUsd('1.50 or so' as never)).toBe('1.50 or so');
+  expect(formatCount({ a: 1 } as never)).toBe('{"a":1}');
+});
+
+const address = '0x4ed4e862860bed51a9570b96d89af5e1b0efefed';
+
+test('an address is shown with its short form, one that is absent as missing; a name goes before it', () => {
+  const whole = { text: address, short: '0x4ed4…efed' };
+  expect(addressCell(address)).toEqual({ ...whole, tone: 'plain' });
+  expect(addressCell(address, 'muted')).toEqual({ ...whole, tone: 'muted' });
+  for (const absent of [null, undefined]) expect(addressCell(absent)).toEqual({ text: '–', tone: 'muted' });
+  expect(nameOrAddress({ name: 'mossy', address })).toEqual({ text: 'mossy', tone: 'strong' });
+  for (const name of [null, undefined, ''])
+    expect(nameOrAddress({ name, address })).toEqual({ ...whole, tone: 'strong' });
+  expect(nameOrAddress({ address: null })).toEqual({ text: '–', tone: 'muted' });
 });
