@@ -4,10 +4,9 @@ import type { WriteStream } from 'node:tty';
 import packageFile from '../package.json' with { type: 'json' };
 import type { Shell } from './cli/outline.ts';
 import { SotraError } from './errors.ts';
-import { ClosedPipe, colorLevel, lineWidth } from './output/io.ts';
 import { type ModuleOutline, programOf } from './program.ts';
 import { run } from './run.ts';
-import type { Sink, World } from './world.ts';
+import { ClosedPipe, colorLevel, lineWidth, type Sink, type World } from './world.ts';
 
 function sinkOf(stream: NodeJS.WriteStream, fails: (error: NodeJS.ErrnoException) => Error | undefined): Sink {
   let broken: NodeJS.ErrnoException | undefined;

@@ -6,10 +6,9 @@ import { type CommandLine, findCommand, parse } from './cli/parse.ts';
 import type { Context } from './context.ts';
 import { errorObject, maxShownBody, SotraError, seeHelp, toSotraError, usageError } from './errors.ts';
 import { RequestPreview } from './http/preview.ts';
-import { ClosedPipe } from './output/io.ts';
 import { visibleJson } from './output/json.ts';
 import { safeText } from './output/safe-text.ts';
-import type { World } from './world.ts';
+import { ClosedPipe, type World } from './world.ts';
 
 const maxUnwritten = 10_000;
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Command, defineCommand, type Result } from '../cli/command.ts';
 import { type Context, createContext } from '../context.ts';
-import { local } from '../contract/endpoint.ts';
+import { type InputOf, local } from '../contract/endpoint.ts';
 import { SotraError, usageError } from '../errors.ts';
 import { checkBaseUrl } from '../model/http-address.ts';
 import { column, recordView } from '../output/columns.ts';
@@ -21,6 +21,15 @@ import {
 } from '../settings/settings.ts';
 import { checkName, chosenName } from './context.ts';
 
+const loginParams = {
+  withKey: local(z.boolean().optional(), 'read the key from stdin: sotra auth login --with-key < key.txt'),
+  offline: local(z.boolean().optional(), 'store the key without checking it'),
+  store: local(
+    z.enum(keyStores).optional(),
+    'where to keep it; default: where the key of this context is kept now, or the settings file (mode 0600)',
+  ),
+};
+
 const login = defineCommand({
   words: ['auth', 'login'],
   summary: 'Store an API key for a context',
@@ -28,14 +37,7 @@ const login = defineCommand({
     'Asks for the key without showing it, checks it with one small request (the first place of the leaderboard), and stores it for the\n' +
     "origin of the context's base URL: it is never sent anywhere else. With --base-url a new context is made at the same time.\n" +
     'Keys are never taken from arguments, where other users of the machine could read them.',
-  params: {
-    withKey: local(z.boolean().optional(), 'read the key from stdin: sotra auth login --with-key < key.txt'),
-    offline: local(z.boolean().optional(), 'store the key without checking it'),
-    store: local(
-      z.enum(keyStores).optional(),
-      'where to keep it; default: where the key of this context is kept now, or the settings file (mode 0600)',
-    ),
-  },
+  params: loginParams,
   examples: [
     { argv: 'auth login --context clicker', says: 'asks for the key of the public deployment' },
     {
@@ -78,12 +80,6 @@ const status = defineCommand({
 
 export const commands: readonly Command[] = [login, logout, status];
 
-interface LoginInput {
-  withKey?: boolean | undefined;
-  offline?: boolean | undefined;
-  store?: KeyStore | undefined;
-}
-
 interface Target {
   name: string;
   baseUrl: string;
@@ -97,7 +93,7 @@ const maxKeyBytes = 64 * 1024;
  * Stores a key for a context once the service accepted it. Errors: `usage` without a context or a readable key, `key-refused` and the
  * other errors of a call (nothing is stored then), `config`, `locked`.
  */
-async function runLogin(input: LoginInput, context: Context): Promise<Result> {
+async function runLogin(input: InputOf<typeof loginParams>, context: Context): Promise<Result> {
   const store = await context.store();
   const target = findTarget(context, store.read());
   const keyStore = input.store ?? target.before.keyStore ?? 'file';
@@ -188,7 +184,7 @@ function findTarget(context: Context, stored: StoredSettings): Target {
 }
 
 async function readKey(
-  { withKey }: LoginInput,
+  { withKey }: InputOf<typeof loginParams>,
   { name, origin }: Target,
   { world, options }: Context,
 ): Promise<string> {
@@ -210,7 +206,7 @@ async function readStdin(input: AsyncIterable<Uint8Array>): Promise<string> {
   let bytes = 0;
   for await (const chunk of input) {
     bytes += chunk.length;
-    if (bytes > maxKeyBytes) throw usageError('stdin holds more than 64 KB: that is no key');
+    if (bytes > maxKeyBytes) throw usageError('stdin holds more than 64 KB: not a key');
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');

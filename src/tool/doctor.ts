@@ -53,7 +53,7 @@ const view = recordView<Diagnosis>(
 
 const doctor = defineCommand({
   words: ['doctor'],
-  summary: 'Look at everything a command needs, and say what to do about what is wrong',
+  summary: 'Check everything a command needs, and say how to fix what is wrong',
   description:
     'Requests one place of the leaderboard, nothing else; changes nothing. Exits with the code of the first problem:\n' +
     '3 settings, 4 key, 9 network.',

@@ -132,7 +132,7 @@ export function explainError(word: string): ErrorExplanation[] {
   if (codes.length === 0) {
     const near = nearest(word, errorWords);
     throw usageError(
-      `code ${word}: is no error code and no exit code`,
+      `code ${word}: is neither an error code nor an exit code`,
       near === undefined ? `Known: ${Object.keys(errorTexts).join(', ')}.` : `Did you mean ${near}?`,
     );
   }

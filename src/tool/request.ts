@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type Command, defineCommand, type Result } from '../cli/command.ts';
 import { serviceExitCodes } from '../cli/endpoint-command.ts';
 import type { Context } from '../context.ts';
-import { type Endpoint, hasDots, local, type WireNames, wireName } from '../contract/endpoint.ts';
+import { type Endpoint, hasDots, type InputOf, local, type WireNames, wireName } from '../contract/endpoint.ts';
 import type { WireRequest } from '../contract/request.ts';
 import { messageOf, SotraError, usageError } from '../errors.ts';
 import { linedBatch, textsOf } from '../http/batch.ts';
@@ -21,6 +21,18 @@ const pair = z
   .string()
   .refine((text) => text.indexOf('=') > 0, 'must be name=value, such as limit=10; the same name may come again');
 
+const params = {
+  method: local(
+    z.preprocess((text) => (typeof text === 'string' ? text.toUpperCase() : text), z.enum(methods)),
+    'HTTP method',
+    { positional: true },
+  ),
+  path: local(z.string().min(1), 'path with or without a query, such as /v2/leaderboard', { positional: true }),
+  query: local(z.array(pair).optional(), 'a query parameter, name=value', { short: 'q', whole: true }),
+  data: local(z.string().min(1).optional(), 'JSON body: the text itself, @file, or - for stdin', { short: 'd' }),
+  paginate: local(z.boolean().optional(), 'request the following pages too, until the last'),
+};
+
 const requestCommand: Command = defineCommand({
   words: ['request'],
   summary: 'Send any request to the service, with its key, and print the JSON answer',
@@ -28,17 +40,7 @@ const requestCommand: Command = defineCommand({
     'For what has no command. The path begins with a slash; a full URL must be on the origin of the service.\n' +
     '--paginate follows links (pagination.olderItemsURL), cursors (cursor) and page numbers, and prints one list of all items;\n' +
     'with --format ndjson the items as they arrive. --include prints status and headers before the body.',
-  params: {
-    method: local(
-      z.preprocess((text) => (typeof text === 'string' ? text.toUpperCase() : text), z.enum(methods)),
-      'HTTP method',
-      { positional: true },
-    ),
-    path: local(z.string().min(1), 'path with or without a query, such as /v2/leaderboard', { positional: true }),
-    query: local(z.array(pair).optional(), 'a query parameter, name=value', { short: 'q', whole: true }),
-    data: local(z.string().min(1).optional(), 'JSON body: the text itself, @file, or - for stdin', { short: 'd' }),
-    paginate: local(z.boolean().optional(), 'request the following pages too, until the last'),
-  },
+  params,
   examples: [
     { argv: '--sandbox request GET /v2/leaderboard -q chains=solana -q limit=3', says: 'a list, as JSON' },
     { argv: '--sandbox request GET /v2/leaderboard -q limit=1 --include', says: 'with status and headers' },
@@ -50,19 +52,11 @@ const requestCommand: Command = defineCommand({
 
 export const commands: readonly Command[] = [requestCommand];
 
-interface RequestInput {
-  method: string;
-  path: string;
-  query?: readonly string[] | undefined;
-  data?: string | undefined;
-  paginate?: boolean | undefined;
-}
-
 /**
  * The answer to a request as it was typed; with `paginate` the items of all its pages. Errors: `usage` for another origin and a body that
  * is not JSON; `local-file`; those of the call; `contract` when a page comes twice.
  */
-async function sendTyped(typed: RequestInput, context: Context): Promise<Result> {
+async function sendTyped(typed: InputOf<typeof params>, context: Context): Promise<Result> {
   const { baseUrl } = await context.service();
   const wire: WireRequest = {
     method: typed.method,

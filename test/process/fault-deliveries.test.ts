@@ -127,7 +127,7 @@ test('a trade ends well whatever its webhooks do, and says what was not taken; a
     const isTaken = kindOf(fault) === 'taken';
     const [only, ...more] = deliveriesTo(db, url);
     expect([fault, only?.state, only?.tries, more]).toEqual([fault, isTaken ? 'delivered' : 'waiting', 1, []]);
-    const told = `warning: ${url} does not take event ${only?.id} (${only?.error}): sent again up to 4 times`;
+    const told = `warning: ${url} did not accept event ${only?.id} (${only?.error}): sent again up to 4 times`;
     expect([fault, err.includes(told)]).toEqual([fault, !isTaken]);
   }
   const said = await deliverAll(db, 5000);
@@ -141,7 +141,7 @@ test('a trade ends well whatever its webhooks do, and says what was not taken; a
       isTaken ? 1 : 5,
       requests,
     ]);
-    const told = `${url} does not take event ${only?.id} in 5 tries (${only?.error}): given up`;
+    const told = `${url} did not accept event ${only?.id} in 5 tries (${only?.error}): given up`;
     expect([fault, said.includes(told)]).toEqual([fault, !isTaken]);
   }
   const status = await run('sandbox status --json', { env });

@@ -33,7 +33,7 @@ const start = defineCommand({
   words: ['sandbox', 'start'],
   summary: 'Serve the sandbox on this machine',
   description:
-    'Answers on the interface of the real service, on 127.0.0.1 only, with the keys sandbox-key-a and sandbox-key-b.\n' +
+    'Serves the interface of the real service on 127.0.0.1 only, with the keys sandbox-key-a and sandbox-key-b.\n' +
     'State is kept in the same database as --sandbox unless --db says otherwise. Ctrl-C stops it, or sotra sandbox stop.\n' +
     '--verbose prints a line for each request: time, method, path, status, key, and names that the endpoint does not know.',
   params: {
@@ -41,7 +41,7 @@ const start = defineCommand({
     db: newDb,
     empty,
     asOf,
-    detach: local(z.boolean().optional(), 'run in the background and return once it answers'),
+    detach: local(z.boolean().optional(), 'run in the background; return once it is ready'),
     readyFile: local(z.string().min(1).optional(), 'write {url, pid, db, keys, controlToken} here once it answers'),
     wire: local(
       z.record(z.string(), z.string()).optional(),
@@ -75,7 +75,7 @@ const importFile = defineCommand({
   summary: 'Read trades from a CSV or NDJSON file into the sandbox',
   description:
     'Columns: time, trader, token, side, amount, usd, and where known chain, symbol, name, tx, orderId, direction, leverage, supply.\n' +
-    'Bad rows are reported with their line, good ones are kept; the same row twice is one trade. All times move by one constant so\n' +
+    'Rows with errors are reported with their line, the others are imported; the same row twice is one trade. All times move by one constant so\n' +
     'that the newest trade is now. Files may be gzip. Importing into a sandbox that does not exist yet makes one with these trades only.',
   params: {
     file: local(z.string().min(1), 'file to read, or - for stdin', { positional: true }),
@@ -99,7 +99,7 @@ const importFile = defineCommand({
 const reset = defineCommand({
   words: ['sandbox', 'reset'],
   summary: 'Replace the world by a new one',
-  description: 'Asks on a terminal where something was imported, traded or posted since; elsewhere --yes is needed.',
+  description: 'Asks on a terminal where something was imported, traded or posted since; elsewhere it needs --yes.',
   params: { empty, asOf, db },
   examples: [{ argv: 'sandbox reset', says: 'the built-in world, as on the first day' }],
   uses: ['service', 'changes'],

@@ -51,7 +51,7 @@ export async function findServed(context: Context, readyFile?: string, baseUrl?:
   if (others.length > 0)
     throw usageError(
       `several sandboxes are served: ${[found, ...others].map(({ url }) => url).join(', ')}`,
-      `Say which: --base-url ${found.url}`,
+      `Name one: --base-url ${found.url}`,
     );
   return found;
 }
@@ -207,7 +207,7 @@ async function resolveFile(context: Context, db: string | undefined): Promise<st
     throw usageError(`${baseUrl} is not a sandbox that is served from this data folder`, hint);
   });
   if (served.db !== ':memory:') return served.db;
-  throw usageError(`the sandbox at ${baseUrl} keeps its world in memory, where nothing else reaches it`, hint);
+  throw usageError(`the sandbox at ${baseUrl} keeps its world in memory, which other commands cannot read`, hint);
 }
 
 async function onCopy<T>(file: string, context: Context, act: (copy: string) => T | Promise<T>): Promise<T> {

@@ -97,7 +97,7 @@ const betweenLinesMs = 10_000;
 async function* madeTrades(db: Db, input: SimulateInput, { world }: Context): AsyncGenerator<AtMoment[]> {
   const markets = knownMarkets(db);
   if (markets.length === 0)
-    throw new SotraError('not-found', 'nobody trades in this world: there is nothing to go on from', {
+    throw new SotraError('not-found', 'this world has no trades to go on from', {
       hint: 'Import trades first (sotra sandbox import), use --replay, or the built-in world (sotra sandbox reset).',
     });
   const random: Random = randomFrom(input.seed ?? String(world.random()));

@@ -87,7 +87,7 @@ async function serveSandbox(input: StartInput, context: Context): Promise<Result
   const readyFiles = [ownFile, ...(input.readyFile === undefined ? [] : [input.readyFile])];
   try {
     for (const each of readyFiles) replaceFile(each, readyText);
-    context.note(`The sandbox answers on ${ready.url} (keys: ${ready.keys.join(', ')}). Ctrl-C stops it.`);
+    context.note(`The sandbox listens on ${ready.url} (keys: ${ready.keys.join(', ')}). Ctrl-C stops it.`);
     if (options.format === 'json' || options.format === 'ndjson')
       await world.io.out.write(`${JSON.stringify({ ...ready, controlToken })}\n`);
     await Promise.race([aborted(stop.signal), aborted(world.signal)]);
@@ -141,7 +141,7 @@ async function detachSandbox(input: StartInput, context: Context): Promise<Resul
     throw thrown;
   }
   const ready = parseJson(readStateFile(readyFile)) as Ready;
-  context.note(`The sandbox answers on ${ready.url} in process ${ready.pid}; sotra sandbox stop ends it.`);
+  context.note(`The sandbox listens on ${ready.url} in process ${ready.pid}; sotra sandbox stop ends it.`);
   return { kind: 'answer', answer: ready };
 }
 

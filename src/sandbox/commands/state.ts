@@ -79,7 +79,7 @@ export async function resetSandbox(
     if (added.length > 0) {
       const what = added.join(', ');
       await confirm(`reset ${file}, which holds ${what} of yours`, context);
-      if (context.options.dryRun) context.note(`Would be dropped: ${what}.`);
+      if (context.options.dryRun) context.note(`Would be deleted: ${what}.`);
     }
     resetWorld(db, world.now(), empty ? 'empty' : 'demo', asOf === undefined ? undefined : parseTime(asOf));
     return describe(db, world.now());

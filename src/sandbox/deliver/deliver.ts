@@ -180,7 +180,7 @@ async function deliver(
   await write(() =>
     db.run('UPDATE delivery SET state = ?, tries = ?, due_real_ms = ?, status = ?, error = ? WHERE seq = ?', fields),
   );
-  const name = `${withoutPassword(next.destinationUrl)} does not take event ${next.eventId}`;
+  const name = `${withoutPassword(next.destinationUrl)} did not accept event ${next.eventId}`;
   if (state === 'failed') warn?.(`${name} in ${tries} tries (${outcome.error}): given up`);
   else if (state === 'waiting' && tries === 1)
     warn?.(`${name} (${outcome.error}): sent again up to ${waitsMs.length} times`);

@@ -1,7 +1,7 @@
 import type { Context } from '../../../context.ts';
 import { SotraError, toSotraError } from '../../../errors.ts';
 import { sameDestination } from '../../../model/http-address.ts';
-import { ClosedPipe } from '../../../output/io.ts';
+import { ClosedPipe } from '../../../world.ts';
 import * as endpoints from '../endpoints.ts';
 import { checkedList, shownSecret } from '../secrets.ts';
 import { type Chunk, type Job, readChunks } from './jobs.ts';
