@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
+    include: ['test/**/*.test.ts', 'examples/*.test.ts'],
     globalSetup: 'test/support/build.ts',
     testTimeout: 120_000,
     hookTimeout: 120_000,

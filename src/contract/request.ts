@@ -54,22 +54,23 @@ export function encodeRequest(endpoint: AnyEndpoint, input: Values, overrides: W
  * ones; for missing fields all of them.
  */
 export function checkInput({ id, params }: Pick<Endpoint, 'id' | 'params'>, given: Values): Values {
-  const unknown = Object.keys(given).find((key) => !Object.hasOwn(params, key));
-  if (unknown !== undefined) throw unknownField(id, unknown, Object.keys(params));
-  const checked = Object.entries(params).map(([key, param]) => {
-    const value = given[key];
+  for (const key of Object.keys(given))
+    if (!Object.hasOwn(params, key)) throw unknownField(id, key, Object.keys(params));
+  for (const [name, param] of Object.entries(params)) {
+    const value = given[name];
     const { error } = param.schema.safeParse(value);
-    return { label: key, help: param.help, param, value, issue: error?.issues[0] };
-  });
-  const missing = checked.filter(({ value, issue }) => value === undefined && issue !== undefined);
-  if (missing.length > 0) throw missingInputs(missing);
-  for (const { label: name, param, value, issue } of checked) {
-    if (issue !== undefined) throw usageError(problemOf({ name, value }, param, issue));
-    const { sendRule } = param;
-    if (sendRule?.allows(value) === false)
-      throw usageError(problemOf({ name, value }, param, { code: 'custom', message: sendRule.why, path: [] }));
+    if (error !== undefined && value === undefined) throw missingInputs(requiredOf(params, given));
+    if (error !== undefined) throw usageError(problemOf({ name, value }, param, error.issues[0]));
+    if (param.sendRule?.allows(value) === false)
+      throw usageError(problemOf({ name, value }, param, { code: 'custom', message: param.sendRule.why, path: [] }));
   }
   return given;
+}
+
+function requiredOf(params: Endpoint['params'], given: Values) {
+  return Object.entries(params)
+    .filter(([key, { schema }]) => given[key] === undefined && !schema.safeParse(undefined).success)
+    .map(([label, { help }]) => ({ label, help }));
 }
 
 function unknownField(id: string, name: string, known: readonly string[]) {

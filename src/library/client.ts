@@ -58,7 +58,7 @@ export function createClient(options: ClientOptions): Client {
     client[noun] = { ...client[noun], [verb]: methodOf(endpoint, caller) };
   }
   const text = (fields: TextFields): string => {
-    if (serviceName === undefined) throw usageError('serviceName is required: createClient({ serviceName: ... })');
+    if (serviceName === undefined) throw usageError('serviceName is required: it is an option of createClient');
     return signedText(fields, { serviceName, layout });
   };
   return { ...client, comment: { ...client['comment'], text } } as unknown as Client;
@@ -125,7 +125,15 @@ function checked(options: ClientOptions): Caller {
 /** The longest timer of Node and browsers. */
 const longestMs = 2 ** 31 - 1;
 
+const optionNames: readonly (keyof ClientOptions)[] = [
+  ...(['baseUrl', 'apiKey', 'serviceName', 'layout', 'wire', 'retries', 'timeoutMs', 'maxTimeMs'] as const),
+  ...(['maxWaitMs', 'maxBodyBytes', 'onWarning', 'strict', 'fetch'] as const),
+];
+
 function callerOf(options: ClientOptions): Caller {
+  const unknown = Object.keys(options).find((name) => !(optionNames as readonly string[]).includes(name));
+  if (unknown !== undefined)
+    throw usageError(`createClient has no option ${unknown}: it takes ${optionNames.join(', ')}`);
   const { baseUrl, apiKey, wire = {}, onWarning, strict = false, fetch = globalThis.fetch } = options;
   if (baseUrl === undefined) throw new SotraError('no-service', 'no service is configured: baseUrl is required');
   checkWireNames(wire, endpoints, 'wire');

@@ -58,31 +58,35 @@ interface Deadline {
   failure: (thrown: unknown) => NetworkFailure;
 }
 
-/** One signal for both limits and the caller's own signal. */
+/** One signal and one timer for both limits and the caller's own signal. */
 function startDeadline({ timeoutMs, totalMs, signal }: Limits): Deadline {
   const stop = new AbortController();
+  const startedMs = Date.now();
+  let heardMs = startedMs;
   let expired: 'timeout' | 'late' | undefined;
-  const end = (why: typeof expired) => () => {
-    expired ??= why;
+  const interrupt = () => stop.abort();
+  const check = () => {
+    const nowMs = Date.now();
+    const [silentMs, leftMs] = [heardMs + timeoutMs - nowMs, startedMs + totalMs - nowMs];
+    timer = setTimeout(check, Math.max(0, Math.min(silentMs, leftMs)));
+    if (silentMs > 0 && leftMs > 0) return;
+    expired = leftMs > 0 ? 'timeout' : 'late';
+    end();
     stop.abort();
   };
-  const interrupt = end(undefined);
-  const startSilence = () => setTimeout(end('timeout'), timeoutMs);
-  let silence = startSilence();
-  const total = setTimeout(end('late'), totalMs);
+  const end = () => {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', interrupt);
+  };
+  let timer = setTimeout(check, Math.min(timeoutMs, totalMs));
   if (signal.aborted) interrupt();
   else signal.addEventListener('abort', interrupt);
   return {
     signal: stop.signal,
     renew: () => {
-      clearTimeout(silence);
-      silence = startSilence();
+      heardMs = Date.now();
     },
-    end: () => {
-      clearTimeout(silence);
-      clearTimeout(total);
-      signal.removeEventListener('abort', interrupt);
-    },
+    end,
     failure: (thrown) =>
       expired === undefined
         ? failureOf((thrown as Error | null)?.cause ?? thrown)

@@ -101,17 +101,20 @@ function plain(type: string, expected: string, json: Json, isOne: (value: unknow
 }
 
 const isList = ofType('array', Array.isArray);
-const isObject = ofType('object', (value) => typeName(value) === 'object');
+const isObject = (value: unknown) => typeName(value) === 'object';
 
 function array(element: Core): Core {
   const find: Find = (value) => isList(value) ?? firstOf((value as unknown[]).entries(), () => element);
   return make({ type: 'array', json: { type: 'array', items: element.json }, element, find });
 }
 
+const isLoose = ofType('object', isObject);
+const isRecord = ofType('record', isObject);
+
 function looseObject(shape: Shape): Core {
   const entries = Object.entries(shape);
   const find: Find = (value) =>
-    isObject(value) ??
+    isLoose(value) ??
     firstOf(
       entries.map(([key]) => [key, (value as Record<string, unknown>)[key]] as const),
       (key) => shape[key] as Core,
@@ -120,7 +123,7 @@ function looseObject(shape: Shape): Core {
 }
 
 function record(_: Core, held: Core): Core {
-  const find: Find = (value) => isObject(value) ?? firstOf(Object.entries(value as object), () => held);
+  const find: Find = (value) => isRecord(value) ?? firstOf(Object.entries(value as object), () => held);
   return make({ type: 'record', json: { type: 'object' }, find });
 }
 
@@ -156,10 +159,12 @@ function custom(allows: (value: unknown) => boolean, message: Message): Core {
   return make({ type: 'custom', json: {}, find });
 }
 
+const number = plain('number', 'number', { type: 'number' }, Number.isFinite);
+
 export const z = {
   string: plain('string', 'string', { type: 'string' }, (value) => typeof value === 'string'),
-  number: plain('number', 'number', { type: 'number' }, Number.isFinite),
-  int: plain('number', 'int', { type: 'integer' }, Number.isSafeInteger),
+  number,
+  int: () => further(number(), { type: 'integer' }, ofType('int', Number.isSafeInteger)),
   boolean: plain('boolean', 'boolean', { type: 'boolean' }, (value) => typeof value === 'boolean'),
   array,
   looseObject,

@@ -1,0 +1,249 @@
+import { type Client, type ClientOptions, createClient, SotraError } from 'sotra';
+import { type Sandbox, startSandbox } from 'sotra/sandbox';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+let sandbox: Sandbox;
+let client: Client;
+
+beforeAll(async () => {
+  sandbox = await startSandbox();
+  client = createClient({ baseUrl: sandbox.url, apiKey: sandbox.keys[0] });
+});
+
+afterAll(() => sandbox.close());
+
+type Reply = { status?: number; headers?: Record<string, string>; body?: string } | Error;
+
+/** A client whose service gives these answers one after another, the last one for ever. */
+function scripted(replies: readonly Reply[], options: Partial<ClientOptions> = {}) {
+  const asked: string[] = [];
+  const made = createClient({
+    baseUrl: 'https://service.test/api',
+    apiKey: 'key-of-a-partner',
+    fetch: async (url) => {
+      const reply = replies[Math.min(asked.push(url), replies.length) - 1];
+      if (reply instanceof Error) throw reply;
+      return new Response(reply?.body ?? '{}', { status: 200, ...reply });
+    },
+    ...options,
+  });
+  return { client: made, asked };
+}
+
+async function failure(act: Promise<unknown> | (() => unknown)): Promise<SotraError> {
+  const thrown = await (async () => (typeof act === 'function' ? act() : act))().then(
+    () => new Error('nothing was thrown'),
+    (error: unknown) => error,
+  );
+  expect(thrown).toBeInstanceOf(SotraError);
+  return thrown as SotraError;
+}
+
+const trader = async () => (await client.leaderboard.list({ chains: ['base'], limit: 1 })).traders[0]?.profile;
+
+test('every noun of the service has its methods', () => {
+  const methods = Object.entries(client).map(([noun, verbs]) => [noun, Object.keys(verbs).sort()]);
+  expect(Object.fromEntries(methods)).toEqual({
+    leaderboard: ['copytraded', 'list', 'rank', 'sections'],
+    profile: ['deleteName', 'followers', 'follows', 'get', 'positions', 'setName'],
+    follow: ['add', 'bulk', 'remove'],
+    feed: ['actor', 'home'],
+    token: ['comments', 'positions'],
+    position: ['find', 'get'],
+    comment: ['copy', 'list', 'post', 'text'],
+    webhook: ['addAddresses', 'delete', 'list', 'register', 'validate'],
+  });
+});
+
+test('all pages are walked, each item once', async () => {
+  const identifier = (await trader())?.id ?? '';
+  const whole = await client.feed.actor({ identifier, chains: ['all'], limit: 100 });
+  const walked: string[] = [];
+  for await (const card of client.feed.actor.all({ identifier, chains: ['all'], limit: 2 })) walked.push(card.itemId);
+  expect(walked.length).toBeGreaterThan(4);
+  expect(walked).toEqual(whole.items.map(({ itemId }) => itemId));
+  const paged = { identifier, status: 'open', chains: ['all'], limit: 3 } as const;
+  const [listed, all] = [await client.profile.positions({ ...paged, limit: 100 }), [] as string[]];
+  for await (const card of client.profile.positions.all(paged)) all.push(card.itemId);
+  expect(all).toEqual(listed.map(({ itemId }) => itemId));
+});
+
+test('an item that moved to a later page meanwhile is not given again', async () => {
+  const page = (ids: readonly string[], cursor: string) => ({
+    body: JSON.stringify({ items: ids.map((id) => ({ id })), cursor }),
+  });
+  const { client: moved } = scripted([page(['a', 'b'], 'x'), page(['b', 'c'], '')]);
+  const seen: unknown[] = [];
+  for await (const { id } of moved.profile.followers.all({ identifier: 'ext:1' })) seen.push(id);
+  expect(seen).toEqual(['a', 'b', 'c']);
+});
+
+test.each<[string, (to: Client) => Promise<unknown>, string]>([
+  ['a value', (to) => to.leaderboard.list({ limit: 251 }), 'limit 251: must be a whole number from 1 to 250'],
+  ['a type', (to) => to.leaderboard.list({ limit: '5' as never }), 'limit "5": must be a whole number from 1 to 250'],
+  [
+    'an unknown field',
+    (to) => to.leaderboard.list({ limt: 5 } as never),
+    'leaderboard.list has no input limt: did you mean limit? it takes chains, onlyWithComments, limit, timeframe, viewerAddresses',
+  ],
+  [
+    'missing fields',
+    (to) => to.webhook.register({} as never),
+    'walletAddresses and destinationUrl are required: wallet addresses or ext: ids; where feed items are sent',
+  ],
+  ['an address', (to) => to.profile.get({ identifier: '0x12' }), 'identifier "0x12": has 2 hex digits, 40 are needed'],
+  [
+    'an item of a list',
+    (to) => to.follow.add({ addressOrUid: 'ext:1', targets: ['ext:2', 'x'] }),
+    'targets "x": must be',
+  ],
+  ['a path', (to) => to.position.get({ id: '..' }), 'id "..": must be one part of a path'],
+  [
+    'what the service would ignore',
+    (to) => to.position.get({ id: 'a', viewerAddresses: Array(11).fill('ext:1') }),
+    'more than 10 viewer addresses',
+  ],
+  [
+    'a transaction of another chain',
+    (to) =>
+      to.comment.post({
+        ...{ chain: 'solana', transactionHash: `0x${'a'.repeat(64)}`, tokenAddress: `0x${'b'.repeat(40)}` },
+        ...{ commentText: 'gm', signature: 'x', signerAddress: 'y' },
+      }),
+    `transactionHash 0x${'a'.repeat(64)}: that is the hash of an EVM transaction`,
+  ],
+])('%s that is wrong is refused before anything is sent', async (_, call, message) => {
+  const { client: never, asked } = scripted([]);
+  const error = await failure(call(never));
+  expect(error).toMatchObject({ code: 'usage', hint: undefined, message: expect.stringContaining(message) });
+  expect(asked).toEqual([]);
+});
+
+test.each<[ClientOptions, string, string]>([
+  [{} as ClientOptions, 'no-service', 'baseUrl is required'],
+  [{ baseUrl: 'ftp://x' }, 'usage', 'must be an address'],
+  [{ baseUrl: 'http://api.example.com' }, 'insecure-url', 'plain http'],
+  [{ baseUrl: 'https://a.test', apiKey: 'a b' }, 'config', 'the API key holds spaces'],
+  [{ baseUrl: 'https://a.test', retries: -1 }, 'usage', 'retries -1: must be a whole number from 0 to 20'],
+  [{ baseUrl: 'https://a.test', timeoutMs: 0 }, 'usage', 'timeoutMs 0: must be a whole number from 1 to'],
+  [{ baseUrl: 'https://a.test', wire: { 'x.y': 'z' } }, 'usage', 'wire x.y: no endpoint is called x'],
+  [{ baseUrl: 'https://a.test', retrys: 1 } as ClientOptions, 'usage', 'createClient has no option retrys'],
+])('%o is refused as %s', async (options, code, message) => {
+  expect(await failure(() => createClient(options))).toMatchObject({
+    ...{ code, hint: undefined },
+    message: expect.stringContaining(message),
+  });
+});
+
+test('what the service refuses has a code, a status and the id of the request, and never the key', async () => {
+  const headers = { 'x-request-id': 'r-1', 'retry-after': '120' };
+  const limited = scripted([{ status: 429, headers, body: '{"error":"slow down, key-of-a-partner"}' }]);
+  const error = await failure(limited.client.leaderboard.list());
+  expect(error).toMatchObject({
+    code: 'rate-limited',
+    status: 429,
+    requestId: 'r-1',
+    retryAfterSec: 120,
+    hint: undefined,
+  });
+  expect(error.message).toBe('slow down, *** (HTTP 429 from GET /api/v2/leaderboard)');
+  expect(limited.asked).toHaveLength(1);
+  expect(await failure(client.position.get({ id: 'nope' }))).toMatchObject({ code: 'not-found', status: 404 });
+  const keyless = createClient({ baseUrl: sandbox.url });
+  expect(await failure(keyless.leaderboard.list())).toMatchObject({ code: 'key-missing' });
+  expect((await keyless.leaderboard.sections({ limit: 1 })).sections.length).toBeGreaterThan(0);
+});
+
+test('the rules of retries are those of the commands', async () => {
+  const busy = { status: 503, headers: { 'retry-after': '0' } };
+  const get = scripted([busy, busy, {}]);
+  expect(await get.client.leaderboard.list()).toEqual({});
+  expect(get.asked).toHaveLength(3);
+  const post = scripted([busy, {}]);
+  const bulk = { entries: [{ addressOrUid: 'ext:1', targets: ['ext:2'] }] };
+  expect(await failure(post.client.follow.bulk(bulk))).toMatchObject({ code: 'server-error', attempts: 1 });
+  const unsent = scripted([new TypeError('fetch failed', { cause: { code: 'ECONNREFUSED' } }), {}], { retries: 0 });
+  expect(await failure(unsent.client.follow.bulk(bulk))).toMatchObject({ code: 'network', outcome: 'unsent' });
+});
+
+test('a signal ends a call, its waits and a walk', async () => {
+  const stopped = { code: 'interrupted', message: 'interrupted' };
+  expect(await failure(client.leaderboard.list({}, { signal: AbortSignal.abort() }))).toMatchObject(stopped);
+  const stop = new AbortController();
+  const waiting = scripted([{ status: 429, headers: { 'retry-after': '50' } }]);
+  const call = waiting.client.leaderboard.list({}, { signal: stop.signal });
+  while (waiting.asked.length === 0) await Promise.resolve();
+  stop.abort();
+  expect(await failure(call)).toMatchObject(stopped);
+  const hanging = createClient({
+    ...{ baseUrl: 'https://service.test', apiKey: 'k' },
+    fetch: (_, { signal }) =>
+      new Promise((__, reject) => signal?.addEventListener('abort', () => reject(signal.reason))),
+  });
+  const later = new AbortController();
+  const walk = hanging.profile.follows.all({ identifier: 'ext:1' }, { signal: later.signal }).next();
+  later.abort();
+  expect(await failure(walk)).toMatchObject(stopped);
+});
+
+test('a service that says nothing for too long is a timeout', async () => {
+  const silent = createClient({
+    ...{ baseUrl: 'https://service.test', apiKey: 'k', timeoutMs: 20, retries: 0 },
+    fetch: (_, { signal }) =>
+      new Promise((__, reject) => signal?.addEventListener('abort', () => reject(signal.reason))),
+  });
+  expect(await failure(silent.webhook.list())).toMatchObject({
+    ...{ code: 'timeout', message: 'https://service.test did not answer within 0.02 s' },
+  });
+});
+
+test('what does not fit the interface is told, or with strict an error', async () => {
+  const odd = { body: '{"traders":[{"profile":7}]}' };
+  const told: string[] = [];
+  const heard = scripted([odd], { onWarning: (text) => told.push(text) });
+  expect(await heard.client.leaderboard.list()).toEqual({ traders: [{ profile: 7 }] });
+  const message =
+    'GET /v2/leaderboard answered with an unexpected shape at traders.0.profile: Invalid input: expected object, received number';
+  expect(told).toEqual([message]);
+  const strict = scripted([odd], { strict: true });
+  expect(await failure(strict.client.leaderboard.list())).toMatchObject({ code: 'contract', message });
+  const page = scripted([{ body: '<html>' }]);
+  expect(await failure(page.client.leaderboard.list())).toMatchObject({ code: 'bad-answer', status: 200 });
+  const large = scripted([{ body: `"${'x'.repeat(100)}"` }], { maxBodyBytes: 50 });
+  expect(await failure(large.client.webhook.list())).toMatchObject({
+    message: 'the answer is larger than 50 bytes (maxBodyBytes)',
+  });
+});
+
+test('clients share nothing: address, key, names and words are their own', async () => {
+  const seen: string[] = [];
+  const make = (name: string) =>
+    createClient({
+      ...{ baseUrl: `https://${name}.test`, apiKey: `key-${name}`, serviceName: name },
+      ...(name === 'b' ? { wire: { 'leaderboard.list.limit': 'count' }, layout: 'blank-line' } : {}),
+      fetch: async (url, { headers }) => {
+        seen.push(`${url} ${(headers as Record<string, string>)['authorization']}`);
+        return new Response('{}');
+      },
+    });
+  const [a, b] = [make('a'), make('b')];
+  await Promise.all([a.leaderboard.list({ limit: 1 }), b.leaderboard.list({ limit: 2 })]);
+  expect(seen).toEqual([
+    'https://a.test/v2/leaderboard?limit=1 Bearer key-a',
+    'https://b.test/v2/leaderboard?count=2 Bearer key-b',
+  ]);
+  const fields = { chain: 'base', tokenAddress: '0xAB', transactionHash: '0x1', commentText: 'gm' } as const;
+  expect(a.comment.text(fields)).toBe('a Swap Comment:\nChain: base\nToken Address: 0xAB\nTxn Hash: 0x1\nComment: gm');
+  expect(b.comment.text(fields)).toContain('b Swap Comment:\n\nChain: base');
+  expect(await failure(() => client.comment.text(fields))).toMatchObject({ code: 'usage' });
+});
+
+test('a redirect is followed for a GET on its own origin only', async () => {
+  const to = (location: string) => ({ status: 307, headers: { location }, body: '' });
+  const near = scripted([to('/api/v3'), { body: '[]' }]);
+  expect(await near.client.webhook.list()).toEqual([]);
+  expect(near.asked).toEqual(['https://service.test/api/v1/webhooks/feed', 'https://service.test/api/v3']);
+  const far = scripted([to('https://other.test/')]);
+  expect(await failure(far.client.webhook.list())).toMatchObject({ code: 'redirect', status: 307 });
+  expect(far.asked).toHaveLength(1);
+});

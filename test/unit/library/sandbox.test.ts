@@ -1,0 +1,92 @@
+import { readdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { createClient } from 'sotra';
+import { startSandbox } from 'sotra/sandbox';
+import { expect, onTestFinished, test } from 'vitest';
+
+const started = async (options?: Parameters<typeof startSandbox>[0]) => {
+  const sandbox = await startSandbox(options);
+  onTestFinished(sandbox.close);
+  return { sandbox, client: createClient({ baseUrl: sandbox.url, apiKey: sandbox.keys[0], retries: 0 }) };
+};
+
+test('several run at once, each with its own world, clock and port, and leave nothing', async () => {
+  const before = readdirSync('.').concat(readdirSync(tmpdir()).filter((name) => name.startsWith('sotra-demo')));
+  const all = await Promise.all([
+    started({ seed: 'empty', asOf: '2026-01-01T00:00:00Z' }),
+    started({ seed: 'empty', asOf: new Date('2026-02-01T00:00:00Z') }),
+    started(),
+  ]);
+  const trade = { chain: 'solana', side: 'buy', amount: 1, usd: 10 } as const;
+  const [one, other] = all;
+  one?.sandbox.trade({
+    ...trade,
+    trader: 'GmaDrppBC7P5ARKV8g3djiwP89vz1jLK23V2GBjuAEGB',
+    token: 'So11111111111111111111111111111111111111112',
+  });
+  const counts = await Promise.all(all.map(async ({ client }) => (await client.leaderboard.list()).traders.length));
+  expect([counts[0], counts[1]]).toEqual([1, 0]);
+  expect(counts[2]).toBeGreaterThan(5);
+  expect(one?.sandbox.advance('8d').toISOString()).toBe('2026-01-09T00:00:00.000Z');
+  expect(other?.sandbox.advance(60_000).toISOString()).toBe('2026-02-01T00:01:00.000Z');
+  expect(new Set(all.map(({ sandbox }) => sandbox.url)).size).toBe(3);
+  await Promise.all(all.map(({ sandbox }) => sandbox.close()));
+  await expect(fetch(all[0]?.sandbox.url ?? '')).rejects.toThrow();
+  const after = readdirSync('.').concat(readdirSync(tmpdir()).filter((name) => name.startsWith('sotra-demo')));
+  expect(after).toEqual(before);
+});
+
+test('faults happen to the requests that they name', async () => {
+  const { client } = await started({ seed: 'empty', faults: ['503:first=1:GET /v2/leaderboard'] });
+  await expect(client.leaderboard.list()).rejects.toMatchObject({ code: 'server-error', status: 503 });
+  expect(await client.leaderboard.list()).toEqual({ traders: [] });
+});
+
+test.each<[object, string]>([
+  [{ port: 70_000 }, 'port 70000: must be a whole number from 0 to 65535'],
+  [{ seed: 'x' }, 'seed "x": must be one of demo, empty'],
+  [{ asOf: 'yesterday' }, 'asOf "yesterday": must be a time such as'],
+  [{ faults: ['503'] }, 'faults "503": must be <status|drop'],
+  [{ layout: 'x' }, 'layout "x": must be one of five-line, blank-line'],
+  [{ seeds: 1 }, 'startSandbox has no option seeds: it takes port, seed'],
+])('%o is refused before anything starts', async (options, message) => {
+  await expect(startSandbox(options)).rejects.toMatchObject({
+    code: 'usage',
+    message: expect.stringContaining(message),
+  });
+});
+
+test('a trade and a time that are wrong are refused', async () => {
+  const { sandbox } = await started({ seed: 'empty' });
+  const refused = (act: () => unknown) => {
+    try {
+      act();
+    } catch (thrown) {
+      return thrown;
+    }
+    return undefined;
+  };
+  expect(refused(() => sandbox.trade({ chain: 'base' } as never))).toMatchObject({
+    code: 'usage',
+    message: expect.stringContaining('trader, token, side, amount and usd are required'),
+  });
+  const whole = { chain: 'base', trader: `0x${'1'.repeat(40)}`, token: 'x', side: 'buy', amount: 1, usd: 1 } as const;
+  expect(refused(() => sandbox.trade({ ...whole, leverage: 2 }))).toMatchObject({
+    message: 'direction and leverage are for hyperliquid, not for base',
+  });
+  expect(refused(() => sandbox.trade({ ...whole, amount: -1 }))).toMatchObject({ code: 'usage' });
+  expect(refused(() => sandbox.advance('soon'))).toMatchObject({ message: expect.stringContaining('advance "soon"') });
+});
+
+test('a page of the named origin may ask, and no other by default', async () => {
+  const asked = { method: 'OPTIONS', headers: { origin: 'http://a.test', 'access-control-request-method': 'GET' } };
+  const { sandbox } = await started({ seed: 'empty', cors: 'http://a.test' });
+  const preflight = await fetch(`${sandbox.url}/v2/leaderboard`, asked);
+  expect([preflight.status, preflight.headers.get('access-control-allow-origin')]).toEqual([204, 'http://a.test']);
+  expect(preflight.headers.get('access-control-allow-headers')).toBe('authorization, content-type');
+  const refusal = await fetch(`${sandbox.url}/v2/leaderboard`);
+  expect([refusal.status, refusal.headers.get('access-control-allow-origin')]).toEqual([401, 'http://a.test']);
+  const { sandbox: closed } = await started({ seed: 'empty' });
+  const without = await fetch(`${closed.url}/v2/leaderboard`, asked);
+  expect([without.status, without.headers.get('access-control-allow-origin')]).toEqual([405, null]);
+});

@@ -1,0 +1,145 @@
+import { createHmac } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { gunzipSync } from 'node:zlib';
+import { Hono } from 'hono';
+import { createClient } from 'sotra';
+import { startSandbox } from 'sotra/sandbox';
+import { type Delivery, verifyWebhook, type WebhookEvent, webhookHandler } from 'sotra/webhook';
+import { expect, onTestFinished, test } from 'vitest';
+import { until } from '../../support/until.ts';
+
+// Published by Mux's backend; the same bytes as base64url.
+const known = {
+  secrets: 'SuperSecret123',
+  body: '{"test":"body"}',
+  header: 't=1565125718,v1=hU7OTCKs73xmtX1OUEFTvFEllejpx3Ls4qaBUFSMGac',
+};
+
+const headerOf = (body: string, secret = 'whsec_1', t = String(Math.floor(Date.now() / 1000))) =>
+  `t=${t},v1=${createHmac('sha256', secret).update(`${t}.${body}`).digest('base64url')}`;
+
+test('a published signature is valid, the body as text, bytes or buffer', async () => {
+  const valid = { valid: true, event: { test: 'body' }, events: [{ test: 'body' }] };
+  expect(await verifyWebhook(known)).toEqual(valid);
+  expect(await verifyWebhook({ ...known, body: Buffer.from(known.body) })).toEqual(valid);
+  expect(await verifyWebhook({ ...known, body: new TextEncoder().encode(known.body).buffer })).toEqual(valid);
+  expect(await verifyWebhook({ ...known, secrets: ['other', known.secrets] })).toEqual(valid);
+});
+
+test('the published HMAC-SHA256 vectors are judged as stated', async () => {
+  const file = 'test/data/webhook-signatures/wycheproof_hmac_sha256.json.gz';
+  const all: { keyHex: string; messageHex: string; tagHex: string; result: string }[] = JSON.parse(
+    gunzipSync(readFileSync(file)).toString(),
+  );
+  // Keys that are text, as secrets are; what is signed is put behind a timestamp, by OpenSSL.
+  for (const { keyHex, messageHex, result } of all) {
+    const body = JSON.stringify({ messageHex });
+    const header = headerOf(body, keyHex);
+    const other = result === 'valid' ? body : `${body} `;
+    expect((await verifyWebhook({ header, body: other, secrets: keyHex })).valid).toBe(result === 'valid');
+  }
+});
+
+test.each<[string, Partial<Delivery>, RegExp]>([
+  ['no header', { header: undefined }, /^unsigned/],
+  ['a header of another kind', { header: 'abadheadervalue' }, /^malformed header/],
+  ['a header without v1', { header: 't=1565125718,v2=854ece4c22a' }, /^malformed header: v1= is missing/],
+  ['another body', { body: '{"test":"bodY"}' }, /^wrong secret or body changed/],
+  ['another secret', { secrets: ['a', 'b'] }, /^wrong secret or body changed/],
+  [
+    'hex',
+    { header: known.header.replace(/v1=.*/, 'v1=854ece4c22acef7c66b57d4e504153bc512595e8e9c772ece2a68150548c19a7') },
+    /^wrong secret/,
+  ],
+  ['one character too many', { header: `${known.header}A` }, /^wrong secret/],
+  ['what is too old', { toleranceMs: 300_000 }, /^too old: signed at 2019-08-06 21:08:38Z/],
+  ['no JSON', { body: 'gm', header: headerOf('gm'), secrets: 'whsec_1' }, /is no JSON object$/],
+])('%s is refused with its reason', async (_, change, reason) => {
+  const result = await verifyWebhook({ ...known, ...change });
+  expect(result).toEqual({ valid: false, reason: expect.stringMatching(reason) });
+});
+
+test('a body that was parsed already, and no secret, are errors of the code', async () => {
+  await expect(verifyWebhook({ ...known, body: { test: 'body' } as never })).rejects.toThrow('body: must be the bytes');
+  for (const secrets of [[], '', undefined as never, ['a', '']])
+    await expect(verifyWebhook({ ...known, secrets })).rejects.toThrow('secrets: must be the secret');
+  expect(() => webhookHandler({ secrets: [], onEvents: () => undefined })).toThrow('secrets: must be');
+});
+
+async function listening(listener: RequestListener): Promise<string> {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await new Promise((resolve) => server.once('listening', resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+}
+
+test('deliveries of the sandbox arrive at a server of node:http', async () => {
+  const sandbox = await startSandbox();
+  onTestFinished(sandbox.close);
+  const client = createClient({ baseUrl: sandbox.url, apiKey: sandbox.keys[0] });
+  const events: WebhookEvent[] = [];
+  let secret = 'not yet known';
+  const url = await listening((request, response) =>
+    webhookHandler({ secrets: secret, onEvents: (came) => events.push(...came) }).node(request, response),
+  );
+  const trader = (await client.leaderboard.list({ chains: ['base'], limit: 1 })).traders[0]?.profile.addresses[0] ?? '';
+  await client.follow.add({ addressOrUid: 'ext:me', targets: [trader] });
+  const made = await client.webhook.register({ walletAddresses: ['ext:me'], destinationUrl: url });
+  secret = made.secret ?? '';
+  expect(await client.webhook.validate({ uid: made.uid })).toEqual({ success: true });
+  events.length = 0;
+  sandbox.trade({ chain: 'base', trader, token: `0x${'7'.repeat(40)}`, side: 'buy', amount: 1, usd: 5000 });
+  await until(() => events.length > 0);
+  expect(events).toMatchObject([{ eventType: 'new-feed-item', reason: 'first-buy', externalIds: ['me'] }]);
+});
+
+const body = JSON.stringify({ events: [{ eventId: 'a', eventType: 'copyswap' }] });
+const post = (url: string, more: RequestInit = {}, header = headerOf(body)) =>
+  fetch(url, { method: 'POST', body, headers: { 'daylight-signature': header }, ...more });
+
+test('a server of Hono and one of Express answer what is right, and what is wrong', async () => {
+  const seen: string[] = [];
+  const hook = webhookHandler({
+    ...{ secrets: 'whsec_1', maxBodyBytes: 1000 },
+    onEvents: async ([event]) => {
+      seen.push(event?.eventId ?? '');
+      if (event?.eventId === 'fails') throw new TypeError('secret of mine');
+    },
+  });
+  const app = new Hono().post('/hook', (context) => hook.fetch(context.req.raw));
+  const raw =
+    (read: (text: string) => unknown): RequestListener =>
+    async (request, response) => {
+      // As a body parser of Express leaves it.
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk);
+      await hook.node(Object.assign(request, { body: read(Buffer.concat(chunks).toString()) }), response);
+    };
+  const express = await listening(raw((text) => Buffer.from(text)));
+  const parsed = await listening(raw(JSON.parse));
+  const failing = '{"eventId":"fails","eventType":"x"}';
+  const large = 'x'.repeat(1001);
+  const answers = await Promise.all(
+    [
+      app.request('http://a.test/hook', { method: 'POST', body, headers: { 'daylight-signature': headerOf(body) } }),
+      post(express),
+      post(express, {}, headerOf(body, 'other')),
+      post(express, { body: failing }, headerOf(failing)),
+      post(await listening(hook.node), { body: large }, headerOf(large)),
+      post(parsed),
+      fetch(await listening(hook.node)),
+    ].map(async (answer) => [(await answer).status, await (await answer).json()]),
+  );
+  expect(answers).toEqual([
+    [200, {}],
+    [200, {}],
+    [401, { error: expect.stringMatching(/^wrong secret or body changed/) }],
+    [500, { error: 'not processed' }],
+    [413, { error: 'too large' }],
+    [500, { error: 'body: must be the bytes or the text as received, before any JSON parser' }],
+    [405, { error: 'only POST' }],
+  ]);
+  expect(seen.sort()).toEqual(['a', 'a', 'fails']);
+});
