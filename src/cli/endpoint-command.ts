@@ -118,7 +118,7 @@ const walkParams: Params = {
 export const chartParam = local(z.boolean().optional(), 'draw a chart instead of the table');
 
 /** Errors: `usage` where a flag asks for another form of output at the same time. */
-function asksChart(typed: Readonly<Record<string, unknown>>, options: GlobalOptions): boolean {
+export function asksChart(typed: Readonly<Record<string, unknown>>, options: GlobalOptions): boolean {
   if (typed['chart'] !== true) return false;
   const rival = rivalOf(options);
   if (rival === undefined) return true;

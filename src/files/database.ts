@@ -57,7 +57,8 @@ export function openDatabase(file: string, options: DatabaseOptions): Db {
     const db = wrap(raw, file);
     options.check(db);
     raw.exec(`PRAGMA page_size = ${options.pageBytes}`);
-    if (options.shrinks) raw.exec('PRAGMA auto_vacuum = INCREMENTAL');
+    // In a database that has tables this would write.
+    if (options.shrinks && describeDatabase(db).tables.length === 0) raw.exec('PRAGMA auto_vacuum = INCREMENTAL');
     useWal(raw);
     raw.exec(`PRAGMA synchronous = ${options.synchronous}`);
     raw.exec(`PRAGMA cache_size = -${options.cacheKib}`);

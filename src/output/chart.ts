@@ -34,7 +34,7 @@ function renderBars(chart: BarChart, options: DrawOptions): string[] {
   if (chart.bars.length === 0) return [];
   const { width, palette, unicode } = options;
   const used = chart.series.map((_, index) => chart.bars.some(({ partsUsd }) => (partsUsd[index] ?? 0) !== 0));
-  const figures = chart.bars.map(({ totalUsd }) => figureOf(totalUsd, unicode));
+  const figures = chart.bars.map(({ totalUsd }) => figureOf(totalUsd, chart, unicode));
   const figureWidth = Math.max(...figures.map(displayWidth));
   const labels = chart.bars.map(({ label }) => safeText(label));
   const labelWidth = Math.min(Math.max(...labels.map(displayWidth)), Math.max(10, Math.floor(width * 0.3)));
@@ -57,7 +57,7 @@ function renderBars(chart: BarChart, options: DrawOptions): string[] {
     ...wrapText(chart.title, width).map((line) => palette.title(line)),
     '',
     ...lines,
-    ' '.repeat(before) + palette.dim(scaleLine(plot)),
+    ' '.repeat(before) + palette.dim(scaleLine(plot, chart)),
     ...legendOf(chart.series, used, { fills, single, ...options }),
   ];
 }
@@ -89,9 +89,9 @@ function legendOf(
   return lines.length === 0 ? [] : ['', ...lines.map(({ painted }) => painted)];
 }
 
-function figureOf(usd: number | null, unicode: boolean): string {
-  if (usd === null) return unicode ? missing : '-';
-  return formatUsd(usd, { signed: true, compact: true });
+function figureOf(figure: number | null, { unit }: BarChart, unicode: boolean): string {
+  if (figure === null) return unicode ? missing : '-';
+  return unit === 'count' ? formatCount(figure) : formatUsd(figure, { signed: true, compact: true });
 }
 
 function fillOf(name: string, index: number, single: boolean, unicode: boolean): string {
@@ -156,9 +156,12 @@ function drawSide(bar: Bar, sign: 1 | -1, cellsPerUsd: number, brush: Brush): { 
 }
 
 /** The values at the ends of the plot, and zero. */
-function scaleLine({ left, right, cellsPerUsd }: Plot): string {
+function scaleLine({ left, right, cellsPerUsd }: Plot, { unit }: BarChart): string {
   if (cellsPerUsd === 0) return '0';
-  const end = (cells: number) => formatUsd(cells / cellsPerUsd, { signed: true, compact: true });
+  const end = (cells: number) =>
+    unit === 'count'
+      ? formatCount(Math.round(Math.abs(cells) / cellsPerUsd))
+      : formatUsd(cells / cellsPerUsd, { signed: true, compact: true });
   const low = left === 0 ? '' : end(-left);
   const high = right === 0 ? '' : end(right);
   const shownLow = low.length + 1 <= left ? low : '';

@@ -65,6 +65,8 @@ export type AnyView = Omit<View<never, never, never>, 'rows'> & {
 export interface BarChart {
   kind: 'bars';
   title: string;
+  /** What the figures count; default: USD. */
+  unit?: 'count';
   /** What the parts of a bar are, in their order. One fills its bar; several have different fillings. */
   series: readonly string[];
   bars: readonly Bar[];
@@ -72,9 +74,9 @@ export interface BarChart {
 
 export interface Bar {
   label: string;
-  /** The figure written beside the bar, in USD; null: not known. */
+  /** The figure written beside the bar, in USD or the chart's unit; null: not known. */
   totalUsd: number | null;
-  /** What the bar is made of, one a series, in USD; null: nothing there. */
+  /** What the bar is made of, one a series, in the same; null: nothing there. */
   partsUsd: readonly (number | null)[];
 }
 

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { globalFlags, takenFlags } from '../../src/cli/globals.ts';
@@ -62,6 +62,9 @@ const lines: Record<string, string> = {
   'webhook listen': 'webhook listen --secret-file @/hook.secret --port 0',
   'webhook verify': 'webhook verify --secret-file @/hook.secret --header t=1,v1=x',
   'webhook events': 'webhook events',
+  'webhook show': 'webhook show e1',
+  'webhook stats': 'webhook stats',
+  'webhook forward': 'webhook forward --forward-to STUB/hook',
   'webhook replay': 'webhook replay --since 100000d --to STUB/hook',
   'webhook trigger': 'webhook trigger new-feed-item --to STUB/hook --secret-file @/hook.secret --db @/world.db',
   whois: 'whois ext:1',
@@ -180,9 +183,12 @@ function changedIn(before: Record<string, string>, after: Record<string, string>
   return [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((name) => before[name] !== after[name]);
 }
 
-/** Every file and folder with what it holds. */
+/** Every file and folder with what it holds. What SQLite shares between processes, and an empty log, say nothing and come and go. */
 function contents(folder: string): Record<string, string> {
-  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter(
+    ({ name, parentPath }) =>
+      !name.endsWith('-shm') && !(name.endsWith('-wal') && statSync(join(parentPath, name)).size === 0),
+  );
   return Object.fromEntries(
     entries.map((entry) => {
       const path = join(entry.parentPath, entry.name);

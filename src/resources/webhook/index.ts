@@ -3,9 +3,9 @@ import { type Command, defineCommand } from '../../cli/command.ts';
 import { commandsOf, endpointCommand, serviceExitCodes } from '../../cli/endpoint-command.ts';
 import type { Context } from '../../context.ts';
 import { local } from '../../contract/endpoint.ts';
-import { parseDuration, parseSize, parseTime } from '../../model/duration.ts';
 import { isHttpAddress } from '../../model/http-address.ts';
 import * as endpoints from './endpoints.ts';
+import { receiveCommands } from './receive/commands.ts';
 
 const view = () => import('./view.ts');
 
@@ -172,145 +172,8 @@ const validate: Command = {
   },
 };
 
-const secretFile = local(
-  z.array(z.string().min(1)),
-  'file with the secret; several files, or several lines in one, while a secret is being changed',
-);
-const tolerance = local(
-  z
-    .string()
-    .refine((text) => parseDuration(text) !== undefined, 'must be a time such as 300s or 5m')
-    .optional(),
-  'refuse signatures older than this (default: any age, since deliveries may be late)',
-);
-const name = local(
-  z
-    .string()
-    .regex(/^[\w-]{1,64}$/)
-    .optional(),
-  'which store, where several listeners run (default: default)',
-);
-const sinceText = z
-  .string()
-  .refine(
-    (text) => parseDuration(text) !== undefined || parseTime(text) !== undefined,
-    'must be a time such as 2026-07-03T12:00:00Z or how long ago, such as 1h',
-  )
-  .optional();
-
-const isDeliverySize = (bytes = 0) => bytes >= 1024 && bytes <= 64 * 1024 ** 2;
-const toleranceMs = (text: string | undefined) => (text === undefined ? undefined : parseDuration(text));
-
-const listen = defineCommand({
-  words: ['webhook', 'listen'],
-  summary: 'Receive deliveries: verify, store, show and forward each event',
-  description:
-    'Answers 2xx only when an event is safe on disk, 503 where it cannot be stored (a full disk) and 401 to a request\n' +
-    'without a fitting signature, so webhook validate succeeds. An event that comes twice is stored and shown once. Forwarding keeps bytes\n' +
-    'and headers (not those of the connection) and the order per webhook; it repeats until a delivery is accepted and continues at the next\n' +
-    'start. Its outcomes are lines on stderr, also with --json: -> 200 in 12 ms http://... On 127.0.0.1 unless --host says otherwise. With\n' +
-    '--json one object an event. webhook verify says why a signature does not fit.',
-  params: {
-    port: local(z.int().min(0).max(65_535).optional(), 'port to listen on (default 4242); 0 picks a free one'),
-    host: local(text, 'address to listen on (default 127.0.0.1: this machine only)'),
-    secretFile,
-    forwardTo: local(z.array(z.string()).optional(), 'forward every delivery to this address'),
-    route: local(
-      z.array(z.string().regex(/^[\w-]+=./)).optional(),
-      "forward deliveries with events of one kind: 'comment-created=http://127.0.0.1:3000/c'",
-    ),
-    tolerance,
-    maxDelivery: local(
-      z
-        .string()
-        .refine((text) => isDeliverySize(parseSize(text)), 'must be a size from 1KB to 64MB, such as 500KB or 5MB')
-        .optional(),
-      'refuse larger deliveries (default 5MB)',
-    ),
-    name,
-    readyFile: local(text, 'write {url, pid} here once it listens'),
-  },
-  examples: [
-    {
-      argv: 'webhook listen --port 4242 --secret-file hook.secret --forward-to http://127.0.0.1:3000/hook',
-      says: 'verify and forward to your own server',
-    },
-  ],
-  uses: ['repeats'],
-  exitCodes: [3, 130],
-  run: async ({ tolerance: within, maxDelivery: max, ...input }, context) => {
-    const { listenForEvents } = await import('./receive/run-listen.ts');
-    const maxBytes = max === undefined ? undefined : parseSize(max);
-    return listenForEvents({ ...input, toleranceMs: toleranceMs(within), maxBytes }, context);
-  },
-});
-
-const verify = defineCommand({
-  words: ['webhook', 'verify'],
-  summary: 'Say whether one saved delivery is valid, or why not',
-  description: 'The body is read from stdin, byte for byte, or from --file. Exit 12 when it is not valid.',
-  params: {
-    secretFile,
-    header: local(z.string().optional(), 'value of the daylight-signature header (default: there was none)'),
-    file: local(text, 'read the body from this file instead of stdin', {
-      oldFlags: ['body-file'],
-    }),
-    tolerance,
-  },
-  examples: [
-    {
-      argv: "webhook verify --secret-file hook.secret --header 't=1565125718,v1=hU7OTCKs73xmtX1OUEFTvFEllejpx3Ls4qaBUFSMGac' < body.json",
-      says: 'a delivery that was saved',
-    },
-  ],
-  uses: [],
-  exitCodes: [3, 12],
-  view: async () => (await view()).verdict,
-  run: async ({ tolerance: within, ...input }, context) =>
-    (await import('./receive/run-events.ts')).verifySaved({ ...input, toleranceMs: toleranceMs(within) }, context),
-});
-
-const events = defineCommand({
-  words: ['webhook', 'events'],
-  summary: 'Events that webhook listen stored, newest first',
-  params: {
-    type: local(text, 'only this kind, such as new-feed-item'),
-    since: local(sinceText, 'only events received since a time, or within 1h'),
-    limit: local(z.int().min(1).optional(), 'how many (default 50)'),
-    name,
-  },
-  examples: [{ argv: 'webhook events --since 1h', says: 'the last hour' }],
-  uses: [],
-  exitCodes: [3, 5],
-  view: async () => (await view()).events,
-  run: async (input, context) => (await import('./receive/run-events.ts')).showEvents(input, context),
-});
-
-const replay = defineCommand({
-  words: ['webhook', 'replay'],
-  summary: 'Send stored deliveries once more, bytes and headers as they came',
-  description:
-    'The signature is the old one: a receiver with a tolerance refuses it once it is too old. Each delivery is tried three times, and\n' +
-    '--timeout is how long an answer may take; after one that was not answered in time nothing more is sent. Exit 10 where one was not\n' +
-    'accepted.',
-  params: {
-    ids: local(
-      z.array(z.string().min(1)).optional(),
-      'ids of events to send, whole or their start; webhook events lists them',
-      { positional: true, flag: 'id' },
-    ),
-    since: local(sinceText, 'every delivery received since a time, or within 1h'),
-    to: local(httpAddress, 'where to send them'),
-    name,
-  },
-  examples: [{ argv: 'webhook replay --since 1h --to http://127.0.0.1:3000/hook', says: 'the last hour once more' }],
-  uses: ['events', 'repeats'],
-  exitCodes: [3, 5, 10],
-  view: async () => (await view()).replayed,
-  run: async (input, context) => (await import('./receive/run-events.ts')).replayEvents(input, context),
-});
-
+/** Every command of this noun. */
 export const commands = commandsOf(endpoints, views, [
   ...[register, list, addAddresses, sync, resume, jobs, removeJob, secret, remove, validate],
-  ...[listen, verify, events, replay],
+  ...receiveCommands,
 ]);

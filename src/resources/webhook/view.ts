@@ -173,51 +173,6 @@ export const secretWritten = recordView<{ uid: string; secretFile: string }>([
   column.text('secretFile', 'Secret', 'the file that was written'),
 ]);
 
-export interface EventRow {
-  eventId: string;
-  eventType: string;
-  /** Unix seconds. */
-  receivedAt: number;
-  path: string;
-  about: string;
-  event: Record<string, unknown>;
-}
-
-export const events = listView<EventRow>(
-  [
-    column.time('receivedAt', 'Received', 'when it arrived, Unix seconds'),
-    column.text('eventType', 'Event', 'kind of the event'),
-    column.text('about', 'What happened', 'who did what with which token', { cut: 'end' }),
-    column.text('eventId', 'Event id', 'for webhook replay: the id or its start', { cut: 'end' }),
-    column.text('path', 'Path', 'path it was sent to', { extra: true }),
-  ],
-  {
-    empty: 'No events are stored. sotra webhook listen receives and stores them.',
-  },
-);
-
-export interface ReplayRow {
-  eventId: string;
-  eventType: string;
-  taken: boolean;
-  status: number | null;
-  error: string | null;
-}
-
-/** Events that were sent once more, oldest first. */
-export const replayed = listView<ReplayRow>(
-  [
-    column.text('eventId', 'Event id', 'the event'),
-    column.text('eventType', 'Event', 'its kind', { drop: 1 }),
-    column.check('taken', 'Taken', 'whether the answer was 2xx'),
-    column.text('status', 'Status', 'HTTP status of the answer'),
-    column.text('error', 'Why not', 'what went wrong', { cut: 'end' }),
-  ],
-  {
-    empty: 'No stored event is that recent.',
-  },
-);
-
 /** What `webhook verify --json` prints. */
 export interface Verdict {
   valid: boolean;

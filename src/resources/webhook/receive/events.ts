@@ -19,19 +19,22 @@ export function eventsOf(body: Uint8Array): EventSummary[] {
 
 /** All events of a body, each once; a hash of the body names one without an id. */
 export function allEventsOf(body: Uint8Array): EventSummary[] {
-  const hash = `sha256-${createHash('sha256').update(body).digest('hex')}`;
+  let hash: string | undefined;
   const unnamed = (event: unknown, index: number): EventSummary => {
+    hash ??= `sha256-${createHash('sha256').update(body).digest('hex')}`;
     const eventId = index === 0 ? hash : `${hash}-${index}`;
     const eventType = textIn(event, 'eventType') ?? 'unknown';
     return { eventId, eventType, event: isObject(event) ? event : { eventId, eventType } };
   };
   const events = eventValues(body).map((event, index) => summaryOf(event) ?? unnamed(event, index));
   if (events.length === 0) events.push(unnamed(undefined, 0));
-  return [...new Map(events.map((event) => [event.eventId, event])).values()];
+  return events.length === 1 ? events : [...new Map(events.map((event) => [event.eventId, event])).values()];
 }
 
+const decoder = new TextDecoder();
+
 function eventValues(body: Uint8Array): unknown[] {
-  const parsed = tryParseJson(new TextDecoder().decode(body));
+  const parsed = tryParseJson(decoder.decode(body));
   if (!isObject(parsed)) return [];
   return Array.isArray(parsed['events']) ? parsed['events'] : [parsed];
 }

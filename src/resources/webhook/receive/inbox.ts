@@ -15,7 +15,7 @@ export interface Delivery {
 
 /** The path and query that deliveries of a webhook are sent to. */
 export function pathOf(webhook: string): string {
-  return webhook.slice(0, webhook.lastIndexOf('#'));
+  return webhook.replace(/#[^#]*$/, '');
 }
 
 export interface StoredDelivery extends Delivery {

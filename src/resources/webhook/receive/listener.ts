@@ -185,7 +185,9 @@ async function answer(
   return options.connections.keep(request.socket, () => store(request, received, options));
 }
 
-function refuse({ method, url = '' }: IncomingMessage, reply: Reply, { onRefused }: ListenerOptions): Reply {
+function refuse({ method, url = '' }: IncomingMessage, reply: Reply, options: ListenerOptions): Reply {
+  const { onRefused, inbox, now } = options;
+  if (reply.status === 401) inbox.countRefused(url, now());
   onRefused(`refused ${method} ${url.slice(0, 100)}: ${reply.status}, ${reply.text}`);
   return reply;
 }
@@ -200,8 +202,7 @@ async function store(
   options: Services,
 ): Promise<Reply> {
   const path = request.url ?? '/';
-  const eventIds = eventsOf(body).map(({ eventId }) => eventId);
-  if (eventIds.length > 0 && eventIds.every((id) => id === exampleEventId)) {
+  if (isProbe(body)) {
     options.onOther(`validation probe to ${path}: answered 200, its example event is not stored`);
     return { status: 200, text: 'example' };
   }
@@ -211,12 +212,20 @@ async function store(
   if (stored === undefined) return { status: 503, text: 'could not be stored' };
   const [fresh] = stored;
   if (fresh === undefined) {
-    options.onOther(`repeat of event ${eventIds.join(', ')}`);
+    options.onOther(`repeat of event ${idsOf(body).join(', ')}`);
     return { status: 200, text: 'before' };
   }
   options.onStored(fresh);
   return { status: 200, text: 'now' };
 }
+
+function isProbe(body: Buffer): boolean {
+  if (!body.includes(exampleEventId)) return false;
+  const ids = idsOf(body);
+  return ids.length > 0 && ids.every((id) => id === exampleEventId);
+}
+
+const idsOf = (body: Buffer) => eventsOf(body).map(({ eventId }) => eventId);
 
 function webhookOf(path: string, secret: string): string {
   return `${path}#${createHash('sha256').update(secret).digest('hex').slice(0, 8)}`;

@@ -24,12 +24,12 @@ export async function openInbox(place: InboxPlace, context: Context, { listens =
  * What `act` gives of an inbox that is there already; `empty` where nothing was stored under the default name. Errors: `not-found` for
  * another name; those of `openInbox`.
  */
-export async function withInbox(
+export async function withInbox<R extends Result = Result>(
   place: InboxPlace,
   context: Context,
-  empty: () => Result,
-  act: (inbox: Inbox) => Promise<Result>,
-): Promise<Result> {
+  empty: () => R,
+  act: (inbox: Inbox) => Promise<R>,
+): Promise<R> {
   const folder = await storesFolder(context);
   const holdsStore = (each: string) =>
     ['inbox.db', 'deliveries.ndjson'].some((file) => existsSync(join(folder, each, file)));

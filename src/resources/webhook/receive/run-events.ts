@@ -3,19 +3,26 @@ import type { Context } from '../../../context.ts';
 import { messageOf, SotraError, usageError } from '../../../errors.ts';
 import { type Input, readWhole } from '../../../files/source.ts';
 import { deliveryPreview } from '../../../http/preview.ts';
+import { normalizeAddress } from '../../../model/address.ts';
 import { parseMoment } from '../../../model/duration.ts';
+import { signatureHeader } from '../../../model/webhook-signature.ts';
 import { readOwnSecrets } from '../secrets.ts';
-import { type EventRow, events as eventsView, type ReplayRow, replayed, verdict as verdictView } from '../view.ts';
+import { verdict as verdictView } from '../view.ts';
 import { describeEvent } from './events.ts';
 import { forward, forwardedHeaders, type Outcome } from './forward.ts';
-import { type Delivery, type Inbox, pathOf } from './inbox.ts';
-import { withInbox } from './open-inbox.ts';
+import { type Delivery, type EventQuery, type EventStatus, type Inbox, pathOf, type StoredEvent } from './inbox.ts';
+import { type InboxPlace, openInbox, withInbox } from './open-inbox.ts';
 import { verifyDelivery } from './verify.ts';
+import { type EventRow, events as eventsView, type ReplayRow, replayed, type ShownEvent, shown } from './view.ts';
 
-interface EventsInput {
-  name?: string | undefined;
+interface EventsInput extends InboxPlace {
   type?: string | undefined;
   since?: string | undefined;
+  until?: string | undefined;
+  address?: string | undefined;
+  token?: string | undefined;
+  webhook?: string | undefined;
+  status?: EventStatus | undefined;
   limit?: number | undefined;
 }
 
@@ -23,29 +30,108 @@ const defaultLimit = 50;
 
 /** The stored events, newest first. Errors: `not-found` for a store that does not exist. */
 export async function showEvents(input: EventsInput, context: Context): Promise<Result> {
-  const sinceMs = input.since === undefined ? undefined : parseMoment(input.since, context.world.now(), 'ago');
+  const query = queryOf(input, context.world.now());
   const limit = input.limit ?? defaultLimit;
   const none = (): Result => ({ kind: 'answer', answer: [], view: eventsView });
-  return withInbox(input, context, none, async (inbox) => {
+  return withInbox<Result>(input, context, none, async (inbox) => {
     const rows: EventRow[] = [];
     let hasMore = false;
-    for await (const { eventId, eventType, event, delivery } of inbox.events({ sinceMs, type: input.type })) {
+    for await (const event of inbox.events(query)) {
       hasMore = rows.length === limit;
       if (hasMore) break;
-      const about = describeEvent({ eventId, eventType, event });
-      const receivedAt = Math.floor(delivery.atMs / 1000);
-      rows.push({ eventId, eventType, receivedAt, path: pathOf(delivery.webhook), about, event });
+      rows.push(rowOf(event));
     }
     const notes = hasMore ? ['Older ones are stored too: --limit or --since shows more.'] : [];
     return { kind: 'answer', answer: rows, view: eventsView, notes };
   });
 }
 
-interface ReplayInput {
+/** New events as they are stored, until Ctrl-C or a signal. Errors: `usage` for what only stored events have. */
+export async function followEvents(input: EventsInput, context: Context): Promise<Result> {
+  for (const key of ['since', 'until', 'status', 'limit'] as const)
+    if (input[key] !== undefined)
+      throw usageError(`--follow and --${key} exclude each other`, '--follow prints what comes from now on.');
+  const { now, signal } = context.world;
+  const batches = async function* () {
+    const inbox = await openInbox(input, context);
+    try {
+      for await (const event of inbox.follow(queryOf(input, now()), signal)) yield [rowOf(event)];
+    } finally {
+      await inbox.close();
+    }
+  };
+  return { kind: 'items', batches: batches(), view: eventsView, live: true };
+}
+
+function queryOf({ since, until, address, token, type, webhook, status }: EventsInput, nowMs: number): EventQuery {
+  return {
+    sinceMs: since === undefined ? undefined : parseMoment(since, nowMs, 'ago'),
+    untilMs: until === undefined ? undefined : parseMoment(until, nowMs, 'ago'),
+    address: address === undefined ? undefined : normalizeAddress(address),
+    token: token === undefined ? undefined : normalizeAddress(token),
+    type,
+    webhook,
+    status,
+  };
+}
+
+function rowOf({ eventId, eventType, event, delivery, status }: StoredEvent): EventRow {
+  const about = describeEvent({ eventId, eventType, event });
+  const { webhook, atMs } = delivery;
+  return {
+    eventId,
+    eventType,
+    receivedAt: Math.floor(atMs / 1000),
+    webhook,
+    path: pathOf(webhook),
+    about,
+    status,
+    event,
+  };
+}
+
+interface ShowInput extends InboxPlace {
+  id: string;
+  secretFile?: readonly string[] | undefined;
+}
+
+/** One stored event with its delivery. Errors: `not-found`. */
+export async function showEvent(input: ShowInput, context: Context): Promise<Result> {
+  const secrets = input.secretFile === undefined ? undefined : readOwnSecrets(input.secretFile, context);
+  const none = (): Result => {
+    throw notFound(`no stored event ${input.id}`);
+  };
+  return withInbox<Result>(input, context, none, async (inbox) => {
+    const [id = ''] = await findEvents([input.id], inbox);
+    for await (const stored of inbox.events({ idStart: id })) {
+      const { headers, body, webhook } = stored.delivery;
+      const pairs = Array.from({ length: headers.length >> 1 }, (_, pair) => {
+        const [name = '', value = ''] = headers.slice(2 * pair, 2 * pair + 2);
+        return { name, value };
+      });
+      const header = pairs.filter(({ name }) => name.toLowerCase() === signatureHeader).map(({ value }) => value);
+      const signed = { header: header.length === 0 ? undefined : header.join(','), body };
+      // Without secrets nothing fits, and the time is read all the same.
+      const verdict = verifyDelivery(signed, secrets ?? [], { nowMs: context.world.now(), toleranceMs: undefined });
+      const { valid, reason, timestamp: signedAt } = verdict;
+      const verification = {
+        signedAt,
+        secret: webhook.slice(webhook.lastIndexOf('#') + 1),
+        ...(secrets === undefined ? {} : { valid, ...(reason === undefined ? {} : { reason }) }),
+      };
+      const { event, ...row } = rowOf(stored);
+      const { forwards } = stored;
+      const answer: ShownEvent = { ...row, verification, headers: pairs, body: body.toString(), event, forwards };
+      return { kind: 'answer', answer, view: shown };
+    }
+    return none();
+  });
+}
+
+interface ReplayInput extends InboxPlace {
   ids?: readonly string[] | undefined;
   since?: string | undefined;
   to: string;
-  name?: string | undefined;
 }
 
 /**
@@ -62,7 +148,7 @@ export async function replayEvents(input: ReplayInput, context: Context): Promis
     if (ids.length > 0) throw notFound(`no stored event ${ids.join(', ')}`);
     return { kind: 'answer', answer: [], view: replayed };
   };
-  return withInbox(input, context, none, async (inbox) => {
+  return withInbox<Result>(input, context, none, async (inbox) => {
     const query = sinceMs === undefined ? { ids: await findEvents(ids, inbox) } : { sinceMs };
     const { preview } = context.options;
     let [first, count]: [Delivery | undefined, number] = [undefined, 0];

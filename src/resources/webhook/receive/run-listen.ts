@@ -1,28 +1,24 @@
 import { rmSync } from 'node:fs';
 import type { Result } from '../../../cli/command.ts';
 import type { Context } from '../../../context.ts';
-import { toSotraError, usageError } from '../../../errors.ts';
 import { replaceFile } from '../../../files/durable-file.ts';
-import { isHttpAddress } from '../../../model/http-address.ts';
-import { withoutPassword, written } from '../../../model/quoted.ts';
 import { formatCount } from '../../../output/format.ts';
 import { safeJson } from '../../../output/json.ts';
 import { readOwnSecrets } from '../secrets.ts';
 import { eventLine } from './events.ts';
 import { startForwarder } from './forward.ts';
-import type { Inbox, StoredDelivery, Target } from './inbox.ts';
+import type { Inbox, KeepLimits, StoredDelivery, Target } from './inbox.ts';
 import { startListener } from './listener.ts';
-import { openInbox } from './open-inbox.ts';
+import { type InboxPlace, openInbox } from './open-inbox.ts';
+import { stopOf, type TargetInput, targetsOf, warnOnceAMinute } from './run-forward.ts';
 
-interface ListenInput {
+interface ListenInput extends InboxPlace, TargetInput {
   port?: number | undefined;
   host?: string | undefined;
   secretFile: readonly string[];
-  forwardTo?: readonly string[] | undefined;
-  route?: readonly string[] | undefined;
   toleranceMs: number | undefined;
   maxBytes: number | undefined;
-  name?: string | undefined;
+  keep: KeepLimits;
   readyFile?: string | undefined;
 }
 
@@ -52,13 +48,11 @@ interface Reception {
 
 async function receive(inbox: Inbox, { input, targets, secrets, context }: Reception): Promise<void> {
   const { world, note } = context;
-  const onDiskError = onceAMinute(world.now, (error) => {
-    const { message, hint } = toSotraError(error);
-    context.warn(`${message}. ${hint}`);
-  });
+  const onDiskError = warnOnceAMinute(context);
   const forwarder = await startForwarder({ inbox, targets, context, onDiskError });
   const printer = createPrinter(context);
   const refusals = refusalNotes(note, world.now);
+  const keeping = startKeeping(inbox, { limits: input.keep, context, onDiskError });
   const listener = await startListener({
     inbox,
     host: input.host ?? '127.0.0.1',
@@ -82,6 +76,7 @@ async function receive(inbox: Inbox, { input, targets, secrets, context }: Recep
   } finally {
     await listener.close();
     refusals.close();
+    await keeping.stop();
     await forwarder.stop();
     const waiting = await inbox.waiting(targets);
     if (waiting > 0) note(`${formatCount(waiting)} deliveries wait to be forwarded; the next start continues.`);
@@ -90,14 +85,28 @@ async function receive(inbox: Inbox, { input, targets, secrets, context }: Recep
   await printer.done();
 }
 
-const minuteMs = 60_000;
+/** How often the store is looked at for what it keeps too long. */
+const keepEveryMs = 10_000;
 
-function onceAMinute(now: () => number, say: (error: unknown) => void): (error: unknown) => void {
-  let saidMs = Number.NEGATIVE_INFINITY;
-  return (error) => {
-    if (now() - saidMs < minuteMs) return;
-    saidMs = now();
-    say(error);
+function startKeeping(
+  inbox: Inbox,
+  { limits, context, onDiskError }: { limits: KeepLimits; context: Context; onDiskError: (error: unknown) => void },
+) {
+  const { now, sleep } = context.world;
+  const stopping = new AbortController();
+  const isLimited = limits.ms !== undefined || limits.bytes !== undefined;
+  const keep = async (): Promise<void> => {
+    while (isLimited && !stopping.signal.aborted) {
+      await inbox.keep(limits, now()).catch(onDiskError);
+      await sleep(keepEveryMs, stopping.signal).catch(() => undefined);
+    }
+  };
+  const ended = keep();
+  return {
+    stop: () => {
+      stopping.abort();
+      return ended;
+    },
   };
 }
 
@@ -128,13 +137,6 @@ function refusalNotes(note: (text: string) => void, now: () => number) {
   };
 }
 
-function stopOf(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-}
-
 /** Prints events in the order in which they came; `broken` rejects when the reader of our output is gone. */
 function createPrinter({ world, options }: Context) {
   const { out } = world.io;
@@ -153,24 +155,4 @@ function createPrinter({ world, options }: Context) {
     last.catch(fail);
   };
   return { print, broken, done: () => last };
-}
-
-function targetsOf({ forwardTo = [], route = [] }: ListenInput): Target[] {
-  const targets: Target[] = [
-    ...forwardTo.map((url) => ({ url })),
-    ...route.map((text) => {
-      const at = text.indexOf('=');
-      return { eventType: text.slice(0, at), url: text.slice(at + 1) };
-    }),
-  ];
-  for (const { url } of targets)
-    if (!isHttpAddress(url))
-      throw usageError(`--forward-to or --route ${withoutPassword(written(url))}: must be an http or https address`);
-  const again = targets.find(({ url }, index) => targets.findIndex((each) => each.url === url) !== index);
-  if (again !== undefined)
-    throw usageError(
-      `${withoutPassword(again.url)} is given twice`,
-      'Forward everything to it, or give each route an address of its own.',
-    );
-  return targets;
 }

@@ -1,6 +1,6 @@
 import type { Forward } from '../inbox.ts';
 
-/** A delivery on its way to the thread; its body is in the bytes that travel with it. */
+/** A delivery on its way to the thread; the bodies of a batch travel beside it, one behind the other. */
 export interface NewDelivery {
   webhook: string;
   atMs: number;
@@ -23,7 +23,6 @@ export interface Mark {
 
 export interface Batch {
   deliveries: readonly NewDelivery[];
-  bodies: Uint8Array;
   marks: readonly Mark[];
   refusals: readonly { webhook: string; atMs: number; count: number }[];
 }

@@ -3,7 +3,7 @@ import type { Worker } from 'node:worker_threads';
 import { SotraError } from '../../../../errors.ts';
 import { allEventsOf, type EventSummary, namesOf } from '../events.ts';
 import type { Delivery, KeepLimits, StoredDelivery, Target } from '../inbox.ts';
-import type { Committed, Mark, NewDelivery } from './batch.ts';
+import type { Batch, Committed, Mark, NewDelivery } from './batch.ts';
 import { hourMs } from './hours.ts';
 import type { ThreadAnswer, ThreadRequest } from './inbox-thread.ts';
 
@@ -49,12 +49,12 @@ export function startWriter(thread: Worker, folder: string, onStored: () => void
     const [ownMarks, ownRefusals] = [marks, [...refusals.values()]];
     marks = [];
     refusals.clear();
-    const bodies = Buffer.concat(taken.map(({ delivery }) => delivery.body));
+    const bodies = joined(taken.map(({ delivery }) => delivery.body));
     const deliveries = taken.map(({ delivery, events }) => newDelivery(delivery, events));
     try {
       await opened;
-      const batch = { deliveries, bodies, marks: ownMarks, refusals: ownRefusals };
-      const { committed = [] } = await call({ kind: 'commit', batch });
+      const batch: Batch = { deliveries, marks: ownMarks, refusals: ownRefusals };
+      const { committed = [] } = await call({ kind: 'commit', batch: JSON.stringify(batch), bodies });
       failure = undefined;
       for (const [index, { delivery, events, resolve }] of taken.entries())
         resolve(storedOf(delivery, events, committed[index]));
@@ -143,7 +143,7 @@ function callsOf(thread: Worker): (request: ThreadRequest) => Promise<ThreadAnsw
     new Promise((resolve, reject) => {
       if (gone !== undefined) return reject(gone);
       calls.push({ resolve, reject });
-      thread.postMessage(request, request.kind === 'commit' ? [request.batch.bodies.buffer as ArrayBuffer] : []);
+      thread.postMessage(request, request.kind === 'commit' ? [request.bodies.buffer as ArrayBuffer] : []);
     });
 }
 
@@ -155,6 +155,17 @@ function takeSome(waiting: readonly Waiting[]): Waiting[] {
     count += 1;
   }
   return waiting.slice(0, count);
+}
+
+/** In memory of its own, which is handed over and not copied. */
+function joined(bodies: readonly Buffer[]): Uint8Array {
+  const all = new Uint8Array(bodies.reduce((sum, { length }) => sum + length, 0));
+  let start = 0;
+  for (const body of bodies) {
+    all.set(body, start);
+    start += body.length;
+  }
+  return all;
 }
 
 function newDelivery({ webhook, atMs, headers, body }: Delivery, events: readonly EventSummary[]): NewDelivery {

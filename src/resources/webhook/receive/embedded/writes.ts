@@ -1,13 +1,13 @@
 import type { Db } from '../../../../files/database.ts';
 import type { Target } from '../inbox.ts';
-import type { Batch, Committed, Mark } from './batch.ts';
+import type { Batch, Committed, Mark, NewDelivery } from './batch.ts';
 import { countHours } from './hours.ts';
 import { blockSize } from './store.ts';
 import { newestSeq } from './waiting.ts';
 
 /** What the thread does with the store, all of it or nothing. */
 export interface Writes {
-  commit: (batch: Batch) => Committed;
+  commit: (batch: Batch, bodies: Uint8Array) => Committed;
   addTargets: (targets: readonly Target[], nowMs: number) => void;
 }
 
@@ -24,10 +24,10 @@ export function writesOf(db: Db): Writes {
     return row?.id ?? 0;
   };
   return {
-    commit: (batch) => {
+    commit: (batch, bodies) => {
       try {
         return db.transaction(() => {
-          const committed = addDeliveries(db, batch, webhookId);
+          const committed = addDeliveries(db, batch.deliveries, bodies, webhookId);
           for (const mark of batch.marks) addMark(db, mark);
           countHours(db, batch, committed);
           return committed;
@@ -50,7 +50,12 @@ export function writesOf(db: Db): Writes {
   };
 }
 
-function addDeliveries(db: Db, { deliveries, bodies }: Batch, webhookId: (name: string) => number): Committed {
+function addDeliveries(
+  db: Db,
+  deliveries: readonly NewDelivery[],
+  bodies: Uint8Array,
+  webhookId: (name: string) => number,
+): Committed {
   if (deliveries.length === 0) return [];
   const firstSeq = newestSeq(db) + 1;
   const pairs = deliveries.flatMap(({ eventIds }, index) => eventIds.map((id) => [id, firstSeq + index]));

@@ -1,0 +1,264 @@
+// A listener and its store with 1,000 deliveries of 2 kB and with many more (BENCH_EVENTS, by default 100,000; 10,000,000 take 30 GB under
+// BENCH_FOLDER and half an hour): what `webhook events`, a start, memory and receiving cost in the one and in the other. The floor of
+// receiving is a bare node:http server that appends each body to a file and answers once a shared fsync is done. Needs `npm run build` before.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createHmac, randomBytes, randomUUID } from 'node:crypto';
+import {
+  existsSync,
+  fsync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { openStore, storeFile } from '../src/resources/webhook/receive/embedded/store.ts';
+import { writesOf } from '../src/resources/webhook/receive/embedded/writes.ts';
+import { measureChild, startServer } from './measure/child.ts';
+import { type Row, report } from './measure/row.ts';
+
+const program = process.env['SOTRA_TEST_PROGRAM'] ?? 'bin/sotra.js';
+const self = fileURLToPath(import.meta.url);
+const secret = 'bench-secret';
+const few = 1000;
+const many = Number(process.env['BENCH_EVENTS'] ?? 100_000);
+const rounds = Number(process.env['BENCH_ROUNDS'] ?? 7);
+/** Deliveries of one round of receiving, and connections that send them. */
+const [sentAtOnce, connections] = [20_000, 64];
+
+const wallets = Array.from({ length: 50_000 }, () => `0x${randomBytes(20).toString('hex')}`);
+const walletOf = (index: number) => wallets[(index * 7919) % wallets.length] ?? '';
+const padding = 'x'.repeat(1500);
+
+if (process.argv[2] === 'bare') serveBare();
+else await main();
+
+async function main(): Promise<void> {
+  const parent = process.env['BENCH_FOLDER'] ?? tmpdir();
+  const folders = [few, many].map((count) => {
+    const folder = mkdtempSync(join(parent, 'sotra-bench-'));
+    const seconds = fill(join(folder, 'webhook', 'inbox', 'default'), count);
+    process.stderr.write(`${count} deliveries in ${Math.round(seconds)} s: ${sizeOf(folder)} MB\n`);
+    return folder;
+  });
+  try {
+    report(await measure(folders));
+    for (const folder of folders) process.stderr.write(`then: ${sizeOf(folder)} MB\n`);
+  } finally {
+    for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function sizeOf(folder: string): number {
+  return Math.round(statSync(storeFile(join(folder, 'webhook', 'inbox', 'default'))).size / 1e6);
+}
+
+async function measure(folders: readonly string[]): Promise<Row[]> {
+  const events: number[][] = [[], []];
+  const starts: number[][] = [[], []];
+  const memory: number[][] = [[], []];
+  const rates: number[][] = [[], []];
+  const bareRates: number[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    const bare = await startServer([self, 'bare']);
+    bareRates.push(await receive(Number(bare.url), prepare()));
+    bare.server.kill();
+    for (const [index, folder] of folders.entries()) {
+      const env = { SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder, XDG_CACHE_HOME: folder };
+      const { cpuSeconds, seconds } = await measureChild([program, 'webhook', 'events', '--limit', '3'], env);
+      events[index]?.push(seconds);
+      process.stderr.write(`events: ${seconds.toFixed(3)} s (${cpuSeconds.toFixed(2)} s of processor)\n`);
+      const listener = await start(folder, env);
+      starts[index]?.push(listener.seconds);
+      rates[index]?.push(await receive(listener.port, prepare()));
+      memory[index]?.push(residentMb(listener.child.pid ?? 0));
+      listener.child.kill('SIGTERM');
+      await new Promise((resolve) => listener.child.once('exit', resolve));
+    }
+    process.stderr.write(`bare ${bareRates.at(-1)}, listener ${rates[0]?.at(-1)} and ${rates[1]?.at(-1)} a second\n`);
+  }
+  const [fewRates = [], manyRates = []] = rates;
+  const grown = (memory[1] ?? []).map((mb, round) => mb - (memory[0]?.[round] ?? 0));
+  const against = (what: string, unit: Row['unit'], [floor = [], measured = []]: number[][], atMost: number): Row => ({
+    what: `${what} with ${many} deliveries, with ${few}`,
+    unit,
+    measured,
+    floor,
+    atMost,
+  });
+  return [
+    against('inbox, webhook events --limit 3', 's', events, 1.3),
+    against('inbox, start of webhook listen', 's', starts, 1.5),
+    {
+      what: `inbox, memory of webhook listen at ${many} beyond that at ${few}`,
+      unit: 'MB',
+      measured: grown,
+      atMost: 20,
+    },
+    {
+      what: `receive at ${few}, bare node:http with fsync`,
+      unit: 'requests/s',
+      measured: fewRates,
+      floor: bareRates,
+      atLeast: 0.6,
+    },
+    {
+      what: `receive at ${many}, bare node:http with fsync`,
+      unit: 'requests/s',
+      measured: manyRates,
+      floor: bareRates,
+      atLeast: 0.6,
+    },
+  ];
+}
+
+async function start(
+  folder: string,
+  env: Record<string, string>,
+): Promise<{ child: ChildProcess; port: number; seconds: number }> {
+  const [secrets, ready] = [join(folder, 'secret'), join(folder, `ready-${randomUUID()}`)];
+  writeFileSync(secrets, `${secret}\n`);
+  const argv = ['webhook', 'listen', '--port', '0', '--secret-file', secrets, '--ready-file', ready, '--quiet'];
+  const started = performance.now();
+  const child = spawn(process.execPath, [program, ...argv], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { PATH: process.env['PATH'], ...env },
+  });
+  while (!existsSync(ready)) await delay(2);
+  const seconds = (performance.now() - started) / 1000;
+  return { child, port: Number(new URL(JSON.parse(readFileSync(ready, 'utf8')).url).port), seconds };
+}
+
+function residentMb(pid: number): number {
+  return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
+}
+
+function bodyOf(index: number): { id: string; body: string } {
+  const id = randomUUID();
+  const metadata = { tokenAddress: walletOf(index % 500), tokenChain: 'base', note: padding };
+  const feedItem = { actor: { address: walletOf(index) }, metadata };
+  const event = { eventId: id, eventType: 'new-feed-item', walletAddresses: [walletOf(index * 3 + 1)], feedItem };
+  return { id, body: JSON.stringify({ events: [event] }) };
+}
+
+/** Makes a store as a listener would, in large commits; gives the seconds it took. */
+function fill(folder: string, count: number): number {
+  const started = performance.now();
+  const db = openStore(folder);
+  db.exec('PRAGMA synchronous = OFF');
+  const { commit } = writesOf(db);
+  const headers = JSON.stringify([
+    'Daylight-Signature',
+    `t=1,v1=${'A'.repeat(43)}`,
+    'Content-Type',
+    'application/json',
+    'Host',
+    'x',
+  ]);
+  const startMs = Date.now() - count;
+  for (let first = 0; first < count; first += few) {
+    const made = Array.from({ length: Math.min(few, count - first) }, (_, index) => bodyOf(first + index));
+    const bodies = Buffer.concat(made.map(({ body }) => Buffer.from(body)));
+    const deliveries = made.map(({ id, body }, index) => ({
+      webhook: `/hook${index % 10}#12345678`,
+      atMs: startMs + first + index,
+      eventIds: [id],
+      terms: [
+        'type:new-feed-item',
+        `address:${walletOf(first + index)}`,
+        `address:${walletOf((first + index) * 3 + 1)}`,
+        `token:${walletOf(index % 500)}`,
+      ],
+      headers,
+      bodyBytes: Buffer.byteLength(body),
+    }));
+    commit({ deliveries, marks: [], refusals: [] }, bodies);
+    if (first % 1_000_000 === 0 && first > 0)
+      process.stderr.write(`${first} of ${count} after ${Math.round((performance.now() - started) / 1000)} s\n`);
+  }
+  db.close();
+  return (performance.now() - started) / 1000;
+}
+
+/** Signed requests, ready to be sent. */
+function prepare(): Buffer[] {
+  return Array.from({ length: sentAtOnce }, (_, index) => {
+    const { body } = bodyOf(index);
+    const t = Math.floor(Date.now() / 1000);
+    const v1 = createHmac('sha256', secret).update(`${t}.${body}`).digest('base64url');
+    const lines = [
+      'POST /hook HTTP/1.1',
+      'Host: a',
+      `Daylight-Signature: t=${t},v1=${v1}`,
+      'Content-Type: application/json',
+    ];
+    return Buffer.from(`${lines.join('\r\n')}\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+  });
+}
+
+/** Sends all of them over some connections, one at a time on each: how many were answered 200 in a second. */
+async function receive(port: number, requests: Buffer[]): Promise<number> {
+  const started = performance.now();
+  let next = 0;
+  await Promise.all(
+    Array.from(
+      { length: connections },
+      () =>
+        new Promise<void>((resolve, reject) => {
+          const socket = connect(port, '127.0.0.1');
+          const send = () => {
+            const request = requests[next];
+            next += 1;
+            if (request !== undefined) return void socket.write(request);
+            socket.destroy();
+            resolve();
+          };
+          socket.setNoDelay(true);
+          socket.once('connect', send);
+          socket.on('data', (text) => (text.includes('HTTP/1.1 200 ') ? send() : reject(new Error(text.toString()))));
+          socket.once('error', reject);
+        }),
+    ),
+  );
+  return Math.round((requests.length * 1000) / (performance.now() - started));
+}
+
+/** A server that appends each body to a file and answers once it is safe there; says its port. */
+function serveBare(): void {
+  const file = join(mkdtempSync(join(tmpdir(), 'sotra-bare-')), 'bodies');
+  const handle = openSync(file, 'a');
+  let [waiting, isSyncing]: [(() => void)[], boolean] = [[], false];
+  const sync = () => {
+    if (isSyncing || waiting.length === 0) return;
+    isSyncing = true;
+    const safe = waiting;
+    waiting = [];
+    fsync(handle, () => {
+      isSyncing = false;
+      for (const answer of safe) answer();
+      sync();
+    });
+  };
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk) => chunks.push(chunk));
+    request.on('end', () => {
+      writeSync(handle, Buffer.concat(chunks));
+      waiting.push(() => response.end('{}'));
+      sync();
+    });
+  });
+  process.once('SIGTERM', () => {
+    rmSync(join(file, '..'), { recursive: true, force: true });
+    process.exit();
+  });
+  server.listen(0, '127.0.0.1', () => process.stdout.write(`${(server.address() as AddressInfo).port}\n`));
+}

@@ -1,0 +1,78 @@
+import type { Result } from '../../../cli/command.ts';
+import type { Context } from '../../../context.ts';
+import { toSotraError, usageError } from '../../../errors.ts';
+import { isHttpAddress } from '../../../model/http-address.ts';
+import { withoutPassword, written } from '../../../model/quoted.ts';
+import { formatCount } from '../../../output/format.ts';
+import { startForwarder } from './forward.ts';
+import type { Target } from './inbox.ts';
+import { type InboxPlace, openInbox } from './open-inbox.ts';
+
+export interface TargetInput {
+  forwardTo?: readonly string[] | undefined;
+  route?: readonly string[] | undefined;
+}
+
+/** Forwards what another process stores, until Ctrl-C or a signal. Errors: `locked` where another process forwards; those of `targetsOf`. */
+export async function forwardDeliveries(input: InboxPlace & TargetInput, context: Context): Promise<Result> {
+  const targets = targetsOf(input);
+  const { note, world } = context;
+  const inbox = await openInbox(input, context);
+  try {
+    context.stream();
+    const forwarder = await startForwarder({ inbox, targets, context, onDiskError: warnOnceAMinute(context) });
+    try {
+      const names = targets.map(({ url }) => withoutPassword(url)).join(', ');
+      note(`Forwarding from ${inbox.name} to ${names}. Ctrl-C stops it.`);
+      await Promise.race([stopOf(world.signal), forwarder.broken]);
+    } finally {
+      await forwarder.stop();
+    }
+    const waiting = await inbox.waiting(targets);
+    if (waiting > 0) note(`${formatCount(waiting)} deliveries wait to be forwarded; the next start continues.`);
+    return { kind: 'none' };
+  } finally {
+    await inbox.close();
+  }
+}
+
+const minuteMs = 60_000;
+
+/** Warns of an error, once in a minute: on a full disk each delivery has one. */
+export function warnOnceAMinute({ warn, world }: Context): (error: unknown) => void {
+  let saidMs = Number.NEGATIVE_INFINITY;
+  return (error) => {
+    if (world.now() - saidMs < minuteMs) return;
+    saidMs = world.now();
+    const { message, hint } = toSotraError(error);
+    warn(`${message}. ${hint}`);
+  };
+}
+
+export function stopOf(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+/** Where deliveries are forwarded to. Errors: `usage` for what is no address, or given twice. */
+export function targetsOf({ forwardTo = [], route = [] }: TargetInput): Target[] {
+  const targets: Target[] = [
+    ...forwardTo.map((url) => ({ url })),
+    ...route.map((text) => {
+      const at = text.indexOf('=');
+      return { eventType: text.slice(0, at), url: text.slice(at + 1) };
+    }),
+  ];
+  for (const { url } of targets)
+    if (!isHttpAddress(url))
+      throw usageError(`--forward-to or --route ${withoutPassword(written(url))}: must be an http or https address`);
+  const again = targets.find(({ url }, index) => targets.findIndex((each) => each.url === url) !== index);
+  if (again !== undefined)
+    throw usageError(
+      `${withoutPassword(again.url)} is given twice`,
+      'Forward everything to it, or give each route an address of its own.',
+    );
+  return targets;
+}

@@ -1,0 +1,228 @@
+import { statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { run, stub, temporaryFolder } from '../../support/harness.ts';
+import { fillInbox, inboxFolderOf } from '../../support/inbox.ts';
+import { bodyOf, listen, secret, send, signed } from '../../support/listening.ts';
+import { until } from '../../support/until.ts';
+
+const trader = '0x1111111111111111111111111111111111111111';
+const follower = '0x2222222222222222222222222222222222222222';
+const token = '0xAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA';
+
+const eventOf = (eventId: string, eventType: string, actor: string) =>
+  Buffer.from(
+    JSON.stringify({
+      events: [
+        {
+          eventId,
+          eventType,
+          walletAddresses: [follower],
+          externalIds: ['u1'],
+          feedItem: { actor: { address: actor, name: 'Ann' }, metadata: { tokenAddress: token, tokenSymbol: 'TKN' } },
+        },
+      ],
+    }),
+  );
+
+const hour = Date.UTC(2026, 6, 3, 12);
+
+/** A folder whose listener stored three events, an hour apart. */
+async function threeEvents() {
+  const folder = temporaryFolder();
+  await fillInbox(folder, [
+    { webhook: '/a#11111111', atMs: hour, body: eventOf('one', 'new-feed-item', trader) },
+    { webhook: '/a#22222222', atMs: hour + 3_600_000, body: eventOf('two', 'copyswap', trader) },
+    { webhook: '/b?x=1#11111111', atMs: hour + 7_200_000, body: eventOf('three', 'copyswap', follower) },
+  ]);
+  return { folder, env: { SOTRA_DATA_DIR: folder } };
+}
+
+test('webhook events finds by time, type, address, token, webhook and status, newest first', async () => {
+  const { env } = await threeEvents();
+  const found = async (argv: string) => {
+    const { code, out, err } = await run(`webhook events ${argv} --json`, { env, now: hour + 9_000_000 });
+    expect([argv, code, err.includes('error')]).toEqual([argv, 0, false]);
+    return JSON.parse(out).map(({ eventId }: { eventId: string }) => eventId);
+  };
+  expect(await found('')).toEqual(['three', 'two', 'one']);
+  expect(await found('--since 2026-07-03T13:00:00Z')).toEqual(['three', 'two']);
+  expect(await found('--until 2026-07-03T13:00:00Z')).toEqual(['two', 'one']);
+  expect(await found('--since 2h --until 1h')).toEqual(['two']);
+  expect(await found('--type copyswap')).toEqual(['three', 'two']);
+  expect(await found(`--address ${trader}`)).toEqual(['two', 'one']);
+  expect(await found('--address ext:u1 --limit 1')).toEqual(['three']);
+  expect(await found(`--token ${token}`)).toEqual(['three', 'two', 'one']);
+  expect(await found(`--token ${trader}`)).toEqual([]);
+  expect(await found('--webhook /a')).toEqual(['two', 'one']);
+  expect(await found('--webhook /a#11111111')).toEqual(['one']);
+  expect(await found('--webhook /b?x=1')).toEqual(['three']);
+  expect(await found('--status waiting')).toEqual([]);
+  const cut = await run('webhook events --limit 2', { env });
+  expect(cut.err).toBe('Older ones are stored too: --limit or --since shows more.\n');
+});
+
+test.each([
+  ['--address nobody', '--address nobody: must be an EVM or Solana address or ext:<id>'],
+  ['--token x', '--token x: must be an EVM or Solana address'],
+  ['--until soon', '--until soon: must be a time such as'],
+  ['--status lost', '--status'],
+  ['--follow --limit 3', '--follow and --limit exclude each other'],
+])('webhook events %s is refused by name', async (argv, says) => {
+  const { code, out, err } = await run(`webhook events ${argv}`);
+  expect([code, out]).toEqual([2, '']);
+  expect(err).toContain(says);
+});
+
+test('webhook events --follow prints what comes while a listener runs, and ends with Ctrl-C', async () => {
+  const folder = temporaryFolder();
+  const env = { SOTRA_DATA_DIR: folder };
+  const { url } = await listen(folder);
+  const stopping = new AbortController();
+  let out = '';
+  const onOut = (text: string) => {
+    out += text;
+  };
+  await send(url, bodyOf('before'), signed(bodyOf('before')));
+  const ended = run('webhook events --follow --type copyswap --format ndjson', { env, signal: stopping.signal, onOut });
+  for (let n = 0; out === ''; n += 1) {
+    for (const type of ['copyswap', 'new-feed-item']) {
+      const body = bodyOf(`${type}-${n}`, type);
+      expect(await send(url, body, signed(body))).toBe(200);
+    }
+  }
+  stopping.abort();
+  expect([0, 130]).toContain((await ended).code);
+  const ids = out
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line).eventId);
+  expect(ids.every((id) => /^copyswap-\d+$/.test(id))).toBe(true);
+  expect(new Set(ids).size).toBe(ids.length);
+});
+
+test('webhook show tells all of one event: headers, body, signature and each forward', async () => {
+  const folder = temporaryFolder();
+  const env = { SOTRA_DATA_DIR: folder };
+  const target = await stub((_, response) => response.writeHead(204).end());
+  const { url, stop } = await listen(folder, `--forward-to ${target.url}/in`);
+  const body = bodyOf('2f1d-one');
+  const headers: Record<string, string> = { ...signed(body), 'X-Custom': 'kept' };
+  await send(url, body, headers);
+  await until(() => target.requests.length === 1);
+  await stop();
+  const { code, out } = await run('webhook show 2f1d --json', { env });
+  expect(code).toBe(0);
+  const shown = JSON.parse(out);
+  const t = Number(/t=(\d+)/.exec(headers['Daylight-Signature'] ?? '')?.[1]);
+  expect(shown).toMatchObject({
+    eventId: '2f1d-one',
+    eventType: 'new-feed-item',
+    path: '/hook',
+    status: 'forwarded',
+    body,
+    verification: { signedAt: t, secret: '609b97b0' },
+    forwards: [{ url: `${target.url}/in`, outcome: 'forwarded', status: 204, tries: 1, error: null }],
+  });
+  expect(shown.headers).toContainEqual({ name: 'X-Custom', value: 'kept' });
+  const human = await run('webhook show 2f1d', { env, tty: 120 });
+  for (const text of ['2f1d-one', 'X-Custom', 'forwarded', '204', 'by the secret 609b97b0'])
+    expect(human.out).toContain(text);
+  writeFileSync(join(folder, 'other'), 'whsec_other\n', { mode: 0o600 });
+  writeFileSync(join(folder, 'own'), `${secret}\n`, { mode: 0o600 });
+  const [own, other] = await Promise.all(
+    ['own', 'other'].map((file) => run(`webhook show 2f1d --secret-file ${join(folder, file)} --json`, { env })),
+  );
+  expect(JSON.parse(own?.out ?? '').verification.valid).toBe(true);
+  expect(JSON.parse(other?.out ?? '').verification).toMatchObject({
+    valid: false,
+    reason: expect.stringContaining('secret'),
+  });
+  expect(await run('webhook show nobody', { env })).toMatchObject({ code: 5, out: '' });
+});
+
+test('webhook stats counts by webhook and hour what came, what was refused and what waits; --chart draws it', async () => {
+  const folder = temporaryFolder();
+  const env = { SOTRA_DATA_DIR: folder };
+  const target = await stub((_, response, count) => response.writeHead(count === 1 ? 200 : 503).end());
+  const { url, stop, shown } = await listen(folder, `--forward-to ${target.url} --retries 0`);
+  for (const id of ['a', 'b']) await send(url, bodyOf(id), signed(bodyOf(id)));
+  await until(() => shown.err.includes('skipped'));
+  expect(await send(url, bodyOf('x'), signed(bodyOf('x'), 'wrong'))).toBe(401);
+  expect(await send(url, bodyOf('x'), {}, '/elsewhere')).toBe(401);
+  await stop();
+  const { out } = await run('webhook stats --json', { env });
+  const nowHour = Math.floor(Date.now() / 3_600_000) * 3600;
+  const rows = JSON.parse(out);
+  const own = rows.find(({ received }: { received: number }) => received > 0);
+  expect(own).toMatchObject({
+    webhook: '/hook#609b97b0',
+    received: 2,
+    refusedSignatures: 1,
+    forwarded: 1,
+    refused: 1,
+    waiting: 0,
+  });
+  expect(nowHour - own.hour).toBeLessThanOrEqual(3600);
+  expect(own.p50Ms).toBeGreaterThanOrEqual(0);
+  expect(own.p99Ms).toBeGreaterThanOrEqual(own.p50Ms);
+  expect(rows.find(({ webhook }: { webhook: string }) => webhook === '(other paths)')).toMatchObject({
+    refusedSignatures: 1,
+  });
+  const chart = await run('webhook stats --chart', { env });
+  expect(chart.out).toContain('Deliveries received by hour');
+  expect(chart.out).not.toContain('$');
+  expect(await run('webhook stats --chart --json', { env })).toMatchObject({ code: 2, out: '' });
+  expect((await run('webhook stats --since 2020-01-01 --until 2020-01-02', { env })).err).toContain(
+    'Nothing was received',
+  );
+});
+
+test('webhook forward sends what another process stores, and one process at a time may', async () => {
+  const folder = temporaryFolder();
+  const env = { SOTRA_DATA_DIR: folder };
+  const target = await stub((_, response) => response.end());
+  const { url } = await listen(folder);
+  const stopping = new AbortController();
+  let err = '';
+  const onErr = (text: string) => {
+    err += text;
+  };
+  const argv = `webhook forward --forward-to ${target.url}`;
+  const ended = run(argv, { env, signal: stopping.signal, onErr });
+  await until(() => err.includes('Forwarding from default'));
+  const bodies = ['a', 'b', 'c'].map((id) => bodyOf(id));
+  for (const body of bodies) await send(url, body, signed(body));
+  await until(() => target.requests.length === 3);
+  expect(target.requests.map(({ body }) => body)).toEqual(bodies);
+  const second = await run(argv, { env });
+  expect(second).toMatchObject({
+    code: 3,
+    err: expect.stringContaining('forwarding from the store default (--name) is in use'),
+  });
+  stopping.abort();
+  expect((await ended).code).toBe(0);
+  expect(await run('webhook forward', { env })).toMatchObject({ code: 2 });
+});
+
+test('--keep removes what is older or too much, gives its space back, and leaves what waits', async () => {
+  const folder = temporaryFolder();
+  const env = { SOTRA_DATA_DIR: folder };
+  const large = (id: string) => Buffer.from(bodyOf(id).replace('Zo\u00eb', 'x'.repeat(100_000)));
+  const many = Array.from({ length: 60 }, (_, index) => ({ atMs: Date.now(), body: large(`new-${index}`) }));
+  await fillInbox(folder, [...many, { atMs: 1, body: large('old') }, { atMs: Date.now(), body: large('last') }]);
+  const file = join(inboxFolderOf(folder), 'inbox.db');
+  const before = statSync(file).size;
+  expect(before).toBeGreaterThan(6_000_000);
+  const { stop } = await listen(folder, '--keep 1d --keep 2MB');
+  await until(() => statSync(file).size < 3_500_000);
+  await stop();
+  const ids = JSON.parse((await run('webhook events --json --limit 100', { env })).out).map(
+    ({ eventId }: { eventId: string }) => eventId,
+  );
+  expect(ids[0]).toBe('last');
+  expect(ids).not.toContain('old');
+  expect(ids.length).toBeLessThan(25);
+  for (const wrong of ['--keep soon', '--keep 5KB', '--keep 1d --keep 2d'])
+    expect((await run(`webhook listen --secret-file ${join(folder, 'secret')} ${wrong}`, { env })).code).toBe(2);
+});
