@@ -11,7 +11,7 @@ _sotra_children() {
   'token') echo 'positions comments' ;;
   'position') echo 'find get' ;;
   'comment') echo 'post list copy sign verify' ;;
-  'webhook') echo 'register list add-addresses delete validate sync resume jobs secret listen verify events replay trigger' ;;
+  'webhook') echo 'register list add-addresses delete validate sync resume jobs secret listen verify events show stats replay forward trigger' ;;
   'webhook jobs') echo 'remove' ;;
   'alias') echo 'set list remove' ;;
   'auth') echo 'login logout status' ;;
@@ -52,10 +52,13 @@ _sotra_flags() {
   'webhook sync') echo '--file --wallet-addresses --column --allow-bad-checksum --skip-invalid --rejects --concurrency --check' ;;
   'webhook resume') echo '--concurrency' ;;
   'webhook secret') echo '--out' ;;
-  'webhook listen') echo '--port --host --secret-file --forward-to --route --tolerance --max-delivery --name --ready-file' ;;
+  'webhook listen') echo '--port --host --secret-file --forward-to --route --tolerance --max-delivery --keep --name --ready-file' ;;
   'webhook verify') echo '--secret-file --header --file --tolerance' ;;
-  'webhook events') echo '--type --since --limit --name' ;;
+  'webhook events') echo '--type --since --until --address --token --webhook --status --limit --follow --name' ;;
+  'webhook show') echo '--secret-file --name' ;;
+  'webhook stats') echo '--since --until --webhook --chart --name' ;;
   'webhook replay') echo '--since --to --name' ;;
+  'webhook forward') echo '--forward-to --route --name' ;;
   'webhook trigger') echo '--to --secret-file --uid --position --db' ;;
   'auth login') echo '--with-key --offline --store' ;;
   'auth status') echo '--check' ;;
@@ -213,10 +216,19 @@ _sotra_values() {
   'webhook verify --secret-file') echo '@files @list' ;;
   'webhook verify --file') echo '@files' ;;
   'webhook verify --columns') echo 'valid reason timestamp eventIds @list' ;;
+  'webhook events --address') echo '@aliases' ;;
+  'webhook events --token') echo '@aliases' ;;
+  'webhook events --status') echo 'forwarded waiting refused' ;;
   'webhook events --name') echo '@aliases' ;;
-  'webhook events --columns') echo 'receivedAt eventType about eventId path @list' ;;
+  'webhook events --columns') echo 'receivedAt eventType about eventId status path webhook @list' ;;
+  'webhook show --secret-file') echo '@files @list' ;;
+  'webhook show --name') echo '@aliases' ;;
+  'webhook show --columns') echo 'eventId eventType receivedAt about webhook status verification @list' ;;
+  'webhook stats --name') echo '@aliases' ;;
+  'webhook stats --columns') echo 'hour webhook received refusedSignatures forwarded refused waiting p50Ms p99Ms @list' ;;
   'webhook replay --name') echo '@aliases' ;;
   'webhook replay --columns') echo 'eventId eventType taken status error @list' ;;
+  'webhook forward --name') echo '@aliases' ;;
   'webhook trigger --secret-file') echo '@files' ;;
   'webhook trigger --db') echo '@files' ;;
   'webhook trigger --columns') echo 'eventId destinationUrl delivered status error @list' ;;
@@ -322,7 +334,7 @@ _sotra() {
     case "$word" in
     --*=*) ;;
     -*)
-      case ' --actor-address --actor-addresses --address --amount --as-of --avatar-url --base-url --chain --chains --column --columns --concurrency --context --cursor --data --db --direction --eligibility --encoding --fault --file --for --format --forward-to --from-line --header --host --http --jq --key --key-env --key-file --layout --leverage --limit --map --max --max-body --max-delivery --max-market-cap --max-time --max-wait --min-market-cap --min-trade-usd --name --new-password-file --newer-than --older-than --out --page --password-file --port --position --preset --price --prices-file --query --rate --ready-file --rejects --replay --retries --route --secret-file --sections --seed --service-name --side --signature --signed --signer --since --sort --speed --store --text --text-file --timeframe --timeout --to --token --tolerance --tools --trace-file --track-exit-until --trader --try --tx --type --uid --undo-file --url --usd --viewer-addresses --wallet-addresses --watch --wire -d -q ' in *" $word "*) skip=1 before="$word" ;; esac
+      case ' --actor-address --actor-addresses --address --amount --as-of --avatar-url --base-url --chain --chains --column --columns --concurrency --context --cursor --data --db --direction --eligibility --encoding --fault --file --for --format --forward-to --from-line --header --host --http --jq --keep --key --key-env --key-file --layout --leverage --limit --map --max --max-body --max-delivery --max-market-cap --max-time --max-wait --min-market-cap --min-trade-usd --name --new-password-file --newer-than --older-than --out --page --password-file --port --position --preset --price --prices-file --query --rate --ready-file --rejects --replay --retries --route --secret-file --sections --seed --service-name --side --signature --signed --signer --since --sort --speed --status --store --text --text-file --timeframe --timeout --to --token --tolerance --tools --trace-file --track-exit-until --trader --try --tx --type --uid --undo-file --until --url --usd --viewer-addresses --wallet-addresses --watch --webhook --wire -d -q ' in *" $word "*) skip=1 before="$word" ;; esac
       ;;
     *)
       case " $(_sotra_children "$here") " in

@@ -5,7 +5,7 @@ import { type Input, readWhole } from '../../../files/source.ts';
 import { deliveryPreview } from '../../../http/preview.ts';
 import { normalizeAddress } from '../../../model/address.ts';
 import { parseMoment } from '../../../model/duration.ts';
-import { signatureHeader } from '../../../model/webhook-signature.ts';
+import { signatureHeader } from '../../../model/signature-header.ts';
 import { readOwnSecrets } from '../secrets.ts';
 import { verdict as verdictView } from '../view.ts';
 import { describeEvent } from './events.ts';
