@@ -8,6 +8,7 @@ import { base58 } from '@scure/base';
 import nacl from 'tweetnacl';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { run } from '../support/harness.ts';
+import { size, some } from '../support/size.ts';
 
 /** One story, told in order, against the built program serving on a real socket with real Solana trades. */
 const realTrades = '../shared/data/trades-solana/pumpfun_swaps_2026-06.csv.gz';
@@ -146,26 +147,28 @@ describe.skipIf(!hasData)(`the story${why}`, () => {
     expect(await cardsOf('a', `feed home ${fan}`)).toEqual([]);
   });
 
-  test('2,000 cards and more, paged both ways while trades arrive and move cards: each card exactly once', async () => {
+  test('many cards, paged both ways while trades arrive and move cards: each card exactly once', async () => {
     const file = join(folder, 'follows.ndjson');
-    const lines = Array.from({ length: Math.ceil(traders.length / 500) }, (_, index) =>
-      JSON.stringify({ addressOrUid: reader, targets: traders.slice(index * 500, index * 500 + 500) }),
+    const followed = some(traders, 800);
+    const lines = Array.from({ length: Math.ceil(followed.length / 500) }, (_, index) =>
+      JSON.stringify({ addressOrUid: reader, targets: followed.slice(index * 500, index * 500 + 500) }),
     );
     writeFileSync(file, lines.join('\n'));
     await sotra('a', `follow bulk --file ${file}`);
     const before = (await cardsOf('a', `feed home ${reader} --limit 100`)).map(({ itemId }) => itemId);
-    expect(before.length).toBeGreaterThan(2000);
+    expect(before.length).toBeGreaterThan(size(700, 2000));
     expect(new Set(before).size).toBe(before.length);
 
+    const known = rows.filter((row) => followed.includes(row[2] ?? ''));
     let pages = 0;
     /** After some pages a real trader buys something new, and one whose card lies anywhere in the feed trades again. */
     const meanwhile = async () => {
       pages += 1;
       if (pages % 3 !== 0) return;
       await trade(
-        { trader: traders[pages * 3] ?? '', token: newMint(`page ${pages}`), usd: 50 },
-        { trader: traders[pages * 7] ?? '', token: mint, usd: 60 },
-        { trader: rows[pages * 11]?.[2] ?? '', token: rows[pages * 11]?.[3] ?? '', usd: 70 },
+        { trader: followed[pages * 3] ?? '', token: newMint(`page ${pages}`), usd: 50 },
+        { trader: followed[pages * 7] ?? '', token: mint, usd: 60 },
+        { trader: known[pages * 11]?.[2] ?? '', token: known[pages * 11]?.[3] ?? '', usd: 70 },
       );
     };
     const walk = async (from: string, way: 'olderItemsURL' | 'newerItemsURL') => {
@@ -173,8 +176,9 @@ describe.skipIf(!hasData)(`the story${why}`, () => {
       for (let href: string | null = from; href !== null; ) {
         const page: Feed = await pageAt(href);
         shown.push(...page.items.map(({ itemId }) => itemId));
-        await meanwhile();
         if (page.pagination[way] === null) return { shown, last: page };
+        // Nobody asks for what arrives after the last page.
+        await meanwhile();
         href = page.pagination[way];
       }
       throw new Error('a walk ends with a page');
