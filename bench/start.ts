@@ -6,7 +6,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { measureChild } from './measure/child.ts';
+import { measureChild, secondsToAnswer } from './measure/child.ts';
 import { type Row, report } from './measure/row.ts';
 
 const program = join(process.cwd(), process.env['SOTRA_TEST_PROGRAM'] ?? 'bin/sotra.js');
@@ -20,6 +20,12 @@ const shell = Object.fromEntries(
     value === undefined || name.startsWith('SOTRA_') ? [] : [[name, value]],
   ),
 );
+const hello = JSON.stringify({
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'bench', version: '1' } },
+});
 const state = { ...shell, SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder, XDG_CACHE_HOME: folder };
 
 let server: Server | undefined;
@@ -63,13 +69,16 @@ async function rowsFor(url: string): Promise<Row[]> {
     json: { argv: [program, 'leaderboard', 'list', '--json'], env: there },
     table: { argv: [program, 'leaderboard', 'list', '--format', 'table', '--quiet'], env: there },
     sandbox: { argv: [program, '--sandbox', 'leaderboard', 'list', '--json'], env: state },
+    mcp: { argv: [program, '--sandbox', 'mcp'], env: state, hello },
     ...(resend === undefined ? {} : { resend: { argv: [resend, '--help'], env: state } }),
   };
   const taken: Record<string, number[]> = Object.fromEntries(Object.keys(lines).map((name) => [name, []]));
   // In turn, so that a machine that slows down slows all of them.
   for (let round = -2; round < rounds; round += 1)
-    for (const [name, { argv, env }] of Object.entries(lines)) {
-      const ms = (await measureChild(argv, env)).seconds * 1000;
+    for (const [name, { argv, env, ...more }] of Object.entries(lines)) {
+      const seconds =
+        'hello' in more ? await secondsToAnswer(argv, more.hello, env) : (await measureChild(argv, env)).seconds;
+      const ms = seconds * 1000;
       if (round >= 0) taken[name]?.push(ms);
     }
   const row = (what: string, floor: string, measured: string, atMost?: number): Row => ({
@@ -89,6 +98,7 @@ async function rowsFor(url: string): Promise<Row[]> {
     ...(resend === undefined ? [] : [row('--help, resend --help', 'resend', 'help', 1)]),
     row('leaderboard list --json, a script with undici', 'minimal', 'json', 1.25),
     row('the same as a table, the same script', 'minimal', 'table', 1.4),
+    row('mcp to its first answer, --version', 'version', 'mcp', 2),
     row('--sandbox leaderboard list --json, that command', 'json', 'sandbox', 1.5),
   ];
 }

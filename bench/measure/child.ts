@@ -39,6 +39,28 @@ export async function measureChild(
   return { seconds: (performance.now() - started) / 1000, cpuSeconds, peakMb, lines };
 }
 
+/** Seconds from start to the first thing that a process prints once it was sent a line; it is ended then. */
+export async function secondsToAnswer(
+  argv: readonly string[],
+  line: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<number> {
+  const started = performance.now();
+  const child = spawn(process.execPath, argv, {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env: { PATH: process.env['PATH'], ...env },
+  });
+  child.stdin.end(`${line}\n`);
+  await new Promise<void>((resolve, reject) => {
+    child.stdout.once('data', () => resolve());
+    child.once('error', reject);
+  });
+  const seconds = (performance.now() - started) / 1000;
+  child.kill();
+  await new Promise((resolve) => child.once('close', resolve));
+  return seconds;
+}
+
 /** Starts this same Node with these arguments and gives it with the first line it prints: the address of a server. */
 export async function startServer(argv: readonly string[]): Promise<{ url: string; server: ChildProcess }> {
   const server = spawn(process.execPath, argv, { stdio: ['ignore', 'pipe', 'inherit'] });

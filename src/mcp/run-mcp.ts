@@ -6,8 +6,8 @@ import { usageError } from '../errors.ts';
 import { replaceFile } from '../files/durable-file.ts';
 import { column } from '../output/columns.ts';
 import type { View } from '../output/view.ts';
-import { createCaller } from './call.ts';
 import { configOf, type McpInput } from './clients.ts';
+import { openStdin, untilAborted } from './greeting.ts';
 import type { Tool } from './tool.ts';
 import { chooseTools } from './tools.ts';
 
@@ -17,17 +17,21 @@ export async function runMcp(input: McpInput, context: Context): Promise<Result>
   if (context.options.dryRun) return { kind: 'answer', answer: { tools: tools.map(rowOf) }, view: toolsView };
   if (input.config) return configOf(input, context);
   context.stream();
-  const caller = createCaller(context);
-  const { call } = caller;
-  const options = { tools, version: context.world.version, call, warn: context.warn };
+  const { world, note, warn } = context;
+  const { http } = input;
+  if (http === undefined && world.io.in.isTTY)
+    note('Waits for a client on stdin: sotra mcp --config prints what to paste into one. Ctrl-C stops it.');
+  const opened = http === undefined ? await untilAborted(openStdin(world), world.signal) : undefined;
+  if (world.signal.aborted) return { kind: 'none' };
+  const { createCaller } = await import('./call.ts');
+  const { httpHandler, serveLines } = await import('./protocol.ts');
+  const { call, close } = createCaller(context);
+  const options = { tools, version: world.version, call, warn };
   try {
-    const { httpHandler, serveLines } = await import('./protocol.ts');
-    if (input.http === undefined && context.world.io.in.isTTY)
-      context.note('Waits for a client on stdin: sotra mcp --config prints what to paste into one. Ctrl-C stops it.');
-    if (input.http === undefined) await serveLines(options, context.world);
-    else await serveOverHttp(httpHandler(options), input, input.http, context);
+    if (http !== undefined) await serveOverHttp(httpHandler(options), input, http, context);
+    else if (opened !== undefined) await serveLines(options, opened, world);
   } finally {
-    await caller.close();
+    await close();
   }
   return { kind: 'none' };
 }
@@ -81,10 +85,7 @@ async function serveOverHttp(
     if (readyFile !== undefined) replaceFile(readyFile, `${JSON.stringify(ready)}\n`);
     else await world.io.err.write(`Token, shown once: ${token}\n`);
     note(`Tools for agents on ${server.url}. Ctrl-C stops it.`);
-    await new Promise<void>((resolve) => {
-      if (world.signal.aborted) resolve();
-      world.signal.addEventListener('abort', () => resolve(), { once: true });
-    });
+    await untilAborted(new Promise(() => undefined), world.signal);
   } finally {
     await server.close();
     await handler.close();
