@@ -27,12 +27,12 @@ function fill(db: Db, world: World): void {
     const id = addWallet(db, first, readyMs);
     for (const address of person.addresses.slice(1))
       db.run('INSERT INTO wallet (address, profile_id, ready_ms) VALUES (?, ?, ?)', [address, id, readyMs]);
-    db.run('UPDATE profile SET name = ?, images = ?, handles = ?, nsfw = ? WHERE id = ?', [
+    db.run('INSERT INTO profile (id, name, images, handles, nsfw) VALUES (?, ?, ?, ?, ?)', [
+      id,
       person.name,
       JSON.stringify(person.images),
       JSON.stringify(person.metadata),
       JSON.stringify(person.isNSFW),
-      id,
     ]);
   }
   addTrades(db, world.trades);

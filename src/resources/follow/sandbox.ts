@@ -1,7 +1,7 @@
 import type { Profile } from '../../model/profile.ts';
 import { type Handler, Refusal, type SandboxCall } from '../../sandbox/http/service.ts';
 import { type FollowEdge, follow, unfollow } from '../../sandbox/social/follows.ts';
-import { findProfile } from '../../sandbox/social/lookup.ts';
+import { findProfile, findWallets, trackedFrom } from '../../sandbox/social/lookup.ts';
 import { hydrateProfiles } from '../../sandbox/social/profiles.ts';
 import type * as endpoints from './endpoints.ts';
 
@@ -24,7 +24,7 @@ function applyEntries(entries: readonly endpoints.BulkEntry[], call: SandboxCall
   const { db, partner, nowMs } = call;
   return db.transaction(() => {
     const byHandle = entries.some((entry) => entry.targetType === 'twitterHandle') ? profilesByHandle(call) : undefined;
-    const known = new Map<string, string>();
+    const known = knownWallets(entries, call);
     const idOf = (identifier: string): string => {
       const id = known.get(identifier) ?? findProfile(db, identifier, partner);
       known.set(identifier, id);
@@ -54,6 +54,14 @@ function applyEntries(entries: readonly endpoints.BulkEntry[], call: SandboxCall
     }
     return { targetProfiles: hydrateProfiles(db, [...touched], { partner, nowMs, full: false }) as Profile[] };
   });
+}
+
+/** The profiles of all wallets that are named, read at once; new ones that are followed are tracked from the start. */
+function knownWallets(entries: readonly endpoints.BulkEntry[], { db, nowMs }: SandboxCall): Map<string, string> {
+  const follows = entries.filter(({ action, targetType }) => action !== 'unfollow' && targetType !== 'twitterHandle');
+  const followed = follows.flatMap(({ targets }) => targets);
+  const followers = entries.map(({ addressOrUid }) => addressOrUid);
+  return new Map([...findWallets(db, followed, trackedFrom(nowMs)), ...findWallets(db, followers, null)]);
 }
 
 function handleKey(handle: string): string {

@@ -7,6 +7,7 @@ CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
 CREATE TABLE partner (id TEXT PRIMARY KEY, key TEXT NOT NULL UNIQUE, suffix TEXT NOT NULL) WITHOUT ROWID;
 
+-- What is said of a profile; one of which there are only wallets has no row.
 CREATE TABLE profile (
   id TEXT PRIMARY KEY,
   name TEXT,                       -- global name; NULL: made from the address

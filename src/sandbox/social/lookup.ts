@@ -14,8 +14,8 @@ export function findProfile(db: Db, identifier: string, partner: Partner): strin
   if (identifier.startsWith('ext:')) return findExternal(db, identifier.slice('ext:'.length), partner);
   if (isUuid(identifier)) {
     const id = identifier.toLowerCase();
-    if (db.get('SELECT 1 FROM profile WHERE id = ?', [id]) === undefined)
-      throw new Refusal(404, `profile ${identifier} does not exist`);
+    const found = 'SELECT 1 FROM wallet WHERE profile_id = ? UNION ALL SELECT 1 FROM profile WHERE id = ? LIMIT 1';
+    if (db.get(found, [id, id]) === undefined) throw new Refusal(404, `profile ${identifier} does not exist`);
     return id;
   }
   if (!isWalletAddress(identifier))
@@ -30,10 +30,25 @@ export function addWallet(db: Db, address: string, readyMs: number | null): stri
   const id = profileIdOf(address);
   const row = [address, id, readyMs];
   const added = db.run('INSERT OR IGNORE INTO wallet (address, profile_id, ready_ms) VALUES (?, ?, ?)', row);
-  if (added > 0) db.run('INSERT OR IGNORE INTO profile (id) VALUES (?)', [id]);
-  else if (readyMs !== null)
+  if (added === 0 && readyMs !== null)
     db.run('UPDATE wallet SET ready_ms = ? WHERE address = ? AND ready_ms IS NULL', [readyMs, address]);
   return id;
+}
+
+/**
+ * The profile ids behind the wallet addresses among some identifiers, by the address as it is written there. Those that nobody has seen
+ * become profiles, as in `addWallet`.
+ */
+export function findWallets(db: Db, identifiers: readonly string[], readyMs: number | null): Map<string, string> {
+  const written = new Set(identifiers.filter(isWalletAddress));
+  const addresses = new Set([...written].map(normalizeAddress));
+  const rows = db.all<{ address: string; id: string }>(
+    `SELECT address, profile_id AS id FROM wallet WHERE address ${oneOf}`,
+    [JSON.stringify([...addresses])],
+  );
+  const ids = new Map(rows.map(({ address, id }) => [address, id]));
+  for (const address of addresses) if (!ids.has(address)) ids.set(address, addWallet(db, address, readyMs));
+  return new Map([...written].map((text) => [text, ids.get(normalizeAddress(text)) ?? '']));
 }
 
 function findExternal(db: Db, externalId: string, partner: Partner): string {
@@ -54,10 +69,15 @@ function findExternal(db: Db, externalId: string, partner: Partner): string {
 /** How long the swaps indexer takes to catch up with a wallet that is new to it, by the sandbox's clock; assumed. */
 const backfillMs = 10 * 60_000;
 
+/** From when on a wallet counts as tracked whose tracking starts now. */
+export function trackedFrom(nowMs: number): number {
+  return nowMs + backfillMs;
+}
+
 /** Tracks the wallets of profiles: status `unnamed` becomes `backfilling`, and `active` once that is over. Source: section "Profile", status. */
 export function startTracking(db: Db, profileIds: readonly string[], nowMs: number): void {
   db.run(`UPDATE wallet SET ready_ms = ? WHERE +ready_ms IS NULL AND profile_id ${oneOf}`, [
-    nowMs + backfillMs,
+    trackedFrom(nowMs),
     JSON.stringify(profileIds),
   ]);
 }

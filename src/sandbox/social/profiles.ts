@@ -21,9 +21,9 @@ export interface ProfileOptions {
 interface ProfileRow {
   id: string;
   name: string | null;
-  images: string;
-  handles: string;
-  nsfw: string;
+  images: string | null;
+  handles: string | null;
+  nsfw: string | null;
   partnerName: string | null;
   avatarUrl: string | null;
   externalId: string | null;
@@ -40,9 +40,10 @@ export function hydrateProfiles(db: Db, ids: readonly string[], options: Profile
   const { partner, nowMs, full, viewers } = options;
   const list = JSON.stringify(ids);
   const rows = db.all<ProfileRow>(
-    `SELECT p.id, p.name, p.images, p.handles, p.nsfw, n.name AS partnerName, n.avatar_url AS avatarUrl, e.external_id AS externalId
-     FROM profile p LEFT JOIN partner_name n ON n.profile_id = p.id AND n.partner_id = ?
-     LEFT JOIN external e ON e.profile_id = p.id AND e.partner_id = ? WHERE p.id ${oneOf}`,
+    `SELECT id.value AS id, p.name, p.images, p.handles, p.nsfw, n.name AS partnerName, n.avatar_url AS avatarUrl, e.external_id AS externalId
+     FROM json_each(?3) id LEFT JOIN profile p ON p.id = id.value
+     LEFT JOIN partner_name n ON n.profile_id = id.value AND n.partner_id = ?1
+     LEFT JOIN external e ON e.profile_id = id.value AND e.partner_id = ?2`,
     [partner.id, partner.id, list],
   );
   const byId = new Map(rows.map((row) => [row.id, row]));
