@@ -43,7 +43,8 @@ export function hydrateProfiles(db: Db, ids: readonly string[], options: Profile
     `SELECT id.value AS id, p.name, p.images, p.handles, p.nsfw, n.name AS partnerName, n.avatar_url AS avatarUrl, e.external_id AS externalId
      FROM json_each(?3) id LEFT JOIN profile p ON p.id = id.value
      LEFT JOIN partner_name n ON n.profile_id = id.value AND n.partner_id = ?1
-     LEFT JOIN external e ON e.profile_id = id.value AND e.partner_id = ?2`,
+     LEFT JOIN external e ON e.profile_id = id.value AND e.partner_id = ?2
+     WHERE coalesce(p.id, n.profile_id, e.profile_id) IS NOT NULL`,
     [partner.id, partner.id, list],
   );
   const byId = new Map(rows.map((row) => [row.id, row]));
@@ -52,7 +53,7 @@ export function hydrateProfiles(db: Db, ids: readonly string[], options: Profile
     [list],
   );
   const wallets = groupBy(allWallets, ({ profileId }) => profileId);
-  const figures = profileFigures(db, ids, { partner, nowMs, full });
+  const figures = profileFigures(db, ids, tradersAmong(db, allWallets), { partner, nowMs, full });
   const followed = followedByViewers(db, viewers, partner);
   return ids.map((id) => {
     const own = wallets.get(id) ?? [];
@@ -120,17 +121,29 @@ export function actorsOf(
   );
 }
 
+/** The profiles of those wallets that ever traded; all figures of the others are zero. */
+function tradersAmong(db: Db, wallets: readonly WalletRow[]): string[] {
+  const rows = db.all<{ address: string }>(
+    'SELECT value AS address FROM json_each(?) WHERE EXISTS (SELECT 1 FROM trade WHERE wallet = value)',
+    [JSON.stringify(wallets.map(({ address }) => address))],
+  );
+  const traded = new Set(rows.map(({ address }) => address));
+  return [...new Set(wallets.filter(({ address }) => traded.has(address)).map(({ profileId }) => profileId))];
+}
+
 /** The trading figures (part of ProfileMetadata) and ProfileMetrics of a profile, read once for all ids. */
 function profileFigures(
   db: Db,
   ids: readonly string[],
+  traders: readonly string[],
   { partner, nowMs, full }: { partner: Partner; nowMs: number; full: boolean },
 ): (id: string) => { metadata: Json; metrics: Json } {
-  const month = groupBy(windowFigures(db, '30d', nowMs, ids), (row) => row.profileId);
-  const week = groupBy(windowFigures(db, '7d', nowMs, ids), (row) => row.profileId);
+  const month = groupBy(windowFigures(db, '30d', nowMs, traders), (row) => row.profileId);
+  const week = groupBy(windowFigures(db, '7d', nowMs, traders), (row) => row.profileId);
   const list = JSON.stringify(ids);
-  const held = medianHoldingMinutes(db, list, nowMs);
-  const comments30d = countComments(db, list, nowMs - windowMs['30d']);
+  const listed = JSON.stringify(traders);
+  const held = medianHoldingMinutes(db, listed, nowMs);
+  const comments30d = countComments(db, listed, nowMs - windowMs['30d']);
   const metricsOf = full ? readMetrics(db, list, partner.id, comments30d) : () => ({});
   return (id) => {
     const [rows30d, rows7d] = [month.get(id) ?? [], week.get(id) ?? []];
