@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Result } from '../../cli/command.ts';
@@ -104,30 +104,21 @@ function saveBoard(folder: string, board: Board): void {
 
 /** When boards were saved, in Unix milliseconds, oldest first. */
 function savedTimes(folder: string): number[] {
-  try {
-    return readdirSync(folder)
-      .flatMap((name) => /^(\d{1,15})\.json$/.exec(name)?.[1] ?? [])
-      .map(Number)
-      .sort((a, b) => a - b);
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw cause;
-  }
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .flatMap((name) => /^(\d{1,15})\.json$/.exec(name)?.[1] ?? [])
+    .map(Number)
+    .sort((a, b) => a - b);
 }
 
 function readBoard(folder: string, atMs: number): Board {
   const file = fileOf(folder, atMs);
   const { data, error } = boardSchema.safeParse(tryParseJson(readStateFile(file)));
   if (data !== undefined) return data;
-  const [issue] = error.issues;
-  throw new SotraError(
-    'local-file',
-    `${file} is not a saved board: ${issue?.path.join('.') || 'JSON'}: ${issue?.message}`,
-    {
-      hint: 'Move it away, or choose another folder with SOTRA_DATA_DIR.',
-      cause: error,
-    },
-  );
+  throw new SotraError('local-file', `${file} is damaged, or written by another version of sotra`, {
+    hint: 'Move it away, or choose another folder with SOTRA_DATA_DIR.',
+    cause: error,
+  });
 }
 
 function fileOf(folder: string, atMs: number): string {
