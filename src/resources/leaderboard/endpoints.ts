@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type AnswerOf, defineEndpoint, inQuery } from '../../contract/endpoint.ts';
+import { type AnswerOf, defineEndpoint, type InputOf, inQuery } from '../../contract/endpoint.ts';
 import { leaderboardChainSchema } from '../../model/chain.ts';
 import { firstTenViewers, identifierSchema, viewerAddressesSchema } from '../../model/identifier.ts';
 import { pnlSchema, profileMetadataSchema, profileSchema } from '../../model/profile.ts';
@@ -150,6 +150,7 @@ export const sections = defineEndpoint({
 });
 
 export type LeaderboardAnswer = AnswerOf<typeof list>;
+export type RankInput = InputOf<typeof rank.params>;
 export type RankAnswer = AnswerOf<typeof rank>;
 export type CopytradedAnswer = AnswerOf<typeof copytraded>;
 export type SectionsAnswer = AnswerOf<typeof sections>;

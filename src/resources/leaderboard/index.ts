@@ -64,14 +64,8 @@ const sections = endpointCommand(endpoints.sections, views.sections, {
   },
 });
 
-interface SectionsInput {
-  sections?: readonly string[] | undefined;
-  limit?: number | undefined;
-  timeframe?: string | undefined;
-}
-
 /** The V2 command for each section. Source: section "GET /v2/leaderboard", equivalents. */
-function equivalents({ sections, limit, timeframe }: SectionsInput): string[] {
+function equivalents({ sections, limit, timeframe }: InputOf<typeof endpoints.sections.params>): string[] {
   const rest = [
     limit === undefined ? '' : ` --limit ${limit}`,
     timeframe === undefined ? '' : ` --timeframe ${timeframe}`,

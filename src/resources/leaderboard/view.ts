@@ -2,7 +2,7 @@ import { chainTitles, type LeaderboardChain, leaderboardChains } from '../../mod
 import { column, columnsOf, nameColumn, profileColumns, recordView } from '../../output/columns.ts';
 import { formatPercent, formatTime, formatUsd, pnl } from '../../output/format.ts';
 import type { Bar, ChartModel, Column, Shown, View } from '../../output/view.ts';
-import type { CopytradedAnswer, LeaderboardAnswer, RankAnswer, SectionsAnswer } from './endpoints.ts';
+import type { CopytradedAnswer, LeaderboardAnswer, RankAnswer, RankInput, SectionsAnswer } from './endpoints.ts';
 
 type Trader = LeaderboardAnswer['traders'][number];
 type CopiedTrader = CopytradedAnswer['traders'][number];
@@ -36,7 +36,7 @@ const lastColumns: readonly Column<Pick<Trader, 'profile' | 'isFollowedByUser'>>
   ...columnsOf(profileColumns, profileOf, { address: {}, addresses: {}, profileId: {} }),
 ];
 
-export const list: View<LeaderboardAnswer, Trader, { viewerAddresses?: unknown; timeframe?: '7d' | '30d' }> = {
+export const list: View<LeaderboardAnswer, Trader, { timeframe?: '7d' | '30d' }> = {
   layout: 'table',
   rows: ({ traders }) => traders,
   columns: [
@@ -77,13 +77,6 @@ function barOf({ profile, pnl }: Trader, index: number): Bar {
 
 function daysOf(timeframe: '7d' | '30d' | undefined): string {
   return timeframe === '7d' ? '7 days' : '30 days';
-}
-
-interface RankInput {
-  address: string;
-  chains?: readonly LeaderboardChain[];
-  onlyWithComments?: boolean;
-  timeframe?: '7d' | '30d';
 }
 
 export const rank = recordView<RankAnswer, RankInput>(

@@ -10,24 +10,38 @@ import { openThresholdUsd } from '../../sandbox/trades/positions.ts';
 import { oneOf } from '../../sandbox/trades/trade.ts';
 import type * as endpoints from './endpoints.ts';
 
-/** GET /v1/tokens/.../positions/{status}: without the cards' own transaction, only commented trades inside; empty for an unknown token. */
+/**
+ * GET /v1/tokens/.../positions/{status}: without the cards' own transaction, only commented trades inside; empty for an unknown token. `value`:
+ * open ones by how much is held (on perps with leverage, unsigned), closed ones by realized PnL. Source: wire-facts, contradiction 4.
+ */
 export const ofToken: Handler<typeof endpoints.ofToken> = (input, call) => {
-  const { chain, contractAddress, chains } = input;
+  const { chain, contractAddress, status, chains } = input;
   // The default filter must not hide the token's own chain (wire-facts 3.5).
   if (chains !== undefined && !chainsOf(chains).includes(chain)) return [];
-  const ids = tokenPositions(call, { chain, address: storedToken(call.db, chain, contractAddress) }, input);
+  const ids = pageOf(call.db, input, {
+    where: ['p.chain = ? AND p.token = ?', chain, storedToken(call.db, chain, contractAddress)],
+    byValue: [status === 'open' ? 'p.amount DESC' : 'p.realized_usd DESC'],
+  });
   return cards(call, ids, { trades: 'commented', replies: false, transactionHash: false });
 };
 
-/** GET /v1/addresses/.../positions/{status}: all trades inside, newest first; 404 for an unknown UUID. */
+/**
+ * GET /v1/addresses/.../positions/{status}: all trades inside, newest first; 404 for an unknown UUID. `value`: open ones by the cost basis of
+ * what was sold of them in 30 days, closed ones by realized PnL with those that were never sold at the end.
+ */
 export const ofProfile: Handler<typeof endpoints.ofProfile> = (input, call) => {
-  const { identifier, providedAddressesOnly = false, chains } = input;
-  const profileId = findProfile(call.db, identifier, call.partner);
+  const { identifier, providedAddressesOnly = false, status, chains } = input;
+  const { db, nowMs } = call;
+  const profileId = findProfile(db, identifier, call.partner);
   const wallets =
-    providedAddressesOnly && isWalletAddress(identifier)
-      ? [normalizeAddress(identifier)]
-      : walletsOf(call.db, [profileId]);
-  const ids = walletPositions(call, { wallets, chains: chainsOf(chains) }, input);
+    providedAddressesOnly && isWalletAddress(identifier) ? [normalizeAddress(identifier)] : walletsOf(db, [profileId]);
+  const sinceMs = nowMs - windowMs['30d'];
+  const soldCost = `CASE WHEN p.latest_ms <= ? THEN 0 ELSE (SELECT coalesce(sum(t.margin_cost_usd), 0) FROM trade t
+    WHERE t.position_id = p.id AND t.at_ms > ? AND t.intent = 'exit') END DESC`;
+  const ids = pageOf(db, input, {
+    where: [`p.wallet ${oneOf} AND p.chain ${oneOf}`, JSON.stringify(wallets), JSON.stringify(chainsOf(chains))],
+    byValue: status === 'open' ? [soldCost, sinceMs, sinceMs] : ['p.sell_count = 0, p.realized_usd DESC'],
+  });
   return cards(call, ids, { trades: 'all', replies: false, transactionHash: true });
 };
 
@@ -59,71 +73,28 @@ function cards(call: SandboxCall, ids: readonly string[], options: Omit<CardOpti
 /** A value is compared with what rounding leaves of the threshold, as the cards' own `isOpen` is. */
 const openFromUsd = openThresholdUsd * (1 - 1e-9);
 
-interface Page {
-  status: 'open' | 'closed';
-  sort?: 'value' | 'latest' | undefined;
-  page?: number | undefined;
-  limit?: number | undefined;
-}
+type Page = Pick<Parameters<typeof ofProfile>[0], 'status' | 'sort' | 'page' | 'limit'>;
 
-/**
- * A page of one token's positions. `value`: open ones by how much is held (on perps with leverage, unsigned), closed ones by realized PnL;
- * `latest`: open ones by when they opened, closed ones by their last trade; all descending, ties by id. Source: section "positions" and
- * wire-facts, contradiction 4.
- */
-function tokenPositions({ db }: SandboxCall, token: { chain: Chain; address: string }, page: Page): string[] {
-  const byValue = page.status === 'open' ? 'p.amount DESC' : 'p.realized_usd DESC';
-  return pageOf(db, page, {
-    where: 'p.chain = ? AND p.token = ?',
-    params: [token.chain, token.address],
-    byValue: { sql: byValue, params: [] },
-  });
-}
-
-/**
- * The same of some wallets on some chains, but `value`: open ones by the cost basis of what was sold of them in 30 days, closed ones by
- * realized PnL with those that were never sold at the end. Source: section "GET /v1/addresses/{identifier}/positions/{status}".
- */
-function walletPositions(
-  { db, nowMs }: SandboxCall,
-  { wallets, chains }: { wallets: readonly string[]; chains: readonly Chain[] },
-  page: Page,
-): string[] {
-  const sinceMs = nowMs - windowMs['30d'];
-  const soldCost = `CASE WHEN p.latest_ms <= ? THEN 0 ELSE (SELECT coalesce(sum(t.margin_cost_usd), 0) FROM trade t
-    WHERE t.position_id = p.id AND t.at_ms > ? AND t.intent = 'exit') END DESC`;
-  return pageOf(db, page, {
-    where: `p.wallet ${oneOf} AND p.chain ${oneOf}`,
-    params: [JSON.stringify(wallets), JSON.stringify(chains)],
-    byValue:
-      page.status === 'open'
-        ? { sql: soldCost, params: [sinceMs, sinceMs] }
-        : { sql: 'p.sell_count = 0, p.realized_usd DESC', params: [] },
-  });
-}
-
-interface PositionQuery {
-  where: string;
-  params: readonly SqlValue[];
-  byValue: { sql: string; params: readonly SqlValue[] };
-}
+/** A part of a statement with its values. */
+type SqlPart = readonly [sql: string, ...values: SqlValue[]];
 
 /** The price is looked up last, and so only for what may be open. */
 const isOpen = `(p.superseded = 0 AND p.amount > 0
   AND p.amount * (SELECT k.price FROM token k WHERE k.chain = p.chain AND k.address = p.token) >= ?)`;
 
+/** Ids, ties in their order. `latest`: open ones by when they opened, closed ones by their last trade. Source: section "positions". */
 function pageOf(
   db: Db,
   { status, sort = 'value', page = 1, limit = defaultLimits.positions }: Page,
-  query: PositionQuery,
-) {
-  const latest = { sql: status === 'open' ? 'p.opened_ms DESC' : 'p.latest_ms DESC', params: [] };
-  const order = sort === 'value' ? query.byValue : latest;
+  { where: [where, ...wanted], byValue }: { where: SqlPart; byValue: SqlPart },
+): string[] {
+  const latest: SqlPart = [status === 'open' ? 'p.opened_ms DESC' : 'p.latest_ms DESC'];
+  const [order, ...ordered] = sort === 'value' ? byValue : latest;
   const rows = db.all<{ id: string }>(
     `SELECT p.id FROM position p
-     WHERE ${query.where} AND ${status === 'open' ? '' : 'NOT '}${isOpen}
-     ORDER BY ${order.sql}, p.id LIMIT ? OFFSET ?`,
-    [...query.params, openFromUsd, ...order.params, limit, (page - 1) * limit],
+     WHERE ${where} AND ${status === 'open' ? '' : 'NOT '}${isOpen}
+     ORDER BY ${order}, p.id LIMIT ? OFFSET ?`,
+    [...wanted, openFromUsd, ...ordered, limit, (page - 1) * limit],
   );
   return rows.map((row) => row.id);
 }

@@ -19,13 +19,8 @@ export const followers: Handler<typeof endpoints.followers> = (input, call) => p
 /** GET /v1/addresses/{identifier}/follows: latest follow first; `cursor` is null at the end. */
 export const follows: Handler<typeof endpoints.follows> = (input, call) => page('follows', input, call);
 
-interface PageInput {
-  identifier: string;
-  cursor?: string | undefined;
-  limit?: number | undefined;
-}
-
-function page(side: FollowSide, { identifier, cursor, limit = defaultLimits.profiles }: PageInput, call: SandboxCall) {
+function page(side: FollowSide, input: Parameters<typeof followers>[0], call: SandboxCall) {
+  const { identifier, cursor, limit = defaultLimits.profiles } = input;
   const { db, partner, nowMs } = call;
   const profileId = findProfile(db, identifier, partner);
   const shown = followPage(db, { partner, profileId, side, limit, cursor });
@@ -35,21 +30,15 @@ function page(side: FollowSide, { identifier, cursor, limit = defaultLimits.prof
   };
 }
 
-interface NameChange {
-  name?: string | null | undefined;
-  avatarUrl?: string | null | undefined;
-}
-
 /**
  * PUT /v1/profiles/{identifier}/name: naming a wallet nobody has seen begins its tracking; 409 for a name that another profile of this
  * partner has (case is ignored), 400 for an avatar without a name.
  */
-export const setName: Handler<typeof endpoints.setName> = ({ identifier, name, avatarUrl }, call) =>
-  renamed(identifier, call, (profileId) => {
-    if (name === null) {
-      if (typeof avatarUrl === 'string') throw avatarAlone(avatarUrl);
-      removeName(profileId, call);
-    } else changeName(profileId, { name, avatarUrl }, call);
+export const setName: Handler<typeof endpoints.setName> = (input, call) =>
+  renamed(input.identifier, call, (profileId) => {
+    if (input.name !== null) return changeName(profileId, input, call);
+    if (typeof input.avatarUrl === 'string') throw avatarAlone(input.avatarUrl);
+    removeName(profileId, call);
   });
 
 /** DELETE /v1/profiles/{identifier}/name: a profile without a name stays as it is. */
@@ -64,7 +53,11 @@ function renamed(identifier: string, { db, partner, nowMs }: SandboxCall, act: (
   });
 }
 
-function changeName(profileId: string, { name, avatarUrl }: NameChange, { db, partner, nowMs }: SandboxCall): void {
+function changeName(
+  profileId: string,
+  { name, avatarUrl }: Parameters<typeof setName>[0],
+  { db, partner, nowMs }: SandboxCall,
+): void {
   if (typeof name === 'string') {
     const taken = db.get<{ profileId: string }>(
       'SELECT profile_id AS profileId FROM partner_name WHERE partner_id = ? AND name_key = ?',
