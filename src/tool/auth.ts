@@ -80,12 +80,7 @@ const status = defineCommand({
 
 export const commands: readonly Command[] = [login, logout, status];
 
-interface Target {
-  name: string;
-  baseUrl: string;
-  origin: string;
-  before: StoredContext;
-}
+type Target = ReturnType<typeof findTarget>;
 
 const maxKeyBytes = 64 * 1024;
 
@@ -168,7 +163,7 @@ function needName(context: Context, stored: StoredSettings): string {
   );
 }
 
-function findTarget(context: Context, stored: StoredSettings): Target {
+function findTarget(context: Context, stored: StoredSettings) {
   const name = needName(context, stored);
   const typed = context.options.baseUrl === undefined ? undefined : checkBaseUrl(context.options.baseUrl);
   const isNew = typed !== undefined && !contextNames(stored).includes(name);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Command, defineCommand, type Result } from '../cli/command.ts';
 import type { Context } from '../context.ts';
-import { checkWireNames, local } from '../contract/endpoint.ts';
+import { checkWireNames, type InputOf, local } from '../contract/endpoint.ts';
 import { toSotraError, usageError } from '../errors.ts';
 import { checkBaseUrl } from '../model/http-address.ts';
 import { column, recordView } from '../output/columns.ts';
@@ -10,9 +10,7 @@ import type { View } from '../output/view.ts';
 import {
   contextNames,
   findContext,
-  type KeyStore,
   keyOriginOf,
-  type Layout,
   lastFour,
   layouts,
   originOf,
@@ -111,31 +109,35 @@ const use = defineCommand({
   },
 });
 
+const setParams = {
+  name,
+  baseUrl: local(z.string().min(1).nullable().optional(), 'address of the service'),
+  serviceName: local(
+    z
+      .string()
+      .min(1)
+      .refine((text) => /^[^\r\n]+$/.test(text), 'must be one line of text')
+      .nullable()
+      .optional(),
+    'first line of the signed text of a comment',
+  ),
+  layout: local(z.enum(layouts).nullable().optional(), 'form of the signed text (default five-line)'),
+  preset: local(z.enum(presetNames).optional(), 'use the values of this preset; other flags override them'),
+  wire: local(
+    z.record(z.string(), z.string()).nullable().optional(),
+    'names this deployment uses for parameters, in place of those stored: {"*.limit":"count"}',
+  ),
+};
+
+type ContextChange = Omit<InputOf<typeof setParams>, 'name'>;
+
 const set = defineCommand({
   words: ['context', 'set'],
   summary: 'Make a context or change it',
   description:
     'Flags that are not given change nothing; null removes a value. The first context becomes the current one.\n' +
     'A stored key stays bound to the origin it was saved for: after a change of the base URL to another origin it is not sent.',
-  params: {
-    name,
-    baseUrl: local(z.string().min(1).nullable().optional(), 'address of the service'),
-    serviceName: local(
-      z
-        .string()
-        .min(1)
-        .refine((text) => /^[^\r\n]+$/.test(text), 'must be one line of text')
-        .nullable()
-        .optional(),
-      'first line of the signed text of a comment',
-    ),
-    layout: local(z.enum(layouts).nullable().optional(), 'form of the signed text (default five-line)'),
-    preset: local(z.enum(presetNames).optional(), 'use the values of this preset; other flags override them'),
-    wire: local(
-      z.record(z.string(), z.string()).nullable().optional(),
-      'names this deployment uses for parameters, in place of those stored: {"*.limit":"count"}',
-    ),
-  },
+  params: setParams,
   examples: [
     {
       argv: 'context set staging --base-url https://staging.example.com --service-name Example',
@@ -227,14 +229,6 @@ async function removeKey(which: string, baseUrl: string, { warn }: Context): Pro
 
 export const commands: readonly Command[] = [list, show, use, set, remove];
 
-interface ContextChange {
-  baseUrl?: string | null | undefined;
-  serviceName?: string | null | undefined;
-  layout?: Layout | null | undefined;
-  preset?: string | undefined;
-  wire?: Readonly<Record<string, string>> | null | undefined;
-}
-
 /**
  * The settings with one context created or changed; a key it holds stays bound to its origin. Errors: `usage` for a context without a
  * base URL and for the built-in sandbox; those of `checkBaseUrl`.
@@ -245,16 +239,13 @@ function setContext(name: string, change: ContextChange, stored: StoredSettings)
       'context sandbox is built in and cannot be changed',
       'For a sandbox that is served, make another: sotra context set local --preset sandbox --base-url http://127.0.0.1:4010.',
     );
-  const before: StoredContext = stored.contexts[name] ?? {};
-  const preset = change.preset === undefined ? {} : (presets[change.preset] ?? {});
-  const given = {
-    baseUrl: typeof change.baseUrl === 'string' ? checkBaseUrl(change.baseUrl) : change.baseUrl,
-    serviceName: change.serviceName,
-    layout: change.layout,
-    wire: change.wire,
-  };
-  const after = dropNulls({ ...withKeyOrigin(before), ...preset, ...dropUndefined(given) });
-  if (after.baseUrl === undefined && presets[name]?.baseUrl === undefined)
+  const { preset = '', ...values } = change;
+  const after: Record<string, unknown> = { ...withKeyOrigin(stored.contexts[name] ?? {}), ...presets[preset] };
+  for (const [key, value] of Object.entries(values)) {
+    if (value === null) delete after[key];
+    else if (value !== undefined) after[key] = key === 'baseUrl' ? checkBaseUrl(String(value)) : value;
+  }
+  if (after['baseUrl'] === undefined && presets[name]?.baseUrl === undefined)
     throw usageError(
       `context ${name} needs a base URL`,
       `sotra context set ${name} --base-url https://api.example.com`,
@@ -287,28 +278,9 @@ function withKeyOrigin(context: StoredContext): StoredContext {
   return { ...context, keyOrigin: new URL(checkBaseUrl(context.baseUrl)).origin };
 }
 
-function dropUndefined(values: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
-}
+type ContextEntry = ReturnType<typeof contextEntry>;
 
-function dropNulls(values: Readonly<Record<string, unknown>>): StoredContext {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null));
-}
-
-interface ContextEntry {
-  name: string;
-  current: boolean;
-  builtIn: boolean;
-  baseUrl: string | null;
-  serviceName: string | null;
-  layout: string;
-  wire: Readonly<Record<string, string>>;
-  keySuffix: string | null;
-  store: KeyStore | null;
-  keyOrigin: string | null;
-}
-
-function contextEntry(name: string, current: string | undefined, stored: StoredSettings): ContextEntry {
+function contextEntry(name: string, current: string | undefined, stored: StoredSettings) {
   const context = findContext(name, stored);
   const keyOrigin = keyOriginOf(context) ?? null;
   const store = keyOrigin === null ? null : (context.keyStore ?? 'file');

@@ -8,27 +8,33 @@ import { at, itemsIn, type Subject } from './probe-checks.ts';
 
 export type Pairs = readonly (readonly [name: string, value: string])[];
 
-/** Reads from the service; `undefined` for a refused request (4xx other than key and rate). */
+export type Input = Readonly<Record<string, unknown>>;
+
+/** Reads from the service, under the names found so far; `undefined` for a refused request (4xx other than key and rate). */
 export interface Asker {
-  ask: (endpoint: Endpoint, input: Readonly<Record<string, unknown>>, extra?: Pairs) => Promise<unknown>;
-  need: (endpoint: Endpoint, input: Readonly<Record<string, unknown>>) => Promise<unknown>;
+  /** Sends each request once. */
+  ask: (endpoint: Endpoint, input: Input, extra?: Pairs) => Promise<unknown>;
+  /** The same, but sends it again. */
+  fresh: Asker['ask'];
+  /** The same, but a refusal is an error. */
+  need: Asker['ask'];
   follow: (link: string) => Promise<unknown>;
   calls: () => number;
-  /** Names found so far; requests use them. */
-  known: Map<string, string>;
+  /** The current name of a parameter: found, overridden or assumed. */
+  nameOf: (endpoint: Endpoint, key: string) => string;
+  isKnown: (id: string) => boolean;
+  learn: (id: string, name: string) => void;
 }
-
-export type FreshAsker = Asker & { fresh: Asker['ask'] };
 
 const refusals = ['bad-request', 'not-found', 'conflict', 'request-refused'];
 
-/** An asker that sends each request once; `fresh` sends it again. Errors: those of the call that are no refusal. */
-export function createAsker(context: Context, overrides: WireNames): FreshAsker {
+/** Errors: those of the call that are no refusal. */
+export function createAsker(context: Context, overrides: WireNames): Asker {
   const answers = new Map<string, Promise<unknown>>();
-  const known = new Map(Object.entries(overrides));
-  const count = { calls: 0 };
+  const known: Record<string, string> = { ...overrides };
+  let calls = 0;
   const send = async (wire: WireRequest): Promise<unknown> => {
-    count.calls += 1;
+    calls += 1;
     try {
       return (await context.request(wire)).data;
     } catch (error) {
@@ -37,7 +43,7 @@ export function createAsker(context: Context, overrides: WireNames): FreshAsker 
     }
   };
   const requestFor: (...asked: Parameters<Asker['ask']>) => WireRequest = (endpoint, input, extra = []) => {
-    const wire = encodeRequest(endpoint, input, Object.fromEntries(known));
+    const wire = encodeRequest(endpoint, input, known);
     const pairs = new URLSearchParams();
     for (const [name, value] of extra) pairs.append(name, value);
     const query = pairs.toString();
@@ -53,30 +59,28 @@ export function createAsker(context: Context, overrides: WireNames): FreshAsker 
     ask,
     need: async (...asked) => {
       const wire = requestFor(...asked);
-      count.calls += 1;
+      calls += 1;
       const { data } = await context.request(wire);
       answers.set(wire.path, Promise.resolve(data));
       return data;
     },
     fresh: (...asked) => send(requestFor(...asked)),
     follow: async (link) => {
-      const url = new URL(link, (await context.service()).baseUrl);
-      const { origin } = new URL((await context.service()).baseUrl);
-      return url.origin === origin
-        ? send({ method: 'GET', path: url.pathname + url.search, href: url.href })
-        : undefined;
+      const { baseUrl } = await context.service();
+      const { origin, pathname, search, href } = new URL(link, baseUrl);
+      return origin === new URL(baseUrl).origin ? send({ method: 'GET', path: pathname + search, href }) : undefined;
     },
-    calls: () => count.calls,
-    known,
+    calls: () => calls,
+    nameOf: (endpoint, key) => {
+      const param = endpoint.params[key];
+      return param === undefined ? key : wireName(endpoint, key, param, known);
+    },
+    isKnown: (id) => Object.hasOwn(known, id),
+    learn: (id, name) => {
+      known[id] = name;
+    },
   };
 }
-
-export function nameOf(endpoint: Endpoint, key: string, known: ReadonlyMap<string, string>): string {
-  const param = endpoint.params[key];
-  return param === undefined ? key : wireName(endpoint, key, param, Object.fromEntries(known));
-}
-
-type Input = Readonly<Record<string, unknown>>;
 
 export interface Subjects {
   subject: Subject;
@@ -92,19 +96,15 @@ const lookedAt = 8;
  * that is no leaderboard.
  */
 export async function findSubjects({ ask, need }: Pick<Asker, 'ask' | 'need'>): Promise<Subjects | undefined> {
-  const read = async (id: string, input: Readonly<Record<string, unknown>>) => {
+  const read = async (id: string, input: Input) => {
     const endpoint = (endpoints as readonly Endpoint[]).find((one) => one.id === id);
     return endpoint === undefined ? [] : itemsIn(await ask(endpoint, input));
   };
   const answer = await need(leaderboard as Endpoint, {});
   if (!Array.isArray(at(answer, 'traders')))
-    throw new SotraError(
-      'contract',
-      'the leaderboard came without a list of traders: there is no trader to ask about',
-      {
-        hint: 'See the raw answer: sotra request GET /v2/leaderboard',
-      },
-    );
+    throw new SotraError('contract', 'the leaderboard has no list of traders: there is no trader to ask about', {
+      hint: 'See the raw answer: sotra request GET /v2/leaderboard',
+    });
   const board = itemsIn(answer);
   const traders = board.filter((item) => typeof at(item, 'profile', 'addresses', 0) === 'string');
   const [first] = traders;
@@ -133,7 +133,8 @@ export async function findSubjects({ ask, need }: Pick<Asker, 'ask' | 'need'>): 
         ? undefined
         : { chain, hash: String(comment['transactionHash']) },
   };
-  const ranked = traders.find((item, index) => at(item, 'hasComments') === true && index > firstSilent(traders));
+  const silent = traders.findIndex((item) => at(item, 'hasComments') === false);
+  const ranked = silent === -1 ? undefined : traders.slice(silent).find((item) => at(item, 'hasComments') === true);
   const given = inputsFor(subject, {
     known: addressOf(byFollowers),
     ranked: addressOf(ranked ?? trader),
@@ -184,11 +185,6 @@ function breadth(item: unknown): number {
 
 function followers(item: unknown): number {
   return Number(at(item, 'profile', 'metrics', 'thisPartner', 'followerCount') ?? 0);
-}
-
-function firstSilent(traders: readonly unknown[]): number {
-  const index = traders.findIndex((item) => at(item, 'hasComments') === false);
-  return index === -1 ? traders.length : index;
 }
 
 function commentOf(card: unknown): Record<string, unknown> | undefined {

@@ -10,10 +10,10 @@ import type { View } from '../output/view.ts';
 import { endpoints } from '../resources/index.ts';
 import { at, checks, type Plan } from './probe-checks.ts';
 import {
+  type Asker,
   createAsker,
-  type FreshAsker,
   findSubjects,
-  nameOf,
+  type Input,
   otherNames,
   type Pairs,
   type Subjects,
@@ -116,8 +116,12 @@ interface Finding {
   evidence: string;
 }
 
+type Outcome = Pick<Finding, 'verdict' | 'name' | 'evidence'>;
+
+const cannotTell = (evidence: string): Outcome => ({ verdict: 'cannot tell', name: null, evidence });
+
 interface Probe {
-  asker: FreshAsker;
+  asker: Asker;
   subjects: Subjects;
   tries: Readonly<Record<string, readonly string[]>>;
 }
@@ -140,7 +144,7 @@ async function probeNames(
   for (const endpoint of endpoints as readonly Endpoint[])
     for (const open of inOrder(openNames(endpoint))) {
       const finding = await probeOne(endpoint, open, { asker, subjects, tries });
-      if (finding.name !== null) asker.known.set(finding.parameter, finding.name);
+      if (finding.name !== null) asker.learn(finding.parameter, finding.name);
       findings.push(finding);
     }
   return { findings, calls: asker.calls() };
@@ -151,27 +155,31 @@ function inOrder(names: OpenName[]): OpenName[] {
   return [...names].sort((a, b) => rank(a) - rank(b));
 }
 
-async function probeOne(endpoint: Endpoint, { id, key, param }: OpenName, probing: Probe): Promise<Finding> {
-  const assumed = nameOf(endpoint, key, probing.asker.known);
-  const finding = { parameter: id, source: param.source, assumed };
-  const cannot = (evidence: string): Finding => ({ ...finding, verdict: 'cannot tell', name: null, evidence });
-  if (endpoint.method !== 'GET') return cannot('only a write would show it');
-  const inputs = probing.subjects.inputs(endpoint);
-  if (typeof inputs === 'string') return cannot(inputs);
-  if (key === 'olderThan' || key === 'newerThan') return fromLink(endpoint, key, inputs[0] ?? {}, finding, probing);
+async function probeOne(endpoint: Endpoint, open: OpenName, probing: Probe): Promise<Finding> {
+  const assumed = probing.asker.nameOf(endpoint, open.key);
+  const finding = { parameter: open.id, source: open.param.source, assumed };
+  return { ...finding, ...(await outcomeOf(endpoint, open, assumed, probing)) };
+}
+
+async function outcomeOf(endpoint: Endpoint, open: OpenName, assumed: string, probing: Probe): Promise<Outcome> {
+  const { asker, subjects } = probing;
+  const { id, key } = open;
+  if (endpoint.method !== 'GET') return cannotTell('only a write would show it');
+  const inputs = subjects.inputs(endpoint);
+  if (typeof inputs === 'string') return cannotTell(inputs);
+  if (key === 'olderThan' || key === 'newerThan') return fromLink(endpoint, key, inputs[0] ?? {}, assumed, asker);
   const check = checks[id] ?? checks[key];
-  if (check === undefined) return cannot('no way is known to see its effect');
-  const small = key === 'cursor' && probing.asker.known.has(`${endpoint.id}.limit`) ? { limit: 1 } : {};
+  if (check === undefined) return cannotTell('no way is known to see its effect');
+  const small = key === 'cursor' && asker.isKnown(`${endpoint.id}.limit`) ? { limit: 1 } : {};
   let silent = 'nothing is known to ask about';
   for (const { [key]: _, ...others } of inputs) {
     const rest: Input = { ...others, ...small };
     const unsure = unsurePairs(endpoint, key, rest, probing);
-    const plan = check(await probing.asker.ask(endpoint, rest, unsure), probing.subjects.subject);
-    if (typeof plan !== 'string')
-      return findName(endpoint, { id, key, param }, { rest, unsure, plan }, finding, probing);
+    const plan = check(await asker.ask(endpoint, rest, unsure), subjects.subject);
+    if (typeof plan !== 'string') return findName(endpoint, open, { rest, unsure, plan }, assumed, probing);
     silent = plan;
   }
-  return cannot(silent);
+  return cannotTell(silent);
 }
 
 interface Setup {
@@ -185,25 +193,22 @@ async function findName(
   endpoint: Endpoint,
   { key, param }: OpenName,
   setup: Setup,
-  finding: Pick<Finding, 'parameter' | 'source' | 'assumed'>,
+  assumed: string,
   probing: Probe,
-): Promise<Finding> {
-  const { assumed } = finding;
+): Promise<Outcome> {
   const { plan } = setup;
   const test = (names: readonly string[]) => tryNames(endpoint, names, setup, probing.asker);
   const taken = Object.keys(endpoint.params).filter((one) => one !== key);
-  const used = taken.map((one) => nameOf(endpoint, one, probing.asker.known));
+  const used = taken.map((one) => probing.asker.nameOf(endpoint, one));
   const names = namesFor(key, param, probing).filter((name) => name !== assumed && !used.includes(name));
   const own = await test([assumed]);
-  if (own.evidence !== undefined) return { ...finding, verdict: 'as assumed', name: assumed, evidence: own.evidence };
+  if (own.evidence !== undefined) return { verdict: 'as assumed', name: assumed, evidence: own.evidence };
   const found = await search(names, test);
-  if (found !== undefined) return { ...finding, verdict: 'other name', ...found };
-  if (plan.silence !== undefined) return { ...finding, verdict: 'cannot tell', name: null, evidence: plan.silence };
+  if (found !== undefined) return { verdict: 'other name', ...found };
+  if (plan.silence !== undefined) return cannotTell(plan.silence);
   const evidence = `the answer did not change as expected, with ${assumed} and ${names.length} other names`;
-  return { ...finding, verdict: 'not found', name: null, evidence };
+  return { verdict: 'not found', name: null, evidence };
 }
-
-type Input = Readonly<Record<string, unknown>>;
 
 function namesFor(key: string, param: Param, { tries }: Pick<Probe, 'tries'>): string[] {
   return [...new Set([...(tries[key] ?? []), ...(param.aliases ?? []), ...(otherNames[key]?.split(' ') ?? [])])];
@@ -211,10 +216,10 @@ function namesFor(key: string, param: Param, { tries }: Pick<Probe, 'tries'>): s
 
 function unsurePairs(endpoint: Endpoint, key: string, input: Input, probing: Probe): Pairs {
   const open = openNames(endpoint).filter((one) => one.key !== key && !kindOf(one.param.schema).optional);
-  const unknown = open.filter((one) => input[one.key] !== undefined && !probing.asker.known.has(one.id));
+  const unknown = open.filter((one) => input[one.key] !== undefined && !probing.asker.isKnown(one.id));
   return unknown.flatMap((one) =>
     namesFor(one.key, one.param, probing)
-      .filter((name) => name !== nameOf(endpoint, one.key, probing.asker.known))
+      .filter((name) => name !== probing.asker.nameOf(endpoint, one.key))
       .map((name) => [name, String([input[one.key]].flat()[0])] as const),
   );
 }
@@ -229,7 +234,7 @@ async function tryNames(
   endpoint: Endpoint,
   names: readonly string[],
   { rest, unsure, plan }: Setup,
-  asker: FreshAsker,
+  asker: Asker,
 ): Promise<Trial> {
   const answers: unknown[] = [];
   for (const value of plan.values)
@@ -260,10 +265,10 @@ async function fromLink(
   endpoint: Endpoint,
   key: 'olderThan' | 'newerThan',
   input: Input,
-  finding: Pick<Finding, 'parameter' | 'source' | 'assumed'>,
-  { asker }: Probe,
-): Promise<Finding> {
-  const sized = asker.known.has(`${endpoint.id}.limit`) ? { ...input, limit: 1 } : input;
+  assumed: string,
+  asker: Asker,
+): Promise<Outcome> {
+  const sized = asker.isKnown(`${endpoint.id}.limit`) ? { ...input, limit: 1 } : input;
   const first = await asker.ask(endpoint, sized);
   const older = at(first, 'pagination', 'olderItemsURL');
   const page = key === 'olderThan' || typeof older !== 'string' ? first : await asker.follow(older);
@@ -272,11 +277,10 @@ async function fromLink(
   const link = at(page, 'pagination', linkKey);
   const cursor = at(page, 'pagination', cursorKey);
   if (typeof link !== 'string' || typeof cursor !== 'string')
-    return { ...finding, verdict: 'cannot tell', name: null, evidence: 'there is no further page, and so no link' };
+    return cannotTell('there is no further page, and so no link');
   const query = new URL(link, 'http://service').searchParams;
   const name = [...query].find(([, value]) => value === cursor)?.[0];
-  if (name === undefined)
-    return { ...finding, verdict: 'not found', name: null, evidence: `${linkKey} does not carry the cursor` };
-  const verdict = name === finding.assumed ? 'as assumed' : 'other name';
-  return { ...finding, verdict, name, evidence: `the service's own ${linkKey} carries the cursor under it` };
+  if (name === undefined) return { verdict: 'not found', name: null, evidence: `${linkKey} does not carry the cursor` };
+  const verdict = name === assumed ? 'as assumed' : 'other name';
+  return { verdict, name, evidence: `the service's own ${linkKey} carries the cursor under it` };
 }
