@@ -3,7 +3,7 @@
 # The words that may follow the words of a command.
 _sotra_children() {
   case "$1" in
-  '') echo 'leaderboard profile follow feed token position comment webhook whois alias auth context key doctor completion sandbox request probe mcp openapi commands help' ;;
+  '') echo 'leaderboard profile follow feed token position comment webhook inbox whois alias auth context key doctor completion sandbox request probe mcp openapi commands help' ;;
   'leaderboard') echo 'list rank copytraded sections diff' ;;
   'profile') echo 'get positions followers follows set-name delete-name' ;;
   'follow') echo 'add remove bulk' ;;
@@ -13,6 +13,7 @@ _sotra_children() {
   'comment') echo 'post list copy sign verify' ;;
   'webhook') echo 'register list add-addresses delete validate sync resume jobs secret listen verify events show stats replay forward trigger' ;;
   'webhook jobs') echo 'remove' ;;
+  'inbox') echo 'create' ;;
   'alias') echo 'set list remove' ;;
   'auth') echo 'login logout status' ;;
   'context') echo 'list show use set remove' ;;
@@ -52,17 +53,18 @@ _sotra_flags() {
   'webhook sync') echo '--file --wallet-addresses --column --allow-bad-checksum --skip-invalid --rejects --concurrency --check' ;;
   'webhook resume') echo '--concurrency' ;;
   'webhook secret') echo '--out' ;;
-  'webhook listen') echo '--port --host --secret-file --forward-to --route --tolerance --max-delivery --keep --name --ready-file' ;;
+  'webhook listen') echo '--port --host --secret-file --forward-to --route --tolerance --max-delivery --keep --name --inbox --inbox-creds --ready-file' ;;
   'webhook verify') echo '--secret-file --header --file --tolerance' ;;
-  'webhook events') echo '--type --since --until --address --token --webhook --status --limit --follow --name' ;;
-  'webhook show') echo '--secret-file --name' ;;
-  'webhook stats') echo '--since --until --webhook --chart --name' ;;
-  'webhook replay') echo '--since --to --name' ;;
-  'webhook forward') echo '--forward-to --route --name' ;;
+  'webhook events') echo '--type --since --until --address --token --webhook --status --limit --follow --name --inbox --inbox-creds' ;;
+  'webhook show') echo '--secret-file --name --inbox --inbox-creds' ;;
+  'webhook stats') echo '--since --until --webhook --chart --name --inbox --inbox-creds' ;;
+  'webhook replay') echo '--since --to --name --inbox --inbox-creds' ;;
+  'webhook forward') echo '--forward-to --route --name --inbox --inbox-creds' ;;
   'webhook trigger') echo '--to --secret-file --uid --position --db' ;;
+  'inbox create') echo '--inbox --inbox-creds --replicas --keep --max-bytes --duplicate-window' ;;
   'auth login') echo '--with-key --offline --store' ;;
   'auth status') echo '--check' ;;
-  'context set') echo '--service-name --layout --preset --wire' ;;
+  'context set') echo '--service-name --layout --preset --wire --inbox --inbox-creds' ;;
   'key generate') echo '--chain --password-file' ;;
   'key import') echo '--key-file --key-env --key-stdin --password-file --new-password-file --replace' ;;
   'key export') echo '--out --unencrypted --password-file' ;;
@@ -233,6 +235,7 @@ _sotra_values() {
   'webhook trigger --db') echo '@files' ;;
   'webhook trigger --columns') echo 'eventId destinationUrl delivered status error @list' ;;
   'webhook trigger 1') echo 'new-feed-item comment-created copyswap' ;;
+  'inbox create --columns') echo 'name servers replicas keep maxBytes duplicateWindow created @list' ;;
   'whois --columns') echo 'fact value from @list' ;;
   'alias set --columns') echo 'alias identifier @list' ;;
   'alias set 2') echo '@aliases' ;;
@@ -240,14 +243,14 @@ _sotra_values() {
   'alias remove 1') echo '@aliases' ;;
   'auth login --store') echo 'file keychain' ;;
   'auth status --columns') echo 'context baseUrl keySuffix keySource store valid @list' ;;
-  'context list --columns') echo 'name current baseUrl key serviceName layout wire @list' ;;
-  'context show --columns') echo 'name current baseUrl key serviceName layout wire @list' ;;
+  'context list --columns') echo 'name current baseUrl key serviceName layout inbox wire @list' ;;
+  'context show --columns') echo 'name current baseUrl key serviceName layout inbox wire @list' ;;
   'context show 1') echo '@contexts' ;;
-  'context use --columns') echo 'name current baseUrl key serviceName layout wire @list' ;;
+  'context use --columns') echo 'name current baseUrl key serviceName layout inbox wire @list' ;;
   'context use 1') echo '@contexts' ;;
   'context set --layout') echo 'five-line blank-line' ;;
   'context set --preset') echo 'sandbox clicker' ;;
-  'context set --columns') echo 'name current baseUrl key serviceName layout wire @list' ;;
+  'context set --columns') echo 'name current baseUrl key serviceName layout inbox wire @list' ;;
   'context set 1') echo '@contexts' ;;
   'context remove 1') echo '@contexts' ;;
   'key generate --chain') echo 'ethereum optimism polygon arbitrum zora base zero solana hyperliquid' ;;
@@ -334,7 +337,7 @@ _sotra() {
     case "$word" in
     --*=*) ;;
     -*)
-      case ' --actor-address --actor-addresses --address --amount --as-of --avatar-url --base-url --chain --chains --column --columns --concurrency --context --cursor --data --db --direction --eligibility --encoding --fault --file --for --format --forward-to --from-line --header --host --http --jq --keep --key --key-env --key-file --layout --leverage --limit --map --max --max-body --max-delivery --max-market-cap --max-time --max-wait --min-market-cap --min-trade-usd --name --new-password-file --newer-than --older-than --out --page --password-file --port --position --preset --price --prices-file --query --rate --ready-file --rejects --replay --retries --route --secret-file --sections --seed --service-name --side --signature --signed --signer --since --sort --speed --status --store --text --text-file --timeframe --timeout --to --token --tolerance --tools --trace-file --track-exit-until --trader --try --tx --type --uid --undo-file --until --url --usd --viewer-addresses --wallet-addresses --watch --webhook --wire -d -q ' in *" $word "*) skip=1 before="$word" ;; esac
+      case ' --actor-address --actor-addresses --address --amount --as-of --avatar-url --base-url --chain --chains --column --columns --concurrency --context --cursor --data --db --direction --duplicate-window --eligibility --encoding --fault --file --for --format --forward-to --from-line --header --host --http --inbox --inbox-creds --jq --keep --key --key-env --key-file --layout --leverage --limit --map --max --max-body --max-bytes --max-delivery --max-market-cap --max-time --max-wait --min-market-cap --min-trade-usd --name --new-password-file --newer-than --older-than --out --page --password-file --port --position --preset --price --prices-file --query --rate --ready-file --rejects --replay --replicas --retries --route --secret-file --sections --seed --service-name --side --signature --signed --signer --since --sort --speed --status --store --text --text-file --timeframe --timeout --to --token --tolerance --tools --trace-file --track-exit-until --trader --try --tx --type --uid --undo-file --until --url --usd --viewer-addresses --wallet-addresses --watch --webhook --wire -d -q ' in *" $word "*) skip=1 before="$word" ;; esac
       ;;
     *)
       case " $(_sotra_children "$here") " in

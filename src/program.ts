@@ -14,6 +14,7 @@ const modules: readonly (() => Promise<Commands>)[] = [
   () => import('./resources/position/index.ts'),
   () => import('./resources/comment/index.ts'),
   () => import('./resources/webhook/index.ts'),
+  () => import('./resources/webhook/receive/create-inbox.ts'),
   () => import('./tool/whois.ts'),
   () => import('./tool/alias.ts'),
   () => import('./tool/auth.ts'),

@@ -21,6 +21,10 @@ export interface StoredContext {
   serviceName?: string;
   layout?: Layout;
   wire?: WireNames;
+  /** Where deliveries are stored, where that is not this machine. */
+  inbox?: string;
+  /** The file with the credentials for it. */
+  inboxCreds?: string;
 }
 
 export interface StoredSettings {
@@ -90,7 +94,7 @@ interface Choice {
 export function resolveService(choice: Choice, env: Env, stored: StoredSettings): Service {
   const typedUrl =
     choice.baseUrl ?? (choice.sandbox || choice.context !== undefined ? undefined : readEnv(env, 'SOTRA_BASE_URL'));
-  const name = choice.sandbox ? 'sandbox' : (choice.context ?? readEnv(env, 'SOTRA_CONTEXT') ?? stored.current);
+  const name = chosenContext(choice, env, stored);
   const context = name === undefined ? {} : findContext(name, stored);
   const common = {
     context: name,
@@ -109,6 +113,15 @@ export function resolveService(choice: Choice, env: Env, stored: StoredSettings)
   const address = checkBaseUrl(baseUrl);
   const isElsewhere = originOf(context.baseUrl ?? '') !== originOf(address);
   return { ...common, kind: 'http', baseUrl: address, isElsewhere, ...keyFor(address, context, env) };
+}
+
+/** The name of the context in use: flag, environment, the current one. */
+export function chosenContext(
+  { sandbox, context }: Pick<Choice, 'sandbox' | 'context'>,
+  env: Env,
+  stored: StoredSettings,
+): string | undefined {
+  return sandbox ? 'sandbox' : (context ?? readEnv(env, 'SOTRA_CONTEXT') ?? stored.current);
 }
 
 /** True when flags and environment alone name service and key. */

@@ -7,7 +7,9 @@ import { checkBaseUrl } from '../model/http-address.ts';
 import { column, recordView } from '../output/columns.ts';
 import { confirm, showPlan } from '../output/confirm.ts';
 import type { View } from '../output/view.ts';
+import { readNatsAddress } from '../resources/webhook/receive/nats/address.ts';
 import {
+  chosenContext,
   contextNames,
   findContext,
   keyOriginOf,
@@ -37,7 +39,7 @@ export function checkName(text: string): string {
 
 /** The name of the context in use: flag, environment, the current one. */
 export function chosenName({ options, world }: Context, stored: StoredSettings): string | undefined {
-  return options.sandbox ? 'sandbox' : (options.context ?? readEnv(world.env, 'SOTRA_CONTEXT') ?? stored.current);
+  return chosenContext(options, world.env, stored);
 }
 
 function showContext(which: string, context: Context, stored: StoredSettings): Result {
@@ -127,6 +129,11 @@ const setParams = {
     z.record(z.string(), z.string()).nullable().optional(),
     'names this deployment uses for parameters, in place of those stored: {"*.limit":"count"}',
   ),
+  inbox: local(
+    z.string().min(1).nullable().optional(),
+    'where webhook commands store deliveries: nats://host:4222/NAME (default: this machine)',
+  ),
+  inboxCreds: local(z.string().min(1).nullable().optional(), 'file with the credentials for that inbox'),
 };
 
 type ContextChange = Omit<InputOf<typeof setParams>, 'name'>;
@@ -170,7 +177,7 @@ const set = defineCommand({
 
 function changesOf(which: string, before: StoredContext, stored: StoredSettings, becomesCurrent: boolean) {
   const after = stored.contexts[which] ?? {};
-  const changed = (['baseUrl', 'serviceName', 'layout', 'wire'] as const).filter(
+  const changed = (['baseUrl', 'serviceName', 'layout', 'wire', 'inbox', 'inboxCreds'] as const).filter(
     (key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]),
   );
   const detailOf = (value: unknown) => (typeof value === 'object' ? JSON.stringify(value) : String(value ?? 'none'));
@@ -239,6 +246,7 @@ function setContext(name: string, change: ContextChange, stored: StoredSettings)
       'context sandbox is built in and cannot be changed',
       'For a sandbox that is served, make another: sotra context set local --preset sandbox --base-url http://127.0.0.1:4010.',
     );
+  if (typeof change.inbox === 'string') readNatsAddress(change.inbox);
   const { preset = '', ...values } = change;
   const after: Record<string, unknown> = { ...withKeyOrigin(stored.contexts[name] ?? {}), ...presets[preset] };
   for (const [key, value] of Object.entries(values)) {
@@ -292,6 +300,8 @@ function contextEntry(name: string, current: string | undefined, stored: StoredS
     serviceName: context.serviceName ?? null,
     layout: context.layout ?? 'five-line',
     wire: context.wire ?? {},
+    ...(context.inbox && { inbox: context.inbox }),
+    ...(context.inboxCreds && { inboxCreds: context.inboxCreds }),
     keySuffix: store === 'file' ? lastFour(context.apiKey ?? '') : (context.keySuffix ?? null),
     store,
     keyOrigin,
@@ -315,6 +325,7 @@ const columns: View<unknown, ContextEntry>['columns'] = [
   column.text('key', 'Key', 'end of its key and where it is kept', keyText, { cut: 'end' }),
   column.text('serviceName', 'Service name', serviceNameHelp, { drop: 2 }),
   column.text('layout', 'Layout', 'form of the signed text', { drop: 3 }),
+  column.text('inbox', 'Inbox', 'where webhook commands store deliveries', { drop: 4, cut: 'end' }),
   column.text('wire', 'Wire names', 'parameters that this deployment calls otherwise', wireText, { cut: 'end' }),
 ];
 

@@ -67,6 +67,7 @@ const lines: Record<string, string> = {
   'webhook forward': 'webhook forward --forward-to STUB/hook',
   'webhook replay': 'webhook replay --since 100000d --to STUB/hook',
   'webhook trigger': 'webhook trigger new-feed-item --to STUB/hook --secret-file @/hook.secret --db @/world.db',
+  'inbox create': 'inbox create --inbox nats://127.0.0.1:9/X',
   whois: 'whois ext:1',
   'alias set': 'alias set @bob ext:9',
   'alias list': 'alias list',

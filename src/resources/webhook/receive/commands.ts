@@ -24,13 +24,20 @@ const tolerance = local(
     .optional(),
   'refuse signatures older than this (default: any age, since deliveries may be late)',
 );
-const name = local(
-  z
-    .string()
-    .regex(/^[\w-]{1,64}$/)
-    .optional(),
-  'which store, where several listeners run (default: default)',
-);
+const store = {
+  name: local(
+    z
+      .string()
+      .regex(/^[\w-]{1,64}$/)
+      .optional(),
+    'which store, where several listeners run (default: default)',
+  ),
+  inbox: local(
+    text,
+    "an inbox of several machines instead: nats://host:4222,host:4222/NAME or tls://... (default: the context's, if any)",
+  ),
+  inboxCreds: local(text, 'file with the credentials for it (SOTRA_NATS_CREDS)'),
+};
 const sinceText = z
   .string()
   .refine(
@@ -87,7 +94,7 @@ const listen = defineCommand({
       z.array(z.string().refine(isKept, 'must be a time such as 30d or a size from 1MB on, such as 5GB')).optional(),
       'remove what is older, or the oldest of what takes more space, and never what waits to be forwarded',
     ),
-    name,
+    ...store,
     readyFile: local(text, 'write {url, pid} here once it listens'),
   },
   examples: [
@@ -97,7 +104,7 @@ const listen = defineCommand({
     },
   ],
   uses: ['repeats'],
-  exitCodes: [3, 130],
+  exitCodes: [3, 9, 130],
   run: async ({ tolerance: within, maxDelivery: max, keep, ...input }, context) => {
     const { listenForEvents } = await import('./run-listen.ts');
     const maxBytes = max === undefined ? undefined : parseSize(max);
@@ -169,14 +176,14 @@ const events = defineCommand({
     ),
     limit: local(z.int().min(1).optional(), 'how many (default 50)'),
     follow: local(z.boolean().optional(), 'print new events as they come, until Ctrl-C'),
-    name,
+    ...store,
   },
   examples: [
     { argv: 'webhook events --since 1h', says: 'the last hour' },
     { argv: 'webhook events --type copyswap --status waiting', says: 'copies that are not forwarded yet' },
   ],
   uses: [],
-  exitCodes: [3, 5],
+  exitCodes: [3, 5, 9],
   view: async () => (await view()).events,
   run: async ({ follow, ...input }, context) => {
     const { followEvents, showEvents } = await import('./run-events.ts');
@@ -193,11 +200,11 @@ const show = defineCommand({
       z.array(z.string().min(1)).optional(),
       'verify the signature once more, by the secrets of these files',
     ),
-    name,
+    ...store,
   },
   examples: [{ argv: 'webhook show 2f1d', says: 'the event whose id starts with 2f1d' }],
   uses: [],
-  exitCodes: [3, 5],
+  exitCodes: [3, 5, 9],
   view: async () => (await view()).shown,
   run: async (input, context) => (await import('./run-events.ts')).showEvent(input, context),
 });
@@ -210,14 +217,14 @@ const stats = defineCommand({
     until: untilText,
     webhook: webhookText,
     chart: chartParam,
-    name,
+    ...store,
   },
   examples: [
     { argv: 'webhook stats', says: 'the last 24 hours' },
     { argv: 'webhook stats --since 7d --chart', says: 'a bar for each hour of a week' },
   ],
   uses: [],
-  exitCodes: [3, 5],
+  exitCodes: [3, 5, 9],
   view: async () => (await view()).stats,
   run: async (input, context) => {
     const chart = asksChart(input, context.options);
@@ -230,12 +237,13 @@ const forward = defineCommand({
   summary: 'Forward what webhook listen stores, from another process',
   description:
     'As webhook listen --forward-to does, for a listener that runs without: in order per webhook, at least once, until a delivery is\n' +
-    'accepted. One process at a time forwards from a store. A new target starts with the next delivery.',
-  params: { ...targetParams, name },
+    'accepted. One process at a time forwards from a store of this machine; from an --inbox several share the work, and another takes over\n' +
+    'where one is gone. A new target starts with the next delivery.',
+  params: { ...targetParams, ...store },
   oneOf: [['forwardTo', 'route']],
   examples: [{ argv: 'webhook forward --forward-to http://127.0.0.1:3000/hook', says: 'until Ctrl-C' }],
   uses: ['repeats'],
-  exitCodes: [3, 130],
+  exitCodes: [3, 9, 130],
   run: async (input, context) => (await import('./run-forward.ts')).forwardDeliveries(input, context),
 });
 
@@ -254,11 +262,11 @@ const replay = defineCommand({
     ),
     since: local(sinceText, 'every delivery received since a time, or within 1h'),
     to: local(httpAddress, 'where to send them'),
-    name,
+    ...store,
   },
   examples: [{ argv: 'webhook replay --since 1h --to http://127.0.0.1:3000/hook', says: 'the last hour once more' }],
   uses: ['events', 'repeats'],
-  exitCodes: [3, 5, 10],
+  exitCodes: [3, 5, 9, 10],
   view: async () => (await view()).replayed,
   run: async (input, context) => (await import('./run-events.ts')).replayEvents(input, context),
 });

@@ -37,11 +37,11 @@ export async function startForwarder({ inbox, targets, context, onDiskError }: F
   const wait = (ms: number) => sleep(ms, stopping.signal).catch(() => undefined);
 
   /** How it ended; `undefined` where the forwarder stops before. */
-  const send = async ({ delivery }: Claim, { url }: Target): Promise<Omit<Forward, 'url'> | undefined> => {
+  const send = async ({ delivery, lost }: Claim, { url }: Target): Promise<Omit<Forward, 'url'> | undefined> => {
     const name = withoutPassword(url);
     const event = eventNames(delivery.events.map(({ eventId }) => eventId));
     let refusals = 0;
-    for (let tries = 1; !stopping.signal.aborted; tries += 1) {
+    for (let tries = 1; !stopping.signal.aborted && lost?.aborted !== true; tries += 1) {
       const sentMs = now();
       const outcome = await forward(url, delivery, { answerMs: forwardMs, agent, signal: stopping.signal });
       const atMs = now();

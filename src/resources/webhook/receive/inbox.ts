@@ -31,6 +31,9 @@ export interface Target {
   eventType?: string | undefined;
 }
 
+/** A target that nobody has forwarded to for so long is waited for no more. */
+export const targetMs = 7 * 86_400_000;
+
 /** How a delivery ended at a target: taken, or refused and not sent to it again. */
 export interface Forward {
   url: string;
@@ -54,6 +57,8 @@ export interface Claim {
   settle: (forward: Omit<Forward, 'url'>) => Promise<void>;
   /** Leaves it to whoever takes next. */
   release: () => void;
+  /** Another process took it over: this one need not go on. */
+  lost?: AbortSignal;
 }
 
 /** `waiting`: a target has not got it yet; `refused`: a target did not take it; `null`: it was forwarded to nobody. */
@@ -111,6 +116,8 @@ export interface KeepLimits {
 export interface Inbox {
   /** As messages name it. */
   name: string;
+  /** The largest body that it takes; absent: any. */
+  maxBytes?: number;
   /** How many deliveries it holds. */
   count: () => Promise<number>;
   /**

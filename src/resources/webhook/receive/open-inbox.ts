@@ -2,20 +2,31 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Result } from '../../../cli/command.ts';
 import type { Context } from '../../../context.ts';
-import { SotraError } from '../../../errors.ts';
+import { SotraError, usageError } from '../../../errors.ts';
+import { chosenContext, readEnv } from '../../../settings/settings.ts';
 import { openEmbedded } from './embedded/embedded-inbox.ts';
 import type { Inbox } from './inbox.ts';
+import { type NatsAddress, readNatsAddress } from './nats/address.ts';
 
 /** Which inbox a command speaks to. */
 export interface InboxPlace {
   /** A store of this machine; default: `default`. */
   name?: string | undefined;
+  /** Of a cluster instead: `nats://host:4222/NAME`; default: that of the context in use. */
+  inbox?: string | undefined;
+  /** The file with the credentials for it; default: `SOTRA_NATS_CREDS`, the one of the context. */
+  inboxCreds?: string | undefined;
 }
 
 const defaultName = 'default';
 
 /** Opens an inbox, made if absent; `listens`: to store what comes. Errors: `locked`, `local-file`. */
 export async function openInbox(place: InboxPlace, context: Context, { listens = false } = {}): Promise<Inbox> {
+  const cluster = await findCluster(place, context);
+  if (cluster !== undefined) {
+    const { openNats } = await import('./nats/nats-inbox.ts');
+    return openNats({ ...cluster, world: context.world });
+  }
   const name = place.name ?? defaultName;
   return openEmbedded({ folder: join(await storesFolder(context), name), name, listens, world: context.world });
 }
@@ -34,7 +45,7 @@ export async function withInbox<R extends Result = Result>(
   const holdsStore = (each: string) =>
     ['inbox.db', 'deliveries.ndjson'].some((file) => existsSync(join(folder, each, file)));
   const { name = defaultName } = place;
-  if (!holdsStore(name)) {
+  if ((await findCluster(place, context)) === undefined && !holdsStore(name)) {
     if (name === defaultName) return empty();
     const known = existsSync(folder) ? readdirSync(folder).filter(holdsStore) : [];
     throw new SotraError('not-found', `--name ${name}: no listener stored anything under this name`, {
@@ -47,6 +58,23 @@ export async function withInbox<R extends Result = Result>(
   } finally {
     await inbox.close();
   }
+}
+
+/** The inbox of a cluster that flags or the context in use name, and the file of its credentials. Errors: `usage`. */
+export async function findCluster(
+  { name, inbox, inboxCreds }: InboxPlace,
+  context: Context,
+): Promise<{ address: NatsAddress; credsFile: string | undefined } | undefined> {
+  if (name !== undefined && inbox !== undefined)
+    throw usageError('--name and --inbox name two stores', 'Omit one of them.');
+  if (name !== undefined) return undefined;
+  const { options, world } = context;
+  const stored = (await context.store()).read();
+  const settings = stored.contexts[chosenContext(options, world.env, stored) ?? ''] ?? {};
+  const url = inbox ?? settings.inbox;
+  if (url === undefined) return undefined;
+  const credsFile = inboxCreds ?? readEnv(world.env, 'SOTRA_NATS_CREDS') ?? settings.inboxCreds;
+  return { address: readNatsAddress(url), credsFile };
 }
 
 async function storesFolder(context: Context): Promise<string> {

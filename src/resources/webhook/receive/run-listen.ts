@@ -59,7 +59,7 @@ async function receive(inbox: Inbox, { input, targets, secrets, context }: Recep
     port: input.port ?? defaultPort,
     secrets,
     toleranceMs: input.toleranceMs,
-    maxBytes: input.maxBytes ?? defaultBytes,
+    maxBytes: Math.min(input.maxBytes ?? defaultBytes, inbox.maxBytes ?? Number.POSITIVE_INFINITY),
     now: world.now,
     onStored: printer.print,
     onOther: note,

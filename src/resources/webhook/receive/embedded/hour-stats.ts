@@ -1,8 +1,7 @@
 import type { Db } from '../../../../files/database.ts';
 import type { EventQuery, HourStats } from '../inbox.ts';
-import { hourMs } from './hours.ts';
-import { percentile } from './latency.ts';
-import { isWebhook } from './queries.ts';
+import { hourMs, percentile } from '../latency.ts';
+import { isWebhook } from '../query.ts';
 import { waitingBetween } from './waiting.ts';
 
 interface HourRow {

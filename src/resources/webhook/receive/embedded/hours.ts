@@ -1,8 +1,6 @@
 import type { Db } from '../../../../files/database.ts';
+import { hourMs, latencyBucket } from '../latency.ts';
 import type { Batch, Committed } from './batch.ts';
-import { latencyBucket } from './latency.ts';
-
-export const hourMs = 3_600_000;
 
 /** Adds up what happened in each hour at each webhook, so that a batch takes a row or two. */
 export function countHours(db: Db, { deliveries, marks, refusals }: Batch, committed: Committed): void {

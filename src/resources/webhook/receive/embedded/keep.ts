@@ -1,6 +1,6 @@
 import type { Db } from '../../../../files/database.ts';
 import type { KeepLimits } from '../inbox.ts';
-import { hourMs } from './hours.ts';
+import { hourMs } from '../latency.ts';
 import { blockSize } from './store.ts';
 import { settledSeq } from './waiting.ts';
 

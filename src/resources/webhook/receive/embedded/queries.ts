@@ -1,8 +1,9 @@
 import type { Db, SqlValue } from '../../../../files/database.ts';
 import { tryParseJson } from '../../../../model/json.ts';
-import { allEventsOf, namesOf } from '../events.ts';
-import { type EventQuery, type Forward, pathOf, type StoredDelivery, type StoredEvent } from '../inbox.ts';
-import { hourMs } from './hours.ts';
+import { allEventsOf } from '../events.ts';
+import type { EventQuery, Forward, StoredDelivery, StoredEvent } from '../inbox.ts';
+import { hourMs } from '../latency.ts';
+import { askedEvents, isWebhook } from '../query.ts';
 import { blockSize, damagedStore } from './store.ts';
 import { firstWaiting, statusOf } from './waiting.ts';
 
@@ -101,29 +102,13 @@ export function* queryDeliveries(
 
 /** The events of a delivery that a query asks for, the last one first. */
 function* fittingEvents(db: Db, delivery: StoredDelivery, query: EventQuery, nowMs: number): Generator<StoredEvent> {
-  const { sinceMs = 0, untilMs = Number.POSITIVE_INFINITY, webhook } = query;
-  if (delivery.atMs < sinceMs || delivery.atMs > untilMs) return;
-  if (webhook !== undefined && !isWebhook(delivery.webhook, webhook)) return;
-  const fitting = delivery.events.filter((event) => {
-    const { addresses, tokens } = namesOf(event.event);
-    return (
-      (query.type === undefined || event.eventType === query.type) &&
-      (query.idStart === undefined || event.eventId.startsWith(query.idStart)) &&
-      (query.address === undefined || addresses.has(query.address)) &&
-      (query.token === undefined || tokens.has(query.token))
-    );
-  });
+  const fitting = askedEvents(delivery, query);
   if (fitting.length === 0) return;
   const forwards = forwardsOf(db, delivery.seq);
   for (const event of fitting.reverse()) {
     const status = statusOf(db, delivery, event.eventType, forwards, nowMs);
     if (query.status === undefined || status === query.status) yield { ...event, delivery, status, forwards };
   }
-}
-
-/** Whether a name, or a path, means a webhook. */
-export function isWebhook(webhook: string, asked: string): boolean {
-  return webhook === asked || pathOf(webhook) === asked;
 }
 
 /** Numbers of deliveries among which are all that a query asks for, newest first. */

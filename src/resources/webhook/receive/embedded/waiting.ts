@@ -1,8 +1,5 @@
 import type { Db } from '../../../../files/database.ts';
-import type { EventStatus, Forward, StoredDelivery, Target } from '../inbox.ts';
-
-/** A target that nobody has forwarded to for so long is waited for no more. */
-const targetMs = 7 * 86_400_000;
+import { type EventStatus, type Forward, type StoredDelivery, type Target, targetMs } from '../inbox.ts';
 
 export function newestSeq(db: Db): number {
   return db.get<{ seq: number | null }>('SELECT max(seq) AS seq FROM delivery')?.seq ?? 0;

@@ -3,8 +3,8 @@ import type { Worker } from 'node:worker_threads';
 import { SotraError } from '../../../../errors.ts';
 import { allEventsOf, type EventSummary, namesOf } from '../events.ts';
 import type { Delivery, KeepLimits, StoredDelivery, Target } from '../inbox.ts';
+import { hourMs } from '../latency.ts';
 import type { Batch, Committed, Mark, NewDelivery } from './batch.ts';
-import { hourMs } from './hours.ts';
 import type { ThreadAnswer, ThreadRequest } from './inbox-thread.ts';
 
 /** What one commit takes at most, so that the next ones need not wait for long. */

@@ -1,3 +1,5 @@
+export const hourMs = 3_600_000;
+
 /** Each bucket reaches 5 % further than the one before it. */
 const growth = Math.log(1.05);
 

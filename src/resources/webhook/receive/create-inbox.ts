@@ -1,0 +1,143 @@
+import { z } from 'zod';
+import { defineCommand, type Result } from '../../../cli/command.ts';
+import type { Context } from '../../../context.ts';
+import { local } from '../../../contract/endpoint.ts';
+import { usageError } from '../../../errors.ts';
+import { parseDuration, parseSize } from '../../../model/duration.ts';
+import { column } from '../../../output/columns.ts';
+import { confirm, showPlan } from '../../../output/confirm.ts';
+import { formatCount } from '../../../output/format.ts';
+import type { View } from '../../../output/view.ts';
+import type { InboxShape } from './nats/create.ts';
+import { findCluster, type InboxPlace } from './open-inbox.ts';
+
+interface CreateInput extends InboxPlace {
+  replicas?: number | undefined;
+  keep?: string | undefined;
+  maxBytes?: string | undefined;
+  duplicateWindow?: string | undefined;
+}
+
+interface CreatedInbox {
+  name: string;
+  servers: readonly string[];
+  replicas: number;
+  /** Such as `7d`; `null`: for ever. */
+  keep: string | null;
+  /** `null`: what the servers have. */
+  maxBytes: number | null;
+  /** Such as `10m`. */
+  duplicateWindow: string;
+  /** Whether it was made by this command; otherwise it was there, of this shape. */
+  created: boolean;
+}
+
+const defaultWindow = '10m';
+
+const view: View<CreatedInbox, CreatedInbox> = {
+  layout: 'record',
+  rows: (answer) => [answer],
+  columns: [
+    column.text('name', 'Inbox', 'its name'),
+    column.text('servers', 'Servers', 'servers that were asked', ({ servers }) => servers.join(', ')),
+    column.text('replicas', 'Replicas', 'servers that hold each event', ({ replicas }) => String(replicas)),
+    column.text('keep', 'Keeps for', 'how long; none: for ever', ({ keep }) => keep ?? 'ever'),
+    column.text('maxBytes', 'At most', 'bytes; none: what the servers have', ({ maxBytes }) =>
+      maxBytes === null ? 'what the servers have' : `${formatCount(maxBytes)} bytes`,
+    ),
+    column.text('duplicateWindow', 'Duplicate window', 'how long an id is known on all paths'),
+    column.flag('created', 'Created', 'by this command; otherwise it was there already'),
+  ],
+};
+
+const duration = z
+  .string()
+  .refine((text) => (parseDuration(text) ?? 0) > 0, 'must be a time such as 10m, 24h or 7d')
+  .optional();
+
+const createInbox = defineCommand({
+  words: ['inbox', 'create'],
+  summary: 'Set up an inbox for the webhook listeners of several machines, on a NATS cluster',
+  description:
+    'Makes two streams with JetStream: NAME holds the events, NAME_state what became of them. What is there already in this shape stays as\n' +
+    'it is; a stream of another shape is refused, with what differs. A full inbox refuses deliveries (503), and the service sends them\n' +
+    'again. What is older than --keep is removed, also what waits to be forwarded. sotra help scaling says how many machines are enough.',
+  params: {
+    inbox: local(z.string().min(1).optional(), "nats://host:4222,host:4222/NAME or tls://... (default: the context's)"),
+    inboxCreds: local(z.string().min(1).optional(), 'file with the credentials for it (SOTRA_NATS_CREDS)'),
+    replicas: local(
+      z.int().min(1).max(5).optional(),
+      'servers that hold each event: 3 survive the loss of one (default 3)',
+    ),
+    keep: local(duration, 'how long events are kept, such as 7d (default: for ever)'),
+    maxBytes: local(
+      z
+        .string()
+        .refine((text) => (parseSize(text) ?? 0) >= 1024 ** 2, 'must be a size of 1MB at least, such as 50GB')
+        .optional(),
+      'how large it may become, such as 50GB (default: what the servers have)',
+    ),
+    duplicateWindow: local(
+      duration,
+      `how long an event id is known on all paths; on one path it is for as long as events are kept (default ${defaultWindow})`,
+    ),
+  },
+  examples: [
+    {
+      argv: 'inbox create --inbox nats://127.0.0.1:4222/INBOX --replicas 3 --keep 7d --dry-run',
+      says: 'what would be made; with --yes it is',
+    },
+  ],
+  uses: ['changes'],
+  exitCodes: [3, 6, 9],
+  view: async () => view,
+  run: runCreate,
+});
+
+export const commands = [createInbox];
+
+async function runCreate(input: CreateInput, context: Context): Promise<Result> {
+  const cluster = await findCluster(input, context);
+  if (cluster === undefined)
+    throw usageError('--inbox is required: which inbox to make', 'Such as --inbox nats://127.0.0.1:4222/INBOX.');
+  const { address, credsFile } = cluster;
+  const shape: InboxShape = {
+    replicas: input.replicas ?? 3,
+    keepMs: input.keep === undefined ? 0 : (parseDuration(input.keep) ?? 0),
+    maxBytes: input.maxBytes === undefined ? -1 : (parseSize(input.maxBytes) ?? -1),
+    duplicateWindowMs: parseDuration(input.duplicateWindow ?? defaultWindow) ?? 0,
+  };
+  if (shape.keepMs > 0 && shape.duplicateWindowMs > shape.keepMs)
+    throw usageError(
+      `--duplicate-window ${input.duplicateWindow ?? defaultWindow} is longer than --keep ${input.keep}`,
+      'Keep events for at least as long as their ids are known.',
+    );
+  const detail =
+    `${shape.replicas} replica${shape.replicas === 1 ? '' : 's'}, ` +
+    `keeps ${shape.keepMs === 0 ? 'for ever' : input.keep}, ` +
+    `${shape.maxBytes === -1 ? 'any size' : `at most ${input.maxBytes}`}`;
+  const where = `at ${address.servers.join(', ')}`;
+  if (context.options.dryRun) return showPlan([{ action: 'make', what: `inbox ${address.name} ${where}`, detail }]);
+  const { planInbox } = await import('./nats/create.ts');
+  const plan = await planInbox(address, credsFile, shape);
+  try {
+    const isNew = plan.missing.length > 0;
+    if (isNew) {
+      context.note(`Makes ${plan.missing.map(({ name }) => `the stream ${name}`).join(' and ')} ${where}: ${detail}.`);
+      await confirm(`make the inbox ${address.name}`, context);
+      await plan.make();
+    }
+    const answer: CreatedInbox = {
+      name: address.name,
+      servers: address.servers,
+      replicas: shape.replicas,
+      keep: input.keep ?? null,
+      maxBytes: shape.maxBytes === -1 ? null : shape.maxBytes,
+      duplicateWindow: input.duplicateWindow ?? defaultWindow,
+      created: isNew,
+    };
+    return { kind: 'answer', answer, view };
+  } finally {
+    await plan.close();
+  }
+}

@@ -1,0 +1,119 @@
+import { readFileSync } from 'node:fs';
+import {
+  AuthorizationError,
+  ConnectionError,
+  connect,
+  credsAuthenticator,
+  type MsgHdrs,
+  type NatsConnection,
+  NoRespondersError,
+  headers as natsHeaders,
+  PermissionViolationError,
+  RequestError,
+  TimeoutError,
+  UserAuthenticationExpiredError,
+} from '@nats-io/transport-node';
+import { messageOf, SotraError } from '../../../../errors.ts';
+import type { NatsAddress } from './address.ts';
+
+export type { MsgHdrs, NatsConnection };
+
+/** A server that answers nothing for two of these is left for another. */
+const pingMs = 2000;
+const connectMs = 5000;
+const reconnectMs = 250;
+
+/**
+ * Connects to one of the servers, and to another when that one is gone; the credentials are read again each time, so that a renewed file
+ * needs no restart. Errors: `network`; `config` for credentials.
+ */
+export async function openConnection(
+  { servers, tls, name }: NatsAddress,
+  credsFile: string | undefined,
+): Promise<NatsConnection> {
+  const readCreds = () => readCredentials(credsFile ?? '');
+  if (credsFile !== undefined) readCreds();
+  try {
+    return await connect({
+      servers: [...servers],
+      name: `sotra ${name}`,
+      ...(tls ? { tls: {} } : {}),
+      ...(credsFile === undefined ? {} : { authenticator: (nonce?: string) => credsAuthenticator(readCreds())(nonce) }),
+      timeout: connectMs,
+      pingInterval: pingMs,
+      maxPingOut: 2,
+      maxReconnectAttempts: -1,
+      reconnectTimeWait: reconnectMs,
+      ignoreAuthErrorAbort: true,
+    });
+  } catch (cause) {
+    throw natsError(cause, name, servers);
+  }
+}
+
+function readCredentials(file: string): Uint8Array {
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(file);
+  } catch (cause) {
+    throw new SotraError('config', `cannot read the credentials of the inbox: ${messageOf(cause)}`, {
+      hint: 'Name the file with --inbox-creds or SOTRA_NATS_CREDS.',
+      cause,
+    });
+  }
+  if (bytes.includes('-----BEGIN')) return bytes;
+  throw new SotraError('config', `${file} is no credentials file: it has no -----BEGIN NATS USER JWT-----`, {
+    hint: 'nsc generate creds writes one.',
+  });
+}
+
+export function newHeaders(values: Readonly<Record<string, string>>): MsgHdrs {
+  const made = natsHeaders();
+  for (const [name, value] of Object.entries(values)) made.set(name, value);
+  return made;
+}
+
+/** What a call to the servers failed with, as one of our errors; `undefined` for one that says nothing about the connection. */
+export function connectionError(thrown: unknown): SotraError | undefined {
+  const cause = thrown;
+  if (thrown instanceof PermissionViolationError)
+    return new SotraError('config', `the credentials of the inbox lack the permission to ${wordOf(thrown)}`, {
+      hint: 'sotra help scaling lists the subjects that a user needs.',
+      cause,
+    });
+  if (thrown instanceof UserAuthenticationExpiredError)
+    return new SotraError('config', 'the credentials of the inbox have expired', {
+      hint: 'Replace the file that --inbox-creds or SOTRA_NATS_CREDS names: it is read again.',
+      cause,
+    });
+  if (thrown instanceof AuthorizationError)
+    return new SotraError('config', 'the servers of the inbox refuse the credentials', {
+      hint: 'Name a credentials file that is valid with --inbox-creds or SOTRA_NATS_CREDS.',
+      cause,
+    });
+  if (thrown instanceof TimeoutError || thrown instanceof NoRespondersError || thrown instanceof RequestError)
+    return new SotraError('network', 'the servers of the inbox did not answer in time', {
+      hint: 'Look at the servers: most of the replicas must run and reach each other.',
+      cause,
+    });
+  return undefined;
+}
+
+function wordOf({ operation, subject }: PermissionViolationError): string {
+  return `${operation === 'publish' ? 'publish to' : 'subscribe to'} ${subject}`;
+}
+
+function natsError(thrown: unknown, name: string, servers: readonly string[]): SotraError {
+  if (thrown instanceof SotraError) return thrown;
+  const known =
+    thrown instanceof ConnectionError || thrown instanceof TimeoutError ? undefined : connectionError(thrown);
+  if (known !== undefined) return known;
+  return new SotraError(
+    'network',
+    `cannot connect to the inbox ${name} at ${servers.join(', ')}: ${messageOf(thrown)}`,
+    {
+      hint: 'Check host and port; nats-server must run there with JetStream (-js), and tls:// needs a certificate that is trusted.',
+      cause: thrown,
+    },
+  );
+}

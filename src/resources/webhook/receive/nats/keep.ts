@@ -1,0 +1,44 @@
+import type { KeepLimits } from '../inbox.ts';
+import { bodySeqOf, deliveryOf } from './message.ts';
+import type { QueryOptions } from './queries.ts';
+import { partitionOf } from './subjects.ts';
+import { floorReader, readTargets } from './targets.ts';
+
+/** Removes the oldest deliveries that exceed the limits and wait for no target; resolves with their number. */
+export async function removeOld({ ms, bytes }: KeepLimits, options: QueryOptions): Promise<number> {
+  const { streams, subjects, nowMs } = options;
+  const state = await streams.state(subjects.events);
+  if (state === undefined || state.messages === 0 || (ms === undefined && bytes === undefined)) return 0;
+  let surplus = bytes === undefined ? 0 : state.bytes - bytes;
+  const meanBytes = state.bytes / state.messages;
+  const beforeMs = ms === undefined ? 0 : nowMs - ms;
+  const targets = await readTargets(streams, subjects, nowMs);
+  const floors = floorReader(streams, subjects);
+  const isKept = new Map<number, boolean>();
+  const waits = async (seq: number, webhook: string): Promise<boolean> => {
+    for (const target of targets) if (seq > (await floors(target, partitionOf(webhook))).seq) return true;
+    return false;
+  };
+  let [removed, upTo, keptOne] = [0, 0, false];
+  const reading = streams.read(subjects.events, { filter: subjects.all, from: state.firstSeq, ends: true });
+  for await (const message of reading) {
+    const bodySeq = bodySeqOf(message);
+    let keeps = bodySeq === undefined ? undefined : (isKept.get(bodySeq) ?? false);
+    if (keeps === undefined) {
+      const { atMs, webhook, events } = deliveryOf(message);
+      if (atMs >= beforeMs && surplus <= 0) break;
+      keeps = await waits(message.seq, webhook);
+      if (events.length > 1) isKept.set(message.seq, keeps);
+      if (!keeps) removed += 1;
+    }
+    if (keeps) {
+      keptOne = true;
+      continue;
+    }
+    surplus -= meanBytes;
+    if (keptOne) await streams.remove(subjects.events, message.seq);
+    else upTo = message.seq;
+  }
+  if (upTo > 0) await streams.removeUpTo(subjects.events, upTo);
+  return removed;
+}

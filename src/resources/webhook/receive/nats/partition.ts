@@ -1,0 +1,116 @@
+import type { Claim, Forward, StoredDelivery, Target } from '../inbox.ts';
+import { bodySeqOf, deliveryOf } from './message.ts';
+import type { Streams } from './streams.ts';
+import type { Subjects } from './subjects.ts';
+
+/** How far a target is in a partition: all up to `seq` is settled, and some up to `top`. */
+export interface Floor {
+  seq: number;
+  top: number;
+}
+
+/** Deliveries that are held at once; the rest of the partition waits in the stream. */
+const maxOpen = 256;
+/** What a crash leaves settled above the floor is found by its marks, until so many in turn have none. */
+const maxUnmarked = 64;
+
+interface PartitionOptions {
+  target: Target;
+  targetId: string;
+  partition: number;
+  floor: Floor;
+  streams: Streams;
+  subjects: Subjects;
+  /** Nothing more is offered. */
+  stopping: AbortSignal;
+  /** What is on its way is not waited for. */
+  lost: AbortSignal;
+  /** Hands a claim to the one who forwards. */
+  offer: (claim: Claim) => void;
+  settle: (delivery: StoredDelivery, forward: Omit<Forward, 'url'>) => Promise<void>;
+  /** Called when the floor has risen. */
+  onFloor: (floor: Floor) => void;
+}
+
+/** Offers the deliveries of a partition that its target has not got, one of each webhook at a time, in order, until `stopping`. */
+export async function workPartition(options: PartitionOptions): Promise<void> {
+  const { target, targetId, partition, streams, subjects, stopping, lost, offer, settle, onFloor } = options;
+  const floor = { ...options.floor };
+  // Numbers that are not settled, in their order.
+  const open = new Set<number>();
+  const queues = new Map<string, StoredDelivery[]>();
+  const busy = new Map<string, number>();
+  let [read, wake] = [floor.seq, () => {}];
+
+  const close = (seq: number): void => {
+    open.delete(seq);
+    const [first] = open;
+    floor.seq = first === undefined ? read : first - 1;
+    onFloor(floor);
+    wake();
+  };
+  const offerNext = (webhook: string): void => {
+    const delivery = queues.get(webhook)?.[0];
+    if (delivery === undefined || busy.has(webhook) || stopping.aborted) return;
+    busy.set(webhook, delivery.seq);
+    const free = () => {
+      busy.delete(webhook);
+      wake();
+    };
+    let isSettled = false;
+    offer({
+      delivery,
+      lost,
+      settle: async (forward) => {
+        floor.top = Math.max(floor.top, delivery.seq);
+        await settle(delivery, forward);
+        if (isSettled) return;
+        isSettled = true;
+        queues.get(webhook)?.shift();
+        if (queues.get(webhook)?.length === 0) queues.delete(webhook);
+        close(delivery.seq);
+        free();
+        offerNext(webhook);
+      },
+      release: free,
+    });
+  };
+  let unmarked = 0;
+  const isMarkedAt = async (seq: number): Promise<boolean> => {
+    if (seq > floor.top && unmarked >= maxUnmarked) return false;
+    const isMarked = (await streams.last(subjects.state, subjects.forward(seq, targetId))) !== undefined;
+    unmarked = isMarked ? 0 : unmarked + 1;
+    return isMarked;
+  };
+  const filter = subjects.ofPartition(partition);
+  const reading = streams.read(subjects.events, { filter, from: floor.seq + 1, ends: false, signal: stopping });
+  for await (const message of reading) {
+    read = message.seq;
+    open.add(read);
+    const skips = bodySeqOf(message) !== undefined || !isFor(target, deliveryOf(message)) || (await isMarkedAt(read));
+    if (skips) {
+      close(read);
+      continue;
+    }
+    const delivery = deliveryOf(message);
+    const queue = queues.get(delivery.webhook);
+    if (queue === undefined) queues.set(delivery.webhook, [delivery]);
+    else queue.push(delivery);
+    offerNext(delivery.webhook);
+    while (open.size >= maxOpen && !stopping.aborted)
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+        stopping.addEventListener('abort', () => resolve(), { once: true });
+      });
+  }
+  while (busy.size > 0 && !lost.aborted)
+    await new Promise<void>((resolve) => {
+      wake = resolve;
+      lost.addEventListener('abort', () => resolve(), { once: true });
+    });
+}
+
+/** Whether a target is sent a delivery. */
+export function isFor({ eventType }: Target, { events }: StoredDelivery): boolean {
+  return eventType === undefined || events.some((event) => event.eventType === eventType);
+}

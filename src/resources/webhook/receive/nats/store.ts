@@ -1,0 +1,77 @@
+import { SotraError } from '../../../../errors.ts';
+import { allEventsOf, type EventSummary } from '../events.ts';
+import type { Delivery, StoredDelivery } from '../inbox.ts';
+import { eventIdOf, furtherHeaders, headersOf } from './message.ts';
+import type { Streams } from './streams.ts';
+import { partitionOf, type Subjects } from './subjects.ts';
+
+/**
+ * Stores a delivery whose events are not all known; `undefined` where they are. Each event has a subject of its own, and the stream takes
+ * a message only where its subject has none: so an event is stored once for as long as it is kept, whoever stores it and when. The
+ * message id does the same for the duplicate window across all paths, before anything is replicated.
+ */
+export async function storeDelivery(
+  delivery: Delivery,
+  streams: Streams,
+  subjects: Subjects,
+): Promise<StoredDelivery | undefined> {
+  const all = allEventsOf(delivery.body);
+  const partition = partitionOf(delivery.webhook);
+  const publish = (eventId: string, data: Uint8Array | string, headers: Record<string, string>) =>
+    publishOnce({ subject: subjects.event(partition, eventId), eventId, data, headers }, streams, subjects.events);
+  let open = all;
+  if (all.length > 1) {
+    const known = await Promise.all(
+      all.map(({ eventId }) => streams.last(subjects.events, subjects.event(partition, eventId))),
+    );
+    open = all.filter((_, index) => known[index] === undefined);
+  }
+  for (let [first, ...others] = open; first !== undefined; [first, ...others] = others) {
+    const fresh = [first, ...others];
+    const newIds = fresh.length === all.length ? undefined : fresh.map(({ eventId }) => eventId);
+    const body = await publish(first.eventId, delivery.body, headersOf(delivery, first.eventId, newIds));
+    if (body === 'known') continue;
+    const { seq } = body;
+    const taken = await Promise.all(
+      others.map(async (event): Promise<EventSummary[]> => {
+        const published = await publish(event.eventId, '', furtherHeaders(event.eventId, seq));
+        return published === 'known' ? [] : [event];
+      }),
+    );
+    return { ...delivery, seq, events: [first, ...taken.flat()] };
+  }
+  return undefined;
+}
+
+interface NewEvent {
+  subject: string;
+  eventId: string;
+  data: Uint8Array | string;
+  headers: Record<string, string>;
+}
+
+/** `known` only where the event can be read from the stream: what was merely on its way may have been lost with its server. */
+async function publishOnce(
+  { subject, eventId, data, headers }: NewEvent,
+  streams: Streams,
+  stream: string,
+): Promise<{ seq: number } | 'known'> {
+  const isStored = async ({ knownAt }: { knownAt: number }): Promise<boolean> => {
+    const at = knownAt > 0 ? await streams.at(stream, knownAt) : undefined;
+    // By its message id, perhaps at another path; or by its subject.
+    return (at && eventIdOf(at) === eventId) ?? (await streams.last(stream, subject)) !== undefined;
+  };
+  const published = await streams.publish(stream, subject, data, { headers, id: eventId, lastSubjectSeq: 0 });
+  if ('seq' in published) return published;
+  if (await isStored(published)) return 'known';
+  const again = await streams.publish(stream, subject, data, { headers, lastSubjectSeq: 0 });
+  if ('seq' in again) return again;
+  if (await isStored(again)) return 'known';
+  throw new SotraError(
+    'network',
+    `the servers of the inbox ${stream} do not agree whether event ${eventId} is stored`,
+    {
+      hint: 'It is stored when it comes again.',
+    },
+  );
+}

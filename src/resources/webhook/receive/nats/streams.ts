@@ -1,0 +1,288 @@
+import {
+  DeliverPolicy,
+  DiscardPolicy,
+  JetStreamApiCodes,
+  JetStreamApiError,
+  jetstream,
+  jetstreamManager,
+  RetentionPolicy,
+  StorageType,
+  type StreamConfig,
+} from '@nats-io/jetstream';
+import { messageOf, SotraError } from '../../../../errors.ts';
+import { connectionError, type MsgHdrs, type NatsConnection, newHeaders } from './connection.ts';
+
+/** A message of a stream. */
+export interface Message {
+  subject: string;
+  seq: number;
+  /** When the servers stored it. */
+  storedMs: number;
+  headers: MsgHdrs | undefined;
+  data: Uint8Array;
+}
+
+export interface StreamState {
+  messages: number;
+  bytes: number;
+  firstSeq: number;
+  lastSeq: number;
+}
+
+/** How a stream is set up; times in milliseconds, 0 and -1: without limit. */
+export interface StreamShape {
+  name: string;
+  subjects: readonly string[];
+  replicas: number;
+  maxAgeMs: number;
+  maxBytes: number;
+  maxPerSubject: number;
+  duplicateWindowMs: number;
+  /** What happens when it is full: the new message is refused, or the oldest one is removed. */
+  whenFull: 'refuse' | 'remove-oldest';
+}
+
+interface PublishOptions {
+  headers?: Readonly<Record<string, string>>;
+  /** A message with an id that came before is not stored again within the duplicate window. */
+  id?: string;
+  /** Stored only where the last message of the subject has this number; 0: where it has none. */
+  lastSubjectSeq?: number;
+}
+
+/** The number of a new message, or of the one that came before it; 0 where that is not told. */
+export type Published = { seq: number } | { knownAt: number };
+
+interface ReadOptions {
+  filter: string;
+  /** The first number, or the first moment. */
+  from: number | { ms: number } | 'last-of-each';
+  /** Ends behind what is stored now; otherwise it goes on with what comes until the signal. */
+  ends: boolean;
+  signal?: AbortSignal | undefined;
+}
+
+const requestMs = 5000;
+/** A reader that hears nothing of its server for two of these starts again elsewhere. */
+const heartbeatMs = 1000;
+const restartMs = 200;
+
+/** The streams of one connection; each call's errors: `network`, `config` naming what to change. */
+export type Streams = ReturnType<typeof openStreams>;
+
+export function openStreams(connection: NatsConnection) {
+  const client = jetstream(connection, { timeout: requestMs });
+  const manager = jetstreamManager(connection, { timeout: requestMs, checkAPI: false });
+  manager.catch(() => undefined);
+  const call = async <T>(stream: string, act: () => Promise<T>): Promise<T> => {
+    try {
+      return await act();
+    } catch (cause) {
+      throw streamError(cause, stream);
+    }
+  };
+  const find = async (stream: string) => {
+    const { streams } = await manager;
+    try {
+      return await streams.info(stream);
+    } catch (error) {
+      if (error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound) return undefined;
+      throw error;
+    }
+  };
+  const get = (stream: string, query: { last_by_subj: string } | { seq: number; next_by_subj?: string }) =>
+    call(stream, async (): Promise<Message | undefined> => {
+      const { streams } = await manager;
+      const found = await streams.getMessage(stream, query as { seq: number });
+      if (found === null) return undefined;
+      return {
+        ...found,
+        subject: found.subject,
+        seq: found.seq,
+        storedMs: found.time.getTime(),
+        headers: found.header,
+        data: found.data,
+      };
+    });
+  return {
+    /** Its state; `undefined` where there is none. */
+    state: (stream: string) =>
+      call(stream, async (): Promise<StreamState | undefined> => {
+        const state = (await find(stream))?.state;
+        return (
+          state && { messages: state.messages, bytes: state.bytes, firstSeq: state.first_seq, lastSeq: state.last_seq }
+        );
+      }),
+    shape: (stream: string) => call(stream, async () => shapeOf((await find(stream))?.config)),
+    create: (shape: StreamShape) =>
+      call(shape.name, async () => void (await (await manager).streams.add(configOf(shape)))),
+    /** Resolves once most of the replicas have it. */
+    publish: (stream: string, subject: string, data: Uint8Array | string, options: PublishOptions = {}) =>
+      call(stream, async (): Promise<Published> => {
+        const { headers, id, lastSubjectSeq } = options;
+        try {
+          const { seq, duplicate } = await client.publish(subject, data, {
+            ...(headers && { headers: newHeaders(headers) }),
+            ...(id === undefined ? {} : { msgID: id }),
+            expect: {
+              streamName: stream,
+              ...(lastSubjectSeq === undefined ? {} : { lastSubjectSequence: lastSubjectSeq }),
+            },
+          });
+          return duplicate ? { knownAt: seq } : { seq };
+        } catch (error) {
+          if (error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamWrongLastSequence)
+            return { knownAt: 0 };
+          throw error;
+        }
+      }),
+    /** The last message of a subject, as the leader has it. */
+    last: (stream: string, subject: string) => get(stream, { last_by_subj: subject }),
+    at: (stream: string, seq: number) => get(stream, { seq }),
+    /** The first message of a filter from a number on. */
+    next: (stream: string, filter: string, seq: number) => get(stream, { seq, next_by_subj: filter }),
+    removeUpTo: (stream: string, seq: number) =>
+      call(stream, async () => void (await (await manager).streams.purge(stream, { seq: seq + 1 }))),
+    remove: (stream: string, seq: number) =>
+      call(stream, async () => void (await (await manager).streams.deleteMessage(stream, seq))),
+    /** The messages of a filter in their order, whatever happens to the server that is read from. */
+    read: async function* (stream: string, { filter, from, ends, signal }: ReadOptions): AsyncGenerator<Message> {
+      for (let nextSeq = 0; !signal?.aborted; ) {
+        const start = nextSeq > 0 ? nextSeq : from;
+        let last = false;
+        try {
+          for await (const message of readOnce(stream, { filter, from: start, ends, signal })) {
+            if (message === 'end') {
+              last = true;
+              break;
+            }
+            nextSeq = message.seq + 1;
+            yield message;
+          }
+        } catch (error) {
+          if (signal?.aborted) return;
+          if (ends || !isPassing(error)) throw streamError(error, stream);
+          await new Promise((resolve) => setTimeout(resolve, restartMs));
+        }
+        if (last) return;
+      }
+    },
+  };
+
+  async function* readOnce(
+    stream: string,
+    { filter, from, ends, signal }: ReadOptions,
+  ): AsyncGenerator<Message | 'end'> {
+    const start =
+      from === 'last-of-each'
+        ? { deliver_policy: DeliverPolicy.LastPerSubject }
+        : typeof from === 'number'
+          ? { deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: Math.max(1, from) }
+          : { deliver_policy: DeliverPolicy.StartTime, opt_start_time: new Date(from.ms).toISOString() };
+    const consumer = await client.consumers.get(stream, {
+      filter_subjects: filter,
+      ...start,
+      inactive_threshold: 30_000,
+    });
+    if (ends && (await consumer.info(true)).num_pending === 0) {
+      yield 'end';
+      return;
+    }
+    const messages = await consumer.consume({ max_messages: 500, expires: 5000, idle_heartbeat: heartbeatMs });
+    const stop = () => void messages.stop();
+    signal?.addEventListener('abort', stop);
+    const watch = async () => {
+      for await (const { type } of messages.status())
+        if (type === 'heartbeats_missed' || type === 'stream_not_found')
+          messages.stop(new Error('the reader lost its server'));
+    };
+    watch().catch(() => undefined);
+    try {
+      for await (const message of messages) {
+        const { subject, seq, headers, data, time } = message;
+        yield { subject, seq, headers, data, storedMs: time.getTime() };
+        if (ends && message.info.pending === 0) {
+          yield 'end';
+          return;
+        }
+      }
+    } finally {
+      signal?.removeEventListener('abort', stop);
+      messages.stop();
+      void consumer.delete().catch(() => undefined);
+    }
+  }
+}
+
+/** Whether a reader may start again: not where it lacks a permission or its stream. */
+function isPassing(error: unknown): boolean {
+  const known = connectionError(error);
+  return known === undefined
+    ? !(error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound)
+    : known.code === 'network';
+}
+
+/** Source: server/errors.json of nats-server. */
+const [maxBytesExceeded, maxMessagesExceeded, noSpace, noAccount] = [10_047, 10_048, 10_023, 10_039];
+
+function streamError(thrown: unknown, stream: string): SotraError {
+  if (thrown instanceof SotraError) return thrown;
+  const known = connectionError(thrown) ?? (thrown instanceof Error ? connectionError(thrown.cause) : undefined);
+  if (known !== undefined) return known;
+  const cause = thrown;
+  const code = thrown instanceof JetStreamApiError ? thrown.code : 0;
+  const text = messageOf(thrown);
+  if (code === JetStreamApiCodes.StreamNotFound)
+    return new SotraError('config', `the inbox ${stream} does not exist on these servers`, {
+      hint: 'Make it with sotra inbox create, or correct the name at the end of --inbox.',
+      cause,
+    });
+  if (code === noAccount)
+    return new SotraError('config', 'the servers of the inbox have no JetStream for this account', {
+      hint: 'Start nats-server with -js, or enable JetStream for the account.',
+      cause,
+    });
+  if (
+    [maxBytesExceeded, maxMessagesExceeded, noSpace].includes(code) ||
+    /maximum (?:bytes|messages)|insufficient/.test(text)
+  )
+    return new SotraError('config', `the inbox ${stream} is full: ${text}`, {
+      hint: 'Allow it more bytes, or keep events for less long; until then deliveries are refused with 503.',
+      cause,
+    });
+  return new SotraError('config', `the inbox ${stream} cannot be used: ${text}`, {
+    hint: 'Look at the log of nats-server.',
+    cause,
+  });
+}
+
+const nanosPerMs = 1e6;
+
+function configOf(shape: StreamShape): Pick<StreamConfig, 'name'> & Partial<StreamConfig> {
+  return {
+    name: shape.name,
+    subjects: [...shape.subjects],
+    storage: StorageType.File,
+    retention: RetentionPolicy.Limits,
+    discard: shape.whenFull === 'refuse' ? DiscardPolicy.New : DiscardPolicy.Old,
+    num_replicas: shape.replicas,
+    max_age: shape.maxAgeMs * nanosPerMs,
+    max_bytes: shape.maxBytes,
+    max_msgs_per_subject: shape.maxPerSubject,
+    duplicate_window: shape.duplicateWindowMs * nanosPerMs,
+  };
+}
+
+function shapeOf(config: StreamConfig | undefined): StreamShape | undefined {
+  if (config === undefined) return undefined;
+  return {
+    name: config.name,
+    subjects: config.subjects ?? [],
+    replicas: config.num_replicas,
+    maxAgeMs: config.max_age / nanosPerMs,
+    maxBytes: config.max_bytes,
+    maxPerSubject: config.max_msgs_per_subject,
+    duplicateWindowMs: config.duplicate_window / nanosPerMs,
+    whenFull: config.discard === DiscardPolicy.New ? 'refuse' : 'remove-oldest',
+  };
+}

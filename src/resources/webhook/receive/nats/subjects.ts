@@ -1,0 +1,51 @@
+import { createHash } from 'node:crypto';
+import { pathOf, type Target } from '../inbox.ts';
+
+/** How many parts an inbox is forwarded in: so many forwarders share the work at most. */
+export const partitions = 16;
+
+/** The subjects of an inbox; a change here is another inbox. */
+export function subjectsOf(name: string) {
+  const state = `${name}_state`;
+  return {
+    events: name,
+    state,
+    all: `${name}.event.*.*`,
+    ofPartition: (partition: number) => `${name}.event.${partition}.*`,
+    /** One message at most has it: the event is stored once. */
+    event: (partition: number, eventId: string) => `${name}.event.${partition}.${tokenOf(eventId)}`,
+    target: (target: string) => `${state}.target.${target}`,
+    targets: `${state}.target.*`,
+    /** How a delivery ended at a target. */
+    forward: (seq: number, target: string) => `${state}.forward.${seq}.${target}`,
+    /** Up to where all of a partition is settled at a target. */
+    floor: (target: string, partition: number) => `${state}.floor.${target}.${partition}`,
+    /** Who forwards what; for one target. */
+    work: (target: string) => `${state}.work.${target}.*.*`,
+    lease: (target: string, partition: number) => `${state}.work.${target}.lease.${partition}`,
+    member: (target: string, member: string) => `${state}.work.${target}.member.${member}`,
+    hours: `${state}.hour.*.*.*`,
+    hour: (hour: number, webhook: string, member: string) => `${state}.hour.${hour}.${shortHash(webhook)}.${member}`,
+    streams: { [name]: [`${name}.event.>`], [state]: [`${state}.>`] },
+  };
+}
+
+export type Subjects = ReturnType<typeof subjectsOf>;
+
+/** Deliveries of a path are in one: so are those of each webhook, also while its secret is changed. */
+export function partitionOf(webhook: string): number {
+  return createHash('sha256').update(pathOf(webhook)).digest().readUInt32BE() % partitions;
+}
+
+export function targetId({ url, eventType = '' }: Target): string {
+  return shortHash(`${eventType} ${url}`);
+}
+
+/** An id as a part of a subject: itself where it may be one. */
+function tokenOf(eventId: string): string {
+  return /^[\w-]{1,80}$/.test(eventId) ? eventId : `=${createHash('sha256').update(eventId).digest('base64url')}`;
+}
+
+function shortHash(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 16);
+}

@@ -1,0 +1,23 @@
+import { type EventSummary, namesOf } from './events.ts';
+import { type EventQuery, pathOf, type StoredDelivery } from './inbox.ts';
+
+/** The events of a delivery that a query asks for, whatever became of them; none where its time or its webhook do not fit. */
+export function askedEvents(delivery: StoredDelivery, query: EventQuery): EventSummary[] {
+  const { sinceMs = 0, untilMs = Number.POSITIVE_INFINITY, webhook } = query;
+  if (delivery.atMs < sinceMs || delivery.atMs > untilMs) return [];
+  if (webhook !== undefined && !isWebhook(delivery.webhook, webhook)) return [];
+  return delivery.events.filter((event) => {
+    const { addresses, tokens } = namesOf(event.event);
+    return (
+      (query.type === undefined || event.eventType === query.type) &&
+      (query.idStart === undefined || event.eventId.startsWith(query.idStart)) &&
+      (query.address === undefined || addresses.has(query.address)) &&
+      (query.token === undefined || tokens.has(query.token))
+    );
+  });
+}
+
+/** Whether a name, or a path, means a webhook. */
+export function isWebhook(webhook: string, asked: string): boolean {
+  return webhook === asked || pathOf(webhook) === asked;
+}
