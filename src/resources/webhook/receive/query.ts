@@ -21,3 +21,10 @@ export function askedEvents(delivery: StoredDelivery, query: EventQuery): EventS
 export function isWebhook(webhook: string, asked: string): boolean {
   return webhook === asked || pathOf(webhook) === asked;
 }
+
+/** The one webhook of a path, or the path; anybody may send to others, and many. */
+export function webhookAt(path: string, webhooks: Iterable<string>): string {
+  const own = [...webhooks].filter((webhook) => pathOf(webhook) === path);
+  if (own.length === 0) return '(other paths)';
+  return own.length === 1 ? (own[0] ?? path) : path;
+}

@@ -4,7 +4,8 @@ import { setImmediate } from 'node:timers/promises';
 import type { Db } from '../../../../files/database.ts';
 import { takeLock } from '../../../../files/lock.ts';
 import type { World } from '../../../../world.ts';
-import { type Claim, type EventQuery, type Inbox, pathOf, type StoredEvent, type Target } from '../inbox.ts';
+import type { Claim, EventQuery, Inbox, StoredEvent, Target } from '../inbox.ts';
+import { webhookAt } from '../query.ts';
 import { hourStats } from './hour-stats.ts';
 import { queryDeliveries, queryEvents, queryNew } from './queries.ts';
 import { openStore, storeError, storeFile } from './store.ts';
@@ -86,7 +87,7 @@ export async function openEmbedded({ folder, name, listens = false, world }: Emb
       const { add } = await openWriter();
       return Promise.all(deliveries.map(add));
     },
-    countRefused: (path, atMs) => writer?.countRefused(webhookAt(db, path), atMs),
+    countRefused: (path, atMs) => writer?.countRefused(webhookAt(path, webhookNames(db)), atMs),
     addTargets: async (targets) => (await openWriter()).addTargets(targets, world.now()),
     take: (target, signal) =>
       watched(signal, async function* (): AsyncGenerator<Claim> {
@@ -123,11 +124,8 @@ export async function openEmbedded({ folder, name, listens = false, world }: Emb
   };
 }
 
-/** The one webhook of a path, or the path; anybody may send to others, and many. */
-function webhookAt(db: Db, path: string): string {
-  const rows = db.all<{ name: string }>('SELECT name FROM webhook').filter(({ name }) => pathOf(name) === path);
-  if (rows.length === 0) return '(other paths)';
-  return rows.length === 1 ? (rows[0]?.name ?? path) : path;
+function webhookNames(db: Db): string[] {
+  return db.all<{ name: string }>('SELECT name FROM webhook').map(({ name }) => name);
 }
 
 function createBell(): Bell {

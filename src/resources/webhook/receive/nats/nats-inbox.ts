@@ -3,7 +3,7 @@ import { SotraError } from '../../../../errors.ts';
 import type { World } from '../../../../world.ts';
 import type { HourStats, Inbox, Target } from '../inbox.ts';
 import { hourMs } from '../latency.ts';
-import { isWebhook } from '../query.ts';
+import { isWebhook, webhookAt } from '../query.ts';
 import type { NatsAddress } from './address.ts';
 import { openConnection } from './connection.ts';
 import { countHours, readHours } from './hours.ts';
@@ -26,8 +26,6 @@ interface NatsInboxOptions {
 const countMs = 1000;
 /** What the headers of a message may take beside a body. */
 const headerBytes = 64 * 1024;
-/** Paths that refused requests are counted for, which anybody may send to. */
-const maxRefusedPaths = 100;
 
 /** Opens an inbox of a cluster, which exists. Errors: `network` where no server answers; `config` for credentials, and where there is none. */
 export async function openNats({ address, credsFile, world }: NatsInboxOptions): Promise<Inbox> {
@@ -52,7 +50,8 @@ export async function openNats({ address, credsFile, world }: NatsInboxOptions):
     for (; !closing.signal.aborted; await world.sleep(countMs, closing.signal))
       await hours.write().catch(() => undefined);
   })().catch(() => undefined);
-  const refusedPaths = new Set<string>();
+  /** Those that this process has stored deliveries of. */
+  const webhooks = new Set<string>();
   const queryOptions = () => ({ streams, subjects, nowMs: world.now() });
   const maxPayload = connection.info?.max_payload ?? 1024 * 1024;
   return {
@@ -63,14 +62,12 @@ export async function openNats({ address, credsFile, world }: NatsInboxOptions):
       Promise.all(
         deliveries.map(async (delivery) => {
           const stored = await storeDelivery(delivery, streams, subjects);
+          webhooks.add(delivery.webhook);
           if (stored !== undefined) hours.received(delivery.webhook, delivery.atMs);
           return stored;
         }),
       ),
-    countRefused: (path, atMs) => {
-      if (refusedPaths.size < maxRefusedPaths) refusedPaths.add(path);
-      hours.refusedSignature(refusedPaths.has(path) ? path : '(other paths)', atMs);
-    },
+    countRefused: (path, atMs) => hours.refusedSignature(webhookAt(path, webhooks), atMs),
     addTargets: (targets) => addTargets(targets, queryOptions()),
     take: (target, signal) => takeDeliveries(target, { streams, subjects, marks, hours, member, world, signal }),
     waiting: async (targets: readonly Target[]) => {
