@@ -88,7 +88,7 @@ async function untilOpen(port: number): Promise<void> {
 }
 
 /** Free when looked at. */
-export async function freePorts(count: number): Promise<number[]> {
+async function freePorts(count: number): Promise<number[]> {
   const open = await Promise.all(
     Array.from({ length: count }, async () => {
       const server = createServer();
