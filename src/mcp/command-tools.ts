@@ -57,7 +57,8 @@ function commandTool(outline: Outline, { local = [], columns, isDestructive, isL
     .map((field): Field => ({ ...field, label: field.key, whole: true }));
   return {
     name: toolName(outline.words),
-    description: outline.summary,
+    // What follows is about the command line.
+    description: outline.summary.split(';')[0] ?? '',
     access,
     ...(isDestructive && { isDestructive }),
     isIdempotent: method !== 'POST',
@@ -72,8 +73,8 @@ function commandTool(outline: Outline, { local = [], columns, isDestructive, isL
 function withShownInputs(schema: JsonSchema): JsonSchema {
   const { limit, ...own } = schema['properties'] as Record<string, JsonSchema>;
   const shown = {
-    limit: { ...(limit ?? { type: 'integer', minimum: 1 }), description: 'rows', default: defaultRows },
-    fields: { type: 'array', items: { type: 'string' }, description: 'columns to show; a wrong name lists all' },
+    limit: { ...(limit ?? { type: 'integer', minimum: 1 }), default: defaultRows },
+    fields: { type: 'array', items: { type: 'string' }, description: 'columns' },
   };
   return { ...schema, properties: { ...own, ...shown } };
 }

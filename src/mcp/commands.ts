@@ -33,7 +33,7 @@ const mcp = defineCommand({
     { argv: '--sandbox mcp --allow-writes --dry-run', says: 'the tools that would be offered' },
   ],
   uses: ['service', 'answers', 'repeats', 'changes'],
-  exitCodes: [3, 130],
+  exitCodes: [3],
   run: async (input, context) => (await import('./run-mcp.ts')).runMcp(input, context),
 });
 

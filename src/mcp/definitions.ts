@@ -20,8 +20,8 @@ export function definitionOf({ name, description, access, inputSchema, ...tool }
 /** What the answer of a tool that reads looks like. */
 const answerSchema: JsonSchema = {
   type: 'object',
-  properties: { columns: { type: 'array' }, rows: { type: 'array' }, complete: { type: 'boolean' } },
-  required: ['columns', 'rows', 'complete'],
+  properties: { rows: { type: 'array' }, complete: { type: 'boolean' } },
+  required: ['rows', 'complete'],
 };
 
 /** Shorter shapes cost less than a reference to them. */

@@ -4,7 +4,7 @@ import type { Field, Outline } from '../cli/outline.ts';
 import type { Context } from '../context.ts';
 import type { Paging } from '../contract/endpoint.ts';
 import { readItem } from '../contract/kind.ts';
-import { SotraError } from '../errors.ts';
+import { SotraError, seeHelp, usageError } from '../errors.ts';
 import { nextInput } from '../http/paginate.ts';
 import { endpoints } from '../resources/index.ts';
 import { namesKnownTo, rememberAddresses } from '../tool/known-addresses.ts';
@@ -30,24 +30,42 @@ async function answerTo(
   { context, notes }: ToolCall,
 ): Promise<ToolAnswer> {
   const command = await commandOf(outline, context);
-  const { fields: columns, limit = defaultRows, ...typed } = given as { fields?: string[]; limit?: number };
+  const { fields: chosen, limit = defaultRows, ...typed } = given;
   const isPaged = fields.some(({ key }) => key === 'limit');
   const values = await checkedValues(fields, command, isPaged ? { ...typed, limit } : typed, context);
+  const maxRows = isPaged ? Number(values['limit']) : rowCount(limit);
   const paging = pagingOf(outline);
   // One more tells whether there is more.
-  const isOurs = paging === undefined && isPaged;
-  const made = await command.run((isOurs ? { ...values, limit: limit + 1 } : values) as never, context);
+  const isOurs = outline.endpoint === undefined && isPaged;
+  // What a cursor or page would skip is not left out.
+  const isWhole = isPaged && !isOurs && paging?.kind !== 'limit';
+  const made = await command.run((isOurs ? { ...values, limit: maxRows + 1 } : values) as never, context);
   const { result, keep } = rememberAddresses(made, context);
   const answer = answerOf(result, {
     input: values,
-    fields: columns,
+    fields: columnNames(chosen),
     usual,
-    maxRows: limit,
+    maxRows: isWhole ? Number.POSITIVE_INFINITY : maxRows,
     next: paging && result.kind === 'answer' ? nextInput(paging, values, result.answer) : undefined,
     notes,
   });
   await keep();
   return answer;
+}
+
+/** Errors: `usage`. */
+function rowCount(limit: unknown): number {
+  const count = typeof limit === 'string' ? Number(limit) : limit;
+  if (typeof count === 'number' && Number.isInteger(count) && count >= 1) return count;
+  throw usageError(`limit ${JSON.stringify(limit)}: must be a whole number of at least 1`);
+}
+
+/** Errors: `usage`. */
+function columnNames(fields: unknown): readonly string[] | undefined {
+  if (fields === undefined) return undefined;
+  const names = typeof fields === 'string' ? fields.split(',').map((name) => name.trim()) : fields;
+  if (Array.isArray(names) && names.length > 0 && names.every((name) => typeof name === 'string')) return names;
+  throw usageError(`fields ${JSON.stringify(fields)}: must be a list of names of columns`);
 }
 
 /** How further items of a command's endpoint are reached. */
@@ -102,6 +120,9 @@ export function namingInputs({ outline, fields }: Omit<CommandTool, 'columns'>, 
       if (!(thrown instanceof SotraError)) throw thrown;
       const { code, message, hint, status, requestId, cause, outcome, retryAfterSec } = thrown;
       const details = { status, requestId, cause, outcome, retryAfterSec };
-      throw new SotraError(code, renamed(message), { hint: hint && renamed(hint), ...details });
+      throw new SotraError(code, renamed(message), {
+        hint: hint === seeHelp ? undefined : hint && renamed(hint),
+        ...details,
+      });
     });
 }

@@ -14,6 +14,7 @@ import { chooseTools } from './tools.ts';
 /** Serves until stdin ends, Ctrl-C or a signal; with `--dry-run` the tools that would be offered. */
 export async function runMcp(input: McpInput, context: Context): Promise<Result> {
   const tools = toolsOf(input, context);
+  if (input.key !== undefined) await checkKey(input.key, context);
   if (context.options.dryRun) return { kind: 'answer', answer: { tools: tools.map(rowOf) }, view: toolsView };
   if (input.config) return configOf(input, context);
   context.stream();
@@ -49,6 +50,12 @@ function toolsOf(input: McpInput, { program }: Context): Tool[] {
     throw usageError('--ready-file would do nothing without --http', 'Omit it.');
   const signingKey = key === undefined ? undefined : { key, passwordFile };
   return chooseTools(program.outlines, { preset, names, allowWrites, signingKey, secretFiles: secretFile });
+}
+
+/** Errors: `signing-key` for a key that is not stored. */
+async function checkKey(key: string, context: Context): Promise<void> {
+  const { keyFolder, readStoredKey } = await import('../keys/keystore.ts');
+  readStoredKey(await keyFolder(context), key);
 }
 
 interface ToolRow {

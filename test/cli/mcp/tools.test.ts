@@ -67,6 +67,15 @@ test('wrong input names the input, the value and the fix; a number may come as t
   expect(await call('profile_set_name', { identifier: 'ext:1' })).toContain('neither name nor avatarUrl is given');
   expect(await call('whois', { who: 'nobody' })).toContain('neither an address, a profile UUID');
   expect(await call('follow_bulk', { entries: [{ addressOrUid: 'ext:1' }] })).toContain('targets');
+  for (const name of ['leaderboard_list', 'comment_list', 'webhook_events'])
+    for (const limit of ['ten', 0, 1.5, null, {}])
+      expect([
+        name,
+        limit,
+        await call(name, name === 'comment_list' ? { limit, hashes: ['1'], chain: 'base' } : { limit }),
+      ]).toEqual([name, limit, expect.stringMatching(/^error: limit .*: must be a whole number/)]);
+  expect(await call('profile_get', { identifier: wallet, fields: 5 })).toContain('error: fields 5: must be a list');
+  expect(await call('profile_get', { identifier: wallet, fields: 'name, id' })).toMatch(/\nid: [\w-]{36}\ncomplete$/);
   expect(await call('leaderboard_list', { limit: '1', chains: 'solana' })).toContain('Ines');
 });
 
@@ -138,7 +147,9 @@ test('a canceled call ends its request to the service, and others go on', async 
 
 test('writes are offered only when they are allowed, with what they do to what is there', async () => {
   const { client } = await connect('--sandbox mcp --allow-writes');
-  const { tools } = await client.listTools();
+  const listed = await client.listTools();
+  expect(tokensOf(listed)).toBeLessThanOrEqual(6000);
+  const { tools } = listed;
   const hints = (name: string) => tools.find((tool) => tool.name === name)?.annotations;
   expect(hints('follow_add')).toMatchObject({ readOnlyHint: false, destructiveHint: false, idempotentHint: true });
   expect(hints('follow_remove')).toMatchObject({ destructiveHint: true, idempotentHint: true });
