@@ -94,6 +94,12 @@ function describeValue(value: unknown): string {
   return Array.isArray(value) ? value.join(',') : JSON.stringify(value);
 }
 
+/** The two sides of `name=value`. */
+export function splitPair(text: string): [string, string] {
+  const at = text.indexOf('=');
+  return [text.slice(0, at), text.slice(at + 1)];
+}
+
 /** A saved name, with its `@`. */
 export const aliasPattern = /^@[A-Za-z0-9][\w.-]{0,31}$/;
 

@@ -31,9 +31,7 @@ interface StoreInput {
   replace?: boolean | undefined;
 }
 
-interface ImportInput extends StoreInput, KeyInput {
-  newPasswordFile?: string | undefined;
-}
+type ImportInput = StoreInput & KeyInput & { newPasswordFile?: string | undefined };
 
 /** Errors: `usage` for a name that is taken, before the key is read; `signing-key`, `local-file`. */
 export async function importKey(input: ImportInput, context: Context): Promise<Result> {
@@ -49,9 +47,7 @@ export async function importKey(input: ImportInput, context: Context): Promise<R
   return sealAndStore(key, { name, replace, passwordFile: input.newPasswordFile ?? input.passwordFile }, context);
 }
 
-interface GenerateInput extends Omit<StoreInput, 'replace'> {
-  chain?: string | undefined;
-}
+type GenerateInput = Omit<StoreInput, 'replace'> & { chain?: string | undefined };
 
 /** Errors: `usage` for a name that is taken, `local-file`. */
 export async function generateKey(input: GenerateInput, context: Context): Promise<Result> {

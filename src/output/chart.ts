@@ -62,17 +62,11 @@ function renderBars(chart: BarChart, options: DrawOptions): string[] {
   ];
 }
 
-interface Legend extends DrawOptions {
-  fills: readonly string[];
-  single: boolean;
-}
-
 function legendOf(
   series: readonly string[],
   used: readonly boolean[],
-  { fills, single, ...options }: Legend,
+  { fills, single, width, palette, unicode }: DrawOptions & { fills: readonly string[]; single: boolean },
 ): string[] {
-  const { width, palette, unicode } = options;
   const lines: { painted: string; cells: number }[] = [];
   series.forEach((name, index) => {
     const fill = fills[index] ?? '';
@@ -179,7 +173,8 @@ interface Columns {
 
 function renderTimeline(chart: TimeChart, { width, palette, unicode }: DrawOptions): string[] {
   if (chart.moments.length === 0) return [];
-  const [from, to] = spanOf(chart);
+  const times = chart.moments.map(({ atSec }) => atSec);
+  const [from, to] = [Math.min(...times), Math.max(...times)];
   const names = [chart.up, chart.down].map((name) => name.length);
   // The longest compact figures: $999K, $1.23M, $0.00123.
   const gutter = Math.max(...names) + 1 + figureRoom;
@@ -220,11 +215,6 @@ function renderTimeline(chart: TimeChart, { width, palette, unicode }: DrawOptio
 }
 
 const figureRoom = 8;
-
-function spanOf({ moments }: TimeChart): [number, number] {
-  const times = moments.map(({ atSec }) => atSec);
-  return [Math.min(...times), Math.max(...times)];
-}
 
 function fillColumns({ moments }: TimeChart, room: number, from: number, to: number): Columns {
   const columns: Columns = { up: Array(room).fill(0), down: Array(room).fill(0) };

@@ -63,7 +63,7 @@ export const column = {
   text: kind((text: Cell, tone) => (typeof text === 'string' && tone !== undefined ? { text, tone } : undefined)),
   address: kind((address: Text, tone) => addressCell(address, tone)),
   time: kind((unixSec: Figure) => formatTime(unixSec)),
-  flag: kind((flag: Flag) => yesNo(flag)),
+  flag: kind((flag: Flag) => (flag === null || flag === undefined ? undefined : flag ? 'yes' : 'no')),
   /** A flag that is good when set and bad otherwise. */
   check: kind((flag: Flag) => (flag ? { text: 'yes', tone: 'gain' } : { text: 'no', tone: 'loss' })),
   count: kind((count: Figure) => formatCount(count), right),
@@ -75,11 +75,6 @@ export const column = {
   amount: kind((tokens: Figure) => formatAmount(tokens), right),
   compactAmount: kind((tokens: Figure) => formatAmount(tokens, compact), right),
 };
-
-function yesNo(flag: Flag): string | undefined {
-  if (flag === null || flag === undefined) return undefined;
-  return flag ? 'yes' : 'no';
-}
 
 /** A name, cut to `keep` characters while another column can be left out instead. */
 export function nameColumn<Row>(header: string, nameOf: (row: Row) => string, keep?: number): Column<Row> {

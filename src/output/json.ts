@@ -90,13 +90,11 @@ function isWord(code: number): boolean {
   return code > space && code !== quote && !punctuation.includes(code);
 }
 
-interface Source {
-  value: unknown;
-  text: string | undefined;
-}
-
 /** One line of JSON a row, without its end; rows of the answer exactly as they came. Takes valid JSON text. */
-export function rowLines(rows: readonly unknown[], { value, text }: Source): readonly string[] {
+export function rowLines(
+  rows: readonly unknown[],
+  { value, text }: { value: unknown; text: string | undefined },
+): readonly string[] {
   const came = text === undefined ? undefined : textsOf(new Set(rows), value, text);
   return rows.map((row) => came?.get(row) ?? JSON.stringify(row ?? null));
 }

@@ -48,16 +48,11 @@ export async function printPreview(
   { io, options, filter }: Pick<PrintContext, 'io' | 'options' | 'filter'>,
 ): Promise<number> {
   const { curl, format, columns } = options;
-  const rival = columns !== undefined ? '--columns' : curl && filter !== undefined ? '--jq' : undefined;
-  const shown = curl ? 'a curl line' : 'a request';
-  if (
-    rival !== undefined ||
-    !(format === undefined || format === 'table' || format === 'json' || (format === 'ndjson' && !curl))
-  )
-    throw usageError(
-      `${rival ?? `--format ${format}`}: ${curl ? '--curl' : '--dry-run'} shows ${shown}, which has no such form`,
-      'Omit it.',
-    );
+  const forms = [undefined, 'table', 'json', ...(curl ? [] : ['ndjson'])];
+  const unfit = forms.includes(format) ? undefined : `--format ${format}`;
+  const rival = columns !== undefined ? '--columns' : curl && filter !== undefined ? '--jq' : unfit;
+  const shown = curl ? '--curl shows a curl line' : '--dry-run shows a request';
+  if (rival !== undefined) throw usageError(`${rival}: ${shown}, which has no such form`, 'Omit it.');
   if (curl) await io.out.write(curlLine(request));
   else if (filter === undefined && format !== 'json' && format !== 'ndjson')
     await io.out.write((about?.text ?? '') + visibleJson(describeRequest(request)));

@@ -1,7 +1,7 @@
 import { stringify } from 'csv-stringify/sync';
 import { safeJson } from './json.ts';
 import { safeText, stripControls } from './safe-text.ts';
-import { type AnyColumn, type AnyView, type Cell, cellValue, knownColumns } from './view.ts';
+import { type AnyView, type Cell, cellValue, knownColumns } from './view.ts';
 
 /** One line an item; `plain` is what a pipe gets without `--format`. */
 export type RowFormat = 'csv' | 'tsv' | 'ndjson' | 'plain';
@@ -28,21 +28,13 @@ export function rowWriter(
   if (format === 'ndjson') return { header: () => '', row: (item) => `${safeJson(JSON.stringify(item ?? null))}\n` };
   const line = format === 'csv' ? csvLine : format === 'tsv' ? guardedLine : tsvLine;
   const keys = options.header && format !== 'plain' ? line(columns.map((column) => column.key)) : '';
-  return { header: () => keys, row: (item, index) => line(cells(columns, item, index)) };
-}
-
-function cells(columns: readonly AnyColumn[], item: unknown, index: number): Cell[] {
-  return columns.map((column) => cellValue(column, item, index));
+  return { header: () => keys, row: (item, index) => line(columns.map((column) => cellValue(column, item, index))) };
 }
 
 function csvLine(row: readonly Cell[]): string {
   // It leaves a lone return bare, which some readers take for a line end.
-  return stringify([row.map(csvCell)], { record_delimiter: '\n', quoted_match: /\r/ });
-}
-
-function csvCell(cell: Cell): string {
-  if (typeof cell !== 'string') return scalar(cell);
-  return guarded(stripControls(cell));
+  const cells = row.map((cell) => (typeof cell === 'string' ? guarded(stripControls(cell)) : scalar(cell)));
+  return stringify([cells], { record_delimiter: '\n', quoted_match: /\r/ });
 }
 
 function guarded(text: string): string {

@@ -45,7 +45,15 @@ export const cardColumns: readonly Column<Card>[] = [
   column.compactUsd('boughtUsd', 'Bought', `bought in all, ${perpsHelp}`, (card) => stats(card).boughtUSD, { drop: 7 }),
   column.compactUsd('soldUsd', 'Sold', `sold in all, ${perpsHelp}`, (card) => stats(card).soldUSD, { drop: 7 }),
   column.count('comments', 'Comments', 'comments on its trades', ({ metrics }) => metrics.commentCount, { drop: 6 }),
-  column.time('lastTradeAt', 'Last trade', 'time of the latest trade', lastTradeAt, { drop: 5 }),
+  column.time(
+    'lastTradeAt',
+    'Last trade',
+    'time of the latest trade',
+    (card) => card.cardLatestTradeAt ?? card.timestamp,
+    {
+      drop: 5,
+    },
+  ),
   column.text('status', 'Status', statusHelp, (card) => statusOf(stats(card).isOpen), { extra: true }),
   column.text('leverage', 'Leverage', 'leverage now; perps only', ({ metadata }) => metadata.perpLeverage, {
     show: ({ metadata }) => formatAmount(metadata.perpLeverage),
@@ -131,7 +139,7 @@ const replyColumns: readonly Column<NonNullable<Comment['replies']>[number]>[] =
 ];
 
 function copiesOf({ copyCount, copyVolume }: { copyCount?: Figure; copyVolume?: string | null | undefined }): string {
-  return `${formatCount(copyCount)} (${formatUsd(numberOf(copyVolume))})`;
+  return `${formatCount(copyCount)} (${formatUsd(copyVolume ? Number(copyVolume) : null)})`;
 }
 
 function likesOf(of: { likeCount?: Figure; isLikedByUser?: boolean | undefined }): string {
@@ -147,14 +155,6 @@ function statusOf(isOpen: boolean | undefined): string | null {
   return isOpen === undefined ? null : isOpen ? 'open' : 'closed';
 }
 
-function lastTradeAt(card: Card): number {
-  return card.cardLatestTradeAt ?? card.timestamp;
-}
-
 function priceOf(trade: TradeItem): number | null {
   return trade.tokenAmount === 0 ? null : trade.usdCost / trade.tokenAmount;
-}
-
-function numberOf(text: string | null | undefined): number | null {
-  return text === null || text === undefined || text === '' ? null : Number(text);
 }

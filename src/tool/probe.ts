@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type Command, defineCommand } from '../cli/command.ts';
 import { serviceExitCodes } from '../cli/endpoint-command.ts';
+import { splitPair } from '../cli/input.ts';
 import type { Context } from '../context.ts';
 import { type Endpoint, local, type OpenName, openNames, type Param, type WireNames } from '../contract/endpoint.ts';
 import { kindOf } from '../contract/kind-of.ts';
@@ -87,7 +88,7 @@ const probeCommand: Command = defineCommand({
 function readTries(typed: readonly string[]): Record<string, string[]> {
   const tries: Record<string, string[]> = {};
   for (const text of typed) {
-    const [key = '', name = ''] = [text.slice(0, text.indexOf('=')), text.slice(text.indexOf('=') + 1)];
+    const [key, name] = splitPair(text);
     tries[key] = [...(tries[key] ?? []), name];
   }
   return tries;

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { type Command, defineCommand, type Result } from '../cli/command.ts';
 import { serviceExitCodes } from '../cli/endpoint-command.ts';
+import { splitPair } from '../cli/input.ts';
 import type { Context } from '../context.ts';
 import { type Endpoint, hasDots, type InputOf, local, type WireNames, wireName } from '../contract/endpoint.ts';
 import type { WireRequest } from '../contract/request.ts';
@@ -115,7 +116,7 @@ function inCircles({ method, path, href }: WireRequest): SotraError {
 
 function readAddress(typed: string, query: readonly string[], baseUrl: string): Pick<WireRequest, 'path' | 'href'> {
   const pairs = new URLSearchParams();
-  for (const pair of query) pairs.append(pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1));
+  for (const pair of query) pairs.append(...splitPair(pair));
   const [bare = ''] = typed.split(/[?#]/, 1);
   if (hasDots(bare.replace(/^\w+:\/\/[^/]*/, '')))
     throw usageError(

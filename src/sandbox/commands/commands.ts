@@ -9,7 +9,7 @@ import { layouts } from '../../settings/settings.ts';
 import { latestMs } from '../db/clock.ts';
 import { faultForm, parseFault } from '../http/fault.ts';
 import { tradeParams } from '../trades/trade-now.ts';
-import { withSandboxFile } from './served.ts';
+import { logView, showLog, stopServed, stopView, withSandboxFile } from './served.ts';
 
 const presetSchema = z.enum(['hyperliquid-fills', 'pumpfun', 'dune']).optional();
 const db = local(
@@ -163,8 +163,8 @@ const log = defineCommand({
   ],
   uses: ['service', 'answers'],
   exitCodes: [5, 9],
-  view: async () => (await import('./served.ts')).logView,
-  run: async (input, context) => (await import('./served.ts')).showLog(input, context),
+  view: async () => logView,
+  run: showLog,
 });
 
 const stop = defineCommand({
@@ -178,8 +178,8 @@ const stop = defineCommand({
   ],
   uses: ['service', 'answers', 'changes'],
   exitCodes: [5, 9, 124],
-  view: async () => (await import('./served.ts')).stopView,
-  run: async (input, context) => (await import('./served.ts')).stopServed(input, context),
+  view: async () => stopView,
+  run: stopServed,
 });
 
 const durationSchema = z

@@ -1,6 +1,7 @@
 import { writeSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import type { Result } from '../../cli/command.ts';
+import { splitPair } from '../../cli/input.ts';
 import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
 import { openRejects, openTwice } from '../../files/source.ts';
@@ -29,7 +30,7 @@ const maxShown = 10;
 /** Errors: `usage` for a file that is missing or cannot be read as trades, with nothing changed. */
 export async function importFile(input: ImportInput, context: Context, dbFile: string): Promise<Result> {
   const content = await openTwice(input.file, context, input.file);
-  const map = Object.fromEntries((input.map ?? []).map((pair) => splitPair(pair)));
+  const map = Object.fromEntries((input.map ?? []).map(splitPair));
   const rejects = await openRejects(context.options.dryRun ? undefined : input.rejects, [input.file, dbFile]);
   const db = openDb(dbFile);
   const shown = await showProgress(context);
@@ -102,11 +103,6 @@ function throwIfInterrupted({ signal, row, stored }: ImportProgress): void {
   if (!signal.aborted) return;
   const where = `interrupted at row ${formatCount(row)}; trades stored: ${formatCount(stored)}`;
   throw new SotraError('interrupted', where, { hint: 'The same command again imports what is missing.' });
-}
-
-function splitPair(pair: string): [string, string] {
-  const at = pair.indexOf('=');
-  return [pair.slice(0, at), pair.slice(at + 1)];
 }
 
 export const importView = recordView<ImportReport>(

@@ -8,12 +8,6 @@ export interface AddedTrade {
   effect: TradeEffect;
 }
 
-interface PositionLines {
-  add: (trade: Trade) => AddedTrade;
-  save: () => void;
-  finish: () => void;
-}
-
 /** The positions of one wallet, chain, token and direction, of which only the newest takes trades. */
 interface Line {
   parts: LineParts;
@@ -32,7 +26,7 @@ const ofLine = 'wallet = ? AND chain = ? AND token = ? AND direction = ?';
  * Keeps at most so many positions in memory while trades are added. A trade that is older than its position's latest makes that one line
  * start over from its own trades, at the end.
  */
-export function openLines(db: Db, maxHeld: number): PositionLines {
+export function openLines(db: Db, maxHeld: number) {
   const wallets = new Map<string, Map<string, Line[]>>();
   const late = new Map<string, LineParts>();
   let held = 0;
@@ -67,7 +61,7 @@ export function openLines(db: Db, maxHeld: number): PositionLines {
     isAnyStored = true;
   };
   return {
-    add: (trade) => {
+    add: (trade: Trade): AddedTrade => {
       const line = lineOf(trade);
       if (line.isLate || (line.newest !== undefined && trade.atMs < line.newest.latestAtMs)) {
         line.isLate = true;
@@ -81,6 +75,7 @@ export function openLines(db: Db, maxHeld: number): PositionLines {
       return added;
     },
     save: () => save(0),
+    /** Stores what is left; call it once the trades themselves are stored. */
     finish: () => {
       save(0);
       for (const parts of late.values()) rebuildLine(db, parts);
