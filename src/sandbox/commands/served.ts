@@ -19,7 +19,7 @@ export interface Ready {
 }
 
 /** A sandbox that answered to its control token just now, and its ready file. */
-export interface ServedSandbox extends Ready {
+interface ServedSandbox extends Ready {
   file: string;
 }
 
@@ -34,7 +34,7 @@ export async function servedFolder(context: Context): Promise<string> {
  * The sandbox of a ready file, that of the base URL, or the only one that runs. It must answer to the control token of its file with its
  * process id. Errors: `not-found` when none does; `usage` for several.
  */
-export async function findServed(context: Context, readyFile?: string, baseUrl?: string): Promise<ServedSandbox> {
+async function findServed(context: Context, readyFile?: string, baseUrl?: string): Promise<ServedSandbox> {
   const wanted = baseUrl ?? (await baseUrlOf(context));
   const files = readyFile === undefined ? await servedFiles(context) : [readyFile];
   const known = files.flatMap((file) => readReady(file) ?? []);
@@ -111,7 +111,7 @@ export const stopView = recordView<Pick<Ready, 'url' | 'pid' | 'db'> & { stopped
   column.text('stopped', 'Stopped', 'whether it has ended'),
 ]);
 
-export async function askServed(
+async function askServed(
   { world, options }: Context,
   { url, controlToken }: Ready,
   method: 'GET' | 'POST',
