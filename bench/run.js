@@ -1,13 +1,15 @@
-// Bundles every bench/*.ts, runs them one after another (`npm run bench [-- name...]`), each on this same Node, and prints one table of
-// the rows they report; fails on nothing.
+// Bundles every bench/*.ts, runs them one after another (`npm run bench [-- [--node <path>] name...]`), each on this same Node or on the
+// one at that path, and prints one table of the rows they report; fails on nothing.
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const out = `${root}node_modules/.cache/bench`;
-const asked = process.argv.slice(2);
+const { positionals: asked, values } = parseArgs({ allowPositionals: true, options: { node: { type: 'string' } } });
+const node = values.node ?? process.execPath;
 const known = readdirSync(`${root}bench`)
   .filter((name) => name.endsWith('.ts'))
   .map((name) => name.slice(0, -'.ts'.length));
@@ -26,7 +28,7 @@ const bundled = spawnSync(process.execPath, ['node_modules/rolldown/bin/cli.mjs'
 if (bundled.status === 0) {
   const rows = names.flatMap((name) => {
     process.stderr.write(`# ${name}\n`);
-    const { stdout } = spawnSync(process.execPath, [`${out}/${name}.js`], {
+    const { stdout } = spawnSync(node, [`${out}/${name}.js`], {
       cwd: root,
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -35,7 +37,8 @@ if (bundled.status === 0) {
     return rowsIn(stdout);
   });
   const { formatTable } = await import(`${out}/table.js`);
-  process.stdout.write(`\nNode ${process.versions.node}, ${process.platform}, ${cpus().length} processors\n`);
+  const version = spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout.trim();
+  process.stdout.write(`\nNode ${version}, ${process.platform}, ${cpus().length} processors\n`);
   process.stdout.write(formatTable(rows));
 }
 

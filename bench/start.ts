@@ -12,6 +12,8 @@ import { type Row, report } from './measure/row.ts';
 const program = join(process.cwd(), process.env['SOTRA_TEST_PROGRAM'] ?? 'bin/sotra.js');
 const rounds = 21;
 const folder = mkdtempSync(join(tmpdir(), 'sotra-bench-'));
+/** For the data of a command that is the first in its folder. */
+const unused = join(folder, 'unused');
 // Beside the packages, so that it finds undici as any script would.
 const minimal = join(process.cwd(), `bench-minimal-${process.pid}.mjs`);
 // What the shell sets is part of what starting costs: with NODE_EXTRA_CA_CERTS, bare Node 20 takes three times as long.
@@ -69,6 +71,8 @@ async function rowsFor(url: string): Promise<Row[]> {
     json: { argv: [program, 'leaderboard', 'list', '--json'], env: there },
     table: { argv: [program, 'leaderboard', 'list', '--format', 'table', '--quiet'], env: there },
     sandbox: { argv: [program, '--sandbox', 'leaderboard', 'list', '--json'], env: state },
+    sandboxRows: { argv: [program, '--sandbox', 'leaderboard', 'list'], env: state },
+    firstUse: { argv: [program, '--sandbox', 'leaderboard', 'list'], env: { ...state, SOTRA_DATA_DIR: unused } },
     mcp: { argv: [program, '--sandbox', 'mcp'], env: state, hello },
     ...(resend === undefined ? {} : { resend: { argv: [resend, '--help'], env: state } }),
   };
@@ -76,6 +80,7 @@ async function rowsFor(url: string): Promise<Row[]> {
   // In turn, so that a machine that slows down slows all of them.
   for (let round = -2; round < rounds; round += 1)
     for (const [name, { argv, env, ...more }] of Object.entries(lines)) {
+      rmSync(unused, { recursive: true, force: true });
       const seconds =
         'hello' in more ? await secondsToAnswer(argv, more.hello, env) : (await measureChild(argv, env)).seconds;
       const ms = seconds * 1000;
@@ -88,7 +93,7 @@ async function rowsFor(url: string): Promise<Row[]> {
     measured: taken[measured] ?? [],
     ...(atMost === undefined ? {} : { atMost }),
   });
-  const bare = Number.parseInt(process.versions.node, 10) < 22 ? 1.25 : 1.5;
+  const [bare, sandboxed] = Number.parseInt(process.versions.node, 10) < 22 ? [1.25, 2] : [1.5, 2.6];
   return [
     row('--version, bare node', 'node', 'version', bare),
     row('--help, bare node', 'node', 'help', bare),
@@ -100,6 +105,8 @@ async function rowsFor(url: string): Promise<Row[]> {
     row('the same as a table, the same script', 'minimal', 'table', 1.4),
     row('mcp to its first answer, --version', 'version', 'mcp', 2),
     row('--sandbox leaderboard list --json, that command', 'json', 'sandbox', 1.5),
+    row('--sandbox leaderboard list, --help', 'help', 'sandboxRows', sandboxed),
+    row('the first --sandbox command in a folder, a later one', 'sandboxRows', 'firstUse', 1.3),
   ];
 }
 
