@@ -12,7 +12,7 @@ import type { RowFormat } from './rows.ts';
 import { type AnyView, cellValue, knownColumns, orMisfit, rowsOf } from './view.ts';
 
 interface PrintContext {
-  io: Io;
+  io: Pick<Io, 'out'>;
   options: GlobalOptions;
   note: (text: string) => void;
   /** Status and headers, to be written before the next text. */
@@ -84,7 +84,7 @@ export async function printResult(
   const { writeBytes, ...sink } = io.out;
   // Status and headers are text: with them everything goes as text.
   const out = { ...sink, write, ...(writeBytes && !rest.options.include && !io.out.isTTY && { writeBytes }) };
-  const printing = { ...rest, takeHeads, io: { ...io, out }, input: input as never };
+  const printing = { ...rest, takeHeads, io: { out }, input: input as never };
   if (rest.filter !== undefined) await printFiltered(result, rest.filter, printing);
   else await printPlain(result, printing);
   const left = takeHeads();

@@ -33,7 +33,19 @@ test.each(['--version', '--help', 'leaderboard --help', 'leaderboard list --help
   async (argv) => {
     const { packages, own } = await loadedBy(argv);
     expect(packages).toEqual([]);
-    expect(own).toEqual(['cli', 'contract', 'errors.ts', 'http', 'main.ts', 'model', 'output', 'program.ts', 'run.ts']);
+    const start = [
+      'cli',
+      'contract',
+      'errors.ts',
+      'http',
+      'main.ts',
+      'model',
+      'output',
+      'program.ts',
+      'run.ts',
+      'world.ts',
+    ];
+    expect(own).toEqual(start);
   },
 );
 
