@@ -46,7 +46,7 @@ const rules: readonly { room: string; may: string; types?: string; not?: string 
   { room: 'cli', may: 'cli/ contract/ http/paginate.ts http/batch.ts model/ errors.ts', types: 'output/ context.ts' },
   {
     room: 'sandbox',
-    may: 'sandbox/ contract/ files/ model/ resources/routes.ts errors.ts world.ts',
+    may: 'sandbox/ contract/ files/ http/post-delivery.ts model/ resources/routes.ts errors.ts world.ts',
     types: 'http/ context.ts',
     not: 'src/sandbox/commands/',
   },
@@ -181,8 +181,8 @@ const places: Record<string, string> = {
   'src/sandbox/http/listen.ts on': 'resolve, reject or gather bytes; what is no HTTP ends its connection',
   'src/sandbox/http/listen.ts once': 'reject, clear a timer or end an answer',
   'src/sandbox/http/listen.ts setTimeout': 'closes a connection',
-  'src/sandbox/deliver/post.ts on': 'resolve with what came',
-  'src/sandbox/deliver/post.ts setTimeout': 'resolves and closes the connection',
+  'src/http/post-delivery.ts on': 'resolve with what came',
+  'src/http/post-delivery.ts setTimeout': 'resolves and closes the connection',
   'src/resources/webhook/receive/reception.ts setImmediate': 'resolves promises',
   'src/resources/webhook/receive/listener.ts on':
     'what hands on a request, which may fail, or a connection, which ends',

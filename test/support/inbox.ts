@@ -43,7 +43,10 @@ export function storedIds(dataFolder: string): string[] {
 
 /** Changes the default inbox of a data directory behind its back. */
 export function changeStore(dataFolder: string, sql: string): void {
-  withStore(dataFolder, (db) => db.exec(sql));
+  withStore(dataFolder, (db) => {
+    db.exec(sql);
+    db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  });
 }
 
 function withStore<T>(dataFolder: string, act: (db: Db) => T): T {

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { Agent } from 'node:http';
 import { type Db, isLocked } from '../../files/database.ts';
+import { type PostOutcome, postDelivery } from '../../http/post-delivery.ts';
 import { withoutPassword } from '../../model/quoted.ts';
 import { signatureHeader } from '../../model/signature-header.ts';
 import { signedHeader } from '../../model/webhook-signature.ts';
-import { isTaken, postDelivery } from './post.ts';
 
 /** Between the five tries; section "Webhooks" of the sandbox's promises. */
 const waitsMs = [1000, 2000, 4000, 8000];
@@ -186,12 +186,6 @@ async function deliver(
     warn?.(`${name} (${outcome.error}): sent again up to ${waitsMs.length} times`);
 }
 
-interface Outcome {
-  ok: boolean;
-  status: number | null;
-  error: string | null;
-}
-
 /** Names and values of the headers of a delivery in turn, signed or not. */
 export function deliveryHeaders(signed: string | undefined): string[] {
   const common = ['content-type', 'application/json', 'user-agent', 'sotra-sandbox'];
@@ -208,10 +202,7 @@ export async function post(
     agent,
     signal,
   }: { answerMs?: number | undefined; agent?: Agent | undefined; signal?: AbortSignal | undefined } = {},
-): Promise<Outcome> {
+): Promise<PostOutcome> {
   const headers = deliveryHeaders(signed);
-  const posted = await postDelivery(url, { headers, body, answerMs, agent, signal });
-  if ('error' in posted) return { ok: false, status: null, error: posted.error.message };
-  const { status } = posted;
-  return { ok: isTaken(status), status, error: isTaken(status) ? null : `HTTP ${status}` };
+  return postDelivery(url, { headers, body, answerMs, agent, signal });
 }

@@ -1,9 +1,9 @@
 import { setMaxListeners } from 'node:events';
 import { Agent } from 'node:http';
 import type { Context } from '../../../context.ts';
+import { type PostOutcome, postDelivery } from '../../../http/post-delivery.ts';
 import { withoutPassword } from '../../../model/quoted.ts';
 import { signatureHeader } from '../../../model/signature-header.ts';
-import { isTaken, postDelivery } from '../../../sandbox/deliver/post.ts';
 import type { Claim, Delivery, Forward, Inbox, Target } from './inbox.ts';
 
 interface ForwarderOptions {
@@ -46,22 +46,23 @@ export async function startForwarder({ inbox, targets, context, onDiskError }: F
       const outcome = await forward(url, delivery, { answerMs: forwardMs, agent, signal: stopping.signal });
       const atMs = now();
       const ms = atMs - sentMs;
-      const line = `-> ${outcome.status || outcome.error} in ${ms} ms ${name} ${event}`;
-      const answer = { status: outcome.status || null, ms, tries, atMs };
+      const { status, error } = outcome;
+      const line = `-> ${status ?? error} in ${ms} ms ${name} ${event}`;
+      const answer = { status, ms, tries, atMs };
       const skip = (why: string) => {
         warn(`${name}: ${event} ${why}: skipped; sotra webhook replay sends it again`);
-        return { outcome: 'refused' as const, error: outcome.error, ...answer };
+        return { outcome: 'refused' as const, error, ...answer };
       };
       if (outcome.ok) {
         note(line);
         return { outcome: 'forwarded', error: null, ...answer };
       }
       if (stopping.signal.aborted) return undefined;
-      if (outcome.unsendable) return skip(`cannot be sent (${outcome.error})`);
-      if (tries > retries) return skip(`was not accepted (${outcome.error})`);
+      if (outcome.unsendable) return skip(`cannot be sent (${error})`);
+      if (tries > retries) return skip(`was not accepted (${error})`);
       if (tries === 1 || tries % 50 === 0) warn(`${line}; it is sent again until it is accepted`);
-      if (outcome.status >= 400 && outcome.status < 500 && ![408, 425, 429].includes(outcome.status)) refusals += 1;
-      if (refusals >= maxRefusals) return skip(`is refused (${outcome.error})`);
+      if (isRefusal(status ?? 0)) refusals += 1;
+      if (refusals >= maxRefusals) return skip(`is refused (${error})`);
       await wait(Math.min(maxWaitMs, firstWaitMs * 2 ** Math.min(tries - 1, 12)));
     }
     return undefined;
@@ -108,6 +109,11 @@ export async function startForwarder({ inbox, targets, context, onDiskError }: F
   };
 }
 
+/** A client error that is not about the moment. */
+function isRefusal(status: number): boolean {
+  return status >= 400 && status < 500 && ![408, 425, 429].includes(status);
+}
+
 function eventNames(ids: readonly string[]): string {
   const more = ids.length > 3 ? ` and ${ids.length - 3} more` : '';
   return `event ${ids.slice(0, 3).join(', ')}${more}`;
@@ -132,27 +138,11 @@ export function forwardedHeaders(headers: readonly string[]): string[] {
   return pairs.flatMap(({ key, name, value }) => (dropped.has(key) ? [] : [name, value]));
 }
 
-export interface Outcome {
-  ok: boolean;
-  /** 0 where there was no answer. */
-  status: number;
-  error: string;
-  late: boolean;
-  /** No request can carry it. */
-  unsendable?: boolean;
-}
-
 /** Sends one delivery, bytes and headers as they came. */
-export async function forward(
+export function forward(
   url: string,
   { headers, body }: Delivery,
-  { answerMs, agent, signal }: { answerMs: number; agent?: Agent; signal?: AbortSignal },
-): Promise<Outcome> {
-  const posted = await postDelivery(url, { headers: forwardedHeaders(headers), body, answerMs, agent, signal });
-  if ('error' in posted) {
-    const { error, late, unsendable } = posted;
-    return { ok: false, status: 0, error: error.message || 'the connection broke', late, unsendable };
-  }
-  const { status } = posted;
-  return { ok: isTaken(status), status, error: `HTTP ${status}`, late: false };
+  options: { answerMs: number; agent?: Agent; signal?: AbortSignal },
+): Promise<PostOutcome> {
+  return postDelivery(url, { headers: forwardedHeaders(headers), body, ...options });
 }

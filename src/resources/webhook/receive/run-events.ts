@@ -2,6 +2,7 @@ import type { Result } from '../../../cli/command.ts';
 import type { Context } from '../../../context.ts';
 import { messageOf, SotraError, usageError } from '../../../errors.ts';
 import { type Input, readWhole } from '../../../files/source.ts';
+import type { PostOutcome } from '../../../http/post-delivery.ts';
 import { deliveryPreview } from '../../../http/preview.ts';
 import { normalizeAddress } from '../../../model/address.ts';
 import { parseMoment } from '../../../model/duration.ts';
@@ -9,7 +10,7 @@ import { signatureHeader } from '../../../model/signature-header.ts';
 import { readOwnSecrets } from '../secrets.ts';
 import { verdict as verdictView } from '../view.ts';
 import { describeEvent } from './events.ts';
-import { forward, forwardedHeaders, type Outcome } from './forward.ts';
+import { forward, forwardedHeaders } from './forward.ts';
 import { type Delivery, type EventQuery, type EventStatus, type Inbox, pathOf, type StoredEvent } from './inbox.ts';
 import { type InboxPlace, openInbox, withInbox } from './open-inbox.ts';
 import { verifyDelivery } from './verify.ts';
@@ -165,8 +166,8 @@ export async function replayEvents(input: ReplayInput, context: Context): Promis
           eventId,
           eventType,
           taken: outcome.ok,
-          status: outcome.status || null,
-          error: outcome.ok ? null : outcome.error,
+          status: outcome.status,
+          error: outcome.error,
         });
     }
     if (preview && first !== undefined) {
@@ -204,7 +205,7 @@ function notFound(message: string): SotraError {
 }
 
 /** Sent again twice or as `--retries` says; each may take `--timeout`. */
-async function sendAgain(stored: Delivery, to: string, { world, options }: Context): Promise<Outcome> {
+async function sendAgain(stored: Delivery, to: string, { world, options }: Context): Promise<PostOutcome> {
   for (let tries = 1; ; tries += 1) {
     const outcome = await forward(to, stored, { answerMs: options.timeoutMs, signal: world.signal });
     if (world.signal.aborted) throw new SotraError('interrupted', `interrupted while waiting for the answer of ${to}`);
@@ -213,8 +214,9 @@ async function sendAgain(stored: Delivery, to: string, { world, options }: Conte
   }
 }
 
-function notSent(unanswered: string): Outcome {
-  return { ok: false, status: 0, error: `not sent: ${unanswered} was not answered`, late: false };
+function notSent(unanswered: string): PostOutcome {
+  const error = `not sent: ${unanswered} was not answered`;
+  return { ok: false, status: null, error, late: false, unsendable: false };
 }
 
 interface VerifyInput {

@@ -85,8 +85,12 @@ export const shown = recordView<ShownEvent>(
   {
     blocks: ({ forwards, headers, body }) => [
       { title: 'Forwarded', layout: 'table', columns: forwardColumns as never, rows: forwards },
-      { title: 'Headers', layout: 'table', columns: headerColumns as never, rows: headers },
-      { title: 'Body', layout: 'table', columns: bodyColumns as never, rows: [{ body }] },
+      { title: 'Headers', layout: 'record', columns: headerColumns(headers) as never, rows: [headers] },
+      {
+        layout: 'record',
+        columns: [column.text<unknown>('body', 'Body', 'as it came', () => body)] as never,
+        rows: [{}],
+      },
     ],
   },
 );
@@ -98,11 +102,11 @@ const forwardColumns = [
   column.count<Forward>('ms', 'ms', 'how long the last answer took'),
   column.count<Forward>('tries', 'Tries', 'how often it was sent'),
 ];
-const headerColumns = [
-  column.text<{ name: string; value: string }>('name', 'Name', 'name of the header'),
-  column.text<{ name: string; value: string }>('value', 'Value', 'its value'),
-];
-const bodyColumns = [column.text<{ body: string }>('body', 'Body', 'as it came')];
+type Headers = ShownEvent['headers'];
+
+/** A line for each header, since a table would cut long values. */
+const headerColumns = (headers: Headers) =>
+  headers.map(({ name, value }) => column.text<Headers>(name, name, 'its value', () => value));
 
 export const stats = listView<HourStats>(
   [

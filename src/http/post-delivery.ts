@@ -15,21 +15,23 @@ interface Posting {
   signal?: AbortSignal | undefined;
 }
 
-/** The status of the answer, or why there was none. */
-type Posted =
-  | { status: number }
-  | {
-      error: Error;
-      /** It was taken and not answered in time. */
-      late: boolean;
-      /** No request can carry it, however often it is tried. */
-      unsendable: boolean;
-    };
+export interface PostOutcome {
+  /** Whether the answer was 2xx. */
+  ok: boolean;
+  /** `null` where there was no answer. */
+  status: number | null;
+  /** Why it was not taken. */
+  error: string | null;
+  /** It may have been taken, and was not answered in time. */
+  late: boolean;
+  /** No request can carry it, however often it is tried. */
+  unsendable: boolean;
+}
 
-export function postDelivery(url: string, { headers, body, answerMs, agent, signal }: Posting): Promise<Posted> {
+export function postDelivery(url: string, { headers, body, answerMs, agent, signal }: Posting): Promise<PostOutcome> {
   const secure = url.startsWith('https:');
-  const outcome = new Promise<Posted>((resolve) => {
-    const failed = (error: Error) => resolve({ error, late: false, unsendable: false });
+  const outcome = new Promise<PostOutcome>((resolve) => {
+    const failed = (error: Error) => resolve(unanswered(error));
     const sent = (secure ? secureRequest : request)(
       url,
       {
@@ -39,7 +41,7 @@ export function postDelivery(url: string, { headers, body, answerMs, agent, sign
         ...(signal === undefined ? {} : { signal }),
       },
       (answer: IncomingMessage) => {
-        const done = () => resolve({ status: answer.statusCode ?? 0 });
+        const done = () => resolve(answered(answer.statusCode ?? 0));
         let bytes = 0;
         answer.on('error', failed);
         answer.on('end', done);
@@ -52,7 +54,7 @@ export function postDelivery(url: string, { headers, body, answerMs, agent, sign
       },
     );
     const late = setTimeout(() => {
-      resolve({ error: new Error(`no answer within ${answerMs / 1000} s`), late: true, unsendable: false });
+      resolve({ ...unanswered(new Error(`no answer within ${answerMs / 1000} s`)), late: true });
       sent.destroy();
     }, answerMs);
     sent.on('close', () => {
@@ -64,7 +66,7 @@ export function postDelivery(url: string, { headers, body, answerMs, agent, sign
     sent.end(body);
   });
   // A header that no request can have is refused before anything is sent.
-  return outcome.catch((error: Error) => ({ error, late: false, unsendable: true }));
+  return outcome.catch((error: Error) => ({ ...unanswered(error), unsendable: true }));
 }
 
 /** What Node itself adds only to headers that are an object. */
@@ -75,6 +77,11 @@ function ownHeaders(url: string, headers: readonly string[]): string[] {
   return ['host', new URL(url).host, ...login];
 }
 
-export function isTaken(status: number): boolean {
-  return status >= 200 && status < 300;
+function answered(status: number): PostOutcome {
+  const ok = status >= 200 && status < 300;
+  return { ok, status, error: ok ? null : `HTTP ${status}`, late: false, unsendable: false };
+}
+
+function unanswered({ message }: Error): PostOutcome {
+  return { ok: false, status: null, error: message || 'the connection broke', late: false, unsendable: false };
 }

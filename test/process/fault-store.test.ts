@@ -1,0 +1,131 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { run, temporaryFolder } from '../support/harness.ts';
+import { changeStore, fillInbox, inboxFolderOf } from '../support/inbox.ts';
+import { bodyOf, listen, secret, send, signed } from '../support/listening.ts';
+import { some } from '../support/size.ts';
+
+/** What is wrong with a store, what every command says of it, and the file that stays as it was. */
+const faults: Record<string, { make: (folder: string) => Promise<string>; says: string }> = {
+  'is of the older form': {
+    make: async (folder) => {
+      const file = join(inboxFolderOf(folder), 'deliveries.ndjson');
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, '{"v":1,"seq":1}\n');
+      return file;
+    },
+    says: 'is a store of an older form, which this version of sotra does not read',
+  },
+  'is of a newer sotra': {
+    make: async (folder) => {
+      const file = await filled(folder);
+      changeStore(folder, 'PRAGMA user_version = 99');
+      return file;
+    },
+    says: 'is of a newer version of sotra (99, not 1)',
+  },
+  'is the database of another program': {
+    make: async (folder) => {
+      const file = await filled(folder);
+      changeStore(folder, 'DROP TABLE delivery');
+      return file;
+    },
+    says: 'is a database of another program',
+  },
+  'has lost its beginning': {
+    make: async (folder) => {
+      const file = await filled(folder);
+      writeFileSync(file, Buffer.concat([Buffer.alloc(8192, 'x'), readFileSync(file).subarray(8192)]));
+      return file;
+    },
+    says: 'is damaged: file is not a database',
+  },
+  'is a folder': {
+    make: async (folder) => {
+      const file = join(inboxFolderOf(folder), 'inbox.db');
+      mkdirSync(file, { recursive: true });
+      return file;
+    },
+    says: 'EISDIR: illegal operation on a directory',
+  },
+};
+
+async function filled(folder: string): Promise<string> {
+  const bodies = Array.from({ length: 50 }, (_, index) => ({ body: Buffer.from(bodyOf(`e${index}`)) }));
+  await fillInbox(folder, bodies);
+  return join(inboxFolderOf(folder), 'inbox.db');
+}
+
+const bytesOf = (file: string) => (statSync(file).isFile() ? readFileSync(file) : undefined);
+
+const commands = [
+  'webhook listen --port 0 --secret-file SECRET --forward-to http://127.0.0.1:9/in',
+  'webhook forward --forward-to http://127.0.0.1:9/in',
+  'webhook events',
+  'webhook events --follow',
+  'webhook show e1',
+  'webhook stats',
+  'webhook replay --since 1h --to http://127.0.0.1:9/in',
+];
+
+describe.each(Object.entries(faults))('a store that %s', (_, { make, says }) => {
+  test('ends every command with exit 3 and a fix, is named, and stays as it is', async () => {
+    const folder = temporaryFolder();
+    const file = await make(folder);
+    const before = bytesOf(file);
+    writeFileSync(join(folder, 'secret'), `${secret}\n`, { mode: 0o600 });
+    for (const command of some(commands, 2)) {
+      const argv = command.replace('SECRET', join(folder, 'secret'));
+      const { code, out, err } = await run(argv, { env: { SOTRA_DATA_DIR: folder } });
+      expect([command, code, out]).toEqual([command, 3, '']);
+      expect(err).toContain(file);
+      expect(err).toContain(says);
+      expect(err).toContain('hint: ');
+    }
+    expect(bytesOf(file)).toEqual(before);
+  });
+});
+
+test('a store whose pages are damaged somewhere acknowledges nothing that it cannot store, and is said to be damaged', async () => {
+  const folder = temporaryFolder();
+  const file = await filled(folder);
+  const bytes = readFileSync(file);
+  bytes.fill(0xff, 8192, bytes.length);
+  writeFileSync(file, bytes);
+  const { url, stop, shown } = await listen(folder);
+  if (url !== '') {
+    expect(await send(url, bodyOf('new'), signed(bodyOf('new')))).toBe(503);
+    expect(shown.err).toContain(`the store ${file} is damaged`);
+  }
+  const { err } = await stop();
+  expect(err).toContain(`the store ${file} is damaged`);
+  const listed = await run('webhook events', { env: { SOTRA_DATA_DIR: folder } });
+  expect([listed.code, listed.out]).toEqual([3, '']);
+  expect(listed.err).toContain(`the store ${file} is damaged`);
+});
+
+// Whoever may do everything may write into any folder.
+test.skipIf(process.getuid?.() === 0)('a folder that cannot be written is exit 3 by name', async () => {
+  const folder = temporaryFolder();
+  await filled(folder);
+  chmodSync(inboxFolderOf(folder), 0o500);
+  const { code, err } = await run(`webhook listen --secret-file ${join(folder, 'secret')}`, {
+    env: { SOTRA_DATA_DIR: folder },
+  });
+  chmodSync(inboxFolderOf(folder), 0o700);
+  expect(code).toBe(3);
+  expect(err).toContain(inboxFolderOf(folder));
+});
+
+test('two listeners on one store: the second is refused by name, and the first goes on', async () => {
+  const folder = temporaryFolder();
+  const first = await listen(folder);
+  const second = await listen(folder);
+  expect(await second.stop()).toMatchObject({
+    code: 3,
+    err: expect.stringContaining('the store default (--name) is in use by process'),
+  });
+  expect(await send(first.url, bodyOf('one'), signed(bodyOf('one')))).toBe(200);
+  expect(existsSync(join(inboxFolderOf(folder), 'lock'))).toBe(true);
+});
