@@ -32,7 +32,10 @@ export function answerOf(result: Result, options: AnswerOptions): ToolAnswer {
   const blocks = fields === undefined ? blocksOf(view, answer, input) : [];
   const tables = blocks
     .filter(({ rows }) => rows.length > 0)
-    .map(({ title = '', columns, rows }) => ({ title, ...tableOf(columns as readonly AnyColumn[], rows, maxRows) }));
+    .map(({ title = '', columns, rows }) => ({
+      title: safeText(title),
+      ...tableOf(columns as readonly AnyColumn[], rows, maxRows),
+    }));
   const cut = all.length > maxRows || blocks.some(({ rows }) => rows.length > maxRows);
   return tableAnswer(table, tables, { ...options, cut, isRecord });
 }
@@ -110,7 +113,7 @@ function tableAnswer(
   const parts = [
     ...(marked ? [warning] : []),
     isRecord ? recordText(table) : tableText(table),
-    ...tables.map((each) => `\n${safeText(each.title)}\n${tableText(each)}`),
+    ...tables.map((each) => `\n${each.title}\n${tableText(each)}`),
     ...notes.map((note) => `note: ${note}`),
     complete ? 'complete' : `more: add ${JSON.stringify(further)}`,
   ];

@@ -24,7 +24,7 @@ export function createCaller(context: Context) {
   return {
     call: async ({ tool, input, signal, confirm }: CallOptions): Promise<CallOutcome> => {
       const notes: string[] = [];
-      const own = contextOf(context, { signal, open: sandbox.open, say: (line) => void notes.push(line) });
+      const own = contextOf(context, { signal, open: sandbox.open, say: (line) => void notes.push(safeText(line)) });
       try {
         const { text, structured } = await tool.call(input, { context: own, notes, confirm });
         return { text, structured };

@@ -7,7 +7,7 @@ import { readItem } from '../contract/kind.ts';
 import { SotraError, seeHelp, usageError } from '../errors.ts';
 import { nextInput } from '../http/paginate.ts';
 import { endpoints } from '../resources/index.ts';
-import { namesKnownTo, rememberAddresses } from '../tool/known-addresses.ts';
+import { namesKnownTo } from '../tool/known-addresses.ts';
 import { answerOf } from './answer.ts';
 import { defaultRows, type Tool, type ToolAnswer, type ToolCall } from './tool.ts';
 
@@ -39,9 +39,8 @@ async function answerTo(
   const isOurs = outline.endpoint === undefined && isPaged;
   // What a cursor or page would skip is not left out.
   const isWhole = isPaged && !isOurs && paging?.kind !== 'limit';
-  const made = await command.run((isOurs ? { ...values, limit: maxRows + 1 } : values) as never, context);
-  const { result, keep } = rememberAddresses(made, context);
-  const answer = answerOf(result, {
+  const result = await command.run((isOurs ? { ...values, limit: maxRows + 1 } : values) as never, context);
+  return answerOf(result, {
     input: values,
     fields: columnNames(chosen),
     usual,
@@ -49,8 +48,6 @@ async function answerTo(
     next: paging && result.kind === 'answer' ? nextInput(paging, values, result.answer) : undefined,
     notes,
   });
-  await keep();
-  return answer;
 }
 
 /** Errors: `usage`. */

@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import { run } from '../../support/harness.ts';
+import { connect } from '../../support/mcp-client.ts';
+
+const toolsOf = async (argv: string): Promise<string[]> => {
+  const { tools } = JSON.parse((await run(`${argv} --dry-run --json`)).out) as { tools: { tool: string }[] };
+  return tools.map(({ tool }) => tool);
+};
+
+test('a preset or names choose the tools, and what is not allowed is not offered', async () => {
+  const { client } = await connect('--sandbox mcp --tools leaderboard_list,whois');
+  expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['leaderboard_list', 'whois']);
+  expect(await toolsOf('mcp --preset webhooks')).toEqual([
+    'webhook_list',
+    'webhook_events',
+    'explain_error',
+    'verify_webhook',
+  ]);
+  const trader = await toolsOf('mcp --preset trader --allow-writes');
+  for (const name of ['leaderboard_list', 'profile_positions', 'follow_add', 'comment_copy', 'whois'])
+    expect(trader).toContain(name);
+  expect(trader.filter((name) => /webhook|set_name/.test(name))).toEqual([]);
+  const read = await toolsOf('mcp --preset read --allow-writes');
+  expect(read.filter((name) => /webhook|follow_|set_|delete/.test(name))).toEqual([]);
+  expect(await run('mcp --preset read --tools whois')).toMatchObject({ code: 2 });
+  expect((await run('mcp --tools whos')).err).toContain('Did you mean whois?');
+  expect((await run('mcp --tools webhook_delete')).err).toContain('Add --allow-writes.');
+});
+
+test('the entry for clients starts the server as it was asked for, without a key', async () => {
+  const env = { SOTRA_BASE_URL: 'https://api.example.com', SOTRA_API_KEY: 'a-secret-key' };
+  const { out, err, code } = await run('mcp --config --allow-writes --preset trader --retries 0 --json', { env });
+  const args = [
+    'mcp',
+    '--base-url',
+    'https://api.example.com',
+    '--retries',
+    '0',
+    '--preset',
+    'trader',
+    '--allow-writes',
+  ];
+  expect([code, err]).toEqual([0, '']);
+  expect(JSON.parse(out).entries.map(({ settings }: { settings: object }) => settings)).toEqual([
+    { mcpServers: { sotra: { command: 'sotra', args } } },
+    { servers: { sotra: { type: 'stdio', command: 'sotra', args } } },
+  ]);
+  const text = await run('--sandbox mcp --config');
+  expect(text.out).toMatch(/^Claude Desktop .*, Claude Code .*, Cursor .*:\n\{\n {2}"mcpServers"/);
+  const none = await run('mcp --config');
+  expect([none.code, none.err]).toEqual([0, expect.stringContaining('the entry names none')]);
+  expect((await run('mcp --config --http 0')).code).toBe(2);
+});
+
+test('the servers of entries are what a client starts', async () => {
+  const { out } = await run('--sandbox mcp --config --json');
+  const [first] = JSON.parse(out).entries;
+  const { client } = await connect(first.settings.mcpServers.sotra.args.join(' '));
+  expect((await client.listTools()).tools.length).toBeGreaterThan(15);
+});
