@@ -42,7 +42,7 @@ export function methodDeclarations(): string {
 
 /** In place of the module of the chains, which also holds their schema. */
 export function chainDeclarations(): string {
-  return `/** A chain of the service. */\nexport type Chain = ${chains.map((chain) => `'${chain}'`).join(' | ')};\n`;
+  return `/** A chain of the service. */\nexport type Chain = ${chains.map((chain) => `'${chain}'`).join(' | ')};\n\n/** Which kind of key signs for a chain. */\nexport type ChainFamily = 'evm' | 'solana';\n`;
 }
 
 const callOptions = `/** Beside the input of a call. */

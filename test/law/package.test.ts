@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { publint } from 'publint';
 import { expect, test } from 'vitest';
 
 interface Locked {
@@ -44,6 +45,10 @@ test('the package holds the program, completions and texts, and nothing else', (
   );
   const modes = files.filter(({ path }: { path: string }) => path === 'bin/sotra.js');
   expect(modes[0].mode & 0o111).toBe(0o111);
+});
+
+test('publint finds nothing in what code imports', async () => {
+  expect((await publint({ pkgDir: '.', strict: true, pack: false })).messages).toEqual([]);
 });
 
 test('nothing of ours runs when the package is installed', () => {

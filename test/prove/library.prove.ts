@@ -1,0 +1,127 @@
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
+import chromium from '@sparticuz/chromium';
+import { chromium as browserOf } from 'playwright-core';
+import { startSandbox } from 'sotra/sandbox';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { runClientExample, runWebhookExample } from '../support/library-examples.ts';
+import { nodeOf } from '../support/nodes.ts';
+import { npm } from '../support/packed.ts';
+import { program } from '../support/program.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'sotra-library-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** The installed package, and the folder of the project that installed it. */
+const installed = dirname(dirname(program));
+const project = dirname(dirname(installed));
+
+test('are the types wrong? finds nothing for modules', async () => {
+  const [tarball = ''] = readdirSync(project).filter((name) => name.endsWith('.tgz'));
+  const result = await checkPackage(createPackageFromTarballData(readFileSync(join(project, tarball))));
+  const modules = result.types === false ? ['no types'] : result.problems.filter((one) => !isOfOtherLoaders(one));
+  expect(modules).toEqual([]);
+});
+
+/** As the profile esm-only of its command line: this package is modules alone. */
+function isOfOtherLoaders(problem: object): boolean {
+  return 'resolutionKind' in problem && ['node10', 'node16-cjs'].includes(String(problem.resolutionKind));
+}
+
+test.each(['20', '22', '24', '26'])('the examples of the README run on Node %s', async (version) => {
+  const place = { node: nodeOf(version, folder), folder: project };
+  const { code, output } = await runClientExample(place);
+  expect([code, output.split('\n').length > 3]).toEqual([0, true]);
+  expect(await runWebhookExample(place)).toEqual({ output: 'copyswap\n', statuses: [200, 401] });
+});
+
+const page = `<!doctype html><script type="importmap">
+{ "imports": { "sotra": "/index.js", "sotra/webhook": "/webhook.js", "sotra/signing": "/signing.js" } }
+</script>`;
+
+test('client, webhook and signing run in Chromium, the client against a sandbox of another origin', async () => {
+  const server = createServer(({ url = '' }, response) => {
+    const isPage = url === '/';
+    response.setHeader('content-type', isPage ? 'text/html' : 'text/javascript');
+    response.end(isPage ? page : readFileSync(join(installed, 'dist/library', url)));
+  }).listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const sandbox = await startSandbox({ cors: origin, serviceName: 'Example' });
+  onTestFinished(sandbox.close);
+  const browser = await browserOf.launch({ executablePath: await chromium.executablePath(), args: chromium.args });
+  onTestFinished(() => browser.close());
+  const tab = await browser.newPage();
+  await tab.goto(origin);
+  const said: string[] = [];
+  tab.on('console', (line) => said.push(line.text()));
+  const seen = await tab.evaluate(
+    `(async () => {
+      const { createClient, SotraError } = await import('sotra');
+      const { verifyWebhook } = await import('sotra/webhook');
+      const { signComment, verifyComment } = await import('sotra/signing');
+      const client = createClient({ baseUrl: '${sandbox.url}', apiKey: '${sandbox.keys[0]}' });
+      const { traders } = await client.leaderboard.list({ chains: ['base'], limit: 5 });
+      const ids = new Set();
+      let count = 0;
+      for await (const { itemId } of client.feed.actor.all({ identifier: traders[0].profile.id, chains: ['all'], limit: 3 })) {
+        ids.add(itemId);
+        count += 1;
+      }
+      const failed = await client.position.get({ id: 'nope' }).catch((error) => error);
+      const stop = AbortSignal.abort();
+      const stopped = await client.webhook.list({}, { signal: stop }).catch((error) => error);
+      const comment = {
+        chain: 'solana', tokenAddress: 'DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263', commentText: 'gm', serviceName: 'Example',
+        transactionHash: '3Z7cj4v76xSs59irxxNCE5hTm8MW56xxxjQr58ekxjo8yDUMNV16d9iLhHDx84LUErLUiEfm9cHSEYxmtsZ2ShQ',
+      };
+      const signed = await signComment({ ...comment, signer: { seed: new Uint8Array(32).fill(7) } });
+      const header = 't=1565125718,v1=hU7OTCKs73xmtX1OUEFTvFEllejpx3Ls4qaBUFSMGac';
+      const verified = await verifyWebhook({ header, body: '{"test":"body"}', secrets: 'SuperSecret123' });
+      return {
+        traders: traders.length, walked: count > 3 && count === ids.size,
+        failed: [failed instanceof SotraError, failed.code, failed.status, typeof failed.requestId],
+        stopped: stopped.code, signed: verifyComment({ ...comment, ...signed }).valid, verified: verified.valid,
+      };
+    })()`,
+  );
+  expect(seen).toEqual({
+    ...{ traders: 5, walked: true, failed: [true, 'not-found', 404, 'string'], stopped: 'interrupted' },
+    ...{ signed: true, verified: true },
+  });
+  // The browser tells of an answer with 404 by itself; we print nothing.
+  expect(said.filter((line) => !line.startsWith('Failed to load resource'))).toEqual([]);
+});
+
+test('what openapi-typescript makes of sotra openapi compiles, strictly, with a call of every endpoint', () => {
+  const place = mkdtempSync(join(folder, 'generated-'));
+  writeFileSync(join(place, 'package.json'), '{ "type": "module" }');
+  npm(
+    'install',
+    '--prefix',
+    place,
+    '--ignore-scripts',
+    '--no-audit',
+    '--no-fund',
+    'openapi-typescript@7',
+    'openapi-fetch@0.17',
+    'typescript@5',
+  );
+  writeFileSync(join(place, 'openapi.json'), execFileSync(process.execPath, [program, 'openapi']));
+  for (const name of ['world.ts', 'generated.ts']) copyFileSync(`bench/library/${name}`, join(place, name));
+  const run = (...argv: string[]) => execFileSync(process.execPath, argv, { cwd: place, encoding: 'utf8' });
+  run('node_modules/openapi-typescript/bin/cli.js', 'openapi.json', '-o', 'openapi-types.d.ts');
+  const module = { module: 'nodenext', moduleResolution: 'nodenext', allowImportingTsExtensions: true };
+  const strict = { strict: true, noEmit: true, skipLibCheck: true, lib: ['es2023', 'dom'], types: [] };
+  const compilerOptions = { ...module, ...strict, target: 'es2022' };
+  writeFileSync(join(place, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['generated.ts'] }));
+  expect(run('node_modules/typescript/lib/tsc.js', '-p', '.')).toBe('');
+  expect(readFileSync(join(place, 'openapi-types.d.ts'), 'utf8').length).toBeGreaterThan(10_000);
+});
