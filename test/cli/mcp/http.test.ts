@@ -1,39 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { Client, type ClientOptions, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { expect, onTestFinished, test } from 'vitest';
-import { run, stub, temporaryFolder } from '../../support/harness.ts';
+import { expect, test } from 'vitest';
+import { run, stub } from '../../support/harness.ts';
 
-import { textOf, valuesOf } from '../../support/mcp-client.ts';
+import { clientOf, serve, textOf, valuesOf } from '../../support/mcp-client.ts';
 import { until } from '../../support/until.ts';
-
-interface Served {
-  url: string;
-  token: string;
-}
-
-/** `sotra mcp --http` on a free port, until the test ends. */
-async function serve(argv = '--sandbox mcp', env: Record<string, string> = {}): Promise<Served> {
-  const file = join(temporaryFolder(), 'ready.json');
-  const stop = new AbortController();
-  const ended = run(`${argv} --http 0 --ready-file ${file}`, { env, signal: stop.signal });
-  await until(() => existsSync(file));
-  const served = JSON.parse(readFileSync(file, 'utf8'));
-  onTestFinished(async () => {
-    stop.abort();
-    expect((await ended).out).toBe('');
-    expect(existsSync(file)).toBe(false);
-  });
-  return served;
-}
-
-async function clientOf({ url, token }: Served, options: ClientOptions = {}): Promise<Client> {
-  const client = new Client({ name: 'test', version: '1' }, options);
-  const headers = { authorization: `Bearer ${token}` };
-  await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }));
-  onTestFinished(() => client.close());
-  return client;
-}
 
 test.each(['legacy', 'auto'] as const)('the official client lists and calls tools over HTTP: %s', async (mode) => {
   const client = await clientOf(await serve(), { versionNegotiation: { mode } });
