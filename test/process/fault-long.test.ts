@@ -10,9 +10,11 @@ test('every command stands in the table of single calls, in that of long ones, o
   const long = longCommands.map(({ name }) => name.split('/')[0]);
   const alone =
     `alias set, alias list, alias remove, auth logout, commands, comment sign, comment verify, completion, context list,
-    context remove, context set, context show, context use, help, key export, key generate, key import, key list, key remove, openapi, sandbox advance,
+    context remove, context set, context show, context use, help, key export, key generate, key import, key list, key remove, inbox create, mcp, openapi, sandbox advance,
     sandbox import, sandbox log, sandbox reset, sandbox simulate, sandbox start, sandbox status, sandbox stop, sandbox trade, webhook events, webhook jobs, webhook jobs remove,
-    webhook listen, webhook replay, webhook trigger, webhook verify`.split(/,\s+/);
+    webhook forward, webhook listen, webhook replay, webhook show, webhook stats, webhook trigger, webhook verify`.split(
+      /,\s+/,
+    );
   const all = (await outlineAll()).map(({ words }) => words.join(' '));
   expect([...new Set([...single, ...long, ...alone])].sort()).toEqual(all.sort());
   expect(alone.filter((name) => [...single, ...long].includes(name))).toEqual([]);

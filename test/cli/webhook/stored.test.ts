@@ -105,11 +105,11 @@ test('webhook show tells all of one event: headers, body, signature and each for
   const folder = temporaryFolder();
   const env = { SOTRA_DATA_DIR: folder };
   const target = await stub((_, response) => response.writeHead(204).end());
-  const { url, stop } = await listen(folder, `--forward-to ${target.url}/in`);
+  const { url, stop, shown: said } = await listen(folder, `--forward-to ${target.url}/in --verbose`);
   const body = bodyOf('2f1d-one');
   const headers: Record<string, string> = { ...signed(body), 'X-Custom': 'kept' };
   await send(url, body, headers);
-  await until(() => target.requests.length === 1);
+  await until(() => said.err.includes('-> 204'));
   await stop();
   const { code, out } = await run('webhook show 2f1d --json', { env });
   expect(code).toBe(0);
