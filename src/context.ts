@@ -75,7 +75,11 @@ export function createContext({ world, options, program, say, trace: tell = say,
     return world.openSandbox({ file: await sandboxFile(), now: world.now, wire, serviceName, layout });
   });
   const transport = once(async () => world.transport ?? openTransport(await service(), context));
-  const hideKey = once(async () => hidingKey((await service()).apiKey));
+  const hideKey = once(async () => {
+    const { kind, apiKey } = await service();
+    // Those of the sandbox are no secret: its documentation names them.
+    return hidingKey(kind === 'sandbox' ? null : apiKey);
+  });
   const note = (text: string) => (options.quiet ? undefined : say(text));
   const warn = (text: string) => note(`warning: ${text}`);
   const heads = new Set<{ text: string }>();

@@ -14,8 +14,9 @@ type ReadArgv =
  */
 export function readArgv(argv: readonly string[], outlines: readonly Outline[], found: Outline | undefined): ReadArgv {
   const state: ParseState = { found, result: { kind: 'help', words: [] } };
-  // Of the other nouns commander needs to know nothing, and each of their commands takes time to build.
-  const needed = found === undefined ? outlines : outlines.filter(({ words }) => words[0] === found.words[0]);
+  // Commander needs no other commands than the one that is named and those below it, and each takes time to build.
+  const isNeeded = ({ words }: Outline) => found?.words.every((word, index) => words[index] === word) !== false;
+  const needed = outlines.filter(isNeeded);
   try {
     buildProgram(needed, state).parse(argv, { from: 'user' });
   } catch (thrown) {
