@@ -180,7 +180,7 @@ function fill(folder: string, count: number): number {
       headers,
       bodyBytes: Buffer.byteLength(body),
     }));
-    commit({ deliveries, marks: [], refusals: [] }, bodies);
+    commit([{ deliveries, marks: [], refusals: [], bodies }]);
     if (first % 1_000_000 === 0 && first > 0)
       process.stderr.write(`${first} of ${count} after ${Math.round((performance.now() - started) / 1000)} s\n`);
   }

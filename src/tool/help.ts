@@ -270,7 +270,11 @@ than once and late: remember eventId, and answer 2xx as soon as it is safe.
 COMMANDS
   webhook register       make one, with any number of addresses; an interrupted upload resumes where it stopped
   webhook add-addresses  add addresses to one
-  webhook listen         receive, check and show deliveries on this machine
+  webhook listen         receive, check, store, show and forward deliveries on this machine
+  webhook events         find what was stored; --follow prints what comes
+  webhook show           one event: headers, body, signature, how it was forwarded
+  webhook stats          what came and was forwarded, by webhook and hour; --chart draws it
+  webhook replay         send stored deliveries once more
   webhook verify         check one delivery; exit 12 when not genuine
   webhook trigger        make the sandbox send one
   webhook validate       check that the destination answers correctly

@@ -76,7 +76,9 @@ const listen = defineCommand({
     'without a fitting signature, so webhook validate succeeds. An event that comes twice is stored and shown once. Forwarding keeps bytes\n' +
     'and headers (not those of the connection) and the order per webhook; it repeats until a delivery is accepted and continues at the next\n' +
     'start. Its outcomes are lines on stderr, also with --json: -> 200 in 12 ms http://... On 127.0.0.1 unless --host says otherwise. With\n' +
-    '--json one object an event. webhook verify says why a signature does not fit.',
+    '--json one object an event. webhook verify says why a signature does not fit.\n' +
+    'What was answered 2xx survives a crash and, where the disk keeps what it says it wrote, a power cut; after one, the last few forwarded\n' +
+    'deliveries may be forwarded again. Once --keep has removed an event, it counts as new if it comes again.',
   params: {
     port: local(z.int().min(0).max(65_535).optional(), 'port to listen on (default 4242); 0 picks a free one'),
     host: local(text, 'address to listen on (default 127.0.0.1: this machine only)'),

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { setImmediate } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import { SotraError } from '../../../../errors.ts';
 import { allEventsOf, type EventSummary, namesOf } from '../events.ts';
@@ -19,7 +20,7 @@ interface Waiting {
   reject: (error: unknown) => void;
 }
 
-/** Stores by way of the thread: what comes while a commit runs shares the next one. */
+/** Stores by way of the thread, which puts what came while a commit ran into the next one. */
 export interface Writer {
   add: (delivery: Delivery) => Promise<StoredDelivery | undefined>;
   /** Resolves when not too much would be lost. Errors: `local-file` while marks cannot be stored; `settled` is then called. */
@@ -40,8 +41,8 @@ export function startWriter(thread: Worker, folder: string, onStored: () => void
   opened.catch(() => undefined);
   let [waiting, marks]: [Waiting[], Mark[]] = [[], []];
   const refusals = new Map<string, { webhook: string; atMs: number; count: number }>();
-  let running: Promise<void> | undefined;
   let failure: unknown;
+  let unsafeMarks = 0;
 
   const commit = async (): Promise<void> => {
     const taken = takeSome(waiting);
@@ -56,6 +57,7 @@ export function startWriter(thread: Worker, folder: string, onStored: () => void
       const batch: Batch = { deliveries, marks: ownMarks, refusals: ownRefusals };
       const { committed = [] } = await call({ kind: 'commit', batch: JSON.stringify(batch), bodies });
       failure = undefined;
+      unsafeMarks -= ownMarks.length;
       for (const [index, { delivery, events, resolve }] of taken.entries())
         resolve(storedOf(delivery, events, committed[index]));
       if (taken.length > 0) onStored();
@@ -65,15 +67,24 @@ export function startWriter(thread: Worker, folder: string, onStored: () => void
       for (const { reject } of taken) reject(error);
     }
   };
-  const run = async (): Promise<void> => {
-    // What comes in this turn of the event loop shares the commit.
-    await undefined;
-    while (waiting.length > 0 || (marks.length > 0 && failure === undefined)) await commit();
-    running = undefined;
+  const inFlight = new Set<Promise<void>>();
+  let isStarted = false;
+  const send = async (): Promise<void> => {
+    // What comes in this turn of the event loop goes together.
+    await setImmediate();
+    isStarted = false;
+    while (waiting.length > 0 || (marks.length > 0 && failure === undefined)) track(commit());
   };
-  const start = (): Promise<void> => {
-    running ??= run();
-    return running;
+  const track = (work: Promise<void>): void => {
+    const tracked = work.then(() => void inFlight.delete(tracked));
+    inFlight.add(tracked);
+  };
+  const start = (): void => {
+    if (!isStarted) track(send());
+    isStarted = true;
+  };
+  const flushed = async (): Promise<void> => {
+    while (inFlight.size > 0) await Promise.all(inFlight);
   };
   return {
     add: (delivery) =>
@@ -83,16 +94,17 @@ export function startWriter(thread: Worker, folder: string, onStored: () => void
       }),
     addMark: (mark) => {
       marks.push(mark);
+      unsafeMarks += 1;
       start();
     },
     settled: async () => {
-      if (failure === undefined && marks.length < maxUnsafeMarks) return;
-      await running;
+      if (failure === undefined && unsafeMarks < maxUnsafeMarks) return;
+      await flushed();
       if (failure === undefined) return;
       await commit();
       if (failure !== undefined) throw failure;
     },
-    flushed: async () => running,
+    flushed,
     countRefused: (webhook, atMs) => {
       const key = `${Math.floor(atMs / hourMs)} ${webhook}`;
       const known = refusals.get(key);
@@ -114,7 +126,7 @@ export function startWriter(thread: Worker, folder: string, onStored: () => void
       return removed;
     },
     close: async () => {
-      await running;
+      await flushed();
       if (marks.length > 0 || refusals.size > 0) await commit();
       const ended = once(thread, 'exit');
       await call({ kind: 'close' }).catch(() => thread.terminate());

@@ -7,7 +7,7 @@ import { newestSeq } from './waiting.ts';
 
 /** What the thread does with the store, all of it or nothing. */
 export interface Writes {
-  commit: (batch: Batch, bodies: Uint8Array) => Committed;
+  commit: (batches: readonly (Batch & { bodies: Uint8Array })[]) => Committed[];
   addTargets: (targets: readonly Target[], nowMs: number) => void;
 }
 
@@ -24,14 +24,16 @@ export function writesOf(db: Db): Writes {
     return row?.id ?? 0;
   };
   return {
-    commit: (batch, bodies) => {
+    commit: (batches) => {
       try {
-        return db.transaction(() => {
-          const committed = addDeliveries(db, batch.deliveries, bodies, webhookId);
-          for (const mark of batch.marks) addMark(db, mark);
-          countHours(db, batch, committed);
-          return committed;
-        });
+        return db.transaction(() =>
+          batches.map(({ bodies, ...batch }) => {
+            const committed = addDeliveries(db, batch.deliveries, bodies, webhookId);
+            for (const mark of batch.marks) addMark(db, mark);
+            countHours(db, batch, committed);
+            return committed;
+          }),
+        );
       } catch (error) {
         // A row that was taken back may have been remembered.
         webhookIds.clear();
