@@ -139,6 +139,7 @@ function callerOf(options: ClientOptions): Caller {
   checkWireNames(wire, endpoints, 'wire');
   const key = apiKey === undefined ? null : checkKey(apiKey);
   const hideKey = hidingKey(key);
+  const idle = new AbortController().signal;
   const send: Fetch = (url, init) => fetch(url, init);
   return {
     baseUrl: checkBaseUrl(baseUrl),
@@ -146,7 +147,7 @@ function callerOf(options: ClientOptions): Caller {
     // The service's own data stay as they are; what it refuses is quoted in errors.
     hideKey: (answer) => (answer.status < 300 ? answer : hideKey(answer)),
     wire,
-    transport: fetchTransport(send),
+    transport: fetchTransport(send, idle),
     userAgent: null,
     retries: numberOf('retries', options.retries, { default: 2, min: 0, max: 20 }),
     timeoutMs: numberOf('timeoutMs', options.timeoutMs, { default: 30_000, min: 1, max: longestMs }),
@@ -157,7 +158,7 @@ function callerOf(options: ClientOptions): Caller {
     // Nobody would hear of a misfit.
     fits: (schema, value) => (!strict && onWarning === undefined) || schema.safeParse(value).success,
     strict,
-    signal: new AbortController().signal,
+    signal: idle,
     now: Date.now,
     random: Math.random,
     sleep,

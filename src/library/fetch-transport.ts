@@ -6,11 +6,12 @@ import type { Limits, Transport } from '../world.ts';
 /** A function like the global `fetch`. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-/** A transport over `fetch`. `send` throws NetworkFailure; SotraError `redirect` where a browser keeps the target of a redirect to itself. */
-export function fetchTransport(fetch: Fetch): Transport {
+/** A transport over `fetch`; `idle` is a signal that never comes. `send` throws NetworkFailure; SotraError `redirect` where a browser keeps the target of a redirect to itself. */
+export function fetchTransport(fetch: Fetch, idle: AbortSignal): Transport {
+  const timer = startTimer();
   return {
     send: async ({ method, url, headers, body }, limits) => {
-      const deadline = startDeadline(limits);
+      const deadline = startDeadline(limits, timer, idle);
       const init = {
         method,
         headers,
@@ -24,7 +25,7 @@ export function fetchTransport(fetch: Fetch): Transport {
           throw new SotraError('redirect', `${url.origin} redirects, and a browser does not say where to`);
         return {
           status: answer.status,
-          headers: Object.fromEntries(answer.headers),
+          headers: headersOf(answer),
           body: readUntil(answer.body, deadline),
         };
       } catch (thrown) {
@@ -34,6 +35,12 @@ export function fetchTransport(fetch: Fetch): Transport {
     },
     close: async () => undefined,
   };
+}
+
+/** The headers that calls look at: to list all of them takes longer. */
+function headersOf({ headers }: Response): Record<string, string | undefined> {
+  const names = ['x-request-id', 'request-id', 'retry-after', 'location'];
+  return Object.fromEntries(names.map((name) => [name, headers.get(name) ?? undefined]));
 }
 
 /** The parts of a body until the deadline. Not every browser iterates over a stream, and a generator costs more than the rest of a call. */
@@ -67,29 +74,67 @@ interface Deadline {
   failure: (thrown: unknown) => NetworkFailure;
 }
 
-/** One signal and one timer for both limits and the caller's own signal. */
-function startDeadline({ timeoutMs, totalMs, signal }: Limits): Deadline {
+/** What a timer looks after. */
+interface Waiting {
+  dueMs: () => number;
+  expire: () => void;
+}
+
+interface Timer {
+  add: (one: Waiting) => void;
+  remove: (one: Waiting) => void;
+}
+
+/** One timer for all calls of a client, which goes on between them: to set and clear one each would cost a tenth of a call. */
+function startTimer(): Timer {
+  const waiting = new Set<Waiting>();
+  let firesMs = Number.POSITIVE_INFINITY;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const look = () => {
+    firesMs = Number.POSITIVE_INFINITY;
+    const nowMs = Date.now();
+    for (const one of waiting) if (one.dueMs() <= nowMs) one.expire();
+    for (const one of waiting) fireAt(one.dueMs());
+  };
+  const fireAt = (dueMs: number) => {
+    if (dueMs >= firesMs) return;
+    clearTimeout(timer);
+    firesMs = dueMs;
+    timer = setTimeout(look, Math.max(0, dueMs - Date.now()));
+    // Node ends when nothing but this is left.
+    (timer as { unref?: () => void }).unref?.();
+  };
+  return {
+    add: (one) => {
+      waiting.add(one);
+      fireAt(one.dueMs());
+    },
+    remove: (one) => void waiting.delete(one),
+  };
+}
+
+/** One signal for both limits and the caller's own signal. */
+function startDeadline({ timeoutMs, totalMs, signal }: Limits, timer: Timer, idle: AbortSignal): Deadline {
   const stop = new AbortController();
-  const startedMs = Date.now();
-  let heardMs = startedMs;
+  const lastMs = Date.now() + totalMs;
+  let heardMs = Date.now();
   let expired: 'timeout' | 'late' | undefined;
   const interrupt = () => stop.abort();
-  const check = () => {
-    const nowMs = Date.now();
-    const [silentMs, leftMs] = [heardMs + timeoutMs - nowMs, startedMs + totalMs - nowMs];
-    timer = setTimeout(check, Math.max(0, Math.min(silentMs, leftMs)));
-    if (silentMs > 0 && leftMs > 0) return;
-    expired = leftMs > 0 ? 'timeout' : 'late';
-    end();
-    stop.abort();
+  const waiting: Waiting = {
+    dueMs: () => Math.min(heardMs + timeoutMs, lastMs),
+    expire: () => {
+      expired = Date.now() < lastMs ? 'timeout' : 'late';
+      end();
+      stop.abort();
+    },
   };
   const end = () => {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', interrupt);
+    timer.remove(waiting);
+    if (signal !== idle) signal.removeEventListener('abort', interrupt);
   };
-  let timer = setTimeout(check, Math.min(timeoutMs, totalMs));
+  timer.add(waiting);
   if (signal.aborted) interrupt();
-  else signal.addEventListener('abort', interrupt);
+  else if (signal !== idle) signal.addEventListener('abort', interrupt);
   return {
     signal: stop.signal,
     renew: () => {
