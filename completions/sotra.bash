@@ -303,7 +303,7 @@ _sotra_values() {
   'mcp --password-file') echo '@files' ;;
   'mcp --secret-file') echo '@files @list' ;;
   'commands --columns') echo 'command endpoint source summary @list' ;;
-  'help 1') echo 'exit-codes environment formatting signing webhooks agents' ;;
+  'help 1') echo 'exit-codes environment formatting signing webhooks scaling agents' ;;
   *' --context') echo '@contexts' ;;
   *' --format') echo 'table json ndjson csv tsv md' ;;
   *' --trace-file') echo '@files' ;;

@@ -127,14 +127,16 @@ add('a target gets what comes after it was added, one of each webhook at a time,
   await inbox.addTargets([target]);
   await inbox.store([deliveryOf('a1'), deliveryOf('b1', { webhook: '/b#1' }), deliveryOf('a2')]);
   const { claims, taken: ids, stop } = taking(inbox, target);
+  const claimOf = (id: string) => claims[ids().indexOf(id)];
   await until(() => claims.length === 2);
   await inbox.store([deliveryOf('b2', { webhook: '/b#1' })]);
-  expect(ids()).toEqual(['a1', 'b1']);
-  await claims[1]?.settle(taken);
+  // Between webhooks there is no order.
+  expect(ids().sort()).toEqual(['a1', 'b1']);
+  await claimOf('b1')?.settle(taken);
   await until(() => claims.length === 3);
-  await claims[0]?.settle(refused);
+  await claimOf('a1')?.settle(refused);
   await until(() => claims.length === 4);
-  expect(ids()).toEqual(['a1', 'b1', 'b2', 'a2']);
+  expect(ids().slice(2)).toEqual(['b2', 'a2']);
   expect(await inbox.waiting([target])).toBeGreaterThanOrEqual(2);
   for (const claim of claims.slice(2)) await claim.settle(taken);
   await stop();

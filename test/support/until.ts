@@ -5,10 +5,14 @@ import { size } from './size.ts';
 const limitMs = size(100_000, 900_000);
 
 /** Looks again and again until something is there, and gives that; `what` says in an error what did not come. */
-export async function until<T>(look: () => T | undefined | false, what = 'something'): Promise<T> {
+export async function until<T>(
+  look: () => T | undefined | false,
+  what: string | (() => string) = 'something',
+): Promise<T> {
   for (const end = Date.now() + limitMs; ; await delay(5)) {
     const found = look();
     if (found !== undefined && found !== false) return found;
-    if (Date.now() > end) throw new Error(`waited ${limitMs / 1000} s in vain: ${what}`);
+    if (Date.now() > end)
+      throw new Error(`waited ${limitMs / 1000} s in vain: ${typeof what === 'string' ? what : what()}`);
   }
 }

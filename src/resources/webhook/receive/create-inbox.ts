@@ -101,15 +101,17 @@ async function runCreate(input: CreateInput, context: Context): Promise<Result> 
   if (cluster === undefined)
     throw usageError('--inbox is required: which inbox to make', 'Such as --inbox nats://127.0.0.1:4222/INBOX.');
   const { address, credsFile } = cluster;
+  const isShort = input.keep !== undefined && (parseDuration(input.keep) ?? 0) < (parseDuration(defaultWindow) ?? 0);
+  const window = input.duplicateWindow ?? (isShort ? input.keep : undefined) ?? defaultWindow;
   const shape: InboxShape = {
     replicas: input.replicas ?? 3,
     keepMs: input.keep === undefined ? 0 : (parseDuration(input.keep) ?? 0),
     maxBytes: input.maxBytes === undefined ? -1 : (parseSize(input.maxBytes) ?? -1),
-    duplicateWindowMs: parseDuration(input.duplicateWindow ?? defaultWindow) ?? 0,
+    duplicateWindowMs: parseDuration(window) ?? 0,
   };
   if (shape.keepMs > 0 && shape.duplicateWindowMs > shape.keepMs)
     throw usageError(
-      `--duplicate-window ${input.duplicateWindow ?? defaultWindow} is longer than --keep ${input.keep}`,
+      `--duplicate-window ${window} is longer than --keep ${input.keep}`,
       'Keep events for at least as long as their ids are known.',
     );
   const detail =
@@ -133,7 +135,7 @@ async function runCreate(input: CreateInput, context: Context): Promise<Result> 
       replicas: shape.replicas,
       keep: input.keep ?? null,
       maxBytes: shape.maxBytes === -1 ? null : shape.maxBytes,
-      duplicateWindow: input.duplicateWindow ?? defaultWindow,
+      duplicateWindow: window,
       created: isNew,
     };
     return { kind: 'answer', answer, view };

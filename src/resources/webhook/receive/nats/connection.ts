@@ -16,7 +16,12 @@ import {
 import { messageOf, SotraError } from '../../../../errors.ts';
 import type { NatsAddress } from './address.ts';
 
-export type { MsgHdrs, NatsConnection };
+export type { MsgHdrs };
+
+export interface ServerLink {
+  connection: NatsConnection;
+  failure: () => Error | undefined;
+}
 
 /** A server that answers nothing for two of these is left for another. */
 const pingMs = 2000;
@@ -30,11 +35,11 @@ const reconnectMs = 250;
 export async function openConnection(
   { servers, tls, name }: NatsAddress,
   credsFile: string | undefined,
-): Promise<NatsConnection> {
+): Promise<ServerLink> {
   const readCreds = () => readCredentials(credsFile ?? '');
   if (credsFile !== undefined) readCreds();
   try {
-    return await connect({
+    const connection = await connect({
       servers: [...servers],
       name: `sotra ${name}`,
       ...(tls ? { tls: {} } : {}),
@@ -46,9 +51,23 @@ export async function openConnection(
       reconnectTimeWait: reconnectMs,
       ignoreAuthErrorAbort: true,
     });
+    return { connection, failure: watchFailure(connection) };
   } catch (cause) {
     throw natsError(cause, name, servers);
   }
+}
+
+/** Why the servers are not reached at the moment, where they said so. */
+function watchFailure(connection: NatsConnection): () => Error | undefined {
+  let failure: Error | undefined;
+  const watch = async (): Promise<void> => {
+    for await (const status of connection.status()) {
+      if (status.type === 'error') failure = status.error;
+      if (status.type === 'reconnect') failure = undefined;
+    }
+  };
+  watch().catch(() => undefined);
+  return () => failure;
 }
 
 function readCredentials(file: string): Uint8Array {
@@ -75,28 +94,31 @@ export function newHeaders(values: Readonly<Record<string, string>>): MsgHdrs {
 
 /** What a call to the servers failed with, as one of our errors; `undefined` for one that says nothing about the connection. */
 export function connectionError(thrown: unknown): SotraError | undefined {
-  const cause = thrown;
-  if (thrown instanceof PermissionViolationError)
-    return new SotraError('config', `the credentials of the inbox lack the permission to ${wordOf(thrown)}`, {
-      hint: 'sotra help scaling lists the subjects that a user needs.',
-      cause,
-    });
-  if (thrown instanceof UserAuthenticationExpiredError)
-    return new SotraError('config', 'the credentials of the inbox have expired', {
-      hint: 'Replace the file that --inbox-creds or SOTRA_NATS_CREDS names: it is read again.',
-      cause,
-    });
-  if (thrown instanceof AuthorizationError)
-    return new SotraError('config', 'the servers of the inbox refuse the credentials', {
-      hint: 'Name a credentials file that is valid with --inbox-creds or SOTRA_NATS_CREDS.',
-      cause,
-    });
-  if (thrown instanceof TimeoutError || thrown instanceof NoRespondersError || thrown instanceof RequestError)
-    return new SotraError('network', 'the servers of the inbox did not answer in time', {
-      hint: 'Look at the servers: most of the replicas must run and reach each other.',
-      cause,
-    });
-  return undefined;
+  const chain: Error[] = [];
+  for (let each = thrown; each instanceof Error; each = each.cause) chain.push(each);
+  for (const cause of chain) {
+    if (cause instanceof PermissionViolationError)
+      return new SotraError('config', `the credentials of the inbox lack the permission to ${wordOf(cause)}`, {
+        hint: 'sotra help scaling lists the subjects that a user needs.',
+        cause,
+      });
+    if (cause instanceof UserAuthenticationExpiredError)
+      return new SotraError('config', 'the credentials of the inbox have expired', {
+        hint: 'Replace the file that --inbox-creds or SOTRA_NATS_CREDS names: it is read again.',
+        cause,
+      });
+    if (cause instanceof AuthorizationError)
+      return new SotraError('config', 'the servers of the inbox refuse the credentials', {
+        hint: 'Name a credentials file that is valid with --inbox-creds or SOTRA_NATS_CREDS.',
+        cause,
+      });
+  }
+  const isLate = (each: Error) => [TimeoutError, NoRespondersError, RequestError].some((kind) => each instanceof kind);
+  if (!chain.some(isLate)) return undefined;
+  return new SotraError('network', 'the servers of the inbox did not answer in time', {
+    hint: 'Look at the servers: most of the replicas must run and reach each other.',
+    cause: thrown,
+  });
 }
 
 function wordOf({ operation, subject }: PermissionViolationError): string {

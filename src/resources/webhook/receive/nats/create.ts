@@ -46,9 +46,10 @@ export async function planInbox(
   credsFile: string | undefined,
   shape: InboxShape,
 ): Promise<InboxPlan> {
-  const connection = await openConnection(address, credsFile);
+  const link = await openConnection(address, credsFile);
+  const { connection } = link;
   try {
-    const streams = openStreams(connection);
+    const streams = openStreams(link);
     const missing: StreamShape[] = [];
     for (const wanted of shapesOf(address.name, shape)) if (!(await isThere(wanted, streams))) missing.push(wanted);
     return {

@@ -1,6 +1,6 @@
 import { isObject, tryParseJson } from '../../../../model/json.ts';
 import type { World } from '../../../../world.ts';
-import type { Streams } from './streams.ts';
+import type { Message, Streams } from './streams.ts';
 import { partitions, type Subjects } from './subjects.ts';
 
 /** The holder of a lease renews it this often; */
@@ -57,14 +57,20 @@ export async function holdLeases({
   const seen = new Map<string, Seen>();
   const held = new Map<number, Held>();
   const ended = new AbortController();
+  const note = ({ subject, seq, data }: Message): void => {
+    if ((seen.get(subject)?.seq ?? 0) >= seq) return;
+    const value = tryParseJson(Buffer.from(data).toString());
+    const holder = isObject(value) && typeof value['holder'] === 'string' ? value['holder'] : '';
+    seen.set(subject, { seq, seenMs: now(), holder });
+  };
+  const look = async (subject: string): Promise<void> => {
+    const last = await streams.last(subjects.state, subject);
+    if (last === undefined) seen.delete(subject);
+    else note(last);
+  };
   const watch = async () => {
     const options = { filter: subjects.work(target), from: 'last-of-each', ends: false, signal: ended.signal } as const;
-    for await (const { subject, seq, data } of streams.read(subjects.state, options)) {
-      if ((seen.get(subject)?.seq ?? 0) >= seq) continue;
-      const value = tryParseJson(Buffer.from(data).toString());
-      const holder = isObject(value) && typeof value['holder'] === 'string' ? value['holder'] : '';
-      seen.set(subject, { seq, seenMs: now(), holder });
-    }
+    for await (const message of streams.read(subjects.state, options)) note(message);
   };
   const write = async (subject: string, holder: string, lastSubjectSeq?: number): Promise<number | undefined> => {
     const options = lastSubjectSeq === undefined ? {} : { lastSubjectSeq };
@@ -109,7 +115,8 @@ export async function holdLeases({
     const subject = subjects.lease(target, partition);
     const startedMs = now();
     const seq = await write(subject, member, seen.get(subject)?.seq ?? 0);
-    if (seq === undefined) return;
+    // Somebody was faster, or the watch is behind.
+    if (seq === undefined) return await look(subject);
     const [stop, lose] = [new AbortController(), new AbortController()];
     const lease: Held = { seq, renewedMs: startedMs, stop, lose, done: Promise.resolve() };
     held.set(partition, lease);
@@ -135,7 +142,8 @@ export async function holdLeases({
     const free = Array.from({ length: partitions }, (_, partition) => partition).filter(
       (partition) => !held.has(partition) && isFree(partition),
     );
-    await Promise.all(free.slice(0, Math.max(0, fair - held.size)).map(acquire));
+    const working = [...held.values()].filter(({ stop }) => !stop.signal.aborted).length;
+    await Promise.all(free.slice(0, Math.max(0, fair - working)).map(acquire));
   };
   /** Apart from the rest, so that a server that does not answer delays no lease. */
   const guard = () => {

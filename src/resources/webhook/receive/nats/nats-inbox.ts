@@ -29,8 +29,9 @@ const headerBytes = 64 * 1024;
 
 /** Opens an inbox of a cluster, which exists. Errors: `network` where no server answers; `config` for credentials, and where there is none. */
 export async function openNats({ address, credsFile, world }: NatsInboxOptions): Promise<Inbox> {
-  const connection = await openConnection(address, credsFile);
-  const streams = openStreams(connection);
+  const link = await openConnection(address, credsFile);
+  const { connection } = link;
+  const streams = openStreams(link);
   const subjects = subjectsOf(address.name);
   try {
     for (const stream of Object.keys(subjects.streams))

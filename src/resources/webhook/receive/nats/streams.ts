@@ -10,7 +10,7 @@ import {
   type StreamConfig,
 } from '@nats-io/jetstream';
 import { messageOf, SotraError } from '../../../../errors.ts';
-import { connectionError, type MsgHdrs, type NatsConnection, newHeaders } from './connection.ts';
+import { connectionError, type MsgHdrs, newHeaders, type ServerLink } from './connection.ts';
 
 /** A message of a stream. */
 export interface Message {
@@ -70,7 +70,11 @@ const restartMs = 200;
 /** The streams of one connection; each call's errors: `network`, `config` naming what to change. */
 export type Streams = ReturnType<typeof openStreams>;
 
-export function openStreams(connection: NatsConnection) {
+export function openStreams({ connection, failure }: ServerLink) {
+  const errorOf = (thrown: unknown, stream: string): SotraError => {
+    const error = streamError(thrown, stream);
+    return (error.code === 'network' && connectionError(failure())) || error;
+  };
   const client = jetstream(connection, { timeout: requestMs });
   const manager = jetstreamManager(connection, { timeout: requestMs, checkAPI: false });
   manager.catch(() => undefined);
@@ -78,7 +82,7 @@ export function openStreams(connection: NatsConnection) {
     try {
       return await act();
     } catch (cause) {
-      throw streamError(cause, stream);
+      throw errorOf(cause, stream);
     }
   };
   const find = async (stream: string) => {
@@ -161,7 +165,7 @@ export function openStreams(connection: NatsConnection) {
           }
         } catch (error) {
           if (signal?.aborted) return;
-          if (ends || !isPassing(error)) throw streamError(error, stream);
+          if (ends || !isPassing(error)) throw errorOf(error, stream);
           await new Promise((resolve) => setTimeout(resolve, restartMs));
         }
         if (last) return;
@@ -191,6 +195,7 @@ export function openStreams(connection: NatsConnection) {
     const messages = await consumer.consume({ max_messages: 500, expires: 5000, idle_heartbeat: heartbeatMs });
     const stop = () => void messages.stop();
     signal?.addEventListener('abort', stop);
+    if (signal?.aborted) stop();
     const watch = async () => {
       for await (const { type } of messages.status())
         if (type === 'heartbeats_missed' || type === 'stream_not_found')
@@ -227,7 +232,7 @@ const [maxBytesExceeded, maxMessagesExceeded, noSpace, noAccount] = [10_047, 10_
 
 function streamError(thrown: unknown, stream: string): SotraError {
   if (thrown instanceof SotraError) return thrown;
-  const known = connectionError(thrown) ?? (thrown instanceof Error ? connectionError(thrown.cause) : undefined);
+  const known = connectionError(thrown);
   if (known !== undefined) return known;
   const cause = thrown;
   const code = thrown instanceof JetStreamApiError ? thrown.code : 0;
@@ -248,6 +253,11 @@ function streamError(thrown: unknown, stream: string): SotraError {
   )
     return new SotraError('config', `the inbox ${stream} is full: ${text}`, {
       hint: 'Allow it more bytes, or keep events for less long; until then deliveries are refused with 503.',
+      cause,
+    });
+  if (thrown instanceof JetStreamApiError && thrown.status >= 500)
+    return new SotraError('network', `the servers of the inbox ${stream} are not ready: ${text}`, {
+      hint: 'Look at the servers: most of the replicas must run and reach each other.',
       cause,
     });
   return new SotraError('config', `the inbox ${stream} cannot be used: ${text}`, {

@@ -1,0 +1,117 @@
+// Receiving into an inbox on a cluster of one server and of three, by 1, 2 and 4 listeners against one, all on this machine; and what an event of
+// 2 kB costs on a server's disk and in its memory. Needs `npm run build` and nats-server.
+import { spawn } from 'node:child_process';
+import { createHmac, randomUUID } from 'node:crypto';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { Agent, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { findNats, natsInstall, startCluster } from '../test/support/nats-server.ts';
+import { type Row, report } from './measure/row.ts';
+
+const program = process.env['SOTRA_TEST_PROGRAM'] ?? 'bin/sotra.js';
+const secret = 'bench-secret';
+const count = Number(process.env['BENCH_EVENTS'] ?? 20_000);
+const connections = 64;
+const padding = 'x'.repeat(1700);
+
+if (findNats() === undefined) process.stderr.write(`${natsInstall}\n`);
+else for (const servers of [1, 3]) report(await measure(servers));
+
+async function measure(servers: number): Promise<Row[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'sotra-bench-'));
+  const cluster = await startCluster(servers);
+  const inbox = `nats://${cluster.servers.map(({ port }) => `127.0.0.1:${port}`).join(',')}/BENCH`;
+  const secrets = join(folder, 'secret');
+  writeFileSync(secrets, `${secret}\n`, { mode: 0o600 });
+  const sotra = (argv: readonly string[]) =>
+    spawn(process.execPath, [program, ...argv, '--inbox', inbox], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+      env: { PATH: process.env['PATH'], SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder },
+    });
+  try {
+    // The leader of a new cluster is elected first.
+    for (let code: number | null = 1; code !== 0; ) {
+      const made = sotra(['inbox', 'create', '--replicas', String(servers), '--yes', '--quiet']);
+      code = await new Promise((resolve) => made.once('exit', resolve));
+    }
+    const memoryBefore = residentKb(cluster.servers[0]?.child.pid ?? 0);
+    const rates: number[][] = [];
+    for (const listeners of [1, 2, 4]) {
+      const started = Array.from({ length: listeners }, (_, index) => {
+        const ready = join(folder, `ready-${listeners}-${index}`);
+        const argv = ['webhook', 'listen', '--port', '0', '--secret-file', secrets, '--ready-file', ready, '--quiet'];
+        return { ready, child: sotra(argv) };
+      });
+      while (!started.every(({ ready }) => existsSync(ready))) await delay(10);
+      const urls = started.map(({ ready }) => JSON.parse(readFileSync(ready, 'utf8')).url);
+      rates.push([await receive(urls)]);
+      for (const { child } of started) child.kill('SIGTERM');
+      await Promise.all(started.map(({ child }) => new Promise((resolve) => child.once('exit', resolve))));
+    }
+    const events = 3 * count;
+    const memory = residentKb(cluster.servers[0]?.child.pid ?? 0) - memoryBefore;
+    const disk = bytesIn(join(cluster.folder, 'data-0'));
+    process.stderr.write(`${servers} servers: ${Math.round(disk / events)} bytes an event on the disk of one, `);
+    process.stderr.write(
+      `${Math.round((memory * 1024) / events)} bytes in its memory (bodies of ${bodyOf(0).length})\n`,
+    );
+    const what = (listeners: number) => `receive into ${servers} server${servers > 1 ? 's' : ''} by ${listeners}`;
+    const [one = [], two = [], four = []] = rates;
+    return [
+      { what: what(1), unit: 'requests/s', measured: one },
+      { what: `${what(2)}, by 1`, unit: 'requests/s', measured: two, floor: one },
+      { what: `${what(4)}, by 1`, unit: 'requests/s', measured: four, floor: one },
+    ];
+  } finally {
+    await cluster.end();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function bodyOf(index: number): string {
+  const feedItem = { metadata: { tokenChain: 'base', note: padding } };
+  const walletAddresses = [`0x${String(index).padStart(40, '0')}`];
+  return JSON.stringify({ events: [{ eventId: randomUUID(), eventType: 'new-feed-item', walletAddresses, feedItem }] });
+}
+
+/** Deliveries a second, signed before. */
+async function receive(urls: readonly string[]): Promise<number> {
+  const t = Math.floor(Date.now() / 1000);
+  const all = Array.from({ length: count }, (_, index) => {
+    const body = bodyOf(index);
+    const v1 = createHmac('sha256', secret).update(`${t}.${body}`).digest('base64url');
+    return { body, headers: { 'daylight-signature': `t=${t},v1=${v1}`, 'content-length': Buffer.byteLength(body) } };
+  });
+  const agent = new Agent({ keepAlive: true, maxSockets: connections });
+  const started = performance.now();
+  let next = 0;
+  const send = async () => {
+    for (let index = next++; index < count; index = next++) {
+      const { body, headers } = all[index] ?? { body: '', headers: {} };
+      const url = `${urls[index % urls.length]}/hook${index % 10}`;
+      const status = await new Promise((resolve, reject) => {
+        const sent = request(url, { method: 'POST', agent, headers }, (answer) => {
+          answer.resume();
+          answer.once('end', () => resolve(answer.statusCode));
+        });
+        sent.once('error', reject);
+        sent.end(body);
+      });
+      if (status !== 200) throw new Error(`a delivery was answered ${status}`);
+    }
+  };
+  await Promise.all(Array.from({ length: connections }, send));
+  agent.destroy();
+  return Math.round(count / ((performance.now() - started) / 1000));
+}
+
+function residentKb(pid: number): number {
+  return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0);
+}
+
+function bytesIn(folder: string): number {
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  return names.reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
+}

@@ -1,0 +1,264 @@
+import { createHmac } from 'node:crypto';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { Agent, createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { openNats } from '../../src/resources/webhook/receive/nats/nats-inbox.ts';
+import { startCluster } from './nats-server.ts';
+import { until } from './until.ts';
+import { start } from './webhook-kills.ts';
+
+const secret = 'whsec_cluster';
+const agent = new Agent({ keepAlive: true, maxSockets: 256 });
+
+/** Sends a signed delivery; the status, or 0 where there was no answer. */
+function post(url: string, body: string): Promise<number> {
+  const t = Math.floor(Date.now() / 1000);
+  const signature = createHmac('sha256', secret).update(`${t}.${body}`).digest('base64url');
+  const headers = { 'daylight-signature': `t=${t},v1=${signature}`, 'content-length': Buffer.byteLength(body) };
+  return new Promise((resolve) => {
+    const sent = request(url, { method: 'POST', headers, agent, timeout: 20_000 }, (answer) => {
+      answer.resume();
+      answer.on('end', () => resolve(answer.statusCode ?? 0));
+      answer.on('error', () => resolve(0));
+    });
+    sent.on('timeout', () => sent.destroy());
+    sent.on('error', () => resolve(0));
+    sent.end(body);
+  });
+}
+
+function bodyOf(eventId: string): string {
+  const feedItem = {
+    actor: { name: 'Zoë', address: `0x${'1'.repeat(40)}` },
+    metadata: { tokenChain: 'base', pad: 'x'.repeat(600) },
+  };
+  return JSON.stringify({ events: [{ eventId, eventType: 'new-feed-item', walletAddresses: [], feedItem }] });
+}
+
+/** A receiver that notes which events came to which path, in their order. */
+async function startTarget() {
+  const came = new Map<string, string[]>();
+  const seen = new Set<string>();
+  let repeats = 0;
+  const server = createServer((incoming, outgoing) => {
+    const chunks: Buffer[] = [];
+    incoming.on('data', (chunk) => chunks.push(chunk));
+    incoming.on('error', () => undefined);
+    incoming.on('end', () => {
+      const [{ eventId }] = JSON.parse(Buffer.concat(chunks).toString()).events;
+      const webhook = eventId.split('-')[0] ?? '';
+      if (seen.has(eventId)) repeats += 1;
+      else came.set(webhook, [...(came.get(webhook) ?? [])].concat(eventId));
+      seen.add(eventId);
+      outgoing.end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/in`;
+  const close = () => {
+    server.closeAllConnections();
+    server.close();
+  };
+  return { url, came, seen, repeats: () => repeats, close };
+}
+
+export interface ClusterReport {
+  deliveries: number;
+  sentTwice: number;
+  /** Answers of listeners: 2xx, and those after which the sender tried again. */
+  acknowledged: number;
+  refused: number;
+  /** Events in the stream, how many of them twice, and those that were acknowledged and are not there. */
+  stored: number;
+  storedTwice: number;
+  lost: number;
+  targets: { got: number; missing: number; repeats: number }[];
+  /** Webhooks whose events are stored, or first came to a target, in another order than they were sent. */
+  outOfOrder: string[];
+  /** From the kill of a forwarder until each partition moved again, at most. */
+  faults: string[];
+  seconds: number;
+}
+
+interface ProofOptions {
+  servers: number;
+  listeners: number;
+  forwarders: number;
+  deliveries: number;
+  webhooks: number;
+  targets: number;
+  /** What goes wrong when a share of the deliveries is acknowledged. */
+  faults: readonly { at: number; what: 'kill-server' | 'pause-server' | 'kill-listener' | 'kill-forwarder' }[];
+  random: () => number;
+}
+
+/** Lets a service send to listeners of one inbox while servers, listeners and forwarders are killed; then compares what was sent with what is there. */
+export async function proveCluster(options: ProofOptions): Promise<ClusterReport> {
+  const { deliveries, webhooks, random } = options;
+  const folder = mkdtempSync(join(tmpdir(), 'sotra-cluster-'));
+  const cluster = await startCluster(options.servers);
+  const servers = cluster.servers.map(({ port }) => `127.0.0.1:${port}`);
+  const inbox = `nats://${servers.join(',')}/PROOF`;
+  const env = { SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
+  const secretFile = join(folder, 'secret');
+  writeFileSync(secretFile, `${secret}\n`, { mode: 0o600 });
+  const running: ReturnType<typeof start>[] = [];
+  const launch = (argv: readonly string[]) => {
+    const child = start(argv, env);
+    running.push(child);
+    return child;
+  };
+  const targets = await Promise.all(Array.from({ length: options.targets }, startTarget));
+  const faults: string[] = [];
+  const startedMs = Date.now();
+  const say = (what: string) => faults.push(`${((Date.now() - startedMs) / 1000).toFixed(1)} s: ${what}`);
+  try {
+    const replicas = String(Math.min(3, options.servers));
+    await create(['inbox', 'create', '--inbox', inbox, '--replicas', replicas, '--yes'], env);
+    const listen = async (number: number) => {
+      const ready = join(folder, `ready-${number}-${Math.random()}`);
+      const argv = ['webhook', 'listen', '--port', '0', '--secret-file', secretFile, '--inbox', inbox];
+      const child = launch([...argv, '--ready-file', ready, '--quiet', '--json']);
+      await until(() => existsSync(ready) || child.child.exitCode !== null, 'a listener listens');
+      if (child.child.exitCode !== null) throw new Error(child.printed.err);
+      return { child, url: JSON.parse(readFileSync(ready, 'utf8')).url as string };
+    };
+    const forwardTo = targets.flatMap(({ url }) => ['--forward-to', url]);
+    const forward = () => launch(['webhook', 'forward', '--inbox', inbox, ...forwardTo]);
+    const forwarders = Array.from({ length: options.forwarders }, forward);
+    await until(
+      () => forwarders.every(({ printed }) => printed.err.includes('Forwarding from')),
+      () => `forwarders forward: ${forwarders.map(({ printed }) => printed.err).join()}`,
+    );
+    const listeners = await Promise.all(Array.from({ length: options.listeners }, (_, number) => listen(number)));
+    const count = { acknowledged: 0, refused: 0, sentTwice: 0 };
+    const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
+    const faulty = (async () => {
+      for (const { at, what } of options.faults) {
+        await until(() => count.acknowledged >= deliveries * at, `${at} of the deliveries`);
+        if (what === 'kill-listener') {
+          const gone = pick(listeners);
+          gone.child.child.kill('SIGKILL');
+          say('kill -9 of a listener');
+          listeners.splice(listeners.indexOf(gone), 1);
+          listeners.push(await listen(listeners.length));
+        } else if (what === 'kill-forwarder') {
+          const gone = pick(forwarders);
+          gone.child.kill('SIGKILL');
+          forwarders.splice(forwarders.indexOf(gone), 1);
+          say('kill -9 of a forwarder, which is not started again');
+        } else {
+          const server = pick(cluster.servers);
+          say(`${what === 'kill-server' ? 'kill -9' : 'SIGSTOP'} of the server on ${server.port}`);
+          if (what === 'kill-server') await server.end();
+          else server.child.kill('SIGSTOP');
+          await delay(6000);
+          if (what === 'kill-server') await server.start();
+          else server.child.kill('SIGCONT');
+          say(`the server on ${server.port} is back`);
+          // The next fault finds a whole cluster.
+          await delay(4000);
+        }
+      }
+    })();
+    const sent: string[][] = [];
+    const sendOne = async (webhook: string, eventId: string, number: number): Promise<void> => {
+      const body = bodyOf(eventId);
+      const attempt = async () => {
+        const status = await post(`${pick(listeners).url}/${webhook}`, body);
+        if (status >= 200 && status < 300) return true;
+        count.refused += 1;
+        return false;
+      };
+      const twice = number % 10 === 0;
+      if (twice) count.sentTwice += 1;
+      for (;;) {
+        // At the same moment, mostly at another listener.
+        const answers = await Promise.all(twice ? [attempt(), attempt()] : [attempt()]);
+        if (answers.includes(true)) break;
+        await delay(100);
+      }
+      if (number % 20 === 0) await attempt();
+      count.acknowledged += 1;
+    };
+    let number = 0;
+    await Promise.all(
+      Array.from({ length: webhooks }, async (_, index) => {
+        const own: string[] = [];
+        sent.push(own);
+        while (own.length < deliveries / webhooks) {
+          const eventId = `h${index}-${own.length}-${Math.floor(index * 7919)}`;
+          await sendOne(`h${index}`, eventId, number++);
+          own.push(eventId);
+        }
+      }),
+    );
+    await faulty;
+    const all = sent.flat();
+    await until(
+      () => targets.every(({ seen }) => seen.size >= all.length),
+      () =>
+        `the targets got ${targets.map(({ seen }) => seen.size)} of ${all.length}; ${faults.join('; ')}; ` +
+        forwarders.map(({ printed, child }) => `${child.exitCode} ${printed.err.slice(-1500)}`).join('\n'),
+    );
+    const seconds = Math.round((Date.now() - startedMs) / 100) / 10;
+    for (const { child } of [...forwarders, ...listeners.map((each) => each.child)]) child.kill('SIGTERM');
+    await Promise.all(running.map(({ ended }) => ended));
+    const stored = await storedIds(servers);
+    const distinct = new Set(stored);
+    const outOfOrder: string[] = [];
+    for (const own of sent) {
+      const webhook = own[0]?.split('-')[0] ?? '';
+      if (stored.filter((id) => id.startsWith(`${webhook}-`)).join() !== own.join())
+        outOfOrder.push(`${webhook} stored`);
+      for (const [index, { came }] of targets.entries())
+        if (came.get(webhook)?.join() !== own.join()) outOfOrder.push(`${webhook} at target ${index}`);
+    }
+    return {
+      deliveries: all.length,
+      sentTwice: count.sentTwice,
+      acknowledged: count.acknowledged,
+      refused: count.refused,
+      stored: distinct.size,
+      storedTwice: stored.length - distinct.size,
+      lost: all.filter((id) => !distinct.has(id)).length,
+      targets: targets.map(({ seen, repeats }) => ({
+        got: seen.size,
+        missing: all.filter((id) => !seen.has(id)).length,
+        repeats: repeats(),
+      })),
+      outOfOrder,
+      faults,
+      seconds,
+    };
+  } finally {
+    for (const { child } of running) child.kill('SIGKILL');
+    for (const target of targets) target.close();
+    await cluster.end();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Right after its start a cluster may have no leader yet. */
+async function create(argv: readonly string[], env: Record<string, string>): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    const run = start(argv, env);
+    const code = await run.ended;
+    if (code === 0) return;
+    if (tries === 30) throw new Error(run.printed.err);
+    await delay(300);
+  }
+}
+
+/** The events of the stream, oldest first. */
+async function storedIds(servers: readonly string[]): Promise<string[]> {
+  const world = { now: Date.now, sleep: (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal }) };
+  const inbox = await openNats({ address: { servers, tls: false, name: 'PROOF' }, credsFile: undefined, world });
+  const ids: string[] = [];
+  for await (const { events } of inbox.deliveries({})) ids.push(...events.map(({ eventId }) => eventId));
+  await inbox.close();
+  return ids;
+}
