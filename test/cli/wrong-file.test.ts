@@ -41,7 +41,17 @@ const files: Readonly<Record<string, string>> = {
 /** Flags that name a file to read. */
 const reading = ['file', 'from', 'signed', 'text-file', 'addresses-file', 'prices-file', 'data', 'body-file', 'replay'];
 /** Flags about files that are made, and those that want a secret. */
-const others = ['out', 'rejects', 'undo-file', 'ready-file', 'db', 'show-secrets', 'with-key', 'secret-file'];
+const others = [
+  'out',
+  'rejects',
+  'undo-file',
+  'ready-file',
+  'db',
+  'show-secrets',
+  'with-key',
+  'secret-file',
+  'inbox-creds',
+];
 const ofKeys = ['key', 'key-file', 'key-env', 'key-stdin', 'password-file', 'new-password-file'];
 
 /** The line of a command's first example with a file in the place of what it reads. */
