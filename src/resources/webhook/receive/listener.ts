@@ -50,7 +50,8 @@ const lingerMs = 1000;
  */
 export async function startListener(options: ListenerOptions) {
   const connections = boundConnections();
-  const services = { ...options, connections, receive: startReception(options) };
+  const secretNames = options.secrets.map(secretName);
+  const services = { ...options, secretNames, connections, receive: startReception(options) };
   const closing = new WeakSet<Socket>();
   const unanswered = new WeakMap<Socket, number>();
   const count = ({ socket }: IncomingMessage, change: number): number => {
@@ -147,6 +148,7 @@ function write(request: IncomingMessage, response: ServerResponse, { status, tex
 }
 
 interface Services extends ListenerOptions {
+  secretNames: readonly string[];
   connections: ReturnType<typeof boundConnections>;
   receive: ReturnType<typeof startReception>;
 }
@@ -206,7 +208,7 @@ async function store(
     options.onOther(`validation probe to ${path}: answered 200, its example event is not stored`);
     return { status: 200, text: 'example' };
   }
-  const webhook = webhookOf(path, options.secrets[secret] ?? '');
+  const webhook = `${path}#${options.secretNames[secret]}`;
   const delivery = { webhook, atMs: options.now(), headers: request.rawHeaders, body };
   const stored = await options.inbox.store([delivery]).catch(options.onDiskError);
   if (stored === undefined) return { status: 503, text: 'could not be stored' };
@@ -227,6 +229,7 @@ function isProbe(body: Buffer): boolean {
 
 const idsOf = (body: Buffer) => eventsOf(body).map(({ eventId }) => eventId);
 
-function webhookOf(path: string, secret: string): string {
-  return `${path}#${createHash('sha256').update(secret).digest('hex').slice(0, 8)}`;
+/** The end of the name of each webhook that it signs for. */
+function secretName(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex').slice(0, 8);
 }

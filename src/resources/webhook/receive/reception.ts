@@ -19,6 +19,8 @@ export type Reception = { body: Buffer; secret: number } | 'unsigned' | 'too-lar
 
 /** A body whose sender may be anybody. */
 interface PendingBody {
+  /** As its head says; 0 where it comes in chunks. */
+  wholeBytes: number;
   blocks: Buffer[];
   /** Bytes in the last block. */
   filled: number;
@@ -56,7 +58,8 @@ export function startReception({
     for (let at = 0; at < chunk.length && bodies.has(body); ) {
       let block = body.blocks.at(-1);
       if (block === undefined || body.filled === block.length) {
-        block = Buffer.allocUnsafeSlow(blockBytes);
+        const left = body.wholeBytes - body.bytes + chunk.length - at;
+        block = Buffer.allocUnsafe(left > 0 ? Math.min(blockBytes, left) : blockBytes);
         body.blocks.push(block);
         body.filled = 0;
         hold(body, block.length);
@@ -116,10 +119,11 @@ export function startReception({
       const finish = async () => {
         await signing;
         const secret = await findSecret(body, header);
-        body.settle(secret === -1 ? 'unsigned' : { body: Buffer.concat(body.blocks, body.bytes), secret });
+        body.settle(secret === -1 ? 'unsigned' : { body: wholeOf(body), secret });
       };
       let signing = Promise.resolve();
       const body: PendingBody = {
+        wholeBytes: Number(request.headers['content-length'] ?? 0),
         blocks: [],
         filled: 0,
         bytes: 0,
@@ -139,6 +143,11 @@ export function startReception({
       request.once('end', () => finish().catch(reject));
       request.once('close', () => request.complete || body.settle('gone'));
     });
+}
+
+function wholeOf({ blocks, bytes }: PendingBody): Buffer {
+  const [first] = blocks;
+  return first?.length === bytes ? first : Buffer.concat(blocks, bytes);
 }
 
 /** Deliveries need a few; the others only wait. */
@@ -205,10 +214,11 @@ export function shareTurns(maxBytes: number): TakeTurn {
 
 /** What is parsed at once: the 64 KB of one read may hold thousands of requests or chunks. */
 const sliceBytes = 8 * 1024;
+/** What the smallest slice counts for. */
+const minSliceBytes = 1024;
 
 /** A connection whose input comes in slices, each in its turn. */
 export function sliced(socket: Socket, takeTurn: TakeTurn): Duplex {
-  let resume = () => {};
   const stream = new Duplex({
     read: () => resume(),
     write: (chunk, _, done) => void socket.write(chunk, done),
@@ -218,16 +228,20 @@ export function sliced(socket: Socket, takeTurn: TakeTurn): Duplex {
       done(error);
     },
   });
+  let resume = () => {};
+  const pushSlices = async (chunk: Buffer): Promise<void> => {
+    for (let at = 0; at < chunk.length; at += sliceBytes) {
+      const slice = chunk.subarray(at, at + sliceBytes);
+      await takeTurn(Math.max(minSliceBytes, slice.length));
+      if (stream.destroyed) return;
+      const wanted = new Promise<void>((resolve) => {
+        resume = resolve;
+      });
+      if (!stream.push(slice)) await wanted;
+    }
+  };
   const pump = async () => {
-    for await (const chunk of socket)
-      for (let at = 0; at < chunk.length; at += sliceBytes) {
-        await takeTurn(sliceBytes);
-        if (stream.destroyed) return;
-        const wanted = new Promise<void>((resolve) => {
-          resume = resolve;
-        });
-        if (!stream.push(chunk.subarray(at, at + sliceBytes))) await wanted;
-      }
+    for await (const chunk of socket) await pushSlices(chunk);
     stream.push(null);
   };
   pump().catch(() => stream.destroy());
