@@ -66,6 +66,7 @@ const requestMs = 5000;
 /** A reader that hears nothing of its server for two of these starts again elsewhere. */
 const heartbeatMs = 1000;
 const restartMs = 200;
+const checkMs = 2500;
 
 /** The streams of one connection; each call's errors: `network`, `config` naming what to change. */
 export type Streams = ReturnType<typeof openStreams>;
@@ -202,9 +203,18 @@ export function openStreams({ connection, failure }: ServerLink) {
           messages.stop(new Error('the reader lost its server'));
     };
     watch().catch(() => undefined);
+    // A consumer may hang after its server was replaced: then something is stored that does not come.
+    let [next, came] = [from === 'last-of-each' ? 1 : typeof from === 'number' ? from : 0, true];
+    const check = async () => {
+      const misses = !came && next > 0 && (await get(stream, { seq: next, next_by_subj: filter })) !== undefined;
+      if (misses && !came) messages.stop(new Error('the reader hangs'));
+      came = false;
+    };
+    const timer = setInterval(() => void check().catch(() => undefined), checkMs);
     try {
       for await (const message of messages) {
         const { subject, seq, headers, data, time } = message;
+        [next, came] = [seq + 1, true];
         yield { subject, seq, headers, data, storedMs: time.getTime() };
         if (ends && message.info.pending === 0) {
           yield 'end';
@@ -212,6 +222,7 @@ export function openStreams({ connection, failure }: ServerLink) {
         }
       }
     } finally {
+      clearInterval(timer);
       signal?.removeEventListener('abort', stop);
       messages.stop();
       void consumer.delete().catch(() => undefined);
