@@ -7,17 +7,17 @@ import { openEmbedded } from '../../src/resources/webhook/receive/embedded/embed
 import { storeFile } from '../../src/resources/webhook/receive/embedded/store.ts';
 import type { Delivery, Inbox } from '../../src/resources/webhook/receive/inbox.ts';
 
-const world = {
-  startThread: async (name: string) => new Worker(new URL(`../../dist/${name}.cjs`, import.meta.url)),
+const world: Parameters<typeof openEmbedded>[0]['world'] = {
+  startThread: async (name) => new Worker(new URL(`../../dist/${name}.cjs`, import.meta.url)),
   now: Date.now,
-  sleep: (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal }),
+  sleep: (ms, signal) => delay(ms, undefined, { signal }),
   pid: process.pid,
   system: { node: process.versions.node, platform: process.platform, isAlive: () => true, startOf: () => '' },
 };
 
 /** The embedded inbox of a folder, opened in this process. */
-export const openInboxOf = (folder: string, listens = false): Promise<Inbox> =>
-  openEmbedded({ folder, name: 'default', listens, world });
+export const openInboxOf = (folder: string, listens = false, clock: Partial<typeof world> = {}): Promise<Inbox> =>
+  openEmbedded({ folder, name: 'default', listens, world: { ...world, ...clock } });
 
 /** Where a listener with this data directory has its default store. */
 export const inboxFolderOf = (dataFolder: string) => join(dataFolder, 'webhook', 'inbox', 'default');

@@ -5,6 +5,7 @@ import type { Db } from '../../../../files/database.ts';
 import { takeLock } from '../../../../files/lock.ts';
 import type { World } from '../../../../world.ts';
 import type { Claim, EventQuery, Inbox, StoredEvent, Target } from '../inbox.ts';
+import { hourMs } from '../latency.ts';
 import { webhookAt } from '../query.ts';
 import { hourStats } from './hour-stats.ts';
 import { queryDeliveries, queryEvents, queryNew } from './queries.ts';
@@ -60,6 +61,14 @@ export async function openEmbedded({ folder, name, listens = false, world }: Emb
       bell.ring();
     }
   };
+  /** Says that a target is used, for as long as it is. */
+  const keepUsed = async (target: Target, signal: AbortSignal): Promise<void> => {
+    const { addTargets } = await openWriter();
+    for (;;) {
+      await world.sleep(hourMs, signal);
+      await addTargets([target], world.now()).catch(() => undefined);
+    }
+  };
   const watched = async function* <Item>(signal: AbortSignal, items: () => AsyncIterable<Item>): AsyncGenerator<Item> {
     const ended = new AbortController();
     signal.addEventListener('abort', bell.ring);
@@ -92,6 +101,7 @@ export async function openEmbedded({ folder, name, listens = false, world }: Emb
     take: (target, signal) =>
       watched(signal, async function* (): AsyncGenerator<Claim> {
         lockForwarding();
+        keepUsed(target, signal).catch(() => undefined);
         yield* takeDeliveries(target, { db, writer: await openWriter(), bell, signal });
       }),
     waiting: async (targets: readonly Target[]) => {

@@ -94,6 +94,6 @@ parentPort?.on('message', (first: ThreadRequest) => {
   const requests = [first];
   // What came during the last commit.
   for (let more = next(); more !== undefined; more = next()) requests.push(more.message);
-  for (const answer of answersTo(requests)) parentPort?.postMessage(answer);
+  parentPort?.postMessage(answersTo(requests));
   if (requests.some(({ kind }) => kind === 'close')) parentPort?.close();
 });

@@ -144,11 +144,12 @@ function callsOf(thread: Worker): (request: ThreadRequest) => Promise<ThreadAnsw
     gone ??= new SotraError('internal', 'the thread that stores deliveries has ended', { cause });
     for (const { reject } of calls.splice(0)) reject(gone);
   };
-  thread.on('message', ({ failure, ...answer }: ThreadAnswer) => {
+  const settle = ({ failure, ...answer }: ThreadAnswer): void => {
     const next = calls.shift();
     if (failure === undefined) next?.resolve(answer);
     else next?.reject(new SotraError('local-file', failure.message, { hint: failure.hint }));
-  });
+  };
+  thread.on('message', (answers: readonly ThreadAnswer[]) => answers.forEach(settle));
   thread.on('error', end);
   thread.on('exit', () => end());
   return (request) =>

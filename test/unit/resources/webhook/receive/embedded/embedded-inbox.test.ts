@@ -1,9 +1,10 @@
 import { join } from 'node:path';
-import { onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { Inbox } from '../../../../../../src/resources/webhook/receive/inbox.ts';
 import { temporaryFolder } from '../../../../../support/harness.ts';
 import { openInboxOf } from '../../../../../support/inbox.ts';
 import { inboxCases } from '../../../../../support/inbox-cases.ts';
+import { until } from '../../../../../support/until.ts';
 
 test.each(inboxCases)('$name', async ({ run }) => {
   const folder = join(temporaryFolder(), 'store');
@@ -23,4 +24,37 @@ test.each(inboxCases)('$name', async ({ run }) => {
     opened.push(inbox);
     return inbox;
   });
+});
+
+test('a target that is forwarded to for longer than a week goes on holding back what is removed', async () => {
+  const [dayMs, startMs] = [86_400_000, Date.UTC(2026, 6, 3)];
+  let nowMs = startMs;
+  const hours: (() => void)[] = [];
+  const sleep = (ms: number, signal: AbortSignal) =>
+    new Promise<void>((resolve, reject) => {
+      if (ms === 3_600_000) hours.push(resolve);
+      signal.addEventListener('abort', reject, { once: true });
+    });
+  const inbox = await openInboxOf(join(temporaryFolder(), 'store'), true, { now: () => nowMs, sleep });
+  onTestFinished(inbox.close);
+  const target = { url: 'http://127.0.0.1:1/in' };
+  await inbox.addTargets([target]);
+  const store = (eventId: string) =>
+    inbox.store([{ webhook: '/#1', atMs: startMs, headers: [], body: Buffer.from(JSON.stringify({ eventId })) }]);
+  for (const eventId of ['a', 'b', 'c']) await store(eventId);
+  const statuses = async () => {
+    const found: unknown[] = [];
+    for await (const { status } of inbox.events({})) found.push(status);
+    return found;
+  };
+  const stopping = new AbortController();
+  onTestFinished(() => stopping.abort());
+  const claims = inbox.take(target, stopping.signal)[Symbol.asyncIterator]();
+  await claims.next();
+  nowMs += 8 * dayMs;
+  expect(await statuses()).toEqual([null, null, null]);
+  hours[0]?.();
+  await until(() => hours.length === 2);
+  expect(await inbox.keep({ ms: dayMs }, nowMs)).toBe(0);
+  expect(await statuses()).toEqual(['waiting', 'waiting', 'waiting']);
 });
