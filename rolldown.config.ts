@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { brotliCompressSync, constants } from 'node:zlib';
@@ -56,6 +56,20 @@ const demo: Plugin = {
 /** Writes the library and its types beside the program. */
 const library: Plugin = { name: 'library', writeBundle: ({ dir = '' }) => buildLibrary(dir) };
 
+/** Writes the pages that commands serve: a script for each, what they share, their style. */
+const pages: Plugin = {
+  name: 'pages',
+  async writeBundle({ dir = '' }) {
+    const page = await rolldown({
+      input: { deliveries: 'src/web/page/deliveries.tsx' },
+      platform: 'browser',
+      tsconfig: 'src/web/page/tsconfig.json',
+    });
+    await page.write({ dir: `${dir}/web`, format: 'esm', minify: true, entryFileNames: '[name].js' });
+    for (const file of ['style.css', 'icon.svg']) copyFileSync(`src/web/page/${file}`, `${dir}/web/${file}`);
+  },
+};
+
 // One bundle split by command: everything but the database's native package travels inside dist/.
 export default defineConfig({
   input: {
@@ -68,7 +82,7 @@ export default defineConfig({
   platform: 'node',
   external: ['libsql'],
   resolve: { alias: { '@modelcontextprotocol/server/_shims': resolve('src/mcp/sdk-shims.ts') } },
-  plugins: [outlines, contents, jq, demo, library],
+  plugins: [outlines, contents, jq, demo, library, pages],
   output: {
     dir: 'dist',
     format: 'cjs',

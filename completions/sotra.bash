@@ -11,7 +11,7 @@ _sotra_children() {
   'token') echo 'positions comments' ;;
   'position') echo 'find get' ;;
   'comment') echo 'post list copy sign verify' ;;
-  'webhook') echo 'register list add-addresses delete validate sync resume jobs secret listen verify events show stats replay forward trigger' ;;
+  'webhook') echo 'register list add-addresses delete validate sync resume jobs secret listen verify events show stats replay forward ui trigger' ;;
   'webhook jobs') echo 'remove' ;;
   'inbox') echo 'create' ;;
   'alias') echo 'set list remove' ;;
@@ -53,13 +53,14 @@ _sotra_flags() {
   'webhook sync') echo '--file --wallet-addresses --column --allow-bad-checksum --skip-invalid --rejects --concurrency --check' ;;
   'webhook resume') echo '--concurrency' ;;
   'webhook secret') echo '--out' ;;
-  'webhook listen') echo '--port --host --secret-file --forward-to --route --tolerance --max-delivery --keep --name --inbox --inbox-creds --ready-file' ;;
+  'webhook listen') echo '--port --host --secret-file --forward-to --route --tolerance --max-delivery --keep --name --inbox --inbox-creds --ui --open --ready-file' ;;
   'webhook verify') echo '--secret-file --header --file --tolerance' ;;
   'webhook events') echo '--type --since --until --address --token --webhook --status --limit --follow --name --inbox --inbox-creds' ;;
   'webhook show') echo '--secret-file --name --inbox --inbox-creds' ;;
   'webhook stats') echo '--since --until --webhook --chart --name --inbox --inbox-creds' ;;
   'webhook replay') echo '--since --to --name --inbox --inbox-creds' ;;
   'webhook forward') echo '--forward-to --route --name --inbox --inbox-creds' ;;
+  'webhook ui') echo '--secret-file --open --ready-file --name --inbox --inbox-creds' ;;
   'webhook trigger') echo '--to --secret-file --uid --position --db' ;;
   'inbox create') echo '--inbox --inbox-creds --replicas --keep --max-bytes --duplicate-window' ;;
   'auth login') echo '--with-key --offline --store' ;;
@@ -231,6 +232,9 @@ _sotra_values() {
   'webhook replay --name') echo '@aliases' ;;
   'webhook replay --columns') echo 'eventId eventType taken status error @list' ;;
   'webhook forward --name') echo '@aliases' ;;
+  'webhook ui --secret-file') echo '@files @list' ;;
+  'webhook ui --ready-file') echo '@files' ;;
+  'webhook ui --name') echo '@aliases' ;;
   'webhook trigger --secret-file') echo '@files' ;;
   'webhook trigger --db') echo '@files' ;;
   'webhook trigger --columns') echo 'eventId destinationUrl delivered status error @list' ;;

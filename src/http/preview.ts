@@ -63,6 +63,11 @@ export function curlLine(request: HttpRequest): string {
   return `${parts.join(' ')}\n`;
 }
 
+/** A word of a command line in a shell, quoted where it must be. */
+export function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : quote(text);
+}
+
 function quote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream as WebStream } from 'node:stream/web';
 import { messageOf, SotraError } from '../errors.ts';
+import { isLocalHost } from '../model/http-address.ts';
 import { sameText } from '../model/webhook-signature.ts';
 
 /** What answers a request, as browsers and the server package know them. */
@@ -58,13 +59,11 @@ function cannotListen(port: number, cause: Error): SotraError {
   });
 }
 
-const localHost = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/i;
-
 /** A page of elsewhere may reach this machine by a name of its own, but can neither set its Host nor know the token. */
 function refusalOf({ headers, url = '' }: IncomingMessage, token: string): Response | undefined {
   const { host = '', origin, authorization = '' } = headers;
-  if (!localHost.test(host)) return refuse(403, 'Host header: only this machine may ask');
-  if (origin !== undefined && !(URL.canParse(origin) && localHost.test(new URL(origin).host)))
+  if (!isLocalHost(host)) return refuse(403, 'Host header: only this machine may ask');
+  if (origin !== undefined && !(URL.canParse(origin) && isLocalHost(new URL(origin).host)))
     return refuse(403, 'Origin header: web pages of elsewhere may not ask');
   if (!sameText(authorization, `Bearer ${token}`))
     return refuse(401, 'Authorization header: Bearer and the token that sotra mcp printed', {

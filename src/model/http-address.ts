@@ -16,6 +16,11 @@ export function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname);
 }
 
+/** Whether a Host header names this machine itself; a web page that reaches it by a name of its own cannot send such a one. */
+export function isLocalHost(host: string): boolean {
+  return /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i.test(host);
+}
+
 /** The normal form of RFC 3986 (6.2.2 and 6.2.3), without a fragment; other text as it is. */
 export function normalizeDestination(text: string): string {
   if (!URL.canParse(text)) return text;

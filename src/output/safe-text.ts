@@ -87,3 +87,18 @@ function patternFor(text: string): RegExp {
 export function codeOf(character: string): string {
   return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 }
+
+/** The text in parts: runs of what is seen, and each invisible character by itself as `U+200B`. */
+export function splitUnseen(text: string): { text: string; unseen: boolean }[] {
+  if (!mayHide.test(text)) return [{ text, unseen: false }];
+  const parts: { text: string; unseen: boolean }[] = [];
+  let at = 0;
+  for (const { 1: character, index } of text.matchAll(patternFor(text))) {
+    if (character === undefined) continue;
+    if (index > at) parts.push({ text: text.slice(at, index), unseen: false });
+    parts.push({ text: codeOf(character), unseen: true });
+    at = index + character.length;
+  }
+  if (at < text.length) parts.push({ text: text.slice(at), unseen: false });
+  return parts;
+}

@@ -9,7 +9,7 @@ interface Import {
 }
 
 const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
-  .filter((name) => name.endsWith('.ts') && !name.endsWith('.d.ts'))
+  .filter((name) => /\.tsx?$/.test(name) && !name.endsWith('.d.ts'))
   .map((name) => join('src', name).replaceAll('\\', '/'));
 
 function importsOf(file: string): Import[] {
@@ -44,6 +44,13 @@ const rules: readonly { room: string; may: string; types?: string; not?: string 
     types: 'world.ts',
   },
   { room: 'cli', may: 'cli/ contract/ http/paginate.ts http/batch.ts model/ errors.ts', types: 'output/ context.ts' },
+  { room: 'web/page', may: 'web/page/ output/format.ts output/safe-text.ts model/', types: 'web/' },
+  {
+    room: 'web',
+    may: 'web/ model/ errors.ts',
+    types: 'context.ts',
+    not: 'src/web/page/',
+  },
   {
     room: 'sandbox',
     may: 'sandbox/ contract/ files/ http/post-delivery.ts model/ resources/routes.ts errors.ts world.ts',
@@ -182,6 +189,21 @@ const places: Record<string, string> = {
   'src/sandbox/http/listen.ts on': 'resolve, reject or gather bytes; what is no HTTP ends its connection',
   'src/sandbox/http/listen.ts once': 'reject, clear a timer or end an answer',
   'src/sandbox/http/listen.ts setTimeout': 'closes a connection',
+  'src/resources/webhook/receive/page/deliveries-app.ts setImmediate': 'resolves',
+  'src/web/live-log.ts addEventListener': 'resolves',
+  'src/web/serve.ts createServer': 'a failure ends the one request: 500, or its connection',
+  'src/web/serve.ts on': 'aborts a signal',
+  'src/web/serve.ts once': 'resolve or reject',
+  'src/web/serve.ts setInterval': 'writes to a connection, which ends',
+  'src/web/show-address.ts once': 'resolve',
+  'src/web/page/ask.ts addEventListener': 'shows what came; an error is told by the browser',
+  'src/web/page/deliveries.tsx addEventListener': 'closes what is read',
+  'src/web/page/deliveries.tsx setInterval': 'a failure is told by the state of the connection',
+  'src/web/page/deliveries.tsx setTimeout': 'shows what came, or its error',
+  'src/web/page/deliveries.tsx void': 'shows its error',
+  'src/web/page/delivery-detail.tsx void': 'shows its error',
+  'src/web/page/text.tsx setTimeout': 'shows a word again',
+  'src/web/page/virtual-list.tsx addEventListener': 'looks where the list is',
   'src/http/post-delivery.ts on': 'resolve with what came',
   'src/http/post-delivery.ts setTimeout': 'resolves and closes the connection',
   'src/resources/webhook/receive/reception.ts setImmediate': 'resolves promises',
@@ -207,7 +229,7 @@ const patterns: readonly (readonly [string, RegExp])[] = [
 ];
 
 test('every place whose errors nobody else would catch is known, and catches them', () => {
-  const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
+  const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((name) => /\.tsx?$/.test(name));
   const found = files.flatMap((name) => {
     const file = join('src', name);
     const code = readFileSync(file, 'utf8').replaceAll(/^\s*(?:\/\/|\/?\*).*$/gm, '');

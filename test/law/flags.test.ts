@@ -65,6 +65,7 @@ const lines: Record<string, string> = {
   'webhook show': 'webhook show e1',
   'webhook stats': 'webhook stats',
   'webhook forward': 'webhook forward --forward-to STUB/hook',
+  'webhook ui': 'webhook ui',
   'webhook replay': 'webhook replay --since 100000d --to STUB/hook',
   'webhook trigger': 'webhook trigger new-feed-item --to STUB/hook --secret-file @/hook.secret --db @/world.db',
   'inbox create': 'inbox create --inbox nats://127.0.0.1:9/X',

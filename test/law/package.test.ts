@@ -27,6 +27,7 @@ test('the package holds the program, completions and texts, and nothing else', (
     /^bin\/(package\.json|sotra\.js)$/,
     /^dist\/[\w-]+\.(cjs|json)$/,
     /^dist\/(demo\.db|jq\.wasm)\.br$/,
+    /^dist\/web\/[\w-]+\.(js|css|svg)$/,
     /^dist\/library\/[\w-]+\.js$/,
     /^dist\/types\/[\w/-]+\.d\.ts$/,
     /^completions\/(sotra\.(bash|fish|ps1)|_sotra)$/,

@@ -76,6 +76,7 @@ const own: Readonly<Record<string, readonly Omit<Line, 'command'>[]>> = {
   'webhook secret': [{ argv: `${uid} --out @@` }],
   'webhook sync': [{ argv: `${uid} --wallet-addresses ext:user-1` }],
   'webhook listen': [{ argv: '--port 0 --secret-file @hook.secret' }],
+  'webhook ui': [{ argv: '--secret-file @hook.secret' }],
   'webhook verify': [
     { argv: '--secret-file @hook.secret --header t=1,v1=x', stdin: '{}' },
     { argv: '--secret-file @hook.secret --header t=1,v1=x --body-file @body.json' },
@@ -178,7 +179,7 @@ export interface Leak {
 
 const limits = '--retries 1 --timeout 60ms --max-body 1MB';
 /** Those that go on until they are told to stop. */
-const endless = ['sandbox start', 'sandbox simulate', 'webhook listen'];
+const endless = ['sandbox start', 'sandbox simulate', 'webhook listen', 'webhook ui'];
 
 const numbers = (function* () {
   for (let number = 1; ; number += 1) yield number;

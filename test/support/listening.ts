@@ -23,14 +23,14 @@ export async function listen(folder: string, more = '', secrets = `${secret}\n`)
     early = outcome;
   });
   await until(() => existsSync(ready) || early !== undefined);
-  if (early !== undefined) return { url: '', stop: async () => ended, shown };
-  const { url } = JSON.parse(readFileSync(ready, 'utf8'));
+  if (early !== undefined) return { url: '', ui: '', stop: async () => ended, shown };
+  const { url, ui = '' } = JSON.parse(readFileSync(ready, 'utf8'));
   const stop = async () => {
     stopping.abort();
     return ended;
   };
   onTestFinished(async () => void (await stop()));
-  return { url, stop, shown };
+  return { url, ui, stop, shown };
 }
 
 export function bodyOf(id: string, type = 'new-feed-item'): string {

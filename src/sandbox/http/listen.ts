@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse, S
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { SotraError } from '../../errors.ts';
+import { isLocalHost } from '../../model/http-address.ts';
 import { type Fault, type FaultyAnswer, withFaults } from './fault.ts';
 import {
   type Answer,
@@ -101,7 +102,6 @@ function started(server: Server, port: number): Promise<void> {
 }
 
 const hostForm = /^(\[[\da-f:.]*\]|[\w.-]*)(:\d+)?$/i;
-const localHost = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i;
 
 /** A request to this machine by its Host header, of which there is one, and by its target, which may hold an address too. */
 function requestOf(incoming: IncomingMessage): IncomingRequest | Refusal {
@@ -112,7 +112,7 @@ function requestOf(incoming: IncomingMessage): IncomingRequest | Refusal {
   const isNamedOnce =
     rawHeaders.filter((text, index) => index % 2 === 0 && text.length === 4 && /host/i.test(text)).length === 1;
   const named = absolute?.[1];
-  if (!localHost.test(host) || (named !== undefined && !localHost.test(named)) || !isNamedOnce)
+  if (!isLocalHost(host) || (named !== undefined && !isLocalHost(named)) || !isNamedOnce)
     return new Refusal(403, 'Host header: only this machine may ask');
   const origin = `http://${host}`;
   if (!URL.canParse(origin)) return new Refusal(400, 'Host header: not a host');

@@ -68,6 +68,10 @@ const targetParams = {
   ),
 };
 
+const pageParams = {
+  open: local(z.boolean().optional(), 'open the page in the browser; otherwise its address is printed on stderr'),
+};
+
 const listen = defineCommand({
   words: ['webhook', 'listen'],
   summary: 'Receive deliveries: verify, store, show and forward each event',
@@ -97,7 +101,9 @@ const listen = defineCommand({
       'remove what is older, or the oldest of what takes more space, and never what waits to be forwarded',
     ),
     ...store,
-    readyFile: local(text, 'write {url, pid} here once it listens'),
+    ui: local(z.boolean().optional(), 'show what comes on a page of this machine, also why requests are refused'),
+    open: pageParams.open,
+    readyFile: local(text, 'write {url, pid} here once it listens; with --ui the address of the page as ui'),
   },
   examples: [
     {
@@ -273,4 +279,25 @@ const replay = defineCommand({
   run: async (input, context) => (await import('./run-events.ts')).replayEvents(input, context),
 });
 
-export const receiveCommands: readonly Command[] = [listen, verify, events, show, stats, replay, forward];
+const ui = defineCommand({
+  words: ['webhook', 'ui'],
+  summary: 'Look at stored deliveries on a local page: filters, bodies, signatures, forwards; send them again',
+  description:
+    'Shows what is stored and what comes, while webhook listen runs elsewhere or not at all; webhook listen --ui shows refused requests too.\n' +
+    'The page is served on 127.0.0.1 alone. Its address holds a token that one browser exchanges once for a cookie of this run.',
+  params: {
+    secretFile: local(
+      z.array(z.string().min(1)).optional(),
+      'files with the secrets, to say which one fits a delivery; they are not shown',
+    ),
+    ...pageParams,
+    readyFile: local(text, 'write {ui, pid} here once the page is served'),
+    ...store,
+  },
+  examples: [{ argv: 'webhook ui --open', says: 'in the browser, until Ctrl-C' }],
+  uses: [],
+  exitCodes: [3, 5, 9, 130],
+  run: async (input, context) => (await import('./page/run-ui.ts')).showPage(input, context),
+});
+
+export const receiveCommands: readonly Command[] = [listen, verify, events, show, stats, replay, forward, ui];

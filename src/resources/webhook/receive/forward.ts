@@ -125,12 +125,24 @@ const connectionHeaders = [
   ...['transfer-encoding', 'upgrade', 'host', 'content-length', 'expect'],
 ];
 
+export function headerPairs(headers: readonly string[]): { name: string; value: string }[] {
+  return Array.from({ length: headers.length >> 1 }, (_, pair) => {
+    const [name = '', value = ''] = headers.slice(2 * pair, 2 * pair + 2);
+    return { name, value };
+  });
+}
+
+/** The value of the signature header; several are one. */
+export function signatureIn(headers: readonly string[]): string | undefined {
+  const values = headerPairs(headers).flatMap(({ name, value }) =>
+    name.toLowerCase() === signatureHeader ? [value] : [],
+  );
+  return values.length === 0 ? undefined : values.join(',');
+}
+
 /** The headers to forward, names and values in turn: without those of the connection and those that its `Connection` names. */
 export function forwardedHeaders(headers: readonly string[]): string[] {
-  const pairs = Array.from({ length: headers.length >> 1 }, (_, pair) => {
-    const [name = '', value = ''] = headers.slice(2 * pair, 2 * pair + 2);
-    return { key: name.toLowerCase(), name, value };
-  });
+  const pairs = headerPairs(headers).map(({ name, value }) => ({ key: name.toLowerCase(), name, value }));
   const named = pairs.filter(({ key }) => key === 'connection').flatMap(({ value }) => value.toLowerCase().split(','));
   const dropped = new Set([...connectionHeaders, ...named.map((each) => each.trim())]);
   // Without its signature every receiver would refuse it.

@@ -14,6 +14,19 @@ import { eventsOf } from './events.ts';
 import type { Inbox, StoredDelivery } from './inbox.ts';
 import { boundConnections, type Reception, shareTurns, sliced, startReception } from './reception.ts';
 
+/** A request that was answered with an error. */
+export interface RefusedRequest {
+  atMs: number;
+  method: string;
+  path: string;
+  /** Names and values in turn. */
+  headers: readonly string[];
+  status: number;
+  reason: string;
+  /** Where its signature fits no secret, and it is not large. */
+  body: Buffer | undefined;
+}
+
 interface ListenerOptions {
   inbox: Inbox;
   host: string;
@@ -29,7 +42,7 @@ interface ListenerOptions {
   /** Called for repeats, probes and failures. */
   onOther: (what: string) => void;
   /** Called for refused requests, which anybody may send, and many. */
-  onRefused: (what: string) => void;
+  onRefused: (refused: RefusedRequest) => void;
   /** Called when a delivery could not be stored: its sender got 503. */
   onDiskError: (error: unknown) => void;
 }
@@ -183,14 +196,17 @@ async function answer(
   const received = await options.receive(request, header);
   if (received === 'gone') return undefined;
   if (received === 'too-large') return refuse(request, tooLarge(options), options);
-  if (typeof received === 'string') return refuse(request, refusals[received], options);
+  if (received === 'full') return refuse(request, refusals.full, options);
+  if ('unsigned' in received) return refuse(request, refusals.unsigned, options, received.unsigned);
   return options.connections.keep(request.socket, () => store(request, received, options));
 }
 
-function refuse({ method, url = '' }: IncomingMessage, reply: Reply, options: ListenerOptions): Reply {
-  const { onRefused, inbox, now } = options;
-  if (reply.status === 401) inbox.countRefused(url, now());
-  onRefused(`refused ${method} ${url.slice(0, 100)}: ${reply.status}, ${reply.text}`);
+function refuse(request: IncomingMessage, reply: Reply, options: ListenerOptions, body?: Buffer): Reply {
+  const { method = '', url: path = '', rawHeaders: headers } = request;
+  const { status, text: reason } = reply;
+  const atMs = options.now();
+  if (status === 401) options.inbox.countRefused(path, atMs);
+  options.onRefused({ atMs, method, path, headers, status, reason, body });
   return reply;
 }
 
@@ -200,7 +216,7 @@ function tooLarge({ maxBytes }: ListenerOptions): Reply {
 
 async function store(
   request: IncomingMessage,
-  { body, secret }: Exclude<Reception, string>,
+  { body, secret }: Extract<Reception, { secret: number }>,
   options: Services,
 ): Promise<Reply> {
   const path = request.url ?? '/';

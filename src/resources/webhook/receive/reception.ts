@@ -14,8 +14,19 @@ const minHeldBytes = 32 * 1024 * 1024;
 /** Hashed in one turn of the event loop: some milliseconds. */
 const maxTurnBytes = 2 * 1024 * 1024;
 
-/** A body with the index of the secret that signed it, or why there is none; `gone`: the sender has left. */
-export type Reception = { body: Buffer; secret: number } | 'unsigned' | 'too-large' | 'full' | 'gone';
+/** Of a body that nothing signed, what is kept to say why. */
+const unsignedBytes = 32 * 1024;
+
+/**
+ * A body with the index of the secret that signed it, or why there is none; `unsigned`: the body, unless it is large; `gone`: the sender
+ * has left.
+ */
+export type Reception =
+  | { body: Buffer; secret: number }
+  | { unsigned: Buffer | undefined }
+  | 'too-large'
+  | 'full'
+  | 'gone';
 
 /** A body whose sender may be anybody. */
 interface PendingBody {
@@ -119,7 +130,8 @@ export function startReception({
       const finish = async () => {
         await signing;
         const secret = await findSecret(body, header);
-        body.settle(secret === -1 ? 'unsigned' : { body: wholeOf(body), secret });
+        if (secret !== -1) body.settle({ body: wholeOf(body), secret });
+        else body.settle({ unsigned: body.bytes > unsignedBytes ? undefined : wholeOf(body) });
       };
       let signing = Promise.resolve();
       const body: PendingBody = {

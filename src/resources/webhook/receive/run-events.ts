@@ -6,11 +6,10 @@ import type { PostOutcome } from '../../../http/post-delivery.ts';
 import { deliveryPreview } from '../../../http/preview.ts';
 import { normalizeAddress } from '../../../model/address.ts';
 import { parseMoment } from '../../../model/duration.ts';
-import { signatureHeader } from '../../../model/signature-header.ts';
 import { readOwnSecrets } from '../secrets.ts';
 import { verdict as verdictView } from '../view.ts';
 import { describeEvent } from './events.ts';
-import { forward, forwardedHeaders } from './forward.ts';
+import { forward, forwardedHeaders, headerPairs, signatureIn } from './forward.ts';
 import { type Delivery, type EventQuery, type EventStatus, type Inbox, pathOf, type StoredEvent } from './inbox.ts';
 import { type InboxPlace, openInbox, withInbox } from './open-inbox.ts';
 import { verifyDelivery } from './verify.ts';
@@ -76,7 +75,8 @@ function queryOf({ since, until, address, token, type, webhook, status }: Events
   };
 }
 
-function rowOf({ eventId, eventType, event, delivery, status }: StoredEvent): EventRow {
+/** As `webhook events` prints it. */
+export function rowOf({ eventId, eventType, event, delivery, status }: StoredEvent): EventRow {
   const about = describeEvent({ eventId, eventType, event });
   const { webhook, atMs } = delivery;
   return {
@@ -106,12 +106,8 @@ export async function showEvent(input: ShowInput, context: Context): Promise<Res
     const [id = ''] = await findEvents([input.id], inbox);
     for await (const stored of inbox.events({ idStart: id })) {
       const { headers, body, webhook } = stored.delivery;
-      const pairs = Array.from({ length: headers.length >> 1 }, (_, pair) => {
-        const [name = '', value = ''] = headers.slice(2 * pair, 2 * pair + 2);
-        return { name, value };
-      });
-      const header = pairs.filter(({ name }) => name.toLowerCase() === signatureHeader).map(({ value }) => value);
-      const signed = { header: header.length === 0 ? undefined : header.join(','), body };
+      const pairs = headerPairs(headers);
+      const signed = { header: signatureIn(headers), body };
       // Without secrets nothing fits, and the time is read all the same.
       const verdict = verifyDelivery(signed, secrets ?? [], { nowMs: context.world.now(), toleranceMs: undefined });
       const { valid, reason, timestamp: signedAt } = verdict;

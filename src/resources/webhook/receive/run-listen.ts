@@ -1,15 +1,18 @@
 import { rmSync } from 'node:fs';
 import type { Result } from '../../../cli/command.ts';
 import type { Context } from '../../../context.ts';
+import { usageError } from '../../../errors.ts';
 import { replaceFile } from '../../../files/durable-file.ts';
 import { formatCount } from '../../../output/format.ts';
 import { safeJson } from '../../../output/json.ts';
-import { readOwnSecrets } from '../secrets.ts';
+import { showAddress } from '../../../web/show-address.ts';
 import { eventLine } from './events.ts';
 import { startForwarder } from './forward.ts';
 import type { Inbox, KeepLimits, StoredDelivery, Target } from './inbox.ts';
 import { startListener } from './listener.ts';
 import { type InboxPlace, openInbox } from './open-inbox.ts';
+import { type NamedSecret, readNamedSecrets } from './page/named-secrets.ts';
+import type { Page } from './page/start-page.ts';
 import { stopOf, type TargetInput, targetsOf, warnOnceAMinute } from './run-forward.ts';
 
 interface ListenInput extends InboxPlace, TargetInput {
@@ -20,6 +23,8 @@ interface ListenInput extends InboxPlace, TargetInput {
   maxBytes: number | undefined;
   keep: KeepLimits;
   readyFile?: string | undefined;
+  ui?: boolean | undefined;
+  open?: boolean | undefined;
 }
 
 const defaultPort = 4242;
@@ -27,7 +32,8 @@ const defaultBytes = 5 * 1024 * 1024;
 
 /** Receives deliveries and shows their events until Ctrl-C or a signal. Errors: `local-file` for secrets, `locked`, `config` for the port. */
 export async function listenForEvents(input: ListenInput, context: Context): Promise<Result> {
-  const secrets = readOwnSecrets(input.secretFile, context);
+  if (input.open && !input.ui) throw usageError('--open would do nothing without --ui', 'Omit it, or add --ui.');
+  const secrets = readNamedSecrets(input.secretFile, context);
   const targets = targetsOf(input);
   const inbox = await openInbox(input, context, { listens: true });
   try {
@@ -42,7 +48,7 @@ export async function listenForEvents(input: ListenInput, context: Context): Pro
 interface Reception {
   input: ListenInput;
   targets: readonly Target[];
-  secrets: readonly string[];
+  secrets: readonly NamedSecret[];
   context: Context;
 }
 
@@ -53,27 +59,40 @@ async function receive(inbox: Inbox, { input, targets, secrets, context }: Recep
   const printer = createPrinter(context);
   const refusals = refusalNotes(note, world.now);
   const keeping = startKeeping(inbox, { limits: input.keep, context, onDiskError });
+  let page: Page | undefined;
   const listener = await startListener({
     inbox,
     host: input.host ?? '127.0.0.1',
     port: input.port ?? defaultPort,
-    secrets,
+    secrets: secrets.map(({ secret }) => secret),
     toleranceMs: input.toleranceMs,
     maxBytes: Math.min(input.maxBytes ?? defaultBytes, inbox.maxBytes ?? Number.POSITIVE_INFINITY),
     now: world.now,
     onStored: printer.print,
     onOther: note,
-    onRefused: refusals.add,
+    onRefused: (refused) => {
+      const { method, path, status, reason } = refused;
+      refusals.add(`refused ${method} ${path.slice(0, 100)}: ${status}, ${reason}`);
+      page?.addRefused(refused);
+    },
     onDiskError,
   });
+  const { url } = listener;
   try {
-    const ready = { url: listener.url, pid: world.pid };
+    if (input.ui) {
+      const { startPage } = await import('./page/start-page.ts');
+      const { toleranceMs } = input;
+      page = await startPage({ inbox, place: input, secrets, toleranceMs, targets, listensOn: url, context });
+    }
+    const ready = { url, pid: world.pid, ...(page && { ui: page.url }) };
     if (input.readyFile !== undefined) replaceFile(input.readyFile, `${JSON.stringify(ready)}\n`);
     const count = await inbox.count();
     const stored = count === 0 ? '' : ` ${formatCount(count)} deliveries are stored already.`;
     note(`Listening on ${listener.url} for signed deliveries.${stored} Ctrl-C stops it.`);
-    await Promise.race([stopOf(world.signal), printer.broken, forwarder.broken]);
+    if (page !== undefined) await showAddress(page.url, input, context);
+    await Promise.race([stopOf(world.signal), printer.broken, forwarder.broken, ...(page ? [page.broken] : [])]);
   } finally {
+    await page?.close();
     await listener.close();
     refusals.close();
     await keeping.stop();

@@ -1,0 +1,39 @@
+/** What the server of this page answers. Errors: `Error` with its words, or that it is gone. */
+export async function ask<T>(path: string, query: Record<string, string | readonly string[]> = {}): Promise<T> {
+  const search = new URLSearchParams();
+  for (const [key, value] of Object.entries(query))
+    for (const each of typeof value === 'string' ? [value] : value) if (each !== '') search.append(key, each);
+  return answerOf(await fetch(`/api/${path}?${search}`).catch(gone));
+}
+
+/** The same for what does something. */
+export async function post<T>(path: string, body: unknown): Promise<T> {
+  const headers = { 'content-type': 'application/json' };
+  return answerOf(await fetch(`/api/${path}`, { method: 'POST', headers, body: JSON.stringify(body) }).catch(gone));
+}
+
+function gone(): never {
+  throw new Error('The sotra command that served this page has ended.');
+}
+
+async function answerOf<T>(response: Response): Promise<T> {
+  if (response.headers.get('content-type')?.startsWith('application/json') !== true)
+    throw new Error((await response.text()).trim());
+  const answer = await response.json();
+  if (response.ok) return answer;
+  throw new Error([answer.error, answer.hint].filter(Boolean).join('. '));
+}
+
+/** Calls for each kind of entry as it comes, after a lost connection from where it was; `onState` says whether there is one. */
+export function listenLive(
+  path: string,
+  calls: Readonly<Record<string, (data: never) => void>>,
+  onState: (isOpen: boolean) => void,
+): () => void {
+  const source = new EventSource(`/api/${path}`);
+  for (const [kind, call] of Object.entries(calls))
+    source.addEventListener(kind, ({ data }) => call(JSON.parse(data) as never));
+  source.addEventListener('open', () => onState(true));
+  source.addEventListener('error', () => onState(false));
+  return () => source.close();
+}

@@ -1,0 +1,137 @@
+import { isObject, tryParseJson } from '../../model/json.ts';
+import { formatCount, formatTime, formatUsd } from '../../output/format.ts';
+import { useMemo, useState } from './preact.ts';
+import { Text } from './text.tsx';
+
+/** A body as a tree, as text and as bytes. */
+export function BodyView({ base64, bytes }: { base64: string | null; bytes: number | null }) {
+  const body = useMemo(() => (base64 === null ? undefined : bytesOf(base64)), [base64]);
+  const text = useMemo(() => (body === undefined ? '' : new TextDecoder().decode(body)), [body]);
+  const value = useMemo(() => tryParseJson(text), [text]);
+  const [form, setForm] = useState<'tree' | 'text' | 'bytes'>('tree');
+  if (body === undefined) return <p class="muted">The body was not kept.</p>;
+  const forms = ['tree', 'text', 'bytes'] as const;
+  return (
+    <>
+      <fieldset class="choice" aria-label="Form of the body">
+        {forms.map((each) => (
+          <button key={each} type="button" aria-pressed={form === each} onClick={() => setForm(each)}>
+            {each}
+          </button>
+        ))}
+        <span class="muted">
+          {formatCount(bytes)} bytes
+          {body.length < (bytes ?? 0) ? `, the first ${formatCount(body.length)} are shown` : ''}
+        </span>
+      </fieldset>
+      {form === 'tree' && value !== undefined && <Tree value={value} />}
+      {form === 'tree' && value === undefined && <p class="muted">It is not whole JSON: see its text or bytes.</p>}
+      {form === 'text' && <Lines lines={textLines(text)} label="Body as text" />}
+      {form === 'bytes' && <Lines lines={hexLines(body)} label="Body as bytes" />}
+    </>
+  );
+}
+
+function bytesOf(base64: string): Uint8Array {
+  return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+}
+
+/** Of an array or object, what is shown before one asks for more. */
+const maxMembers = 100;
+
+function Tree({ value, name, depth = 0 }: { value: unknown; name?: string; depth?: number }) {
+  const isTree = Array.isArray(value) || isObject(value);
+  const [open, setOpen] = useState(depth < 4);
+  const [shown, setShown] = useState(maxMembers);
+  const label =
+    name === undefined ? null : (
+      <span class="key">
+        <Text text={name} />:{' '}
+      </span>
+    );
+  if (!isTree)
+    return (
+      <div class="leaf">
+        {label}
+        <Leaf name={name} value={value} />
+      </div>
+    );
+  const members = Object.entries(value as object);
+  const size = Array.isArray(value) ? `[${members.length}]` : `{${members.length}}`;
+  return (
+    <details class="tree" open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>
+        {label}
+        <span class="muted">{size}</span>
+      </summary>
+      {open &&
+        members.slice(0, shown).map(([key, each]) => <Tree key={key} name={key} value={each} depth={depth + 1} />)}
+      {open && members.length > shown && (
+        <button type="button" onClick={() => setShown(shown + 10 * maxMembers)}>
+          {formatCount(members.length - shown)} more
+        </button>
+      )}
+    </details>
+  );
+}
+
+/** A value as JSON writes it, and what it means where its name says so. */
+function Leaf({ name = '', value }: { name?: string | undefined; value: unknown }) {
+  if (typeof value === 'string')
+    return (
+      <span class="string">
+        "<Text text={value} />"
+      </span>
+    );
+  const means =
+    typeof value !== 'number'
+      ? ''
+      : /usd|price|value|pnl/i.test(name)
+        ? formatUsd(value)
+        : /(?:timestamp|time|At)$/i.test(name) && value > 1e9 && value < 1e10
+          ? formatTime(value)
+          : '';
+  return (
+    <>
+      <span class="number">{String(value)}</span>
+      {means !== '' && <span class="muted"> {means}</span>}
+    </>
+  );
+}
+
+const [linesAtOnce, lineLength] = [200, 2000];
+
+function Lines({ lines, label }: { lines: readonly string[]; label: string }) {
+  const [shown, setShown] = useState(linesAtOnce);
+  return (
+    <>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and the keyboard must too */}
+      <section class="lines" aria-label={label} tabIndex={0}>
+        {lines.slice(0, shown).map((line, index) => (
+          <div key={index}>
+            <Text text={line} />
+          </div>
+        ))}
+      </section>
+      {lines.length > shown && (
+        <button type="button" onClick={() => setShown(shown + 10 * linesAtOnce)}>
+          {formatCount(lines.length - shown)} more lines
+        </button>
+      )}
+    </>
+  );
+}
+
+/** Line ends stay visible as marks. */
+function textLines(text: string): string[] {
+  return text.split(/(?<=\n)/).flatMap((line) => line.match(new RegExp(`[^]{1,${lineLength}}`, 'gu')) ?? []);
+}
+
+function hexLines(body: Uint8Array): string[] {
+  return Array.from({ length: Math.ceil(body.length / 16) }, (_, line) => {
+    const part = [...body.subarray(16 * line, 16 * line + 16)];
+    const hex = part.map((byte) => byte.toString(16).padStart(2, '0')).join(' ');
+    const text = part.map((byte) => (byte > 0x20 && byte < 0x7f ? String.fromCharCode(byte) : '.')).join('');
+    return `${(16 * line).toString(16).padStart(6, '0')}  ${hex.padEnd(48)} ${text}`;
+  });
+}

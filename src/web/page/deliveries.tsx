@@ -1,0 +1,289 @@
+import { formatCount, formatTime } from '../../output/format.ts';
+import type { DeliveryList, DeliveryRow, PageFacts, PageStats, RefusedRow } from '../deliveries.ts';
+import { ask, listenLive } from './ask.ts';
+import { type Chosen, Detail } from './delivery-detail.tsx';
+import { FilterBar, type Filters, noFilters } from './delivery-filters.tsx';
+import { HoursChart } from './hours-chart.tsx';
+import { render, useEffect, useMemo, useRef, useState } from './preact.ts';
+import { Commands, Text } from './text.tsx';
+import { VirtualList } from './virtual-list.tsx';
+
+const [maxRows, maxRefused] = [10_000, 200];
+const [filterWaitMs, statusEveryMs, figuresEveryMs] = [250, 1500, 4000];
+const none: DeliveryList = { rows: [], hasMore: false, commands: [] };
+
+function Deliveries() {
+  const [facts, setFacts] = useState<PageFacts>();
+  const [stats, setStats] = useState<PageStats>();
+  const [list, setList] = useState<DeliveryList>(none);
+  const [refused, setRefused] = useState<readonly RefusedRow[]>([]);
+  const [filters, setFilters] = useState<Filters>(noFilters);
+  const [tab, setTab] = useState<Chosen['kind']>('event');
+  const [selected, setSelected] = useState<{ kind: Chosen['kind']; key: string }>();
+  const [state, setState] = useState<'connecting' | 'live' | 'lost'>('connecting');
+  const [error, setError] = useState('');
+  const current = useRef(filters);
+  current.current = filters;
+  const asked = useRef(0);
+
+  const load = async () => {
+    const number = ++asked.current;
+    try {
+      const loaded = await ask<DeliveryList>('deliveries/list', { ...current.current });
+      if (number !== asked.current) return;
+      setList(loaded);
+      setError('');
+    } catch (thrown) {
+      if (number === asked.current) setError((thrown as Error).message);
+    }
+  };
+  const loadAll = () => {
+    void load();
+    ask<readonly RefusedRow[]>('deliveries/refused').then(setRefused, ignore);
+    ask<PageStats>('deliveries/stats').then(setStats, ignore);
+  };
+  useEffect(() => {
+    ask<PageFacts>('deliveries/facts').then(setFacts, ignore);
+    const incoming = gather<DeliveryRow>((rows) => {
+      // What only the server can tell of a row is asked of it.
+      if (Object.values(current.current).some((text) => text !== '')) void load();
+      else setList((before) => ({ ...before, rows: withNewest(before.rows, rows) }));
+    });
+    const calls = {
+      load: loadAll,
+      row: incoming,
+      refused: gather<RefusedRow>((rows) =>
+        setRefused((before) => [...rows.reverse(), ...before].slice(0, maxRefused)),
+      ),
+    };
+    return listenLive('deliveries/live', calls, (isOpen) => setState(isOpen ? 'live' : 'lost'));
+  }, []);
+  useEffect(() => {
+    const wait = setTimeout(load, state === 'connecting' ? 0 : filterWaitMs);
+    return () => clearTimeout(wait);
+  }, [filters]);
+  useEffect(() => {
+    const figures = setInterval(() => {
+      if (!document.hidden && state === 'live') ask<PageStats>('deliveries/stats').then(setStats, ignore);
+    }, figuresEveryMs);
+    return () => clearInterval(figures);
+  }, [state]);
+  const waiting = list.rows.filter(({ status }) => status === 'waiting').slice(0, 50);
+  const waitingIds = waiting.map(({ id }) => id).join('\n');
+  useEffect(() => {
+    if (waitingIds === '') return;
+    const look = setInterval(() => {
+      if (document.hidden) return;
+      ask<readonly DeliveryRow[]>('deliveries/rows', { id: waitingIds.split('\n') }).then(
+        (rows) => setList((before) => ({ ...before, rows: withChanges(before.rows, rows) })),
+        ignore,
+      );
+    }, statusEveryMs);
+    return () => clearInterval(look);
+  }, [waitingIds]);
+
+  const types = useDistinct(list.rows, ({ type }) => type, filters.type);
+  const webhooks = useDistinct(list.rows, ({ webhook }) => webhook, filters.webhook);
+  const row = selected?.kind === 'event' ? list.rows.find(({ id }) => id === selected.key) : undefined;
+  const close = () => {
+    setSelected(undefined);
+    document.querySelector<HTMLElement>('.list')?.focus();
+  };
+  useEffect(() => {
+    const leave = (event: KeyboardEvent) => event.key === 'Escape' && close();
+    document.addEventListener('keydown', leave);
+    return () => document.removeEventListener('keydown', leave);
+  }, []);
+  const listProps = {
+    selected: selected?.kind === tab ? selected.key : undefined,
+    onSelect: (key: string) => setSelected({ kind: tab, key }),
+    onOpen: () => document.getElementById('detail')?.focus(),
+  };
+  return (
+    <div class={selected === undefined ? 'app' : 'app reading'}>
+      <header>
+        <h1>
+          sotra <span>deliveries</span>
+        </h1>
+        <p class="where">
+          <Text text={facts?.inbox ?? ''} />
+          {facts?.listensOn && (
+            <>
+              {' '}
+              on <Text text={facts.listensOn} />
+            </>
+          )}
+          {facts?.targets.map((url) => (
+            <span key={url}>
+              {' '}
+              → <Text text={url} />
+            </span>
+          ))}
+        </p>
+        <p class={`state ${state}`} role="status">
+          {{ connecting: 'Connecting', live: 'Live', lost: 'Not connected' }[state]}
+        </p>
+      </header>
+      {stats !== undefined && (
+        <section class="figures" aria-label="Figures">
+          <Figures stats={stats} refused={refused.length} />
+          <HoursChart hours={stats.hours} />
+        </section>
+      )}
+      <main>
+        <section class="browse" aria-label="List">
+          <nav class="choice" aria-label="What is listed">
+            <button type="button" aria-pressed={tab === 'event'} onClick={() => setTab('event')}>
+              Deliveries {formatCount(list.rows.length)}
+              {list.hasMore ? '+' : ''}
+            </button>
+            <button type="button" aria-pressed={tab === 'refused'} onClick={() => setTab('refused')}>
+              Refused requests {formatCount(refused.length)}
+            </button>
+          </nav>
+          {tab === 'event' && <FilterBar {...{ filters, types, webhooks }} onChange={setFilters} />}
+          {error !== '' && (
+            <p class="error" role="alert">
+              <Text text={error} />
+            </p>
+          )}
+          {tab === 'event' && list.rows.length > 0 && (
+            <VirtualList {...listProps} label="Deliveries" items={list.rows} keyOf={idOf} render={renderRow} />
+          )}
+          {tab === 'event' && list.rows.length === 0 && (
+            <p class="empty">{filters === noFilters ? 'Nothing has come yet.' : 'Nothing fits these filters.'}</p>
+          )}
+          {tab === 'refused' && refused.length > 0 && (
+            <VirtualList
+              {...listProps}
+              label="Refused requests"
+              items={refused}
+              keyOf={numberOf}
+              render={renderRefused}
+            />
+          )}
+          {tab === 'refused' && refused.length === 0 && (
+            <p class="empty">
+              {facts?.listensOn === null
+                ? 'Refused requests are kept by sotra webhook listen --ui alone.'
+                : 'No request was refused since this page is served.'}
+            </p>
+          )}
+          <Commands commands={[...list.commands, ...(stats?.commands ?? [])]} />
+        </section>
+        {selected === undefined ? (
+          <p class="empty chooser">Choose a delivery: click, or arrow keys in the list.</p>
+        ) : (
+          <Detail chosen={{ ...selected, version: row?.status ?? '' }} onClose={close} />
+        )}
+      </main>
+    </div>
+  );
+}
+
+function Figures({ stats, refused }: { stats: PageStats; refused: number }) {
+  const figures = [
+    ['Stored', stats.stored],
+    ['Forwarded, 24 h', stats.forwarded],
+    ['Waiting', stats.waiting],
+    ['Requests refused', refused],
+  ] as const;
+  return (
+    <dl class="counters">
+      {figures.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{formatCount(value)}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+const idOf = ({ id }: DeliveryRow) => id;
+const numberOf = ({ number }: RefusedRow) => String(number);
+
+function renderRow({ type, status, atMs, about }: DeliveryRow) {
+  return (
+    <>
+      <span class="top">
+        <span class="type">
+          <Text text={type} />
+        </span>
+        {status !== null && <span class={`status ${status}`}>{status}</span>}
+        <Moment atMs={atMs} />
+      </span>
+      <span class="about">
+        <Text text={about} />
+      </span>
+    </>
+  );
+}
+
+function renderRefused({ method, path, status, reason, atMs }: RefusedRow) {
+  return (
+    <>
+      <span class="top">
+        <span class="status refused">{status}</span>
+        <span class="type">
+          <Text text={`${method} ${path}`} />
+        </span>
+        <Moment atMs={atMs} />
+      </span>
+      <span class="about">
+        <Text text={reason} />
+      </span>
+    </>
+  );
+}
+
+/** The date stands on wide screens alone. */
+function Moment({ atMs }: { atMs: number }) {
+  const [date = '', time = ''] = formatTime(Math.floor(atMs / 1000)).split(' ');
+  return (
+    <time>
+      <span class="date">{date} </span>
+      {time}
+    </time>
+  );
+}
+
+/** What comes in quick succession is shown at once. */
+function gather<T>(show: (items: T[]) => void): (item: T) => void {
+  let gathered: T[] = [];
+  return (item) => {
+    gathered.push(item);
+    if (gathered.length > 1) return;
+    setTimeout(() => {
+      const items = gathered;
+      gathered = [];
+      show(items);
+    }, 50);
+  };
+}
+
+function withNewest(before: readonly DeliveryRow[], added: readonly DeliveryRow[]): DeliveryRow[] {
+  const known = new Set(before.slice(0, 1000).map(idOf));
+  return [...added.filter(({ id }) => !known.has(id)).reverse(), ...before].slice(0, maxRows);
+}
+
+function withChanges(before: readonly DeliveryRow[], changed: readonly DeliveryRow[]): readonly DeliveryRow[] {
+  const byId = new Map(changed.map((row) => [row.id, row]));
+  return before.map((row) => byId.get(row.id) ?? row);
+}
+
+/** The values of the rows so far, so that a choice stays one after the list is restricted to it. */
+function useDistinct(rows: readonly DeliveryRow[], of: (row: DeliveryRow) => string, chosen: string): string[] {
+  const known = useRef(new Set<string>());
+  return useMemo(() => {
+    for (const row of rows) known.current.add(of(row));
+    if (chosen !== '') known.current.add(chosen);
+    return [...known.current].sort().slice(0, 200);
+  }, [rows, chosen]);
+}
+
+/** The page says by itself that the connection is lost. */
+function ignore(): void {}
+
+const root = document.getElementById('app');
+if (root !== null) render(<Deliveries />, root);

@@ -1,0 +1,105 @@
+import { type ComponentChildren, useEffect, useLayoutEffect, useRef, useState } from './preact.ts';
+
+interface VirtualListProps<Item> {
+  label: string;
+  items: readonly Item[];
+  keyOf: (item: Item) => string;
+  selected: string | undefined;
+  onSelect: (key: string) => void;
+  /** Enter: what is selected is read. */
+  onOpen: () => void;
+  render: (item: Item) => ComponentChildren;
+}
+
+/** As the style sheet has it. */
+const rowHeight = 60;
+/** Rows outside of what is seen. */
+const margin = 6;
+
+/** A list of any length, of which only what is seen is on the page; arrows, Page, Home and End choose. */
+export function VirtualList<Item>({ label, items, keyOf, selected, onSelect, onOpen, render }: VirtualListProps<Item>) {
+  const box = useRef<HTMLDivElement>(null);
+  const [view, setView] = useState({ top: 0, height: 600 });
+  const newest = useRef<string>();
+  useEffect(() => {
+    const element = box.current;
+    if (element === null) return;
+    const look = () => setView({ top: element.scrollTop, height: element.clientHeight });
+    const observer = new ResizeObserver(look);
+    observer.observe(element);
+    element.addEventListener('scroll', look, { passive: true });
+    return () => {
+      observer.disconnect();
+      element.removeEventListener('scroll', look);
+    };
+  }, []);
+  // What is read stays where it is while newer rows come above it.
+  useLayoutEffect(() => {
+    const element = box.current;
+    const added = newest.current === undefined ? 0 : items.findIndex((item) => keyOf(item) === newest.current);
+    newest.current = items[0] === undefined ? undefined : keyOf(items[0]);
+    if (element !== null && added > 0 && element.scrollTop > 0) element.scrollTop += added * rowHeight;
+  }, [items]);
+
+  const at = items.findIndex((item) => keyOf(item) === selected);
+  const choose = (index: number) => {
+    const chosen = Math.max(0, Math.min(items.length - 1, index));
+    const [item, element] = [items[chosen], box.current];
+    if (item === undefined || element === null) return;
+    onSelect(keyOf(item));
+    const [top, bottom] = [chosen * rowHeight, (chosen + 1) * rowHeight];
+    if (top < element.scrollTop) element.scrollTop = top;
+    if (bottom > element.scrollTop + element.clientHeight) element.scrollTop = bottom - element.clientHeight;
+  };
+  const page = Math.max(1, Math.floor(view.height / rowHeight) - 1);
+  const steps: Record<string, () => void> = {
+    ArrowDown: () => choose(at + 1),
+    ArrowUp: () => choose(at - 1),
+    PageDown: () => choose(at + page),
+    PageUp: () => choose(at - page),
+    Home: () => choose(0),
+    End: () => choose(items.length - 1),
+    Enter: onOpen,
+  };
+  const first = Math.max(0, Math.floor(view.top / rowHeight) - margin);
+  const end = Math.min(items.length, Math.ceil((view.top + view.height) / rowHeight) + margin);
+  return (
+    <div
+      ref={box}
+      class="list"
+      role="listbox"
+      aria-label={label}
+      tabIndex={0}
+      aria-activedescendant={at >= first && at < end ? `row-${at}` : undefined}
+      onKeyDown={(event) => {
+        const step = steps[event.key];
+        if (step === undefined) return;
+        event.preventDefault();
+        step();
+      }}
+    >
+      <div role="presentation" style={{ height: `${items.length * rowHeight}px` }}>
+        {items.slice(first, end).map((item, index) => {
+          const [number, key] = [first + index, keyOf(item)];
+          return (
+            // biome-ignore lint/a11y/useKeyWithClickEvents: the list takes the keys
+            <div
+              key={key}
+              id={`row-${number}`}
+              class="row"
+              role="option"
+              tabIndex={-1}
+              aria-selected={key === selected}
+              aria-setsize={items.length}
+              aria-posinset={number + 1}
+              style={{ transform: `translateY(${number * rowHeight}px)` }}
+              onClick={() => onSelect(key)}
+            >
+              {render(item)}
+            </div>
+          );
+        })}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,172 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { messageOf, SotraError } from '../errors.ts';
+import { tryParseJson } from '../model/json.ts';
+import { createGuard, pageHeaders, refusalOf } from './guard.ts';
+import type { LiveLog } from './live-log.ts';
+
+/** One page and what it asks for. */
+export interface WebApp {
+  /** Of its page (`/name`), its script (`/name.js`) and what it asks for (`/api/name/...`). */
+  name: string;
+  title: string;
+  /** By method and the rest of the path, such as `GET list`; what they give is sent as JSON. Errors: `SotraError` is told to the page. */
+  routes: Readonly<Record<string, (query: URLSearchParams, body: unknown) => Promise<unknown>>>;
+  /** Sent as it comes under `live`. */
+  live: LiveLog;
+}
+
+interface WebOptions {
+  /** The first is shown at `/`. */
+  apps: readonly WebApp[];
+  warn: (text: string) => void;
+}
+
+const limits = { headersTimeout: 5000, requestTimeout: 10_000, connectionsCheckingInterval: 1000 };
+const [maxConnections, maxStreams, maxBodyBytes] = [64, 12, 64 * 1024];
+/** A stream without any would be closed by what lies between, such as a forwarded port. */
+const beatMs = 15_000;
+
+/** Beside the program once it is built. */
+const filesUrl = new URL(import.meta.url.endsWith('.ts') ? '../../dist/web/' : 'web/', import.meta.url);
+const types: Record<string, string> = { js: 'text/javascript', css: 'text/css', svg: 'image/svg+xml' };
+
+/** Serves pages on 127.0.0.1, on a free port; `url` holds the token that a browser exchanges once. Errors: `config` where it cannot listen. */
+export async function serveWeb({ apps, warn }: WebOptions) {
+  // Now, as an update of the program replaces them while this runs; and no path leads anywhere else.
+  const files = new Map(readdirSync(filesUrl).map((name) => [`/${name}`, readFileSync(new URL(name, filesUrl))]));
+  const guard = createGuard();
+  const stop = new AbortController();
+  let streams = 0;
+  let port = 0;
+
+  const handle = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
+    const refusal = refusalOf(incoming);
+    if (refusal !== undefined) return send(outgoing, refusal.status, 'text/plain', `${refusal.reason}\n`);
+    const { pathname: path, searchParams: query } = new URL(incoming.url ?? '/', 'http://127.0.0.1');
+    const cookie = path === '/' ? guard.exchange(query.get('token') ?? '', port) : undefined;
+    if (cookie !== undefined) return redirect(outgoing, `/${apps[0]?.name}`, { 'set-cookie': cookie });
+    if (!guard.hasSession(incoming, port))
+      return send(outgoing, 401, 'text/plain', 'Open the address that sotra printed: it works once, in one browser.\n');
+    if (path === '/') return redirect(outgoing, `/${apps[0]?.name}`);
+    const file = files.get(path);
+    if (file !== undefined)
+      return send(outgoing, 200, types[path.slice(path.lastIndexOf('.') + 1)] ?? 'text/plain', file);
+    const app = apps.find(({ name }) => path === `/${name}` || path.startsWith(`/api/${name}/`));
+    if (app === undefined) return send(outgoing, 404, 'text/plain', 'nothing is here\n');
+    if (path === `/${app.name}`) return send(outgoing, 200, 'text/html', pageOf(app));
+    const rest = path.slice(`/api/${app.name}/`.length);
+    if (rest === 'live') return stream(app.live, incoming, outgoing);
+    await answer(app, `${incoming.method} ${rest}`, { query, incoming, outgoing });
+  };
+  const stream = async (live: LiveLog, { headers }: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
+    if (streams >= maxStreams) return send(outgoing, 503, 'text/plain', 'too many pages are open\n');
+    streams += 1;
+    const gone = new AbortController();
+    outgoing.on('close', () => gone.abort());
+    outgoing.writeHead(200, { ...pageHeaders, 'content-type': 'text/event-stream' });
+    const beat = setInterval(() => outgoing.write(':\n\n'), beatMs);
+    try {
+      const lastId = headers['last-event-id']?.toString();
+      for await (const { id, kind, data } of live.read(lastId, AbortSignal.any([gone.signal, stop.signal]))) {
+        const isFull = !outgoing.write(`id: ${id}\nevent: ${kind}\ndata: ${JSON.stringify(data)}\n\n`);
+        if (isFull) await drained(outgoing);
+      }
+      outgoing.end();
+    } finally {
+      clearInterval(beat);
+      streams -= 1;
+    }
+  };
+  const server = createServer(limits, (incoming, outgoing) => {
+    handle(incoming, outgoing).catch((thrown: unknown) => {
+      warn(`the page could not be answered: ${messageOf(thrown)}`);
+      if (outgoing.headersSent) outgoing.destroy();
+      else send(outgoing, 500, 'application/json', JSON.stringify({ error: messageOf(thrown) }));
+    });
+  });
+  server.maxConnections = maxConnections;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (cause) =>
+      reject(new SotraError('config', `cannot serve the page: ${cause.message}`, { cause })),
+    );
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  port = (server.address() as AddressInfo).port;
+  return {
+    url: `http://127.0.0.1:${port}/?token=${guard.token}`,
+    close: () =>
+      new Promise<void>((resolve) => {
+        stop.abort();
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+interface Exchange {
+  query: URLSearchParams;
+  incoming: IncomingMessage;
+  outgoing: ServerResponse;
+}
+
+async function answer({ routes }: WebApp, name: string, { query, incoming, outgoing }: Exchange): Promise<void> {
+  const route = Object.hasOwn(routes, name) ? routes[name] : undefined;
+  if (route === undefined) return send(outgoing, 404, 'application/json', '{"error":"nothing is here"}');
+  const body = await readBody(incoming);
+  if (body === undefined) return send(outgoing, 413, 'application/json', '{"error":"the body is too large"}');
+  try {
+    const made = await route(query, tryParseJson(body));
+    send(outgoing, 200, 'application/json', JSON.stringify(made));
+  } catch (thrown) {
+    if (!(thrown instanceof SotraError)) throw thrown;
+    const { message: error, hint } = thrown;
+    send(outgoing, 400, 'application/json', JSON.stringify({ error, hint }));
+  }
+}
+
+/** `undefined` where it is too large. */
+async function readBody(incoming: IncomingMessage): Promise<string | undefined> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  // Its sender still gets an answer.
+  for await (const chunk of incoming.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > maxBodyBytes) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+function drained(outgoing: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    outgoing.once('drain', resolve);
+    outgoing.once('close', resolve);
+  });
+}
+
+function send(outgoing: ServerResponse, status: number, type: string, body: string | Uint8Array): void {
+  outgoing.writeHead(status, { ...pageHeaders, 'content-type': `${type}; charset=utf-8` });
+  outgoing.end(body);
+}
+
+function redirect(outgoing: ServerResponse, location: string, headers: Record<string, string> = {}): void {
+  outgoing.writeHead(303, { ...pageHeaders, location, ...headers });
+  outgoing.end();
+}
+
+function pageOf({ name, title }: WebApp): string {
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+<link rel="icon" href="/icon.svg">
+<link rel="stylesheet" href="/style.css">
+<script type="module" src="/${name}.js"></script>
+<div id="app"></div>
+</html>
+`;
+}

@@ -1,0 +1,126 @@
+import { request } from 'node:http';
+import axe from 'axe-core';
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { complaintsOf, openBrowser } from '../../support/browser.ts';
+import { run, stub, temporaryFolder } from '../../support/harness.ts';
+import { listen, send, signed } from '../../support/listening.ts';
+
+const injected = '<img src=x onerror="document.title=1"><script>document.title=2</script>\u202E';
+
+function event(id: string, eventType: string, name: string): string {
+  const feedItem = { itemTitle: name, metadata: { tokenSymbol: 'DEGEN', tokenChain: 'base' } };
+  return JSON.stringify({ events: [{ eventId: id, eventType, walletAddresses: [], feedItem }] });
+}
+
+async function violations(tab: Page): Promise<string[]> {
+  await tab.evaluate(axe.source);
+  const { violations } = await tab.evaluate<axe.AxeResults>('axe.run()');
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+}
+
+const rows = (tab: Page) => tab.locator('[role=option]');
+
+test('the page of webhook listen shows deliveries as they come, why requests are refused, filters and sends again', async () => {
+  const folder = temporaryFolder();
+  const target = await stub((_, response) => response.end());
+  const { url, ui, stop } = await listen(folder, `--ui --forward-to ${target.url}/hook`);
+  const deliver = (body: string, headers = signed(body)) => send(url, body, headers);
+  expect(await deliver(event('e1', 'new-feed-item', injected))).toBe(200);
+  const tab = await (await openBrowser()).newPage();
+  const complaints = complaintsOf(tab);
+  await tab.goto(ui);
+  await expect.poll(() => rows(tab).count()).toBe(1);
+  expect(new URL(tab.url()).search).toBe('');
+
+  expect(await deliver(event('e2', 'copyswap', 'Zo\u00eb'))).toBe(200);
+  expect(await deliver('{ "events": [] }', signed('{"events":[]}'))).toBe(401);
+  await expect.poll(() => rows(tab).count()).toBe(2);
+  await expect.poll(() => rows(tab).first().textContent()).toContain('forwarded');
+  await tab.getByLabel('Text').fill('ONERROR');
+  await expect.poll(() => rows(tab).count()).toBe(1);
+  await tab.getByLabel('Text').fill('');
+  await tab.getByLabel('Type').selectOption('copyswap');
+  await expect.poll(() => rows(tab).count()).toBe(1);
+  await expect
+    .poll(() => tab.locator('.browse code').first().textContent())
+    .toBe('sotra webhook events --type copyswap');
+  await tab.getByLabel('Type').selectOption('');
+  await tab.getByLabel('Token').fill('nope');
+  await expect.poll(() => tab.getByRole('alert').textContent()).toContain('token nope: must be');
+  await tab.getByLabel('Token').fill('');
+  await expect.poll(() => rows(tab).count()).toBe(2);
+
+  // By keyboard alone.
+  await tab.getByRole('listbox').focus();
+  await tab.keyboard.press('End');
+  await expect.poll(() => tab.locator('h2').textContent()).toBe(`${injected.slice(0, -1)}U+202E buys DEGEN on base`);
+  const steps = String(await tab.locator('.steps').textContent());
+  expect([/Secret, fits the one in \S+secret fits$/.test(steps), steps.includes('whsec_test')]).toEqual([true, false]);
+  expect(await tab.locator('.forward').textContent()).toMatch(/^200 in \d+ ms, first try/);
+  expect(await violations(tab)).toEqual([]);
+  await tab.keyboard.press('Enter');
+  const sent = target.requests.length;
+  await tab.getByRole('button', { name: 'Send', exact: true }).click();
+  await expect.poll(() => tab.locator('output').textContent()).toMatch(/^Taken: 200 in \d+ ms$/);
+  expect([target.requests.length - sent, target.requests.at(-1)?.body]).toEqual([1, target.requests[0]?.body]);
+
+  await tab.getByRole('button', { name: /Refused requests 1/ }).click();
+  await rows(tab).first().click();
+  await expect.poll(() => tab.locator('.steps .failed').textContent()).toContain('re-serialized JSON');
+  expect(await violations(tab)).toEqual([]);
+  // The browser tells of the refused filter by itself.
+  const own = complaints.filter((text) => !text.startsWith('Failed to load resource'));
+  expect([await tab.title(), own]).toEqual(['Deliveries · sotra', []]);
+  await stop();
+});
+
+/** The answer to one request, written by hand: no client sends these headers by itself. */
+function ask(address: string, headers: Record<string, string>, method = 'GET') {
+  return new Promise<{ status: number | undefined; cookie: string; headers: NodeJS.Dict<string | string[]> }>(
+    (resolve, reject) => {
+      const sent = request(address, { method, headers }, (answer) => {
+        const { statusCode: status } = answer;
+        resolve({ status, cookie: String(answer.headers['set-cookie']).split(';')[0] ?? '', headers: answer.headers });
+        answer.destroy();
+      });
+      sent.on('error', reject);
+      sent.end();
+    },
+  );
+}
+
+test('the page answers this machine, its own page and the browser that had the token first, and nobody else', async () => {
+  const { ui, stop } = await listen(temporaryFolder(), '--ui');
+  const { origin, host } = new URL(ui);
+  const facts = `${origin}/api/deliveries/facts`;
+  const statusOf = async (...asked: Parameters<typeof ask>) => (await ask(...asked)).status;
+  expect(await statusOf(`${origin}/?token=${'A'.repeat(32)}`, {})).toBe(401);
+  expect(await statusOf(facts, {})).toBe(401);
+  const { status, cookie, headers } = await ask(ui, {});
+  expect([status, headers['set-cookie']]).toEqual([303, [`${cookie}; Path=/; HttpOnly; SameSite=Strict`]]);
+  expect(await statusOf(ui, {})).toBe(401);
+  const page = await ask(`${origin}/deliveries`, { cookie });
+  expect(page.headers).toMatchObject({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
+  const policy = String(page.headers['content-security-policy']);
+  expect([policy.includes("frame-ancestors 'none'"), /unsafe|https?:|\*/.test(policy)]).toEqual([true, false]);
+  expect(await statusOf(facts, { cookie })).toBe(200);
+  expect(await statusOf(facts, { cookie, host: `localhost:${new URL(ui).port}` })).toBe(200);
+  expect(await statusOf(facts, { cookie, host: 'evil.example' })).toBe(403);
+  expect(await statusOf(facts, { cookie, origin: 'http://127.0.0.1:1' })).toBe(403);
+  expect(await statusOf(facts, { cookie, 'sec-fetch-site': 'same-site' })).toBe(403);
+  const replay = `${origin}/api/deliveries/replay`;
+  const json = { cookie, host, 'content-type': 'application/json' };
+  expect(await statusOf(replay, json, 'POST')).toBe(403);
+  expect(await statusOf(replay, { ...json, origin, 'content-type': 'text/plain' }, 'POST')).toBe(415);
+  expect(await statusOf(replay, { ...json, origin }, 'POST')).toBe(400);
+  expect(await statusOf(`${origin}/../../etc/passwd`, { cookie })).toBe(404);
+  await stop();
+});
+
+test('webhook ui says what is missing, and --open without --ui is refused', async () => {
+  const empty = await run('webhook ui');
+  expect([empty.code, empty.err]).toEqual([5, expect.stringContaining('no delivery is stored yet')]);
+  const { code, err } = await run('webhook listen --secret-file none --open');
+  expect([code, err]).toEqual([2, expect.stringContaining('--open would do nothing without --ui')]);
+});
