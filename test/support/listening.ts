@@ -8,7 +8,7 @@ import { until } from './until.ts';
 export const secret = 'whsec_test';
 
 /** A listener in this process; `stop` ends it and gives what it printed, `shown` is what it printed on stderr so far. */
-export async function listen(folder: string, more = '', secrets = `${secret}\n`) {
+export async function listen(folder: string, more = '', secrets = `${secret}\n`, env: Record<string, string> = {}) {
   const [file, ready] = [join(folder, 'secret'), join(folder, `ready-${Math.random()}`)];
   writeFileSync(file, secrets, { mode: 0o600 });
   const stopping = new AbortController();
@@ -17,7 +17,7 @@ export async function listen(folder: string, more = '', secrets = `${secret}\n`)
   const onErr = (text: string) => {
     shown.err += text;
   };
-  const ended = run(argv, { env: { SOTRA_DATA_DIR: folder }, signal: stopping.signal, onErr });
+  const ended = run(argv, { env: { SOTRA_DATA_DIR: folder, ...env }, signal: stopping.signal, onErr });
   let early: { code: number; err: string } | undefined;
   ended.then((outcome) => {
     early = outcome;

@@ -1,10 +1,13 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
+import { join } from 'node:path';
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { complaintsOf, openBrowser } from '../../support/browser.ts';
 import { run, stub, temporaryFolder } from '../../support/harness.ts';
 import { listen, send, signed } from '../../support/listening.ts';
+import { until } from '../../support/until.ts';
 
 const injected = '<img src=x onerror="document.title=1"><script>document.title=2</script>\u202E';
 
@@ -116,6 +119,18 @@ test('the page answers this machine, its own page and the browser that had the t
   expect(await statusOf(replay, { ...json, origin }, 'POST')).toBe(400);
   expect(await statusOf(`${origin}/../../etc/passwd`, { cookie })).toBe(404);
   await stop();
+});
+
+test('--open hands the address to the browser, and says it where none can be started', async () => {
+  const folder = temporaryFolder();
+  const [browser, opened] = [join(folder, 'browser'), join(folder, 'opened')];
+  writeFileSync(browser, `#!/bin/sh\necho "$1" > ${opened}.part && mv ${opened}.part ${opened}\n`, { mode: 0o755 });
+  const first = await listen(folder, '--ui --open', undefined, { BROWSER: browser });
+  expect(await until(() => existsSync(opened) && readFileSync(opened, 'utf8'))).toBe(`${first.ui}\n`);
+  await first.stop();
+  const second = await listen(folder, '--ui --open', undefined, { BROWSER: join(folder, 'absent') });
+  await until(() => second.shown.err.includes(`its address works once: ${second.ui}`));
+  expect((await second.stop()).code).toBe(0);
 });
 
 test('webhook ui says what is missing, and --open without --ui is refused', async () => {

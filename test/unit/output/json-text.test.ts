@@ -26,8 +26,9 @@ test('what comes from outside is parsed with a limit on its depth', () => {
     'sandbox/social/cards.ts',
     'sandbox/social/profiles.ts',
     'sandbox/trades/position-lines.ts',
+    'web/page/ask.ts',
   ]);
-  const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
+  const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((name) => /\.tsx?$/.test(name));
   const parsing = files.filter((name) => readFileSync(`src/${name}`, 'utf8').includes('JSON.parse('));
   expect(parsing.sort()).toEqual(trusted.sort());
 });

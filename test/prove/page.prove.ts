@@ -1,0 +1,145 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { expect, onTestFinished, test } from 'vitest';
+import { complaintsOf, openBrowser } from '../support/browser.ts';
+import { run, temporaryFolder } from '../support/harness.ts';
+import { fillInbox } from '../support/inbox.ts';
+import { bodyOf, listen, send, signed } from '../support/listening.ts';
+import { naughty } from '../support/naughty.ts';
+import { until } from '../support/until.ts';
+
+/** The address of `webhook ui` on the default store of a data directory. */
+async function servePage(folder: string): Promise<string> {
+  const [ready, stopping] = [join(folder, 'ready'), new AbortController()];
+  const ended = run(`webhook ui --ready-file ${ready}`, { env: { SOTRA_DATA_DIR: folder }, signal: stopping.signal });
+  onTestFinished(async () => {
+    stopping.abort();
+    await ended;
+  });
+  await until(() => existsSync(ready));
+  return JSON.parse(readFileSync(ready, 'utf8')).ui;
+}
+
+const rows = (tab: Page) => tab.locator('[role=option]');
+
+test('a list of 10,000 deliveries is shown soon and scrolls without a task over 50 ms', async () => {
+  const folder = temporaryFolder();
+  const deliveries = Array.from({ length: 10_000 }, (_, index) => ({
+    body: Buffer.from(bodyOf(`event-${index}`)),
+    atMs: Date.now() - index * 1000,
+  }));
+  await fillInbox(folder, deliveries);
+  const tab = await (await openBrowser()).newPage();
+  await tab.goto(await servePage(folder));
+  await expect.poll(() => rows(tab).first().getAttribute('aria-setsize')).toBe('10000');
+  const paint = await tab.evaluate<number>("performance.getEntriesByName('first-contentful-paint')[0].startTime");
+  const { tasks, most, busy } = await tab.evaluate<{ tasks: number[]; most: number; busy: number }>(`(async () => {
+    const list = document.querySelector('.list');
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    const tasks = [];
+    new PerformanceObserver((seen) => tasks.push(...seen.getEntries().map(({ duration }) => duration))).observe({ type: 'longtask' });
+    // One that is seen, so that none seen means something.
+    setTimeout(() => { for (const end = performance.now() + 80; performance.now() < end;); });
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    const busy = tasks.splice(0).length;
+    let most = 0;
+    for (let at = 0; at <= 200; at += 1) {
+      list.scrollTop = (list.scrollHeight / 200) * at;
+      await new Promise(requestAnimationFrame);
+      most = Math.max(most, document.querySelectorAll('[role=option]').length);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    return { tasks, most, busy };
+  })()`);
+  process.stdout.write(
+    `first paint ${Math.round(paint)} ms; tasks over 50 ms: ${tasks.length}; rows at once: ${most}\n`,
+  );
+  expect([paint <= 300, busy, tasks, most < 60]).toEqual([true, 1, [], true]);
+  expect(await rows(tab).last().textContent()).toContain('new-feed-item');
+});
+
+/** What the stream of the page sends until it holds a text. */
+function readLive(origin: string, headers: Record<string, string>, end: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const sent = request(`${origin}/api/deliveries/live`, { headers }, (answer) => {
+      let text = '';
+      answer.on('data', (chunk) => {
+        text += chunk;
+        if (!text.includes(end)) return;
+        resolve(text);
+        sent.destroy();
+      });
+    });
+    sent.on('error', reject);
+    sent.end();
+  });
+}
+
+test('a page that lost its connection goes on where it was, without a gap', async () => {
+  const { url, ui } = await listen(temporaryFolder(), '--ui');
+  const { origin } = new URL(ui);
+  const handed = await fetch(ui, { redirect: 'manual' });
+  const cookie = String(handed.headers.get('set-cookie')).split(';')[0] ?? '';
+  const deliver = (id: string) => send(url, bodyOf(id), signed(bodyOf(id)));
+  const [, id = ''] = /id: (\S+)\nevent: load\n/.exec(await readLive(origin, { cookie }, '\n\n')) ?? [];
+  for (let index = 0; index < 50; index += 1) expect(await deliver(`missed-${index}`)).toBe(200);
+  const text = await readLive(origin, { cookie, 'last-event-id': id }, 'missed-49');
+  const ids = [...text.matchAll(/"id":"([^"]+)"/g)].map((match) => match[1]);
+  expect([ids, text.includes('event: load')]).toEqual([Array.from({ length: 50 }, (_, n) => `missed-${n}`), false]);
+  expect(await readLive(origin, { cookie, 'last-event-id': 'another-run-1' }, '\n\n')).toContain('event: load\n');
+});
+
+test('names of others stay text, and nothing of them runs', async () => {
+  const folder = temporaryFolder();
+  const names = [...naughty, '<svg onload=document.title=1>', '"><script>document.title=2</script>'];
+  await fillInbox(
+    folder,
+    names.map((itemTitle, index) => ({
+      body: Buffer.from(JSON.stringify({ eventId: `e${index}`, eventType: itemTitle, feedItem: { itemTitle } })),
+    })),
+  );
+  const tab = await (await openBrowser()).newPage();
+  const complaints = complaintsOf(tab);
+  await tab.goto(await servePage(folder));
+  await expect.poll(() => rows(tab).first().getAttribute('aria-setsize')).toBe(String(names.length));
+  await tab.getByRole('listbox').focus();
+  for (const _ of names) await tab.keyboard.press('ArrowDown');
+  await expect.poll(() => tab.locator('h2').count()).toBe(1);
+  expect([await tab.title(), await tab.locator('.app img, .app script, .list svg').count(), complaints]).toEqual([
+    'Deliveries · sotra',
+    0,
+    [],
+  ]);
+});
+
+test('slow and huge requests are ended, and the page answers meanwhile', async () => {
+  const { ui } = await listen(temporaryFolder(), '--ui');
+  const { port, origin } = new URL(ui);
+  const closed = (head: string) =>
+    new Promise<string>((resolve) => {
+      let answer = '';
+      const socket = connect(Number(port), '127.0.0.1', () => socket.write(head));
+      socket.on('data', (chunk) => {
+        answer += chunk;
+      });
+      socket.on('error', () => undefined);
+      socket.on('close', () => resolve(answer));
+    });
+  const slow = closed(`GET / HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nx: `);
+  const long = closed(`GET / HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nx: ${'a'.repeat(64 * 1024)}\r\n\r\n`);
+  const handed = await fetch(ui, { redirect: 'manual' });
+  const cookie = String(handed.headers.get('set-cookie')).split(';')[0] ?? '';
+  const huge = await fetch(`${origin}/api/deliveries/replay`, {
+    method: 'POST',
+    headers: { cookie, origin, 'content-type': 'application/json' },
+    body: 'a'.repeat(1_000_000),
+  });
+  expect([huge.status, (await long).slice(0, 12), (await slow).slice(0, 12)]).toEqual([
+    413,
+    'HTTP/1.1 431',
+    'HTTP/1.1 408',
+  ]);
+});
