@@ -50,23 +50,23 @@ interface NewEvent {
   headers: Record<string, string>;
 }
 
-/** `known` only where the event can be read from the stream: what was merely on its way may have been lost with its server. */
+/**
+ * `known` only where the event can be read from the leader: what was merely on its way may have been lost with its server. What is not
+ * there is published with a message id, which those who store it at the same moment use too.
+ */
 async function publishOnce(
   { subject, eventId, data, headers }: NewEvent,
   streams: Streams,
   stream: string,
 ): Promise<{ seq: number } | 'known'> {
-  const isStored = async ({ knownAt }: { knownAt: number }): Promise<boolean> => {
-    const at = knownAt > 0 ? await streams.at(stream, knownAt) : undefined;
-    // By its message id, perhaps at another path; or by its subject.
-    return (at && eventIdOf(at) === eventId) ?? (await streams.last(stream, subject)) !== undefined;
-  };
-  const published = await streams.publish(stream, subject, data, { headers, id: eventId, lastSubjectSeq: 0 });
-  if ('seq' in published) return published;
-  if (await isStored(published)) return 'known';
-  const again = await streams.publish(stream, subject, data, { headers, lastSubjectSeq: 0 });
-  if ('seq' in again) return again;
-  if (await isStored(again)) return 'known';
+  // The id of a message that was lost with its server is still known to the others.
+  for (const id of [eventId, `${eventId} again`]) {
+    if ((await streams.last(stream, subject)) !== undefined) return 'known';
+    const published = await streams.publish(stream, subject, data, { headers, id });
+    if ('seq' in published) return published;
+    const there = published.knownAt > 0 ? await streams.at(stream, published.knownAt) : undefined;
+    if (there !== undefined && eventIdOf(there) === eventId) return 'known';
+  }
   throw new SotraError(
     'network',
     `the servers of the inbox ${stream} do not agree whether event ${eventId} is stored`,
