@@ -294,8 +294,7 @@ SEVERAL MACHINES
   sotra webhook events|show|stats|replay --inbox ...            from any machine
 
 PROMISED
-  stored once     each event of a path is stored once while it is kept, whoever stores it and when: it has a subject of its own, and
-                  the stream takes a message only where the subject has none. Between paths: within --duplicate-window
+  stored once     an event of a path is stored once for as long as it is kept; between paths: within --duplicate-window
   acknowledged    2xx only after most of the replicas have the event; 503 otherwise, and the service sends it again
   at least once   each target gets each delivery, in order per webhook; a path is worked by one process at a time
   takeover        another process goes on within 10 s when one is gone
@@ -307,16 +306,16 @@ NOT PROMISED
   counts          webhook stats loses a second of counts where a process is killed
 
 HOW LARGE
-  measured        an event with a body of 1.9 kB takes 2.6 kB on the disk of each server and 0.2 kB in its memory, as much memory
-                  again for each target that it was forwarded to; a listener that shared two cores with its three servers and
-                  the sender took 2,200 deliveries a second
-  on paper        10 million wallets, 2,000 events a second: two listeners, three to spare one. A day is 173 million events: 450 GB
-                  of disk and 36 GB of memory on each server, and as much memory for a target. Seven days (1.2 billion) are 3.1 TB
-                  and 250 GB: keep a day, or give each of several paths an inbox of its own
+  one machine     without a cluster a listener took 9,400 deliveries of 2 kB a second, on two cores shared with the sender
+  a cluster       2,200 a second, on two cores shared with three servers and the sender
+  an event        2.6 kB of disk and 0.2 kB of memory on each server, for a body of 1.9 kB; about 0.2 kB of memory more for each target
+  on paper        10 million wallets, 2,000 events a second: two listeners, three to spare one
+  a day of that   173 million events: 450 GB of disk and 36 GB of memory on each server, and as much memory for a target
+  seven days      3.1 TB and 250 GB: keep a day, or give each of several paths an inbox of its own
 
 CREDENTIALS
-  --inbox-creds, SOTRA_NATS_CREDS or the context name a file; it is read again at each connection, so a renewed one needs no
-  restart. A user publishes to NAME.>, NAME_state.>, $JS.API.> and subscribes to _INBOX.>.`,
+  file    --inbox-creds, SOTRA_NATS_CREDS or the context names it; it is read again at each connection
+  rights  its user publishes to NAME.>, NAME_state.>, $JS.API.> and subscribes to _INBOX.>`,
   agents: `
 For programs that choose commands by themselves. sotra mcp offers the same as tools of the Model Context Protocol.
 

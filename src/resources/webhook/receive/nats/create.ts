@@ -27,6 +27,8 @@ function shapesOf(name: string, { replicas, keepMs, maxBytes, duplicateWindowMs 
       name: subjects.state,
       subjects: subjectsIn(subjects.state),
       maxBytes: -1,
+      // Tells apart who writes at the same moment; what was lost with a server may be written again after it.
+      duplicateWindowMs: 5000,
       maxPerSubject: 1,
       whenFull: 'remove-oldest',
     },

@@ -72,11 +72,10 @@ export async function holdLeases({
     const options = { filter: subjects.work(target), from: 'last-of-each', ends: false, signal: ended.signal } as const;
     for await (const message of streams.read(subjects.state, options)) note(message);
   };
-  const write = async (subject: string, holder: string, lastSubjectSeq?: number): Promise<number | undefined> => {
-    const options = lastSubjectSeq === undefined ? {} : { lastSubjectSeq };
-    const written = await streams.publish(subjects.state, subject, JSON.stringify({ holder }), options);
-    return 'seq' in written ? written.seq : undefined;
-  };
+  const write = (subject: string, holder: string, seenSeq: number): Promise<number | undefined> =>
+    streams.replace(subjects.state, subject, JSON.stringify({ holder }), seenSeq);
+  const announce = (holder: string) =>
+    streams.publish(subjects.state, subjects.member(target, member), JSON.stringify({ holder }));
   const liveMembers = (): number => {
     const own = subjects.member(target, member);
     const prefix = subjects.member(target, '');
@@ -134,7 +133,7 @@ export async function holdLeases({
   const tick = async (): Promise<void> => {
     if (now() - announcedMs > renewMs) {
       announcedMs = now();
-      await write(subjects.member(target, member), member);
+      await announce(member);
     }
     const fair = Math.ceil(partitions / liveMembers());
     const extra = [...held].filter(([, { stop }]) => !stop.signal.aborted).slice(fair);
@@ -174,7 +173,7 @@ export async function holdLeases({
     }
   } finally {
     await Promise.all([...held].map(([partition, lease]) => giveBack(partition, lease)));
-    await write(subjects.member(target, member), '').catch(() => undefined);
+    await announce('').catch(() => undefined);
     ended.abort();
     await guarding;
   }

@@ -6,9 +6,8 @@ import type { Streams } from './streams.ts';
 import { partitionOf, type Subjects } from './subjects.ts';
 
 /**
- * Stores a delivery whose events are not all known; `undefined` where they are. Each event has a subject of its own, and the stream takes
- * a message only where its subject has none: so an event is stored once for as long as it is kept, whoever stores it and when. The
- * message id does the same for the duplicate window across all paths, before anything is replicated.
+ * Stores a delivery whose events are not all known; `undefined` where they are. Each event has a subject of its own: what has a message is
+ * stored for as long as it is kept. The message id tells apart who stores it at the same moment, and in the duplicate window the paths too.
  */
 export async function storeDelivery(
   delivery: Delivery,
@@ -64,7 +63,7 @@ async function publishOnce(
     if ((await streams.last(stream, subject)) !== undefined) return 'known';
     const published = await streams.publish(stream, subject, data, { headers, id });
     if ('seq' in published) return published;
-    const there = published.knownAt > 0 ? await streams.at(stream, published.knownAt) : undefined;
+    const there = await streams.at(stream, published.knownAt);
     if (there !== undefined && eventIdOf(there) === eventId) return 'known';
   }
   throw new SotraError(

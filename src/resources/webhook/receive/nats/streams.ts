@@ -46,11 +46,9 @@ interface PublishOptions {
   headers?: Readonly<Record<string, string>>;
   /** A message with an id that came before is not stored again within the duplicate window. */
   id?: string;
-  /** Stored only where the last message of the subject has this number; 0: where it has none. */
-  lastSubjectSeq?: number;
 }
 
-/** The number of a new message, or of the one that came before it; 0 where that is not told. */
+/** The number of a new message, or of the one with its id that came before it. */
 export type Published = { seq: number } | { knownAt: number };
 
 interface ReadOptions {
@@ -109,6 +107,19 @@ export function openStreams({ connection, failure }: ServerLink) {
         data: found.data,
       };
     });
+  /** The last message of a subject, as the leader has it. */
+  const last = (stream: string, subject: string) => get(stream, { last_by_subj: subject });
+  /** Resolves once most of the replicas have it. */
+  const publish = (stream: string, subject: string, data: Uint8Array | string, options: PublishOptions = {}) =>
+    call(stream, async (): Promise<Published> => {
+      const { headers, id } = options;
+      const { seq, duplicate } = await client.publish(subject, data, {
+        ...(headers && { headers: newHeaders(headers) }),
+        ...(id === undefined ? {} : { msgID: id }),
+        expect: { streamName: stream },
+      });
+      return duplicate ? { knownAt: seq } : { seq };
+    });
   return {
     /** Its state; `undefined` where there is none. */
     state: (stream: string) =>
@@ -121,28 +132,18 @@ export function openStreams({ connection, failure }: ServerLink) {
     shape: (stream: string) => call(stream, async () => shapeOf((await find(stream))?.config)),
     create: (shape: StreamShape) =>
       call(shape.name, async () => void (await (await manager).streams.add(configOf(shape)))),
-    /** Resolves once most of the replicas have it. */
-    publish: (stream: string, subject: string, data: Uint8Array | string, options: PublishOptions = {}) =>
-      call(stream, async (): Promise<Published> => {
-        const { headers, id, lastSubjectSeq } = options;
-        try {
-          const { seq, duplicate } = await client.publish(subject, data, {
-            ...(headers && { headers: newHeaders(headers) }),
-            ...(id === undefined ? {} : { msgID: id }),
-            expect: {
-              streamName: stream,
-              ...(lastSubjectSeq === undefined ? {} : { lastSubjectSequence: lastSubjectSeq }),
-            },
-          });
-          return duplicate ? { knownAt: seq } : { seq };
-        } catch (error) {
-          if (error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamWrongLastSequence)
-            return { knownAt: 0 };
-          throw error;
-        }
-      }),
-    /** The last message of a subject, as the leader has it. */
-    last: (stream: string, subject: string) => get(stream, { last_by_subj: subject }),
+    publish,
+    /**
+     * Writes over the message of a subject that was seen, 0 for none; `undefined` where somebody else did. A server of 2.9 that was killed may
+     * refuse an expected number for ever: so who writes at the same moment is told apart by a message id.
+     */
+    replace: async (stream: string, subject: string, data: string, seq: number): Promise<number | undefined> => {
+      const found = await last(stream, subject);
+      if ((found?.seq ?? 0) !== seq) return undefined;
+      const published = await publish(stream, subject, data, { id: `${subject} ${seq}` });
+      return 'seq' in published ? published.seq : undefined;
+    },
+    last,
     at: (stream: string, seq: number) => get(stream, { seq }),
     /** The first message of a filter from a number on. */
     next: (stream: string, filter: string, seq: number) => get(stream, { seq, next_by_subj: filter }),

@@ -25,7 +25,7 @@ export async function addTargets(
     const startSeq = last === undefined ? (await streams.state(subjects.events))?.lastSeq : targetOf(last)?.startSeq;
     const value = JSON.stringify({ ...target, id, startSeq: startSeq ?? 0, usedMs: nowMs } satisfies KnownTarget);
     // Where another process adds it at this moment, its word is as good.
-    await streams.publish(subjects.state, subject, value, { lastSubjectSeq: last?.seq ?? 0 });
+    await streams.replace(subjects.state, subject, value, last?.seq ?? 0);
   }
 }
 
