@@ -9,7 +9,7 @@ import { Commands, Text } from './text.tsx';
 import { VirtualList } from './virtual-list.tsx';
 
 const [maxRows, maxRefused] = [10_000, 200];
-const [filterWaitMs, statusEveryMs, figuresEveryMs] = [250, 1500, 4000];
+const [filterWaitMs, reloadMs, statusEveryMs, figuresEveryMs] = [250, 1000, 1500, 4000];
 const none: DeliveryList = { rows: [], hasMore: false, commands: [] };
 
 function Deliveries() {
@@ -37,6 +37,14 @@ function Deliveries() {
       if (number === asked.current) setError((thrown as Error).message);
     }
   };
+  const soon = useRef<number>();
+  /** Many may come in a second. */
+  const loadSoon = () => {
+    soon.current ??= window.setTimeout(() => {
+      soon.current = undefined;
+      void load();
+    }, reloadMs);
+  };
   const loadAll = () => {
     void load();
     ask<readonly RefusedRow[]>('deliveries/refused').then(setRefused, ignore);
@@ -46,7 +54,7 @@ function Deliveries() {
     ask<PageFacts>('deliveries/facts').then(setFacts, ignore);
     const incoming = gather<DeliveryRow>((rows) => {
       // What only the server can tell of a row is asked of it.
-      if (Object.values(current.current).some((text) => text !== '')) void load();
+      if (Object.values(current.current).some((text) => text !== '')) loadSoon();
       else setList((before) => ({ ...before, rows: withNewest(before.rows, rows) }));
     });
     const calls = {
