@@ -64,8 +64,9 @@ export async function openEmbedded({ folder, name, listens = false, world }: Emb
   /** Says that a target is used, for as long as it is. */
   const keepUsed = async (target: Target, signal: AbortSignal): Promise<void> => {
     const { addTargets } = await openWriter();
-    for (;;) {
+    while (!signal.aborted) {
       await world.sleep(hourMs, signal);
+      await setImmediate();
       await addTargets([target], world.now()).catch(() => undefined);
     }
   };
