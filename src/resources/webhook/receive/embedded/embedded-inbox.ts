@@ -67,7 +67,7 @@ export async function openEmbedded({ folder, name, listens = false, world }: Emb
     while (!signal.aborted) {
       await world.sleep(hourMs, signal);
       await setImmediate();
-      await addTargets([target], world.now()).catch(() => undefined);
+      if (!signal.aborted) await addTargets([target], world.now()).catch(() => undefined);
     }
   };
   const watched = async function* <Item>(signal: AbortSignal, items: () => AsyncIterable<Item>): AsyncGenerator<Item> {

@@ -40,7 +40,11 @@ function createStoreKeeper(): (requests: readonly ThreadRequest[]) => ThreadAnsw
     const { db, writes } = store;
     if (request.kind === 'keep') return { kept: keepStep(db, request.limits, request.nowMs, request.after) };
     if (request.kind === 'targets') writes.addTargets(request.targets, request.nowMs);
-    else closeStore(db);
+    else {
+      // A closed database that is asked for more ends the process.
+      store = undefined;
+      closeStore(db);
+    }
     return {};
   };
   const commitAll = (commits: readonly CommitRequest[]): ThreadAnswer[] => {
