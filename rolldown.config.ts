@@ -1,18 +1,33 @@
-import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { brotliCompressSync, constants } from 'node:zlib';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { defineConfig, type Plugin, rolldown } from 'rolldown';
 import { buildLibrary } from './bin/library/build.ts';
 
-/** Writes what help says of the commands beside the program, taken from the commands it has just built. */
+/** Writes what help says of the commands beside the program, taken from the commands it has just built, and the man pages. */
 const outlines: Plugin = {
   name: 'outlines',
   async writeBundle({ dir = '' }) {
     const { outlineAll } = await import(pathToFileURL(`${dir}/program.cjs`).href);
-    writeFileSync(`${dir}/outlines.json`, JSON.stringify(await outlineAll()));
+    const all = await outlineAll();
+    writeFileSync(`${dir}/outlines.json`, JSON.stringify(all));
+    await writeManPages(dir, all);
   },
 };
+
+/** Writes the man pages, which say what help says. */
+async function writeManPages(dir: string, outlines: unknown): Promise<void> {
+  const maker = await rolldown({ input: 'bin/man/pages.ts', platform: 'node' });
+  const file = 'node_modules/.cache/man.cjs';
+  await maker.write({ file, format: 'cjs' });
+  const { manPages } = await import(pathToFileURL(file).href);
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+  const environment = readFileSync('src/tool/pages/environment.txt', 'utf8');
+  mkdirSync(`${dir}/man`, { recursive: true });
+  for (const [name, text] of Object.entries<string>(manPages(outlines, { version, environment })))
+    writeFileSync(`${dir}/man/${name}.gz`, gzipSync(text, { level: 9 }));
+}
 
 /** Writes which modules each file of the bundle holds, for the tests that say what may be loaded when. */
 const contents: Plugin = {
@@ -53,6 +68,12 @@ const demo: Plugin = {
   },
 };
 
+/** Puts the pages of `sotra help` beside the program. */
+const helpPages: Plugin = {
+  name: 'help-pages',
+  writeBundle: ({ dir = '' }) => cpSync('src/tool/pages', `${dir}/pages`, { recursive: true }),
+};
+
 /** Writes the library and its types beside the program. */
 const library: Plugin = { name: 'library', writeBundle: ({ dir = '' }) => buildLibrary(dir) };
 
@@ -61,12 +82,17 @@ const pages: Plugin = {
   name: 'pages',
   async writeBundle({ dir = '' }) {
     const page = await rolldown({
-      input: { deliveries: 'src/web/page/deliveries.tsx' },
+      input: {
+        deliveries: 'src/web/page/deliveries.tsx',
+        wallet: 'src/web/page/wallet.tsx',
+        service: 'src/web/page/service.tsx',
+      },
       platform: 'browser',
       tsconfig: 'src/web/page/tsconfig.json',
     });
     await page.write({ dir: `${dir}/web`, format: 'esm', minify: true, entryFileNames: '[name].js' });
-    for (const file of ['style.css', 'icon.svg']) copyFileSync(`src/web/page/${file}`, `${dir}/web/${file}`);
+    for (const file of ['style.css', 'service.css', 'icon.svg'])
+      copyFileSync(`src/web/page/${file}`, `${dir}/web/${file}`);
   },
 };
 
@@ -82,7 +108,7 @@ export default defineConfig({
   platform: 'node',
   external: ['libsql'],
   resolve: { alias: { '@modelcontextprotocol/server/_shims': resolve('src/mcp/sdk-shims.ts') } },
-  plugins: [outlines, contents, jq, demo, library, pages],
+  plugins: [outlines, contents, jq, demo, helpPages, library, pages],
   output: {
     dir: 'dist',
     format: 'cjs',
@@ -106,7 +132,7 @@ export default defineConfig({
         },
         {
           name: 'settings',
-          test: /src\/(settings\/store|files\/(durable-file|lock))\.ts$/,
+          test: /src\/(settings\/(project|store)|files\/(durable-file|lock))\.ts$/,
           includeDependenciesRecursively: false,
           priority: 1,
         },

@@ -1,18 +1,22 @@
-// Receiving into an inbox on a cluster of one server and of three, by 1, 2 and 4 listeners against one, all on this machine; and what an event of
-// 2 kB costs on a server's disk and in its memory. Needs `npm run build` and nats-server.
-import { spawn } from 'node:child_process';
+// Receiving into an inbox on a cluster of one server and of three, by 1, 2 and 4 listeners against one, all on this machine; what an event of
+// 2 kB costs on a server's disk and in its memory, and how much processor time the listeners, the servers and the sender take for it: on
+// machines of their own, as many listeners take as many times what one takes as long as that time stays the same. Needs `npm run build` and
+// nats-server.
+import { type ChildProcess, spawn } from 'node:child_process';
 import { createHmac, randomUUID } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { findNats, natsInstall, startCluster } from '../test/support/nats-server.ts';
+import { cpuSecondsOf } from './measure/child.ts';
+import { temporaryFolder } from './measure/folder.ts';
 import { type Row, report } from './measure/row.ts';
 
 const program = process.env['SOTRA_TEST_PROGRAM'] ?? 'bin/sotra.js';
 const secret = 'bench-secret';
-const count = Number(process.env['BENCH_EVENTS'] ?? 20_000);
+/** For each listener; before them as many as make its code warm. */
+const [count, warming] = [Number(process.env['BENCH_EVENTS'] ?? 10_000), 2000];
 const connections = 64;
 const padding = 'x'.repeat(1700);
 
@@ -20,7 +24,7 @@ if (findNats() === undefined) process.stderr.write(`${natsInstall}\n`);
 else for (const servers of [1, 3]) report(await measure(servers));
 
 async function measure(servers: number): Promise<Row[]> {
-  const folder = mkdtempSync(join(tmpdir(), 'sotra-bench-'));
+  const folder = temporaryFolder();
   const cluster = await startCluster(servers);
   const inbox = `nats://${cluster.servers.map(({ port }) => `127.0.0.1:${port}`).join(',')}/BENCH`;
   const secrets = join(folder, 'secret');
@@ -46,11 +50,28 @@ async function measure(servers: number): Promise<Row[]> {
       });
       while (!started.every(({ ready }) => existsSync(ready))) await delay(10);
       const urls = started.map(({ ready }) => JSON.parse(readFileSync(ready, 'utf8')).url);
-      rates.push([await receive(urls)]);
+      await receive(urls, prepare(warming * listeners));
+      const deliveries = prepare(count * listeners);
+      const cpu = (processes: readonly { child: ChildProcess }[]) =>
+        processes.reduce((sum, { child }) => sum + cpuSecondsOf(child.pid ?? 0), 0);
+      const parts = () => [
+        cpu(started),
+        cpu(cluster.servers),
+        process.cpuUsage().user / 1e6 + process.cpuUsage().system / 1e6,
+      ];
+      const before = parts();
+      rates.push([await receive(urls, deliveries)]);
+      const [own, theirs, sender] = parts().map((seconds, part) =>
+        Math.round(((seconds - (before[part] ?? 0)) * 1e6) / deliveries.length),
+      );
+      process.stderr.write(
+        `${servers} servers, ${listeners} listeners: processor time of an event: listeners ${own} us, `,
+      );
+      process.stderr.write(`servers ${theirs} us, sender ${sender} us\n`);
       for (const { child } of started) child.kill('SIGTERM');
       await Promise.all(started.map(({ child }) => new Promise((resolve) => child.once('exit', resolve))));
     }
-    const events = 3 * count;
+    const events = (1 + 2 + 4) * (count + warming);
     const memory = residentKb(cluster.servers[0]?.child.pid ?? 0) - memoryBefore;
     const disk = bytesIn(join(cluster.folder, 'data-0'));
     process.stderr.write(`${servers} servers: ${Math.round(disk / events)} bytes an event on the disk of one, `);
@@ -66,7 +87,6 @@ async function measure(servers: number): Promise<Row[]> {
     ];
   } finally {
     await cluster.end();
-    rmSync(folder, { recursive: true, force: true });
   }
 }
 
@@ -76,19 +96,24 @@ function bodyOf(index: number): string {
   return JSON.stringify({ events: [{ eventId: randomUUID(), eventType: 'new-feed-item', walletAddresses, feedItem }] });
 }
 
-/** Deliveries a second, signed before. */
-async function receive(urls: readonly string[]): Promise<number> {
+type Signed = { body: string; headers: Record<string, string | number> };
+
+function prepare(amount: number): Signed[] {
   const t = Math.floor(Date.now() / 1000);
-  const all = Array.from({ length: count }, (_, index) => {
+  return Array.from({ length: amount }, (_, index) => {
     const body = bodyOf(index);
     const v1 = createHmac('sha256', secret).update(`${t}.${body}`).digest('base64url');
     return { body, headers: { 'daylight-signature': `t=${t},v1=${v1}`, 'content-length': Buffer.byteLength(body) } };
   });
+}
+
+/** Deliveries a second. */
+async function receive(urls: readonly string[], all: readonly Signed[]): Promise<number> {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const started = performance.now();
   let next = 0;
   const send = async () => {
-    for (let index = next++; index < count; index = next++) {
+    for (let index = next++; index < all.length; index = next++) {
       const { body, headers } = all[index] ?? { body: '', headers: {} };
       const url = `${urls[index % urls.length]}/hook${index % 10}`;
       const status = await new Promise((resolve, reject) => {
@@ -104,7 +129,7 @@ async function receive(urls: readonly string[]): Promise<number> {
   };
   await Promise.all(Array.from({ length: connections }, send));
   agent.destroy();
-  return Math.round(count / ((performance.now() - started) / 1000));
+  return Math.round(all.length / ((performance.now() - started) / 1000));
 }
 
 function residentKb(pid: number): number {

@@ -1,14 +1,14 @@
 // What a sender without the secret costs a listener: how long after its last byte the 401 for the worst body of a size comes, beyond that for
 // the smallest body; and the whole exchange against a bare node:http server that reads the body and answers. Needs `npm run build` before.
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { startServer } from './measure/child.ts';
+import { atEnd, temporaryFolder } from './measure/folder.ts';
 import { median, type Row, report } from './measure/row.ts';
 
 const program = process.env['SOTRA_TEST_PROGRAM'] ?? 'bin/sotra.js';
@@ -25,7 +25,7 @@ if (process.argv[2] === 'bare') serveBare();
 else await main();
 
 async function main(): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'sotra-bench-'));
+  const folder = temporaryFolder();
   const [secrets, ready] = [join(folder, 'secret'), join(folder, 'ready')];
   writeFileSync(secrets, 'bench-secret\n');
   const argv = ['webhook', 'listen', '--port', '0', '--secret-file', secrets, '--ready-file', ready, '--quiet'];
@@ -33,32 +33,28 @@ async function main(): Promise<void> {
     stdio: ['ignore', 'ignore', 'inherit'],
     env: { PATH: process.env['PATH'], SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder, XDG_CACHE_HOME: folder },
   });
+  atEnd(() => listener.kill());
   const bare = await startServer([self, 'bare']);
-  try {
-    while (!existsSync(ready)) await delay(10);
-    const port = Number(new URL(JSON.parse(readFileSync(ready, 'utf8')).url).port);
-    const rows: Row[] = [];
-    for (const size of sizes) {
-      const beyond: number[][] = [];
-      for (const filling of fillings) beyond.push(await afterLastByte(port, size, filling));
-      const [worst = []] = beyond.sort((a, b) => median(b) - median(a));
-      const what = `listen, 401 of the worst ${size} bytes beyond that of ${smallest}`;
-      rows.push({ what, unit: 'ms', measured: worst, atMost: 5 });
-    }
-    const whole = { floor: [] as number[], measured: [] as number[] };
-    const body = bodyOf(5_000_000, '[');
-    for (let round = 0; round <= rounds; round += 1) {
-      const [floor, measured] = [await exchange(Number(bare.url), body), await exchange(port, body)];
-      if (round === 0) continue;
-      whole.floor.push(floor.wholeMs);
-      whole.measured.push(measured.wholeMs);
-    }
-    report([...rows, { what: 'listen, 5 MB sent and 401, bare node:http', unit: 'ms', ...whole }]);
-  } finally {
-    listener.kill();
-    bare.server.kill();
-    rmSync(folder, { recursive: true, force: true });
+  while (!existsSync(ready)) await delay(10);
+  const port = Number(new URL(JSON.parse(readFileSync(ready, 'utf8')).url).port);
+  const rows: Row[] = [];
+  for (const size of sizes) {
+    const beyond: number[][] = [];
+    for (const filling of fillings) beyond.push(await afterLastByte(port, size, filling));
+    const [worst = []] = beyond.sort((a, b) => median(b) - median(a));
+    const what = `listen, 401 of the worst ${size} bytes beyond that of ${smallest}`;
+    rows.push({ what, unit: 'ms', measured: worst, atMost: 5 });
   }
+  const whole = { floor: [] as number[], measured: [] as number[] };
+  const body = bodyOf(5_000_000, '[');
+  for (let round = 0; round <= rounds; round += 1) {
+    const [floor, measured] = [await exchange(Number(bare.url), body), await exchange(port, body)];
+    if (round === 0) continue;
+    whole.floor.push(floor.wholeMs);
+    whole.measured.push(measured.wholeMs);
+  }
+  report([...rows, { what: 'listen, 5 MB sent and 401, bare node:http', unit: 'ms', ...whole }]);
+  process.exit();
 }
 
 /** Milliseconds from the last byte to the answer beyond those of the smallest body, one figure a round. */

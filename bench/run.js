@@ -1,10 +1,11 @@
 // Bundles every bench/*.ts, runs them one after another (`npm run bench [-- [--node <path>] name...]`), each on this same Node or on the
 // one at that path, and prints one table of the rows they report; fails on nothing.
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { rolldown } from 'rolldown';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const out = `${root}node_modules/.cache/bench`;
@@ -19,28 +20,32 @@ if (strangers.length > 0)
   process.stderr.write(`no such bench: ${strangers.join(', ')} (there are ${known.join(', ')})\n`);
 
 const inputs = [...names.map((name) => `bench/${name}.ts`), 'bench/measure/table.ts'];
-const flags = ['-d', out, '-p', 'node', '-f', 'esm', '-e', 'libsql', '--cleanDir', '--logLevel', 'silent'];
-const bundled = spawnSync(process.execPath, ['node_modules/rolldown/bin/cli.mjs', ...inputs, ...flags], {
-  cwd: root,
-  stdio: ['ignore', 'ignore', 'inherit'],
-});
+const external = ['libsql', 'playwright-core', '@sparticuz/chromium'];
+const bundle = await rolldown({ cwd: root, input: inputs, platform: 'node', external, logLevel: 'silent' });
+await bundle.write({ dir: out, format: 'esm', cleanDir: true });
 
-if (bundled.status === 0) {
-  const rows = names.flatMap((name) => {
-    process.stderr.write(`# ${name}\n`);
-    const { stdout } = spawnSync(node, [`${out}/${name}.js`], {
-      cwd: root,
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'inherit'],
-      maxBuffer: 2 ** 26,
-    });
-    return rowsIn(stdout);
-  });
-  const { formatTable } = await import(`${out}/table.js`);
-  const version = spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout.trim();
-  process.stdout.write(`\nNode ${version}, ${process.platform}, ${cpus().length} processors\n`);
-  process.stdout.write(formatTable(rows));
+const rows = [];
+let [running, isStopped] = [undefined, false];
+const stop = () => {
+  isStopped = true;
+  running?.kill();
+};
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, stop);
+// Where npm is stopped, it does not tell us.
+const parent = process.ppid;
+setInterval(() => process.ppid !== parent && stop(), 500).unref();
+for (const name of names) {
+  if (isStopped) break;
+  process.stderr.write(`# ${name}\n`);
+  running = spawn(node, [`${out}/${name}.js`], { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
+  let text = '';
+  for await (const chunk of running.stdout.setEncoding('utf8')) text += chunk;
+  rows.push(...rowsIn(text));
 }
+const { formatTable } = await import(`${out}/table.js`);
+const version = spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout.trim();
+process.stdout.write(`\nNode ${version}, ${process.platform}, ${cpus().length} processors\n`);
+process.stdout.write(formatTable(rows));
 
 /** The rows among the lines a bench printed; what is none is passed on as it is. */
 function rowsIn(text) {

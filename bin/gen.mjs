@@ -1,6 +1,6 @@
 // Writes what is derived from the commands (`npm run gen`), or says what is stale (`npm run gen -- --check`).
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 
@@ -32,6 +32,13 @@ function formatted(name, text) {
   return stdout;
 }
 
+// npm links only the pages that are listed.
+function manPages() {
+  return readdirSync(pathOf('dist/man'))
+    .sort()
+    .map((name) => `./dist/man/${name}`);
+}
+
 function between(text, name, content) {
   const [start, end] = [`<!-- ${name}: generated -->`, `<!-- ${name}: end -->`];
   const [from, to] = [text.indexOf(start), text.indexOf(end)];
@@ -45,6 +52,7 @@ const generated = {
   'completions/_sotra': () => completions.zsh,
   'completions/sotra.fish': () => completions.fish,
   'completions/sotra.ps1': () => completions.powershell,
+  'package.json': (now) => formatted('package.json', JSON.stringify({ ...JSON.parse(now), man: manPages() })),
   'README.md': (now) => between(now, 'commands', sotra('commands', '--format', 'md')),
 };
 

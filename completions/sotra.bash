@@ -3,55 +3,61 @@
 # The words that may follow the words of a command.
 _sotra_children() {
   case "$1" in
-  '') echo 'leaderboard profile follow feed token position comment webhook inbox whois alias auth context key doctor completion sandbox request probe mcp openapi commands help' ;;
+  '') echo 'leaderboard profile follow feed token position comment webhook inbox plan apply init tour wait ui whois alias auth context key doctor completion sandbox request history bundle probe mcp openapi commands help' ;;
   'leaderboard') echo 'list rank copytraded sections diff' ;;
   'profile') echo 'get positions followers follows set-name delete-name' ;;
   'follow') echo 'add remove bulk' ;;
   'feed') echo 'actor home' ;;
   'token') echo 'positions comments' ;;
   'position') echo 'find get' ;;
-  'comment') echo 'post list copy sign verify' ;;
-  'webhook') echo 'register list add-addresses delete validate sync resume jobs secret listen verify events show stats replay forward ui trigger' ;;
+  'comment') echo 'post list copy sign verify copies' ;;
+  'webhook') echo 'register list add-addresses delete validate sync resume jobs secret listen verify events show stats replay forward ui audit trigger' ;;
   'webhook jobs') echo 'remove' ;;
   'inbox') echo 'create' ;;
+  'wait') echo 'position rank comment webhook job' ;;
+  'wait position') echo 'closed' ;;
+  'wait webhook') echo 'event' ;;
   'alias') echo 'set list remove' ;;
   'auth') echo 'login logout status' ;;
   'context') echo 'list show use set remove' ;;
   'key') echo 'generate import list remove export' ;;
   'sandbox') echo 'start log stop import reset status advance trade simulate' ;;
+  'history') echo 'show run clear set' ;;
   esac
 }
 
 # The flags of a command, beyond those that every command takes.
 _sotra_flags() {
   case "$1" in
-  'leaderboard list') echo '--chains --only-with-comments --limit --timeframe --viewer-addresses --chart --save' ;;
-  'leaderboard rank') echo '--chains --only-with-comments --timeframe' ;;
+  'leaderboard list') echo '--chains --only-with-comments --limit --timeframe --viewer-addresses --chart --save --watch' ;;
+  'leaderboard rank') echo '--chains --only-with-comments --timeframe --watch' ;;
   'leaderboard copytraded') echo '--address --chains --limit --viewer-addresses' ;;
   'leaderboard sections') echo '--limit --sections --timeframe' ;;
   'leaderboard diff') echo '--since --save --chains --only-with-comments --timeframe --limit' ;;
-  'profile get') echo '--viewer-addresses --chart' ;;
-  'profile positions') echo '--provided-addresses-only --sort --chains --page --limit --price --prices-file --chart --all --max' ;;
+  'profile get') echo '--viewer-addresses --chart --watch' ;;
+  'profile positions') echo '--provided-addresses-only --sort --chains --page --limit --price --prices-file --chart --all --max --watch' ;;
   'profile followers') echo '--cursor --limit --all --max' ;;
   'profile follows') echo '--cursor --limit --all --max' ;;
   'profile set-name') echo '--name --avatar-url' ;;
-  'follow bulk') echo '--file --from-line --undo-file' ;;
+  'follow bulk') echo '--file --from-line --report --undo-file' ;;
   'feed actor') echo '--chains --limit --include-for-you --min-trade-usd --min-market-cap --max-market-cap --older-than --newer-than --cursor --watch --all --max' ;;
   'feed home') echo '--chains --limit --only-with-comments --min-trade-usd --older-than --newer-than --cursor --watch --all --max' ;;
-  'token positions') echo '--sort --chains --page --limit --price --prices-file --all --max' ;;
+  'token positions') echo '--sort --chains --page --limit --price --prices-file --all --max --watch' ;;
   'token comments') echo '--limit' ;;
   'position find') echo '--viewer-addresses --price --prices-file --chart' ;;
   'position get') echo '--viewer-addresses --price --prices-file --chart' ;;
-  'comment post') echo '--chain --tx --token --text --text-file --signature --signer --service-name --layout --key-file --key-env --key-stdin --key --password-file --signed --file' ;;
+  'comment post') echo '--chain --tx --token --text --text-file --signature --signer --service-name --layout --key-file --key-env --key-stdin --key --password-file --browser --open --ready-file --signed --file' ;;
   'comment list') echo '--chain --viewer-addresses --tx' ;;
-  'comment copy') echo '--token --chain --actor-address --actor-addresses --track-exit-until' ;;
-  'comment sign') echo '--chain --tx --token --text --text-file --service-name --layout --preview --key-file --key-env --key-stdin --key --password-file --signer --encoding --file --out' ;;
+  'comment copy') echo '--token --chain --actor-address --actor-addresses --track-exit-until --again' ;;
+  'comment sign') echo '--chain --tx --token --text --text-file --service-name --layout --preview --key-file --key-env --key-stdin --key --password-file --browser --open --ready-file --signer --encoding --file --out' ;;
   'comment verify') echo '--chain --tx --token --text --text-file --signature --signer --service-name --layout --encoding --signed' ;;
-  'webhook register') echo '--url --file --wallet-addresses --column --allow-bad-checksum --skip-invalid --rejects --secret-file --concurrency --another' ;;
-  'webhook list') echo '--show-secrets' ;;
-  'webhook add-addresses') echo '--file --wallet-addresses --column --allow-bad-checksum --skip-invalid --rejects --concurrency --again' ;;
+  'comment copies') echo '--expiring' ;;
+  'webhook register') echo '--url --file --wallet-addresses --column --allow-bad-checksum --skip-invalid --rejects --secret-file --concurrency --report --another' ;;
+  'webhook list') echo '--show-secrets --watch' ;;
+  'webhook add-addresses') echo '--file --wallet-addresses --column --allow-bad-checksum --skip-invalid --rejects --concurrency --report --again' ;;
   'webhook sync') echo '--file --wallet-addresses --column --allow-bad-checksum --skip-invalid --rejects --concurrency --check' ;;
-  'webhook resume') echo '--concurrency' ;;
+  'webhook resume') echo '--concurrency --report' ;;
+  'webhook jobs') echo '--watch' ;;
   'webhook secret') echo '--out' ;;
   'webhook listen') echo '--port --host --secret-file --forward-to --route --tolerance --max-delivery --keep --name --inbox --inbox-creds --ui --open --ready-file' ;;
   'webhook verify') echo '--secret-file --header --file --tolerance' ;;
@@ -61,15 +67,27 @@ _sotra_flags() {
   'webhook replay') echo '--since --to --name --inbox --inbox-creds' ;;
   'webhook forward') echo '--forward-to --route --name --inbox --inbox-creds' ;;
   'webhook ui') echo '--secret-file --open --ready-file --name --inbox --inbox-creds' ;;
+  'webhook audit') echo '--since --late --file --check --name --inbox --inbox-creds' ;;
   'webhook trigger') echo '--to --secret-file --uid --position --db' ;;
   'inbox create') echo '--inbox --inbox-creds --replicas --keep --max-bytes --duplicate-window' ;;
-  'auth login') echo '--with-key --offline --store' ;;
+  'plan') echo '--file --check' ;;
+  'apply') echo '--file' ;;
+  'init') echo '--preset --service-name --layout --with-key --store --password-file --offline' ;;
+  'tour') echo '--keep' ;;
+  'wait position closed') echo '--interval' ;;
+  'wait rank') echo '--at-most --chains --only-with-comments --timeframe --interval' ;;
+  'wait comment') echo '--chain --tx --token --interval' ;;
+  'wait webhook event') echo '--type --address --token --since --name --inbox --inbox-creds --interval' ;;
+  'wait job') echo '--interval' ;;
+  'ui') echo '--open --ready-file' ;;
+  'whois') echo '--viewer' ;;
+  'auth login') echo '--with-key --offline --store --password-file' ;;
   'auth status') echo '--check' ;;
   'context set') echo '--service-name --layout --preset --wire --inbox --inbox-creds' ;;
   'key generate') echo '--chain --password-file' ;;
   'key import') echo '--key-file --key-env --key-stdin --password-file --new-password-file --replace' ;;
   'key export') echo '--out --unencrypted --password-file' ;;
-  'sandbox start') echo '--port --db --empty --as-of --detach --ready-file --wire --eligibility --service-name --layout --fault' ;;
+  'sandbox start') echo '--port --db --empty --as-of --detach --ui --open --ready-file --wire --eligibility --service-name --layout --fault' ;;
   'sandbox log') echo '--limit --ready-file' ;;
   'sandbox stop') echo '--ready-file' ;;
   'sandbox import') echo '--chain --preset --map --rejects --own-time --db' ;;
@@ -77,8 +95,10 @@ _sotra_flags() {
   'sandbox status') echo '--db' ;;
   'sandbox advance') echo '--db' ;;
   'sandbox trade') echo '--chain --trader --token --side --amount --usd --direction --leverage --tx --db' ;;
-  'sandbox simulate') echo '--rate --for --replay --speed --chain --preset --seed --db' ;;
+  'sandbox simulate') echo '--for --speed --chain --preset --seed --db' ;;
   'request') echo '--query --data --paginate' ;;
+  'history') echo '--failed --limit' ;;
+  'bundle') echo '--out' ;;
   'probe') echo '--save --try' ;;
   'mcp') echo '--http --ready-file --config --preset --tools --allow-writes --allow-signing --key --password-file --secret-file' ;;
   esac
@@ -165,7 +185,9 @@ _sotra_values() {
   'comment post --signer') echo '@aliases' ;;
   'comment post --layout') echo 'five-line blank-line' ;;
   'comment post --key-file') echo '@files' ;;
+  'comment post --key') echo '@keys' ;;
   'comment post --password-file') echo '@files' ;;
+  'comment post --ready-file') echo '@files' ;;
   'comment post --file') echo '@files' ;;
   'comment post --columns') echo 'uid time signer text chain token tx copies copiedUsd likes isAppUserComment @list' ;;
   'comment list --chain') echo 'ethereum optimism polygon arbitrum zora base zero solana hyperliquid' ;;
@@ -181,7 +203,9 @@ _sotra_values() {
   'comment sign --text-file') echo '@files' ;;
   'comment sign --layout') echo 'five-line blank-line' ;;
   'comment sign --key-file') echo '@files' ;;
+  'comment sign --key') echo '@keys' ;;
   'comment sign --password-file') echo '@files' ;;
+  'comment sign --ready-file') echo '@files' ;;
   'comment sign --signer') echo '@aliases' ;;
   'comment sign --encoding') echo 'base58 base64 hex' ;;
   'comment sign --file') echo '@files' ;;
@@ -193,6 +217,7 @@ _sotra_values() {
   'comment verify --layout') echo 'five-line blank-line' ;;
   'comment verify --encoding') echo 'base58 base64 hex' ;;
   'comment verify --columns') echo 'valid recoveredAddress signerAddress reason @list' ;;
+  'comment copies --columns') echo 'at comment chain token addresses state trackExitUntil position boughtUsd realizedUsd intentIds itemId @list' ;;
   'webhook register --file') echo '@files' ;;
   'webhook register --wallet-addresses') echo '@aliases @list' ;;
   'webhook register --rejects') echo '@files' ;;
@@ -203,16 +228,23 @@ _sotra_values() {
   'webhook add-addresses --wallet-addresses') echo '@aliases @list' ;;
   'webhook add-addresses --rejects') echo '@files' ;;
   'webhook add-addresses --columns') echo 'uid destinationUrl job addresses chunks duplicates rejected resentChunks secretFile @list' ;;
+  'webhook add-addresses 1') echo '@webhooks' ;;
   'webhook delete --columns') echo 'uid state @list' ;;
+  'webhook delete 1') echo '@webhooks' ;;
   'webhook validate --columns') echo 'success error @list' ;;
+  'webhook validate 1') echo '@webhooks' ;;
   'webhook sync --file') echo '@files' ;;
   'webhook sync --wallet-addresses') echo '@aliases @list' ;;
   'webhook sync --rejects') echo '@files' ;;
   'webhook sync --columns') echo 'uid wanted confirmed missing sent notRemovable inSync @list' ;;
+  'webhook sync 1') echo '@webhooks' ;;
   'webhook resume --columns') echo 'uid destinationUrl job addresses chunks duplicates rejected resentChunks secretFile @list' ;;
+  'webhook resume 1') echo '@jobs' ;;
   'webhook jobs --columns') echo 'job task destinationUrl baseUrl uid addresses chunks confirmed finished startedAt @list' ;;
   'webhook jobs remove --columns') echo 'job uid lost @list' ;;
+  'webhook jobs remove 1') echo '@jobs' ;;
   'webhook secret --columns') echo 'uid secretFile @list' ;;
+  'webhook secret 1') echo '@webhooks' ;;
   'webhook listen --secret-file') echo '@files @list' ;;
   'webhook listen --name') echo '@aliases' ;;
   'webhook listen --ready-file') echo '@files' ;;
@@ -235,17 +267,48 @@ _sotra_values() {
   'webhook ui --secret-file') echo '@files @list' ;;
   'webhook ui --ready-file') echo '@files' ;;
   'webhook ui --name') echo '@aliases' ;;
+  'webhook audit --file') echo '@files' ;;
+  'webhook audit --name') echo '@aliases' ;;
+  'webhook audit --columns') echo 'state kind why at delay trader symbol reason transactionHash comment eventIds @list' ;;
+  'webhook audit 1') echo '@webhooks' ;;
   'webhook trigger --secret-file') echo '@files' ;;
+  'webhook trigger --uid') echo '@webhooks' ;;
   'webhook trigger --db') echo '@files' ;;
   'webhook trigger --columns') echo 'eventId destinationUrl delivered status error @list' ;;
   'webhook trigger 1') echo 'new-feed-item comment-created copyswap' ;;
   'inbox create --columns') echo 'name servers replicas keep maxBytes duplicateWindow created @list' ;;
+  'plan --file') echo '@files' ;;
+  'plan --columns') echo 'action what count by detail @list' ;;
+  'apply --file') echo '@files' ;;
+  'apply --columns') echo 'action what count by detail @list' ;;
+  'init --preset') echo 'clicker' ;;
+  'init --layout') echo 'five-line blank-line' ;;
+  'init --store') echo 'keychain sealed file' ;;
+  'init --password-file') echo '@files' ;;
+  'wait position closed --columns') echo 'trader token chain side realizedUsd amount costUsd priceUsd unrealizedUsd totalUsd unrealizedWithReceivedUsd boughtUsd soldUsd comments lastTradeAt status leverage amountWithLeverage copies likes replies buyers24h unavailable address tokenAddress transactionHash itemId @list' ;;
+  'wait position closed '[1-9]*) echo '@aliases' ;;
+  'wait rank --chains') echo 'base solana ethereum hyperliquid @list' ;;
+  'wait rank --timeframe') echo '7d 30d' ;;
+  'wait rank --columns') echo 'ranking pnlUsd baseUsd solanaUsd ethereumUsd hyperliquidUsd @list' ;;
+  'wait rank 1') echo '@aliases' ;;
+  'wait comment --chain') echo 'ethereum optimism polygon arbitrum zora base zero solana hyperliquid' ;;
+  'wait comment --token') echo '@aliases' ;;
+  'wait comment --columns') echo 'uid time signer text chain token tx copies copiedUsd likes isAppUserComment @list' ;;
+  'wait webhook event --address') echo '@aliases' ;;
+  'wait webhook event --token') echo '@aliases' ;;
+  'wait webhook event --name') echo '@aliases' ;;
+  'wait webhook event --columns') echo 'receivedAt eventType about eventId status path webhook @list' ;;
+  'wait job --columns') echo 'job task destinationUrl baseUrl uid addresses chunks confirmed finished startedAt @list' ;;
+  'wait job 1') echo '@jobs' ;;
+  'ui --ready-file') echo '@files' ;;
+  'whois --viewer') echo '@aliases' ;;
   'whois --columns') echo 'fact value from @list' ;;
   'alias set --columns') echo 'alias identifier @list' ;;
   'alias set 2') echo '@aliases' ;;
   'alias list --columns') echo 'alias identifier @list' ;;
   'alias remove 1') echo '@aliases' ;;
-  'auth login --store') echo 'file keychain' ;;
+  'auth login --store') echo 'keychain sealed file' ;;
+  'auth login --password-file') echo '@files' ;;
   'auth status --columns') echo 'context baseUrl keySuffix keySource store valid @list' ;;
   'context list --columns') echo 'name current baseUrl key serviceName layout inbox wire @list' ;;
   'context show --columns') echo 'name current baseUrl key serviceName layout inbox wire @list' ;;
@@ -260,13 +323,17 @@ _sotra_values() {
   'key generate --chain') echo 'ethereum optimism polygon arbitrum zora base zero solana hyperliquid' ;;
   'key generate --password-file') echo '@files' ;;
   'key generate --columns') echo 'name family address file backup @list' ;;
+  'key generate 1') echo '@keys' ;;
   'key import --key-file') echo '@files' ;;
   'key import --password-file') echo '@files' ;;
   'key import --new-password-file') echo '@files' ;;
   'key import --columns') echo 'name family address file backup @list' ;;
+  'key import 1') echo '@keys' ;;
   'key list --columns') echo 'name family address file backup @list' ;;
   'key remove --columns') echo 'name family address file backup @list' ;;
+  'key remove 1') echo '@keys' ;;
   'key export --password-file') echo '@files' ;;
+  'key export 1') echo '@keys' ;;
   'doctor --columns') echo 'node settings service key reach tls clock terminal sandbox @list' ;;
   'completion 1') echo 'bash zsh fish powershell' ;;
   'sandbox start --db') echo '@files' ;;
@@ -274,7 +341,7 @@ _sotra_values() {
   'sandbox start --eligibility') echo 'any public' ;;
   'sandbox start --layout') echo 'five-line blank-line' ;;
   'sandbox log --ready-file') echo '@files' ;;
-  'sandbox log --columns') echo 'time method path status ms partner key ignored @list' ;;
+  'sandbox log --columns') echo 'time method path status ms partner key ignored fault @list' ;;
   'sandbox stop --ready-file') echo '@files' ;;
   'sandbox stop --columns') echo 'url pid db stopped @list' ;;
   'sandbox import --chain') echo 'ethereum optimism polygon arbitrum zora base zero solana hyperliquid' ;;
@@ -301,15 +368,20 @@ _sotra_values() {
   'sandbox simulate --db') echo '@files' ;;
   'sandbox simulate --columns') echo 'trades deliveries waiting seconds @list' ;;
   'request 1') echo 'GET POST PUT PATCH DELETE' ;;
+  'history --columns') echo 'n at status method path ms context error attempts requestId baseUrl @list' ;;
+  'history show --columns') echo 'n at status method path ms context error attempts requestId baseUrl body command @list' ;;
+  'history set 1') echo 'on off' ;;
+  'bundle --columns') echo 'file bytes failedCalls @list' ;;
   'probe --columns') echo 'parameter assumed verdict name evidence source @list' ;;
   'mcp --ready-file') echo '@files' ;;
   'mcp --preset') echo 'read trader webhooks' ;;
+  'mcp --key') echo '@keys' ;;
   'mcp --password-file') echo '@files' ;;
   'mcp --secret-file') echo '@files @list' ;;
   'commands --columns') echo 'command endpoint source summary @list' ;;
-  'help 1') echo 'exit-codes environment formatting signing webhooks scaling agents' ;;
+  'help 1') echo 'exit-codes environment contexts ci bulk formatting signing webhooks scaling agents' ;;
   *' --context') echo '@contexts' ;;
-  *' --format') echo 'table json ndjson csv tsv md' ;;
+  *' --format') echo 'table json ndjson csv tsv md toon' ;;
   *' --trace-file') echo '@files' ;;
   esac
 }
@@ -317,7 +389,7 @@ _sotra_values() {
 # Asks the program for names; to be called in a subshell, which is all that the key is taken from.
 _sotra_names() {
   unset SOTRA_API_KEY
-  "$1" "$2" list --columns "$3"
+  "$@" 2>/dev/null
 }
 
 _sotra() {
@@ -341,7 +413,7 @@ _sotra() {
     case "$word" in
     --*=*) ;;
     -*)
-      case ' --actor-address --actor-addresses --address --amount --as-of --avatar-url --base-url --chain --chains --column --columns --concurrency --context --cursor --data --db --direction --duplicate-window --eligibility --encoding --fault --file --for --format --forward-to --from-line --header --host --http --inbox --inbox-creds --jq --keep --key --key-env --key-file --layout --leverage --limit --map --max --max-body --max-bytes --max-delivery --max-market-cap --max-time --max-wait --min-market-cap --min-trade-usd --name --new-password-file --newer-than --older-than --out --page --password-file --port --position --preset --price --prices-file --query --rate --ready-file --rejects --replay --replicas --retries --route --secret-file --sections --seed --service-name --side --signature --signed --signer --since --sort --speed --status --store --text --text-file --timeframe --timeout --to --token --tolerance --tools --trace-file --track-exit-until --trader --try --tx --type --uid --undo-file --until --url --usd --viewer-addresses --wallet-addresses --watch --webhook --wire -d -q ' in *" $word "*) skip=1 before="$word" ;; esac
+      case ' --actor-address --actor-addresses --address --amount --as-of --at-most --avatar-url --base-url --chain --chains --column --columns --concurrency --context --cursor --data --db --direction --duplicate-window --eligibility --encoding --expiring --fault --file --for --format --forward-to --from-line --header --host --http --inbox --inbox-creds --interval --jq --keep --key --key-env --key-file --late --layout --leverage --limit --map --max --max-body --max-bytes --max-delivery --max-market-cap --max-time --max-wait --min-market-cap --min-trade-usd --name --new-password-file --newer-than --older-than --out --page --password-file --port --position --preset --price --prices-file --query --rate --ready-file --record --rejects --replay --replicas --report --retries --route --secret-file --sections --seed --service-name --side --signature --signed --signer --since --sort --speed --status --store --text --text-file --timeframe --timeout --to --token --tolerance --tools --trace-file --track-exit-until --trader --try --tx --type --uid --undo-file --until --url --usd --viewer --viewer-addresses --wallet-addresses --watch --webhook --wire -d -q ' in *" $word "*) skip=1 before="$word" ;; esac
       ;;
     *)
       case " $(_sotra_children "$here") " in
@@ -357,7 +429,7 @@ _sotra() {
     found="$(_sotra_values "$here ${current%%=*}")"
     lead="${current%%=*}="
   elif [[ $current == -* ]]; then
-    candidates="$(_sotra_flags "$here") --context --sandbox --base-url --format --json --columns --jq --plain --ascii --no-color --timeout --max-time --retries --max-wait --max-body --verbose --quiet --include --trace-file --dry-run --curl --strict --yes --no-input --help"
+    candidates="$(_sotra_flags "$here") --context --sandbox --base-url --format --json --columns --jq --plain --ascii --no-color --timeout --max-time --retries --rate --max-wait --max-body --verbose --quiet --include --trace-file --record --replay --dry-run --curl --strict --yes --no-input --help"
   else
     candidates="$(_sotra_children "$here")"
     [[ -z $candidates ]] && found="$(_sotra_values "$here $slot")"
@@ -369,10 +441,13 @@ _sotra() {
     ;;
   *' @list '*) [[ $current == *,* ]] && lead="${current%,*}," ;;
   esac
-  case " $found " in *' @contexts '*) found="$found $(_sotra_names "${words[0]}" context name 2>/dev/null)" ;; esac
-  case " $found " in *' @aliases '*) found="$found $(_sotra_names "${words[0]}" alias alias 2>/dev/null)" ;; esac
+  case " $found " in *' @contexts '*) found="$found $(_sotra_names "${words[0]}" context list --columns name)" ;; esac
+  case " $found " in *' @aliases '*) found="$found $(_sotra_names "${words[0]}" alias list --columns alias)" ;; esac
+  case " $found " in *' @keys '*) found="$found $(_sotra_names "${words[0]}" key list --columns name)" ;; esac
+  case " $found " in *' @jobs '*) found="$found $(_sotra_names "${words[0]}" webhook jobs --columns job)" ;; esac
+  case " $found " in *' @webhooks '*) found="$found $(_sotra_names "${words[0]}" webhook jobs --columns uid)" ;; esac
   for word in $found; do
-    case "$word" in @contexts | @aliases | @list) ;; *) candidates="$candidates $lead$word" ;; esac
+    case "$word" in @contexts | @aliases | @keys | @jobs | @webhooks | @list) ;; *) candidates="$candidates $lead$word" ;; esac
   done
   # What readline takes for the word ends at its last break; only the rest of a candidate is put in its place.
   local rest="$current" drop=0 at

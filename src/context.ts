@@ -6,12 +6,23 @@ import type { Endpoint, InputOf, Params } from './contract/endpoint.ts';
 import { createFitCheck } from './contract/fits.ts';
 import { encodeRequest, type WireRequest } from './contract/request.ts';
 import { SotraError } from './errors.ts';
+import type { Replay } from './history/replay.ts';
 import { readBody } from './http/body.ts';
 import type { Answer, Caller } from './http/client.ts';
 import { buildRequest, callEndpoint, sendRequest } from './http/client.ts';
 import { RequestPreview } from './http/preview.ts';
+import { createRate } from './http/retry.ts';
 import { hidingKey } from './http/secrets.ts';
-import { describeKey, needsNoStore, resolveService, type Service, servedSandboxUrl } from './settings/settings.ts';
+import {
+  chosenContext,
+  describeKey,
+  findContext,
+  needsNoStore,
+  resolveService,
+  type Service,
+  type StoredSettings,
+  servedSandboxUrl,
+} from './settings/settings.ts';
 import type { Store } from './settings/store.ts';
 import type { LocalSandbox, Transport, World } from './world.ts';
 
@@ -22,6 +33,10 @@ export interface Context {
   program: KnownCommands;
   service: () => Promise<Service>;
   store: () => Promise<Store>;
+  /** The stored settings; the current context is that of the project, where the user trusts one here. Errors: as in `projectContext`. */
+  settings: () => Promise<StoredSettings>;
+  /** The context of the project: in use where neither a flag nor a variable names another. */
+  preferContext: (name: string) => void;
   dataDirectory: () => Promise<string>;
   sandboxFile: () => Promise<string>;
   sandbox: () => Promise<LocalSandbox>;
@@ -42,6 +57,8 @@ export interface Context {
   hasAsked: () => boolean;
   /** Whether an answer did not fit the contract. */
   sawMisfit: () => boolean;
+  /** Runs another command line, perhaps in another world, and returns its exit code. Errors are reported as its own. */
+  runLine: RunLine;
   /** A line on stderr, unless `--quiet`. */
   note: (text: string) => void;
   warn: (text: string) => void;
@@ -54,27 +71,53 @@ export interface Context {
   close: () => Promise<void>;
 }
 
+type RunLine = (argv: readonly string[], world: World) => Promise<number>;
+
 interface ContextOptions {
   world: World;
   options: GlobalOptions;
   program: KnownCommands;
+  runLine: RunLine;
   say: (line: string) => void;
   /** Told of requests and answers with `--verbose`, in place of `say`. */
   trace?: (line: string) => void;
   stream: () => void;
+  /** In place of the one that flags, environment and settings name. */
+  knownService?: Service;
 }
 
 const defaultRetries = 2;
 
-export function createContext({ world, options, program, say, trace: tell = say, stream }: ContextOptions): Context {
-  const service = once(() => findService(world, options));
+export function createContext({
+  world,
+  options,
+  program,
+  runLine,
+  say,
+  trace: tell = say,
+  stream,
+  knownService,
+}: ContextOptions): Context {
+  let preferred: string | undefined;
+  const settings = () => readSettings(world, options, preferred);
+  const replay = once(async () =>
+    options.replay === undefined ? undefined : (await import('./history/replay.ts')).openReplay(options.replay),
+  );
+  const service = once(async () => {
+    const recorded = await replay();
+    const source = { world, options, settings, note };
+    if (recorded !== undefined) return replayedService(recorded, source);
+    return knownService ?? findService(source);
+  });
   const dataDirectory = async () => (await import('./settings/store.ts')).dataDirectory(world);
   const sandboxFile = async () => join(await dataDirectory(), 'sandbox.db');
   const sandbox = once(async () => {
     const { wire, serviceName, layout } = await service();
     return world.openSandbox({ file: await sandboxFile(), now: world.now, wire, serviceName, layout });
   });
-  const transport = once(async () => world.transport ?? openTransport(await service(), context));
+  const transport = once(
+    async () => (await replay())?.transport ?? world.transport ?? openTransport(await service(), context),
+  );
   const hideKey = once(async () => {
     const { kind, apiKey } = await service();
     // Those of the sandbox are no secret: its documentation names them.
@@ -83,18 +126,22 @@ export function createContext({ world, options, program, say, trace: tell = say,
   const note = (text: string) => (options.quiet ? undefined : say(text));
   const warn = (text: string) => note(`warning: ${text}`);
   const heads = new Set<{ text: string }>();
-  const trace = once(async () =>
-    options.traceFile === undefined
-      ? undefined
-      : (await import('./http/observe.ts')).openTrace(options.traceFile, world.version),
-  );
+  const traces = once(async () => {
+    const { traceFile, record } = options;
+    return [
+      ...(traceFile === undefined ? [] : [(await import('./http/observe.ts')).openTrace(traceFile, world.version)]),
+      ...(record === undefined
+        ? []
+        : [(await import('./history/recording.ts')).openRecording(record, (await service()).baseUrl)]),
+    ];
+  });
   let tellWait: Parameters<Context['onWait']>[0] = () => undefined;
-  const watches = options.verbose || options.include || options.traceFile !== undefined;
+  const watches = options.verbose || options.include || (options.traceFile ?? options.record) !== undefined;
   const watchOne = async () =>
     (await import('./http/observe.ts')).watchCall({
       say: options.verbose ? tell : undefined,
       heads: options.include ? heads : undefined,
-      trace: await trace(),
+      traces: await traces(),
       now: world.now,
     });
   let waitsInSilence = !world.io.err.isTTY || options.quiet || options.verbose || options.plain;
@@ -112,8 +159,27 @@ export function createContext({ world, options, program, say, trace: tell = say,
       shown?.observe(event);
     };
   };
+  const history = once(async () => (await import('./history/remember.ts')).openHistory(await service(), world));
+  const remembered = async <T>(caller: Caller, act: (caller: Caller) => Promise<T>): Promise<T> => {
+    const record = options.replay === undefined ? (await history())?.start() : undefined;
+    if (record === undefined) return act(caller);
+    const observe: Caller['observe'] = (event) => {
+      caller.observe(event);
+      record.observe(event);
+    };
+    try {
+      const answer = await act({ ...caller, observe });
+      record.end();
+      return answer;
+    } catch (thrown) {
+      record.end(thrown);
+      throw thrown;
+    }
+  };
+  const takeTurn = options.rateMs === undefined ? undefined : createRate(options.rateMs, world);
   const fits = createFitCheck();
   let misfits = 0;
+  const misfitTexts = new Set<string>();
   let asked = false;
   const callerFor = async (keyless: boolean, retries?: number): Promise<Caller> => {
     const { kind, baseUrl, apiKey, wire } = await service();
@@ -132,6 +198,7 @@ export function createContext({ world, options, program, say, trace: tell = say,
       userAgent: `sotra/${world.version}`,
       timeoutMs: options.timeoutMs,
       maxTimeMs: options.maxTimeMs,
+      takeTurn,
       retries: retries ?? options.retries ?? defaultRetries,
       maxWaitMs: options.maxWaitMs,
       maxBodyBytes: options.maxBodyBytes,
@@ -144,7 +211,9 @@ export function createContext({ world, options, program, say, trace: tell = say,
       sleep: world.sleep,
       warn: (text) => {
         misfits += 1;
-        warn(text);
+        // Pages and rounds mostly miss the contract alike.
+        if (!misfitTexts.has(text)) warn(text);
+        misfitTexts.add(text);
       },
       observe: preview ? () => undefined : await observerFor(kind),
     };
@@ -153,13 +222,18 @@ export function createContext({ world, options, program, say, trace: tell = say,
     world,
     options,
     program,
+    runLine,
     service,
     store: once(async () => {
       const { configDirectory, openStore } = await import('./settings/store.ts');
       const store = openStore(configDirectory(world));
-      // A dry run computes the change, with its refusals, and writes nothing.
-      return options.dryRun ? { ...store, update: async (_, change) => change(store.read()) } : store;
+      // A preview computes the change, with its refusals, and writes nothing.
+      return options.preview ? { ...store, update: async (_, change) => change(store.read()) } : store;
     }),
+    settings,
+    preferContext: (name) => {
+      preferred = name;
+    },
     dataDirectory,
     sandboxFile,
     sandbox,
@@ -168,7 +242,7 @@ export function createContext({ world, options, program, say, trace: tell = say,
       if (options.preview)
         throw new RequestPreview(buildRequest(encodeRequest(endpoint, input as never, caller.wire), caller));
       asked = true;
-      return callEndpoint(endpoint, input, caller, link);
+      return remembered(caller, (watched) => callEndpoint(endpoint, input, watched, link));
     },
     ready: async () => {
       await callerFor(false);
@@ -177,7 +251,7 @@ export function createContext({ world, options, program, say, trace: tell = say,
       const caller = await callerFor(false);
       if (options.preview) throw new RequestPreview(buildRequest(wire, caller));
       asked = true;
-      return sendRequest(wire, { ...caller, ...more });
+      return remembered({ ...caller, ...more }, (watched) => sendRequest(wire, watched));
     },
     onWait: (listener) => {
       tellWait = listener;
@@ -200,7 +274,7 @@ export function createContext({ world, options, program, say, trace: tell = say,
       context.stopWaiting();
       if (transport.started()) await (await transport()).close();
       else if (sandbox.started()) await (await sandbox()).close();
-      if (trace.started()) (await trace())?.close();
+      if (traces.started()) for (const trace of await traces()) trace.close();
     },
   };
   return context;
@@ -211,13 +285,45 @@ const previewing: Transport = {
   close: async () => undefined,
 };
 
-async function findService(world: World, options: GlobalOptions): Promise<Service> {
-  if (needsNoStore(options, world.env)) return resolveService(options, world.env, { contexts: {} });
+type ServiceSource = Pick<Context, 'world' | 'options' | 'settings' | 'note'>;
+
+async function readSettings(world: World, options: GlobalOptions, preferred: string | undefined) {
   const { configDirectory, openStore } = await import('./settings/store.ts');
-  const service = resolveService(options, world.env, openStore(configDirectory(world)).read());
-  if (service.keyStore !== 'keychain' || options.preview) return service;
-  const { readKeychain } = await import('./settings/keychain.ts');
-  return { ...service, apiKey: await readKeychain(service) };
+  const stored = openStore(configDirectory(world)).read();
+  if (preferred !== undefined) return { ...stored, current: preferred };
+  const isNamed = chosenContext(options, world.env, { contexts: {} }) !== undefined;
+  if (isNamed || stored.trusted === undefined) return stored;
+  const { projectContext } = await import('./settings/project.ts');
+  const current = projectContext(stored);
+  return current === undefined ? stored : { ...stored, current };
+}
+
+async function findService({ world, options, settings, note }: ServiceSource): Promise<Service> {
+  if (needsNoStore(options, world.env)) return resolveService(options, world.env, { contexts: {} });
+  const stored = await settings();
+  const service = resolveService(options, world.env, stored);
+  const { keyStore, context = '' } = service;
+  if (keyStore === null || keyStore === 'file' || options.preview) return service;
+  if (keyStore === 'keychain') {
+    const { readKeychain } = await import('./settings/keychain.ts');
+    return { ...service, apiKey: await readKeychain(service) };
+  }
+  const { openApiKey } = await import('./settings/sealed-key.ts');
+  const asks = world.io.in.isTTY === true && !options.noInput;
+  return { ...service, apiKey: await openApiKey(context, findContext(context, stored), { world, asks, note }) };
+}
+
+/** The service of a recording, with what is configured of names and layout; without any key. Errors: those of the settings. */
+async function replayedService({ baseUrlFor }: Replay, source: ServiceSource): Promise<Service> {
+  const { options } = source;
+  // Opens no keychain and asks for no password.
+  const named = await findService({ ...source, options: { ...options, preview: true } }).catch((thrown: unknown) => {
+    if (thrown instanceof SotraError && thrown.code === 'no-service') return undefined;
+    throw thrown;
+  });
+  const service = named ?? resolveService({ ...options, baseUrl: 'https://localhost' }, {}, { contexts: {} });
+  const apiKey = service.apiKey ?? 'no-key-is-needed-for-a-replay';
+  return { ...service, kind: 'http', apiKey, baseUrl: baseUrlFor(named?.baseUrl) };
 }
 
 async function openTransport(service: Service, context: Context): Promise<Transport> {

@@ -9,6 +9,7 @@ export const exitCodeOf = {
   config: 3,
   locked: 3,
   'local-file': 3,
+  'not-recorded': 3,
   'key-missing': 4,
   'key-refused': 4,
   forbidden: 4,
@@ -143,8 +144,8 @@ function isFileFault(thrown: unknown): boolean {
   return syscall !== undefined && (typeof path === 'string' || fileFaults.includes(code));
 }
 
-/** The error as `--json` prints it on stderr (cli.md, "Exit codes"). */
-export function errorObject(error: SotraError): { error: Record<string, unknown> } {
+/** The error as `--json` prints it on stderr (cli.md, "Exit codes"); `schemaVersion` counts the changes that a reader has to know of. */
+export function errorObject(error: SotraError): { error: Record<string, unknown>; schemaVersion: 1 } {
   return {
     error: {
       code: error.code,
@@ -157,6 +158,7 @@ export function errorObject(error: SotraError): { error: Record<string, unknown>
       ...(error.details === undefined ? {} : { details: error.details }),
       ...(error.body === undefined ? {} : { body: readIfJson(error.body) }),
     },
+    schemaVersion: 1,
   };
 }
 

@@ -1,6 +1,6 @@
 import { mkdirSync, openSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { WriteStream } from 'node:tty';
+import { isatty, type WriteStream } from 'node:tty';
 import packageFile from '../package.json' with { type: 'json' };
 import type { Shell } from './cli/outline.ts';
 import { SotraError } from './errors.ts';
@@ -29,7 +29,12 @@ function sinkOf(stream: NodeJS.WriteStream, fails: (error: NodeJS.ErrnoException
   const depth = isTTY ? (stream as WriteStream).getColorDepth(env) : 1;
   return {
     isTTY,
-    width: lineWidth(process.env, stream.columns),
+    get width() {
+      return lineWidth(process.env, stream.columns);
+    },
+    get height() {
+      return stream.rows;
+    },
     colorLevel: colorLevel(process.env, isTTY, depth),
     write,
     writeBytes: write,
@@ -141,8 +146,8 @@ const world: World = {
   },
   spawnSelf: async (argv, logFile) => {
     const { spawn } = await import('node:child_process');
-    mkdirSync(dirname(logFile), { recursive: true, mode: 0o700 });
-    const log = openSync(logFile, 'a', 0o600);
+    if (logFile !== undefined) mkdirSync(dirname(logFile), { recursive: true, mode: 0o700 });
+    const log = logFile === undefined ? 'ignore' : openSync(logFile, 'a', 0o600);
     const self = process.argv[1] ?? '';
     // It outlives this process and sends nothing to the service.
     const { SOTRA_API_KEY: _, ...env } = process.env;
@@ -164,6 +169,11 @@ const scripts = { bash: 'sotra.bash', zsh: '_sotra', fish: 'sotra.fish', powersh
 const completion = async (shell: Shell) =>
   readFileSync(new URL(`../completions/${scripts[shell]}`, import.meta.url), 'utf8');
 
-void run(process.argv.slice(2), programOf(outlines, completion), world).then((code) => {
-  process.exitCode = code;
-});
+async function main(argv: readonly string[]): Promise<void> {
+  const update = () => import('./tool/update-notice.ts');
+  if (argv[0] === '--check-for-update') return (await update()).askRegistry(argv[1], argv[2]);
+  process.exitCode = await run(argv, programOf(outlines, completion), world);
+  if (isatty(2) && !stop.signal.aborted) await (await update()).noticeUpdate(argv, world);
+}
+
+void main(process.argv.slice(2));

@@ -56,6 +56,10 @@ async function runCommand(
 ): Promise<number> {
   const { out } = world.io;
   const parsed = await parse(argv, program);
+  if (parsed.kind === 'help' && argv.length === 0 && out.isTTY) {
+    await out.write((await import('./tool/start-page.ts')).startPage(world));
+    return 0;
+  }
   if (parsed.kind !== 'run') {
     await out.write(await textOf(parsed, program, { version: world.version, width: out.width, json }));
     return 0;
@@ -66,14 +70,16 @@ async function runCommand(
   const { checkColumns, printPreview, printResult, readFilter } = await import('./output/print.ts');
   if (options.columns !== undefined) checkColumns(await command.view?.(), options.columns);
   const { createContext } = await import('./context.ts');
-  const context = createContext({ world, options, program, say, stream });
-  const typed = mentionsAlias(fields, parsed.typed)
-    ? await resolveAliases(
-        fields,
-        parsed.typed,
-        await (await import('./tool/known-addresses.ts')).namesKnownTo(context),
-      )
-    : parsed.typed;
+  const runLine: Context['runLine'] = (line, elsewhere) => run(line, program, elsewhere);
+  const context = createContext({ world, options, program, runLine, say, stream });
+  const lacks = fields.some(({ key, kind }) => !kind.optional && parsed.typed[key] === undefined);
+  const given =
+    lacks && world.io.in.isTTY === true && !options.noInput
+      ? await (await import('./tool/ask-missing.ts')).askMissing(parsed.outline, parsed.typed, context)
+      : parsed.typed;
+  const typed = mentionsAlias(fields, given)
+    ? await resolveAliases(fields, given, await (await import('./tool/known-addresses.ts')).namesKnownTo(context))
+    : given;
   const input = readInput(fields, command, typed);
   const { endpoint } = command;
   if (endpoint?.deprecated !== undefined)
@@ -110,7 +116,7 @@ async function textOf(
   { version, width, json }: { version: string; width: number; json: boolean },
 ): Promise<string> {
   if (parsed.kind === 'completion') return completion(parsed.shell);
-  if (parsed.kind === 'help') return helpText(parsed.words, outlines, { width, json }) ?? '';
+  if (parsed.kind === 'help') return helpText(parsed.words, outlines, { width, json, all: parsed.all }) ?? '';
   return json ? `${JSON.stringify({ version })}\n` : `${version}\n`;
 }
 

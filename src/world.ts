@@ -10,6 +10,8 @@ export interface Sink {
   isTTY: boolean;
   /** Columns of the terminal; default 80. */
   width: number;
+  /** Lines of the terminal, where known. */
+  height?: number | undefined;
   /** 0 none, 1 sixteen colors, 2 256, 3 true color. */
   colorLevel: 0 | 1 | 2 | 3;
 }
@@ -91,8 +93,11 @@ export interface World {
   random: () => number;
   sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   signal: AbortSignal;
-  /** Starts this program in the background, its output going to a file. `exitCode` is `null` while it runs. */
-  spawnSelf: (argv: readonly string[], logFile: string) => Promise<{ exitCode: () => number | null; stop: () => void }>;
+  /** Starts this program in the background, its output going to a file, if one is given. `exitCode` is `null` while it runs. */
+  spawnSelf: (
+    argv: readonly string[],
+    logFile?: string,
+  ) => Promise<{ exitCode: () => number | null; stop: () => void }>;
   /** Starts a file of this program on a thread without environment or output. */
   startThread: (name: 'jq-thread' | 'inbox-thread') => Promise<Worker>;
   pid: number;
@@ -116,11 +121,16 @@ export function lineWidth(env: Env, terminal: number | undefined): number {
   return (/^\d{1,4}$/.test(columns) && Number(columns)) || terminal || 80;
 }
 
-/** No color without a terminal, with NO_COLOR or a dumb terminal; FORCE_COLOR (0..3) overrides. Source: no-color.org, force-color.org. */
+/**
+ * No color without a terminal, with NO_COLOR or a dumb terminal; CLICOLOR_FORCE is a terminal for this, CLICOLOR=0 none, and FORCE_COLOR
+ * (0..3) overrides them all. Source: no-color.org, bixense.com/clicolors, force-color.org.
+ */
 export function colorLevel(env: Env, isTTY: boolean, depth: number): 0 | 1 | 2 | 3 {
   const forced = env['FORCE_COLOR'];
   if (forced !== undefined && forced !== '') return forced === '0' || forced === 'false' ? 0 : levelOf(forced);
-  if ((env['NO_COLOR'] ?? '') !== '' || env['TERM'] === 'dumb' || !isTTY) return 0;
+  if ((env['NO_COLOR'] ?? '') !== '') return 0;
+  if (!['', '0'].includes(env['CLICOLOR_FORCE'] ?? '')) return depth >= 24 ? 3 : depth >= 8 ? 2 : 1;
+  if (env['CLICOLOR'] === '0' || env['TERM'] === 'dumb' || !isTTY) return 0;
   return depth >= 24 ? 3 : depth >= 8 ? 2 : depth >= 4 ? 1 : 0;
 }
 

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { atEnd } from './folder.ts';
 
 /** What a process took from start to exit. */
 export interface Taken {
@@ -61,9 +62,10 @@ export async function secondsToAnswer(
   return seconds;
 }
 
-/** Starts this same Node with these arguments and gives it with the first line it prints: the address of a server. */
+/** Starts this same Node with these arguments until the end, and gives it with the first line it prints: the address of a server. */
 export async function startServer(argv: readonly string[]): Promise<{ url: string; server: ChildProcess }> {
   const server = spawn(process.execPath, argv, { stdio: ['ignore', 'pipe', 'inherit'] });
+  atEnd(() => server.kill());
   const url = await new Promise<string>((resolve, reject) => {
     server.stdout.once('data', (text: Buffer) => resolve(text.toString().trim()));
     server.once('exit', (code) => reject(new Error(`the server ended with ${code}`)));
@@ -82,7 +84,7 @@ function residentMb(pid: number): number {
 }
 
 /** Processor time used so far, by the kernel's clock of 100 ticks a second; 0 where there is none to read. */
-function cpuSecondsOf(pid: number): number {
+export function cpuSecondsOf(pid: number): number {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
     return (Number(fields[11]) + Number(fields[12])) / 100;

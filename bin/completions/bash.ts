@@ -1,4 +1,4 @@
-import { type CommandTree, type Slot, type TreeNode, valueCases } from './tree.ts';
+import { type CommandTree, nameLists, type Slot, type TreeNode, valueCases } from './tree.ts';
 
 /** The completion script for bash 3.2 and newer. */
 export function bashScript({ nodes, globals, valued }: CommandTree): string {
@@ -29,7 +29,7 @@ ${valueCases({ nodes, globals }, valueCase).join('\n')}
 # Asks the program for names; to be called in a subshell, which is all that the key is taken from.
 _sotra_names() {
   unset SOTRA_API_KEY
-  "$1" "$2" list --columns "$3"
+  "$@" 2>/dev/null
 }
 
 _sotra() {
@@ -81,10 +81,11 @@ _sotra() {
     ;;
   *' @list '*) [[ $current == *,* ]] && lead="\${current%,*}," ;;
   esac
-  case " $found " in *' @contexts '*) found="$found $(_sotra_names "\${words[0]}" context name 2>/dev/null)" ;; esac
-  case " $found " in *' @aliases '*) found="$found $(_sotra_names "\${words[0]}" alias alias 2>/dev/null)" ;; esac
+${Object.entries(nameLists).map(askedNames).join('\n')}
   for word in $found; do
-    case "$word" in @contexts | @aliases | @list) ;; *) candidates="$candidates $lead$word" ;; esac
+    case "$word" in ${Object.keys(nameLists)
+      .map((name) => `@${name}`)
+      .join(' | ')} | @list) ;; *) candidates="$candidates $lead$word" ;; esac
   done
   # What readline takes for the word ends at its last break; only the rest of a candidate is put in its place.
   local rest="$current" drop=0 at
@@ -98,6 +99,10 @@ _sotra() {
 
 complete -F _sotra sotra
 `;
+}
+
+function askedNames([name, line]: [string, string]): string {
+  return `  case " $found " in *' @${name} '*) found="$found $(_sotra_names "\${words[0]}" ${line})" ;; esac`;
 }
 
 function childrenCase({ path, children }: TreeNode): string[] {

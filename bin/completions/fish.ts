@@ -1,4 +1,4 @@
-import type { CommandTree, Slot, TreeFlag, TreeNode } from './tree.ts';
+import { type CommandTree, nameLists, type Slot, type TreeFlag, type TreeNode } from './tree.ts';
 
 /** The completion script for fish 3. */
 export function fishScript({ nodes, globals, valued }: CommandTree): string {
@@ -45,22 +45,20 @@ end
 function __sotra_names
     set -lu SOTRA_API_KEY
     set -l words (commandline -opc)
-    $words[1] $argv[1] list --columns $argv[2] 2>/dev/null
+    $words[1] $argv 2>/dev/null
 end
 
-function __sotra_contexts
-    __sotra_names context name
-end
-
-function __sotra_aliases
-    __sotra_names alias alias
-end
+${Object.entries(nameLists).map(askedNames).join('\n\n')}
 
 complete -c sotra -f
 ${globals.map((flag) => flagLine([], flag)).join('\n')}
 complete -c sotra -s h -l help -d 'show help'
 ${nodes.flatMap(nodeLines).join('\n')}
 `;
+}
+
+function askedNames([name, line]: [string, string]): string {
+  return `function __sotra_${name}\n    __sotra_names ${line}\nend`;
 }
 
 function nodeLines({ path, children, flags, columns, arguments: slots, rest }: TreeNode): string[] {

@@ -1,4 +1,4 @@
-import type { CommandTree, Slot, TreeNode } from './tree.ts';
+import { type CommandTree, nameLists, type Slot, type TreeNode } from './tree.ts';
 
 /** The completion script for PowerShell 5.1 and 7. */
 export function powershellScript({ nodes, globals, valued }: CommandTree): string {
@@ -11,7 +11,7 @@ ${nodes.flatMap(childrenLine).join('\n')}
   $flags = @{
 ${nodes.flatMap(flagsLine).join('\n')}
   }
-  # What may stand in a place: a command and a flag, or a command and the number of an argument. @contexts and @aliases are asked for.
+  # What may stand in a place: a command and a flag, or a command and the number of an argument. Names such as @contexts are asked for.
   $values = @{
 ${[...nodes.flatMap(valueLines), ...globals.flatMap((slot) => valueLine(`* ${slot.flag}`, slot))].join('\n')}
   }
@@ -58,8 +58,9 @@ ${[...nodes.flatMap(valueLines), ...globals.flatMap((slot) => valueLine(`* ${slo
   }
   foreach ($name in $found) {
     $names = switch ($name) {
-      '@contexts' { & $program context list --columns name 2>$null }
-      '@aliases' { & $program alias list --columns alias 2>$null }
+${Object.entries(nameLists)
+  .map(([name, line]) => `      '@${name}' { & $program ${line} 2>$null }`)
+  .join('\n')}
       '@list' { }
       default { $name }
     }

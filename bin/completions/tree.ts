@@ -1,11 +1,19 @@
 import { formats, globalFlags } from '../../src/cli/globals.ts';
 import type { Field, Outline } from '../../src/cli/outline.ts';
 
+/** Names that the program is asked for: what lists them, one a line, without the network. */
+export const nameLists = {
+  contexts: 'context list --columns name',
+  aliases: 'alias list --columns alias',
+  keys: 'key list --columns name',
+  jobs: 'webhook jobs --columns job',
+  webhooks: 'webhook jobs --columns uid',
+} as const;
+
 /** What can be typed in one place of a command line. */
 export interface Slot {
   values: readonly string[];
-  /** Names from the settings. */
-  names?: 'contexts' | 'aliases';
+  names?: keyof typeof nameLists;
   file: boolean;
   /** Comma-separated. */
   list: boolean;
@@ -116,6 +124,9 @@ function commandFlag(field: Field): TreeFlag {
 function slotOf(field: Field, command?: Outline): Slot {
   const { kind, positional, flag } = field;
   const slot = { ...plain, values: kind.choices, list: kind.list && positional !== true };
+  if (flag === 'key' || (command?.words[0] === 'key' && flag === 'name')) return { ...slot, names: 'keys' };
+  if (flag === 'job') return { ...slot, names: 'jobs' };
+  if (flag === 'uid' && command?.words[0] !== 'wait') return { ...slot, names: 'webhooks' };
   if (command?.words[0] === 'context') return { ...slot, names: 'contexts' };
   if (command?.words.join(' ') === 'alias remove' || field.identifier) return { ...slot, names: 'aliases' };
   return { ...slot, file: /(^|-)(file|db|rejects)$/.test(flag) };

@@ -1,4 +1,4 @@
-import { type CommandTree, type Slot, type TreeNode, valueCases } from './tree.ts';
+import { type CommandTree, nameLists, type Slot, type TreeNode, valueCases } from './tree.ts';
 
 /** The completion script for zsh 5: a file `_sotra` in $fpath, or sourced. */
 export function zshScript({ nodes, globals, valued }: CommandTree): string {
@@ -27,7 +27,7 @@ ${valueCases({ nodes, globals }, valueCase).join('\n')}
 # Asks the program for names; to be called in a subshell, which is all that the key is taken from.
 _sotra_names() {
   unset SOTRA_API_KEY
-  "$program" "$1" list --columns "$2"
+  "$program" "$@" 2>/dev/null
 }
 
 _sotra_offer() {
@@ -39,8 +39,7 @@ _sotra_offer() {
     return
   fi
   case "$names" in
-  contexts) values+=(\${(f)"$(_sotra_names context name 2>/dev/null)"}) ;;
-  aliases) values+=(\${(f)"$(_sotra_names alias alias 2>/dev/null)"}) ;;
+${Object.entries(nameLists).map(askedNames).join('\n')}
   esac
   if [[ -n $list ]]; then
     compset -P '*,'
@@ -105,6 +104,10 @@ else
   compdef _sotra sotra
 fi
 `;
+}
+
+function askedNames([name, line]: [string, string]): string {
+  return `  ${name}) values+=(\${(f)"$(_sotra_names ${line})"}) ;;`;
 }
 
 function childrenCase({ path, children }: TreeNode): string[] {

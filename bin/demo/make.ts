@@ -1,17 +1,18 @@
 import { rmSync } from 'node:fs';
 import { worldTables } from '../../src/sandbox/db/schema.ts';
 import { type Db, openDb } from '../../src/sandbox/db/store.ts';
-import { dropIndexes, sandboxPartners } from '../../src/sandbox/db/world.ts';
+import { describeWorld, dropIndexes, sandboxPartners } from '../../src/sandbox/db/world.ts';
 import { digestOf, uuidOf } from '../../src/sandbox/seeded.ts';
 import { addWallet, findProfile } from '../../src/sandbox/social/lookup.ts';
 import { addTrades } from '../../src/sandbox/trades/add-trades.ts';
 import { demoWorld, type World } from './world.ts';
 
-/** Writes the demo world as a database without indexes, which the sandbox fills a new database from. */
+/** Writes the database of a demo sandbox, without the indexes over times, which are made once its times are moved to those of its user. */
 export function makeDemo(file: string): void {
   const db = openDb(':memory:');
   fill(db, demoWorld());
-  dropIndexes(db, worldTables);
+  describeWorld(db, 'demo');
+  dropIndexes(db, worldTables, '_ms');
   rmSync(file, { force: true });
   db.run('VACUUM INTO ?', [file]);
   db.close();

@@ -1,8 +1,7 @@
 import type { Endpoint, Param } from '../../src/contract/endpoint.ts';
 import { describeKind } from '../../src/contract/kind.ts';
 import { kindOf } from '../../src/contract/kind-of.ts';
-import { type Shared, sharedSchemas } from '../../src/contract/openapi.ts';
-import { namedShapes } from '../../src/contract/shapes.ts';
+import { namedShapes, type Shared, sharedSchemas } from '../../src/contract/openapi.ts';
 import { endpoints, methodName } from '../../src/library/endpoints.ts';
 import { chains } from '../../src/model/chain.ts';
 

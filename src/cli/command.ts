@@ -17,8 +17,17 @@ export type Result =
     })
   /** Printed as they come; `live`: each batch at once, also on a terminal. */
   | (ChartOption & { kind: 'items'; batches: AsyncIterable<readonly unknown[]>; view: AnyView; live?: boolean })
+  /** Each drawn over the one before; for terminals. */
+  | { kind: 'screen'; frames: AsyncIterable<Frame> }
   | { kind: 'text'; text: string }
   | { kind: 'none'; exitCode?: number };
+
+export interface Frame {
+  answer: unknown;
+  view: AnyView;
+  /** Sentences below the table. */
+  notes: readonly string[];
+}
 
 interface ChartOption {
   chart?: boolean;
@@ -78,7 +87,7 @@ export async function outlineOf(command: Command): Promise<Outline> {
 function fieldOf(key: string, param: Param): Field {
   const kind = kindOf(param.schema);
   const flag = param.flag ?? kebabCase(key);
-  const { positional, short, oldFlags, whole, serviceDefault, help } = param;
+  const { positional, short, bare, oldFlags, whole, serviceDefault, help } = param;
   const argument = kind.list ? `<${flag}...>` : `<${flag}>`;
   return {
     key,
@@ -89,6 +98,7 @@ function fieldOf(key: string, param: Param): Field {
     source: param.place === 'local' ? 'local' : param.source,
     ...(positional && { positional }),
     ...(short === undefined ? {} : { short }),
+    ...(bare === undefined ? {} : { bare }),
     ...(oldFlags === undefined ? {} : { oldFlags }),
     ...(whole && { whole }),
     ...(param.takesAddress === 'token'

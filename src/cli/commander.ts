@@ -18,7 +18,7 @@ export function readArgv(argv: readonly string[], outlines: readonly Outline[], 
   const isNeeded = ({ words }: Outline) => found?.words.every((word, index) => words[index] === word) !== false;
   const needed = outlines.filter(isNeeded);
   try {
-    buildProgram(needed, state).parse(argv, { from: 'user' });
+    buildProgram(needed, state).parse(withBareValues(argv, found?.fields ?? []), { from: 'user' });
   } catch (thrown) {
     if (!(thrown instanceof CommanderError)) throw thrown;
     if (thrown.code === 'commander.version') return { kind: 'version' };
@@ -26,6 +26,16 @@ export function readArgv(argv: readonly string[], outlines: readonly Outline[], 
       throw fromCommander(thrown, argv, outlines, state);
   }
   return state.result;
+}
+
+/** Gives a flag that stands alone its value: only what begins like an amount is one that was typed. */
+function withBareValues(argv: readonly string[], fields: readonly Field[]): string[] {
+  return argv.map((token, index) => {
+    const field = fields.find(({ flag, bare }) => bare !== undefined && token === `--${flag}`);
+    return field === undefined || /^\d+(?:\.\d+)?[a-z]{0,3}$/i.test(argv[index + 1] ?? '')
+      ? token
+      : `${token}=${field.bare}`;
+  });
 }
 
 interface ParseState {

@@ -3,10 +3,11 @@ import type { Context } from '../context.ts';
 import { type Endpoint, type EndpointsOf, type InputOf, local, type Param, type Params } from '../contract/endpoint.ts';
 import { SotraError, usageError } from '../errors.ts';
 import { pageBatch } from '../http/batch.ts';
-import { moreHint, walkPages } from '../http/paginate.ts';
+import { listKey, moreHint, walkPages } from '../http/paginate.ts';
 import type { AnyView } from '../output/view.ts';
 import type { Command, Result } from './command.ts';
 import type { GlobalOptions } from './globals.ts';
+import { option } from './params.ts';
 
 export const serviceExitCodes = [4, 5, 6, 7, 8, 9, 13, 130] as const;
 
@@ -80,6 +81,25 @@ export function endpointCommand<P extends Params, L extends Params = Record<neve
   };
 }
 
+/** The items of all pages of an endpoint, a batch a page. Errors: as in `walkPages`. */
+export function allItems<P extends Params>(
+  endpoint: Endpoint<string, P>,
+  input: InputOf<P>,
+  context: Context,
+): AsyncGenerator<readonly unknown[]> {
+  const { paging } = endpoint;
+  if (paging === undefined) throw new Error(`${endpoint.id} has no pages`);
+  const ask = async (asked: unknown, link?: string) => {
+    const answer = await context.call(endpoint, asked as InputOf<P>, link);
+    if (Array.isArray(answer.data) || listKey(answer.data) !== undefined) return answer;
+    // What is made of the items must not take this for an empty list.
+    throw new SotraError('contract', `${endpoint.method} ${endpoint.path} answered with something else than a list`, {
+      hint: 'See the raw answer: sotra request <METHOD> <path>.',
+    });
+  };
+  return walkPages({ paging, input: input as Record<string, unknown>, ask, max: undefined, onCut: () => undefined });
+}
+
 /** Adds to an interruption how many items came. */
 async function* counted(batches: AsyncIterable<readonly unknown[]>): AsyncGenerator<readonly unknown[]> {
   let items = 0;
@@ -111,11 +131,11 @@ export function commandsOf<M extends object>(
 }
 
 const walkParams: Params = {
-  all: local(z.boolean().optional(), 'fetch every page, printing items as they arrive'),
+  all: option.flag('fetch every page, printing items as they arrive'),
   max: local(z.int().min(1).optional(), 'fetch pages until this many items'),
 };
 
-export const chartParam = local(z.boolean().optional(), 'draw a chart instead of the table');
+export const chartParam = option.flag('draw a chart instead of the table');
 
 /** Errors: `usage` where a flag asks for another form of output at the same time. */
 export function asksChart(typed: Readonly<Record<string, unknown>>, options: GlobalOptions): boolean {

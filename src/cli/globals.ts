@@ -1,9 +1,9 @@
 import { type SotraError, usageError } from '../errors.ts';
-import { parseDuration, parseSize } from '../model/duration.ts';
+import { parseDuration, parseRate, parseSize } from '../model/duration.ts';
 import { nearest } from '../model/nearest.ts';
 import type { Outline, Use } from './outline.ts';
 
-export const formats = ['table', 'json', 'ndjson', 'csv', 'tsv', 'md'] as const;
+export const formats = ['table', 'json', 'ndjson', 'csv', 'tsv', 'md', 'toon'] as const;
 export type Format = (typeof formats)[number];
 
 export interface GlobalFlag {
@@ -62,12 +62,15 @@ export const globalFlags: readonly GlobalFlag[] = [
     'retry a failed request up to n times (default 2; uploads, --watch and --forward-to retry for longer)',
     repeats,
   ),
+  flagOf('rate <n/s>', 'send at most so many requests in a time, evenly: 5/s, 300/m or 1000/h', requests),
   flagOf('max-wait <time>', 'wait at most this long when the service says when to retry (default 60s)', requests),
   flagOf('max-body <size>', 'refuse an answer that is larger (default 64MB)', requests),
   flagOf('verbose', 'show requests, answers and timing on stderr'),
   flagOf('quiet', 'no progress, notes or warnings on stderr'),
   flagOf('include', 'print status and headers of the answer before its body', requests),
   flagOf('trace-file <file>', 'write all requests and answers as an HTTP archive (HAR), keys hidden', requests),
+  flagOf('record <folder>', 'write every answer to this folder, secrets hidden, for --replay', requests),
+  flagOf('replay <folder>', 'answer from a folder of --record, or a HAR file; needs no network and no key', requests),
   flagOf('dry-run', 'show what would be sent or changed, and send and change nothing; needs no key', effects),
   flagOf('curl', 'print the request as a curl line instead of sending it', sent),
   flagOf('strict', 'an answer that does not fit the contract is an error (exit 13)', requests),
@@ -75,35 +78,9 @@ export const globalFlags: readonly GlobalFlag[] = [
   flagOf('no-input', 'never ask; fail instead'),
 ];
 
-export interface GlobalOptions {
-  context: string | undefined;
-  sandbox: boolean;
-  baseUrl: string | undefined;
-  format: Format | undefined;
-  columns: string[] | undefined;
-  plain: boolean;
-  ascii: boolean;
-  noColor: boolean;
-  timeoutMs: number;
-  maxTimeMs: number;
-  retries: number | undefined;
-  maxWaitMs: number;
-  maxBodyBytes: number;
-  verbose: boolean;
-  quiet: boolean;
-  include: boolean;
-  traceFile: string | undefined;
-  jq: string | undefined;
-  dryRun: boolean;
-  curl: boolean;
-  /** `--dry-run` or `--curl`: show only; nothing is sent, written or asked. */
-  preview: boolean;
-  strict: boolean;
-  yes: boolean;
-  noInput: boolean;
-}
+export type GlobalOptions = ReturnType<typeof readGlobals>;
 
-export function readGlobals(typed: Readonly<Record<string, unknown>>): GlobalOptions {
+export function readGlobals(typed: Readonly<Record<string, unknown>>) {
   const text = (key: string) => (typeof typed[key] === 'string' ? typed[key] : undefined);
   const on = (key: string) => typed[key] === true;
   const format = readFormat(text('format'));
@@ -117,6 +94,8 @@ export function readGlobals(typed: Readonly<Record<string, unknown>>): GlobalOpt
   const rival = rows ?? (text('columns') === undefined ? undefined : '--columns');
   if (text('jq') !== undefined && rival !== undefined)
     throw usageError(`--jq and ${rival} contradict each other`, 'A filter works on JSON: omit one of them.');
+  if (text('record') !== undefined && text('replay') !== undefined)
+    throw usageError('--record and --replay contradict each other', 'Omit one of them.');
   if (on('sandbox') && (text('baseUrl') ?? text('context')) !== undefined)
     throw usageError(
       `--sandbox and --${text('baseUrl') ? 'base-url' : 'context'} name two services`,
@@ -134,17 +113,24 @@ export function readGlobals(typed: Readonly<Record<string, unknown>>): GlobalOpt
     ascii: on('ascii'),
     noColor: on('noColor') || on('plain'),
     timeoutMs: readTime('--timeout', text('timeout') ?? '30s', 'h'),
+    /** The same where it was typed. */
+    typedTimeoutMs: text('timeout') === undefined ? undefined : readTime('--timeout', text('timeout') ?? '', 'h'),
     maxTimeMs: readTime('--max-time', text('maxTime') ?? '10m', 'd'),
     retries: readRetries(text('retries')),
+    /** Between two requests. */
+    rateMs: readRate(text('rate')),
     maxWaitMs: readTime('--max-wait', text('maxWait') ?? '60s', 'd'),
     maxBodyBytes: readSize(text('maxBody') ?? '64MB'),
     verbose: on('verbose'),
     quiet: on('quiet'),
     include: on('include'),
     traceFile: text('traceFile'),
+    record: text('record'),
+    replay: text('replay'),
     jq: text('jq'),
     dryRun: on('dryRun'),
     curl: on('curl'),
+    /** Show only; nothing is sent, written or asked. */
     preview: on('dryRun') || on('curl'),
     strict: on('strict'),
     yes: on('yes'),
@@ -178,7 +164,14 @@ function readRetries(text: string | undefined): number | undefined {
   throw usageError(`--retries ${text}: must be a whole number from 0 to 20`);
 }
 
-export function takenFlags(outline: Outline): readonly GlobalFlag[] {
+function readRate(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const perSec = parseRate(text);
+  if (perSec !== undefined) return 1000 / perSec;
+  throw usageError(`--rate ${text}: must be a rate such as 5/s, 300/m or 1000/h, at most 5000/s`);
+}
+
+export function takenFlags(outline: Omit<Outline, 'description'>): readonly GlobalFlag[] {
   return globalFlags.filter((flag) => takes(outline, flag));
 }
 
@@ -196,12 +189,15 @@ export function refuseUnusedFlags(
     if (!isTyped || takes(outline, flag) || (showsRows && flag.key === 'jq')) continue;
     throw unused(`--${flag.flag}`, outline, flag.needs?.lacking ?? '');
   }
-  const isTable = format === 'csv' || format === 'tsv' || format === 'md';
+  const isTable = ['csv', 'tsv', 'md', 'toon'].includes(format ?? '');
   if (isTable && outline.columns.length === 0 && !showsRows)
     throw unused(`--format ${format}`, outline, 'prints no table');
 }
 
-function takes({ uses, columns, fields }: Outline, { flag, needs }: GlobalFlag): boolean {
+function takes(
+  { uses, columns, fields }: Pick<Outline, 'uses' | 'columns' | 'fields'>,
+  { flag, needs }: GlobalFlag,
+): boolean {
   if (needs === undefined || fields.some((field) => !field.positional && field.flag === flag)) return true;
   return needs.anyOf.some((each) => (each === 'rows' ? columns.length > 0 : uses.includes(each)));
 }

@@ -1,6 +1,6 @@
 import { describeKind } from '../contract/kind.ts';
 import { exitMeanings } from '../errors.ts';
-import { globalFlags, takenFlags } from './globals.ts';
+import { type GlobalFlag, globalFlags, takenFlags } from './globals.ts';
 import { inputSchemaOf, type JsonSchema } from './input-schema.ts';
 import type { Field, Outline } from './outline.ts';
 
@@ -8,41 +8,60 @@ export type Line = readonly [label: string, says: string];
 
 export type Part = readonly [title: string, body: string | readonly (string | Line)[]];
 
-/** Help of the program, a noun or a command; for JSON the entries of its commands. `undefined` for unknown words. */
+/**
+ * Help of the program, a noun or a command, `all` of it or the common case; for JSON the entries of its commands. `undefined` for unknown
+ * words.
+ */
 export function helpText(
   words: readonly string[],
   outlines: readonly Outline[],
-  { width, json }: { width: number; json: boolean },
+  { width, json, all }: { width: number; json: boolean; all: boolean },
 ): string | undefined {
   const under = outlines.filter((outline) => words.every((word, index) => outline.words[index] === word));
   if (under.length === 0) return undefined;
   if (json) return `${JSON.stringify(commandTree(under), null, 2)}\n`;
-  if (words.length === 0) return programHelp(outlines, width);
+  if (words.length === 0) return programHelp(outlines, width, all);
   const exact = under.find((outline) => outline.words.length === words.length);
-  return exact === undefined ? groupHelp(words, under, width) : commandHelp(exact, width);
+  return exact === undefined ? groupHelp(words, under, width) : commandHelp(exact, width, all);
 }
 
-function programHelp(commands: readonly Outline[], width: number): string {
+const commonFlags: readonly string[] = ['context', 'sandbox', 'json', 'dry-run', 'no-input'];
+
+function programHelp(commands: readonly Outline[], width: number, all: boolean): string {
+  return formatParts(programParts(commands, all), width);
+}
+
+/** Help of the program, not laid out yet. */
+export function programParts(commands: readonly Outline[], all: boolean): Part[] {
   const nouns = [...new Set(commands.map((command) => command.words[0] ?? ''))];
   const isOfService = (noun: string) =>
     commands.some(({ words, endpoint }) => words[0] === noun && endpoint !== undefined);
   const line = (noun: string): Line => [noun, nounSummary(noun, commands)];
-  return formatParts(
+  return [
     [
-      [
-        '',
-        'Social trading from the command line: leaderboards, profiles, positions, signed comments, feeds and webhooks.',
-      ],
-      ['USAGE', ['sotra <command> [arguments] [flags]']],
-      ['THE SERVICE', nouns.filter(isOfService).map(line)],
-      ['THE TOOL', nouns.filter((noun) => !isOfService(noun)).map(line)],
-      ['GLOBAL FLAGS', globalLines()],
-      ['', 'A command refuses a global flag that would do nothing there.'],
-      ['EXAMPLES', ['sotra --sandbox leaderboard list --chains solana', 'sotra leaderboard list --json | jq .traders']],
-      ['MORE', ['sotra <command> --help', 'sotra help exit-codes']],
+      '',
+      'Social trading from the command line: leaderboards, profiles, positions, signed comments, feeds and webhooks.',
     ],
-    width,
-  );
+    ['USAGE', ['sotra <command> [arguments] [flags]']],
+    ['THE SERVICE', nouns.filter(isOfService).map(line)],
+    ['THE TOOL', nouns.filter((noun) => !isOfService(noun)).map(line)],
+    ['GLOBAL FLAGS', globalLines(globalFlags.filter(({ flag }) => all || commonFlags.includes(flag)))],
+    ['', all ? 'A command refuses a global flag that would do nothing there.' : ''],
+    [
+      'MORE',
+      [
+        ['sotra --help all', 'every global flag'],
+        ['sotra <command> --help', 'one command'],
+        ['sotra help rate-limited', 'an error code, or an exit code (help 7)'],
+        ['sotra help <topic>', topics(commands)],
+      ],
+    ],
+  ];
+}
+
+function topics(commands: readonly Outline[]): string {
+  const help = commands.find(({ words }) => words[0] === 'help');
+  return help?.fields.flatMap(({ kind }) => kind.choices).join(', ') ?? '';
 }
 
 function nounSummary(noun: string, commands: readonly Outline[]): string {
@@ -64,34 +83,61 @@ function groupHelp(words: readonly string[], own: readonly Outline[], width: num
   );
 }
 
-function commandHelp(command: Outline, width: number): string {
-  const { fields, columns } = command;
+const [commonExamples, maxLines] = [2, 60];
+
+/** What is needed to type it, in one screen: where that is too long, the description ends with its first paragraph. */
+function commandHelp(command: Outline, width: number, all: boolean): string {
+  const { description } = command;
+  const textWith = (says: string | undefined) =>
+    formatParts(commandParts({ ...command, description: says }, all), width);
+  const text = textWith(description);
+  if (all || text.split('\n').length <= maxLines) return text;
+  return textWith(/^[\s\S]*?[.:](?=\n|$)/.exec(description ?? '')?.[0]);
+}
+
+/** Help of a command, not laid out yet. */
+export function commandParts(
+  command: Omit<Outline, 'description'> & { description?: string | undefined },
+  all: boolean,
+): Part[] {
+  const { words, summary, description: says, fields, endpoint, examples } = command;
   const positional = fields.filter((field) => field.positional);
   const flags = fields.filter((field) => !field.positional);
   const typed = positional.map(({ kind, label }) => (kind.optional ? `[${label.slice(1, -1)}]` : label));
-  const usage = ['sotra', ...command.words, ...typed, ...(flags.length > 0 ? ['[flags]'] : [])];
-  const codes = [...new Set([0, 2, ...command.exitCodes])].sort((a, b) => a - b);
-  const { endpoint } = command;
+  const usage = ['sotra', ...words, ...typed, ...(flags.length > 0 ? ['[flags]'] : [])];
   const note = endpoint?.deprecated === undefined ? [] : [`Deprecated: ${endpoint.deprecated}.`];
-  const taken = takenFlags(command).map(({ flag }) => `--${flag}`);
-  return formatParts(
+  const shown = all ? examples : examples.slice(0, commonExamples);
+  const sends = `sends ${endpoint?.method} ${endpoint?.path}`;
+  return [
+    ['', `${summary}.`],
+    ['', [...(says === undefined ? [] : [says]), ...note].join('\n')],
+    ['USAGE', [usage.join(' '), ...(endpoint === undefined ? [] : [['', sends] as const])]],
+    ['EXAMPLES', shown.flatMap(({ argv, says: does }) => [['', `# ${does}`] as const, `sotra ${argv}`])],
+    ['ARGUMENTS', positional.map(fieldLine)],
+    ['FLAGS', flags.map(fieldLine)],
+    ...(all ? reference(command) : briefly(command)),
+  ];
+}
+
+function briefly({ columns }: Pick<Outline, 'columns'>): Part[] {
+  const rest = [...(columns.length === 0 ? [] : ['what each column holds']), 'exit codes', 'global flags'];
+  return [
+    ['COLUMNS', columns.length === 0 ? [] : [['', columns.map(({ key }) => key).join(', ')]]],
+    ['MORE', [['--help all', rest.join(', ')]]],
+  ];
+}
+
+function reference(command: Omit<Outline, 'description'>): Part[] {
+  const { columns, exitCodes } = command;
+  const codes = [...new Set([0, 2, ...exitCodes])].sort((a, b) => a - b);
+  return [
     [
-      ['', `${command.summary}.`],
-      ['', [...(command.description === undefined ? [] : [command.description]), ...note].join('\n')],
-      ['USAGE', [usage.join(' ')]],
-      ['ENDPOINT', endpoint === undefined ? [] : [`${endpoint.method} ${endpoint.path}`]],
-      ['ARGUMENTS', positional.map(fieldLine)],
-      ['FLAGS', flags.map(fieldLine)],
-      [
-        'COLUMNS',
-        columns.map(({ key, help, extra }): Line => [key, extra ? `${help} (only when named in --columns)` : help]),
-      ],
-      ['EXIT CODES', codes.map((code): Line => [String(code), exitMeanings[code] ?? ''])],
-      ['GLOBAL FLAGS', [['', `${taken.join(' ')} (see sotra --help)`]]],
-      ['EXAMPLES', command.examples.flatMap(({ argv, says }) => [`# ${says}`, `sotra ${argv}`])],
+      'COLUMNS',
+      columns.map(({ key, help, extra }): Line => [key, extra ? `${help} (only when named in --columns)` : help]),
     ],
-    width,
-  );
+    ['EXIT CODES', codes.map((code): Line => [String(code), exitMeanings[code] ?? ''])],
+    ['GLOBAL FLAGS', globalLines(takenFlags(command))],
+  ];
 }
 
 function fieldLine(field: Field): Line {
@@ -101,7 +147,8 @@ function fieldLine(field: Field): Line {
   const isPlain = ['text', 'boolean'].includes(kind.type) && !kind.nullable && kind.maxLength === undefined;
   const allowed = isPlain ? '' : `: ${describeKind(kind)}`;
   const byDefault = field.serviceDefault === undefined ? '' : `; default: ${field.serviceDefault} (set by the service)`;
-  const value = kind.type === 'boolean' || positional ? '' : ` <${valueName(kind)}>`;
+  const named = field.bare === undefined ? ` <${valueName(kind)}>` : ` [${field.bare}]`;
+  const value = kind.type === 'boolean' || positional ? '' : named;
   const short = field.short === undefined ? '' : `-${field.short}, `;
   return [`${short}${label}${value}`, `${help}${allowed}${several}${byDefault}${required}`];
 }
@@ -112,18 +159,18 @@ function valueName({ type, list }: Field['kind']): string {
   return list ? `${one},...` : one;
 }
 
-function globalLines(): Line[] {
+function globalLines(flags: readonly GlobalFlag[]): Line[] {
   return [
-    ...globalFlags.map(({ flag, value, help }): Line => [`--${flag}${value ? ` <${value}>` : ''}`, help]),
+    ...flags.map(({ flag, value, help }): Line => [`--${flag}${value ? ` <${value}>` : ''}`, help]),
     ['--help, --version', 'show help, or the version'],
   ];
 }
 
-const [widest, widestLabel] = [100, 28];
+const [maxWidth, maxLabel] = [100, 28];
 const [narrow, narrowLabel] = [60, 12];
 
 export function formatParts(parts: readonly Part[], width: number): string {
-  const room = Math.max(20, Math.min(width, widest));
+  const room = Math.max(20, Math.min(width, maxWidth));
   const shown = parts.filter(([, body]) => body.length > 0);
   return shown
     .map(([title, body]) => `${title === '' ? '' : `${title}\n`}${bodyLines(body, room).join('\n')}\n`)
@@ -134,8 +181,8 @@ function bodyLines(body: Part[1], room: number): string[] {
   if (typeof body === 'string') return wrapProse(body, room);
   const labels = body.map((line) => (typeof line === 'string' ? 0 : line[0].length));
   const longest = Math.max(...labels);
-  const label = room < narrow && longest > narrowLabel ? 0 : Math.min(widestLabel, longest);
-  return body.flatMap((line) => (typeof line === 'string' ? [`  ${line}`] : labeled(line, label, room)));
+  const label = room < narrow && longest > narrowLabel ? 0 : Math.min(maxLabel, longest);
+  return body.flatMap((line) => (typeof line === 'string' ? wrapCommand(line, room) : labeled(line, label, room)));
 }
 
 function labeled([label, says]: Line, width: number, room: number): string[] {
@@ -145,6 +192,19 @@ function labeled([label, says]: Line, width: number, room: number): string[] {
   if (label === '') return lines.map((line) => `  ${line.trimStart()}`);
   if (below) return [`  ${label}`, ...lines];
   return [`  ${label.padEnd(width)}  ${(lines[0] ?? '').trimStart()}`.trimEnd(), ...lines.slice(1)];
+}
+
+/** A line to type, continued on the next where it is too long: between flags with their values, never within quotes. */
+export function wrapCommand(command: string, room: number): string[] {
+  if (command.length + 2 <= room || !command.startsWith('sotra ')) return [`  ${command}`];
+  const words = command.match(/(?:--?\w[\w-]* (?!-))?(?:'[^']*'|"[^"]*"|\S)+/g) ?? [];
+  const lines: string[] = [];
+  for (const word of words) {
+    const longer = `${lines.at(-1)} ${word}`;
+    if (lines.length > 0 && longer.length + ' \\'.length <= room) lines[lines.length - 1] = longer;
+    else lines.push(`${lines.length === 0 ? '  ' : '    '}${word}`);
+  }
+  return lines.map((line, index) => (index === lines.length - 1 ? line : `${line} \\`));
 }
 
 /** Lines of at most `width` characters, broken at spaces; a longer word stands alone. */

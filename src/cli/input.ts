@@ -106,15 +106,25 @@ export const aliasPattern = /^@[A-Za-z0-9][\w.-]{0,31}$/;
 /** An address as tables shorten it: `0x1234…cdef`, also with three dots. */
 const shortened = /^(0x[0-9a-f]{4}|[1-9A-HJ-NP-Za-km-z]{4})(?:…|\.\.\.)([0-9a-z]{4})$/i;
 
-/** Whether a saved name or a shortened address may have been typed. */
+/** An identifier as the service takes it. */
+const whole = /^(?:0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44}|[0-9a-fA-F-]{36}|ext:.+)$/;
+
+/** Whether the field takes a trader, and so a name or a rank (`#3`) of the last answers. */
+const takesTrader = ({ identifier, flag }: Field) => identifier === true && flag !== 'name';
+
+/** Whether a saved name, a shortened address, or a name or rank of the last answers may have been typed. */
 export function mentionsAlias(fields: readonly Field[], typed: TypedInput): boolean {
-  const holdsOne = (value: TypedInput[string]) =>
-    [value].flat().some((text) => typeof text === 'string' && /(^|,)@|…|\.\.\./.test(text));
-  return fields.some((field) => field.identifier !== undefined && holdsOne(typed[field.key]));
+  const isShort = (field: Field, text: string) =>
+    /(^|,)@|…|\.\.\./.test(text) || (takesTrader(field) && text.split(',').some((part) => !whole.test(part.trim())));
+  const holdsOne = (field: Field) =>
+    [typed[field.key]].flat().some((text) => typeof text === 'string' && isShort(field, text));
+  return fields.some((field) => field.identifier !== undefined && holdsOne(field));
 }
 
 export interface KnownNames {
   aliases: Readonly<Record<string, string>>;
+  /** The address behind a name or a rank (`#3`) of the last answers. */
+  seen: (text: string) => string | undefined;
   /** Full addresses with this start and end. */
   find: (part: { start: string; end: string }) => Promise<string[]>;
 }
@@ -133,7 +143,7 @@ export async function resolveAliases(
     const value = typed[field.key];
     if (value === undefined || typeof value === 'boolean' || field.identifier === undefined) continue;
     const isCoin = (text: string) => field.identifier === 'token' && /^@\d+$/.test(text);
-    const one = async (text: string) => (isCoin(text.trim()) ? text : standsFor(field.label, text.trim(), known));
+    const one = async (text: string) => (isCoin(text.trim()) ? text : standsFor(field, text.trim(), known));
     const item = async (text: string) =>
       field.kind.list ? (await Promise.all(text.split(',').map(one))).join(',') : one(text);
     resolved[field.key] = typeof value === 'string' ? await item(value) : await Promise.all(value.map(item));
@@ -141,14 +151,22 @@ export async function resolveAliases(
   return resolved;
 }
 
-async function standsFor(label: string, text: string, { aliases, find }: KnownNames): Promise<string> {
+async function standsFor(field: Field, text: string, { aliases, seen, find }: KnownNames): Promise<string> {
+  const { label } = field;
   if (text.startsWith('@')) return findAlias(label, text, aliases);
+  const found = takesTrader(field) && !whole.test(text) ? seen(text) : undefined;
+  if (found !== undefined) return found;
+  if (/^#\d+$/.test(text) && takesTrader(field))
+    throw usageError(
+      `${label} ${text}: the last leaderboard shown here has no such place`,
+      'See sotra leaderboard list.',
+    );
   const [, start, end] = shortened.exec(text) ?? [];
   if (start === undefined || end === undefined) return text;
-  const [found, ...others] = await find({ start, end });
-  if (found !== undefined && others.length === 0) return found;
+  const [first, ...others] = await find({ start, end });
+  if (first !== undefined && others.length === 0) return first;
   throw usageError(
-    `${label} ${text}: is shortened, and ${found === undefined ? 'no known address' : 'more than one known address'} fits it`,
+    `${label} ${text}: is shortened, and ${first === undefined ? 'no known address' : 'more than one known address'} fits it`,
     'Give the whole address: --json and --plain show it.',
   );
 }

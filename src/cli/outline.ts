@@ -24,6 +24,8 @@ export interface Field {
   source: string;
   positional?: true;
   short?: string;
+  /** The value of the flag where none follows. */
+  bare?: string;
   /** Former names: accepted, and shown nowhere. */
   oldFlags?: readonly string[];
   /** A list whose items may hold commas. */
@@ -36,12 +38,6 @@ export interface Field {
 /** What was typed, by field key: text, or true/false for yes/no flags. */
 export type TypedInput = Readonly<Record<string, string | readonly string[] | boolean | undefined>>;
 
-interface ColumnOutline {
-  key: string;
-  help: string;
-  extra?: true;
-}
-
 /** All that can be said of a command without loading it. */
 export interface Outline {
   words: readonly string[];
@@ -52,7 +48,7 @@ export interface Outline {
   exitCodes: readonly number[];
   uses: readonly Use[];
   fields: readonly Field[];
-  columns: readonly ColumnOutline[];
+  columns: readonly { key: string; help: string; extra?: true }[];
   checksArgv?: true;
 }
 

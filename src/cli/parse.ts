@@ -6,7 +6,7 @@ import { type Outline, type Shell, shells, type TypedInput } from './outline.ts'
 
 export type CommandLine =
   | { kind: 'run'; outline: Outline; typed: TypedInput; options: GlobalOptions }
-  | { kind: 'help'; words: readonly string[] }
+  | { kind: 'help'; words: readonly string[]; all: boolean }
   | { kind: 'version' }
   | { kind: 'completion'; shell: Shell };
 
@@ -19,16 +19,19 @@ export async function parse(
   program: Pick<Program, 'outlines' | 'load'>,
 ): Promise<CommandLine> {
   const { outlines } = program;
-  const argv = helpAsFlag(typedArgv, outlines);
-  const text = textRequest(argv, outlines);
+  const { argv, all } = withoutAll(helpAsFlag(typedArgv, outlines));
+  const text = textRequest(argv, outlines, all);
   if (text !== undefined) return text;
   const found = findCommand(argv, outlines);
   if (found?.checksArgv) await (await program.load(found)).checkArgv?.(argv);
   const { readArgv } = await import('./commander.ts');
   const read = readArgv(argv, outlines, found);
+  if (read.kind === 'help') return { ...read, all };
   if (read.kind !== 'run') return read;
   const { outline, typed, globals } = read;
-  const options = readGlobals(globals);
+  // sandbox simulate has flags of these names that are older.
+  const isOwn = (name: string) => ['rate', 'replay'].includes(name) && outline.fields.some(({ flag }) => flag === name);
+  const options = readGlobals(Object.fromEntries(Object.entries(globals).filter(([name]) => !isOwn(name))));
   refuseUnusedFlags(outline, globals, options);
   return { kind: 'run', outline, typed, options };
 }
@@ -46,7 +49,13 @@ export function findCommand(argv: readonly string[], outlines: readonly Outline[
     .sort((a, b) => b.words.length - a.words.length)[0];
 }
 
-function textRequest(argv: readonly string[], outlines: readonly Outline[]): CommandLine | undefined {
+/** `--help all` as `--help`. */
+function withoutAll(argv: readonly string[]): { argv: readonly string[]; all: boolean } {
+  const at = argv.findIndex((word, index) => word === 'all' && ['--help', '-h'].includes(argv[index - 1] ?? ''));
+  return at === -1 ? { argv, all: false } : { argv: argv.toSpliced(at, 1), all: true };
+}
+
+function textRequest(argv: readonly string[], outlines: readonly Outline[], all: boolean): CommandLine | undefined {
   const [first = '', second = ''] = argv;
   if (argv.length === 1 && ['--version', '-V', '-v', 'version'].includes(first)) return { kind: 'version' };
   const named = second === 'pwsh' ? 'powershell' : second;
@@ -55,7 +64,7 @@ function textRequest(argv: readonly string[], outlines: readonly Outline[]): Com
   const words = argv.filter((word) => !['--help', '-h', '--json'].includes(word));
   const asksHelp = argv.length === 0 || argv.includes('--help') || argv.includes('-h');
   const isKnown = outlines.some((outline) => words.every((word, index) => outline.words[index] === word));
-  return asksHelp && isKnown ? { kind: 'help', words } : undefined;
+  return asksHelp && isKnown ? { kind: 'help', words, all } : undefined;
 }
 
 /** `help leaderboard list` as `leaderboard list --help`; a help topic stays as it is. Errors: `usage` for a misspelled command. */
@@ -63,6 +72,7 @@ function helpAsFlag(argv: readonly string[], outlines: readonly Outline[]): read
   const [first, noun, ...others] = argv;
   if (first !== 'help') return argv;
   if (noun === undefined) return ['--help'];
+  if (noun === 'all') return ['--help', ...argv.slice(1)];
   if (noun.startsWith('-')) return [...argv.slice(1), '--help'];
   const nouns = [...new Set(outlines.map(({ words }) => words[0] ?? ''))];
   if (nouns.includes(noun)) return [noun, ...others, '--help'];

@@ -18,6 +18,8 @@ export interface Param<S extends z.ZodType = z.ZodType> {
   aliases?: readonly string[];
   /** A body field that the sandbox also reads from the query: not every client sends a body with every method. */
   alsoInQuery?: boolean;
+  /** What the flag means where no value follows it. */
+  bare?: string;
   /** Without dashes; default: the key in kebab-case. */
   flag?: string;
   /** A one-letter flag. */
@@ -27,18 +29,13 @@ export interface Param<S extends z.ZodType = z.ZodType> {
   /** A list whose items may hold commas: only repeatable. */
   whole?: boolean;
   /** Refused before sending although the service accepts it, because it would not do what the user expects. */
-  sendRule?: SendRule;
+  sendRule?: { allows: (value: unknown) => boolean; why: string };
   /** Accepts an address, and so a saved name, although the schema accepts other text too. `token`: except coins such as `@107`. */
   takesAddress?: 'wallet' | 'token';
   /** Typed without a flag. Path parameters always are. */
   positional?: boolean;
   /** Shown in help, never sent. */
   serviceDefault?: string;
-}
-
-interface SendRule {
-  allows: (value: unknown) => boolean;
-  why: string;
 }
 
 export type Params = Readonly<Record<string, Param>>;

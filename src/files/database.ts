@@ -1,8 +1,8 @@
-import { closeSync, constants, fstatSync, mkdirSync } from 'node:fs';
+import { accessSync, closeSync, constants, mkdirSync, openSync, type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Libsql from 'libsql';
 import { parseJson } from '../model/json.ts';
-import { openStateFile } from './durable-file.ts';
+import { refuseOther } from './durable-file.ts';
 
 export type SqlValue = string | number | null | Uint8Array;
 type SqlRow = Record<string, SqlValue>;
@@ -36,8 +36,8 @@ interface DatabaseOptions {
   cacheKib: number;
   /** With more pages in the log they go into the database. */
   checkpointPages: number;
-  /** What a crash of the machine may take: the last commits, or nothing. */
-  synchronous: 'NORMAL' | 'FULL';
+  /** It is thrown away where writing it fails, and nobody else opens it: no log is kept. */
+  isDraft?: boolean;
   /** Free pages can be given back to the disk. */
   shrinks?: boolean;
   /** Looks at what is there before anything is written; throws to refuse it. */
@@ -59,8 +59,10 @@ export function openDatabase(file: string, options: DatabaseOptions): Db {
     raw.exec(`PRAGMA page_size = ${options.pageBytes}`);
     // In a database that has tables this would write.
     if (options.shrinks && describeDatabase(db).tables.length === 0) raw.exec('PRAGMA auto_vacuum = INCREMENTAL');
-    useWal(raw);
-    raw.exec(`PRAGMA synchronous = ${options.synchronous}`);
+    if (options.isDraft) raw.exec('PRAGMA journal_mode = OFF');
+    else useWal(raw);
+    // A crash of the machine may take the last commits, unless the log is synced before.
+    raw.exec('PRAGMA synchronous = NORMAL');
     raw.exec(`PRAGMA cache_size = -${options.cacheKib}`);
     raw.exec(`PRAGMA wal_autocheckpoint = ${options.checkpointPages}`);
     return db;
@@ -79,14 +81,31 @@ export function describeDatabase(db: Db): { version: number; tables: readonly st
   return { version: found?.version ?? 0, tables: parseJson(found?.tables ?? '[]') as string[] };
 }
 
-/** It holds the secrets of webhooks: nobody else may read it, wherever it lies. SQLite gives the files beside it the same mode. */
+/**
+ * It holds the secrets of webhooks: nobody else may read it, wherever it lies. SQLite gives the files beside it the same mode. What is there
+ * is not opened: closing it would drop the locks that other connections of this process hold, and who closes next would take the log away.
+ */
 function makeFile(file: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  const handle = openStateFile(file, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT);
-  const { size } = fstatSync(handle);
-  closeSync(handle);
+  const found = statSync(file, { throwIfNoEntry: false }) ?? createFile(file);
+  if (found === undefined) return;
+  refuseOther(file, found);
+  accessSync(file, constants.R_OK | constants.W_OK);
+  const { size } = found;
   // SQLite takes a file that is smaller than its smallest page for an empty one, and overwrites it.
   if (size > 0 && size < 512) throw Object.assign(new Error('file is not a database'), { code: 'SQLITE_NOTADB' });
+}
+
+/** Gives what another one made meanwhile. */
+function createFile(file: string): Stats | undefined {
+  try {
+    closeSync(openSync(file, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600));
+    return undefined;
+  } catch (error) {
+    const found = statSync(file, { throwIfNoEntry: false });
+    if (found === undefined) throw error;
+    return found;
+  }
 }
 
 /** SQLite's busy timeout holds for reads and writes, and not for this change, which several processes may make at once to a new file. */

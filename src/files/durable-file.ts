@@ -50,15 +50,7 @@ export function createFile(file: string, text: string): boolean {
 export function openReplaced(file: string): number {
   refuseOther(file, lstatSync(file, { throwIfNoEntry: false }));
   const draft = draftOf(file);
-  const handle = openSync(draft, 'wx', 0o600);
-  try {
-    renameSync(draft, file);
-    return handle;
-  } catch (error) {
-    closeSync(handle);
-    rmSync(draft, { force: true });
-    throw error;
-  }
+  return openDraft(draft, () => renameSync(draft, file));
 }
 
 /** Opens a file that sotra keeps (created with mode 0600). Errors: those of the file system; `local-file` where it is no regular file. */
@@ -83,7 +75,8 @@ export function readStateFile(file: string): string {
   }
 }
 
-function refuseOther(file: string, found: Stats | undefined): void {
+/** Errors: `local-file` for what is no regular file. */
+export function refuseOther(file: string, found: Stats | undefined): void {
   if (found === undefined || found.isFile()) return;
   const what = found.isDirectory() ? 'a folder' : found.isSymbolicLink() ? 'a link' : 'a pipe, socket or device';
   throw new SotraError('local-file', `${file} is ${what}, not a regular file`, {
@@ -110,12 +103,20 @@ function fromDraft(file: string, text: string, settle: (draft: string) => void):
 
 function writeDraft(file: string, text: string): { draft: string; handle: number } {
   const draft = draftOf(file);
+  const handle = openDraft(draft, (opened) => {
+    writeFileSync(opened, text);
+    fsyncSync(opened);
+    removeOldDrafts(dirname(file), fstatSync(opened).mtimeMs);
+  });
+  return { draft, handle };
+}
+
+/** Opens a new file, which is removed where `act` fails. */
+function openDraft(draft: string, act: (handle: number) => void): number {
   const handle = openSync(draft, 'wx', 0o600);
   try {
-    writeFileSync(handle, text);
-    fsyncSync(handle);
-    removeOldDrafts(dirname(file), fstatSync(handle).mtimeMs);
-    return { draft, handle };
+    act(handle);
+    return handle;
   } catch (error) {
     closeSync(handle);
     rmSync(draft, { force: true });

@@ -32,11 +32,6 @@ export function openSource(file: string, { io }: { io: Input }, label: string): 
   return bytesOf(file, io, 262_144);
 }
 
-export interface RereadableFile {
-  open: () => FileBytes;
-  remove: () => void;
-}
-
 /**
  * The same for a file that is read twice: stdin is kept in the data folder while it is read for the first time. Errors: `usage`, also for a
  * named pipe.
@@ -45,7 +40,7 @@ export async function openTwice(
   file: string,
   context: WorkPlace & { dataDirectory: () => Promise<string> },
   label: string,
-): Promise<RereadableFile> {
+) {
   const { io } = context.world;
   if (file !== '-') {
     if (!statOf(file, label).isFile()) throw usageError(`${label}: not a file`, 'Pipe it in, with - for the file.');
@@ -65,7 +60,7 @@ export async function openTwice(
     }
   };
   return {
-    open: () => {
+    open: (): FileBytes => {
       if (folder !== undefined) return { name: 'stdin', bytes: createReadStream(join(folder, 'content')) };
       folder = workFolder(data, 'stdin', context);
       return { name: 'stdin', bytes: keep(join(folder, 'content')) };
@@ -105,17 +100,18 @@ export function decodeUtf8(bytes: Uint8Array, file: string): string {
 }
 
 /**
- * Opens and empties the file of `--rejects`, if one is given. Errors: `usage` where it is one of the inputs, under whatever name; those
+ * Opens and empties the file of a flag such as `--rejects`, if one is given. Errors: `usage` where it is one of the inputs, under whatever name; those
  * of the file system.
  */
-export async function openRejects(
+export async function openOutput(
+  flag: string,
   path: string | undefined,
   inputs: readonly (string | undefined)[],
 ): Promise<FileHandle | undefined> {
   if (path === undefined) return undefined;
   for (const file of inputs)
     if (file !== undefined && isSame(file, path))
-      throw usageError(`--rejects ${path}: that is ${file}, which would be emptied`, 'Name another file.');
+      throw usageError(`${flag} ${path}: that is ${file}, which would be emptied`, 'Name another file.');
   return open(path, 'w', 0o600);
 }
 

@@ -1,4 +1,5 @@
-import { itemBytes, itemLines } from './item-lines.ts';
+import { isUtf8 } from 'node:buffer';
+import { parseJson } from '../model/json.ts';
 import type { Page } from './paginate.ts';
 
 interface Lines {
@@ -49,4 +50,124 @@ export function textsOf(batch: readonly unknown[]): readonly string[] {
 /** The same as bytes that are safe for a terminal, where that is faster; call it once. */
 export function bytesOf(batch: readonly unknown[]): Uint8Array | undefined {
   return (batch as LinedBatch).bytes?.(batch.length);
+}
+
+const quote = 0x22;
+const comma = 0x2c;
+const backslash = 0x5c;
+const lineBreak = 0x0a;
+
+/**
+ * The first `count` items of an answer, one line of JSON each, every number and key as received; `key` names the field that holds the
+ * list. `undefined` without a list, and for items that are neither objects nor lists. Takes valid JSON.
+ */
+export function itemLines(text: string, key: string | undefined, count: number): string | undefined {
+  if (count === 0) return '';
+  // A raw line break in JSON is white space: inside strings it is escaped.
+  const flat = text.includes('\n') || text.includes('\r') ? text.replaceAll(/[\n\r]/g, ' ') : text;
+  return scanLines(flat, count, key);
+}
+
+/** Not UTF-8, or with characters that JSON allows raw and terminals obey: DEL and the C1 controls. */
+function isUnsafe(text: string, bytes: Buffer): boolean {
+  if (!isUtf8(bytes) || text.includes('\x7f')) return true;
+  for (let at = bytes.indexOf(0xc2); at !== -1; at = bytes.indexOf(0xc2, at + 1))
+    if ((bytes[at + 1] ?? 0) < 0xa0) return true;
+  return false;
+}
+
+/**
+ * The same as bytes, quickly, for a list without white space whose items all begin with one key: `},{"key":` cannot stand inside a
+ * string, so if it occurs as often as there are borders, it is the borders. `undefined` for other answers. Overwrites `body`, the bytes
+ * of `text`.
+ */
+export function itemBytes(
+  { text, body, items }: { text: string; body: Uint8Array; items: readonly unknown[] },
+  count: number,
+): Uint8Array | undefined {
+  if (count === 0) return undefined;
+  const key = firstKey(items[0]);
+  if (key === undefined || !items.every((item) => firstKey(item) === key)) return undefined;
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  if (isUnsafe(text, bytes)) return undefined;
+  const border = Buffer.from(`},{${JSON.stringify(key)}:`);
+  if (bytes.indexOf(border.subarray(2)) !== 1 || bytes[0] !== 0x5b || bytes.at(-1) !== 0x5d) return undefined;
+  const commas: number[] = [];
+  for (let at = bytes.indexOf(border); at !== -1; at = bytes.indexOf(border, at + 1)) commas.push(at + 1);
+  if (commas.length !== items.length - 1) return undefined;
+  for (const at of commas) bytes[at] = lineBreak;
+  bytes[bytes.length - 1] = lineBreak;
+  return bytes.subarray(1, count < items.length ? (commas[count - 1] ?? 0) + 1 : bytes.length);
+}
+
+/** The key that an object's text begins with; `undefined` for keys like numbers, which parsing moves to the front. */
+function firstKey(item: unknown): string | undefined {
+  if (typeof item !== 'object' || item === null || Array.isArray(item)) return undefined;
+  for (const key in item) return /^\d+$/.test(key) ? undefined : key;
+  return undefined;
+}
+
+function scanLines(text: string, count: number, key: string | undefined): string | undefined {
+  const open = key === undefined ? firstMark(text, 0) : startOfValue(text, key);
+  if (text[open] !== '[') return undefined;
+  const lines: string[] = [];
+  for (let at = firstMark(text, open + 1); lines.length < count; ) {
+    const mark = text.charCodeAt(at);
+    if (mark === comma) at = firstMark(text, at + 1);
+    if (!isOpening(text.charCodeAt(at))) return undefined;
+    const end = endOf(text, at);
+    lines.push(text.slice(at, end));
+    at = firstMark(text, end);
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+/** Where the value of a key of the outermost object begins; the end of the text without that key. */
+function startOfValue(text: string, key: string): number {
+  let at = firstMark(text, firstMark(text, 0) + 1);
+  while (text.charCodeAt(at) === quote) {
+    const nameEnd = endOfString(text, at);
+    const value = firstMark(text, firstMark(text, nameEnd) + 1);
+    if (parseJson(text.slice(at, nameEnd)) === key) return value;
+    const next = firstMark(text, endOf(text, value));
+    at = text.charCodeAt(next) === comma ? firstMark(text, next + 1) : text.length;
+  }
+  return text.length;
+}
+
+function firstMark(text: string, from: number): number {
+  let at = from;
+  while (at < text.length && text.charCodeAt(at) <= 0x20) at += 1;
+  return at;
+}
+
+/** The end of the value that begins here; for a number or word, the mark that ends it. */
+function endOf(text: string, from: number): number {
+  let depth = 0;
+  for (let at = from; at < text.length; ) {
+    const mark = text.charCodeAt(at);
+    if (depth === 0 && (mark === comma || isClosing(mark))) return at;
+    at = mark === quote ? endOfString(text, at) : at + 1;
+    if (isOpening(mark)) depth += 1;
+    else if (isClosing(mark)) depth -= 1;
+    if (depth === 0 && (mark === quote || isClosing(mark))) return at;
+  }
+  return text.length;
+}
+
+function endOfString(text: string, from: number): number {
+  for (let at = from + 1; at < text.length; at += 1) {
+    const mark = text.charCodeAt(at);
+    if (mark === quote) return at + 1;
+    if (mark === backslash) at += 1;
+  }
+  return text.length;
+}
+
+function isOpening(mark: number): boolean {
+  return mark === 0x7b || mark === 0x5b;
+}
+
+function isClosing(mark: number): boolean {
+  return mark === 0x7d || mark === 0x5d;
 }

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Endpoint, InputOf, Params, WireNames } from '../contract/endpoint.ts';
-import { firstIssue } from '../contract/misfit.ts';
+import { firstIssue } from '../contract/fits.ts';
 import { encodeRequest, type WireRequest } from '../contract/request.ts';
 import { SotraError } from '../errors.ts';
 import { DepthError, parseJson } from '../model/json.ts';
@@ -22,6 +22,8 @@ export interface Caller extends TimeLimits {
   transport: Transport;
   /** `null`: the transport sends its own. */
   userAgent: string | null;
+  /** Waits for the turn of a request (`--rate`), and gives for how long. */
+  takeTurn?: (() => Promise<number>) | undefined;
   retries: number;
   /** The longest `Retry-After` that is obeyed. */
   maxWaitMs: number;
@@ -133,17 +135,17 @@ interface FailedAttempt {
 /** The JSON answer of any request, retried when allowed; errors as in `callEndpoint`. */
 export async function sendRequest(wire: WireRequest, caller: Caller): Promise<Answer> {
   const request = buildRequest(wire, caller);
-  const deadlineMs = caller.now() + caller.maxTimeMs;
+  const time = { deadlineMs: caller.now() + caller.maxTimeMs };
   const failed: FailedAttempt[] = [];
   for (let attempt = 1; ; attempt += 1) {
-    const result = await followed(request, caller, { attempt, deadlineMs }).catch((thrown: unknown) => {
+    const result = await followed(request, caller, attempt, time).catch((thrown: unknown) => {
       throw thrown instanceof SotraError
         ? withAttempts(thrown, [...failed, { reason: thrown.message, waitedMs: null }])
         : thrown;
     });
     if ('answer' in result) return { ...result.answer, attempts: attempt };
     const nowMs = caller.now();
-    const limits = { retries: caller.retries, maxWaitMs: caller.maxWaitMs, leftMs: deadlineMs - nowMs };
+    const limits = { retries: caller.retries, maxWaitMs: caller.maxWaitMs, leftMs: time.deadlineMs - nowMs };
     const delay = retryDelay(request.method, result.failure, attempt, limits, { random: caller.random, nowMs });
     failed.push({ reason: result.error.message, waitedMs: delay ?? null });
     if (delay === undefined) throw withAttempts(result.error, failed);
@@ -166,12 +168,15 @@ const maxRedirects = 5;
 async function followed(
   first: HttpRequest,
   caller: Caller,
-  { attempt, deadlineMs }: { attempt: number; deadlineMs: number },
+  attempt: number,
+  time: { deadlineMs: number },
 ): Promise<Attempt> {
   const seen = new Set<string>();
   for (let request = first; ; ) {
+    // Waiting for a turn is no time that the service takes.
+    time.deadlineMs += (await caller.takeTurn?.()) ?? 0;
     caller.observe({ kind: 'request', request, attempt });
-    const result = await attemptOnce(request, caller, deadlineMs);
+    const result = await attemptOnce(request, caller, time.deadlineMs);
     const to = 'failure' in result && request.method === 'GET' ? nextPlace(result, request.url) : undefined;
     if (to === undefined) return result;
     seen.add(request.url.href);
@@ -179,9 +184,7 @@ async function followed(
       throw new SotraError(
         'redirect',
         `${request.url.origin} redirects in a loop, last to ${hideSecrets(to.pathname, caller.apiKey ?? undefined)}`,
-        {
-          hint: 'Set the base URL to the address that answers.',
-        },
+        { hint: 'Set the base URL to the address that answers.' },
       );
     request = { ...request, url: to };
   }

@@ -19,7 +19,14 @@ export class NetworkFailure extends Error {
   }
 }
 
-const neverSent = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT'];
+const unsentCodes = [
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+];
 
 function codeOf(error: unknown): string | undefined {
   return (error as { code?: string } | null)?.code;
@@ -45,7 +52,7 @@ export function failureOf(error: unknown): NetworkFailure {
   const tls = isTls(first) ? `the TLS handshake failed: ${(first as { reason?: string }).reason ?? code}` : undefined;
   const text = tls ?? (message === undefined || message === '' ? (code ?? String(error)) : message);
   const isPlain = tls !== undefined && /wrong version number|packet length too long/.test(text);
-  if (neverSent.includes(code ?? '')) return new NetworkFailure('refused', text, error);
+  if (unsentCodes.includes(code ?? '')) return new NetworkFailure('refused', text, error);
   if (isTrust(code)) return new NetworkFailure('untrusted', text, error);
   return new NetworkFailure(isPlain ? 'plain' : 'broken', text, error);
 }
@@ -160,12 +167,12 @@ function waitHint(code: ErrorCode, retryAfterSec: number | undefined, maxWaitMs:
   const asked = `The service asks to wait ${retryAfterSec} s`;
   if (retryAfterSec * 1000 <= maxWaitMs) return `${asked}: retry then, or allow more attempts with --retries.`;
   const most = `${asked}, and --max-wait allows ${maxWaitMs / 1000} s`;
-  const isAllowed = retryAfterSec <= longestWaitSec;
+  const isAllowed = retryAfterSec <= maxWaitSec;
   return isAllowed ? `${most}: --max-wait ${retryAfterSec}s waits for it.` : `${most}: retry then.`;
 }
 
 /** The largest `--max-wait`. */
-const longestWaitSec = 86_400;
+const maxWaitSec = 86_400;
 
 function hintFor(code: ErrorCode, request: HttpRequest, { baseUrl, keyName }: Refusal['caller']): string | undefined {
   if (code === 'key-refused' || code === 'forbidden')

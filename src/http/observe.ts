@@ -14,13 +14,13 @@ interface WatchOptions {
   say: ((line: string) => void) | undefined;
   /** `--include`: status and headers of each answer until they are printed; those of a retried answer are removed. */
   heads: Set<{ text: string }> | undefined;
-  /** `--trace-file`. */
-  trace: Trace | undefined;
+  /** `--trace-file`, `--record`. */
+  traces: readonly Trace[];
   now: () => number;
 }
 
 /** Reports the requests and answers of one call. */
-export function watchCall({ say, heads, trace, now }: WatchOptions): (event: CallEvent) => void {
+export function watchCall({ say, heads, traces, now }: WatchOptions): (event: CallEvent) => void {
   let sent: Omit<Exchange, 'outcome'> | undefined;
   let why: string | undefined;
   let hide = secretHider(undefined);
@@ -33,7 +33,7 @@ export function watchCall({ say, heads, trace, now }: WatchOptions): (event: Cal
       why = event.why;
       heads?.delete(head);
     } else {
-      if (sent !== undefined) trace?.add({ ...sent, outcome: event });
+      if (sent !== undefined) for (const trace of traces) trace.add({ ...sent, outcome: event });
       if (event.kind !== 'answer') return;
       head = { text: safeHead(event) };
       heads?.add(head);
@@ -91,13 +91,8 @@ export interface Exchange {
   outcome: Extract<CallEvent, { kind: 'answer' | 'failure' }>;
 }
 
-export interface HarFrame {
-  head: string;
-  tail: string;
-}
-
 /** What stands around the entries of an HTTP archive (HAR 1.2), so that it can be written as they come. */
-export function harFrame(version: string): HarFrame {
+export function harFrame(version: string) {
   const creator = JSON.stringify({ name: 'sotra', version });
   return { head: `{"log":{"version":"1.2","creator":${creator},"entries":[`, tail: '\n]}}\n' };
 }
@@ -203,7 +198,7 @@ function timingsOf(totalMs: number, timing: Timing | undefined) {
   };
 }
 
-/** An HTTP archive that is complete after each entry. */
+/** Keeps exchanges; what it wrote is complete after each. */
 export interface Trace {
   add: (exchange: Exchange) => void;
   close: () => void;

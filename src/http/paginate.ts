@@ -52,7 +52,7 @@ export interface Page {
 async function* pagesOf(paging: Paging, input: Input, ask: AskPage, wanted: number): AsyncGenerator<Page> {
   if (paging.kind === 'limit') {
     const size = Number(input[paging.size] ?? paging.maxSize);
-    const items = listOf((await ask({ ...input, [paging.size]: size })).data);
+    const items = itemsOf((await ask({ ...input, [paging.size]: size })).data);
     yield { items, more: items.length >= size };
   } else if (paging.kind === 'page') yield* numberedPages(paging, input, ask, wanted);
   else yield* linkedPages(paging, input, ask);
@@ -79,7 +79,7 @@ async function* numberedPages(
     let page = first;
     for (let next = ahead.shift(); next !== undefined; next = ahead.shift()) {
       const { data, text, body } = await next;
-      const items = listOf(data);
+      const items = itemsOf(data);
       const names = items.map(nameOf);
       if (names.length > 0 && areTheSame(names, before)) throw repeated(`page ${page}`);
       before = names;
@@ -185,7 +185,7 @@ export function moreHint(paging: Paging, input: Input, data: unknown): string | 
     const byHand = cursor === undefined ? '' : `${flag} ${cursor} gives the next page; `;
     return `There is more: ${byHand}--all fetches the rest.`;
   }
-  const count = listOf(data).length;
+  const count = itemsOf(data).length;
   if (!isFull(paging, input, count)) return undefined;
   if (paging.kind === 'page')
     return `There may be more: --page ${nextPage(paging, input)} gives the next page; --all fetches the rest.`;
@@ -201,7 +201,7 @@ export function nextInput(paging: Paging, input: Input, data: unknown): Input | 
     if (next.kind === 'cursor') return { [next.input]: next.text };
     return next.cursor === undefined || paging.kind === 'cursor' ? {} : { [paging[next.way]]: next.cursor };
   }
-  const count = listOf(data).length;
+  const count = itemsOf(data).length;
   if (!isFull(paging, input, count)) return undefined;
   if (paging.kind === 'page') return { [paging.page]: nextPage(paging, input) };
   return count >= paging.maxSize ? undefined : { [paging.size]: Math.min(2 * count, paging.maxSize) };
@@ -216,7 +216,7 @@ function nextPage(paging: Paging & { kind: 'page' }, input: Input): number {
 }
 
 function itemsIn(key: string, data: unknown): readonly unknown[] {
-  return listOf((data as Record<string, unknown> | null)?.[key]);
+  return itemsOf((data as Record<string, unknown> | null)?.[key]);
 }
 
 function areTheSame(names: readonly string[], others: readonly string[]): boolean {
@@ -229,7 +229,8 @@ export function nameOf(item: unknown): string {
   return String(itemId ?? id ?? JSON.stringify(item));
 }
 
-function listOf(data: unknown): readonly unknown[] {
+/** The items of an answer: itself, or the first list that it holds. */
+export function itemsOf(data: unknown): readonly unknown[] {
   if (Array.isArray(data)) return data;
   const key = listKey(data);
   return key === undefined ? [] : itemsIn(key, data);

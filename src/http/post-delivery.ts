@@ -5,7 +5,7 @@ import { urlToHttpOptions } from 'node:url';
 /** What is read of an answer: its status says all. */
 const answerBytes = 64 * 1024;
 
-interface Posting {
+interface DeliveryRequest {
   /** Names and values in turn; sent as they are. */
   headers: readonly string[];
   body: string | Uint8Array;
@@ -28,7 +28,10 @@ export interface PostOutcome {
   unsendable: boolean;
 }
 
-export function postDelivery(url: string, { headers, body, answerMs, agent, signal }: Posting): Promise<PostOutcome> {
+export function postDelivery(
+  url: string,
+  { headers, body, answerMs, agent, signal }: DeliveryRequest,
+): Promise<PostOutcome> {
   const secure = url.startsWith('https:');
   const outcome = new Promise<PostOutcome>((resolve) => {
     const failed = (error: Error) => resolve(unanswered(error));

@@ -1,11 +1,13 @@
+import type { World } from '../world.ts';
+
 /** Why an attempt failed: the status of an answer, or what happened to the connection. */
 export type Failure =
   | { status: number; retryAfter?: string | undefined }
   | { network: 'refused' | 'broken' | 'untrusted' | 'plain' };
 
 const firstDelayMs = 250;
-const longestDelayMs = 20_000;
-const passing = [429, 502, 503, 504];
+const maxDelayMs = 20_000;
+const temporaryStatuses = [429, 502, 503, 504];
 
 export interface RetryLimits {
   /** Attempts after the first. */
@@ -30,14 +32,29 @@ export function retryDelay(
 ): number | undefined {
   if (attempt > retries || !mayRepeat(method, failure)) return undefined;
   const wished = 'status' in failure ? readRetryAfter(failure.retryAfter, nowMs) : undefined;
-  const delay = wished ?? Math.round(random() * Math.min(longestDelayMs, firstDelayMs * 2 ** (attempt - 1)));
+  const delay = wished ?? Math.round(random() * Math.min(maxDelayMs, firstDelayMs * 2 ** (attempt - 1)));
   return delay >= leftMs || (wished ?? 0) > maxWaitMs ? undefined : delay;
+}
+
+/** Waits until the next request may be sent, `everyMs` after the one before, and gives for how long; for all requests that share it. */
+export function createRate(
+  everyMs: number,
+  { now, sleep, signal }: Pick<World, 'now' | 'sleep' | 'signal'>,
+): () => Promise<number> {
+  let nextMs = 0;
+  return async () => {
+    const nowMs = now();
+    const atMs = Math.max(nowMs, nextMs);
+    nextMs = atMs + everyMs;
+    if (atMs > nowMs) await sleep(Math.ceil(atMs - nowMs), signal);
+    return atMs - nowMs;
+  };
 }
 
 function mayRepeat(method: string, failure: Failure): boolean {
   const repeatable = method !== 'POST';
   if ('network' in failure) return failure.network === 'refused' || (repeatable && failure.network === 'broken');
-  return failure.status === 429 || (repeatable && passing.includes(failure.status));
+  return failure.status === 429 || (repeatable && temporaryStatuses.includes(failure.status));
 }
 
 /** Milliseconds that a `Retry-After` header asks for; `undefined` when absent or unreadable. */

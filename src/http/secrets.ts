@@ -91,13 +91,13 @@ function hideIn<T extends KeyedAnswer>(answer: T, hideAny: Hide, hideExact: Hide
 /** Hides a key in any spelling, also where the text ends inside it. */
 function hiderOf(key: string): Hide {
   const coded = new RegExp(codesOf(key).join('|'), 'gi');
-  const { find } = createFinder(key, true);
+  const find = createFinder(key, true);
   return (text) => blot(text, find(text, true)).replace(coded, hidden);
 }
 
 /** The same for long answers: exact letters, and escapes only where the text has some. */
 function exactHiderOf(key: string): Hide {
-  const { find } = createFinder(key, false);
+  const find = createFinder(key, false);
   return (text) =>
     text.includes(key) || /[\\%&]|[^\x20-\x7e\t\n\r]/.test(text) ? blot(text, find(text, false)) : text;
 }
@@ -183,17 +183,11 @@ const unseen = `(?:${[
 
 type Place = readonly [start: number, end: number];
 
-/** `fold`: ignores case. */
-interface Finder {
-  /**
-   * With `cut` also a place that the end of the text breaks off after eight characters or more. Time: the product of both lengths at
-   * most.
-   */
-  find: (text: string, cut: boolean) => Place[];
-}
-
-/** Finds a text of four ASCII characters or more, in every spelling. */
-function createFinder(wanted: string, fold: boolean): Finder {
+/**
+ * Finds a text of four ASCII characters or more, in every spelling; `fold`: in any case; `cut`: also where the end of the text breaks it off
+ * after eight characters or more. Time: the product of both lengths at most.
+ */
+function createFinder(wanted: string, fold: boolean): (text: string, cut: boolean) => Place[] {
   const letters = [...wanted];
   const [first = '', ...others] = letters.slice(0, 3);
   const flags = fold ? 'i' : '';
@@ -212,19 +206,16 @@ function createFinder(wanted: string, fold: boolean): Finder {
     }
     return { end, isWhole: true };
   };
-  return {
-    find: (text, cut) => {
-      const found: Place[] = [];
-      start.lastIndex = 0;
-      for (let match = start.exec(text); match !== null; match = start.exec(text)) {
-        const { end, isWhole } = endOf(text, start.lastIndex);
-        if (isWhole) found.push([match.index, end]);
-        else if (cut && end - match.index >= 8 && isUnfinished(text, end))
-          return [...found, [match.index, text.length]];
-        start.lastIndex = isWhole ? end : match.index + 1;
-      }
-      return found;
-    },
+  return (text, cut) => {
+    const found: Place[] = [];
+    start.lastIndex = 0;
+    for (let match = start.exec(text); match !== null; match = start.exec(text)) {
+      const { end, isWhole } = endOf(text, start.lastIndex);
+      if (isWhole) found.push([match.index, end]);
+      else if (cut && end - match.index >= 8 && isUnfinished(text, end)) return [...found, [match.index, text.length]];
+      start.lastIndex = isWhole ? end : match.index + 1;
+    }
+    return found;
   };
 }
 

@@ -150,7 +150,7 @@ function timedConnector(now: () => number, build: typeof buildConnector) {
 
 const interim = /^HTTP\/1\.1 100 [^\r\n]*\r\n(?:[^\r\n]+\r\n)*\r\n/;
 /** More than any interim answer has. */
-const longestInterim = 16_384;
+const maxInterimCharacters = 16_384;
 
 /** Removes `100 Continue` before an answer: HTTP allows it unasked, and undici fails on it. */
 function withoutContinue<S extends Socket>(socket: S): S {
@@ -166,7 +166,7 @@ function withoutContinue<S extends Socket>(socket: S): S {
     if (!isNext) return push(chunk, encoding);
     held += chunk === null ? '' : Buffer.from(chunk).toString('latin1');
     for (let match = interim.exec(held); match !== null; match = interim.exec(held)) held = held.slice(match[0].length);
-    const isBegun = 'HTTP/1.1 100 '.startsWith(held.slice(0, 13)) && held.length < longestInterim;
+    const isBegun = 'HTTP/1.1 100 '.startsWith(held.slice(0, 13)) && held.length < maxInterimCharacters;
     if (chunk !== null && isBegun) return true;
     isNext = false;
     const rest = Buffer.from(held, 'latin1');
@@ -185,7 +185,7 @@ interface Deadline {
 }
 
 /** The longest timer of Node. */
-const longestTimerMs = 2 ** 31 - 1;
+const maxTimerMs = 2 ** 31 - 1;
 
 /** One signal for all limits: signals made of signals were the largest cost of a thousand exchanges. */
 function startDeadline({ timeoutMs, totalMs, signal }: Limits, startTimer: StartTimer): Deadline {
@@ -197,7 +197,7 @@ function startDeadline({ timeoutMs, totalMs, signal }: Limits, startTimer: Start
   };
   const interrupted = endFor(undefined);
   const silence = startTimer(endFor('timeout'), timeoutMs);
-  const total = setTimeout(endFor('late'), Math.max(0, Math.min(totalMs, longestTimerMs))).unref();
+  const total = setTimeout(endFor('late'), Math.max(0, Math.min(totalMs, maxTimerMs))).unref();
   if (signal.aborted) interrupted();
   else signal.addEventListener('abort', interrupted);
   return {

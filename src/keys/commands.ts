@@ -1,28 +1,23 @@
 import { z } from 'zod';
 import { type Command, defineCommand } from '../cli/command.ts';
+import { option } from '../cli/params.ts';
 import { local } from '../contract/endpoint.ts';
-import { chainSchema } from '../model/chain.ts';
+import { chainSchema } from '../model/chain-schema.ts';
 
 /** Refuses a command line that holds a private key. */
 export const checkArgv = async (argv: readonly string[]) =>
   (await import('./private-key.ts')).refuseSecretArguments(argv);
 
-const text = z.string().min(1).optional();
-
 /** Where the key comes from: one of them; never an argument. On a terminal the key is asked for where none is given. */
 const sources = {
-  keyFile: local(text, 'file with the key: hex, a Solana keypair (CLI JSON or base58), or a V3 keystore'),
-  keyEnv: local(text, 'name of the environment variable that holds the key'),
-  keyStdin: local(z.boolean().optional(), 'read the key from stdin'),
+  keyFile: option.text('file with the key: hex, a Solana keypair (CLI JSON or base58), or a V3 keystore'),
+  keyEnv: option.text('name of the environment variable that holds the key'),
+  keyStdin: option.flag('read the key from stdin'),
 };
-const passwordFile = local(text, 'file with the password of a keystore or stored key');
+const passwordFile = option.text('file with the password of a keystore or stored key');
 
 /** The same with a stored key, as commands take it that sign. */
-export const keyParams = {
-  ...sources,
-  key: local(text, 'name of a stored key (see sotra key list)'),
-  passwordFile,
-};
+export const keyParams = { ...sources, key: option.text('name of a stored key (see sotra key list)'), passwordFile };
 
 const name = local(z.string().min(1), 'name of the key', { positional: true });
 const keyView = async () => (await import('./run-keys.ts')).keyView;
@@ -36,7 +31,7 @@ export const commands: readonly Command[] = [
     params: {
       name,
       chain: local(chainSchema.optional(), 'chain that it signs for: solana, or any other for an EVM key (default)'),
-      passwordFile: local(text, 'file with the password to seal with (default: ask for it)'),
+      passwordFile: option.text('file with the password to seal with (default: ask for it)'),
     },
     examples: [
       { argv: 'key generate trader', says: 'an EVM key; the password is asked for' },
@@ -57,11 +52,10 @@ export const commands: readonly Command[] = [
       name,
       ...sources,
       passwordFile,
-      newPasswordFile: local(
-        text,
+      newPasswordFile: option.text(
         'file with the password to seal with (default: that of --password-file, or ask for it)',
       ),
-      replace: local(z.boolean().optional(), 'replace a key of this name; the old file stays beside it as a backup'),
+      replace: option.flag('replace a key of this name; the old file stays beside it as a backup'),
     },
     examples: [
       { argv: 'key import trader --key-file key.hex', says: 'store an EVM key; the password is asked for' },
@@ -110,8 +104,8 @@ export const commands: readonly Command[] = [
     description: 'An unencrypted key goes to a file that only you may read, never to the screen.',
     params: {
       name,
-      out: local(text, 'file to write; replacing one asks first'),
-      unencrypted: local(z.boolean().optional(), 'not sealed: hex, or a Solana CLI keypair; needs --out'),
+      out: option.text('file to write; replacing one asks first'),
+      unencrypted: option.flag('not sealed: hex, or a Solana CLI keypair; needs --out'),
       passwordFile,
     },
     examples: [

@@ -4,7 +4,6 @@ import {
   pbkdf2 as pbkdf2WithCallback,
   randomBytes,
   randomUUID,
-  scrypt as scryptWithCallback,
   timingSafeEqual,
 } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
@@ -16,16 +15,11 @@ import { SotraError, usageError } from '../errors.ts';
 import { createFile, readStateFile, replaceFile } from '../files/durable-file.ts';
 import type { ChainFamily } from '../model/chain.ts';
 import { parseJson } from '../model/json.ts';
-import { checksumAddress, keccak256, loadScrypt } from '../model/keccak.ts';
+import { checksumAddress, keccak256 } from '../model/keccak.ts';
+import { type ScryptCost, scrypt } from '../model/scrypt.ts';
 import { checkEvmKey, keyError, type PrivateKey } from './private-key.ts';
 
 const pbkdf2 = promisify(pbkdf2WithCallback);
-
-interface ScryptCost {
-  n: number;
-  r: number;
-  p: number;
-}
 
 /** About 256 MB and a second, as geth and cast do. */
 const sealCost: ScryptCost = { n: 262_144, r: 8, p: 1 };
@@ -141,20 +135,6 @@ async function deriveKey(crypto: Keystore['crypto'], password: Uint8Array, sourc
   return scrypt(password, salt, { n, r, p }, dklen).catch((cause: unknown) => {
     if (!(cause instanceof RangeError)) throw cause;
     throw keyError(`${source}: scrypt cannot run with N ${n}, r ${r}, p ${p}`);
-  });
-}
-
-async function scrypt(password: Uint8Array, salt: Uint8Array, { n, r, p }: ScryptCost, dklen: number): Promise<Buffer> {
-  // OpenSSL refuses N >= 2^(16 r), which old wallets wrote (r = 1).
-  if (r === 1 && n >= 65_536) {
-    const scryptAsync = await loadScrypt();
-    return Buffer.from(await scryptAsync(password, salt, { N: n, r, p, dkLen: dklen, maxmem: 2 * maxMemoryBytes }));
-  }
-  const maxmem = 128 * n * r + 128 * r * p + 1024 * 1024;
-  return new Promise((resolve, reject) => {
-    scryptWithCallback(password, salt, dklen, { N: n, r, p, maxmem }, (error, key) =>
-      error === null ? resolve(key) : reject(error),
-    );
   });
 }
 

@@ -5,6 +5,7 @@ import { readWhole } from '../files/source.ts';
 import { normalizeAddress, plainAddress } from '../model/address.ts';
 import type { ChainFamily } from '../model/chain.ts';
 import { mayAsk } from '../output/confirm.ts';
+import { filePasswords, openWithPassword } from '../settings/password.ts';
 import { readEnv } from '../settings/settings.ts';
 import { type Keystore, keyFolder, openKeystore, readKeystore, readStoredKey } from './keystore.ts';
 import { type KeyContent, keyError, type PrivateKey, readKeyContent, safeWays } from './private-key.ts';
@@ -16,10 +17,12 @@ export interface KeyInput {
   keyStdin?: boolean | undefined;
   key?: string | undefined;
   passwordFile?: string | undefined;
+  /** A wallet in the browser signs, and no key is opened. */
+  browser?: boolean | undefined;
+  /** The key itself, as it was typed at a question. */
+  typed?: string | undefined;
 }
 
-const wrongPassword = 'Check which password belongs to it. If it is this one, the file is damaged.';
-const maxPasswordTries = 3;
 const familyNames: Record<ChainFamily, string> = { evm: 'an EVM', solana: 'a Solana' };
 
 interface SignerOptions {
@@ -63,20 +66,21 @@ export function checkStatedAddress({ statedAddress: stated }: PrivateKey, addres
   throw new SotraError('signing-key', `the keystore names the address ${stated}, but its key is that of ${address}`);
 }
 
-export function keySources({ keyFile, keyEnv, keyStdin, key }: KeyInput): string[] {
+export function keySources({ keyFile, keyEnv, keyStdin, key, browser }: KeyInput): string[] {
   return [
     ...(keyFile === undefined ? [] : ['--key-file']),
     ...(keyEnv === undefined ? [] : ['--key-env']),
     ...(keyStdin === true ? ['--key-stdin'] : []),
     ...(key === undefined ? [] : ['--key']),
+    ...(browser === true ? ['--browser'] : []),
   ];
 }
 
-/** Refuses no key source, several, or a second use of stdin. Errors: `usage`. */
-export function checkKeySource(input: KeyInput, context: Context, stdinUse?: string): void {
+/** Refuses no key source (`orElse`: what can be done without), several, or a second use of stdin. Errors: `usage`. */
+export function checkKeySource(input: KeyInput, context: Context, stdinUse?: string, orElse = ''): void {
   const sources = keySources(input);
   if (sources.length > 1) throw usageError(`${sources.join(' and ')} contradict each other`, 'Give the key one way.');
-  if (sources.length === 0 && !mayAsk(context)) throw usageError('no key is given', safeWays);
+  if (sources.length === 0 && !mayAsk(context)) throw usageError('no key is given', safeWays + orElse);
   if (input.keyStdin === true && stdinUse !== undefined)
     throw usageError(`--key-stdin and ${stdinUse} cannot both read stdin`, 'Give the key another way.');
 }
@@ -115,9 +119,13 @@ async function readSource(input: KeyInput, family: ChainFamily | undefined, cont
   if (input.keyEnv !== undefined) return readContent(fromEnv(input.keyEnv, context), `the variable ${input.keyEnv}`);
   if (input.keyStdin === true) return readContent(await readWhole('-', world.io), 'stdin');
   if (!mayAsk(context)) throw usageError('no key is given', safeWays);
+  return readContent(Buffer.from(input.typed ?? (await askKey(family, context))), 'the answer');
+}
+
+/** What is typed at the question for a key; `before` stands before it. */
+export function askKey(family: ChainFamily | undefined, { world }: Context, before = ''): Promise<string> {
   const what = family === undefined ? 'Private key' : `Private key of ${familyNames[family]} wallet`;
-  const typed = await world.io.ask(`${what} (not shown): `, { hidden: true });
-  return readContent(Buffer.from(typed), 'the answer');
+  return world.io.ask(`${before}${what} (not shown): `, { hidden: true });
 }
 
 function readContent(bytes: Buffer, source: string): Source {
@@ -136,42 +144,22 @@ function fromEnv(name: string, { world }: Context): Buffer {
   return Buffer.from(value);
 }
 
-async function unseal(
+function unseal(
   keystore: Keystore,
   source: string,
   passwordFile: string | undefined,
   context: Context,
 ): Promise<PrivateKey> {
-  if (passwordFile !== undefined) {
-    for (const password of await filePasswords(passwordFile, context)) {
-      const key = await openKeystore(keystore, password, source);
-      password.fill(0);
-      if (key !== undefined) return key;
-    }
-    throw keyError(`the password in ${passwordFile} does not open ${source}`, wrongPassword);
-  }
-  if (!mayAsk(context))
-    throw usageError(`${source} needs a password`, 'Give it with --password-file <file>, or run this on a terminal.');
-  for (let left = maxPasswordTries; left > 0; left -= 1) {
-    const typed = await context.world.io.ask(`Password of ${source} (not shown): `, { hidden: true });
-    const key = await openKeystore(keystore, Buffer.from(typed), source);
-    if (key !== undefined) return key;
-    if (left > 1) context.note('That password does not open it.');
-  }
-  throw keyError(`none of the typed passwords opens ${source}`, wrongPassword);
-}
-
-/** What a password file may mean, tried in this order: without the line end that editors add, and as it is. */
-async function filePasswords(file: string, { world }: Context): Promise<Buffer[]> {
-  const bytes = await readWhole(file, world.io);
-  if (bytes.at(-1) !== 0x0a) return [bytes];
-  return [Buffer.from(bytes.subarray(0, bytes.at(-2) === 0x0d ? -2 : -1)), bytes];
+  const open = (password: Uint8Array) => openKeystore(keystore, password, source);
+  const { world, note } = context;
+  const fix = 'Give it with --password-file <file>';
+  return openWithPassword(open, { source, passwordFile, fix, io: world.io, asks: mayAsk(context), note });
 }
 
 /** The password to seal a key with: from a file, or typed twice. Errors: `usage` for an empty one, or where nobody can be asked. */
 export async function newPassword(file: string | undefined, context: Context): Promise<Uint8Array> {
   if (file !== undefined) {
-    const [password = Buffer.alloc(0)] = await filePasswords(file, context);
+    const [password = Buffer.alloc(0)] = await filePasswords(file, context.world.io);
     if (password.length === 0) throw usageError(`${file} holds no password`);
     return password;
   }

@@ -26,11 +26,7 @@ export async function makeSigner(family: ChainFamily, bytes: Uint8Array, encodin
 async function evmSigner(key: Uint8Array): Promise<Signer> {
   const { privateKeyToAccount } = await import('viem/accounts');
   const account = privateKeyToAccount(`0x${Buffer.from(key.buffer, key.byteOffset, key.length).toString('hex')}`);
-  return {
-    address: account.address,
-    sign: (message) => account.signMessage({ message }),
-    forget: () => undefined,
-  };
+  return { address: account.address, sign: (message) => account.signMessage({ message }), forget: () => undefined };
 }
 
 async function solanaSigner(seed: Uint8Array, encoding: Encoding): Promise<Signer> {

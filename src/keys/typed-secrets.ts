@@ -8,7 +8,7 @@ export async function hidingTyped(
   const bare = typed.map((token) => token.replace(/^-+/, ''));
   const tokens = bare.flatMap((token) => [token, token.slice(token.indexOf('=') + 1), ...token.split(/[=,\s"'`]/)]);
   const hidden = new Map<string, string>();
-  for (const token of new Set(tokens.map((each) => each.trim()).filter(({ length }) => length >= shortestSecret))) {
+  for (const token of new Set(tokens.map((each) => each.trim()).filter(({ length }) => length >= minSecretLength))) {
     const { secretIn } = await import('./private-key.ts');
     const what = await secretIn(token);
     const isHash = /^(?:0x)?[0-9a-f]{64}$/i.test(token);
@@ -21,7 +21,7 @@ export async function hidingTyped(
 }
 
 /** Twelve words of three letters, with separators. */
-const shortestSecret = 47;
+const minSecretLength = 47;
 
 /** Replaces each place where the other text begins, as far as it goes: messages cut what they quote. */
 function withoutStart(text: string, other: string, mark: string): string {

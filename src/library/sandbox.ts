@@ -7,8 +7,8 @@ import { openDb } from '../sandbox/db/store.ts';
 import { sandboxPartners } from '../sandbox/db/world.ts';
 import { faultForm, parseFault } from '../sandbox/http/fault.ts';
 import { serve, setUpWorld } from '../sandbox/serve.ts';
+import { addTradeNow, checkLiveTrade, tradeParams } from '../sandbox/trades/add-trades.ts';
 import type { LiveTrade, MadeTrade } from '../sandbox/trades/trade.ts';
-import { addTradeNow, checkLiveTrade, tradeParams } from '../sandbox/trades/trade-now.ts';
 
 export type { LiveTrade, MadeTrade };
 
@@ -54,7 +54,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     setUpWorld(db, { empty: seed === 'empty', asOf: atText, serviceName, layout }, Date.now());
     // Only this process knows the database.
     const world = { now: Date.now, sleep: pause, pid: 0, isAlive: () => true, warn: () => undefined };
-    const { url, close } = await serve({ db, port, wire: {}, faults, world, cors });
+    const { url, close } = await serve({ db, port, wire: {}, faults: () => faults, world, cors });
     const closing = once(close);
     return {
       url,

@@ -57,11 +57,15 @@ interface CallContext {
   say: (line: string) => void;
 }
 
-function contextOf({ world, options, program, note, stream }: Context, { signal, open, say }: CallContext): Context {
+function contextOf(
+  { world, options, program, runLine, note, stream }: Context,
+  { signal, open, say }: CallContext,
+): Context {
   return createContext({
     world: { ...world, io: silentIo(world.io), signal, openSandbox: open },
     options: { ...options, format: 'json', quiet: false, yes: true, noInput: true },
     program,
+    runLine,
     say,
     trace: note,
     stream,

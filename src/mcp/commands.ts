@@ -8,7 +8,7 @@ const yes = z.boolean().optional();
 
 const mcp = defineCommand({
   words: ['mcp'],
-  summary: 'Offer the service to agents, as tools of the Model Context Protocol',
+  summary: 'Offer the service to agents over the Model Context Protocol',
   description:
     'Serves on stdin and stdout until stdin ends, for a client that starts it (--config prints what to paste there), or with --http on\n' +
     'this machine alone. The tools only read unless you allow more. A private key is used only for a text that the user has read and\n' +

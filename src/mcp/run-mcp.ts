@@ -1,9 +1,8 @@
-import { randomBytes } from 'node:crypto';
-import { rmSync } from 'node:fs';
 import type { Result } from '../cli/command.ts';
 import type { Context } from '../context.ts';
 import { usageError } from '../errors.ts';
-import { replaceFile } from '../files/durable-file.ts';
+import { writeReadyFiles } from '../files/ready-file.ts';
+import { newRunToken } from '../model/run-token.ts';
 import { column } from '../output/columns.ts';
 import type { View } from '../output/view.ts';
 import { configOf, type McpInput } from './clients.ts';
@@ -85,17 +84,17 @@ async function serveOverHttp(
   { world, note, warn }: Context,
 ): Promise<void> {
   const { serveHttp } = await import('./http.ts');
-  const token = randomBytes(24).toString('base64url');
+  const token = newRunToken();
   const server = await serveHttp(handler.fetch, { port, token, warn });
+  let removeReadyFile = () => {};
   try {
-    const ready = { url: server.url, pid: world.pid, token };
-    if (readyFile !== undefined) replaceFile(readyFile, `${JSON.stringify(ready)}\n`);
-    else await world.io.err.write(`Token, shown once: ${token}\n`);
+    removeReadyFile = writeReadyFiles([readyFile], { url: server.url, pid: world.pid, token });
+    if (readyFile === undefined) await world.io.err.write(`Token, shown once: ${token}\n`);
     note(`Tools for agents on ${server.url}. Ctrl-C stops it.`);
     await untilAborted(new Promise(() => undefined), world.signal);
   } finally {
     await server.close();
     await handler.close();
-    if (readyFile !== undefined) rmSync(readyFile, { force: true });
+    removeReadyFile();
   }
 }

@@ -1,5 +1,3 @@
-import { z } from 'zod';
-
 /** In the order of the interface document ("What the service does"). */
 export const chains = [
   'ethereum',
@@ -33,12 +31,6 @@ export type ChainFamily = 'evm' | 'solana';
 export function familyOf(chain: string): ChainFamily {
   return chain === 'solana' ? 'solana' : 'evm';
 }
-
-export const chainSchema = z.enum(chains);
-export const leaderboardChainSchema = z.enum(leaderboardChains);
-
-/** A chain or `all` ("What the service does"). */
-export const chainFilterSchema = z.enum([...chains, 'all']);
 
 /** The default of a position or feed filter (sections "positions" and "feed/actor"). */
 export const defaultFilterChains = ['base', 'ethereum', 'solana'] as const satisfies readonly Chain[];

@@ -37,3 +37,10 @@ export function timeText(unixSec: number): string {
   const iso = new Date(Math.floor(unixSec) * 1000).toISOString();
   return `${iso.slice(0, -5).replace('T', ' ')}Z`;
 }
+
+/** How many a second `20/s`, `300/m` or `20` are; `undefined` for other text, and above 5000. */
+export function parseRate(text: string): number | undefined {
+  const [, count, unit = 's'] = /^(\d+(?:\.\d+)?)(?:\/(s|m|h))?$/.exec(text) ?? [];
+  const perSec = Number(count) / { s: 1, m: 60, h: 3600 }[unit as 's' | 'm' | 'h'];
+  return perSec > 0 && perSec <= 5000 ? perSec : undefined;
+}

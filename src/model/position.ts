@@ -118,17 +118,12 @@ export type TradeItem = z.output<typeof tradeSchema>;
 export type Card = z.output<typeof cardSchema>;
 
 /** Tokens and USD, as the service names them. */
-export interface Holding {
-  perpPositionType?: string | null | undefined;
-  positionAmount?: number | null | undefined;
-  positionAmountWithLeverage?: number | null | undefined;
-  positionStats: {
-    realizedGainsUSD: number;
-    holdingsCostBasisUSD: number;
-    holdingReceivedCostBasisUSD?: number | null | undefined;
-    holdingsCostBasisUSDWithLeverage?: number | null | undefined;
-  };
-}
+export type Holding = Pick<Card['metadata'], 'perpPositionType' | 'positionAmount' | 'positionAmountWithLeverage'> & {
+  positionStats: Pick<
+    z.output<typeof positionStatsSchema>,
+    'realizedGainsUSD' | 'holdingsCostBasisUSD' | 'holdingReceivedCostBasisUSD' | 'holdingsCostBasisUSDWithLeverage'
+  >;
+};
 
 /**
  * Gain or loss if sold at a price, in USD; `null` without a price or the figures for it. A short gains what the price falls below its

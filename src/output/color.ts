@@ -4,19 +4,10 @@ import type { Tone } from './view.ts';
 /** 0: no color; 1: the 16 colors of the terminal; 2: 256; 3: all. */
 export type ColorLevel = 0 | 1 | 2 | 3;
 
-export interface Palette {
-  tone: (tone: Tone, text: string) => string;
-  series: (index: number, text: string) => string;
-  header: (text: string) => string;
-  title: (text: string) => string;
-  dim: (text: string) => string;
-  success: (text: string) => string;
-  warn: (text: string) => string;
-  error: (text: string) => string;
-}
+export type Palette = ReturnType<typeof createPalette>;
 
 /** Uses only the 16 colors of the user's theme, so it reads on light and dark. */
-export function createPalette(level: ColorLevel): Palette {
+export function createPalette(level: ColorLevel) {
   const paint = new Chalk({ level });
   const tones: Record<Tone, (text: string) => string> = {
     gain: paint.green,
@@ -27,8 +18,8 @@ export function createPalette(level: ColorLevel): Palette {
   };
   const series = [paint.cyan, paint.magenta, paint.yellow, paint.blue];
   return {
-    tone: (tone, text) => tones[tone](text),
-    series: (index, text) => series[index]?.(text) ?? text,
+    tone: (tone: Tone, text: string) => tones[tone](text),
+    series: (index: number, text: string) => series[index]?.(text) ?? text,
     header: paint.bold,
     title: paint.bold,
     dim: paint.dim,

@@ -1,3 +1,4 @@
+import type { Profile } from '../model/profile.ts';
 import {
   addressCell,
   type Figure,
@@ -9,7 +10,7 @@ import {
   pnl,
   roi,
 } from './format.ts';
-import type { Cell, Column, Shown, Tone, View } from './view.ts';
+import type { Cell, CellText, Column, Tone, View } from './view.ts';
 
 type Text = string | null | undefined;
 type Flag = boolean | null | undefined;
@@ -32,7 +33,7 @@ interface ColumnMaker<Value> {
 
 /** Columns that show their values alike; where `show` gives nothing, the value as it is. */
 function kind<Value extends Cell>(
-  show: (value: Value, tone: Tone | undefined) => string | Shown | undefined,
+  show: (value: Value, tone: Tone | undefined) => string | CellText | undefined,
   common: { align?: 'right' } = {},
 ): ColumnMaker<Value> {
   return <Row>(
@@ -117,21 +118,18 @@ export function listView<Row, Input = unknown>(
 }
 
 /** A profile as lists have it, without metrics and status. */
-interface ListedProfile {
-  id: string;
-  name: string;
-  addresses: readonly string[];
-  externalId?: Text;
-  metadata: {
-    twitterHandle?: Text;
-    farcasterUsername?: Text;
-    pnl30d?: Figure;
-    roiPercent30d?: Figure;
-    winRate30d?: Figure;
-    tradeCount30d?: Figure;
-    commentCount30d?: Figure;
-  };
-}
+type ListedProfile = Pick<Profile, 'id' | 'name' | 'addresses' | 'externalId'> & {
+  metadata: Pick<
+    Profile['metadata'],
+    | 'twitterHandle'
+    | 'farcasterUsername'
+    | 'pnl30d'
+    | 'roiPercent30d'
+    | 'winRate30d'
+    | 'tradeCount30d'
+    | 'commentCount30d'
+  >;
+};
 
 const roiHelp = 'return on what was sold in 30 days, percent';
 const winsHelp = 'share of closing trades that gained, 0 to 1';
@@ -151,9 +149,7 @@ export const profileColumns: readonly Column<ListedProfile>[] = [
     'Comments 30d',
     'swap comments in 30 days',
     (profile) => profile.metadata.commentCount30d,
-    {
-      drop: 6,
-    },
+    { drop: 6 },
   ),
   column.address('address', 'Address', 'first wallet, if there is one', ({ addresses }) => addresses[0], {
     tone: 'muted',

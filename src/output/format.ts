@@ -1,5 +1,5 @@
 import { timeText } from '../model/duration.ts';
-import type { Shown, Tone } from './view.ts';
+import type { CellText, Tone } from './view.ts';
 
 export const missing = '–';
 
@@ -74,13 +74,19 @@ export function shortAddress(address: string | null | undefined): string {
   return `${address.slice(0, address.startsWith('0x') ? 6 : 4)}…${address.slice(-4)}`;
 }
 
-export function addressCell(address: string | null | undefined, tone: Tone = 'plain'): Shown {
+export function addressCell(address: string | null | undefined, tone: Tone = 'plain'): CellText {
   return address === null || address === undefined
     ? { text: missing, tone: 'muted' }
     : { text: address, short: shortAddress(address), tone };
 }
 
-export function nameOrAddress({ name, address }: { name?: string | null | undefined; address?: string | null }): Shown {
+export function nameOrAddress({
+  name,
+  address,
+}: {
+  name?: string | null | undefined;
+  address?: string | null;
+}): CellText {
   return name ? { text: name, tone: 'strong' } : addressCell(address, 'strong');
 }
 
@@ -90,11 +96,11 @@ export function toneOf(value: Figure): Tone {
   return value > 0 ? 'gain' : 'loss';
 }
 
-export function pnl(valueUsd: Figure, { compact = false } = {}): Shown {
+export function pnl(valueUsd: Figure, { compact = false } = {}): CellText {
   return { text: formatUsd(valueUsd, { signed: true, compact }), tone: toneOf(valueUsd) };
 }
 
-export function roi(percent: Figure): Shown {
+export function roi(percent: Figure): CellText {
   return { text: formatPercent(percent, { signed: true }), tone: toneOf(percent) };
 }
 

@@ -1,6 +1,6 @@
 import { missing } from './format.ts';
 import { safeText } from './safe-text.ts';
-import { type AnyColumn, type AnyView, blocksOf, cellValue, knownColumns, orMisfit, type Shown } from './view.ts';
+import { type AnyColumn, type AnyView, blocksOf, type CellText, cellValue, knownColumns, orMisfit } from './view.ts';
 
 export interface Head {
   text: string;
@@ -12,7 +12,7 @@ export interface Head {
 /** What every human format is made of: the headers, and a line of cells for each row. */
 export interface Grid {
   heads: readonly Head[];
-  lines: readonly (readonly Shown[])[];
+  lines: readonly (readonly CellText[])[];
 }
 
 /** Rows as people read them: on one line and safe for a terminal, `–` for no value, numbers on the right; ASCII only without `unicode`. */
@@ -32,7 +32,8 @@ export function readGrid(columns: readonly AnyColumn[], rows: readonly unknown[]
   };
 }
 
-function readCell(column: AnyColumn, row: unknown, index: number): Shown {
+/** A cell as people read it. */
+export function readCell(column: AnyColumn, row: unknown, index: number): CellText {
   const shown = orMisfit(() => column.show?.(row as never, index), undefined);
   const isShown = typeof shown === 'object' && shown !== null && typeof shown.text === 'string';
   const value = isShown || typeof shown === 'string' ? shown : cellValue(column, row, index);
@@ -47,7 +48,13 @@ function sideOf(column: AnyColumn, rows: readonly unknown[]): 'left' | 'right' {
 }
 
 function plainOrnaments(text: string): string {
-  return text.replaceAll('…', '...').replaceAll('–', '-').replaceAll('∞', 'inf').replaceAll('×', 'x');
+  return text
+    .replaceAll('…', '...')
+    .replaceAll('–', '-')
+    .replaceAll('∞', 'inf')
+    .replaceAll('×', 'x')
+    .replaceAll('▲', '^')
+    .replaceAll('▼', 'v');
 }
 
 interface PlainOptions {

@@ -9,7 +9,7 @@ export interface JqRun {
   flags: string[];
 }
 
-export interface JqRan {
+export interface JqOutput {
   stdout: string;
   stderr: string;
   exitCode: number;
@@ -18,7 +18,7 @@ export interface JqRan {
 // The whole of a thread: it answers each run. A run out of memory or depth ends here.
 const wasmBinary = brotliDecompressSync(readFileSync(new URL('jq.wasm.br', import.meta.url)));
 void loadJq({ wasmBinary }).then((jq) => {
-  const run = ({ json, program, flags }: JqRun): JqRan => {
+  const run = ({ json, program, flags }: JqRun): JqOutput => {
     try {
       return jq.raw(json, program, flags);
     } catch {

@@ -1,15 +1,15 @@
 import { once } from 'node:events';
 import type { Worker } from 'node:worker_threads';
-import type { JqRan, JqRun } from './jq-thread.ts';
+import type { JqOutput, JqRun } from './jq-thread.ts';
 import { indentJson, safeJson } from './json.ts';
 import { stripControls } from './safe-text.ts';
 
-type Filtered = { ok: true; text: string } | { ok: false; problem: string };
+type FilterResult = { ok: true; text: string } | { ok: false; problem: string };
 
 /** Filters JSON texts, one after the other. `indent`: objects and lists over several lines. */
 export interface JqFilter {
   /** Rejects when the signal is aborted. */
-  run: (json: string, options: { indent: boolean }) => Promise<Filtered>;
+  run: (json: string, options: { indent: boolean }) => Promise<FilterResult>;
   close: () => Promise<unknown>;
 }
 
@@ -29,7 +29,7 @@ export async function compileFilter(
   const thread = await startThread('jq-thread');
   // A filter that starts with a dash would be read as an option.
   const program = filter.startsWith('-') ? ` ${filter}` : filter;
-  const raw = async (json: string): Promise<JqRan> => {
+  const raw = async (json: string): Promise<JqOutput> => {
     // After a signal, answers still come whole; a second signal ends the process.
     const answered = once(thread, 'message', signal.aborted ? {} : { signal });
     thread.postMessage({ json, program, flags: ['--compact-output'] } satisfies JqRun);

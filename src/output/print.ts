@@ -9,7 +9,7 @@ import type { DrawOptions } from './chart.ts';
 import type { JqFilter, Threads } from './jq.ts';
 import { compactPieces, indentedPieces, indentJson, rowLines, safeJson, visibleJson } from './json.ts';
 import type { RowFormat } from './rows.ts';
-import { type AnyView, cellValue, knownColumns, orMisfit, rowsOf } from './view.ts';
+import { type AnyView, cellValue, knownColumns, orMisfit, rawItems, rowsOf } from './view.ts';
 
 interface PrintContext {
   io: Pick<Io, 'out'>;
@@ -85,11 +85,22 @@ export async function printResult(
   // Status and headers are text: with them everything goes as text.
   const out = { ...sink, write, ...(writeBytes && !rest.options.include && !io.out.isTTY && { writeBytes }) };
   const printing = { ...rest, takeHeads, io: { out }, input: input as never };
+  if (result.kind === 'screen') {
+    // The terminal itself: its size may change while this runs.
+    const drawing = { ...printing, io: { out: io.out } };
+    const { drawPictures } = await import('./screen.ts');
+    await drawPictures(picturesOf(result.frames, drawing), io.out, (await drawOptions(drawing)).palette);
+    return 0;
+  }
   if (rest.filter !== undefined) await printFiltered(result, rest.filter, printing);
   else await printPlain(result, printing);
   const left = takeHeads();
   if (left !== '') await io.out.write(left);
   return 'exitCode' in result ? (result.exitCode ?? 0) : 0;
+}
+
+async function* picturesOf(frames: (Result & { kind: 'screen' })['frames'], printing: PrintJob) {
+  for await (const { view, answer, notes } of frames) yield { text: await humanText(view, answer, printing), notes };
 }
 
 async function printPlain(whole: Result, printing: PrintJob): Promise<void> {
@@ -122,9 +133,6 @@ function asObjects(result: Result, { input, options: { format, columns } }: Prin
 }
 
 const unexpectedShape = 'warning: the answer does not have the shape of this table; shown as received';
-
-/** Each item is a row, for formats without columns. */
-const rawItems: AnyView = { layout: 'table', rows: (answer) => answer, columns: [] };
 
 async function* mapped<T>(
   batches: AsyncIterable<readonly unknown[]>,
@@ -182,6 +190,8 @@ async function printAnswer(result: Result & { kind: 'answer' }, printing: PrintJ
   }
   noteEmpty(view, rows.length, printing);
   if (result.chart) await out.write(await drawChart(view, rows, printing));
+  else if (format === 'toon')
+    await out.write((await import('./toon.ts')).toonText(view, rows, printing.options.columns));
   else if (format === 'table') {
     if (rows.length > 0 || view.blocks !== undefined) await writeParts(view, rows, answer, printing, humanText);
   } else if (format === 'md') await writeParts(view, rows, answer, printing, markdown);
@@ -291,7 +301,12 @@ async function printItems(result: Result & { kind: 'items' }, printing: PrintJob
   const format = live && wanted === 'json' ? 'ndjson' : wanted;
   const drawRows = (rows: readonly unknown[], draw = humanText) => draw({ ...view, rows: () => rows }, [], printing);
   if (format === 'json') return writeList(batches, out);
-  if (format === 'md' || (format === 'table' && !live)) {
+  if (live && format === 'toon')
+    throw usageError(
+      '--format toon: it begins with the number of rows, which is not known here',
+      'Take ndjson or csv.',
+    );
+  if (format === 'md' || format === 'toon' || (format === 'table' && !live)) {
     // Columns are as wide as their widest cell, so they wait for their rows.
     let rows: unknown[] = [];
     for await (const batch of batches) {
@@ -299,6 +314,7 @@ async function printItems(result: Result & { kind: 'items' }, printing: PrintJob
       while (format === 'table' && rows.length >= tableRows) await out.write(await drawRows(rows.splice(0, tableRows)));
     }
     noteEmpty(view, rows.length, printing);
+    if (format === 'toon') return out.write((await import('./toon.ts')).toonText(view, rows, printing.options.columns));
     return out.write(await drawRows(rows, format === 'md' ? markdown : humanText));
   }
   const inTable = format === 'table' ? (await import('./table.ts')).liveTable(drawRows) : undefined;

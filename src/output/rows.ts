@@ -1,6 +1,6 @@
 import { stringify } from 'csv-stringify/sync';
 import { safeJson } from './json.ts';
-import { safeText, stripControls } from './safe-text.ts';
+import { safeText, stripForCsv } from './safe-text.ts';
 import { type AnyView, type Cell, cellValue, knownColumns } from './view.ts';
 
 /** One line an item; `plain` is what a pipe gets without `--format`. */
@@ -33,7 +33,7 @@ export function rowWriter(
 
 function csvLine(row: readonly Cell[]): string {
   // It leaves a lone return bare, which some readers take for a line end.
-  const cells = row.map((cell) => (typeof cell === 'string' ? guarded(stripControls(cell)) : scalar(cell)));
+  const cells = row.map((cell) => (typeof cell === 'string' ? guarded(stripForCsv(cell)) : scalar(cell)));
   return stringify([cells], { record_delimiter: '\n', quoted_match: /\r/ });
 }
 

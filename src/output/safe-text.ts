@@ -49,9 +49,14 @@ export function safeText(text: string): string {
     .replace(/\p{Surrogate}/gu, '\uFFFD');
 }
 
-/** The text without escape sequences and control characters, for csv; tabs and line ends stay. Idempotent. */
+/** The text without escape sequences and control characters; tabs and line ends stay. Idempotent. */
 export function stripControls(text: string): string {
   return text.replace(control, '');
+}
+
+/** The same without the characters that change the direction of text, for csv. Idempotent. */
+export function stripForCsv(text: string): string {
+  return stripControls(text).replace(/[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/g, '');
 }
 
 /** Members of a character class (flag `u` or `v`): what is invisible or changes the direction of text, blank letters, and noncharacters. */

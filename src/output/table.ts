@@ -4,7 +4,7 @@ import { missing } from './format.ts';
 import { type Grid, type Head, readGrid } from './grid.ts';
 import { safeText } from './safe-text.ts';
 import { cutText, displayWidth, wrapText } from './text-width.ts';
-import { type AnyColumn, type AnyView, blocksOf, knownColumns, type Shown } from './view.ts';
+import { type AnyColumn, type AnyView, blocksOf, type CellText, knownColumns } from './view.ts';
 
 export interface HumanOptions {
   width: number;
@@ -120,7 +120,7 @@ const maxFigure = 24;
 
 /** A very long figure is written as `$1.235e+30`, so that other columns keep their room. */
 function withShortFigures({ heads, lines }: Grid): Grid {
-  const shorter = (cell: Shown) => {
+  const shorter = (cell: CellText) => {
     const [, sign = '', digits = '', unit = ''] =
       cell.text.length > maxFigure ? (/^([+-]?\$?)([\d,.]+)(%?)$/.exec(cell.text) ?? []) : [];
     const size = Number(digits.replaceAll(',', ''));
@@ -169,7 +169,7 @@ function cutCells(grid: Grid, widths: readonly number[], ellipsis: string): Grid
 
 /** Each line is a table of its own: cells come padded to their width, which cli-table3 counts wrongly for marks and newer emoji. */
 function renderTable(grid: Grid, widths: readonly number[], palette: Palette, rule: string): string {
-  const line = (cells: readonly Shown[], paint: (cell: Shown) => string) => {
+  const line = (cells: readonly CellText[], paint: (cell: CellText) => string) => {
     const table = new CliTable({ chars: noBorders, style: noStyle });
     table.push(
       cells.map((cell, index) => {
@@ -203,7 +203,7 @@ function renderCards(grid: Grid, options: CardOptions): string {
   const labelWidth = Math.max(0, ...grid.heads.map((head) => displayWidth(head.text)));
   const indent = ' '.repeat(labelWidth + 2);
   const room = Math.max(minWidth, options.width - indent.length);
-  const card = (cells: readonly Shown[]) =>
+  const card = (cells: readonly CellText[]) =>
     grid.heads.map((head, index) => {
       const cell = cells[index] ?? { text: '' };
       const label = options.palette.dim(head.text) + ' '.repeat(indent.length - displayWidth(head.text));
@@ -213,7 +213,7 @@ function renderCards(grid: Grid, options: CardOptions): string {
   return grid.lines.map((cells) => card(cells).join('')).join('\n');
 }
 
-function fitValue({ text, short }: Shown, room: number, head: Head, options: CardOptions): string[] {
+function fitValue({ text, short }: CellText, room: number, head: Head, options: CardOptions): string[] {
   if (options.long === 'cut' && short !== undefined && displayWidth(text) > room) return [short];
   if (head.cut === undefined) return [text];
   if (options.long === 'cut') return [cutText(text, room, head.cut, options.ellipsis)];

@@ -23,10 +23,7 @@ export const cardColumns: readonly Column<Card>[] = [
     'Token',
     'symbol; several tokens may share one',
     ({ metadata }) => metadata.tokenSymbol ?? metadata.tokenAddress,
-    {
-      show: ({ metadata }) => metadata.tokenSymbol ?? addressCell(metadata.tokenAddress),
-      cut: 'end',
-    },
+    { show: ({ metadata }) => metadata.tokenSymbol ?? addressCell(metadata.tokenAddress), cut: 'end' },
   ),
   column.text('chain', 'Chain', 'chain of the token', ({ metadata }) => metadata.tokenChain, { drop: 4 }),
   column.text(
@@ -34,10 +31,7 @@ export const cardColumns: readonly Column<Card>[] = [
     'Side',
     'long or short on perps, else spot',
     ({ metadata }) => metadata.perpPositionType ?? 'spot',
-    {
-      show: ({ metadata }) => sideOf(metadata.perpPositionType, metadata.perpLeverage),
-      drop: 2,
-    },
+    { show: ({ metadata }) => sideOf(metadata.perpPositionType, metadata.perpLeverage), drop: 2 },
   ),
   column.pnl('realizedUsd', 'Realized', 'realized PnL, all time, in USD', (card) => stats(card).realizedGainsUSD),
   column.compactAmount('amount', 'Holding', amountHelp, ({ metadata }) => metadata.positionAmount, { drop: 3 }),
@@ -50,9 +44,7 @@ export const cardColumns: readonly Column<Card>[] = [
     'Last trade',
     'time of the latest trade',
     (card) => card.cardLatestTradeAt ?? card.timestamp,
-    {
-      drop: 5,
-    },
+    { drop: 5 },
   ),
   column.text('status', 'Status', statusHelp, (card) => statusOf(stats(card).isOpen), { extra: true }),
   column.text('leverage', 'Leverage', 'leverage now; perps only', ({ metadata }) => metadata.perpLeverage, {
@@ -74,9 +66,7 @@ export const cardColumns: readonly Column<Card>[] = [
     'Buyers 24h',
     'addresses that bought the token in 24 hours',
     (card) => card.totalCompletions,
-    {
-      extra: true,
-    },
+    { extra: true },
   ),
   column.text('unavailable', 'Partly unknown', unavailableHelp, (card) => stats(card).unavailable, { extra: true }),
   column.text('address', 'Address', 'wallet of the holder', ({ actor }) => actor.address, id),
@@ -115,9 +105,7 @@ const tradeColumns: readonly Column<TradeItem>[] = [
   column.usd('priceUsd', 'Price', 'value divided by amount', priceOf, { drop: 1 }),
   column.compactUsd('marketCapUsd', 'Market cap', 'at the trade', ({ marketCap }) => marketCap, { drop: 4 }),
   column.text('comments', 'Comments', 'comments on it', ({ comments }) => comments?.length ?? 0, { drop: 5 }),
-  column.text('transactionHash', 'Transaction', 'hash or order id', {
-    cut: 'middle',
-  }),
+  column.text('transactionHash', 'Transaction', 'hash or order id', { cut: 'middle' }),
 ];
 
 const commentColumns: readonly Column<Comment>[] = [

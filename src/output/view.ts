@@ -4,7 +4,7 @@ export type Cell = string | number | boolean | null | undefined;
 /** The meaning of a cell. Color follows from it, and never carries it alone. */
 export type Tone = 'gain' | 'loss' | 'muted' | 'strong' | 'plain';
 
-export interface Shown {
+export interface CellText {
   text: string;
   /** Replaces the text in a table that would not fit. */
   short?: string;
@@ -19,7 +19,7 @@ export interface Column<Row> {
   help: string;
   value: (row: Row, index: number) => Cell;
   /** The human form; default: the machine value. */
-  show?: (row: Row, index: number) => string | Shown | undefined;
+  show?: (row: Row, index: number) => string | CellText | undefined;
   align?: 'left' | 'right';
   /** Columns of the highest number are left out first when the table does not fit; absent: never. */
   drop?: number;
@@ -60,6 +60,9 @@ export interface View<Answer, Row, Input = unknown> {
 export type AnyView = Omit<View<never, never, never>, 'rows'> & {
   rows: (answer: never, input: never) => readonly unknown[];
 };
+
+/** Each item is a row, for formats without columns. */
+export const rawItems: AnyView = { layout: 'table', rows: (answer) => answer, columns: [] };
 
 /** Figures as bars, one a line: what is above zero to the right, what is below to the left, on one scale. */
 export interface BarChart {

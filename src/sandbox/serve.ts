@@ -7,11 +7,11 @@ import { freezeClock, setMeta } from './db/clock.ts';
 import { ensureWorld } from './db/world.ts';
 import { startDeliverer } from './deliver/deliver.ts';
 import { answerer } from './http/answer.ts';
-import { parseFault } from './http/fault.ts';
+import { type Fault, parseFault } from './http/fault.ts';
 import { type ListenOptions, listen } from './http/listen.ts';
 import type { Answer, IncomingRequest } from './http/service.ts';
 
-interface WorldOptions {
+export interface WorldOptions {
   empty?: boolean | undefined;
   /** A time at which the clock stands still. */
   asOf?: string | undefined;
@@ -35,8 +35,8 @@ interface ServeOptions {
   db: Db;
   port: number;
   wire: WireNames;
-  /** Each in the form of `--fault`. */
-  faults: readonly string[];
+  /** Each in the form of `--fault`; asked for at each request. */
+  faults: () => readonly string[];
   world: {
     now: () => number;
     sleep: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -45,15 +45,16 @@ interface ServeOptions {
     warn: (text: string) => void;
   };
   /** Answers a request in place of the service. */
-  control?: (request: IncomingRequest, headers: IncomingHttpHeaders) => Answer | undefined;
+  control?: (request: IncomingRequest, headers: IncomingHttpHeaders) => Promise<Answer> | undefined;
   onAnswered?: ListenOptions['onAnswered'];
+  isOwn?: ListenOptions['isOwn'];
   /** The origin of pages that may ask. */
   cors?: string | undefined;
 }
 
 /** Serves a database on this machine, and delivers to its webhooks. `close` closes the database too. */
 export async function serve(options: ServeOptions): Promise<{ url: string; close: () => Promise<void> }> {
-  const { db, port, wire, faults, world, control, onAnswered, cors } = options;
+  const { db, port, wire, faults, world, control, onAnswered, isOwn, cors } = options;
   // From here on requests wait for other processes' writes one by one.
   db.setBusyTimeout(0);
   const stop = new AbortController();
@@ -62,7 +63,8 @@ export async function serve(options: ServeOptions): Promise<{ url: string; close
   await allRoutes();
   const answer = answerer({ db, routesUnder, now: world.now, wire, sleep });
   const server = await listen(async (request, headers) => control?.(request, headers) ?? answer(request), port, {
-    ...(faults.length > 0 && { faulty: { faults: faults.flatMap((text) => parseFault(text) ?? []), sleep } }),
+    faulty: { faults: parsedOnce(faults), sleep },
+    ...(isOwn && { isOwn }),
     ...(onAnswered && { onAnswered }),
     ...(cors !== undefined && { cors }),
   });
@@ -75,5 +77,18 @@ export async function serve(options: ServeOptions): Promise<{ url: string; close
       await deliverer.stop();
       db.close();
     },
+  };
+}
+
+/** The faults of the latest texts, which count what they met as long as the texts stay. */
+function parsedOnce(textsNow: () => readonly string[]): () => readonly Fault[] {
+  let texts: readonly string[] = [];
+  let faults: readonly Fault[] = [];
+  return () => {
+    if (texts !== textsNow()) {
+      texts = textsNow();
+      faults = texts.flatMap((text) => parseFault(text) ?? []);
+    }
+    return faults;
   };
 }

@@ -6,6 +6,7 @@ interface Keyring {
   Entry: new (
     service: string,
     account: string,
+    options: { linux: { store: 'secret-service' } },
   ) => { getPassword: () => string | null; setPassword: (key: string) => void; deletePassword: () => boolean };
 }
 
@@ -25,6 +26,16 @@ export async function readKeychain(place: KeychainPlace): Promise<string> {
   throw new SotraError('config', `the keychain holds no key for context ${place.context}`, {
     hint: `Store it again with sotra auth login --context ${place.context}, or set SOTRA_API_KEY.`,
   });
+}
+
+/** Why the keychain of this machine cannot be used; `undefined` where it can. */
+export async function keychainProblem(place: KeychainPlace): Promise<string | undefined> {
+  try {
+    await withEntry('read', place, (entry) => entry.getPassword());
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
+  }
 }
 
 /** Stores a key and reads it back: some keychains accept what they do not keep. Errors: `config`. */
@@ -52,10 +63,12 @@ async function withEntry<T>(
 ): Promise<T> {
   const { Entry } = await loadKeyring();
   try {
-    return act(new Entry(keychainService, `${context}@${originOf(baseUrl) ?? baseUrl}`));
+    // Without it, Linux falls back to the keys of the kernel, which the next start of the machine forgets.
+    const durable = { linux: { store: 'secret-service' } } as const;
+    return act(new Entry(keychainService, `${context}@${originOf(baseUrl) ?? baseUrl}`, durable));
   } catch (cause) {
     throw new SotraError('config', `cannot ${what} the key in the keychain: ${messageOf(cause)}`, {
-      hint: 'Unlock the keychain, keep the key in the settings file with sotra auth login --store file, or set SOTRA_API_KEY.',
+      hint: 'Unlock the keychain, keep the key with sotra auth login --store sealed or --store file, or set SOTRA_API_KEY.',
       cause,
     });
   }
@@ -69,7 +82,7 @@ async function loadKeyring(): Promise<Keyring> {
       'config',
       `the keychain needs the package ${keyringPackage}, which is not installed or does not load here`,
       {
-        hint: `Install it beside sotra (npm install --global ${keyringPackage}), or keep the key in the settings file with --store file.`,
+        hint: `Install it beside sotra (npm install --global ${keyringPackage}), or keep the key with --store sealed or --store file.`,
         cause,
       },
     );

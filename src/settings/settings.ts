@@ -4,9 +4,9 @@ import { checkBaseUrl, checkKey } from '../model/http-address.ts';
 import type { Env } from '../world.ts';
 
 export const layouts = ['five-line', 'blank-line'] as const;
-export type Layout = (typeof layouts)[number];
+type Layout = (typeof layouts)[number];
 
-export const keyStores = ['file', 'keychain'] as const;
+export const keyStores = ['keychain', 'sealed', 'file'] as const;
 export type KeyStore = (typeof keyStores)[number];
 
 export interface StoredContext {
@@ -16,7 +16,9 @@ export interface StoredContext {
   keyStore?: KeyStore;
   /** The origin the key was stored for; default: that of `baseUrl`. */
   keyOrigin?: string;
-  /** The last four characters of a key in the keychain. */
+  /** A key that a password opens (`sealApiKey`). */
+  sealedKey?: string;
+  /** The last four characters of a key that is not in `apiKey`. */
   keySuffix?: string;
   serviceName?: string;
   layout?: Layout;
@@ -31,6 +33,17 @@ export interface StoredSettings {
   current?: string;
   contexts: Readonly<Record<string, StoredContext>>;
   aliases?: Readonly<Record<string, string>>;
+  /** Whether calls are remembered; default: yes. */
+  history?: boolean;
+  /** Project files, by their path. */
+  trusted?: Readonly<Record<string, TrustedFile>>;
+}
+
+/** A project file that the user trusts as it was then. */
+interface TrustedFile {
+  sha256: string;
+  /** The context that it names. */
+  context?: string;
 }
 
 export interface Service {
@@ -39,7 +52,7 @@ export interface Service {
   baseUrl: string;
   apiKey: string | null;
   keySource: 'SOTRA_API_KEY' | 'context' | 'sandbox' | null;
-  /** A `keychain` key is not in `apiKey` until it is fetched. */
+  /** A key that is not kept in a `file` is not in `apiKey` until it is fetched. */
   keyStore: KeyStore | null;
   /** The base URL is not on the context's origin. */
   isElsewhere: boolean;
@@ -55,12 +68,18 @@ export function lastFour(key: string): string {
   return key.length < 8 ? '' : key.slice(-4);
 }
 
+export const keyPlaces: Record<KeyStore, string> = {
+  keychain: 'in the keychain',
+  sealed: 'in the settings file, sealed with a password',
+  file: 'in the settings file',
+};
+
 /** The key without its value: `...1234 from SOTRA_API_KEY`. */
 export function describeKey({ apiKey, keySource, keyStore, context, kind }: Service): string | undefined {
   if (apiKey === null) return undefined;
   if (kind === 'sandbox' && keySource === 'sandbox') return "of the sandbox's own";
-  const place = keyStore === 'file' ? 'settings file' : 'keychain';
-  return `...${lastFour(apiKey)} from ${keyStore === null ? keySource : `context ${context}, kept in the ${place}`}`;
+  const place = keyStore === null ? keySource : `context ${context}, kept ${keyPlaces[keyStore]}`;
+  return `...${lastFour(apiKey)} from ${place}`;
 }
 
 /** Contexts that exist without being stored; a stored one of the same name extends them. */
@@ -154,7 +173,8 @@ export function contextNames(stored: StoredSettings): string[] {
 
 /** The only origin that a context's stored key may be sent to; `undefined` without a key. */
 export function keyOriginOf(context: StoredContext): string | undefined {
-  if (context.apiKey === undefined && context.keyStore !== 'keychain') return undefined;
+  const isElsewhere = context.keyStore === 'keychain' || context.sealedKey !== undefined;
+  if (context.apiKey === undefined && !isElsewhere) return undefined;
   return context.keyOrigin ?? originOf(context.baseUrl ?? '');
 }
 
@@ -171,7 +191,8 @@ function keyFor(baseUrl: string, context: StoredContext, env: Env): Key {
   const origin = keyOriginOf(context);
   if (origin === undefined) return none;
   if (origin !== originOf(baseUrl)) return { ...none, keyRefusedFor: origin };
-  if (context.keyStore === 'keychain') return { ...none, keySource: 'context', keyStore: 'keychain' };
+  const { keyStore = 'file' } = context;
+  if (keyStore !== 'file') return { ...none, keySource: 'context', keyStore };
   return { ...none, apiKey: checkKey(context.apiKey ?? ''), keySource: 'context', keyStore: 'file' };
 }
 

@@ -11,7 +11,7 @@ const completion = defineCommand({
     'zsh         eval "$(sotra completion zsh)" in ~/.zshrc after compinit, or as the file _sotra in a folder of $fpath\n' +
     'fish        sotra completion fish > ~/.config/fish/completions/sotra.fish\n' +
     'powershell  sotra completion powershell | Out-String | Invoke-Expression in $PROFILE\n' +
-    'Commands, flags, values, columns, contexts and aliases are completed without the network.',
+    'Commands, flags, values, columns, contexts, aliases, keys, uploads and their webhooks are completed without the network.',
   params: { shell: local(z.enum(shells), 'the shell', { positional: true }) },
   examples: [
     { argv: 'completion bash', says: 'for bash' },

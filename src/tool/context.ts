@@ -58,7 +58,7 @@ const list = defineCommand({
   exitCodes: [3],
   view: async () => listView,
   run: async (_, context) => {
-    const stored = (await context.store()).read();
+    const stored = await context.settings();
     const current = chosenName(context, stored);
     const contexts = contextNames(stored).map((each) => contextEntry(each, current, stored));
     return { kind: 'answer', answer: { current: current ?? null, contexts }, view: listView };
@@ -68,9 +68,7 @@ const list = defineCommand({
 const show = defineCommand({
   words: ['context', 'show'],
   summary: 'Show one context; of its key only the last four characters',
-  params: {
-    name: local(nameSchema.optional(), 'name of the context; default: the current one', { positional: true }),
-  },
+  params: { name: local(nameSchema.optional(), 'name of the context; default: the current one', { positional: true }) },
   examples: [
     { argv: 'context show clicker', says: 'the public deployment' },
     { argv: 'context show sandbox --json', says: 'the built-in sandbox, as JSON' },
@@ -79,7 +77,7 @@ const show = defineCommand({
   exitCodes: [3],
   view: async () => showView,
   run: async ({ name: typed }, context) => {
-    const stored = (await context.store()).read();
+    const stored = await context.settings();
     const which = typed ?? chosenName(context, stored);
     if (which === undefined)
       throw usageError('no context is current', 'Choose one: sotra context use clicker (the public deployment).');
@@ -318,9 +316,7 @@ const baseUrlHelp = 'address of the service; none for the sandbox, which runs in
 const serviceNameHelp = 'first line of the signed text of a comment';
 const columns: View<unknown, ContextEntry>['columns'] = [
   column.text('name', 'Context', 'its name'),
-  column.flag('current', 'Current', 'used when no context is named', {
-    show: ({ current }) => (current ? 'yes' : ''),
-  }),
+  column.flag('current', 'Current', 'used when no context is named', { show: ({ current }) => (current ? 'yes' : '') }),
   column.text('baseUrl', 'Base URL', baseUrlHelp),
   column.text('key', 'Key', 'end of its key and where it is kept', keyText, { cut: 'end' }),
   column.text('serviceName', 'Service name', serviceNameHelp, { drop: 2 }),

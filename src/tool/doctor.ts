@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { type Command, defineCommand } from '../cli/command.ts';
 import { type Context, httpTransport } from '../context.ts';
-import { messageOf, SotraError, toSotraError } from '../errors.ts';
+import { messageOf, SotraError, toSotraError, usageError } from '../errors.ts';
 import { type NetworkFailure, versionHint } from '../http/failures.ts';
 import { column, recordView } from '../output/columns.ts';
 import { describeKey, readEnv, type Service } from '../settings/settings.ts';
@@ -66,6 +66,8 @@ const doctor = defineCommand({
   exitCodes: [3, 4, 9],
   view: async () => view,
   run: async (_, context) => {
+    if ((context.options.record ?? context.options.replay) !== undefined)
+      throw usageError('doctor looks at the network itself, which --record and --replay do not see', 'Omit them.');
     if (context.options.preview) await context.request({ method: 'GET', path: checkPath });
     const checks = await examine(context);
     const first = checks.find(({ state }) => state === 'problem')?.check;
@@ -147,7 +149,10 @@ function checkKeyOf(service: Service | SotraError, online: Online | undefined): 
   const found = String(describeKey(service));
   const status = online?.status;
   if (status === 401 || status === 403) return problem(`${found}; the service refuses it (HTTP ${status})`, login);
-  return ok(status !== undefined && status < 300 ? `${found}; the service accepts it` : found);
+  const isAccepted = status !== undefined && status < 300;
+  const told = isAccepted ? `${found}; the service accepts it` : found;
+  if (service.keyStore !== 'file') return ok(told);
+  return warning(`${told}, unencrypted`, `sotra auth login --context ${name} --store keychain, or --store sealed`);
 }
 
 interface Online {
@@ -234,8 +239,9 @@ async function checkSandbox(context: Context): Promise<Finding> {
   const file = await context.sandboxFile();
   if (!existsSync(file)) return ok('not created yet: the first --sandbox creates it');
   try {
-    const db = (await import('../sandbox/db/store.ts')).openDb(file);
-    const trades = db.get<{ n: number }>('SELECT count(*) AS n FROM trade')?.n ?? 0;
+    const { countRows, openDb } = await import('../sandbox/db/store.ts');
+    const db = openDb(file);
+    const trades = countRows(db, 'trade');
     db.close();
     return ok(`${file}, ${trades} trades`);
   } catch (error) {

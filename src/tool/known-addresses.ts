@@ -11,7 +11,9 @@ const wallet = /^(?:0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$/;
 
 export async function namesKnownTo(context: Context): Promise<KnownNames> {
   const { aliases = {} } = (await context.store()).read();
-  return { aliases, find: (part) => findAddresses(part, Object.values(aliases), context) };
+  const { named } = readRecent(await fileOf(context));
+  const seen = (text: string) => (Object.hasOwn(named, text.toLowerCase()) ? named[text.toLowerCase()] : undefined);
+  return { aliases, seen, find: (part) => findAddresses(part, Object.values(aliases), context) };
 }
 
 /**
@@ -23,7 +25,7 @@ async function findAddresses(
   saved: readonly string[],
   context: Context,
 ): Promise<string[]> {
-  const recent = readRecent(await fileOf(context));
+  const { addresses: recent } = readRecent(await fileOf(context));
   const fits = (text: string) => text.toLowerCase().startsWith(start.toLowerCase()) && text.endsWith(end);
   const found = [...saved, ...recent].filter((text) => wallet.test(text) && fits(text));
   const { kind } = await context.service();
@@ -33,16 +35,22 @@ async function findAddresses(
 
 /** The result, and a function that keeps its addresses once it is printed. Does nothing in a folder that cannot be written. */
 export function rememberAddresses(result: Result, context: Context): { result: Result; keep: () => Promise<void> } {
-  const seen = new Set<string>();
+  const seen: Seen = { addresses: new Set(), named: new Map() };
   const keep = async () => {
-    if (seen.size === 0) return;
+    if (seen.addresses.size === 0) return;
     try {
       const file = await fileOf(context);
       const before = readRecent(file);
-      const addresses = [...new Set([...seen, ...before])].slice(0, maxKept);
-      if (addresses.every((address, index) => address === before[index])) return;
+      const addresses = [...new Set([...seen.addresses, ...before.addresses])].slice(0, maxKept);
+      // The ranks of another board are not those of this one.
+      const others = Object.entries(before.named).filter(([name]) => !seen.named.has('#1') || !name.startsWith('#'));
+      const named = Object.fromEntries(
+        [...seen.named, ...others.filter(([name]) => !seen.named.has(name))].slice(0, maxKept),
+      );
+      const text = JSON.stringify({ addresses, named });
+      if (text === JSON.stringify(before)) return;
       mkdirSync(await context.dataDirectory(), { recursive: true, mode: 0o700 });
-      replaceFile(file, JSON.stringify({ addresses }));
+      replaceFile(file, text);
     } catch {
       // It only saves typing.
     }
@@ -52,31 +60,62 @@ export function rememberAddresses(result: Result, context: Context): { result: R
   return { result: { ...result, batches: collecting(result.batches, seen) }, keep };
 }
 
-async function* collecting(
-  batches: AsyncIterable<readonly unknown[]>,
-  seen: Set<string>,
-): AsyncGenerator<readonly unknown[]> {
+async function* collecting(batches: AsyncIterable<readonly unknown[]>, seen: Seen): AsyncGenerator<readonly unknown[]> {
   for await (const batch of batches) {
     collect(batch, seen);
     yield batch;
   }
 }
 
-function collect(value: unknown, seen: Set<string>): void {
-  if (seen.size >= maxKept) return;
-  if (typeof value === 'string' && wallet.test(value)) seen.add(value);
-  if (typeof value === 'object' && value !== null) for (const part of Object.values(value)) collect(part, seen);
+interface Seen {
+  addresses: Set<string>;
+  /** Addresses by name in lower case, and by rank (`#3`). */
+  named: Map<string, string>;
+}
+
+function collect(value: unknown, seen: Seen): void {
+  const { addresses, named } = seen;
+  if (addresses.size >= maxKept) return;
+  if (typeof value === 'string' && wallet.test(value)) addresses.add(value);
+  if (typeof value !== 'object' || value === null) return;
+  const { name, address, addresses: listed, traders } = value as Trader;
+  // Reports of uploads hold how many there were.
+  const first = Array.isArray(listed) ? listed[0] : address;
+  if (typeof name === 'string' && typeof first === 'string' && wallet.test(first)) named.set(name.toLowerCase(), first);
+  if (Array.isArray(traders))
+    for (const [index, trader] of (traders as (Ranked | null)[]).entries()) {
+      const top = trader?.profile?.addresses?.[0];
+      if (typeof top === 'string') named.set(`#${index + 1}`, top);
+    }
+  for (const part of Object.values(value)) collect(part, seen);
+}
+
+interface Trader {
+  name?: unknown;
+  address?: unknown;
+  addresses?: unknown;
+  traders?: unknown;
+}
+
+interface Ranked {
+  profile?: { addresses?: readonly unknown[] };
 }
 
 async function fileOf(context: Context): Promise<string> {
   return join(await context.dataDirectory(), 'recent-addresses.json');
 }
 
-function readRecent(file: string): string[] {
+interface Recent {
+  addresses: string[];
+  named: Readonly<Record<string, string>>;
+}
+
+function readRecent(file: string): Recent {
   try {
-    const { addresses } = parseJson(readStateFile(file)) as { addresses: string[] };
-    return addresses.filter((text) => wallet.test(text));
+    const { addresses, named = {} } = parseJson(readStateFile(file)) as Recent;
+    const good = Object.entries(named).filter(([, address]) => wallet.test(address));
+    return { addresses: addresses.filter((text) => wallet.test(text)), named: Object.fromEntries(good) };
   } catch {
-    return [];
+    return { addresses: [], named: {} };
   }
 }

@@ -21,13 +21,13 @@ const openApiCommand: Command = defineCommand({
   uses: ['service', 'json'],
   exitCodes: [3],
   run: async (_, context) => {
-    const { openApiDocument } = await import('../contract/openapi.ts');
+    const { namedShapes, openApiDocument } = await import('../contract/openapi.ts');
     const sampled = new Map(
       await Promise.all(endpoints.map(async (endpoint) => [endpoint.id, await samplesOf(endpoint)] as const)),
     );
     const document = openApiDocument(endpoints, {
       ...(await target(context)),
-      shared: (await import('../contract/shapes.ts')).namedShapes,
+      shared: namedShapes,
       samples: ({ id }) => sampled.get(id as AnyEndpoint['id']) ?? {},
     });
     return { kind: 'answer', answer: document };

@@ -1,3 +1,5 @@
+import { itemsOf } from '../http/paginate.ts';
+
 /** Facts about the service, found by reading, that checks take their values from. */
 export interface Subject {
   trader: string;
@@ -21,10 +23,7 @@ export type Check = (base: unknown, subject: Subject) => Plan | string;
 
 type Json = Record<string, unknown>;
 
-export function itemsIn(answer: unknown): Json[] {
-  if (Array.isArray(answer)) return answer;
-  return typeof answer === 'object' && answer !== null ? (Object.values(answer).find(Array.isArray) ?? []) : [];
-}
+export const itemsIn = itemsOf as (answer: unknown) => Json[];
 
 export function at(value: unknown, ...path: readonly (string | number)[]): unknown {
   return path.reduce<unknown>((inner, key) => (inner as Json | null | undefined)?.[key], value);

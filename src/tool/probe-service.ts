@@ -89,7 +89,7 @@ export interface Subjects {
 }
 
 /** Traders whose cards are searched for a commented trade. */
-const lookedAt = 8;
+const maxTraders = 8;
 
 /**
  * What to ask about, found from the leaderboard down; `undefined` where it is empty. Errors: those of the call, `contract` for an answer
@@ -110,13 +110,13 @@ export async function findSubjects({ ask, need }: Pick<Asker, 'ask' | 'need'>): 
   const [first] = traders;
   if (first === undefined) return undefined;
   const addressOf = (item: unknown) => String(at(item, 'profile', 'addresses', 0));
-  const broadest = [...traders].sort((a, b) => breadth(b) - breadth(a)).slice(0, lookedAt);
+  const broadest = [...traders].sort((a, b) => breadth(b) - breadth(a)).slice(0, maxTraders);
   const trader = broadest[0] ?? first;
   const byFollowers = [...traders].sort((a, b) => followers(b) - followers(a))[0] ?? first;
   const fans = await read('profile.followers', { identifier: addressOf(byFollowers) });
   const follower = fans.map((fan) => at(fan, 'addresses', 0)).find((address) => typeof address === 'string');
   const cards: Record<string, unknown>[] = [];
-  for (const item of traders.slice(0, lookedAt)) {
+  for (const item of traders.slice(0, maxTraders)) {
     if (cards.some((card) => commentOf(card) !== undefined)) break;
     for (const status of ['closed', 'open'])
       cards.push(...(await read('profile.positions', { identifier: addressOf(item), status })));
@@ -139,7 +139,7 @@ export async function findSubjects({ ask, need }: Pick<Asker, 'ask' | 'need'>): 
     known: addressOf(byFollowers),
     ranked: addressOf(ranked ?? trader),
     broadest: broadest.map(addressOf),
-    cards: (talked === undefined ? cards : [talked, ...cards]).slice(0, lookedAt),
+    cards: (talked === undefined ? cards : [talked, ...cards]).slice(0, maxTraders),
   });
   return { subject, inputs: (endpoint) => given[endpoint.id] ?? [{}] };
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type Command, defineCommand } from '../cli/command.ts';
 import { serviceExitCodes } from '../cli/endpoint-command.ts';
 import { splitPair } from '../cli/input.ts';
+import { option } from '../cli/params.ts';
 import type { Context } from '../context.ts';
 import { type Endpoint, local, type OpenName, openNames, type Param, type WireNames } from '../contract/endpoint.ts';
 import { kindOf } from '../contract/kind-of.ts';
@@ -59,7 +60,7 @@ const probeCommand: Command = defineCommand({
     'For each name that the interface document does not give: sends a request with it and checks that the answer changes as expected,\n' +
     'then tries other names. Only reads. What reading cannot show is reported as cannot tell.',
   params: {
-    save: local(z.boolean().optional(), 'write the names that differ into the context'),
+    save: option.flag('write the names that differ into the context'),
     try: local(
       z.array(z.string().regex(/^\w+=[\x21-\x7e]+$/, 'must be parameter=name, such as limit=howMany')).optional(),
       'also try this name for a parameter: limit=howMany',

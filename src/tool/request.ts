@@ -3,17 +3,17 @@ import { z } from 'zod';
 import { type Command, defineCommand, type Result } from '../cli/command.ts';
 import { serviceExitCodes } from '../cli/endpoint-command.ts';
 import { splitPair } from '../cli/input.ts';
+import { option } from '../cli/params.ts';
 import type { Context } from '../context.ts';
 import { type Endpoint, hasDots, type InputOf, local, type WireNames, wireName } from '../contract/endpoint.ts';
 import type { WireRequest } from '../contract/request.ts';
 import { messageOf, SotraError, usageError } from '../errors.ts';
-import { linedBatch, textsOf } from '../http/batch.ts';
+import { itemLines, linedBatch, textsOf } from '../http/batch.ts';
 import { sameOrigin } from '../http/client.ts';
-import { itemLines } from '../http/item-lines.ts';
-import { listKey } from '../http/paginate.ts';
+import { itemsOf, listKey } from '../http/paginate.ts';
 import { parseJson, whyNotJson } from '../model/json.ts';
 import { compactJson } from '../output/json.ts';
-import type { AnyView } from '../output/view.ts';
+import { rawItems } from '../output/view.ts';
 import { endpoints } from '../resources/index.ts';
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
@@ -30,13 +30,13 @@ const params = {
   ),
   path: local(z.string().min(1), 'path with or without a query, such as /v2/leaderboard', { positional: true }),
   query: local(z.array(pair).optional(), 'a query parameter, name=value', { short: 'q', whole: true }),
-  data: local(z.string().min(1).optional(), 'JSON body: the text itself, @file, or - for stdin', { short: 'd' }),
-  paginate: local(z.boolean().optional(), 'request the following pages too, until the last'),
+  data: option.text('JSON body: the text itself, @file, or - for stdin', { short: 'd' }),
+  paginate: option.flag('request the following pages too, until the last'),
 };
 
 const requestCommand: Command = defineCommand({
   words: ['request'],
-  summary: 'Send any request to the service, with its key, and print the JSON answer',
+  summary: 'Send any request, with the key, and print the JSON answer',
   description:
     'For what has no command. The path begins with a slash; a full URL must be on the origin of the service.\n' +
     '--paginate follows links (pagination.olderItemsURL), cursors (cursor) and page numbers, and prints one list of all items;\n' +
@@ -76,13 +76,11 @@ async function sendTyped(typed: InputOf<typeof params>, context: Context): Promi
     return { kind: 'answer', answer: data, text };
   }
   const batches = walk(wire, context);
-  if (context.options.format === 'ndjson') return { kind: 'items', batches, view: asTheyAre };
+  if (context.options.format === 'ndjson') return { kind: 'items', batches, view: rawItems };
   const pages: (readonly unknown[])[] = [];
   for await (const batch of batches) pages.push(batch);
   return { kind: 'answer', answer: pages.flat(), text: `[${pages.flatMap(textsOf).join(',')}]` };
 }
-
-const asTheyAre: AnyView = { layout: 'table', rows: (answer) => answer, columns: [] };
 
 async function* walk(first: WireRequest, context: Context): AsyncGenerator<readonly unknown[]> {
   const { baseUrl, wire: overrides } = await context.service();
@@ -93,22 +91,20 @@ async function* walk(first: WireRequest, context: Context): AsyncGenerator<reado
   for (let asked: WireRequest | undefined = first; asked !== undefined; ) {
     await context.world.keepHeapSmall?.();
     const { data, text } = await context.request(asked, { tellsBody: true });
-    const list = itemsOf(data);
-    const items = list ?? [data];
+    const isList = Array.isArray(data) || listKey(data) !== undefined;
+    const items = isList ? itemsOf(data) : [data];
     fullPage ??= items.length;
     const next = nextRequest(asked, data, fullPage, names, baseUrl);
     const address = next?.href ?? next?.path ?? '';
-    if (seen.has(address) || (items.length > 0 && text === before)) throw inCircles(asked);
+    if (seen.has(address) || (items.length > 0 && text === before)) throw repeatedPage(asked);
     if (next !== undefined) seen.add(address);
     before = text;
-    yield linedBatch(items, (count) =>
-      list === undefined ? `${compactJson(text)}\n` : itemLines(text, listKey(data), count),
-    );
+    yield linedBatch(items, (count) => (isList ? itemLines(text, listKey(data), count) : `${compactJson(text)}\n`));
     asked = next;
   }
 }
 
-function inCircles({ method, path, href }: WireRequest): SotraError {
+function repeatedPage({ method, path, href }: WireRequest): SotraError {
   return new SotraError('contract', `${method} ${href ?? path} returned the same page twice; stopped to avoid a loop`, {
     hint: 'Request the pages one by one, without --paginate.',
   });
@@ -185,11 +181,6 @@ function pageNames(pathname: string, wire: WireNames): PageNames {
     newer: nameOf('newerThan'),
     numbered: here?.paging?.kind === 'page',
   };
-}
-
-function itemsOf(data: unknown): readonly unknown[] | undefined {
-  if (Array.isArray(data)) return data;
-  return typeof data === 'object' && data !== null ? Object.values(data).find(Array.isArray) : undefined;
 }
 
 /**

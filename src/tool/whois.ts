@@ -6,8 +6,10 @@ import type { Context } from '../context.ts';
 import { local } from '../contract/endpoint.ts';
 import { usageError } from '../errors.ts';
 import { isEvmAddress, isSolanaAddress, isUuid, normalizeAddress } from '../model/address.ts';
+import { identifierSchema } from '../model/identifier.ts';
 import type { Profile } from '../model/profile.ts';
 import { column } from '../output/columns.ts';
+import { formatCount, formatUsd } from '../output/format.ts';
 import type { View } from '../output/view.ts';
 import { get as getProfile } from '../resources/profile/endpoints.ts';
 
@@ -40,6 +42,7 @@ const whoisCommand: Command = defineCommand({
     'Every fact says where it comes from: the text itself, your settings, or the profile that the service returns.',
   params: {
     who: local(z.string().min(1), 'address, profile UUID, ext:<your user id> or @alias', { positional: true }),
+    viewer: local(identifierSchema.optional(), 'also say whether this wallet or profile follows it'),
   },
   examples: [
     { argv: '--sandbox whois 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2', says: 'whose wallet this is' },
@@ -51,11 +54,14 @@ const whoisCommand: Command = defineCommand({
   run: whois,
 });
 
-async function whois({ who }: { who: string }, context: Context): Promise<Result> {
+async function whois({ who, viewer }: { who: string; viewer?: string | undefined }, context: Context): Promise<Result> {
   const { aliases = {} } = (await context.store()).read();
   const identifier = who.startsWith('@') ? findAlias('<who>', who, aliases) : who;
   const kind = kindOf(identifier);
-  const { data: profile } = await context.call(getProfile, { identifier });
+  const { data: profile } = await context.call(getProfile, {
+    identifier,
+    ...(viewer && { viewerAddresses: [viewer] }),
+  });
   const answer: Whois = {
     typed: who,
     identifier,
@@ -64,6 +70,7 @@ async function whois({ who }: { who: string }, context: Context): Promise<Result
       { fact: 'is', value: kind, from: 'typed' },
       ...savedNames(profile as Profile, identifier, aliases),
       ...serviceFacts(profile as Profile),
+      ...(viewer === undefined ? [] : [followFact(profile as Profile, viewer)]),
     ],
   };
   return { kind: 'answer', answer, view };
@@ -109,16 +116,33 @@ const handles = [
   ['hlName', 'Hyperliquid name'],
 ] as const;
 
-function serviceFacts({ name, id, status, externalId, addresses, metadata }: Profile): Fact[] {
+function followFact({ isFollowedByUser }: Profile, viewer: string): Fact {
+  const value = isFollowedByUser === undefined ? 'not told' : isFollowedByUser ? 'yes' : 'no';
+  return { fact: `followed by ${viewer}`, value, from: 'service' };
+}
+
+function serviceFacts({ name, id, status, externalId, addresses, metadata, metrics }: Profile): Fact[] {
   const facts: [string, string | null | undefined][] = [
     ['name', name],
     ['profile id', id],
     ['tracking', status],
     ['external id', externalId],
     ...(addresses ?? []).map((address): [string, string] => ['wallet', address]),
+    ['PnL 7 days', figure(metadata?.pnl7d)],
+    ['PnL 30 days', figure(metadata?.pnl30d)],
+    ['followers', count(metrics?.thisPartner?.followerCount)],
+    ['follows', count(metrics?.thisPartner?.followingCount)],
     ...handles.map(([key, label]): [string, string | null | undefined] => [label, metadata?.[key]]),
   ];
   return facts.flatMap(([fact, value]) => (value ? [{ fact, value, from: 'service' }] : []));
+}
+
+function figure(usd: number | null | undefined): string | undefined {
+  return typeof usd === 'number' ? formatUsd(usd, { signed: true }) : undefined;
+}
+
+function count(number: number | null | undefined): string | undefined {
+  return typeof number === 'number' ? formatCount(number) : undefined;
 }
 
 export const commands: readonly Command[] = [whoisCommand];

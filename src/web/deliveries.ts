@@ -64,6 +64,8 @@ export interface ShownDelivery extends ShownRequest {
   row: DeliveryRow;
   forwards: readonly ShownForward[];
   commands: readonly ShownCommand[];
+  /** To pages of this server. */
+  links: readonly { name: string; href: string }[];
 }
 
 export interface ShownRefusal extends ShownRequest {

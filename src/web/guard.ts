@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { isLocalHost } from '../model/http-address.ts';
+import { newRunToken } from '../model/run-token.ts';
 import { sameText } from '../model/webhook-signature.ts';
 
 /** Why a request is not answered. */
@@ -26,8 +26,8 @@ export const pageHeaders = {
  * cookie that was given once for the token in the address.
  */
 export function createGuard() {
-  const session = randomBytes(24).toString('base64url');
-  let token: string | undefined = randomBytes(24).toString('base64url');
+  const session = newRunToken();
+  let token: string | undefined = newRunToken();
   const cookieName = (port: number) => `sotra-${port}`;
   return {
     token,

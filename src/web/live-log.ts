@@ -51,7 +51,8 @@ export function createLiveLog(maxEntries = 5000): LiveLog {
   };
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
+/** Resolves once a signal is aborted. */
+export function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
     else signal.addEventListener('abort', () => resolve(), { once: true });

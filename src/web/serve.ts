@@ -55,7 +55,7 @@ export async function serveWeb({ apps, warn }: WebOptions) {
       return send(outgoing, 200, types[path.slice(path.lastIndexOf('.') + 1)] ?? 'text/plain', file);
     const app = apps.find(({ name }) => path === `/${name}` || path.startsWith(`/api/${name}/`));
     if (app === undefined) return send(outgoing, 404, 'text/plain', 'nothing is here\n');
-    if (path === `/${app.name}`) return send(outgoing, 200, 'text/html', pageOf(app));
+    if (path === `/${app.name}`) return send(outgoing, 200, 'text/html', pageOf(app, files.has(`/${app.name}.css`)));
     const rest = path.slice(`/api/${app.name}/`.length);
     if (rest === 'live') return stream(app.live, incoming, outgoing);
     await answer(app, `${incoming.method} ${rest}`, { query, incoming, outgoing });
@@ -156,7 +156,8 @@ function redirect(outgoing: ServerResponse, location: string, headers: Record<st
   outgoing.end();
 }
 
-function pageOf({ name, title }: WebApp): string {
+function pageOf({ name, title }: WebApp, hasStyle: boolean): string {
+  const styles = ['style', ...(hasStyle ? [name] : [])].map((each) => `<link rel="stylesheet" href="/${each}.css">`);
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -164,7 +165,7 @@ function pageOf({ name, title }: WebApp): string {
 <meta name="color-scheme" content="light dark">
 <title>${title}</title>
 <link rel="icon" href="/icon.svg">
-<link rel="stylesheet" href="/style.css">
+${styles.join('\n')}
 <script type="module" src="/${name}.js"></script>
 <div id="app"></div>
 </html>

@@ -14,16 +14,18 @@ export async function showAddress(url: string, { open, readyFile }: PageInput, c
   else if (readyFile === undefined || open) await world.io.err.write(`Page, its address works once: ${url}\n`);
 }
 
-/** Starts what the system opens addresses with, or the program that `BROWSER` names; gives whether it could be started. */
+/** Some that open addresses end at once, and say by their exit code whether they could; others stay. */
+const openMs = 1000;
+
+/** Starts what the system opens addresses with, or the program that `BROWSER` names; false where it cannot be started or fails. */
 function openBrowser(url: string, platform: string, browser: string | undefined): Promise<boolean> {
   const openers: Record<string, string[]> = { darwin: ['open'], win32: ['rundll32', 'url.dll,FileProtocolHandler'] };
   const [program = '', ...argv] = browser ? [browser] : (openers[platform] ?? ['xdg-open']);
   return new Promise((resolve) => {
     const child = spawn(program, [...argv, url], { detached: true, stdio: 'ignore' });
     child.once('error', () => resolve(false));
-    child.once('spawn', () => {
-      child.unref();
-      resolve(true);
-    });
+    child.once('exit', (code) => resolve(code === 0));
+    child.unref();
+    setTimeout(() => resolve(true), openMs).unref();
   });
 }

@@ -72,6 +72,20 @@ test.each([
   expect(err).toContain(message);
 });
 
+test('whois shows PnL and follow counts, and with --viewer whether that wallet follows it', async () => {
+  const env = { SOTRA_DATA_DIR: temporaryFolder() };
+  const trader = '0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2';
+  const factsOf = async (more: string) => {
+    const { facts } = JSON.parse((await run(`--sandbox whois ${trader} --json ${more}`, { env })).out);
+    return Object.fromEntries(facts.map(({ fact, value }: Record<string, string>) => [fact, value]));
+  };
+  const before = await factsOf('--viewer ext:me');
+  expect(before).toMatchObject({ 'PnL 30 days': expect.stringMatching(/^[+-]\$/), 'followed by ext:me': 'no' });
+  await run(`--sandbox follow add ext:me ${trader}`, { env });
+  const after = await factsOf('--viewer ext:me');
+  expect([after['followed by ext:me'], Number(after.followers)]).toEqual(['yes', Number(before.followers) + 1]);
+});
+
 test('whois says what an address is, who is behind it, and where each part comes from', async () => {
   const env = await withAlias();
   const { code, out } = await run('--sandbox whois @whale --json', { env });

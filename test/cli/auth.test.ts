@@ -17,7 +17,7 @@ function folder(content?: unknown): { env: Record<string, string>; text: () => s
 test('a key typed at the prompt is checked with one request, stored 0600, used, and never shown', async () => {
   const service = await answering({ traders: [] });
   const { env, file } = folder({ contexts: { own: { baseUrl: service.url } } });
-  const login = await run('auth login --context own', { env, answers: [key] });
+  const login = await run('auth login --context own --store file', { env, answers: [key] });
   expect(login.code).toBe(0);
   expect(service.requests.map(({ method, url }) => `${method} ${url}`)).toEqual(['GET /v2/leaderboard?limit=1']);
   expect(service.requests[0]?.headers.authorization).toBe(`Bearer ${key}`);
@@ -30,7 +30,7 @@ test('a key typed at the prompt is checked with one request, stored 0600, used, 
 test('a key from a file is taken without its line end, and --base-url makes the context', async () => {
   const service = await answering({ traders: [] });
   const { env } = folder();
-  const login = await run(`auth login --context own --base-url ${service.url} --with-key --json`, {
+  const login = await run(`auth login --context own --base-url ${service.url} --with-key --store file --json`, {
     env,
     stdin: `${key}\r\n`,
   });
@@ -59,11 +59,11 @@ test('a key that the service refuses is not stored', async () => {
 
 test('where the service cannot be reached the key is stored with --offline only', async () => {
   const { env } = folder({ contexts: { own: { baseUrl: 'http://127.0.0.1:1' } } });
-  const online = await run('auth login --context own --with-key --retries 0', { env, stdin: key });
+  const online = await run('auth login --context own --with-key --store file --retries 0', { env, stdin: key });
   expect(online.code).toBe(9);
   expect(online.err).toContain('it was not stored');
   expect(online.err).toContain('--offline');
-  expect((await run('auth login --context own --with-key --offline', { env, stdin: key })).code).toBe(0);
+  expect((await run('auth login --context own --with-key --store file --offline', { env, stdin: key })).code).toBe(0);
   expect((await run('auth status --context own --json', { env })).out).toContain('"keySuffix": "abcd"');
 });
 
@@ -83,7 +83,7 @@ const refused: readonly [argv: string, options: object, message: string][] = [
     'context own is for https://own.example.com, not',
   ],
   ['auth login --context a/b --base-url https://other.example.com', {}, "context a/b: a context's name must begin"],
-  ['auth login --context own --store vault', {}, '--store vault: must be one of file, keychain'],
+  ['auth login --context own --store vault', {}, '--store vault: must be one of keychain, sealed, file'],
 ];
 
 test.each(refused)('refused: %s %j', async (argv, options, message) => {
@@ -106,7 +106,7 @@ test('a key with a line inside is refused without being shown', async () => {
 test('after a change of the base URL to another origin the old key is refused, not sent, and good again when it comes back', async () => {
   const [own, other] = [await answering({ traders: [] }), await answering({ traders: [] })];
   const { env } = folder();
-  await run(`auth login --context c --base-url ${own.url} --with-key`, { env, stdin: key });
+  await run(`auth login --context c --base-url ${own.url} --with-key --store file`, { env, stdin: key });
   const moved = await run(`context set c --base-url ${other.url}`, { env });
   expect(moved.err).toContain(`the stored key ...abcd was saved for ${own.url} and is not sent to ${other.url}`);
   const { code, err } = await run('leaderboard list', { env });
@@ -194,6 +194,47 @@ test('where the keychain cannot be used nothing is stored elsewhere instead', as
   expect(text()).not.toContain(key);
 });
 
+test('without a keychain a script has to say where the key is kept, and nothing is sent or stored before', async () => {
+  const service = await answering({ traders: [] });
+  const { env, text } = folder({ contexts: { c: { baseUrl: service.url } } });
+  const { code, err } = await run('auth login --context c --with-key', { env, stdin: key });
+  expect([code, err]).toEqual([2, expect.stringContaining('--store is needed to say where to keep the key')]);
+  expect(err).toContain('Add --store sealed --password-file <file>, or --store file (unencrypted, mode 0600)');
+  expect([service.requests, text()]).toEqual([[], expect.not.stringContaining('key')]);
+  const useless = await run('auth login --context c --store file --password-file p', { env, answers: [key] });
+  expect([useless.code, useless.err]).toEqual([2, expect.stringContaining('--password-file: the key is kept in the')]);
+});
+
+test('without a keychain a terminal is asked, and a sealed key is in the file for the password alone', async () => {
+  const service = await answering({ traders: [] });
+  const { env, text, file } = folder({ contexts: { c: { baseUrl: service.url } } });
+  const login = await run('auth login --context c', { env, answers: [key, 's', 'tulip', 'tulip'] });
+  expect([login.code, login.err]).toEqual([0, expect.stringContaining('unencrypted in the (f)ile')]);
+  expect(text()).not.toContain(key);
+  expect(text()).toContain('"sealedKey": "scrypt:4:8:1:');
+  const board = 'leaderboard list --context c --json';
+  expect((await run(board, { env, answers: ['daisy', 'tulip'] })).err).toContain('That password does not open it.');
+  expect(service.requests.at(-1)?.headers.authorization).toBe(`Bearer ${key}`);
+  const password = join(file, '..', 'password');
+  writeFileSync(password, 'tulip\n', { mode: 0o600 });
+  expect((await run(board, { env: { ...env, SOTRA_PASSWORD_FILE: password } })).code).toBe(0);
+  const alone = await run(board, { env });
+  expect([alone.code, alone.err]).toEqual([2, expect.stringContaining('the API key of context c needs a password')]);
+  writeFileSync(file, text().replace(service.url, 'https://elsewhere.example'));
+  const moved = await run('auth status --context c', { env: { ...env, SOTRA_PASSWORD_FILE: password } });
+  expect([moved.code, moved.err]).toEqual([4, expect.stringContaining('the stored one was saved for')]);
+  expect((await run('auth logout --context c', { env })).code).toBe(0);
+  expect(text()).not.toContain('sealedKey');
+});
+
+test('a damaged sealed key is named, and its fix', async () => {
+  const sealedKey = 'scrypt:5:8:1:a:b:c';
+  const c = { baseUrl: 'https://own.example.com', keyStore: 'sealed', keyOrigin: 'https://own.example.com', sealedKey };
+  const { env } = folder({ contexts: { c } });
+  const { code, err } = await run('leaderboard list --context c', { env, answers: [] });
+  expect([code, err]).toEqual([3, expect.stringContaining('sotra auth login --context c --store sealed')]);
+});
+
 test('--dry-run shows the check without asking for a key, and stores nothing', async () => {
   const { env, text } = folder({ contexts: { c: { baseUrl: 'https://own.example.com' } } });
   const { code, out } = await run('auth login --context c --dry-run', { env });
@@ -275,7 +316,7 @@ async function typeAtTerminal(argv: string, typed: string): Promise<{ code: numb
 }
 
 test.skipIf(!hasScript)('at a real terminal the key that is typed is not shown (needs script)', async () => {
-  const login = 'auth login --context c --base-url https://own.example.com --offline';
+  const login = 'auth login --context c --base-url https://own.example.com --offline --store file';
   const { code, shown } = await typeAtTerminal(login, `${key}\r`);
   expect(shown).toContain('The key is stored in');
   expect(shown).not.toContain(key);
@@ -288,7 +329,7 @@ test.skipIf(!hasScript)('at a real terminal the key that is typed is not shown (
 
 test('a preview of a login that sends nothing shows where the key would be stored, and leaves the stored one as it is', async () => {
   const env = { SOTRA_CONFIG_DIR: temporaryFolder() };
-  const login = 'auth login --context staging --base-url https://api.example.com --with-key --offline';
+  const login = 'auth login --context staging --base-url https://api.example.com --with-key --offline --store file';
   expect((await run(login, { env, stdin: 'the-key-that-stays-abcd' })).code).toBe(0);
   const curl = await run(`${login} --curl`, { env, stdin: 'another-key-wxyz' });
   expect([curl.code, curl.out]).toEqual([2, '']);

@@ -1,10 +1,23 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { commandTree } from '../../bin/completions/tree.ts';
 import { outlineAll } from '../../src/program.ts';
 import { run, temporaryFolder } from '../support/harness.ts';
+
+const keystore = {
+  version: 3,
+  address: '7e5f4552091a69125d5dfcb7b8c2659029395bdf',
+  crypto: {
+    cipher: 'aes-128-ctr',
+    cipherparams: { iv: '00'.repeat(16) },
+    ciphertext: '00'.repeat(32),
+    kdf: 'pbkdf2',
+    kdfparams: { dklen: 32, salt: '00'.repeat(32), c: 1000, prf: 'hmac-sha256' },
+    mac: '00'.repeat(32),
+  },
+};
 
 /** A folder with the program as `sotra`, the completion script of a shell, and settings with an alias and a context. */
 async function prepare(shell: string): Promise<{ folder: string; script: string; env: Record<string, string> }> {
@@ -17,6 +30,8 @@ async function prepare(shell: string): Promise<{ folder: string; script: string;
     aliases: { whale: '0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2' },
   };
   writeFileSync(join(folder, 'config.json'), JSON.stringify(settings));
+  mkdirSync(join(folder, 'keys'));
+  writeFileSync(join(folder, 'keys', 'trader.json'), JSON.stringify(keystore));
   const script = join(folder, `_sotra.${shell}`);
   writeFileSync(script, (await run(`completion ${shell}`)).out);
   const path = `${folder}:${process.env['PATH']}`;
@@ -49,6 +64,8 @@ const lines: readonly [typed: string, offered: string][] = [
   ['sotra leaderboard rank --timeframe 7d @wh', '@whale'],
   ['sotra --context sta', 'staging'],
   ['sotra context use click', 'clicker'],
+  ['sotra comment post --key tra', 'trader'],
+  ['sotra key remove tra', 'trader'],
 ];
 
 test.skipIf(!has('bash'))('bash completes commands, flags, values, lists, contexts and aliases', async () => {
@@ -123,7 +140,11 @@ test('everything the program takes is offered, and no flag is a yes/no flag in o
   const commands = await outlineAll();
   const { nodes, globals, valued } = commandTree(commands);
   const flags = [...globals, ...nodes.flatMap((node) => node.flags)];
-  expect(flags.filter(({ flag, takesValue }) => !takesValue && valued.includes(flag))).toEqual([]);
+  const both = flags.filter(({ flag, takesValue }) => !takesValue && valued.includes(flag));
+  // `tour --keep` is followed by nothing that could be taken for its value.
+  expect(both.map(({ flag, help }) => `${flag} ${help}`)).toEqual([
+    '--keep keep the folder: its key, comment, webhook and deliveries',
+  ]);
   for (const { words } of commands) expect(nodes.map(({ path }) => path)).toContain(words.join(' '));
   const rank = nodes.find(({ path }) => path === 'leaderboard rank');
   expect(rank?.arguments).toEqual([{ values: [], file: false, list: false, names: 'aliases' }]);

@@ -37,7 +37,7 @@ test('a refused key is named by its last four characters and where it is from', 
   const hint = 'The key ...wxyz from SOTRA_API_KEY was sent and refused';
   expect((await run(profile, { env })).err).toContain(hint);
   const config = { SOTRA_CONFIG_DIR: temporaryFolder() };
-  await run(`auth login --context staging --base-url ${service.url} --with-key --offline`, {
+  await run(`auth login --context staging --base-url ${service.url} --with-key --store file --offline`, {
     env: config,
     stdin: 'stored-key-abcd',
   });

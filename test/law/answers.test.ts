@@ -117,7 +117,7 @@ function scans(db: Db, sql: string, params: readonly SqlValue[]): string[] {
 }
 
 test('what is much asked for reads no big table from end to end', async () => {
-  const db = largeWorld(':memory:');
+  const db = largeWorld(join(temporaryFolder(), 'sandbox.db'));
   try {
     const asked: [string, readonly SqlValue[]][] = [];
     const watched: Db = {

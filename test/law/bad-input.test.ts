@@ -35,7 +35,7 @@ const refused: readonly [argv: string, message: string, hint?: string][] = [
   ['leaderboard list --columns rank,nme', '--columns nme: no such column'],
   [
     'leaderboard list --format jsn',
-    '--format jsn: must be one of table, json, ndjson, csv, tsv, md',
+    '--format jsn: must be one of table, json, ndjson, csv, tsv, md, toon',
     'Did you mean json?',
   ],
   ['leaderboard list --timeout soon', '--timeout soon: must be a time from 1ms to 1h, such as 500ms, 30s or 2m'],
@@ -101,6 +101,7 @@ test('with --json an error is one JSON object on stderr and stdout stays empty',
   const { code, out, err } = await run('leaderboard list --limit 0 --json');
   expect({ code, out }).toEqual({ code: 2, out: '' });
   expect(JSON.parse(err)).toEqual({
+    schemaVersion: 1,
     error: {
       code: 'usage',
       message: '--limit 0: must be a whole number from 1 to 250',

@@ -47,6 +47,7 @@ const lines: Record<string, string> = {
   'comment post': `comment post ${swap} --text gm ${form} --key-file @/evm.hex --yes`,
   'comment list': 'comment list 0x9576f0179c8926aea242fafa7ce61677196cef975f2793ec0b2988ca8a74cdd0 --chain base',
   'comment copy': `comment copy ${uid} --chain base --token ${token} --actor-address ${wallet}`,
+  'comment copies': 'comment copies',
   'comment sign': `comment sign ${swap} --text gm ${form} --key-file @/evm.hex --out @/signed.json --yes`,
   'comment verify': `comment verify ${swap} --text gm ${form} --signature 0x12 --signer ${wallet}`,
   'webhook register': `webhook register --url http://127.0.0.1:9/x --file @/users.txt --skip-invalid --secret-file @/new.secret`,
@@ -66,14 +67,25 @@ const lines: Record<string, string> = {
   'webhook stats': 'webhook stats',
   'webhook forward': 'webhook forward --forward-to STUB/hook',
   'webhook ui': 'webhook ui',
+  'webhook audit': `webhook audit ${uid} --file @/evm.txt`,
   'webhook replay': 'webhook replay --since 100000d --to STUB/hook',
   'webhook trigger': 'webhook trigger new-feed-item --to STUB/hook --secret-file @/hook.secret --db @/world.db',
   'inbox create': 'inbox create --inbox nats://127.0.0.1:9/X',
+  plan: 'plan --file @/sotra.yaml --yes',
+  apply: 'apply --file @/sotra.yaml --yes',
+  init: 'init --preset clicker --offline --with-key --store file',
+  tour: 'tour',
+  'wait position closed': 'wait position closed 1',
+  'wait rank': `wait rank ${wallet} --at-most 1`,
+  'wait comment': `wait comment ${uid} --chain base --token ${token}`,
+  'wait webhook event': 'wait webhook event',
+  'wait job': 'wait job JOB --timeout 100ms',
+  ui: 'ui',
   whois: 'whois ext:1',
   'alias set': 'alias set @bob ext:9',
   'alias list': 'alias list',
   'alias remove': 'alias remove @whale',
-  'auth login': 'auth login --context staging --with-key',
+  'auth login': 'auth login --context staging --with-key --store file',
   'auth logout': 'auth logout --context staging',
   'auth status': 'auth status --check',
   'context list': 'context list',
@@ -98,6 +110,12 @@ const lines: Record<string, string> = {
   'sandbox trade': `sandbox trade ${trade} --db @/world.db`,
   'sandbox simulate': 'sandbox simulate --for 1s --db @/world.db',
   request: 'request GET /v1/x',
+  history: 'history',
+  'history show': 'history show 1',
+  'history run': 'history run 1',
+  'history clear': 'history clear --yes',
+  'history set': 'history set off',
+  bundle: 'bundle --out @/bundle.json --yes',
   probe: 'probe --save --context staging',
   mcp: 'mcp --allow-writes',
   openapi: 'openapi',
@@ -140,6 +158,8 @@ async function place() {
   const staging = { baseUrl: service.url, apiKey: 'a-stored-key', keyOrigin: service.url, serviceName: 'Example' };
   put('config/config.json', JSON.stringify({ version: 1, contexts: { staging }, aliases: { whale: wallet } }));
   put('follows.ndjson', '{"addressOrUid":"ext:user_1","targets":["ext:user_2"]}\n');
+  put('sotra.yaml', 'webhooks: [{ destination: http://127.0.0.1:9/x, addresses: ext:1 }]\n');
+  put('evm.txt', `${wallet}\n`);
   put('users.txt', `${wallet}\nnot-an-address\n`);
   put('rejects.ndjson', 'rejected before');
   put('evm.hex', `0x${'0'.repeat(63)}1`);
@@ -153,7 +173,12 @@ async function place() {
   const listener = await listen(join(folder, 'data'));
   await send(listener.url, bodyOf('e1'), signed(bodyOf('e1')));
   await listener.stop();
+  await run('leaderboard list', { env: { ...env, ...service.env } });
+  service.requests.length = 0;
   const failing = await answering({}, 503);
+  const intent = `comment copy ${uid} --chain base --token ${token} --actor-address ${wallet} --retries 0`;
+  await run(intent, { env: { ...env, SOTRA_BASE_URL: service.url, SOTRA_API_KEY: 'a-key' } });
+  service.requests.splice(0);
   const upload = `webhook register --url http://127.0.0.1:9/y --wallet-addresses ${wallet} --retries 0`;
   await run(upload, { env: { ...env, ...failing.env } });
   const jobs = JSON.parse((await run('webhook jobs --json', { env })).out);
@@ -232,6 +257,9 @@ const values: Record<string, string> = {
   timeout: '1s',
   'max-time': '1s',
   retries: '0',
+  rate: '5/s',
+  record: '@/recorded',
+  replay: '@/recorded',
   'max-wait': '1s',
   'max-body': '1KB',
   'trace-file': '@/trace.har',
@@ -286,11 +314,11 @@ test('a command takes the flags about requests exactly where it sends some to th
   expect(sends).toEqual(declared.filter((name) => name !== 'webhook resume'));
 });
 
-test('no command has a flag of its own by the name of a global one; context set --base-url means the same address', () => {
+test('no command has a flag of its own by the name of a global one but those that scripts use: an address, and trades', () => {
   const own = outlines.flatMap((outline) =>
     outline.fields
       .filter(({ positional, flag }) => !positional && globalFlags.some((global) => global.flag === flag))
       .map(({ flag }) => `${nameOf(outline)} --${flag}`),
   );
-  expect(own).toEqual(['context set --base-url']);
+  expect(own).toEqual(['context set --base-url', 'sandbox simulate --rate', 'sandbox simulate --replay']);
 });

@@ -8,21 +8,51 @@ const commands = await outlineAll();
 const widths = [40, 60, 80, 140, 300];
 
 /** Lines that are typed as they stand, and so are never broken. */
-const isPasted = (line: string) => /^ {2}(sotra|#|GET|POST|PUT|DELETE|\{) ?/.test(line);
+const isPasted = (line: string) => /^ {2}(sotra|#|GET|POST|PUT|DELETE|\{) ?|^ {4}\S+( \S+)?( \\)?$/.test(line);
 
-test('help of every command fits every width, and says what it does, its inputs, exit codes and examples', async () => {
-  for (const { words, summary, examples, fields } of commands)
+/** As a shell reads it. */
+const unwrapped = (text: string) => text.replaceAll(/ \\\n +/g, ' ');
+
+test.each([[['--help']], [['--help', 'all']]])('%j of every command fits every width', async (flags) => {
+  for (const { words, summary, examples, fields, exitCodes } of commands)
     for (const tty of words[0] === 'leaderboard' ? widths : [40, 80]) {
-      const { out, code } = await run([...words, '--help'], { tty });
+      const { out, code } = await run([...words, ...flags], { tty });
       expect(code).toBe(0);
       const long = out.split('\n').filter((line) => line.length > Math.min(tty, 100) && !isPasted(line));
       // A word that is wider than the terminal cannot be broken: it must still be there whole.
       expect([words, tty, long.filter((line) => line.trim().includes(' '))]).toEqual([words, tty, []]);
-      if (tty < 100) continue;
-      expect(out).toContain(summary);
-      for (const { argv } of examples) expect(out).toContain(`  sotra ${argv}\n`);
+      // The help of help is that of the program.
+      if (tty < 80 || words[0] === 'help') continue;
+      expect(out.replaceAll(/\s+/g, ' ')).toContain(summary);
+      const shown = flags.includes('all') ? examples : examples.slice(0, 2);
+      for (const { argv } of shown) expect(unwrapped(out)).toContain(`  sotra ${argv}\n`);
       for (const { flag } of fields) expect(out).toContain(flag);
+      if (flags.includes('all')) for (const exit of exitCodes) expect(out).toMatch(new RegExp(`^  ${exit} `, 'm'));
     }
+});
+
+test('no help is longer than 60 lines at 80 columns', async () => {
+  const groups = commands.flatMap(({ words }) => words.map((_, index) => words.slice(0, index).join(' ')));
+  const topics = commands.flatMap(({ words, fields }) => (words[0] === 'help' ? (fields[0]?.kind.choices ?? []) : []));
+  const lines = [
+    ...[...new Set(groups)].map((group) => `${group} --help`),
+    ...commands.map(({ words }) => `${words.join(' ')} --help`),
+    ...topics.map((topic) => `help ${topic}`),
+  ];
+  const lengths = await Promise.all(
+    lines.map(async (line) => [line, (await run(line, { tty: 80 })).out.trimEnd().split('\n').length] as const),
+  );
+  expect(lengths.length).toBeGreaterThan(90);
+  expect(lengths.filter(([, length]) => length > 60)).toEqual([]);
+});
+
+test('an example that is too long goes on below its flags, as a shell reads it', async () => {
+  const { out } = await run('leaderboard rank --help', { tty: 80 });
+  expect(out).toContain(`
+  # on one chain, as JSON
+  sotra --sandbox leaderboard rank 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2 \\
+    --chains hyperliquid --json
+`);
 });
 
 test('help of a command at 80 columns', async () => {
@@ -33,9 +63,14 @@ Rank 1 is the top trader; null means not on the leaderboard.
 
 USAGE
   sotra leaderboard rank <address> [flags]
+  sends GET /v2/leaderboard/ranking
 
-ENDPOINT
-  GET /v2/leaderboard/ranking
+EXAMPLES
+  # the place of one wallet
+  sotra --sandbox leaderboard rank 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2
+  # on one chain, as JSON
+  sotra --sandbox leaderboard rank 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2 \\
+    --chains hyperliquid --json
 
 ARGUMENTS
   <address>  wallet whose rank to get
@@ -44,6 +79,17 @@ FLAGS
   --chains <value,...>  sum PnL over these chains: one of base, solana,
                         ethereum, hyperliquid; repeatable, or comma-separated;
                         default: all four (set by the service)
+  --only-with-comments  rank among traders with swap comments
+  --timeframe <value>   window of the PnL: one of 7d, 30d; default: 30d (set by
+                        the service)
+  --watch [10s]         run it again this often, marking what changed; in a pipe
+                        print changes
+
+COLUMNS
+  ranking, pnlUsd, baseUsd, solanaUsd, ethereumUsd, hyperliquidUsd
+
+MORE
+  --help all  what each column holds, exit codes, global flags
 `);
 });
 
@@ -61,6 +107,10 @@ test('the words help and --help mean the same', async () => {
   for (const line of ['help', 'help --quiet', 'help --help'])
     expect((await run(line)).out).toBe((await run('--help')).out);
   expect((await run('')).out).toBe((await run('--help')).out);
+  const all = await run('--help all');
+  expect(all.out).toContain('--trace-file <file>');
+  expect((await run('help all')).out).toBe(all.out);
+  expect((await run('--sandbox leaderboard rank --help all')).out).toContain('refused by the service (other 4xx)');
 });
 
 test('every noun is in the help of the program', async () => {
@@ -68,7 +118,7 @@ test('every noun is in the help of the program', async () => {
   for (const { words } of commands) expect(out).toMatch(new RegExp(`^  ${words[0]} `, 'm'));
 });
 
-test.each(['exit-codes', 'environment', 'formatting', 'signing', 'webhooks'])(
+test.each(['exit-codes', 'environment', 'formatting', 'signing', 'webhooks', 'ci', 'bulk', 'contexts'])(
   'help %s fits the width',
   async (topic) => {
     for (const tty of widths) {
@@ -136,14 +186,15 @@ test('--ascii draws with ASCII alone, at every width', async () => {
 
 test('every example of the commands about the tool itself runs', async () => {
   const env = { SOTRA_CONFIG_DIR: temporaryFolder(), SOTRA_DATA_DIR: temporaryFolder() };
-  const nouns = ['whois', 'alias', 'auth', 'context', 'doctor', 'completion', 'help'];
+  const nouns = ['init', 'tour', 'whois', 'alias', 'auth', 'context', 'doctor', 'completion', 'help'];
   const tried: string[] = [];
   for (const { words, examples } of commands.filter((command) => nouns.includes(command.words[0] ?? '')))
     for (const { argv } of examples) {
       const fromFile = argv.endsWith(' < key.txt');
       const typed = argv.replace(' < key.txt', '');
       // The check of a key asks a service of the internet.
-      const line = words.join(' ') === 'auth login' && !typed.includes('--offline') ? `${typed} --offline` : typed;
+      const line =
+        words.join(' ') === 'auth login' && !typed.includes('--offline') ? `${typed} --offline --store file` : typed;
       const input = fromFile ? { stdin: 'some-key-1234\n' } : { answers: ['some-key-1234'] };
       const { code, err } = await run(line, { env, ...input });
       expect([argv, code, code === 0 ? '' : err]).toEqual([argv, 0, '']);

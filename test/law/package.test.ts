@@ -27,6 +27,8 @@ test('the package holds the program, completions and texts, and nothing else', (
     /^bin\/(package\.json|sotra\.js)$/,
     /^dist\/[\w-]+\.(cjs|json)$/,
     /^dist\/(demo\.db|jq\.wasm)\.br$/,
+    /^dist\/man\/sotra[a-z-]*\.1\.gz$/,
+    /^dist\/pages\/[\w-]+\.txt$/,
     /^dist\/web\/[\w-]+\.(js|css|svg)$/,
     /^dist\/library\/[\w-]+\.js$/,
     /^dist\/types\/[\w/-]+\.d\.ts$/,

@@ -26,7 +26,7 @@ test.skipIf(!canLook)('no process of ours, while it runs, has a secret in its li
     { argv: sotra('comment', 'sign', ...swap, '--key-stdin'), stdin: evmKey, seen: ['comment sign'] },
     { argv: sotra('comment', 'post', ...swap, '--key-env', 'CANARY_KEY', '--verbose'), seen: ['comment post'] },
     {
-      argv: sotra('auth', 'login', '--context', 'spare', '--with-key', '--offline'),
+      argv: sotra('auth', 'login', '--context', 'spare', '--with-key', '--offline', '--store', 'file'),
       stdin: apiKey,
       seen: ['auth login'],
     },

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { run, temporaryFolder } from '../support/harness.ts';
@@ -47,7 +47,7 @@ const faults: Record<string, { make: (folder: string) => Promise<string>; says: 
       mkdirSync(file, { recursive: true });
       return file;
     },
-    says: 'EISDIR: illegal operation on a directory',
+    says: 'is a folder, not a regular file',
   },
 };
 
@@ -104,6 +104,18 @@ test('a store whose pages are damaged somewhere acknowledges nothing that it can
   const listed = await run('webhook events', { env: { SOTRA_DATA_DIR: folder } });
   expect([listed.code, listed.out]).toEqual([3, '']);
   expect(listed.err).toContain(`the store ${file} is damaged`);
+});
+
+test('a store that is deleted under a listener acknowledges nothing more, and the next start makes a new one', async () => {
+  const folder = temporaryFolder();
+  const { url, stop, shown } = await listen(folder);
+  expect(await send(url, bodyOf('one'), signed(bodyOf('one')))).toBe(200);
+  rmSync(inboxFolderOf(folder), { recursive: true });
+  expect(await send(url, bodyOf('two'), signed(bodyOf('two')))).toBe(503);
+  expect(shown.err).toContain('inbox.db: it was deleted while it was in use; the next start makes a new one');
+  await stop();
+  const second = await listen(folder);
+  expect(await send(second.url, bodyOf('two'), signed(bodyOf('two')))).toBe(200);
 });
 
 // Whoever may do everything may write into any folder.

@@ -107,7 +107,11 @@ test.each(
   expect(err).toMatch(/^error: .*\n(hint: .*\n)?$/m);
   expect(out).toBe('');
   expect(taken).toEqual([]);
-  expect(contents(folder)).toEqual(before);
+  const after = Object.entries(contents(folder));
+  // The history of calls has a file of its own, into which nothing could be written.
+  expect(Object.fromEntries(after.filter(([name, text]) => !(name.startsWith('history/') && text === '')))).toEqual(
+    before,
+  );
 });
 
 test('a disk that fills up in the middle of a batch of comments: each is posted once in the end', async () => {

@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -9,6 +9,7 @@ import { run, temporaryFolder } from '../support/harness.ts';
 import { some } from '../support/size.ts';
 
 const execute = promisify(execFile);
+const board = '--sandbox leaderboard list';
 const envOf = (folder: string) => ({ PATH: process.env['PATH'], SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder });
 
 async function tradesIn(folder: string): Promise<number> {
@@ -19,24 +20,30 @@ async function tradesIn(folder: string): Promise<number> {
 test('four processes that use a new sandbox at once find the same world, and leave one file', async () => {
   const folder = temporaryFolder();
   const all = await Promise.all(
-    Array.from({ length: 4 }, () =>
-      execute(process.execPath, ['bin/sotra.js', 'sandbox', 'status', '--json'], { env: envOf(folder) }),
+    ['sandbox status', 'sandbox status', board, board].map((line) =>
+      execute(process.execPath, ['bin/sotra.js', ...line.split(' '), '--json'], { env: envOf(folder) }),
     ),
   );
-  expect(all.map(({ stdout }) => JSON.parse(stdout).trades)).toEqual([2508, 2508, 2508, 2508]);
-  expect(readdirSync(folder)).toEqual(['sandbox.db']);
+  const found = all.map(({ stdout }) => JSON.parse(stdout));
+  expect(found.map(({ trades, traders }) => trades ?? traders.length)).toEqual([2508, 2508, 40, 40]);
+  expect(readdirSync(folder)).toEqual(['history', 'sandbox.db']);
 });
 
-test.each(some([0, 5, 10, 20, 40, 60], 2))(
-  'killed %i ms after the file of a new sandbox is there, it is whole at the next use',
-  async (ms) => {
+const moments = [0, 5, 10, 20, 40, 60];
+
+test.each([
+  ...some(moments, 1).map((ms) => ['sandbox status', ms] as const),
+  ...some(moments, 2).map((ms) => [board, ms] as const),
+])(
+  '%s that is killed %i ms after it begins to write leaves a sandbox that is whole at the next use',
+  async (line, ms) => {
     const folder = temporaryFolder();
-    const child = spawn(process.execPath, ['bin/sotra.js', 'sandbox', 'status'], {
+    const child = spawn(process.execPath, ['bin/sotra.js', ...line.split(' ')], {
       env: envOf(folder),
       stdio: 'ignore',
     });
     const ended = once(child, 'exit');
-    while (!existsSync(join(folder, 'sandbox.db')) && child.exitCode === null) await delay(1);
+    while (readdirSync(folder).length === 0 && child.exitCode === null) await delay(1);
     await delay(ms);
     child.kill('SIGKILL');
     await ended;
@@ -53,11 +60,14 @@ test('what a process that was killed unpacked is removed when the world is made;
   expect(readdirSync(folder).filter((name) => name.includes('demo'))).toEqual(['other.db-demo-1.tmp']);
 });
 
-test('a disk that fills up while the world is made is exit 3 and says so; with room again it is made', async () => {
-  const folder = temporaryFolder();
-  const script = `trap '' XFSZ; ulimit -f 1500; exec ${process.execPath} bin/sotra.js sandbox status`;
-  const failed = await execute('bash', ['--norc', '-c', script], { env: envOf(folder) }).catch((error) => error);
-  expect(failed.code).toBe(3);
-  expect(failed.stderr).toContain('disk');
-  expect(await tradesIn(folder)).toBe(2508);
-});
+test.each(['sandbox status', board])(
+  'a disk that fills up in %s is exit 3 and says so; with room again the world is made',
+  async (line) => {
+    const folder = temporaryFolder();
+    const script = `trap '' XFSZ; ulimit -f 1500; exec ${process.execPath} bin/sotra.js ${line}`;
+    const failed = await execute('bash', ['--norc', '-c', script], { env: envOf(folder) }).catch((error) => error);
+    expect(failed.code).toBe(3);
+    expect(failed.stderr).toContain('disk');
+    expect(await tradesIn(folder)).toBe(2508);
+  },
+);

@@ -50,7 +50,7 @@ test('what a killed process kept of its stdin goes with the next; that of one th
   const stdin = `${JSON.stringify({ addressOrUid: 'ext:me', targets: [degen] })}\n`;
   const done = await run('follow bulk --file -', { env: { ...env, SOTRA_DATA_DIR: folder }, stdin });
   expect(done).toMatchObject({ code: 0 });
-  expect(readdirSync(folder).sort()).toEqual([`stdin-${process.pid}-0a1b2c3d`, 'undo']);
+  expect(readdirSync(folder).sort()).toEqual(['history', `stdin-${process.pid}-0a1b2c3d`, 'undo']);
 });
 
 const deadOwner = (token: string) => JSON.stringify({ pid: deadPid(), host: hostname(), token });

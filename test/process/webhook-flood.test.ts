@@ -1,4 +1,5 @@
-import { rmSync } from 'node:fs';
+import { createHmac } from 'node:crypto';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { openDb } from '../../src/sandbox/db/store.ts';
@@ -6,7 +7,7 @@ import { addLiveTrades, liveTrade } from '../../src/sandbox/trades/add-trades.ts
 import { run, stub, temporaryFolder } from '../support/harness.ts';
 import { until } from '../support/until.ts';
 import { flood } from '../support/webhook-flood.ts';
-import { manyAddresses, serve } from '../support/webhook-kills.ts';
+import { manyAddresses, serve, start } from '../support/webhook-kills.ts';
 
 test('a listener that is killed, with a target that fails a third of the time, stores each event once and forwards all in order', async () => {
   const report = await flood({ trades: 100, webhooks: 4, killAt: [0.3] });
@@ -46,4 +47,34 @@ test('what a killed sandbox had not delivered yet, the next one delivers, and tr
   await until(() => state() === 'delivered', 'the delivery after the restart');
   const ids = target.requests.map(({ body }) => JSON.parse(body).events[0].eventId);
   expect(new Set(ids).size).toBe(1);
+});
+
+test('commands of other processes that look at the store take nothing from a listener', async () => {
+  const folder = temporaryFolder();
+  const env = { SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
+  const [secretFile, ready] = [join(folder, 'hook.secret'), join(folder, 'ready')];
+  writeFileSync(secretFile, 'whsec_test\n', { mode: 0o600 });
+  const target = await stub((_, response) => response.end());
+  const argv = ['webhook', 'listen', '--port', '0', '--secret-file', secretFile, '--forward-to', target.url];
+  const { child, ended } = start([...argv, '--ready-file', ready], env);
+  onTestFinished(() => void child.kill('SIGKILL'));
+  await until(() => existsSync(ready), 'the listener listens');
+  const { url } = JSON.parse(readFileSync(ready, 'utf8'));
+  const seen: string[][] = [];
+  for (const eventId of ['one', 'two', 'three']) {
+    const body = JSON.stringify({ eventId, eventType: 'copyswap' });
+    const t = Math.floor(Date.now() / 1000);
+    const v1 = createHmac('sha256', 'whsec_test').update(`${t}.${body}`).digest('base64url');
+    const { status } = await fetch(url, { method: 'POST', body, headers: { 'daylight-signature': `t=${t},v1=${v1}` } });
+    const other = start(['webhook', 'events', '--columns', 'eventId', '--json'], env);
+    expect([status, await other.ended]).toEqual([200, 0]);
+    seen.push(
+      JSON.parse(other.printed.out)
+        .map((event: { eventId: string }) => event.eventId)
+        .sort(),
+    );
+  }
+  expect(seen).toEqual([['one'], ['one', 'two'], ['one', 'three', 'two']]);
+  child.kill('SIGTERM');
+  expect(await ended).toBe(0);
 });

@@ -15,7 +15,7 @@ export const areas = {
   client: { files: sources('http/client'), tests: tests('unit/http/client cli/http cli/http-limits') },
   secrets: { files: sources('http/secrets'), tests: tests('unit/http/secrets') },
   transport: { files: sources('http/transport'), tests: tests('unit/http/transport cli/http cli/http-limits') },
-  answers: { files: sources('contract/fits http/item-lines'), tests: tests('unit/contract/fits unit/http/item-lines') },
+  answers: { files: sources('contract/fits http/batch'), tests: tests('unit/contract/fits unit/http/batch') },
   pages: { files: sources('http/paginate'), tests: tests('unit/http/pages') },
   documents: {
     files: sources('http/observe contract/openapi'),

@@ -14,13 +14,14 @@ const sized = readdirSync('test', { recursive: true, encoding: 'utf8' })
 
 /** The files that take longest, in that order: begun first, so that no worker is left alone with one of them. */
 const longest = [
+  'webhook-listen',
   'kill-points',
-  'attacks-generated',
+  'attacks-answers',
+  'attacks',
+  'webhook-kill',
+  'attacks-sandbox',
   'canary',
-  'state-kill',
-  'attacks-regex',
   'fuzz',
-  'attacks-uploads',
 ];
 
 class LongestFirst extends BaseSequencer {

@@ -1,16 +1,11 @@
-import { existsSync } from 'node:fs';
-import chromium from '@sparticuz/chromium';
-import { type Browser, chromium as launcher, type Page } from 'playwright-core';
+import axe from 'axe-core';
+import type { Browser, Page } from 'playwright-core';
 import { onTestFinished } from 'vitest';
+import { launchBrowser } from './launch.ts';
 
-/** A browser of its own package, or an installed Chrome where that one does not run; it closes when the test ends. */
+/** A browser that closes when the test ends. */
 export async function openBrowser(): Promise<Browser> {
-  const installed = ['/usr/bin/google-chrome', '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome'];
-  const executablePath =
-    process.platform === 'linux' ? await chromium.executablePath() : (installed.find(existsSync) ?? '');
-  // Pages are held apart as in every browser, which that package turns off.
-  const args = chromium.args.filter((each) => !/web-security|insecure|isolat/.test(each));
-  const browser = await launcher.launch({ executablePath, args });
+  const browser = await launchBrowser();
   onTestFinished(() => browser.close());
   return browser;
 }
@@ -21,4 +16,11 @@ export function complaintsOf(tab: Page): string[] {
   tab.on('console', (line) => ['error', 'warning'].includes(line.type()) && said.push(line.text()));
   tab.on('pageerror', (error) => said.push(error.message));
   return said;
+}
+
+/** What axe-core finds on a page. */
+export async function violationsOf(tab: Page): Promise<string[]> {
+  await tab.evaluate(axe.source);
+  const { violations } = await tab.evaluate<axe.AxeResults>('axe.run()');
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
 }

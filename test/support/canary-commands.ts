@@ -59,6 +59,7 @@ const own: Readonly<Record<string, readonly Omit<Line, 'command'>[]>> = {
     { argv: '--context staging --with-key', stdin: '@api.key' },
     { argv: '--context staging --with-key --offline', stdin: '@api.key' },
     { argv: '--context staging --offline', answers: ['@api.key'] },
+    { argv: '--context spare --offline --store sealed --password-file @password --with-key', stdin: '@api.key' },
     { argv: '--context staging --with-key', stdin: '@key.json' },
   ],
   'auth logout': [{ argv: '--context spare' }],
@@ -77,6 +78,7 @@ const own: Readonly<Record<string, readonly Omit<Line, 'command'>[]>> = {
   'webhook sync': [{ argv: `${uid} --wallet-addresses ext:user-1` }],
   'webhook listen': [{ argv: '--port 0 --secret-file @hook.secret' }],
   'webhook ui': [{ argv: '--secret-file @hook.secret' }],
+  ui: [{ argv: '--sandbox' }],
   'webhook verify': [
     { argv: '--secret-file @hook.secret --header t=1,v1=x', stdin: '{}' },
     { argv: '--secret-file @hook.secret --header t=1,v1=x --body-file @body.json' },
@@ -91,6 +93,7 @@ const own: Readonly<Record<string, readonly Omit<Line, 'command'>[]>> = {
     { argv: 'GET /v1/webhooks/feed --paginate' },
     { argv: 'POST /v1/webhooks/feed --data -', stdin: '{"walletAddresses":[],"destinationUrl":"http://127.0.0.1:9"}' },
   ],
+  bundle: [{ argv: '--out @@ --yes' }],
   'sandbox start': [{ argv: '--port 0 --ready-file @@' }],
 };
 
@@ -130,6 +133,7 @@ export const ways: readonly string[] = [
   '--include --no-color',
   '--include --json --verbose --strict',
   '--trace-file @@.har',
+  '--record @@.folder',
   '--dry-run',
   '--dry-run --json',
   '--curl',
@@ -146,6 +150,8 @@ const otherFlags = [
   'timeout',
   'max-time',
   'retries',
+  'rate',
+  'replay',
   'max-wait',
   'max-body',
 ];
@@ -165,6 +171,7 @@ const asked: readonly { command: string; when: RegExp; holds: Secret }[] = [
   { command: 'webhook list', when: /--show-secrets/, holds: 'webhook secret' },
   // The answer of any endpoint, as it came.
   { command: 'request', when: /./, holds: 'webhook secret' },
+  { command: 'history run', when: /./, holds: 'webhook secret' },
 ];
 
 /** Answers that are of no shape of the contract, which `--json` and its kin print as they came; not those of commands that know secrets. */
@@ -179,7 +186,7 @@ export interface Leak {
 
 const limits = '--retries 1 --timeout 60ms --max-body 1MB';
 /** Those that go on until they are told to stop. */
-const endless = ['sandbox start', 'sandbox simulate', 'webhook listen', 'webhook ui'];
+const endless = ['sandbox start', 'sandbox simulate', 'webhook listen', 'webhook ui', 'ui'];
 
 const numbers = (function* () {
   for (let number = 1; ; number += 1) yield number;

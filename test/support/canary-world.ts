@@ -47,7 +47,7 @@ export async function canaryWorld(): Promise<CanaryWorld> {
     const { code, err } = await run(typed, { env, stdin });
     if (code !== 0) throw new Error(`${argv}: ${err}`);
   };
-  await prepare(`auth login --context staging --base-url ${service.url} --with-key --offline`, apiKey);
+  await prepare(`auth login --context staging --base-url ${service.url} --with-key --offline --store file`, apiKey);
   await prepare(`context set spare --base-url ${service.url}`);
   await prepare('key import evm --key-file @evm.hex --password-file @password');
   await prepare('key import sol --key-file @id.json --password-file @password');

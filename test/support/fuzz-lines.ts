@@ -13,6 +13,8 @@ const lasting = [
   'webhook replay',
   'webhook trigger',
   'webhook ui',
+  'ui',
+  'tour',
 ];
 const known = outlines.filter(({ words }) => !lasting.includes(words.join(' ')));
 /** Every exit code that the table of the command line has, but 1: that is a fault of ours. */

@@ -69,7 +69,7 @@ export function targetsOf(found: (pattern: RegExp) => string): Target[] {
         'alias set @me ext:other',
         'alias set constructor ext:a',
         'alias remove whale',
-        'auth login --with-key --offline --context own',
+        'auth login --with-key --offline --store file --context own',
         'auth logout',
         'auth logout --context clicker',
         'context set own --wire null',

@@ -50,7 +50,7 @@ export function changeStore(dataFolder: string, sql: string): void {
 }
 
 function withStore<T>(dataFolder: string, act: (db: Db) => T): T {
-  const options = { pageBytes: 8192, cacheKib: 1024, checkpointPages: 1000, synchronous: 'NORMAL' } as const;
+  const options = { pageBytes: 8192, cacheKib: 1024, checkpointPages: 1000 } as const;
   const db = openDatabase(storeFile(inboxFolderOf(dataFolder)), { ...options, check: () => undefined });
   try {
     return act(db);

@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import { type Db, openDb } from '../../src/sandbox/db/store.ts';
 import { ensureWorld } from '../../src/sandbox/db/world.ts';
 import { addTrades } from '../../src/sandbox/trades/add-trades.ts';
@@ -36,13 +37,19 @@ export function tradeAt(index: number): Trade {
   };
 }
 
-/** A world with more trades than are added up anew for every answer; the caller closes it. */
+let made: Buffer | undefined;
+
+/** A world with more trades than are added up anew for every answer, made once in a process; the caller closes it. */
 export function largeWorld(file: string): Db {
+  if (made !== undefined) writeFileSync(file, made, { mode: 0o600 });
   const db = openDb(file);
+  if (made !== undefined) return db;
   ensureWorld(db, largeNow, 'empty');
   addTrades(
     db,
     Array.from({ length: tradeCount }, (_, index) => tradeAt(index)),
   );
+  db.run('VACUUM INTO ?', [`${file}.copy`]);
+  made = readFileSync(`${file}.copy`);
   return db;
 }

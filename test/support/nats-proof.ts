@@ -43,6 +43,8 @@ async function startTarget() {
   const came = new Map<string, string[]>();
   const seen = new Set<string>();
   let repeats = 0;
+  /** When each webhook first got something after a moment, in milliseconds from it. */
+  const after = { startMs: 0, ms: new Map<string, number>() };
   const server = createServer((incoming, outgoing) => {
     const chunks: Buffer[] = [];
     incoming.on('data', (chunk) => chunks.push(chunk));
@@ -50,6 +52,7 @@ async function startTarget() {
     incoming.on('end', () => {
       const [{ eventId }] = JSON.parse(Buffer.concat(chunks).toString()).events;
       const webhook = eventId.split('-')[0] ?? '';
+      if (!after.ms.has(webhook)) after.ms.set(webhook, Date.now() - after.startMs);
       if (seen.has(eventId)) repeats += 1;
       else came.set(webhook, [...(came.get(webhook) ?? [])].concat(eventId));
       seen.add(eventId);
@@ -62,7 +65,12 @@ async function startTarget() {
     server.closeAllConnections();
     server.close();
   };
-  return { url, came, seen, repeats: () => repeats, close };
+  const watch = () => {
+    after.startMs = Date.now();
+    after.ms.clear();
+    return after.ms;
+  };
+  return { url, came, seen, repeats: () => repeats, watch, close };
 }
 
 export interface ClusterReport {
@@ -78,8 +86,9 @@ export interface ClusterReport {
   targets: { got: number; missing: number; repeats: number }[];
   /** Webhooks whose events are stored, or first came to a target, in another order than they were sent. */
   outOfOrder: string[];
-  /** From the kill of a forwarder until each partition moved again, at most. */
   faults: string[];
+  /** From the kill of a forwarder until each webhook had moved again at each target; `null` where all was forwarded before. */
+  takeoverSeconds: number | null;
   seconds: number;
 }
 
@@ -113,6 +122,7 @@ export async function proveCluster(options: ProofOptions): Promise<ClusterReport
   };
   const targets = await Promise.all(Array.from({ length: options.targets }, startTarget));
   const faults: string[] = [];
+  let takeoverSeconds: number | null = null;
   const startedMs = Date.now();
   const say = (what: string) => faults.push(`${((Date.now() - startedMs) / 1000).toFixed(1)} s: ${what}`);
   try {
@@ -150,6 +160,12 @@ export async function proveCluster(options: ProofOptions): Promise<ClusterReport
           gone.child.kill('SIGKILL');
           forwarders.splice(forwarders.indexOf(gone), 1);
           say('kill -9 of a forwarder, which is not started again');
+          const moved = targets.map(({ watch }) => watch());
+          // A short run may be over by then.
+          const isOver = () => targets.every(({ seen }) => seen.size === deliveries);
+          await until(() => isOver() || moved.every(({ size }) => size === webhooks), 'each webhook moves again');
+          const longestMs = Math.max(0, ...moved.flatMap((ms) => [...ms.values()]));
+          if (longestMs > 0) takeoverSeconds = longestMs / 1000;
         } else {
           const server = pick(cluster.servers);
           say(`${what === 'kill-server' ? 'kill -9' : 'SIGSTOP'} of the server on ${server.port}`);
@@ -232,6 +248,7 @@ export async function proveCluster(options: ProofOptions): Promise<ClusterReport
       })),
       outOfOrder,
       faults,
+      takeoverSeconds,
       seconds,
     };
   } finally {

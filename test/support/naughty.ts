@@ -59,6 +59,9 @@ export const sampled = some(naughty, 25);
 export const steers =
   /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\p{Surrogate}]/u;
 
+/** What a terminal shows on stderr, without the lines of progress that draw themselves anew where an answer takes long. */
+export const withoutProgress = (err: string): string => err.replaceAll(/\x1b\[(?:\?25[hl]|\?2026[hl]|\d*G|2K|1A)/g, '');
+
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /** Terminal cells of a text by the tables of Unicode 15 alone: a witness to what is printed. */

@@ -75,3 +75,9 @@ export function writeKeys(folder: string): Keys {
     password: write('password', 'correct horse\n'),
   };
 }
+
+/** The flags of a comment on the swap on Solana. */
+export const solanaComment: readonly string[] = [
+  ...['--chain', 'solana', '--tx', swaps.solana, '--token', bonk],
+  ...['--text', 'gm', '--service-name', 'Example'],
+];

@@ -78,7 +78,14 @@ export async function uploading(
   } as unknown as World;
   const options = readGlobals(retries === undefined ? {} : { retries });
   const program = { commands: [], endpoints: [] } as never;
-  const created = createContext({ world, options, program, say: () => undefined, stream: () => undefined });
+  const created = createContext({
+    world,
+    options,
+    program,
+    runLine: async () => 0,
+    say: () => undefined,
+    stream: () => undefined,
+  });
   // Without `--retries` a call repeats by itself `ofCall` times.
   const context: typeof created = {
     ...created,

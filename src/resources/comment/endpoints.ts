@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type AnswerOf, defineEndpoint, inBody, inPath, inQuery } from '../../contract/endpoint.ts';
 import { isUuid } from '../../model/address.ts';
-import { chainSchema } from '../../model/chain.ts';
+import { chainSchema } from '../../model/chain-schema.ts';
 import { countCharacters, maxCommentCharacters } from '../../model/comment-text.ts';
 import { firstTenViewers, viewerAddressesSchema, walletSchema } from '../../model/identifier.ts';
 import { actorSchema, commentSchema, positionStatsSchema, tradeSchema } from '../../model/position.ts';

@@ -1,12 +1,14 @@
 import { z } from 'zod';
-import { defineCommand } from '../../cli/command.ts';
+import { type Command, defineCommand } from '../../cli/command.ts';
 import { commandsOf, endpointCommand, serviceExitCodes } from '../../cli/endpoint-command.ts';
+import { option } from '../../cli/params.ts';
 import type { Context } from '../../context.ts';
-import { type InputOf, local } from '../../contract/endpoint.ts';
+import { local } from '../../contract/endpoint.ts';
 import { usageError } from '../../errors.ts';
 import { checkArgv, keyParams } from '../../keys/commands.ts';
-import { chainSchema } from '../../model/chain.ts';
+import { chainSchema } from '../../model/chain-schema.ts';
 import { parseMoment } from '../../model/duration.ts';
+import type { CopyInput } from './copies.ts';
 import * as endpoints from './endpoints.ts';
 
 const view = () => import('./view.ts');
@@ -18,29 +20,34 @@ export const views = {
   ofToken: async () => (await view()).ofToken,
 };
 
-const text = z.string().min(1).optional();
-
 /** What a comment is about, typed as for `comment post`; optional, since it may come from a file. */
 const commentParams = {
   chain: local(chainSchema.optional(), 'chain of the swap'),
-  transactionHash: local(text, endpoints.post.params.transactionHash.help, { flag: 'tx' }),
-  tokenAddress: local(text, endpoints.post.params.tokenAddress.help, { flag: 'token', takesAddress: 'token' }),
+  transactionHash: option.text(endpoints.post.params.transactionHash.help, { flag: 'tx' }),
+  tokenAddress: option.text(endpoints.post.params.tokenAddress.help, { flag: 'token', takesAddress: 'token' }),
   commentText: local(endpoints.commentTextSchema.optional(), 'the comment', { flag: 'text' }),
-  textFile: local(text, 'file with the comment, byte for byte; - is stdin'),
+  textFile: option.text('file with the comment, byte for byte; - is stdin'),
 };
 
 const formParams = {
-  serviceName: local(text, 'first word of the signed text (default: that of the context)'),
+  serviceName: option.text("first word of the signed text (default: context's)"),
   layout: local(
     z.enum(['five-line', 'blank-line']).optional(),
-    'form of the signed text (default: that of the context, else five-line)',
+    "form of the signed text (default: context's, else five-line)",
   ),
 };
 
 const encodingSchema = z.enum(['base58', 'base64', 'hex']).optional();
 
 const keyWays =
-  'The key comes from --key-file, --key-env, --key-stdin, --key, or a prompt without echo on a terminal; never from an argument.';
+  'The key comes from --key-file, --key-env, --key-stdin, --key, or a prompt without echo, never from an argument; with --browser your wallet signs (10 minutes a step, or --timeout).';
+
+/** Signing with a wallet in the browser. */
+const browserParams = {
+  browser: option.flag('sign with your browser wallet, on a local page'),
+  open: option.flag('open the page in the browser; else print its address'),
+  readyFile: option.text('write {ui, pid} here: ui is the address of the page'),
+};
 
 const sign = defineCommand({
   words: ['comment', 'sign'],
@@ -49,14 +56,15 @@ const sign = defineCommand({
   params: {
     ...commentParams,
     ...formParams,
-    preview: local(z.boolean().optional(), 'show the text line by line, with warnings about it; needs no key'),
+    preview: option.flag('show the text line by line, with warnings about it; needs no key'),
     ...keyParams,
-    signer: local(text, 'address that the key must belong to; another one is an error', { takesAddress: 'wallet' }),
+    ...browserParams,
+    signer: option.text('address that must sign; another one is an error', { takesAddress: 'wallet' }),
     encoding: local(encodingSchema, 'text form of a Solana signature; the service accepts base58'),
-    file: local(text, 'sign many: NDJSON of chain, transactionHash, tokenAddress, commentText; - is stdin', {
+    file: option.text('sign many: NDJSON of chain, transactionHash, tokenAddress, commentText; - is stdin', {
       oldFlags: ['from'],
     }),
-    out: local(text, 'write the signed comment to this file, for comment post --signed'),
+    out: option.text('write the signed comment to this file, for comment post --signed'),
   },
   examples: [
     {
@@ -64,12 +72,16 @@ const sign = defineCommand({
       says: 'the text that would be signed',
     },
     {
+      argv: '--sandbox comment sign --chain base --tx 0x9576f0179c8926aea242fafa7ce61677196cef975f2793ec0b2988ca8a74cdd0 --token 0x940181a94a35a4569e4529a3cdfb74e38fd98631 --text gm --browser --dry-run',
+      says: 'what your browser wallet would sign; without --dry-run it does',
+    },
+    {
       argv: 'comment sign --chain hyperliquid --tx 52012345678 --token ETH --text gm --service-name Clicker --layout blank-line --preview --json',
       says: 'the public form, for a perp order, as JSON',
     },
   ],
-  uses: ['service', 'changes'],
-  exitCodes: [3, 11, 130],
+  uses: ['service', 'changes', 'answers'],
+  exitCodes: [3, 11, 124, 130],
   view: async () => (await view()).sign,
   checkArgv,
   run: async (input, context) => (await import('./run-sign.ts')).runSign(input, context),
@@ -78,15 +90,16 @@ const sign = defineCommand({
 const post = defineCommand({
   words: ['comment', 'post'],
   summary: endpoints.post.summary,
-  description: `On a terminal it shows the text and asks first (unless --yes). If it is not known whether a comment was posted, it is looked up, never posted twice; a batch (--file) keeps a journal of what was posted in the data folder, so that the same command continues where it stopped. ${keyWays}`,
+  description: `On a terminal it shows the text and asks first (unless --yes); with --browser the page does. If it is not known whether a comment was posted, it is looked up, never posted twice; a batch (--file) keeps a journal, so that the same command continues where it stopped. ${keyWays}`,
   params: {
     ...commentParams,
-    signature: local(text, 'a signature made elsewhere; needs --signer and no key'),
-    signer: local(text, 'address that signed; with a key, the address it must belong to', { takesAddress: 'wallet' }),
+    signature: option.text('a signature made elsewhere; needs --signer and no key'),
+    signer: option.text('address that signed, or must sign', { takesAddress: 'wallet' }),
     ...formParams,
     ...keyParams,
-    signed: local(text, 'post what comment sign --out wrote; - is stdin'),
-    file: local(text, 'post many, in order: NDJSON of comments, signed or not; - is stdin', { oldFlags: ['from'] }),
+    ...browserParams,
+    signed: option.text('post what comment sign --out wrote; - is stdin'),
+    file: option.text('post many, in order: NDJSON, signed or not; - is stdin', { oldFlags: ['from'] }),
   },
   endpoint: { method: 'POST', path: endpoints.post.path, source: 'spec' },
   // Those of the endpoint only show their request, because a comment can be posted once.
@@ -95,7 +108,7 @@ const post = defineCommand({
     says: index === 0 ? 'post a comment that was signed elsewhere, in the sandbox' : 'a comment on a perp order',
   })),
   uses: ['requests', 'changes'],
-  exitCodes: [3, ...serviceExitCodes, 10, 11, 12],
+  exitCodes: [3, ...serviceExitCodes, 10, 11, 12, 124],
   view: views.post,
   checkArgv,
   run: async (input, context) =>
@@ -110,11 +123,11 @@ const verify = defineCommand({
   description: 'Needs no network, no API key and no private key. Ends with 12 when the signature is not valid.',
   params: {
     ...commentParams,
-    signature: local(text, 'the signature'),
-    signer: local(text, 'the address that should have signed', { takesAddress: 'wallet' }),
+    signature: option.text('the signature'),
+    signer: option.text('the address that should have signed', { takesAddress: 'wallet' }),
     ...formParams,
     encoding: local(encodingSchema, 'text form of a Solana signature (default: detect it from the text)'),
-    signed: local(text, 'check what comment sign --out wrote; - is stdin'),
+    signed: option.text('check what comment sign --out wrote; - is stdin'),
   },
   examples: [
     {
@@ -133,16 +146,21 @@ const verify = defineCommand({
   run: async (input, context) => (await import('./run-sign.ts')).runVerify(input, context),
 });
 
-const copy = endpointCommand(endpoints.copy, views.copy, {
+const derivedCopy = endpointCommand(endpoints.copy, views.copy, {
   params: {
-    trackExitUntil: local(
-      text,
+    trackExitUntil: option.text(
       'follow exits of the position until this time, or for this long, at most 7d; hyperliquid only',
     ),
+    again: option.flag('send an intent again that was sent within the hour; without it you are asked, or warned'),
   },
   oneOf: [['actorAddress', 'actorAddresses']],
-  prepare: prepareCopy,
 });
+
+const copy: Command = {
+  ...derivedCopy,
+  run: async ({ again, ...typed }: CopyInput & { again?: boolean }, context: Context) =>
+    (await import('./copies.ts')).copyOnce(prepareCopy(typed, context), again === true, context),
+};
 
 const list = endpointCommand(endpoints.list, views.list, {
   params: {
@@ -155,8 +173,6 @@ const list = endpointCommand(endpoints.list, views.list, {
 
 /** Every command of this noun, and the comments of a token. */
 export const commands = commandsOf(endpoints, views, [post, list, copy, sign, verify]);
-
-type CopyInput = InputOf<(typeof endpoints.copy)['params']>;
 
 /** The intent as it is sent: `7d` becomes the time 7 days from now. Errors: `usage`. */
 function prepareCopy(typed: CopyInput, { world }: Pick<Context, 'world'>): CopyInput {

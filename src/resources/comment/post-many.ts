@@ -7,14 +7,17 @@ import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
 import { takeLock } from '../../files/lock.ts';
 import { damagedLine, openLog, otherVersion, readLog } from '../../files/log-file.ts';
-import { checkKeySource, withSigner } from '../../keys/open-key.ts';
+import { withSigner } from '../../keys/open-key.ts';
 import { isLoopback } from '../../model/http-address.ts';
 import { confirm } from '../../output/confirm.ts';
 import type { World } from '../../world.ts';
+import type { BrowserWallet } from './browser-wallet.ts';
 import { post } from './endpoints.ts';
-import { bodyOf, checkWays, lookUp, type PostInput, type SendableComment, send } from './post.ts';
+import { type AuthoredComment, bodyOf, checkWays, lookUp, type PostInput, type SendableComment, send } from './post.ts';
 import { describePreview, previewOf, warnOfText } from './preview.ts';
 import { type CommentLine, commonFamily, readCommentFile, readForm } from './read-comment.ts';
+import { showPreviews } from './run-sign.ts';
+import { chooseWay } from './sign-way.ts';
 import { type SignedComment, signComment } from './signed.ts';
 import { type PostResult, postMany as view } from './view.ts';
 
@@ -23,6 +26,18 @@ type PostManyInput = PostInput & { file: string };
 interface SignedLine {
   line: number;
   comment: SignedComment;
+}
+
+/** What is posted, in order. */
+interface Batch {
+  lines: readonly {
+    line: number;
+    comment: AuthoredComment;
+    /** Called for what is not posted yet. */
+    sign: () => Promise<SendableComment>;
+  }[];
+  /** Where a wallet in the browser signs: its page is told what becomes of each. */
+  wallet?: BrowserWallet;
 }
 
 /** Errors about one comment: the next one may be accepted. */
@@ -37,21 +52,31 @@ export async function postMany(input: PostManyInput, context: Context): Promise<
   checkWays(input);
   const lines = await readCommentFile(input.file, context);
   await context.ready();
-  const ready = await signAll(lines, input, context);
-  for (const { line, comment } of ready) warnOfText(comment.commentText, context, `line ${line}: `);
+  const signing = await chooseSigning(lines, input, context);
   const { curl, preview, yes } = context.options;
-  if (curl && ready[0] !== undefined) {
-    context.note(`${ready.length} comments would go in as many requests; this is the first.`);
-    await context.call(post, bodyOf(ready[0].comment));
-  }
-  if (preview) return { kind: 'items', batches: notSent(ready), view };
   const { baseUrl, kind } = await context.service();
   const { origin, hostname } = new URL(baseUrl);
-  if (context.world.io.in.isTTY === true && !yes) await confirmAll(ready, origin, context);
+  let open: () => Promise<Batch>;
+  if (signing?.input.browser) {
+    if (curl) throw usageError('--curl shows one request, and --browser signs many', 'Omit one of them.');
+    if (preview) return showPreviews(signing.lines, signing.form, context, true);
+    for (const { line, fields } of lines) warnOfText(fields.commentText, context, `line ${line}: `);
+    open = () => openInBrowser(lines, signing, context);
+  } else {
+    const ready = await signAll(lines, signing, context);
+    for (const { line, comment } of ready) warnOfText(comment.commentText, context, `line ${line}: `);
+    if (curl && ready[0] !== undefined) {
+      context.note(`${ready.length} comments would go in as many requests; this is the first.`);
+      await context.call(post, bodyOf(ready[0].comment));
+    }
+    if (preview) return { kind: 'items', batches: notSent(ready), view };
+    if (context.world.io.in.isTTY === true && !yes) await confirmAll(ready, origin, context);
+    open = async () => ({ lines: ready.map((one) => ({ ...one, sign: async () => one.comment })) });
+  }
   const journal = openJournal(await context.dataDirectory(), origin, context.world);
   // A service on this machine can be reset, so there the journal is checked against it.
   const mayBeReset = kind === 'sandbox' || isLoopback(hostname);
-  const results = postAll(ready, { journal, mayBeReset, context });
+  const results = postAll(open, { journal, mayBeReset, context });
   const { format } = context.options;
   const asTable = format === 'table' || (format === undefined && context.world.io.out.isTTY);
   return { kind: 'items', batches: asTable ? grouped(results) : results, view, live: true };
@@ -87,24 +112,54 @@ async function* grouped(results: AsyncGenerator<readonly PostResult[]>): AsyncGe
   if (waiting.length > 0) yield waiting;
 }
 
-function resultOf({ line, comment }: SignedLine, outcome: Outcome): PostResult {
+function resultOf({ line, comment }: { line: number; comment: AuthoredComment }, outcome: Outcome): PostResult {
   const { chain, transactionHash, signerAddress, commentText } = comment;
   return { line, ...outcome, chain, transactionHash, signerAddress, commentText };
 }
 
-async function signAll(lines: readonly CommentLine[], input: PostManyInput, context: Context): Promise<SignedLine[]> {
+/** How the lines are signed that are not yet; `undefined` where all are. */
+async function chooseSigning(lines: readonly CommentLine[], input: PostManyInput, context: Context) {
   const unsigned = lines.filter(({ signed }) => signed === undefined);
   const { serviceName } = await context.service();
   const other = lines.find(({ signed }) => signed && serviceName !== undefined && signed.serviceName !== serviceName);
   if (other !== undefined)
     throw usageError(`line ${other.line} is signed for service ${other.signed?.serviceName}, not for ${serviceName}`);
+  if (unsigned.length === 0) {
+    if (input.browser) throw usageError('--browser would do nothing: every line is signed already', 'Omit it.');
+    return undefined;
+  }
+  const form = await readForm(input, context);
+  const family = commonFamily(unsigned);
+  const way = await chooseWay(input, { family, stdinUse: input.file === '-' ? '--file -' : undefined }, context);
+  return { lines: unsigned, form, family, deed: 'post' as const, input: way };
+}
+
+type Signing = NonNullable<Awaited<ReturnType<typeof chooseSigning>>>;
+
+async function openInBrowser(lines: readonly CommentLine[], signing: Signing, context: Context): Promise<Batch> {
+  const { openBrowserWallet } = await import('./browser-wallet.ts');
+  const wallet = await openBrowserWallet(signing, context);
+  const { address: signerAddress } = wallet;
+  return {
+    lines: lines.map(({ line, fields, signed }) => ({
+      line,
+      comment: signed ?? { ...fields, signerAddress },
+      sign: async () => signed ?? signComment(fields, signing.form, { signer: wallet }),
+    })),
+    wallet,
+  };
+}
+
+async function signAll(
+  lines: readonly CommentLine[],
+  signing: Signing | undefined,
+  context: Context,
+): Promise<SignedLine[]> {
   const made = new Map<number, SignedComment>();
-  if (unsigned.length > 0) {
-    const form = await readForm(input, context);
-    const family = commonFamily(unsigned);
-    checkKeySource(input, context, input.file === '-' ? '--file -' : undefined);
+  if (signing !== undefined) {
+    const { input, family, form } = signing;
     await withSigner(input, { family, expected: input.signer }, context, async (signer) => {
-      for (const { line, fields } of unsigned) made.set(line, await signComment(fields, form, { signer }));
+      for (const { line, fields } of signing.lines) made.set(line, await signComment(fields, form, { signer }));
     });
   }
   return lines.flatMap(({ line, signed }) => {
@@ -115,37 +170,52 @@ async function signAll(lines: readonly CommentLine[], input: PostManyInput, cont
 
 type Outcome = Pick<PostResult, 'result' | 'uid' | 'reason'>;
 
-interface Posting {
+interface PostOptions {
   journal: Journal;
   /** The service may have lost what the journal knows. */
   mayBeReset: boolean;
   context: Context;
 }
 
-async function* postAll(ready: readonly SignedLine[], posting: Posting): AsyncGenerator<readonly PostResult[]> {
-  const { journal } = posting;
+async function* postAll(open: () => Promise<Batch>, posting: PostOptions): AsyncGenerator<readonly PostResult[]> {
   const done: PostResult[] = [];
+  let wallet: BrowserWallet | undefined;
+  let ended: unknown = new SotraError('interrupted', 'stopped: nothing reads the results any more');
   try {
-    for (const one of ready) {
-      const outcome = await postOne(one.comment, posting).catch((thrown: unknown) => {
-        throw stopped(thrown, one.line, done, ready.length);
+    const batch = await open();
+    wallet = batch.wallet;
+    for (const one of batch.lines) {
+      const outcome = await postOne(one, posting).catch((thrown: unknown) => {
+        throw stopped(thrown, one.line, done, batch.lines.length);
       });
+      wallet?.show(one.line, outcome.reason === undefined ? outcome.result : `refused: ${outcome.reason}`);
       const result = resultOf(one, outcome);
       done.push(result);
       yield [result];
     }
+    ended = refusedError(done);
+  } catch (thrown) {
+    ended = thrown;
   } finally {
-    journal.close();
+    posting.journal.close();
+    await wallet?.close(ended);
   }
-  const refused = done.filter(({ result }) => result === 'refused');
-  if (refused.length > 0)
-    throw new SotraError('partial', `${refused.length} of ${done.length} comments were refused`, {
-      hint: 'Correct those lines and run the same command again: what was posted is not posted twice.',
-      details: { results: done },
-    });
+  if (ended !== undefined) throw ended;
 }
 
-async function postOne(comment: SendableComment, { journal, mayBeReset, context }: Posting): Promise<Outcome> {
+function refusedError(done: readonly PostResult[]): SotraError | undefined {
+  const refused = done.filter(({ result }) => result === 'refused');
+  if (refused.length === 0) return undefined;
+  return new SotraError('partial', `${refused.length} of ${done.length} comments were refused`, {
+    hint: 'Correct those lines and run the same command again: what was posted is not posted twice.',
+    details: { results: done },
+  });
+}
+
+async function postOne(
+  { comment, sign }: Batch['lines'][number],
+  { journal, mayBeReset, context }: PostOptions,
+): Promise<Outcome> {
   const before = journal.stateOf(comment);
   if (before?.state === 'posted' && !mayBeReset) return { result: 'posted before', uid: before.uid };
   if (before?.state === 'posted' || before?.state === 'sending') {
@@ -155,9 +225,10 @@ async function postOne(comment: SendableComment, { journal, mayBeReset, context 
       return { result: 'posted before', uid: found.uid };
     }
   }
+  const signed = await sign();
   await journal.record(comment, 'sending');
   try {
-    const { comment: answer } = await send(comment, context);
+    const { comment: answer } = await send(signed, context);
     await journal.record(comment, 'posted', answer.uid);
     return { result: 'posted', uid: answer.uid };
   } catch (thrown) {
@@ -215,9 +286,9 @@ function openJournal(folder: string, origin: string, world: World) {
     const log = openLog(file);
     if (head === undefined) log.append({ version: 1, holds: 'posted comments', service: origin });
     return {
-      stateOf: (comment: SendableComment) => known.get(digestOf(comment)),
+      stateOf: (comment: AuthoredComment) => known.get(digestOf(comment)),
       /** Resolves when it is on disk. */
-      record: async (comment: SendableComment, state: Entry['state'], uid?: string) => {
+      record: async (comment: AuthoredComment, state: Entry['state'], uid?: string) => {
         const entry: Entry = { comment: digestOf(comment), state, ...(uid === undefined ? {} : { uid }) };
         log.append({ ...entry, chain: comment.chain, transactionHash: comment.transactionHash });
         known.set(entry.comment, entry);
@@ -235,7 +306,7 @@ function openJournal(folder: string, origin: string, world: World) {
 }
 
 /** Identifies a comment: everything that is signed, and the signer. */
-function digestOf({ chain, tokenAddress, transactionHash, commentText, signerAddress }: SendableComment): string {
+function digestOf({ chain, tokenAddress, transactionHash, commentText, signerAddress }: AuthoredComment): string {
   const parts = [chain, tokenAddress.toLowerCase(), transactionHash, commentText, signerAddress.toLowerCase()];
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }

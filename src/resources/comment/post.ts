@@ -1,8 +1,9 @@
 import type { Result } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
-import { SotraError, usageError } from '../../errors.ts';
+import { messageOf, SotraError, usageError } from '../../errors.ts';
 import { RequestPreview } from '../../http/preview.ts';
-import { checkKeySource, type KeyInput, keySources, withSigner } from '../../keys/open-key.ts';
+import { keySources, withSigner } from '../../keys/open-key.ts';
+import type { Signer } from '../../keys/signer.ts';
 import { normalizeAddress, plainAddress } from '../../model/address.ts';
 import { familyOf } from '../../model/chain.ts';
 import { confirm } from '../../output/confirm.ts';
@@ -11,31 +12,57 @@ import { showUnseen } from '../../output/safe-text.ts';
 import { type CommentAnswer, list, post } from './endpoints.ts';
 import { describePreview, previewOf, warnOfText } from './preview.ts';
 import { type CommentInput, type FormInput, hasComment, readComment, readForm } from './read-comment.ts';
+import { showPreviews } from './run-sign.ts';
+import { checkPageFlags, chooseWay, type WayInput } from './sign-way.ts';
 import { readSignedFile, signComment, signedProblem } from './signed.ts';
 import { normalizeSignature, signedText, signedToken, type TextFields, type TextForm } from './signing.ts';
 import { verifySignature } from './verify.ts';
 import { post as view } from './view.ts';
 
-export interface PostInput extends CommentInput, FormInput, KeyInput {
+export interface PostInput extends CommentInput, FormInput, WayInput {
   signature?: string | undefined;
-  signer?: string | undefined;
   signed?: string | undefined;
   file?: string | undefined;
 }
 
 /** A comment ready to be sent, with the form of its text where that is known. */
-interface Prepared {
+interface PreparedComment {
   comment: SendableComment;
   form: TextForm | undefined;
 }
 
 export async function runPost(input: PostInput, context: Context): Promise<Result> {
   checkWays(input);
-  const { comment, form } = await prepare(input, context);
+  if (input.signed !== undefined) return finish(await prepareFile(input, input.signed, context), context);
+  const fields = await readComment(input, context);
+  if (input.signature !== undefined)
+    return finish(await prepareSignature(fields, input.signature, input, context), context);
+  const form = await readForm(input, context);
+  await context.ready();
+  const family = familyOf(fields.chain);
+  const stdinUse = input.textFile === '-' ? '--text-file -' : undefined;
+  const way = await chooseWay(input, { family, stdinUse }, context);
+  const sign = async (signer: Signer) => ({ comment: await signComment(fields, form, { signer }), form });
+  if (!way.browser) return finish(await withSigner(way, { family, expected: input.signer }, context, sign), context);
+  const { dryRun, curl } = context.options;
+  const lines = [{ line: 1, fields }];
+  if (dryRun && !curl) return showPreviews(lines, form, context, false);
+  const { signInBrowser } = await import('./browser-wallet.ts');
+  const deed = curl ? 'show' : 'post';
+  return signInBrowser({ lines, form, family, deed, input: way }, context, async (wallet) =>
+    finish(await sign(wallet), context, { isConfirmed: true }),
+  );
+}
+
+async function finish(
+  { comment, form }: PreparedComment,
+  context: Context,
+  { isConfirmed = false } = {},
+): Promise<Result> {
   warnOfText(comment.commentText, context);
   const { dryRun, curl } = context.options;
   if (dryRun && !curl) return showRequest(comment, form, context);
-  if (!curl) {
+  if (!curl && !isConfirmed) {
     await context.ready();
     await confirmPost(comment, form, context);
   }
@@ -45,6 +72,7 @@ export async function runPost(input: PostInput, context: Context): Promise<Resul
 
 /** Errors: `usage` for a comment that is given or signed in two ways. */
 export function checkWays(input: PostInput): void {
+  checkPageFlags(input);
   const ways = (['signature', 'signed', 'file'] as const).filter((way) => input[way] !== undefined);
   const [way, other] = ways.map((name) => `--${name}`).concat(input.file === undefined ? keySources(input) : []);
   if (ways.length > 0 && other !== undefined)
@@ -53,24 +81,19 @@ export function checkWays(input: PostInput): void {
     throw usageError(`${way} reads the comment from the file: omit --chain, --tx, --token and --text`);
 }
 
-async function prepare(input: PostInput, context: Context): Promise<Prepared> {
-  if (input.signed !== undefined) return prepareFile(input, input.signed, context);
-  const fields = await readComment(input, context);
-  if (input.signature !== undefined) {
-    if (input.signer === undefined) throw usageError('--signer is required with --signature: the address that signed');
-    const comment = { ...fields, signature: input.signature, signerAddress: input.signer };
-    const form = await readForm(input, context).catch((thrown: unknown) => {
-      if (input.serviceName !== undefined) throw thrown;
-      return undefined;
-    });
-    if (form !== undefined) warnOfSignature(comment, form, context);
-    return { comment, form };
-  }
-  const form = await readForm(input, context);
-  await context.ready();
-  checkKeySource(input, context, input.textFile === '-' ? '--text-file -' : undefined);
-  const wanted = { family: familyOf(fields.chain), expected: input.signer };
-  const comment = await withSigner(input, wanted, context, (signer) => signComment(fields, form, { signer }));
+async function prepareSignature(
+  fields: TextFields,
+  signature: string,
+  input: PostInput,
+  context: Context,
+): Promise<PreparedComment> {
+  if (input.signer === undefined) throw usageError('--signer is required with --signature: the address that signed');
+  const comment = { ...fields, signature, signerAddress: input.signer };
+  const form = await readForm(input, context).catch((thrown: unknown) => {
+    if (input.serviceName !== undefined) throw thrown;
+    return undefined;
+  });
+  if (form !== undefined) warnOfSignature(comment, form, context);
   return { comment, form };
 }
 
@@ -81,7 +104,7 @@ function warnOfSignature(comment: SendableComment, form: TextForm, { warn }: Con
     warn(`the signature does not fit the ${form.layout} text of service ${form.serviceName}: ${verdict.reason}`);
 }
 
-async function prepareFile(input: PostInput, file: string, context: Context): Promise<Prepared> {
+async function prepareFile(input: PostInput, file: string, context: Context): Promise<PreparedComment> {
   const signed = await readSignedFile(file, context);
   const problem = signedProblem(signed);
   if (problem !== undefined) throw new SotraError('verification', `${file} was not posted: ${problem}`);
@@ -119,12 +142,16 @@ async function showRequest(comment: SendableComment, form: TextForm | undefined,
   throw new SotraError('internal', 'a request was sent that was only to be shown');
 }
 
-export interface SendableComment extends TextFields {
-  signature: string;
+/** A comment and who signs it. */
+export interface AuthoredComment extends TextFields {
   signerAddress: string;
 }
 
-interface Posted {
+export interface SendableComment extends AuthoredComment {
+  signature: string;
+}
+
+interface PostedComment {
   comment: CommentAnswer;
   /** The service's JSON, where the comment is its answer to the POST. */
   text?: string;
@@ -136,29 +163,18 @@ interface Posted {
 const lookUpDelaysMs = [0, 500, 1500];
 
 /** The body of the POST: the exact values that were signed. */
-export function bodyOf({
-  transactionHash,
-  chain,
-  tokenAddress,
-  commentText,
-  signature,
-  signerAddress,
-}: SendableComment) {
-  return {
-    transactionHash,
-    chain,
-    tokenAddress: signedToken(tokenAddress),
-    commentText,
-    signature: normalizeSignature(chain, signature),
-    signerAddress,
-  };
+export function bodyOf(comment: SendableComment) {
+  const { transactionHash, chain, commentText, signerAddress } = comment;
+  const tokenAddress = signedToken(comment.tokenAddress);
+  const signature = normalizeSignature(chain, comment.signature);
+  return { transactionHash, chain, tokenAddress, commentText, signature, signerAddress };
 }
 
 /**
  * Posts a comment once: without an answer it is looked up, and never sent again. Errors: `verification` where another comment than was signed
  * was stored; those of a call, saying what is known.
  */
-export async function send(comment: SendableComment, context: Context): Promise<Posted> {
+export async function send(comment: SendableComment, context: Context): Promise<PostedComment> {
   if (context.world.signal.aborted) throw new SotraError('interrupted', 'interrupted: nothing was sent');
   try {
     const { data, text } = await context.call(post, bodyOf(comment));
@@ -202,8 +218,8 @@ function comparable(field: string, value: unknown): unknown {
 }
 
 /** The comment of this signer on this swap, as the service has it; `undefined` where there is none. Errors: those of a call. */
-export async function lookUp(comment: SendableComment, context: Context): Promise<CommentAnswer | undefined> {
-  const { transactionHash, chain } = bodyOf(comment);
+export async function lookUp(comment: AuthoredComment, context: Context): Promise<CommentAnswer | undefined> {
+  const { transactionHash, chain } = comment;
   const { data } = await context.call(list, { hashes: [transactionHash], chain });
   const signer = comparable('signerAddress', comment.signerAddress);
   const token = comparable('tokenAddress', comment.tokenAddress);
@@ -215,7 +231,7 @@ export async function lookUp(comment: SendableComment, context: Context): Promis
   );
 }
 
-async function findPosted(comment: SendableComment, lost: SotraError, context: Context): Promise<Posted> {
+async function findPosted(comment: SendableComment, lost: SotraError, context: Context): Promise<PostedComment> {
   const byHand = `sotra comment list ${comment.transactionHash} --chain ${comment.chain}`;
   const { signal } = context.world;
   const { code, status, requestId } = lost;
@@ -234,8 +250,8 @@ async function findPosted(comment: SendableComment, lost: SotraError, context: C
     }
   } catch (thrown) {
     if (thrown instanceof SotraError && thrown.code === 'verification') throw thrown;
-    const why = thrown instanceof Error ? thrown.message : String(thrown);
-    throw failed('unknown', `; ${unknown}, looking it up failed: ${why}`, `Check before you post again: ${byHand}`);
+    const why = `; ${unknown}, looking it up failed: ${messageOf(thrown)}`;
+    throw failed('unknown', why, `Check before you post again: ${byHand}`);
   }
   const hint = `Post it again. To be sure that it does not appear late: ${byHand}`;
   throw failed('unsent', '; it was looked up and is not there: the comment was not posted', hint);

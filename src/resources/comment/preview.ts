@@ -15,17 +15,10 @@ export interface Preview extends TextFields, TextForm {
 export function previewOf(fields: TextFields, form: TextForm): Preview {
   const { chain, tokenAddress, transactionHash, commentText } = fields;
   const { layout, serviceName } = form;
-  return {
-    message: signedText(fields, form),
-    layout,
-    serviceName,
-    chain,
-    tokenAddress,
-    transactionHash,
-    commentText,
-    characters: countCharacters(commentText),
-    warnings: textWarnings(commentText),
-  };
+  const message = signedText(fields, form);
+  const [characters, warnings] = [countCharacters(commentText), textWarnings(commentText)];
+  const text = { message, layout, serviceName, chain, tokenAddress, transactionHash, commentText };
+  return { ...text, characters, warnings };
 }
 
 /** Warns about what readers of a comment may not see. */

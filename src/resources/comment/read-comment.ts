@@ -4,10 +4,12 @@ import { missingInputs, SotraError, usageError } from '../../errors.ts';
 import { bytesOf, decodeUtf8, readWhole } from '../../files/source.ts';
 import { openTextFile, readLines } from '../../files/text-file.ts';
 import { secretIn } from '../../keys/private-key.ts';
-import { type Chain, type ChainFamily, chainSchema, chains, familyOf } from '../../model/chain.ts';
+import { type Chain, type ChainFamily, chains, familyOf } from '../../model/chain.ts';
+import { chainSchema } from '../../model/chain-schema.ts';
 import { countCharacters, maxCommentCharacters } from '../../model/comment-text.ts';
+import { tryParseJson } from '../../model/json.ts';
 import { showUnseen } from '../../output/safe-text.ts';
-import { jsonOf, readSigned, type SignedComment, signedProblem } from './signed.ts';
+import { readSigned, type SignedComment, signedProblem } from './signed.ts';
 import { commentProblem, fieldProblem, isServiceName, type TextFields, type TextForm } from './signing.ts';
 
 export interface CommentInput {
@@ -132,7 +134,7 @@ export async function readCommentFile(file: string, { world }: Context): Promise
 type ReadLine = Omit<CommentLine, 'line'> | { problem: string };
 
 function readLine(text: string): ReadLine {
-  const value = jsonOf(text);
+  const value = tryParseJson(text);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return { problem: 'is not a JSON object' };
   if ('signature' in value && typeof value.signature === 'string') {
     const read = readSigned(value);

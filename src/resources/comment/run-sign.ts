@@ -2,8 +2,8 @@ import type { Result } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import { exitCodeOf, missingInputs, usageError } from '../../errors.ts';
 import { writeSecretFile } from '../../keys/keystore.ts';
-import { checkKeySource, type KeyInput, withSigner } from '../../keys/open-key.ts';
-import type { Encoding } from '../../keys/signer.ts';
+import { withSigner } from '../../keys/open-key.ts';
+import type { Encoding, Signer } from '../../keys/signer.ts';
 import { confirmReplace } from '../../output/confirm.ts';
 import type { View } from '../../output/view.ts';
 import { describePreview, type Preview, previewOf, warnOfText } from './preview.ts';
@@ -18,15 +18,15 @@ import {
   readCommentFile,
   readForm,
 } from './read-comment.ts';
+import { checkPageFlags, chooseWay, type WayInput } from './sign-way.ts';
 import type { Verdict } from './signature-rules.ts';
 import { readSignedFile, type SignedComment, signComment } from './signed.ts';
-import { signedText } from './signing.ts';
+import { signedText, type TextForm } from './signing.ts';
 import { verifySignature } from './verify.ts';
 import { preview as previewView, sign as signView, verify as verifyView } from './view.ts';
 
-interface SignInput extends CommentInput, FormInput, KeyInput {
+interface SignInput extends CommentInput, FormInput, WayInput {
   preview?: boolean | undefined;
-  signer?: string | undefined;
   encoding?: Encoding | undefined;
   file?: string | undefined;
   out?: string | undefined;
@@ -36,6 +36,7 @@ interface SignInput extends CommentInput, FormInput, KeyInput {
 export async function runSign(input: SignInput, context: Context): Promise<Result> {
   const { file, textFile, out, encoding, signer: expected } = input;
   const isMany = file !== undefined;
+  checkPageFlags(input);
   const lines = isMany
     ? await readMany(input, file, context)
     : [{ line: 1, fields: await readComment(input, context) }];
@@ -46,18 +47,24 @@ export async function runSign(input: SignInput, context: Context): Promise<Resul
   const { dryRun } = context.options;
   if (input.preview === true || dryRun) {
     if (dryRun && out !== undefined) context.note(`Would sign and write to ${out}.`);
-    const previews = lines.map(({ fields }) => previewOf(fields, form));
-    return asText(previews, context) ?? resultOf(previews, previewView, isMany);
+    return showPreviews(lines, form, context, isMany);
   }
-  const stdinFlag = isMany ? '--file -' : '--text-file -';
-  checkKeySource(input, context, (file ?? textFile) === '-' ? stdinFlag : undefined);
+  const stdinUse = (file ?? textFile) === '-' ? (isMany ? '--file -' : '--text-file -') : undefined;
+  const way = await chooseWay(input, { family, stdinUse }, context);
   if (out !== undefined) await confirmReplace('--out', out, context);
   for (const { line, fields } of lines) warnOfText(fields.commentText, context, isMany ? `line ${line}: ` : '');
-  const signed = await withSigner(input, { family, encoding, expected }, context, async (signer) => {
+  const signAll = async (signer: Signer) => {
     const done: SignedComment[] = [];
     for (const { fields } of lines) done.push(await signComment(fields, form, { signer, encoding }));
     return done;
-  });
+  };
+  const signed = way.browser
+    ? await (await import('./browser-wallet.ts')).signInBrowser(
+        { lines, form, family, encoding, deed: 'sign', input: way },
+        context,
+        signAll,
+      )
+    : await withSigner(way, { family, encoding, expected }, context, signAll);
   if (out === undefined) return resultOf(signed, signView, isMany);
   const texts = signed.map((each) => `${isMany ? JSON.stringify(each) : JSON.stringify(each, null, 2)}\n`);
   writeSecretFile(out, texts.join(''), { exclusive: false });
@@ -70,6 +77,17 @@ function readMany(input: SignInput, file: string, context: Context): Promise<Com
   if (hasComment(input) || input.preview === true)
     throw usageError('--file reads the comments from the file: omit --chain, --tx, --token, --text and --preview');
   return readCommentFile(file, context);
+}
+
+/** What would be signed. */
+export function showPreviews(
+  lines: readonly Pick<CommentLine, 'fields'>[],
+  form: TextForm,
+  context: Context,
+  isMany: boolean,
+): Result {
+  const previews = lines.map(({ fields }) => previewOf(fields, form));
+  return asText(previews, context) ?? resultOf(previews, previewView, isMany);
 }
 
 /** For people; `undefined` where another format is asked for. */

@@ -3,6 +3,7 @@ import type { Chain } from '../../model/chain.ts';
 import { parseTime } from '../../model/duration.ts';
 import type { Card } from '../../model/position.ts';
 import { getMeta } from '../../sandbox/db/clock.ts';
+import { countRows } from '../../sandbox/db/store.ts';
 import { storeCommentEvent } from '../../sandbox/deliver/events.ts';
 import { defaultLimits, type Handler, Refusal, type SandboxCall } from '../../sandbox/http/service.ts';
 import { uuidOf } from '../../sandbox/seeded.ts';
@@ -134,7 +135,7 @@ export const ofToken: Handler<typeof endpoints.ofToken> = (input, { db, partner,
   const ids = [...new Set(rows.map((row) => row.positionId))];
   const options = { partner, nowMs, trades: 'commented', replies: false, transactionHash: false } as const;
   const cards = cardsOf(db, ids, options);
-  const count = db.get<{ n: number }>('SELECT count(*) AS n FROM comment WHERE chain = ? AND token = ?', place)?.n ?? 0;
+  const count = countRows(db, 'comment WHERE chain = ? AND token = ?', place);
   const items = new Map(cards.flatMap((card) => itemsOf(card, count)));
   return rows.flatMap(({ id }) => items.get(id) ?? []);
 };
@@ -150,13 +151,7 @@ function itemsOf({ itemId, actor, metadata }: Card, commentCount: number) {
         timestamp: comment.timestamp,
         comment,
         trade,
-        positionDetails: {
-          perpPositionType,
-          perpLeverage,
-          positionAmount,
-          positionStats,
-          positionAmountWithLeverage,
-        },
+        positionDetails: { perpPositionType, perpLeverage, positionAmount, positionStats, positionAmountWithLeverage },
         token: { chain, symbol, name, address, commentCount },
       };
       return [comment.uid, item] as const;
@@ -181,8 +176,7 @@ export const copy: Handler<typeof endpoints.copy> = (input, { db, nowMs, partner
     throw new Refusal(400, 'actorAddress is required: a wallet address, or several in actorAddresses');
   const trackExitMs = trackExitUntil === undefined ? null : trackingEnd(trackExitUntil, chain, nowMs);
   const addIntent = (wallet: string): string => {
-    const count = db.get<{ n: number }>('SELECT count(*) AS n FROM intent')?.n ?? 0;
-    const intentId = uuidOf(`intent:${count}:${id}:${wallet}:${nowMs}`);
+    const intentId = uuidOf(`intent:${countRows(db, 'intent')}:${id}:${wallet}:${nowMs}`);
     db.run(
       `INSERT INTO intent (id, comment_id, partner_id, wallet, chain, token, at_ms, track_exit_ms)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,

@@ -52,14 +52,14 @@ function verifyEvm({ chain, message, signature: given, signerAddress }: Claim): 
   return { valid: false, recoveredAddress, signerAddress, reason };
 }
 
-type Recovered = { ok: true; address: string } | { ok: false; problem: string };
+type RecoveredAddress = { ok: true; address: string } | { ok: false; problem: string };
 
 /**
  * The address (with checksum) whose key signed a message by EIP-191 (`personal_sign`), strictly: 65 bytes, v 27 or 28, r and s inside the
  * order, s in its lower half.
  */
-export function recoverAddress(message: Uint8Array, bytes: Uint8Array): Recovered {
-  const refuse = (problem: string): Recovered => ({ ok: false, problem });
+export function recoverAddress(message: Uint8Array, bytes: Uint8Array): RecoveredAddress {
+  const refuse = (problem: string): RecoveredAddress => ({ ok: false, problem });
   if (bytes.length !== 65) return refuse(`the signature has ${bytes.length} bytes, not 65`);
   const v = bytes[64] ?? 0;
   if (v !== 27 && v !== 28) return refuse(`its last byte is ${v}, not 27 or 28`);

@@ -3,8 +3,8 @@ import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
 import { decodeUtf8, readWhole } from '../../files/source.ts';
 import type { Encoding, Signer } from '../../keys/signer.ts';
-import { chainSchema } from '../../model/chain.ts';
-import { parseJson } from '../../model/json.ts';
+import { chainSchema } from '../../model/chain-schema.ts';
+import { tryParseJson } from '../../model/json.ts';
 import { commentTextSchema } from './endpoints.ts';
 import { fieldProblem, isServiceName, signedText, signedToken, type TextFields, type TextForm } from './signing.ts';
 import { verifySignature } from './verify.ts';
@@ -77,23 +77,14 @@ export async function readSignedFile(file: string, { world }: Context): Promise<
   const text = decodeUtf8(await readWhole(file, world.io), file).replace(/^\uFEFF/, '');
   const name = file === '-' ? 'stdin' : file;
   const hint = 'It is written by sotra comment sign --out <file>.';
-  const value = jsonOf(text);
+  const value = tryParseJson(text);
   if (value === undefined) {
     const [first = '', ...rest] = text.trim().split('\n');
-    if (rest.length > 0 && jsonOf(first) !== undefined)
+    if (rest.length > 0 && tryParseJson(first) !== undefined)
       throw usageError(`${name} holds several comments`, `Post them with --file ${file}.`);
     throw usageError(`${name} is not JSON`, hint);
   }
   const read = readSigned(value);
   if (read.ok) return read.signed;
   throw usageError(`${name} is not a signed comment: ${read.problem}`, hint);
-}
-
-/** The value of a JSON text; `undefined` where it is not JSON. */
-export function jsonOf(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -109,9 +109,7 @@ const columns: readonly Column<TokenComment>[] = [
   column.text('itemId', 'Item', 'id of the item', extra),
 ];
 
-export const ofToken = listView<TokenComment>(columns, {
-  empty: 'Nobody has commented on this token.',
-});
+export const ofToken = listView<TokenComment>(columns, { empty: 'Nobody has commented on this token.' });
 
 export const copy: View<CopyAnswer, string> = {
   layout: 'table',
@@ -124,10 +122,7 @@ const textColumns: readonly Column<TextFields & TextForm & { message: string }>[
   column.text('chain', 'Chain', 'chain of the swap'),
   column.text('tokenAddress', 'Token', 'token, as signed'),
   column.text('transactionHash', 'Transaction', 'transaction hash or order id, as signed'),
-  column.text('commentText', 'Text', 'the comment', {
-    show: ({ commentText }) => showUnseen(commentText),
-    cut: 'end',
-  }),
+  column.text('commentText', 'Text', 'the comment', { show: ({ commentText }) => showUnseen(commentText), cut: 'end' }),
   column.text('serviceName', 'Service', 'name in the first line'),
   column.text('layout', 'Layout', 'form of the signed text'),
   column.text('message', 'Message', 'the text that was signed', {

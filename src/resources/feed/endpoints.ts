@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type AnswerOf, defineEndpoint, inQuery } from '../../contract/endpoint.ts';
-import { chainFilterSchema } from '../../model/chain.ts';
+import { chainFilterSchema } from '../../model/chain-schema.ts';
 import { identifierSchema } from '../../model/identifier.ts';
 import { cardSchema } from '../../model/position.ts';
 
@@ -37,9 +37,7 @@ const olderThan = inQuery(
   'only older cards: a cursor, or a time such as 2026-07-03T12:00:00Z',
   { source: 'public' },
 );
-const newerThan = inQuery(z.string().min(1).optional(), 'only newer cards: a cursor, or a time', {
-  source: 'public',
-});
+const newerThan = inQuery(z.string().min(1).optional(), 'only newer cards: a cursor, or a time', { source: 'public' });
 export const paging = {
   kind: 'links',
   size: 'limit',

@@ -1,34 +1,19 @@
-import { z } from 'zod';
 import type { Command } from '../../cli/command.ts';
 import { commandsOf, endpointCommand, serviceExitCodes } from '../../cli/endpoint-command.ts';
+import { option } from '../../cli/params.ts';
 import type { Context } from '../../context.ts';
-import { type Endpoint, local, type Params } from '../../contract/endpoint.ts';
+import type { Endpoint, Params } from '../../contract/endpoint.ts';
 import { usageError } from '../../errors.ts';
-import { parseDuration } from '../../model/duration.ts';
+import { everyMsOf, intervalParam } from '../../watch/watched.ts';
 import * as endpoints from './endpoints.ts';
 
 const view = () => import('./view.ts');
 
-export const views = {
-  actor: async () => (await view()).cards,
-  home: async () => (await view()).cards,
-};
-
-const minEveryMs = 100;
-const maxEveryMs = 3_600_000;
+export const views = { actor: async () => (await view()).cards, home: async () => (await view()).cards };
 
 const params = {
-  cursor: local(z.string().min(1).optional(), 'the same as --older-than: continues after a page (olderCursor)'),
-  watch: local(
-    z
-      .string()
-      .refine((text) => {
-        const ms = parseDuration(text);
-        return ms !== undefined && ms >= minEveryMs && ms <= maxEveryMs;
-      }, 'must be a time from 100ms to 1h, such as 5s')
-      .optional(),
-    'poll this often and print new cards, e.g. 5s; resumes where it stopped',
-  ),
+  cursor: option.text('the same as --older-than: continues after a page (olderCursor)'),
+  watch: intervalParam('poll this often and print new cards, e.g. 5s; resumes where it stopped'),
 };
 
 interface FeedOptions extends Record<string, unknown> {
@@ -63,7 +48,7 @@ function feedCommand(endpoint: typeof endpoints.actor | typeof endpoints.home): 
       const batches = watchFeed({
         endpoint: endpoint as Endpoint,
         input,
-        everyMs: parseDuration(typed.watch) ?? minEveryMs,
+        everyMs: everyMsOf(typed.watch),
         max: typed.max,
         context,
       });

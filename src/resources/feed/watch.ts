@@ -1,11 +1,12 @@
 import type { Context } from '../../context.ts';
 import type { Endpoint } from '../../contract/endpoint.ts';
-import { type ErrorCode, SotraError, toSotraError } from '../../errors.ts';
+import { SotraError } from '../../errors.ts';
 import { type Next, nextOf } from '../../http/paginate.ts';
 import { parseTime } from '../../model/duration.ts';
 import type { Card } from '../../model/position.ts';
 import { counted } from '../../output/format.ts';
 import { safeText } from '../../output/safe-text.ts';
+import { createPace } from '../../watch/pace.ts';
 import { type FeedAnswer, paging } from './endpoints.ts';
 import { type WatchFile, type WatchPlace, watchFile } from './watch-file.ts';
 
@@ -17,10 +18,8 @@ interface Watch {
   context: Context;
 }
 
-const maxPauseMs = 60_000;
 /** Each poll asks again for this much: the service may record a trade late. */
 const overlapSec = 3;
-const temporaryErrors: readonly ErrorCode[] = ['network', 'timeout', 'server-error', 'rate-limited'];
 
 /**
  * New cards of a feed as they come, oldest first, a batch a page; ends only with `max`. The place is saved after each batch that was
@@ -46,8 +45,8 @@ async function* watchFrom(watch: Watch, file: WatchFile, say: Say): AsyncGenerat
   const { context, everyMs, max = Number.POSITIVE_INFINITY } = watch;
   const { signal } = context.world;
   let place = await startPlace(watch, file, say);
-  let [shown, failures, failed] = [0, 0, 0];
-  const { retries = Number.POSITIVE_INFINITY } = context.options;
+  const pace = createPace(context, everyMs, say);
+  let shown = 0;
   // A first answer that is not JSON means a wrong address: not retried.
   let hasAnswered = place !== undefined && watch.input['newerThan'] === undefined;
   for (;;) {
@@ -70,19 +69,12 @@ async function* watchFrom(watch: Watch, file: WatchFile, say: Say): AsyncGenerat
           ));
         if (signal.aborted) break;
       }
-      if (failures > 0) await say('The service answers again.');
-      [failures, failed] = [0, 0];
+      await pace.succeeded();
     } catch (thrown) {
-      const error = toSotraError(thrown);
-      const isTemporary = temporaryErrors.includes(error.code) || (hasAnswered && error.code === 'bad-answer');
-      if (signal.aborted || !isTemporary) throw signal.aborted ? interrupted(shown, place) : thrown;
-      failures += 1;
-      failed += error.attempts ?? 1;
-      if (failed > retries) throw thrown;
-      if (failures === 1) await say(`${error.message}; retrying.`);
+      if (signal.aborted) throw interrupted(shown, place);
+      await pace.failed(thrown, hasAnswered ? ['bad-answer'] : []);
     }
-    const pauseMs = Math.min(Math.max(maxPauseMs, everyMs), everyMs * 2 ** Math.min(failures, 10));
-    await context.world.sleep(pauseMs, signal).catch(() => undefined);
+    await pace.pause();
     if (signal.aborted) throw interrupted(shown, place);
   }
 }

@@ -1,9 +1,11 @@
+import type { FileHandle } from 'node:fs/promises';
 import type { Result } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import { type ErrorCode, SotraError, toSotraError, usageError } from '../../errors.ts';
 import { readItems } from '../../files/json-items.ts';
-import { openTwice } from '../../files/source.ts';
+import { openOutput, openTwice } from '../../files/source.ts';
 import { type FileBytes, type Line, maxLineBytes, openTextFile, readLines } from '../../files/text-file.ts';
+import { shellWord } from '../../http/preview.ts';
 import { tryParseJson } from '../../model/json.ts';
 import type { Profile } from '../../model/profile.ts';
 import { formatCount } from '../../output/format.ts';
@@ -15,11 +17,12 @@ import { type BulkResult, bulk as view } from './view.ts';
 interface BulkInput {
   file: string;
   fromLine: number;
-  undoFile: string | undefined;
+  undoFile?: string | undefined;
+  report?: string | undefined;
 }
 
 /** Checks a file of entries, then sends it. Errors: those of `planBulk` and `sendBulk`; `usage` for a file that does not exist. */
-export async function runBulk({ file, fromLine, undoFile }: BulkInput, context: Context): Promise<Result> {
+export async function runBulk({ file, fromLine, undoFile, report }: BulkInput, context: Context): Promise<Result> {
   const undoTo = await undoPath(undoFile, file, context);
   const content = await openTwice(file, context, `--file ${file}`);
   try {
@@ -31,7 +34,8 @@ export async function runBulk({ file, fromLine, undoFile }: BulkInput, context: 
       return { kind: 'answer', answer, view };
     }
     if (context.options.preview) return await preview(source, plan, context);
-    const answer = await sendBulk(source, plan, undoTo, context);
+    const out = { undoTo, report: await openOutput('--report', report, [file]) };
+    const answer = await sendBulk(source, plan, out, context);
     return { kind: 'answer', answer, view, notes: answer.targetProfiles === null ? [tooManyProfiles] : [] };
   } finally {
     content.remove();
@@ -67,13 +71,7 @@ const maxProfiles = 5000;
 /** Bad lines that an error lists, and those that are warned of. */
 const [maxListed, maxWarned] = [1000, 10];
 
-interface BulkPlan {
-  entries: number;
-  follows: number;
-  unfollows: number;
-  requests: number;
-  undoBytes: number;
-}
+type BulkPlan = typeof emptyCounts & { undoBytes: number };
 
 /** Checks and counts the entries of a source. Errors: `usage` where some cannot be sent; warnings and details list them. */
 async function planBulk(source: BulkSource, warn: (text: string) => void): Promise<BulkPlan> {
@@ -113,7 +111,12 @@ async function planBulk(source: BulkSource, warn: (text: string) => void): Promi
  * Sends request after request, each after its reversal is in the undo file. Errors: that of the first that fails, `partial` where others
  * succeeded before.
  */
-async function sendBulk(source: BulkSource, plan: BulkPlan, undoTo: string, context: Context): Promise<BulkResult> {
+async function sendBulk(
+  source: BulkSource,
+  plan: BulkPlan,
+  { undoTo, report }: { undoTo: string; report: FileHandle | undefined },
+  context: Context,
+): Promise<BulkResult> {
   const progress = await showProgress(context, { silent: plan.requests === 1 });
   let lastStep = -1;
   const show = (sent: number) => {
@@ -122,7 +125,8 @@ async function sendBulk(source: BulkSource, plan: BulkPlan, undoTo: string, cont
     lastStep = step;
   };
   try {
-    return await sendBatches(source, plan, await createUndoFile(undoTo, plan.undoBytes), { context, show });
+    const undo = await createUndoFile(undoTo, plan.undoBytes);
+    return await sendBatches(source, plan, undo, { context, show, report });
   } finally {
     progress.stop();
   }
@@ -132,10 +136,11 @@ async function sendBatches(
   source: BulkSource,
   plan: BulkPlan,
   undo: UndoFile,
-  { context, show }: { context: Context; show: (sent: number) => void },
+  { context, show, report }: { context: Context; show: (sent: number) => void; report: FileHandle | undefined },
 ): Promise<BulkResult> {
   const profiles = new Map<string, Profile | null>();
   let [entries, requests, applied] = [0, 0, 0];
+  const requestIds: (string | null)[] = [];
   let sending: Batch | undefined;
   try {
     for await (const batch of inBatches(goodEntries(source, changedMeanwhile(source)))) {
@@ -143,7 +148,8 @@ async function sendBatches(
       sending = batch;
       const body = batch.map(({ entry }) => entry);
       await undo.prepend(body);
-      const { data } = await context.call(bulkEndpoint, { entries: body });
+      const { data, requestId = null } = await context.call(bulkEndpoint, { entries: body });
+      requestIds.push(requestId);
       for (const profile of data.targetProfiles ?? [])
         if (!profiles.has(profile.id)) profiles.set(profile.id, profiles.size < maxProfiles ? profile : null);
       entries += batch.length;
@@ -153,13 +159,39 @@ async function sendBatches(
       show(entries);
     }
   } catch (thrown) {
+    await writeReport(report, source, requestIds, sending && toSotraError(thrown));
     throw await failure(thrown, { sending, applied, source, undo });
   }
+  await writeReport(report, source, requestIds, undefined);
   const undoFile = await undo.finish();
   const named = [...profiles.values()].flatMap((profile) => (profile === null ? [] : [profile]));
   const { follows, unfollows } = plan;
   const targetProfiles = named.length === profiles.size ? named : null;
   return { entries, follows, unfollows, requests, targets: profiles.size, targetProfiles, undoFile };
+}
+
+/** What became of each entry, one JSON object a line; `failed` ended the request after those that were applied. */
+async function writeReport(
+  report: FileHandle | undefined,
+  source: BulkSource,
+  requestIds: readonly (string | null)[],
+  failed: SotraError | undefined,
+): Promise<void> {
+  if (report === undefined) return;
+  const untold = failed !== undefined && uncertainCodes.includes(failed.code) ? 'unknown' : 'failed';
+  let request = 0;
+  // Also after an interruption.
+  const whole = { ...source, signal: new AbortController().signal };
+  for await (const batch of inBatches(goodEntries(whole, () => undefined))) {
+    const error = request === requestIds.length ? failed : undefined;
+    const status = request < requestIds.length ? 'applied' : error === undefined ? 'not-sent' : untold;
+    const requestId = requestIds[request] ?? error?.requestId ?? null;
+    request += 1;
+    const fate = { request, status, requestId, ...(error && { error: error.code }) };
+    const lines = batch.map(({ number, entry }) => `${JSON.stringify({ line: number, ...entry, ...fate })}\n`);
+    await report.appendFile(lines.join(''));
+  }
+  await report.close();
 }
 
 async function* goodEntries(source: BulkSource, onBad: (bad: BadEntry) => void): AsyncGenerator<NumberedEntry> {
@@ -184,7 +216,14 @@ function changedMeanwhile(source: BulkSource): (bad: BadEntry) => never {
 }
 
 /** Failures after which the service may have applied the request. */
-const uncertain: readonly ErrorCode[] = ['network', 'timeout', 'server-error', 'bad-answer', 'contract', 'interrupted'];
+const uncertainCodes: readonly ErrorCode[] = [
+  'network',
+  'timeout',
+  'server-error',
+  'bad-answer',
+  'contract',
+  'interrupted',
+];
 
 type Batch = readonly [NumberedEntry, ...NumberedEntry[]];
 
@@ -199,7 +238,7 @@ interface Failure {
 
 async function failure(thrown: unknown, { sending, applied, source, undo }: Failure): Promise<SotraError> {
   const error = toSotraError(thrown);
-  const mayBeApplied = sending !== undefined && uncertain.includes(error.code);
+  const mayBeApplied = sending !== undefined && uncertainCodes.includes(error.code);
   if (sending !== undefined && !mayBeApplied) undo.withdraw();
   const undoFile = await undo.finish();
   const from = sending?.[0].number ?? Math.max(applied + 1, source.fromLine);
@@ -224,8 +263,7 @@ async function failure(thrown: unknown, { sending, applied, source, undo }: Fail
 }
 
 function bulkCommand(file: string): string {
-  const word = /^[\w@%+=:,./-]+$/.test(file) ? file : `'${file.replaceAll("'", "'\\''")}'`;
-  return `sotra follow bulk --file ${word}`;
+  return `sotra follow bulk --file ${shellWord(file)}`;
 }
 
 /** Limits of one request (the service takes 5 MB). */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { defineCommand } from '../../cli/command.ts';
 import { commandsOf, endpointCommand, serviceExitCodes } from '../../cli/endpoint-command.ts';
+import { option } from '../../cli/params.ts';
 import { local } from '../../contract/endpoint.ts';
 import { usageError } from '../../errors.ts';
 import * as endpoints from './endpoints.ts';
@@ -35,12 +36,13 @@ const bulk = defineCommand({
   params: {
     file: local(z.string().min(1), 'JSON array or NDJSON of entries, or - for stdin'),
     fromLine: local(z.int().min(1).optional(), 'start at this line, or place in an array; skip those before'),
-    undoFile: local(z.string().min(1).optional(), 'write the undo file here instead; must not exist'),
+    report: option.text('write what became of each entry here, one JSON object a line with its request id'),
+    undoFile: option.text('write the undo file here instead; must not exist'),
   },
   uses: ['requests', 'changes'],
   exitCodes: [3, 10, ...serviceExitCodes],
-  run: async ({ file, fromLine = 1, undoFile }, context) =>
-    (await import('./bulk.ts')).runBulk({ file, fromLine, undoFile }, context),
+  run: async ({ fromLine = 1, ...input }, context) =>
+    (await import('./bulk.ts')).runBulk({ ...input, fromLine }, context),
 });
 
 /** Every command of this noun. */

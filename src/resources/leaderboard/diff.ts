@@ -1,6 +1,6 @@
 import { column, nameColumn } from '../../output/columns.ts';
 import { formatAge, formatCount, formatTime } from '../../output/format.ts';
-import type { Shown, View } from '../../output/view.ts';
+import type { CellText, View } from '../../output/view.ts';
 
 interface Board {
   /** ISO time. */
@@ -123,7 +123,7 @@ export const diff: View<BoardDiff, BoardChange> = {
   notes: (answer) => [summary(answer)],
 };
 
-function changeText({ change, places }: BoardChange): Shown {
+function changeText({ change, places }: BoardChange): CellText {
   if (change === 'entered') return { text: 'entered', tone: 'gain' };
   if (change === 'left') return { text: 'left', tone: 'loss' };
   if (change === 'pnl') return { text: 'same place', tone: 'muted' };

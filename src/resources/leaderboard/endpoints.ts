@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type AnswerOf, defineEndpoint, type InputOf, inQuery } from '../../contract/endpoint.ts';
-import { leaderboardChainSchema } from '../../model/chain.ts';
+import { leaderboardChainSchema } from '../../model/chain-schema.ts';
 import { firstTenViewers, identifierSchema, viewerAddressesSchema } from '../../model/identifier.ts';
 import { pnlSchema, profileMetadataSchema, profileSchema } from '../../model/profile.ts';
 
@@ -38,13 +38,7 @@ export const list = defineEndpoint({
   method: 'GET',
   path: '/v2/leaderboard',
   summary: 'Traders ranked by realized PnL, best first',
-  params: {
-    chains,
-    onlyWithComments,
-    limit,
-    timeframe,
-    viewerAddresses,
-  },
+  params: { chains, onlyWithComments, limit, timeframe, viewerAddresses },
   answer: z.looseObject({ traders: z.array(traderSchema) }),
   paging: { kind: 'limit', size: 'limit', defaultSize: 50, maxSize: 250 },
   examples: [

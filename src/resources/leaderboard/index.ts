@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import { type Command, defineCommand } from '../../cli/command.ts';
 import { chartParam, commandsOf, endpointCommand, serviceExitCodes } from '../../cli/endpoint-command.ts';
+import { option } from '../../cli/params.ts';
 import type { Context } from '../../context.ts';
 import { type InputOf, local } from '../../contract/endpoint.ts';
 import { leaderboardChains } from '../../model/chain.ts';
+import { watched } from '../../watch/watched.ts';
 import * as endpoints from './endpoints.ts';
 
 const view = () => import('./view.ts');
@@ -16,7 +18,7 @@ export const views = {
 };
 
 const plainList = endpointCommand(endpoints.list, views.list, {
-  params: { chart: chartParam, save: local(z.boolean().optional(), 'save this board, for leaderboard diff') },
+  params: { chart: chartParam, save: option.flag('save this board, for leaderboard diff') },
 });
 
 const list: Command = {
@@ -41,7 +43,7 @@ const diff = defineCommand({
     'an older one. Boards are saved on this machine, the last 200 for each set of filters.',
   params: {
     since: local(z.string().optional(), 'compare with the board of that long ago (24h, 7d), or of an ISO time'),
-    save: local(z.boolean().optional(), 'save the current board too'),
+    save: option.flag('save the current board too'),
     chains,
     onlyWithComments,
     timeframe,
@@ -83,4 +85,11 @@ function equivalents({ sections, limit, timeframe }: InputOf<typeof endpoints.se
   });
 }
 
-export const commands = commandsOf(endpoints, views, [list, sections, diff]);
+const rank = watched(endpointCommand(endpoints.rank, views.rank), { rank: 'ranking' });
+
+export const commands = commandsOf(endpoints, views, [
+  watched(list, { id: 'profileId', rank: 'rank' }),
+  rank,
+  sections,
+  diff,
+]);

@@ -1,7 +1,7 @@
 import { chainTitles, type LeaderboardChain, leaderboardChains } from '../../model/chain.ts';
 import { column, columnsOf, nameColumn, profileColumns, recordView } from '../../output/columns.ts';
 import { formatPercent, formatTime, formatUsd, pnl } from '../../output/format.ts';
-import type { Bar, ChartModel, Column, Shown, View } from '../../output/view.ts';
+import type { Bar, CellText, ChartModel, Column, View } from '../../output/view.ts';
 import type { CopytradedAnswer, LeaderboardAnswer, RankAnswer, RankInput, SectionsAnswer } from './endpoints.ts';
 
 type Trader = LeaderboardAnswer['traders'][number];
@@ -163,7 +163,7 @@ export const sections: View<SectionsAnswer, SectionRow> = {
   empty: 'No section has traders.',
 };
 
-function showReason({ value, format }: SectionEntry['reason']): string | Shown {
+function showReason({ value, format }: SectionEntry['reason']): string | CellText {
   const figure = Number(value);
   if (value.trim() === '' || Number.isNaN(figure)) return value;
   if (format === 'currency') return pnl(figure);

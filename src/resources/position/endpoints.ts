@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineEndpoint, inPath, inQuery } from '../../contract/endpoint.ts';
-import { chainFilterSchema, chainSchema } from '../../model/chain.ts';
+import { chainFilterSchema, chainSchema } from '../../model/chain-schema.ts';
 import { firstTenViewers, identifierSchema, viewerAddressesSchema, walletSchema } from '../../model/identifier.ts';
 import { cardSchema } from '../../model/position.ts';
 

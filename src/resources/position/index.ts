@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Command, Result } from '../../cli/command.ts';
 import { chartParam, commandsOf, endpointCommand } from '../../cli/endpoint-command.ts';
+import { option } from '../../cli/params.ts';
 import type { Context } from '../../context.ts';
 import { inPath, local } from '../../contract/endpoint.ts';
 import { usageError } from '../../errors.ts';
@@ -10,6 +11,7 @@ import { parseTime } from '../../model/duration.ts';
 import { isObject, parseJson, whyNotJson } from '../../model/json.ts';
 import type { Card } from '../../model/position.ts';
 import { written } from '../../model/quoted.ts';
+import { watched } from '../../watch/watched.ts';
 import * as endpoints from './endpoints.ts';
 import type { PriceOf } from './view.ts';
 
@@ -27,8 +29,7 @@ const priceParams = {
     z.number().min(0).optional(),
     'current price of the token in USD: adds unrealized and total PnL to tables, csv and tsv',
   ),
-  pricesFile: local(
-    z.string().min(1).optional(),
+  pricesFile: option.text(
     'JSON file of prices in USD by chain:address or symbol, e.g. {"base:0x4ed4...": 0.0041, "ETH": 1875}',
   ),
 };
@@ -98,7 +99,12 @@ const find = priced(
 );
 
 /** Every command of this noun, and those about the positions of others. */
-export const commands = commandsOf(endpoints, views, [ofToken, ofProfile, find, get]);
+export const commands = commandsOf(endpoints, views, [
+  watched(ofToken, { id: 'itemId' }),
+  watched(ofProfile, { id: 'itemId' }),
+  find,
+  get,
+]);
 
 /** Trades lie between these years; other times were typed in another unit. */
 const earliestMs = Date.UTC(2010, 0, 1);

@@ -1,5 +1,6 @@
 import { chartParam, commandsOf, endpointCommand } from '../../cli/endpoint-command.ts';
 import { usageError } from '../../errors.ts';
+import { watched } from '../../watch/watched.ts';
 import * as endpoints from './endpoints.ts';
 
 const view = () => import('./view.ts');
@@ -12,9 +13,7 @@ export const views = {
   deleteName: async () => (await view()).named,
 };
 
-const get = endpointCommand(endpoints.get, views.get, {
-  params: { chart: chartParam },
-});
+const get = watched(endpointCommand(endpoints.get, views.get, { params: { chart: chartParam } }), {});
 
 const setName = endpointCommand(endpoints.setName, views.setName, {
   prepare: (typed) => {

@@ -24,10 +24,7 @@ function page(side: FollowSide, input: Parameters<typeof followers>[0], call: Sa
   const { db, partner, nowMs } = call;
   const profileId = findProfile(db, identifier, partner);
   const shown = followPage(db, { partner, profileId, side, limit, cursor });
-  return {
-    items: hydrateProfiles(db, shown.ids, { partner, nowMs, full: false }) as Profile[],
-    cursor: shown.cursor,
-  };
+  return { items: hydrateProfiles(db, shown.ids, { partner, nowMs, full: false }) as Profile[], cursor: shown.cursor };
 }
 
 /**

@@ -29,10 +29,7 @@ export const register = defineEndpoint({
   method: 'POST',
   path: '/v1/webhooks/feed',
   summary: 'Register a webhook for any number of addresses; an interrupted upload resumes where it stopped',
-  params: {
-    walletAddresses,
-    destinationUrl: inBody(z.string().min(1), 'where feed items are sent', { flag: 'url' }),
-  },
+  params: { walletAddresses, destinationUrl: inBody(z.string().min(1), 'where feed items are sent', { flag: 'url' }) },
   answer: webhookSchema,
   examples: [
     {

@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import { type Command, defineCommand } from '../../cli/command.ts';
 import { commandsOf, endpointCommand, serviceExitCodes } from '../../cli/endpoint-command.ts';
+import { option } from '../../cli/params.ts';
 import type { Context } from '../../context.ts';
 import { local } from '../../contract/endpoint.ts';
 import { isHttpAddress } from '../../model/http-address.ts';
+import { watched } from '../../watch/watched.ts';
 import * as endpoints from './endpoints.ts';
 import { receiveCommands } from './receive/commands.ts';
 
@@ -19,20 +21,19 @@ export const views = {
 
 const uploadCodes = [3, 10, ...serviceExitCodes] as const;
 
-const text = z.string().min(1).optional();
-const yes = z.boolean().optional();
 const httpAddress = z.string().refine(isHttpAddress, 'must be an http or https address');
 const addressParams = {
-  file: local(text, 'addresses: one a line, CSV or TSV with a header, NDJSON or a JSON array, gzip too; - for stdin', {
+  file: option.text('addresses: one a line, CSV or TSV with a header, NDJSON or a JSON array, gzip too; - for stdin', {
     oldFlags: ['addresses-file'],
   }),
   walletAddresses: local(z.array(z.string()).optional(), 'addresses typed here instead', { takesAddress: 'wallet' }),
-  column: local(text, 'the column, or field of JSON, that holds the addresses'),
-  allowBadChecksum: local(yes, 'accept EVM addresses with a wrong EIP-55 checksum'),
-  skipInvalid: local(yes, 'skip bad lines instead of stopping before anything is sent'),
-  rejects: local(text, 'write bad lines here, one JSON object a line'),
+  column: option.text('the column, or field of JSON, that holds the addresses'),
+  allowBadChecksum: option.flag('accept EVM addresses with a wrong EIP-55 checksum'),
+  skipInvalid: option.flag('skip bad lines instead of stopping before anything is sent'),
+  rejects: option.text('write bad lines here, one JSON object a line'),
 };
 const concurrency = local(z.int().min(1).max(32).optional(), 'requests at once (default 4)');
+const report = option.text('write what became of each address here, one JSON object a line with its request id');
 const uid = endpoints.addAddresses.params.uid;
 const job = local(z.string().min(1), 'name of the upload, or its start; webhook jobs lists them', { positional: true });
 
@@ -49,9 +50,10 @@ const register = defineCommand({
   params: {
     url: local(httpAddress, 'where feed items are sent'),
     ...addressParams,
-    secretFile: local(text, 'write the secret here (mode 0600) before anything else is sent'),
+    secretFile: option.text('write the secret here (mode 0600) before anything else is sent'),
     concurrency,
-    another: local(yes, 'register even if the destination has a webhook already'),
+    report,
+    another: option.flag('register even if the destination has a webhook already'),
   },
   uses: ['requests', 'changes'],
   exitCodes: uploadCodes,
@@ -70,7 +72,8 @@ const addAddresses = defineCommand({
     uid,
     ...addressParams,
     concurrency,
-    again: local(yes, 'send the list once more although it is confirmed'),
+    report,
+    again: option.flag('send the list once more although it is confirmed'),
   },
   uses: ['requests', 'changes'],
   exitCodes: uploadCodes,
@@ -89,7 +92,7 @@ const sync = defineCommand({
     uid,
     ...addressParams,
     concurrency,
-    check: local(yes, 'send nothing; exit 10 where an address is missing in the webhook or in the file'),
+    check: option.flag('send nothing; exit 10 where an address is missing in the webhook or in the file'),
   },
   examples: [
     { argv: `webhook sync ${endpoints.exampleUid} --file users.csv`, says: 'send what is new' },
@@ -107,7 +110,7 @@ const sync = defineCommand({
 const resume = defineCommand({
   words: ['webhook', 'resume'],
   summary: 'Continue an interrupted upload',
-  params: { job, concurrency },
+  params: { job, concurrency, report },
   examples: [{ argv: 'webhook resume 3f9a', says: 'the upload whose name starts with 3f9a' }],
   uses: ['requests', 'changes'],
   exitCodes: uploadCodes,
@@ -141,7 +144,7 @@ const removeJob = defineCommand({
 const list = defineCommand({
   ...endpointCommand(endpoints.list, views.list),
   oneOf: [],
-  params: { showSecrets: local(yes, 'show the secrets instead of masking them') },
+  params: { showSecrets: option.flag('show the secrets instead of masking them') },
   run: async ({ showSecrets }, context) => (await import('./secrets.ts')).listWebhooks(showSecrets === true, context),
 });
 
@@ -174,6 +177,7 @@ const validate: Command = {
 
 /** Every command of this noun. */
 export const commands = commandsOf(endpoints, views, [
-  ...[register, list, addAddresses, sync, resume, jobs, removeJob, secret, remove, validate],
+  ...[register, watched(list, { id: 'uid' }), addAddresses, sync, resume, watched(jobs, { id: 'job' }), removeJob],
+  ...[secret, remove, validate],
   ...receiveCommands,
 ]);

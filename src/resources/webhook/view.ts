@@ -1,6 +1,6 @@
 import { column, listView, recordView } from '../../output/columns.ts';
 import { formatTime } from '../../output/format.ts';
-import type { Column, Shown, View } from '../../output/view.ts';
+import type { CellText, Column, View } from '../../output/view.ts';
 import type { Validation, Webhook } from './endpoints.ts';
 
 const uid: Column<{ uid?: string | undefined }> = column.text('uid', 'Webhook', 'uid: what later commands take');
@@ -17,9 +17,7 @@ export const list = listView<Webhook>(
     destination,
     column.text('secret', 'Secret', 'what deliveries are signed with; masked unless --show-secrets', { drop: 1 }),
   ],
-  {
-    empty: 'No webhooks. sotra webhook register --url <address> --file <file> makes one.',
-  },
+  { empty: 'No webhooks. sotra webhook register --url <address> --file <file> makes one.' },
 );
 
 export const validated = recordView<Validation>([
@@ -121,7 +119,7 @@ export interface JobRow {
   startedAt: number;
 }
 
-function withoutScheme(address: string | null): Shown {
+function withoutScheme(address: string | null): CellText {
   return { text: address ?? '', short: (address ?? '').replace(/^https:\/\//, '') };
 }
 
@@ -150,9 +148,7 @@ export const jobs = listView<JobRow>(
       show: ({ startedAt }) => ({ text: formatTime(startedAt), short: formatTime(startedAt).slice(0, 16) }),
     }),
   ],
-  {
-    empty: 'No uploads yet.',
-  },
+  { empty: 'No uploads yet.' },
 );
 
 export interface RemovedJob {

@@ -1,32 +1,25 @@
 import { z } from 'zod';
 import { type Command, defineCommand } from '../../cli/command.ts';
+import { option } from '../../cli/params.ts';
 import { local } from '../../contract/endpoint.ts';
 import { usageError } from '../../errors.ts';
-import { chainSchema } from '../../model/chain.ts';
-import { parseDuration, parseTime } from '../../model/duration.ts';
+import { chainSchema } from '../../model/chain-schema.ts';
+import { parseDuration, parseRate, parseTime } from '../../model/duration.ts';
 import { isHttpAddress } from '../../model/http-address.ts';
 import { layouts } from '../../settings/settings.ts';
 import { latestMs } from '../db/clock.ts';
 import { faultForm, parseFault } from '../http/fault.ts';
-import { tradeParams } from '../trades/trade-now.ts';
+import { tradeParams } from '../trades/add-trades.ts';
 import { logView, showLog, stopServed, stopView, withSandboxFile } from './served.ts';
 
 const presetSchema = z.enum(['hyperliquid-fills', 'pumpfun', 'dune']).optional();
-const db = local(
-  z.string().min(1).optional(),
-  'database file (default: that of the served sandbox at the base URL, or else the built-in one)',
-);
-const newDb = local(z.string().min(1).optional(), 'database file, or :memory: (default: the one --sandbox uses)');
-const empty = local(z.boolean().optional(), 'a world without trades (default: the built-in one)');
-const asOf = local(
-  z
-    .string()
-    .refine(
-      (text) => Math.abs(parseTime(text) ?? latestMs + 1) <= latestMs,
-      'must be a time such as 2026-07-03T12:00:00Z or Unix seconds',
-    )
-    .optional(),
+const db = option.text('database file (default: that of the served sandbox at the base URL, or else the built-in one)');
+const newDb = option.text('database file, or :memory: (default: the one --sandbox uses)');
+const empty = option.flag('a world without trades (default: the built-in one)');
+const asOf = option.checked(
   "stop the sandbox's clock at this time",
+  (text) => Math.abs(parseTime(text) ?? latestMs + 1) <= latestMs,
+  'must be a time such as 2026-07-03T12:00:00Z or Unix seconds',
 );
 
 const start = defineCommand({
@@ -41,8 +34,12 @@ const start = defineCommand({
     db: newDb,
     empty,
     asOf,
-    detach: local(z.boolean().optional(), 'run in the background; return once it is ready'),
-    readyFile: local(z.string().min(1).optional(), 'write {url, pid, db, keys, controlToken} here once it answers'),
+    detach: option.flag('run in the background; return once it is ready'),
+    ui: option.flag('show its world on a page of this machine, with controls'),
+    open: option.flag('open that page in the browser; otherwise its address is printed on stderr'),
+    readyFile: option.text(
+      'write {url, pid, db, keys, controlToken} here once it answers; with --ui the address of the page as ui',
+    ),
     wire: local(
       z.record(z.string(), z.string()).optional(),
       'other names for parameters, as JSON: {"*.limit":"count"}',
@@ -51,10 +48,7 @@ const start = defineCommand({
       z.enum(['any', 'public']).optional(),
       'who is on leaderboards: any trader, or by the public thresholds',
     ),
-    serviceName: local(
-      z.string().min(1).optional(),
-      'first words of the signed text that it accepts (default: Sandbox)',
-    ),
+    serviceName: option.text('first words of the signed text that it accepts (default: Sandbox)'),
     layout: local(z.enum(layouts).optional(), 'layout of the signed text that it accepts (default: five-line)'),
     fault: local(
       z.array(z.string().refine((text) => parseFault(text) !== undefined, faultForm)).optional(),
@@ -63,6 +57,7 @@ const start = defineCommand({
   },
   examples: [
     { argv: 'sandbox start --port 4010 --verbose', says: 'serve on http://127.0.0.1:4010 and show each request' },
+    { argv: 'sandbox start --ui', says: 'with a page: leaderboard, traders, feed, requests, controls' },
     { argv: 'sandbox start --detach', says: 'in the background, until sotra sandbox stop' },
   ],
   uses: ['changes'],
@@ -82,8 +77,8 @@ const importFile = defineCommand({
     chain: local(chainSchema.optional(), 'chain of rows that name no chain'),
     preset: local(presetSchema, 'a known format, which needs no --map'),
     map: local(z.array(z.string().regex(/^\w+=.+$/s)).optional(), 'which field a column holds: value_in_usd=usd'),
-    rejects: local(z.string().min(1).optional(), 'write rejected rows here, one JSON object a line'),
-    ownTime: local(z.boolean().optional(), "make this file's newest trade now, whatever was imported before"),
+    rejects: option.text('write rejected rows here, one JSON object a line'),
+    ownTime: option.flag("make this file's newest trade now, whatever was imported before"),
     db,
   },
   examples: [
@@ -145,7 +140,7 @@ const advance = defineCommand({
   },
 });
 
-const readyFile = local(z.string().min(1).optional(), 'ready file of the sandbox, where it was started with one');
+const readyFile = option.text('ready file of the sandbox, where it was started with one');
 const whichSandbox =
   'The sandbox is the one at --base-url or SOTRA_BASE_URL, that of --ready-file, or the only one that runs.';
 
@@ -153,10 +148,7 @@ const log = defineCommand({
   words: ['sandbox', 'log'],
   summary: 'The latest requests of a served sandbox',
   description: `${whichSandbox}\nIt remembers the last 1,000. Keys are shown by partner and their last four characters.`,
-  params: {
-    limit: local(z.int().min(1).max(1000).optional(), 'how many of the latest (default: 50)'),
-    readyFile,
-  },
+  params: { limit: local(z.int().min(1).max(1000).optional(), 'how many of the latest (default: 50)'), readyFile },
   examples: [
     { argv: 'sandbox log', says: 'the last 50 requests, oldest first' },
     { argv: 'sandbox log --limit 1000 --format ndjson', says: 'all that are remembered, one JSON object a line' },
@@ -182,18 +174,6 @@ const stop = defineCommand({
   run: stopServed,
 });
 
-const durationSchema = z
-  .string()
-  .refine((text) => (parseDuration(text) ?? 0) > 0, 'must be a time such as 30s, 5m or 1h')
-  .optional();
-
-/** Trades a second that `20/s`, `300/m` or `20` ask for; `undefined` for other text. */
-function readRate(text: string): number | undefined {
-  const [, count, unit = 's'] = /^(\d+(?:\.\d+)?)(?:\/(s|m|h))?$/.exec(text) ?? [];
-  const perSec = Number(count) / { s: 1, m: 60, h: 3600 }[unit as 's' | 'm' | 'h'];
-  return perSec > 0 && perSec <= 5000 ? perSec : undefined;
-}
-
 /** How much faster than it happened `60x` replays; `undefined` for other text. */
 function readSpeed(text: string): number | undefined {
   const factor = Number(/^(\d+(?:\.\d+)?)x?$/.exec(text)?.[1]);
@@ -203,10 +183,7 @@ function readSpeed(text: string): number | undefined {
 const trade = defineCommand({
   words: ['sandbox', 'trade'],
   summary: 'Make one trade happen now, with everything that follows: position, feed, webhooks',
-  params: {
-    ...tradeParams,
-    db,
-  },
+  params: { ...tradeParams, db },
   examples: [
     {
       argv: 'sandbox trade --chain base --trader 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2 --token 0x5180db8f5c931aae63c74266b211f580155ecac8 --side buy --amount 1000 --usd 250',
@@ -226,25 +203,25 @@ const simulate = defineCommand({
     'Without --replay the traders of the world go on trading what they trade. With it a file of trades happens again, its distances in\n' +
     'time kept and --speed times as fast. Webhooks are delivered by a served sandbox on the same database, or by this command.',
   params: {
-    rate: local(
-      z
-        .string()
-        .refine((text) => readRate(text) !== undefined, 'must be a rate such as 20/s or 300/m, at most 5000/s')
-        .optional(),
+    rate: option.checked(
       'trades a second, such as 20/s (default: 1/s)',
+      (text) => parseRate(text) !== undefined,
+      'must be a rate such as 20/s or 300/m, at most 5000/s',
     ),
-    for: local(durationSchema, 'how long (default: 1m; a replay: to its end)'),
-    replay: local(z.string().min(1).optional(), 'file of trades, as sandbox import takes it'),
-    speed: local(
-      z
-        .string()
-        .refine((text) => readSpeed(text) !== undefined, 'must be a factor such as 60x')
-        .optional(),
+    for: option.checked(
+      'how long (default: 1m; a replay: to its end)',
+      (text) => (parseDuration(text) ?? 0) > 0,
+      'must be a time such as 30s, 5m or 1h',
+    ),
+    replay: option.text('file of trades, as sandbox import takes it'),
+    speed: option.checked(
       'replay so many times as fast (default: 1x)',
+      (text) => readSpeed(text) !== undefined,
+      'must be a factor such as 60x',
     ),
     chain: local(chainSchema.optional(), 'chain of rows that name no chain'),
     preset: local(presetSchema, 'a known format'),
-    seed: local(z.string().min(1).optional(), 'the same seed makes the same trades in the same world'),
+    seed: option.text('the same seed makes the same trades in the same world'),
     db,
   },
   examples: [
@@ -258,7 +235,7 @@ const simulate = defineCommand({
     (await import('./simulate.ts')).simulate(
       {
         ...input,
-        perSec: input.rate === undefined ? undefined : readRate(input.rate),
+        perSec: input.rate === undefined ? undefined : parseRate(input.rate),
         speed: input.speed === undefined ? undefined : readSpeed(input.speed),
         forMs: input.for === undefined ? undefined : parseDuration(input.for),
       },
@@ -274,10 +251,10 @@ const trigger = defineCommand({
     'what the answer may take. Without, the sandbox delivers it to its webhooks, as it delivers any event. Exit 9 where it was not accepted.',
   params: {
     type: local(z.enum(['new-feed-item', 'comment-created', 'copyswap']), 'kind of event', { positional: true }),
-    to: local(z.string().refine(isHttpAddress, 'must be an http or https address').optional(), 'send it here'),
-    secretFile: local(z.string().min(1).optional(), 'sign with this secret'),
-    uid: local(z.string().min(1).optional(), 'send it to this webhook of the sandbox only'),
-    position: local(z.string().min(1).optional(), 'the position it is about (default: the newest that fits)'),
+    to: option.checked('send it here', isHttpAddress, 'must be an http or https address'),
+    secretFile: option.text('sign with this secret'),
+    uid: option.text('send it to this webhook of the sandbox only'),
+    position: option.text('the position it is about (default: the newest that fits)'),
     db,
   },
   examples: [

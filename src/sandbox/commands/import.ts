@@ -4,7 +4,7 @@ import type { Result } from '../../cli/command.ts';
 import { splitPair } from '../../cli/input.ts';
 import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
-import { openRejects, openTwice } from '../../files/source.ts';
+import { openOutput, openTwice } from '../../files/source.ts';
 import type { Chain } from '../../model/chain.ts';
 import { column, recordView } from '../../output/columns.ts';
 import { formatCount } from '../../output/format.ts';
@@ -31,7 +31,10 @@ const maxShown = 10;
 export async function importFile(input: ImportInput, context: Context, dbFile: string): Promise<Result> {
   const content = await openTwice(input.file, context, input.file);
   const map = Object.fromEntries((input.map ?? []).map(splitPair));
-  const rejects = await openRejects(context.options.dryRun ? undefined : input.rejects, [input.file, dbFile]);
+  const rejects = await openOutput('--rejects', context.options.dryRun ? undefined : input.rejects, [
+    input.file,
+    dbFile,
+  ]);
   const db = openDb(dbFile);
   const shown = await showProgress(context);
   // The file is read twice: first all of it is looked at.

@@ -8,7 +8,7 @@ import { isLoopback } from '../../model/http-address.ts';
 import { parseJson } from '../../model/json.ts';
 import { column, listView, recordView } from '../../output/columns.ts';
 import { serviceOf } from '../../tool/auth.ts';
-import type { LoggedRequest } from '../http/control.ts';
+import { controlHeader, type LoggedRequest } from '../http/control.ts';
 
 export interface Ready {
   url: string;
@@ -16,6 +16,8 @@ export interface Ready {
   db: string;
   keys: string[];
   controlToken: string;
+  /** The address of its page, with the token. */
+  ui?: string;
 }
 
 /** A sandbox that answered to its control token just now, and its ready file. */
@@ -76,6 +78,7 @@ export const logView = listView<LoggedRequest>(
     column.text('partner', 'Partner', 'whose key it was: a or b'),
     column.text('key', 'Key', 'last characters of the key that was sent'),
     column.text('ignored', 'Ignored', 'query names and body fields without effect', ({ ignored }) => ignored.join(' ')),
+    column.text('fault', 'Fault', 'what was injected', { extra: true }),
   ],
   { empty: 'No request was answered yet.' },
 );
@@ -97,11 +100,7 @@ export async function stopServed({ readyFile }: { readyFile?: string | undefined
       await world.sleep(20, world.signal);
     }
   }
-  return {
-    kind: 'answer',
-    answer: { url, pid, db, stopped: !options.dryRun },
-    view: stopView,
-  };
+  return { kind: 'answer', answer: { url, pid, db, stopped: !options.dryRun }, view: stopView };
 }
 
 export const stopView = recordView<Pick<Ready, 'url' | 'pid' | 'db'> & { stopped: boolean }>([
@@ -120,7 +119,7 @@ async function askServed(
   const transport = await httpTransport({ ...world, env: {} });
   try {
     const answer = await transport.send(
-      { method, url: new URL(`/_sandbox/${path}`, url), headers: { 'x-control-token': controlToken } },
+      { method, url: new URL(`/_sandbox/${path}`, url), headers: { [controlHeader]: controlToken } },
       { timeoutMs: options.timeoutMs, totalMs: options.timeoutMs, signal: world.signal },
     );
     const chunks: Uint8Array[] = [];

@@ -13,10 +13,9 @@ import { type Db, openDb } from '../db/store.ts';
 import { ensureWorld } from '../db/world.ts';
 import { countDeliveries, startDeliverer } from '../deliver/deliver.ts';
 import { type Random, randomFrom } from '../seeded.ts';
-import { addLiveTrades, liveTrade } from '../trades/add-trades.ts';
+import { addLiveTrades, addTradeNow, checkLiveTrade, liveTrade } from '../trades/add-trades.ts';
 import { type PresetName, readTrades } from '../trades/read-trades.ts';
 import type { LiveTrade, MadeTrade, Trade } from '../trades/trade.ts';
-import { addTradeNow, checkLiveTrade } from '../trades/trade-now.ts';
 import { withSandboxFile } from './served.ts';
 
 export async function tradeNow(input: LiveTrade & { db?: string | undefined }, context: Context): Promise<Result> {
@@ -94,7 +93,12 @@ const maxAtOnce = 1000;
 
 const betweenLinesMs = 10_000;
 
-async function* madeTrades(db: Db, input: SimulateInput, { world }: Context): AsyncGenerator<AtMoment[]> {
+/** Made-up trades as they are due, until the time is over or the signal. Errors: `not-found` in a world without trades. */
+export async function* madeTrades(
+  db: Db,
+  input: Pick<SimulateInput, 'perSec' | 'forMs' | 'seed'>,
+  { world }: { world: Pick<Context['world'], 'now' | 'random' | 'sleep' | 'signal'> },
+): AsyncGenerator<AtMoment[]> {
   const markets = knownMarkets(db);
   if (markets.length === 0)
     throw new SotraError('not-found', 'this world has no trades to go on from', {
@@ -190,7 +194,7 @@ async function* replayedTrades(input: SimulateInput, file: string, context: Cont
   }
 }
 
-async function pause({ sleep, signal }: Context['world'], ms: number): Promise<void> {
+async function pause({ sleep, signal }: Pick<Context['world'], 'sleep' | 'signal'>, ms: number): Promise<void> {
   // Stopped early, the command still reports what was made so far.
   await sleep(ms, signal).catch(() => undefined);
 }

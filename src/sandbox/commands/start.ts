@@ -1,38 +1,40 @@
-import { randomBytes } from 'node:crypto';
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Result } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import { checkWireNames } from '../../contract/endpoint.ts';
-import { SotraError } from '../../errors.ts';
-import { readStateFile, replaceFile } from '../../files/durable-file.ts';
+import { SotraError, usageError } from '../../errors.ts';
+import { readStateFile } from '../../files/durable-file.ts';
+import { writeReadyFiles } from '../../files/ready-file.ts';
 import { parseJson } from '../../model/json.ts';
+import { newRunToken } from '../../model/run-token.ts';
 import { showPlan } from '../../output/confirm.ts';
 import { endpoints } from '../../resources/index.ts';
-import type { Layout } from '../../settings/settings.ts';
+import { aborted } from '../../web/live-log.ts';
+import type { PageInput } from '../../web/show-address.ts';
 import { openDb } from '../db/store.ts';
 import { sandboxPartners } from '../db/world.ts';
-import { createControl, createRequestLog, isControl, logLine } from '../http/control.ts';
+import { controlHeader, createControl, createRequestLog, isControl, logLine } from '../http/control.ts';
+import type { WorldOptions } from '../serve.ts';
+import type { SandboxPage } from './page.ts';
 import { type Ready, servedFolder } from './served.ts';
+import { createWorldControl } from './world-control.ts';
 
-interface StartInput {
+interface StartInput extends PageInput, WorldOptions {
   port?: number | undefined;
   db?: string | undefined;
-  empty?: boolean | undefined;
-  asOf?: string | undefined;
   detach?: boolean | undefined;
-  readyFile?: string | undefined;
   wire?: Record<string, string> | undefined;
-  eligibility?: 'any' | 'public' | undefined;
-  serviceName?: string | undefined;
-  layout?: Layout | undefined;
   fault?: string[] | undefined;
+  /** Serves the page too. */
+  ui?: boolean | undefined;
 }
 
 const defaultPort = 4010;
 const detachWaitMs = 30_000;
 
 export async function startSandbox(input: StartInput, context: Context): Promise<Result> {
+  if (input.open && !input.ui) throw usageError('--open would do nothing without --ui', 'Omit it, or add --ui.');
   if (context.options.dryRun) return planOf(input, context);
   return input.detach ? detachSandbox(input, context) : serveSandbox(input, context);
 }
@@ -47,6 +49,7 @@ async function planOf(input: StartInput, context: Context): Promise<Result> {
     ...(isNew ? [{ action: 'make', what: input.empty ? 'an empty world' : 'the built-in world', detail: file }] : []),
     ...settings,
     { action: 'serve', what: file, detail: `http://127.0.0.1:${input.port ?? defaultPort}` },
+    ...(input.ui ? [{ action: 'serve', what: 'its page', detail: 'http://127.0.0.1, a free port' }] : []),
   ]);
 }
 
@@ -59,7 +62,7 @@ async function serveSandbox(input: StartInput, context: Context): Promise<Result
   setUpWorld(db, input, world.now());
   const folder = await servedFolder(context);
   const log = createRequestLog(world.now);
-  const controlToken = randomBytes(24).toString('base64url');
+  const controlToken = newRunToken();
   const ready = {
     url: '',
     pid: world.pid,
@@ -67,41 +70,46 @@ async function serveSandbox(input: StartInput, context: Context): Promise<Result
     keys: sandboxPartners.map(({ key }) => key),
   };
   const stop = new AbortController();
-  const control = createControl({ token: controlToken, status: ready, log, stop: () => stop.abort() });
+  const worldControl = createWorldControl({ db, world, warn: context.warn, faults: input.fault ?? [] });
+  const { actions } = worldControl;
+  const control = createControl({ token: controlToken, status: ready, log, stop: () => stop.abort(), actions });
+  let page: SandboxPage | undefined;
   const served = await serve({
     db,
     port: input.port ?? defaultPort,
     wire: input.wire ?? {},
-    faults: input.fault ?? [],
+    faults: worldControl.faults,
     world: { now: world.now, sleep: world.sleep, pid: world.pid, isAlive: world.system.isAlive, warn: context.warn },
-    control: (request, headers) => control(request, headers['x-control-token']?.toString()),
+    control: (request, headers) => control(request, headers[controlHeader]?.toString()),
+    isOwn: (headers) => headers[controlHeader] === controlToken,
     onAnswered: (request, ...answered) => {
       if (isControl(request)) return;
       const logged = log.note(request, ...answered);
+      page?.addRequest(logged);
       if (options.verbose) context.note(logLine(logged));
     },
   });
   ready.url = served.url;
-  const readyText = `${JSON.stringify({ ...ready, controlToken } satisfies Ready, null, 2)}\n`;
-  const ownFile = join(folder, `${new URL(served.url).port}.json`);
-  const readyFiles = [ownFile, ...(input.readyFile === undefined ? [] : [input.readyFile])];
+  let removeReadyFiles = () => {};
   try {
-    for (const each of readyFiles) replaceFile(each, readyText);
+    if (input.ui) {
+      const { startSandboxPage } = await import('./page.ts');
+      const facts = { ...ready, controlToken, wire: input.wire ?? {}, version: db.version };
+      page = await startSandboxPage(facts, context);
+    }
+    const told: Ready = { ...ready, controlToken, ...(page && { ui: page.url }) };
+    removeReadyFiles = writeReadyFiles([join(folder, `${new URL(ready.url).port}.json`), input.readyFile], told);
     context.note(`The sandbox listens on ${ready.url} (keys: ${ready.keys.join(', ')}). Ctrl-C stops it.`);
-    if (options.format === 'json' || options.format === 'ndjson')
-      await world.io.out.write(`${JSON.stringify({ ...ready, controlToken })}\n`);
+    if (options.format === 'json' || options.format === 'ndjson') await world.io.out.write(`${JSON.stringify(told)}\n`);
+    if (page !== undefined) await (await import('../../web/show-address.ts')).showAddress(page.url, input, context);
     await Promise.race([aborted(stop.signal), aborted(world.signal)]);
   } finally {
+    await page?.close();
+    worldControl.stop();
     await served.close();
-    // A later server may have written its own there.
-    for (const each of readyFiles) if (textOf(each) === readyText) rmSync(each, { force: true });
+    removeReadyFiles();
   }
   return { kind: 'none' };
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }
 
 async function detachSandbox(input: StartInput, context: Context): Promise<Result> {
@@ -122,7 +130,7 @@ async function detachSandbox(input: StartInput, context: Context): Promise<Resul
   };
   for (const [flag, value] of Object.entries(flags)) if (value !== undefined) argv.push(flag, value);
   for (const fault of input.fault ?? []) argv.push('--fault', fault);
-  if (input.empty) argv.push('--empty');
+  for (const flag of ['empty', 'ui', 'open'] as const) if (input[flag]) argv.push(`--${flag}`);
   if (context.options.verbose) argv.push('--verbose');
   const child = await world.spawnSelf(argv, log);
   const until = world.now() + detachWaitMs;

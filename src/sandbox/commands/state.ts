@@ -4,7 +4,7 @@ import { parseTime } from '../../model/duration.ts';
 import { column, recordView } from '../../output/columns.ts';
 import { confirm } from '../../output/confirm.ts';
 import { advanceTime, getMeta, sandboxNow } from '../db/clock.ts';
-import { type Db, OtherVersion, openDb } from '../db/store.ts';
+import { countRows, type Db, OtherVersion, openDb } from '../db/store.ts';
 import { addedTo, ensureWorld, resetWorld, sandboxPartners } from '../db/world.ts';
 import { countDeliveries } from '../deliver/deliver.ts';
 
@@ -12,8 +12,8 @@ function describe(db: Db, realNowMs: number): Result {
   return { kind: 'answer', answer: statusOf(db, realNowMs), view: statusView };
 }
 
-function statusOf(db: Db, realNowMs: number) {
-  const count = (table: string) => Number(db.get(`SELECT count(*) AS n FROM ${table}`)?.['n'] ?? 0);
+export function statusOf(db: Db, realNowMs: number) {
+  const count = (from: string) => countRows(db, from);
   const newest = db.get<{ at: number | null }>('SELECT max(at_ms) AS at FROM trade')?.at ?? null;
   return {
     db: db.file,
@@ -22,7 +22,7 @@ function statusOf(db: Db, realNowMs: number) {
     frozen: getMeta(db, 'clock.frozenMs') !== undefined,
     newestTrade: newest === null ? null : new Date(newest).toISOString(),
     trades: count('trade'),
-    traders: Number(db.get('SELECT count(DISTINCT wallet) AS n FROM trade')?.['n'] ?? 0),
+    traders: count('(SELECT DISTINCT wallet FROM trade)'),
     positions: count('position'),
     tokens: count('token'),
     comments: count('comment'),

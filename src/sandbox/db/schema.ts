@@ -1,14 +1,14 @@
 /** Of the tables below, as SQLite's user_version holds it; another number is another program's database. */
 export const schemaVersion = 1;
 
-/** The tables of the sandbox. Times are Unix milliseconds. */
+/** The tables of the sandbox and their indexes, of which it makes those that are missing. Times are Unix milliseconds. */
 export const schema = `
-CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
-CREATE TABLE partner (id TEXT PRIMARY KEY, key TEXT NOT NULL UNIQUE, suffix TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS partner (id TEXT PRIMARY KEY, key TEXT NOT NULL UNIQUE, suffix TEXT NOT NULL) WITHOUT ROWID;
 
 -- What is said of a profile; one of which there are only wallets has no row.
-CREATE TABLE profile (
+CREATE TABLE IF NOT EXISTS profile (
   id TEXT PRIMARY KEY,
   name TEXT,                       -- global name; NULL: made from the address
   images TEXT NOT NULL DEFAULT '{"raw":null,"xs":null,"sm":null}',
@@ -16,34 +16,34 @@ CREATE TABLE profile (
   nsfw TEXT NOT NULL DEFAULT 'false'
 ) WITHOUT ROWID;
 
-CREATE TABLE wallet (
+CREATE TABLE IF NOT EXISTS wallet (
   address TEXT PRIMARY KEY,
   profile_id TEXT NOT NULL,
   ready_ms INTEGER                 -- when tracking has caught up; 0: always; NULL: not tracked
 ) WITHOUT ROWID;
-CREATE INDEX wallet_profile ON wallet (profile_id);
-CREATE INDEX wallet_ready ON wallet (ready_ms);
+CREATE INDEX IF NOT EXISTS wallet_profile ON wallet (profile_id);
+CREATE INDEX IF NOT EXISTS wallet_ready ON wallet (ready_ms);
 
-CREATE TABLE external (
+CREATE TABLE IF NOT EXISTS external (
   partner_id TEXT NOT NULL, external_id TEXT NOT NULL, profile_id TEXT NOT NULL,
   PRIMARY KEY (partner_id, external_id)
 ) WITHOUT ROWID;
-CREATE INDEX external_profile ON external (profile_id);
+CREATE INDEX IF NOT EXISTS external_profile ON external (profile_id);
 
-CREATE TABLE partner_name (
+CREATE TABLE IF NOT EXISTS partner_name (
   profile_id TEXT NOT NULL, partner_id TEXT NOT NULL,
   name TEXT NOT NULL, name_key TEXT NOT NULL, avatar_url TEXT,
   PRIMARY KEY (profile_id, partner_id), UNIQUE (partner_id, name_key)
 ) WITHOUT ROWID;
 
-CREATE TABLE token (
+CREATE TABLE IF NOT EXISTS token (
   chain TEXT NOT NULL, address TEXT NOT NULL,
   symbol TEXT, name TEXT, supply REAL,
   price REAL, price_ms INTEGER,    -- of the latest trade
   PRIMARY KEY (chain, address)
 ) WITHOUT ROWID;
 
-CREATE TABLE position (
+CREATE TABLE IF NOT EXISTS position (
   id TEXT PRIMARY KEY,
   chain TEXT NOT NULL, wallet TEXT NOT NULL, token TEXT NOT NULL,
   direction TEXT NOT NULL,         -- '' on spot
@@ -52,18 +52,18 @@ CREATE TABLE position (
   opened_ms INTEGER NOT NULL, latest_ms INTEGER NOT NULL,
   amount REAL NOT NULL,            -- held, unsigned, with leverage
   realized_usd REAL NOT NULL, sell_count INTEGER NOT NULL,
-  state TEXT NOT NULL,             -- PositionState as JSON
+  state TEXT NOT NULL,             -- PositionState as JSON, its times counted from opened_ms
   UNIQUE (wallet, chain, token, direction, ordinal)
 ) WITHOUT ROWID;
-CREATE INDEX position_wallet ON position
+CREATE INDEX IF NOT EXISTS position_wallet ON position
   (wallet, chain, superseded, token, amount, realized_usd, sell_count, opened_ms, latest_ms);
-CREATE INDEX position_holding ON position (chain, token, superseded, amount DESC, id, realized_usd, opened_ms, latest_ms);
-CREATE INDEX position_feed_wallet ON position (wallet, latest_ms / 1000 DESC, id);
-CREATE INDEX position_feed ON position (latest_ms / 1000 DESC, id);
-CREATE INDEX position_closed ON position (chain, token, realized_usd DESC, id, superseded, amount);
+CREATE INDEX IF NOT EXISTS position_holding ON position (chain, token, superseded, amount DESC, id, realized_usd, opened_ms, latest_ms);
+CREATE INDEX IF NOT EXISTS position_feed_wallet ON position (wallet, latest_ms / 1000 DESC, id);
+CREATE INDEX IF NOT EXISTS position_feed ON position (latest_ms / 1000 DESC, id);
+CREATE INDEX IF NOT EXISTS position_closed ON position (chain, token, realized_usd DESC, id, superseded, amount);
 
 -- That a row key is there once is for an index of its own to see: like the others, a large import makes it at the end.
-CREATE TABLE trade (
+CREATE TABLE IF NOT EXISTS trade (
   id INTEGER PRIMARY KEY,
   row_key TEXT NOT NULL,
   chain TEXT NOT NULL, wallet TEXT NOT NULL, token TEXT NOT NULL,
@@ -73,23 +73,23 @@ CREATE TABLE trade (
   position_id TEXT NOT NULL, intent TEXT NOT NULL,
   realized_usd REAL NOT NULL, margin_cost_usd REAL NOT NULL, held_ms INTEGER
 );
-CREATE UNIQUE INDEX trade_row_key ON trade (row_key);
-CREATE INDEX trade_time ON trade (at_ms);
-CREATE INDEX trade_wallet ON trade
+CREATE UNIQUE INDEX IF NOT EXISTS trade_row_key ON trade (row_key);
+CREATE INDEX IF NOT EXISTS trade_time ON trade (at_ms);
+CREATE INDEX IF NOT EXISTS trade_wallet ON trade
   (wallet, at_ms, chain, usd, realized_usd, margin_cost_usd, intent, held_ms);
-CREATE INDEX trade_position ON trade (position_id, at_ms);
-CREATE INDEX trade_token ON trade (chain, token, at_ms);
-CREATE INDEX trade_tx ON trade (tx);
-CREATE INDEX trade_order ON trade (order_id) WHERE order_id IS NOT NULL;
+CREATE INDEX IF NOT EXISTS trade_position ON trade (position_id, at_ms);
+CREATE INDEX IF NOT EXISTS trade_token ON trade (chain, token, at_ms);
+CREATE INDEX IF NOT EXISTS trade_tx ON trade (tx);
+CREATE INDEX IF NOT EXISTS trade_order ON trade (order_id) WHERE order_id IS NOT NULL;
 
-CREATE TABLE follow (
+CREATE TABLE IF NOT EXISTS follow (
   partner_id TEXT NOT NULL, follower_id TEXT NOT NULL, target_id TEXT NOT NULL, at_ms INTEGER NOT NULL,
   PRIMARY KEY (partner_id, follower_id, target_id)
 ) WITHOUT ROWID;
-CREATE INDEX follow_target ON follow (target_id, partner_id, at_ms, follower_id);
-CREATE INDEX follow_follower ON follow (follower_id, partner_id, at_ms, target_id);
+CREATE INDEX IF NOT EXISTS follow_target ON follow (target_id, partner_id, at_ms, follower_id);
+CREATE INDEX IF NOT EXISTS follow_follower ON follow (follower_id, partner_id, at_ms, target_id);
 
-CREATE TABLE comment (
+CREATE TABLE IF NOT EXISTS comment (
   id TEXT PRIMARY KEY,
   trade_id INTEGER NOT NULL UNIQUE,
   partner_id TEXT,
@@ -97,24 +97,24 @@ CREATE TABLE comment (
   wallet TEXT NOT NULL, text TEXT NOT NULL, at_ms INTEGER NOT NULL,
   signature TEXT, like_count INTEGER NOT NULL DEFAULT 0
 ) WITHOUT ROWID;
-CREATE INDEX comment_wallet ON comment (wallet, at_ms);
-CREATE INDEX comment_token ON comment (chain, token, at_ms);
-CREATE INDEX comment_time ON comment (at_ms);
+CREATE INDEX IF NOT EXISTS comment_wallet ON comment (wallet, at_ms);
+CREATE INDEX IF NOT EXISTS comment_token ON comment (chain, token, at_ms);
+CREATE INDEX IF NOT EXISTS comment_time ON comment (at_ms);
 
-CREATE TABLE reply (
+CREATE TABLE IF NOT EXISTS reply (
   id TEXT PRIMARY KEY, comment_id TEXT NOT NULL, wallet TEXT NOT NULL, text TEXT NOT NULL,
   at_ms INTEGER NOT NULL, like_count INTEGER NOT NULL DEFAULT 0
 ) WITHOUT ROWID;
-CREATE INDEX reply_comment ON reply (comment_id, at_ms);
+CREATE INDEX IF NOT EXISTS reply_comment ON reply (comment_id, at_ms);
 
-CREATE TABLE copy (
+CREATE TABLE IF NOT EXISTS copy (
   id TEXT PRIMARY KEY, comment_id TEXT NOT NULL, partner_id TEXT NOT NULL,
   wallet TEXT NOT NULL, usd REAL NOT NULL, at_ms INTEGER NOT NULL
 ) WITHOUT ROWID;
-CREATE INDEX copy_comment ON copy (comment_id);
-CREATE INDEX copy_time ON copy (at_ms);
+CREATE INDEX IF NOT EXISTS copy_comment ON copy (comment_id);
+CREATE INDEX IF NOT EXISTS copy_time ON copy (at_ms);
 
-CREATE TABLE intent (
+CREATE TABLE IF NOT EXISTS intent (
   id TEXT PRIMARY KEY,
   comment_id TEXT NOT NULL, partner_id TEXT NOT NULL,
   wallet TEXT NOT NULL, chain TEXT NOT NULL, token TEXT NOT NULL,
@@ -122,15 +122,15 @@ CREATE TABLE intent (
   track_exit_ms INTEGER,           -- exits are followed until then; NULL: not
   trade_id INTEGER                 -- the entry that it turned out to be
 ) WITHOUT ROWID;
-CREATE INDEX intent_match ON intent (wallet, chain, token, at_ms);
+CREATE INDEX IF NOT EXISTS intent_match ON intent (wallet, chain, token, at_ms);
 
-CREATE TABLE liked (
+CREATE TABLE IF NOT EXISTS liked (
   target_id TEXT NOT NULL,         -- a comment or a reply
   profile_id TEXT NOT NULL,
   PRIMARY KEY (profile_id, target_id)
 ) WITHOUT ROWID;
 
-CREATE TABLE webhook (
+CREATE TABLE IF NOT EXISTS webhook (
   id INTEGER PRIMARY KEY,
   uid TEXT NOT NULL UNIQUE,
   partner_id TEXT NOT NULL,
@@ -138,22 +138,22 @@ CREATE TABLE webhook (
   at_ms INTEGER NOT NULL,
   lease TEXT, lease_until_ms INTEGER NOT NULL DEFAULT 0  -- who delivers for it; real time
 );
-CREATE INDEX webhook_partner ON webhook (partner_id);
+CREATE INDEX IF NOT EXISTS webhook_partner ON webhook (partner_id);
 
-CREATE TABLE webhook_wallet (
+CREATE TABLE IF NOT EXISTS webhook_wallet (
   address TEXT NOT NULL, webhook_id INTEGER NOT NULL,
   PRIMARY KEY (address, webhook_id)
 ) WITHOUT ROWID;
 
-CREATE TABLE event (
+CREATE TABLE IF NOT EXISTS event (
   id TEXT PRIMARY KEY,
   webhook_id INTEGER NOT NULL,
   type TEXT NOT NULL, body TEXT NOT NULL,
   at_ms INTEGER NOT NULL
 ) WITHOUT ROWID;
-CREATE INDEX event_webhook ON event (webhook_id);
+CREATE INDEX IF NOT EXISTS event_webhook ON event (webhook_id);
 
-CREATE TABLE delivery (
+CREATE TABLE IF NOT EXISTS delivery (
   seq INTEGER PRIMARY KEY AUTOINCREMENT,
   webhook_id INTEGER NOT NULL, event_id TEXT NOT NULL,
   state TEXT NOT NULL,             -- waiting, delivered, failed
@@ -161,18 +161,18 @@ CREATE TABLE delivery (
   due_real_ms INTEGER NOT NULL DEFAULT 0,  -- of the next try, by the real clock
   status INTEGER, error TEXT
 );
-CREATE INDEX delivery_waiting ON delivery (webhook_id, seq) WHERE state = 'waiting';
-CREATE INDEX delivery_event ON delivery (event_id);
+CREATE INDEX IF NOT EXISTS delivery_waiting ON delivery (webhook_id, seq) WHERE state = 'waiting';
+CREATE INDEX IF NOT EXISTS delivery_event ON delivery (event_id);
 
 -- Sums over the trades of a window, as of the moment in meta 'figures.atMs'; made from the trades, and gone without loss.
-CREATE TABLE figure (
+CREATE TABLE IF NOT EXISTS figure (
   days INTEGER NOT NULL,           -- length of the window
   profile_id TEXT NOT NULL, wallet TEXT NOT NULL, chain TEXT NOT NULL,
   pnl REAL NOT NULL, cost_usd REAL NOT NULL, volume_usd REAL NOT NULL,
   trades INTEGER NOT NULL, exits INTEGER NOT NULL, wins INTEGER NOT NULL,
   PRIMARY KEY (days, profile_id, wallet, chain)
 ) WITHOUT ROWID;
-CREATE TABLE figure_stale (profile_id TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS figure_stale (profile_id TEXT PRIMARY KEY) WITHOUT ROWID;
 `;
 
 export const worldTables = [

@@ -1,5 +1,5 @@
-import { SotraError } from '../../errors.ts';
-import { type Db, describeDatabase, openDatabase } from '../../files/database.ts';
+import { messageOf, SotraError } from '../../errors.ts';
+import { type Db, describeDatabase, openDatabase, type SqlValue } from '../../files/database.ts';
 import { schema, schemaVersion } from './schema.ts';
 
 export type { Db, SqlValue } from '../../files/database.ts';
@@ -8,9 +8,8 @@ const options = {
   cacheKib: 65_536,
   /** Each commit writes whole pages, and `follow bulk` changes one for each new wallet and follow; imports would be a tenth faster with 16384. */
   pageBytes: 4096,
-  /** 64 MB. Those that are written again and again go into the database less often. */
-  checkpointPages: 16_000,
-  synchronous: 'NORMAL',
+  /** 128 MB. Those that are written again and again go into the database less often. */
+  checkpointPages: 32_000,
 } as const;
 
 /** The database was written by another version of sotra, which had other tables. */
@@ -23,25 +22,29 @@ export class OtherVersion extends SotraError {
 }
 
 /**
- * Opens a database file, made if absent (mode 0600, its folder 0700). Several processes may hold it at once. `replace`: what another version of
- * sotra wrote is dropped. Errors: `config` (exit 3) naming the file when it cannot be opened, is damaged, of another program or, as
+ * Opens a database file, made if absent (mode 0600, its folder 0700). Several processes may hold it at once, unless it `isDraft`. `replace`: what another
+ * version of sotra wrote is dropped. Errors: `config` (exit 3) naming the file when it cannot be opened, is damaged, of another program or, as
  * OtherVersion, of another version; it stays as it is.
  */
-export function openDb(file: string, { replace = false } = {}): Db {
+export function openDb(file: string, { replace = false, isDraft = false } = {}): Db {
   let db: Db | undefined;
   try {
-    db = openDatabase(file, { ...options, check: (found) => checkOwn(found, replace) });
+    db = openDatabase(file, { ...options, isDraft, check: (found) => checkOwn(found, replace) });
     makeTables(db);
     return db;
   } catch (cause) {
     db?.close();
     if (cause instanceof SotraError) throw cause;
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new SotraError('config', `cannot open the sandbox database ${file}: ${why}`, {
+    throw new SotraError('config', `cannot open the sandbox database ${file}: ${messageOf(cause)}`, {
       hint: 'Move the file away to begin anew, or choose another with --db or SOTRA_DATA_DIR.',
       cause,
     });
   }
+}
+
+/** How many rows `from` has: a table, with conditions on it. */
+export function countRows(db: Db, from: string, params: readonly SqlValue[] = []): number {
+  return Number(db.get(`SELECT count(*) AS n FROM ${from}`, params)?.['n'] ?? 0);
 }
 
 /** Refuses the database of another program before anything is written. */

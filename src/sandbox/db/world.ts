@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -6,8 +6,8 @@ import { brotliDecompressSync } from 'node:zlib';
 import { parseJson } from '../../model/json.ts';
 import { dropFigures } from '../trades/figures.ts';
 import { freezeClock, getMeta, sandboxNow, setMeta } from './clock.ts';
-import { worldTables } from './schema.ts';
-import type { Db } from './store.ts';
+import { schema, worldTables } from './schema.ts';
+import { countRows, type Db, openDb } from './store.ts';
 
 export const sandboxPartners = [
   { id: 'a', key: 'sandbox-key-a', suffix: '.alpha.test' },
@@ -33,29 +33,69 @@ export function resetWorld(db: Db, realNowMs: number, kind: WorldKind, frozenMs?
   });
 }
 
-/** The demo world, which the build writes packed to dist/; sources that a test runs lie elsewhere. */
+/** The database of a demo sandbox, which the build writes packed to dist/; sources that a test runs lie elsewhere. */
 const demoUrl = new URL(import.meta.url.endsWith('.ts') ? '../../../dist/demo.db.br' : 'demo.db.br', import.meta.url);
+
+/**
+ * Makes a new database with the demo world and puts it in its place whole, which takes half as long as filling one that others may open.
+ * Where one is there already, or the file system has no links, it does nothing.
+ */
+export function placeDemo(file: string, nowMs: number): void {
+  // SQLite would take the log of a database that was removed for this one's.
+  if (file === ':memory:' || existsSync(`${file}-wal`)) return;
+  const draft = draftOf(file);
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    unpackDemo(draft);
+    const db = openDb(draft, { isDraft: true });
+    db.transaction(() => {
+      moveNewest(db, nowMs);
+      db.exec(schema);
+    });
+    db.close();
+    if (isLinked(draft, file)) removeDrafts(file);
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+const draftOf = (file: string) => `${file}-demo-${crypto.randomUUID()}.tmp`;
+
+function unpackDemo(file: string): void {
+  writeFileSync(file, brotliDecompressSync(readFileSync(demoUrl)), { mode: 0o600 });
+}
+
+function isLinked(draft: string, file: string): boolean {
+  try {
+    linkSync(draft, file);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Removes what processes that were killed have left, and what those that came too late would not use. */
+function removeDrafts(file: string): void {
+  for (const name of readdirSync(dirname(file)))
+    if (name.startsWith(`${basename(file)}-demo-`) && name.endsWith('.tmp')) rmSync(join(dirname(file), name));
+}
 
 /** Runs `act` in a transaction, where it may attach the demo world, unpacked beside the database. */
 function withDemo(db: Db, act: (attach: () => void) => void): void {
-  const start = `${db.file === ':memory:' ? join(tmpdir(), 'sotra') : db.file}-demo-`;
-  const file = `${start}${crypto.randomUUID()}.tmp`;
+  const draft = draftOf(db.file === ':memory:' ? join(tmpdir(), 'sotra') : db.file);
   let isAttached = false;
   const attach = () => {
-    // The database is ours: what lies there was left by a process that was killed.
-    if (db.file !== ':memory:')
-      for (const name of readdirSync(dirname(file)))
-        if (name.startsWith(basename(start)) && name.endsWith('.tmp')) rmSync(join(dirname(file), name));
-    writeFileSync(file, brotliDecompressSync(readFileSync(demoUrl)), { mode: 0o600 });
-    db.run('ATTACH ? AS demo', [`${pathToFileURL(file).href}?mode=ro&immutable=1`]);
+    if (db.file !== ':memory:') removeDrafts(db.file);
+    unpackDemo(draft);
+    db.run('ATTACH ? AS demo', [`${pathToFileURL(draft).href}?mode=ro&immutable=1`]);
     isAttached = true;
-    removeOpen(file);
+    removeOpen(draft);
   };
   try {
     db.transaction(() => act(attach));
   } finally {
     if (isAttached) db.run('DETACH demo');
-    rmSync(file, { force: true });
+    rmSync(draft, { force: true });
   }
 }
 
@@ -69,31 +109,36 @@ function removeOpen(file: string): void {
 }
 
 function fill(db: Db, realNowMs: number, kind: WorldKind, attachDemo: () => void): void {
+  if (kind === 'demo') {
+    attachDemo();
+    // Making the indexes at the end is quicker than keeping them up to date.
+    const indexes = dropIndexes(db, worldTables);
+    for (const table of worldTables) db.run(`INSERT INTO main.${table} SELECT * FROM demo.${table}`);
+    moveNewest(db, sandboxNow(db, realNowMs));
+    for (const sql of indexes) db.run(sql);
+  }
+  describeWorld(db, kind);
+}
+
+/** Moves all times so that the newest trade is at `nowMs`. */
+function moveNewest(db: Db, nowMs: number): void {
+  moveWorld(db, nowMs - (db.get<{ ms: number | null }>('SELECT max(at_ms) AS ms FROM trade')?.ms ?? nowMs));
+}
+
+/** Notes whose keys a new world takes, which world it is, and how much of it is not the user's own. */
+export function describeWorld(db: Db, kind: WorldKind): void {
   for (const { id, key, suffix } of sandboxPartners)
     db.run('INSERT INTO partner (id, key, suffix) VALUES (?, ?, ?)', [id, key, suffix]);
   setMeta(db, 'world', kind);
-  if (kind === 'demo') {
-    attachDemo();
-    copyDemo(db, sandboxNow(db, realNowMs));
-  }
   setMeta(db, 'world.counts', JSON.stringify(countOwn(db)));
 }
 
-/** Copies the demo world, its newest trade at `nowMs`. Making the indexes at the end is quicker than keeping them up to date. */
-function copyDemo(db: Db, nowMs: number): void {
-  const indexes = dropIndexes(db, worldTables);
-  for (const table of worldTables) db.run(`INSERT INTO main.${table} SELECT * FROM demo.${table}`);
-  const newestMs = db.get<{ ms: number }>('SELECT max(at_ms) AS ms FROM trade')?.ms ?? nowMs;
-  moveWorld(db, nowMs - newestMs);
-  for (const sql of indexes) db.run(sql);
-}
-
-/** Drops the indexes of some tables, for a change of most of their rows; gives the SQL that makes them again. */
-export function dropIndexes(db: Db, tables: readonly string[]): string[] {
+/** Drops those indexes of some tables whose SQL contains a text, for a change of most rows; gives the SQL that makes them again. */
+export function dropIndexes(db: Db, tables: readonly string[], containing = ''): string[] {
   const indexes = db.all<{ name: string; sql: string }>(
     `SELECT name, sql FROM sqlite_master
-     WHERE type = 'index' AND sql IS NOT NULL AND tbl_name IN (SELECT value FROM json_each(?))`,
-    [JSON.stringify(tables)],
+     WHERE type = 'index' AND instr(sql, ?) AND tbl_name IN (SELECT value FROM json_each(?))`,
+    [containing, JSON.stringify(tables)],
   );
   for (const { name } of indexes) db.run(`DROP INDEX ${name}`);
   return indexes.map(({ sql }) => sql);
@@ -102,8 +147,7 @@ export function dropIndexes(db: Db, tables: readonly string[]): string[] {
 const ownTables = { trade: 'trade', comment: 'comment', follow: 'follow', partner_name: 'name', webhook: 'webhook' };
 
 function countOwn(db: Db): Record<string, number> {
-  const count = (table: string) => Number(db.get(`SELECT count(*) AS n FROM ${table}`)?.['n'] ?? 0);
-  return Object.fromEntries(Object.keys(ownTables).map((table) => [table, count(table)]));
+  return Object.fromEntries(Object.keys(ownTables).map((table) => [table, countRows(db, table)]));
 }
 
 /** What the sandbox holds beyond the world it was made with, such as `2 trades`; empty where nothing was added. */
@@ -138,14 +182,5 @@ export function moveWorld(db: Db, byMs: number): void {
     dropFigures(db);
     for (const [table, column] of moments)
       db.run(`UPDATE ${table} SET ${column} = ${column} + ? WHERE ${column} > 0`, [byMs]);
-    db.run(
-      `WITH moved AS (SELECT cast(? AS INTEGER) AS ms)
-       UPDATE position SET state = json_set(state,
-         '$.openedAtMs', (state ->> '$.openedAtMs') + ms,
-         '$.latestAtMs', (state ->> '$.latestAtMs') + ms,
-         '$.lots', (SELECT json_group_array(json_set(value, '$.atMs', (value ->> '$.atMs') + ms)) FROM json_each(state, '$.lots')))
-       FROM moved`,
-      [byMs],
-    );
   });
 }

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { Agent } from 'node:http';
+import { messageOf } from '../../errors.ts';
 import { type Db, isLocked } from '../../files/database.ts';
 import { type PostOutcome, postDelivery } from '../../http/post-delivery.ts';
 import { withoutPassword } from '../../model/quoted.ts';
 import { signatureHeader } from '../../model/signature-header.ts';
 import { signedHeader } from '../../model/webhook-signature.ts';
+import { countRows } from '../db/store.ts';
 
 /** Between the five tries; section "Webhooks" of the sandbox's promises. */
 const waitsMs = [1000, 2000, 4000, 8000];
@@ -85,8 +87,7 @@ export function startDeliverer(options: DelivererOptions): Deliverer {
   };
   let isReported = false;
   const report = (error: unknown): void => {
-    if (!isReported && !cutting.signal.aborted)
-      options.warn?.(`deliveries stop for now: ${error instanceof Error ? error.message : error}`);
+    if (!isReported && !cutting.signal.aborted) options.warn?.(`deliveries stop for now: ${messageOf(error)}`);
     isReported = true;
   };
   const startLanes = (): void => {
@@ -128,7 +129,7 @@ export function startDeliverer(options: DelivererOptions): Deliverer {
 }
 
 export function countDeliveries(db: Db, state: 'waiting' | 'failed'): number {
-  return db.get<{ n: number }>('SELECT count(*) AS n FROM delivery WHERE state = ?', [state])?.n ?? 0;
+  return countRows(db, 'delivery WHERE state = ?', [state]);
 }
 
 function dueWebhooks(db: Db, nowMs: number): { id: number }[] {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { buyReason } from '../../model/noteworthy-buy.ts';
 import type { Db } from '../db/store.ts';
 import type { Partner } from '../http/service.ts';
 import { cardsOf } from '../social/cards.ts';
@@ -34,7 +35,7 @@ export function storeTradeEvents(db: Db, tradeIds: readonly number[], nowMs: num
     [JSON.stringify(tradeIds), nowMs - freshMs],
   );
   for (const trade of trades) {
-    const reason = buyReason(db, trade);
+    const reason = reasonOf(db, trade);
     if (reason !== undefined) storeEvents(db, { type: 'new-feed-item', reason, trade }, nowMs);
     const intents = db.all<{ id: string }>('SELECT comment_id AS id FROM intent WHERE trade_id = ?', [trade.id]);
     for (const { id: commentId } of intents) {
@@ -45,34 +46,17 @@ export function storeTradeEvents(db: Db, tradeIds: readonly number[], nowMs: num
   }
 }
 
-/** The counter of a trader and token ends after this long without a buy (wire-facts 4.1). */
-const windowMs = 14 * 86_400_000;
-const repeatUsd = 1000;
-const apedInFactor = 1.4;
 /** Earlier buys that are looked at; with more in the window, the earlier ones change no reason. */
 const maxBuys = 5000;
 
-/**
- * Why a trade makes a feed item: `first-buy` in the window, `repeat-buy` where it takes the window's sum over $1,000, `aped-in` above 1.4
- * times its average buy; `undefined` otherwise. Source: wire-facts 4.1; the order among them is assumed.
- */
-function buyReason(db: Db, trade: StoredTrade): 'first-buy' | 'repeat-buy' | 'aped-in' | undefined {
+function reasonOf(db: Db, trade: StoredTrade): ReturnType<typeof buyReason> {
   if (trade.side !== 'buy' || trade.intent !== 'enter') return undefined;
   const earlier = db.all<{ atMs: number; usd: number }>(
     `SELECT at_ms AS atMs, usd FROM trade WHERE wallet = ? AND chain = ? AND token = ? AND side = 'buy' AND intent = 'enter'
        AND (at_ms < ? OR (at_ms = ? AND id < ?)) ORDER BY at_ms DESC, id DESC LIMIT ${maxBuys}`,
     [trade.wallet, trade.chain, trade.token, trade.atMs, trade.atMs, trade.id],
   );
-  let [count, sumUsd, nextMs] = [0, 0, trade.atMs];
-  for (const { atMs, usd } of earlier) {
-    if (nextMs - atMs > windowMs) break;
-    count += 1;
-    sumUsd += usd;
-    nextMs = atMs;
-  }
-  if (count === 0) return 'first-buy';
-  if (sumUsd < repeatUsd && sumUsd + trade.usd >= repeatUsd) return 'repeat-buy';
-  return trade.usd > apedInFactor * (sumUsd / count) ? 'aped-in' : undefined;
+  return buyReason(trade, earlier);
 }
 
 /** Stores the event of a new comment, for those who follow its author. Call it in the transaction that stores the comment. */

@@ -146,7 +146,7 @@ function readBody(text: string): unknown {
 }
 
 /** What `act` gives, once no other process is writing. A handler that met one has changed nothing that it would not find again. */
-async function whenFree<T>(act: () => T | Promise<T>, sleep: ServiceOptions['sleep']): Promise<T> {
+export async function whenFree<T>(act: () => T | Promise<T>, sleep: ServiceOptions['sleep']): Promise<T> {
   for (let leftMs = busy.forMs; ; leftMs -= busy.napMs) {
     try {
       return await act();

@@ -1,5 +1,8 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { SotraError } from '../../errors.ts';
+import { tryParseJson } from '../../model/json.ts';
+import { sameText } from '../../model/webhook-signature.ts';
 import { sandboxPartners } from '../db/world.ts';
+import type { FaultyAnswer } from './fault.ts';
 import {
   type Answer,
   answerOf,
@@ -14,6 +17,14 @@ import {
 } from './service.ts';
 
 const root = '/_sandbox/';
+/** Holds the control token. */
+export const controlHeader = 'x-control-token';
+
+/** What a path under /_sandbox/ does; `body` is that of a POST. Errors: `SotraError` is answered with 400. */
+export interface ControlAction {
+  method: 'GET' | 'POST';
+  act: (query: URLSearchParams, body: unknown) => unknown;
+}
 
 interface ControlOptions {
   /** Sent as `x-control-token`, or as a bearer token. */
@@ -21,6 +32,8 @@ interface ControlOptions {
   status: unknown;
   log: RequestLog;
   stop: () => void;
+  /** Further ones, by name. */
+  actions: Readonly<Record<string, ControlAction>>;
 }
 
 /** Whether a request is for the control of a sandbox and not for its service. */
@@ -29,8 +42,9 @@ export function isControl({ target }: IncomingRequest): boolean {
 }
 
 /** Answers requests under /_sandbox/ for whoever has the token; `undefined` for other paths. */
-export function createControl({ token, status, log, stop }: ControlOptions) {
-  const actions: Record<string, { method: string; act: (query: URLSearchParams) => unknown }> = {
+export function createControl({ token, status, log, stop, actions: more }: ControlOptions) {
+  const actions: Readonly<Record<string, ControlAction>> = {
+    ...more,
     status: { method: 'GET', act: () => status },
     log: { method: 'GET', act: (query) => log.latest(Math.max(1, Number(query.get('limit')) || maxLogged)) },
     stop: {
@@ -41,24 +55,27 @@ export function createControl({ token, status, log, stop }: ControlOptions) {
       },
     },
   };
-  return (request: IncomingRequest, given: string | undefined): Answer | undefined => {
-    if (!isControl(request)) return undefined;
+  const respond = async (request: IncomingRequest, given: string | undefined): Promise<Answer> => {
     const { method, target, authorization } = request;
-    if (!isSame(given ?? bearerOf(authorization) ?? '', token)) return refused(new Refusal(401, 'wrong control token'));
+    if (!sameText(given ?? bearerOf(authorization) ?? '', token))
+      return refused(new Refusal(401, 'wrong control token'));
     const path = pathOf(target);
     const name = path.slice(root.length);
     const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
     if (action === undefined) return refused(new Refusal(404, `no such endpoint: ${method} ${path}`));
     if (action.method !== method)
       return refused(new Refusal(405, `${path} takes ${action.method}, not ${method}`, { allow: action.method }));
-    return answerOf(200, JSON.stringify(action.act(new URLSearchParams(target.slice(path.length)))));
+    const query = new URLSearchParams(target.slice(path.length));
+    const body = method === 'GET' ? undefined : tryParseJson(await request.body());
+    return answerOf(200, JSON.stringify(await action.act(query, body)));
   };
+  return (request: IncomingRequest, given: string | undefined): Promise<Answer> | undefined =>
+    isControl(request) ? respond(request, given).catch((thrown) => refused(refusalOf(thrown))) : undefined;
 }
 
-/** By their digests, which are of one length whatever was sent. */
-function isSame(a: string, b: string): boolean {
-  const digest = (text: string) => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(a), digest(b));
+function refusalOf(thrown: unknown): unknown {
+  if (!(thrown instanceof SotraError)) return thrown;
+  return new Refusal(400, [thrown.message, thrown.hint].filter(Boolean).join('. '));
 }
 
 export interface LoggedRequest {
@@ -73,10 +90,12 @@ export interface LoggedRequest {
   key: string | null;
   /** Names of the query and fields of the body that changed nothing. */
   ignored: readonly string[];
+  /** The fault that was injected, as `--fault` has it. */
+  fault?: string;
 }
 
 export interface RequestLog {
-  note: (request: IncomingRequest, answer: Answer, ms: number) => LoggedRequest;
+  note: (request: IncomingRequest, answer: FaultyAnswer, ms: number) => LoggedRequest;
   latest: (count: number) => readonly LoggedRequest[];
 }
 
@@ -86,7 +105,7 @@ const maxPath = 2000;
 export function createRequestLog(now: () => number): RequestLog {
   let kept: LoggedRequest[] = [];
   return {
-    note: ({ method, target, authorization }, { status, headers }, ms) => {
+    note: ({ method, target, authorization }, { status, headers, fault }, ms) => {
       const key = bearerOf(authorization);
       const logged = {
         time: new Date(now()).toISOString(),
@@ -97,6 +116,7 @@ export function createRequestLog(now: () => number): RequestLog {
         partner: sandboxPartners.find((partner) => partner.key === key)?.id ?? null,
         key: key === undefined ? null : `…${key.length < 8 ? '' : printable(key.slice(-4))}`,
         ignored: headers[ignoredHeader]?.split(',') ?? [],
+        ...(fault !== undefined && { fault }),
       };
       kept.push(logged);
       if (kept.length >= 2 * maxLogged) kept = kept.slice(-maxLogged);
@@ -106,9 +126,10 @@ export function createRequestLog(now: () => number): RequestLog {
   };
 }
 
-export function logLine({ time, method, path, status, ms, partner, key, ignored }: LoggedRequest): string {
+export function logLine({ time, method, path, status, ms, partner, key, ignored, fault }: LoggedRequest): string {
   const who = key === null ? 'no key' : `${partner === null ? 'unknown key' : `key ${partner}`} ${key}`;
-  return `${time} ${method} ${path} ${status} ${ms} ms, ${who}${ignored.length === 0 ? '' : `, ignored: ${ignored.join(', ')}`}`;
+  const ignores = ignored.length === 0 ? '' : `, ignored: ${ignored.join(', ')}`;
+  return `${time} ${method} ${path} ${status} ${ms} ms, ${who}${ignores}${fault === undefined ? '' : `, fault: ${fault}`}`;
 }
 
 function shownPath(target: string, key: string | undefined): string {

@@ -46,16 +46,16 @@ function globPattern(glob: string): RegExp {
   return new RegExp(`^${parts.join('')}$`);
 }
 
-/** An answer of which half is sent before the connection is closed, or nothing. */
-export type FaultyAnswer = Answer & { cut?: 'half' | 'all' };
+/** An answer of which half is sent before the connection is closed, or nothing; `fault`: the text of what was injected. */
+export type FaultyAnswer = Answer & { cut?: 'half' | 'all'; fault?: string };
 
 /**
- * Injects the first fault that is due for a request. With a status the request is not processed; a delayed, truncated or garbled one is; a
+ * Injects the first fault that is due for a request, of those that are set by then. With a status the request is not processed; a delayed, truncated or garbled one is; a
  * dropped one is processed every second time.
  */
-export function withFaults(faults: readonly Fault[], sleep: (ms: number) => Promise<void>) {
+export function withFaults(faults: () => readonly Fault[], sleep: (ms: number) => Promise<void>) {
   const random = randomFrom('faults');
-  const counts = new Map<Fault, number>();
+  const counts = new WeakMap<Fault, number>();
   const isDue = (fault: Fault): boolean => {
     const count = (counts.get(fault) ?? 0) + 1;
     counts.set(fault, count);
@@ -63,17 +63,12 @@ export function withFaults(faults: readonly Fault[], sleep: (ms: number) => Prom
     return fault.when.kind === 'every' ? count % fault.when.count === 0 : count <= fault.when.count;
   };
   let drops = 0;
-  return async (request: IncomingRequest, answer: () => Promise<Answer>): Promise<FaultyAnswer> => {
-    const path = pathOf(request.target);
-    const fitting = faults.filter((fault) => ['*', request.method].includes(fault.method) && fault.path.test(path));
-    const fault = fitting.filter(isDue)[0];
-    switch (fault?.does.kind) {
-      case undefined:
-        return answer();
+  const inject = async ({ does }: Fault, answer: () => Promise<Answer>): Promise<FaultyAnswer> => {
+    switch (does.kind) {
       case 'status':
-        return refuse(fault.does.status);
+        return refuse(does.status);
       case 'delay':
-        await sleep(fault.does.ms);
+        await sleep(does.ms);
         return answer();
       case 'drop':
         drops += 1;
@@ -83,6 +78,12 @@ export function withFaults(faults: readonly Fault[], sleep: (ms: number) => Prom
       case 'garbage':
         return { ...(await answer()), text: '\u0000<!garbage\u001b[2J{"' };
     }
+  };
+  return async (request: IncomingRequest, answer: () => Promise<Answer>): Promise<FaultyAnswer> => {
+    const path = pathOf(request.target);
+    const fitting = faults().filter((fault) => ['*', request.method].includes(fault.method) && fault.path.test(path));
+    const fault = fitting.filter(isDue)[0];
+    return fault === undefined ? answer() : { ...(await inject(fault, answer)), fault: fault.text };
   };
 }
 

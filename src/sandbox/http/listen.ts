@@ -16,17 +16,14 @@ import {
 } from './service.ts';
 
 export interface ListenOptions {
-  /** Faults to inject, and how to wait for those that delay. */
-  faulty?: { faults: readonly Fault[]; sleep: (ms: number) => Promise<void> };
+  /** Faults to inject, asked for at each request, and how to wait for those that delay. */
+  faulty?: { faults: () => readonly Fault[]; sleep: (ms: number) => Promise<void> };
+  /** Whether a request is of the page of this sandbox, which no fault meets and nobody is told of. */
+  isOwn?: (headers: IncomingMessage['headers']) => boolean;
   /** The origin of pages that may ask; default: none. */
   cors?: string;
   /** Called with every request once it is answered; not with those that are no HTTP. */
-  onAnswered?: (request: IncomingRequest, answer: Answer, ms: number) => void;
-}
-
-export interface HttpServer {
-  url: string;
-  close: () => Promise<void>;
+  onAnswered?: (request: IncomingRequest, answer: FaultyAnswer, ms: number) => void;
 }
 
 /** Time to send the head and the whole of a request, connections at once, and how long the rest of a refused body is read. */
@@ -39,8 +36,8 @@ const limits = { headMs: 10_000, requestMs: 30_000, checkMs: 1000, connections: 
 export async function listen(
   answer: (request: IncomingRequest, headers: IncomingMessage['headers']) => Promise<Answer>,
   port: number,
-  { faulty, cors, onAnswered }: ListenOptions = {},
-): Promise<HttpServer> {
+  { faulty, isOwn, cors, onAnswered }: ListenOptions = {},
+) {
   const toPage = async (request: IncomingRequest, { headers }: IncomingMessage): Promise<Answer> => {
     const isPreflight = request.method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
     const made = isPreflight ? answerOf(204, '') : await answer(request, headers);
@@ -54,10 +51,11 @@ export async function listen(
       const request = requestOf(incoming);
       if (request instanceof Refusal) return send(refused(request), incoming, outgoing);
       const whole = cors === undefined ? () => answer(request, incoming.headers) : () => toPage(request, incoming);
-      (injectFaults === undefined ? whole() : injectFaults(request, whole))
+      const own = isOwn?.(incoming.headers) === true;
+      (own || injectFaults === undefined ? whole() : injectFaults(request, whole))
         .catch(refused)
         .then((made) => {
-          onAnswered?.(request, made, performance.now() - startedMs);
+          if (!own) onAnswered?.(request, made, performance.now() - startedMs);
           send(made, incoming, outgoing);
         })
         .catch(() => outgoing.destroy());
@@ -69,7 +67,7 @@ export async function listen(
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     close: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
       }),

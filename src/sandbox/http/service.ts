@@ -104,11 +104,7 @@ export interface Answer {
 }
 
 export function answerOf(status: number, text: string, headers: Readonly<Record<string, string>> = {}): Answer {
-  return {
-    status,
-    headers: { 'content-type': 'application/json', 'x-request-id': requestId(), ...headers },
-    text,
-  };
+  return { status, headers: { 'content-type': 'application/json', 'x-request-id': requestId(), ...headers }, text };
 }
 
 /** A random UUID. It is no secret, and node:crypto takes 4 ms to load. */

@@ -25,6 +25,7 @@ interface PositionRow {
   chain: string;
   token: string;
   superseded: number;
+  latestMs: number;
   state: string;
   symbol: string | null;
   name: string | null;
@@ -39,7 +40,7 @@ const dayMs = 86_400_000;
 export function cardsOf(db: Db, positionIds: readonly string[], options: CardOptions): Card[] {
   const list = JSON.stringify(positionIds);
   const rows = db.all<PositionRow>(
-    `SELECT p.id, p.wallet, p.chain, p.token, p.superseded, p.state, k.symbol, k.name, k.supply, k.price
+    `SELECT p.id, p.wallet, p.chain, p.token, p.superseded, p.latest_ms AS latestMs, p.state, k.symbol, k.name, k.supply, k.price
      FROM position p JOIN token k ON k.chain = p.chain AND k.address = p.token WHERE p.id ${oneOf}`,
     [list],
   );
@@ -81,7 +82,7 @@ interface CardParts {
 function cardOf(row: PositionRow, { actor, trades, comments, replyCount, totalCompletions, ...hash }: CardParts): Json {
   const state: PositionState = JSON.parse(row.state);
   const { valueUsd: _, ...figures } = positionStats(state, row.price, { isSuperseded: row.superseded === 1 });
-  const latestSec = Math.floor(state.latestAtMs / 1000);
+  const latestSec = Math.floor(row.latestMs / 1000);
   const images = actor['images'] as { xs?: string | null } | undefined;
   const symbol = row.symbol ?? shortToken(row.token);
   const metrics = { ...sumMetrics(comments), replyCount, commentCount: comments.length };

@@ -150,8 +150,5 @@ function filters(scope: FeedScope, snapshot: number): Condition[] {
 }
 
 function where(conditions: readonly Condition[]): { sql: string; params: SqlValue[] } {
-  return {
-    sql: conditions.map(([sql]) => sql).join(' AND '),
-    params: conditions.flatMap(([, ...params]) => params),
-  };
+  return { sql: conditions.map(([sql]) => sql).join(' AND '), params: conditions.flatMap(([, ...params]) => params) };
 }

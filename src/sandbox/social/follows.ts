@@ -14,7 +14,8 @@ export function follow(
   db.run(
     `INSERT OR IGNORE INTO follow (partner_id, follower_id, target_id, at_ms)
      SELECT ?, value ->> 0, value ->> 1, ? FROM json_each(?)`,
-    [partner.id, nowMs, JSON.stringify(edges)],
+    // In the order of the table, where neighbors lie on one page.
+    [partner.id, nowMs, `[${edges.map((edge) => JSON.stringify(edge)).sort()}]`],
   );
   startTracking(db, [...new Set(edges.map(([, targetId]) => targetId))], nowMs);
 }
@@ -31,13 +32,6 @@ export function unfollow(db: Db, edges: readonly FollowEdge[], partner: Partner)
 /** Which side of the graph a list shows: those who follow a profile, or those it follows. */
 export type FollowSide = 'followers' | 'follows';
 
-export interface FollowPage {
-  /** Latest follow first; ties by profile id. */
-  ids: string[];
-  /** Where the next page begins; `null` at the end. */
-  cursor: string | null;
-}
-
 export interface FollowQuestion {
   partner: Partner;
   profileId: string;
@@ -47,10 +41,11 @@ export interface FollowQuestion {
 }
 
 /**
- * One page of a profile's followers or follows in this partner's graph. A follow made meanwhile comes before the first page, so no
+ * One page of a profile's followers or follows in this partner's graph, the latest follow first, ties by profile id; its `cursor` is where
+ * the next page begins, `null` at the end. A follow made meanwhile comes before the first page, so no
  * profile is shown twice and none is left out. Errors: Refusal 400 for a cursor that is none.
  */
-export function followPage(db: Db, { partner, profileId, side, limit, cursor }: FollowQuestion): FollowPage {
+export function followPage(db: Db, { partner, profileId, side, limit, cursor }: FollowQuestion) {
   const [shown, fixed] = side === 'followers' ? ['follower_id', 'target_id'] : ['target_id', 'follower_id'];
   const after = cursor === undefined ? undefined : readCursor(cursor);
   const params: SqlValue[] = [partner.id, profileId, ...(after === undefined ? [] : [after.atMs, after.id]), limit + 1];

@@ -61,22 +61,24 @@ export function hydrateProfiles(db: Db, ids: readonly string[], options: Profile
     const { metadata, metrics } = figures(id);
     const images = row?.avatarUrl
       ? { raw: row.avatarUrl, xs: row.avatarUrl, sm: row.avatarUrl }
-      : JSON.parse(row?.images ?? noImages);
+      : row?.images
+        ? JSON.parse(row.images)
+        : noImages;
     return {
       id,
       name: nameOf(row, own, partner),
       images,
       addresses: own.map((wallet) => wallet.address),
       ...(row?.externalId ? { externalId: row.externalId } : {}),
-      metadata: { ...noHandles, ...JSON.parse(row?.handles ?? '{}'), ...metadata },
-      isNSFW: JSON.parse(row?.nsfw ?? 'false'),
+      metadata: { ...noHandles, ...(row?.handles ? JSON.parse(row.handles) : {}), ...metadata },
+      isNSFW: row?.nsfw ? JSON.parse(row.nsfw) : false,
       ...(full ? { metrics, status: statusOf(own, nowMs) } : {}),
       ...(followed === undefined ? {} : { isFollowedByUser: followed.has(id) }),
     };
   });
 }
 
-const noImages = '{"raw":null,"xs":null,"sm":null}';
+const noImages = { raw: null, xs: null, sm: null };
 const noHandles = {
   farcasterUsername: null,
   farcasterId: null,
@@ -145,19 +147,19 @@ function profileFigures(
   const held = medianHoldingMinutes(db, listed, nowMs);
   const comments30d = countComments(db, listed, nowMs - windowMs['30d']);
   const metricsOf = full ? readMetrics(db, list, partner.id, comments30d) : () => ({});
-  return (id) => {
+  const metadataOf = (id: string): Json => {
     const [rows30d, rows7d] = [month.get(id) ?? [], week.get(id) ?? []];
     return {
-      metadata: {
-        commentCount30d: comments30d.get(id) ?? 0,
-        ...totals(rows30d, '30d'),
-        ...totals(rows7d, '7d'),
-        medianHoldingTimeMinutes: held.get(id) ?? null,
-        ...(full ? { ...perAddress(rows30d), ...perChain(rows30d, '30d'), ...perChain(rows7d, '7d') } : {}),
-      },
-      metrics: metricsOf(id),
+      commentCount30d: comments30d.get(id) ?? 0,
+      ...totals(rows30d, '30d'),
+      ...totals(rows7d, '7d'),
+      medianHoldingTimeMinutes: held.get(id) ?? null,
+      ...(full ? { ...perAddress(rows30d), ...perChain(rows30d, '30d'), ...perChain(rows7d, '7d') } : {}),
     };
   };
+  const traded = new Set(traders);
+  const ofOthers = metadataOf('');
+  return (id) => ({ metadata: traded.has(id) ? metadataOf(id) : ofOthers, metrics: metricsOf(id) });
 }
 
 function totals(rows: readonly WindowFigures[], window: Timeframe): Json {

@@ -1,15 +1,20 @@
 import { randomInt, randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { local } from '../../contract/endpoint.ts';
+import { usageError } from '../../errors.ts';
 import { encodeBase58, isEvmAddress, normalizeAddress } from '../../model/address.ts';
 import { createHexSet } from '../../model/address-set.ts';
 import { type Chain, chains } from '../../model/chain.ts';
+import { chainSchema } from '../../model/chain-schema.ts';
+import { walletSchema } from '../../model/identifier.ts';
 import type { Db } from '../db/store.ts';
 import { storeTradeEvents } from '../deliver/events.ts';
 import { digestDigits, digestOf } from '../seeded.ts';
 import { matchCopies } from '../social/comments.ts';
-import { addWallet } from '../social/lookup.ts';
+import { addWallet, storedToken } from '../social/lookup.ts';
 import { markFiguresStale } from './figures.ts';
 import { type AddedTrade, heldOf, openLines } from './position-lines.ts';
-import { type LiveTrade, oneOf, type Trade } from './trade.ts';
+import { type LiveTrade, type MadeTrade, oneOf, type Trade } from './trade.ts';
 import { ownString } from './trade-text.ts';
 
 export interface AddCounts {
@@ -60,6 +65,44 @@ export function liveTrade(trade: LiveTrade, atMs: number): Trade {
     tx: isOrder ? null : hash,
     ...(isOrder ? { orderId: hash } : {}),
     rowKey: `live:${randomUUID()}`,
+  };
+}
+
+/** What a trade that happens now says of itself. */
+export const tradeParams = {
+  chain: local(chainSchema, 'where'),
+  trader: local(walletSchema, 'wallet that trades'),
+  token: local(z.string().min(1), 'contract address or mint; on hyperliquid the symbol', { takesAddress: 'token' }),
+  side: local(z.enum(['buy', 'sell']), 'buy or sell'),
+  amount: local(z.number().min(1e-60).max(1e60), 'tokens; on hyperliquid the full size, with leverage'),
+  usd: local(z.number().min(0).max(1e60), 'value in US dollars'),
+  direction: local(z.enum(['long', 'short']).optional(), 'hyperliquid: which position (default: long)'),
+  leverage: local(z.number().min(1).optional(), 'hyperliquid: size divided by margin (default: 1)'),
+  tx: local(z.string().min(1).optional(), 'transaction hash, or order id on hyperliquid (default: a random one)'),
+};
+
+/** `flag` stands before the names of inputs. Errors: `usage` for what only perps have. */
+export function checkLiveTrade({ chain, direction, leverage }: LiveTrade, flag = ''): void {
+  if (chain !== 'hyperliquid' && (direction !== undefined || leverage !== undefined))
+    throw usageError(`${flag}direction and ${flag}leverage are for hyperliquid, not for ${chain}`, 'Omit them.');
+}
+
+/** Makes a checked trade happen at a time of the sandbox, with everything that follows. */
+export function addTradeNow(db: Db, input: LiveTrade, nowMs: number): MadeTrade {
+  const trade = liveTrade({ ...input, token: storedToken(db, input.chain, input.token) }, nowMs);
+  const { deliveries } = addLiveTrades(db, [trade], nowMs);
+  const { chain, trader, token, side, amount, usd } = trade;
+  return {
+    chain,
+    trader,
+    token,
+    side,
+    amount,
+    usd,
+    timestamp: Math.floor(nowMs / 1000),
+    transactionHash: trade.tx ?? trade.orderId ?? '',
+    positionId: db.get<{ id: string }>('SELECT position_id AS id FROM trade ORDER BY trade.id DESC LIMIT 1')?.id ?? '',
+    deliveries,
   };
 }
 

@@ -1,6 +1,6 @@
 import { type Chain, chains } from '../../model/chain.ts';
 import { getMeta, setMeta } from '../db/clock.ts';
-import type { Db } from '../db/store.ts';
+import { countRows, type Db } from '../db/store.ts';
 import { dropIndexes, ensureWorld, moveWorld } from '../db/world.ts';
 import { type AddCounts, addTrades, openBook, rememberStored } from './add-trades.ts';
 import type { Fatal, ReadEvent, RejectedRow } from './read-rows.ts';
@@ -186,9 +186,7 @@ function surveyTrade(survey: Survey, { trader, chain, token, atMs, startAmount }
 }
 
 function countUnavailable(db: Db): number {
-  return (
-    db.get<{ count: number }>("SELECT count(*) AS count FROM position WHERE state ->> '$.unavailable'")?.count ?? 0
-  );
+  return countRows(db, "position WHERE state ->> '$.unavailable'");
 }
 
 function settleShift({ db, nowMs, ownTime }: ImportOptions, newestMs: number): { shiftMs: number; movedMs: number } {

@@ -85,11 +85,11 @@ export function openLines(db: Db, maxHeld: number) {
 }
 
 function openLine(db: Db | undefined, parts: LineParts): Line {
-  const row = db?.get<{ id: string; state: string }>(
-    `SELECT id, state FROM position WHERE ${ofLine} ORDER BY ordinal DESC LIMIT 1`,
+  const row = db?.get<{ id: string; openedMs: number; state: string }>(
+    `SELECT id, opened_ms AS openedMs, state FROM position WHERE ${ofLine} ORDER BY ordinal DESC LIMIT 1`,
     parts,
   );
-  const newest = row && JSON.parse(row.state);
+  const newest = row && openedAt(JSON.parse(row.state), row.openedMs);
   return { parts, newest, newestId: row?.id ?? '', earlier: [], isLate: false };
 }
 
@@ -151,9 +151,20 @@ function savePosition(db: Db, { id, parts, state, isSuperseded }: PositionRow): 
       state.lots.reduce((sum, lot) => sum + lot.amount, 0),
       state.realizedUsd,
       state.sellCount,
-      JSON.stringify(state),
+      JSON.stringify(openedAt(state, 0)),
     ],
   );
+}
+
+/** The state with its times moved so that it opened then. Stored ones open at 0, so that a world is moved without reading them. */
+function openedAt(state: PositionState, atMs: number): PositionState {
+  const byMs = atMs - state.openedAtMs;
+  return {
+    ...state,
+    openedAtMs: atMs,
+    latestAtMs: state.latestAtMs + byMs,
+    lots: state.lots.map((lot) => ({ ...lot, atMs: lot.atMs + byMs })),
+  };
 }
 
 function rebuildLine(db: Db, parts: LineParts): void {

@@ -66,12 +66,6 @@ export interface TradeEffect {
   heldMs: number | null;
 }
 
-export interface AppliedTrade {
-  position: PositionState;
-  opened: boolean;
-  effect: TradeEffect;
-}
-
 /** Figures with leverage are on perps only. */
 export interface PositionStats {
   boughtUSD: number;
@@ -103,7 +97,7 @@ export interface PositionFigures {
  * The position after a trade. `previous` is the newest of this trader, chain, token and direction; where the trade belongs to it, it is
  * changed in place, so that a trade costs no more than the lots it uses up. Source: "Position state" and PositionStats.
  */
-export function applyTrade(previous: PositionState | undefined, trade: Trade): AppliedTrade {
+export function applyTrade(previous: PositionState | undefined, trade: Trade) {
   const intent = isEntry(trade) ? 'enter' : 'exit';
   const openingAmount = unseenAmount(previous, trade);
   if (previous !== undefined && openingAmount < 0) leave(previous, trade, -openingAmount);

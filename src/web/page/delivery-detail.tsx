@@ -64,6 +64,15 @@ export function Detail({ chosen, onClose }: { chosen: Chosen; onClose: () => voi
               </div>
             ))}
           </dl>
+          {shown.kind === 'event' && shown.what.links.length > 0 && (
+            <p class="links">
+              {shown.what.links.map(({ name, href }) => (
+                <a key={name} href={href}>
+                  {name}
+                </a>
+              ))}
+            </p>
+          )}
           <Verification what={shown.what} />
           {shown.kind === 'event' && (
             <>

@@ -1,2 +1,2 @@
 export { type ComponentChildren, render } from 'preact';
-export { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+export { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';

@@ -19,6 +19,13 @@ export function Text({ text }: { text: string }) {
   );
 }
 
+/** The same as plain text, for what cannot hold elements. */
+export function seen(text: string): string {
+  return splitUnseen(text)
+    .map((part) => part.text)
+    .join('');
+}
+
 /** Command lines that give what a view shows, each with a button that copies it. */
 export function Commands({ commands }: { commands: readonly ShownCommand[] }) {
   return (

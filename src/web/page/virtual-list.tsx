@@ -7,7 +7,9 @@ interface VirtualListProps<Item> {
   selected: string | undefined;
   onSelect: (key: string) => void;
   /** Enter: what is selected is read. */
-  onOpen: () => void;
+  onOpen: (key: string) => void;
+  /** Default: `onSelect`. */
+  onClick?: (key: string) => void;
   render: (item: Item) => ComponentChildren;
 }
 
@@ -17,7 +19,9 @@ const rowHeight = 60;
 const margin = 6;
 
 /** A list of any length, of which only what is seen is on the page; arrows, Page, Home and End choose. */
-export function VirtualList<Item>({ label, items, keyOf, selected, onSelect, onOpen, render }: VirtualListProps<Item>) {
+export function VirtualList<Item>(props: VirtualListProps<Item>) {
+  const { label, items, keyOf, selected, onSelect, onOpen, onClick = onSelect, render } = props;
+  const idOf = (index: number) => `${label.replaceAll(/\W/g, '-')}-${index}`;
   const box = useRef<HTMLDivElement>(null);
   const [view, setView] = useState({ top: 0, height: 600 });
   const newest = useRef<string>();
@@ -59,7 +63,7 @@ export function VirtualList<Item>({ label, items, keyOf, selected, onSelect, onO
     PageUp: () => choose(at - page),
     Home: () => choose(0),
     End: () => choose(items.length - 1),
-    Enter: onOpen,
+    Enter: () => selected !== undefined && onOpen(selected),
   };
   const first = Math.max(0, Math.floor(view.top / rowHeight) - margin);
   const end = Math.min(items.length, Math.ceil((view.top + view.height) / rowHeight) + margin);
@@ -70,7 +74,8 @@ export function VirtualList<Item>({ label, items, keyOf, selected, onSelect, onO
       role="listbox"
       aria-label={label}
       tabIndex={0}
-      aria-activedescendant={at >= first && at < end ? `row-${at}` : undefined}
+      style={{ '--rows': `${items.length * rowHeight + 2}px` }}
+      aria-activedescendant={at >= first && at < end ? idOf(at) : undefined}
       onKeyDown={(event) => {
         const step = steps[event.key];
         if (step === undefined) return;
@@ -85,7 +90,7 @@ export function VirtualList<Item>({ label, items, keyOf, selected, onSelect, onO
             // biome-ignore lint/a11y/useKeyWithClickEvents: the list takes the keys
             <div
               key={key}
-              id={`row-${number}`}
+              id={idOf(number)}
               class="row"
               role="option"
               tabIndex={-1}
@@ -93,7 +98,7 @@ export function VirtualList<Item>({ label, items, keyOf, selected, onSelect, onO
               aria-setsize={items.length}
               aria-posinset={number + 1}
               style={{ transform: `translateY(${number * rowHeight}px)` }}
-              onClick={() => onSelect(key)}
+              onClick={() => onClick(key)}
             >
               {render(item)}
             </div>

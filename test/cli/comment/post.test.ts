@@ -167,7 +167,9 @@ test('--yes does not ask, and a key typed at the question is never shown', async
   const words = ['--sandbox', 'comment', 'post', ...fields, '--yes'];
   const { code, out, err } = await run(words, { env, tty: 100, answers: [evmTrader.key] });
   expect(code).toBe(0);
-  expect(err).toBe('Private key of an EVM wallet (not shown): ');
+  expect(err).toBe(
+    'Press Enter to sign with your wallet in the browser, or type the key.\nPrivate key of an EVM wallet (not shown): ',
+  );
   expect(out).not.toContain('0000000000000001');
 });
 
@@ -196,7 +198,7 @@ test('several sources of a key, or none, are refused with the safe ways', async 
   const none = await run(argv);
   expect([none.code, none.err]).toEqual([
     2,
-    'error: no key is given\nhint: Give it with --key-file <file>, --key-env <NAME>, --key-stdin or --key <name>, or type it at the question on a terminal.\n',
+    'error: no key is given\nhint: Give it with --key-file <file>, --key-env <NAME>, --key-stdin or --key <name>, or type it at the question on a terminal. Or sign with a wallet: --browser.\n',
   ]);
   const two = await run([...argv, '--key-stdin', '--key-env', 'KEY'], { env: { KEY: evmTrader.key } });
   expect([two.code, two.err.split('\n')[0]]).toEqual([2, 'error: --key-env and --key-stdin contradict each other']);
@@ -243,7 +245,9 @@ test('a missing API key is said before anybody is asked for a private key or a y
 test('the examples of comment post --help post, each once, in a new sandbox', async () => {
   const env = { SOTRA_DATA_DIR: temporaryFolder(), SOTRA_CONFIG_DIR: temporaryFolder() };
   const { out } = await run('comment post --help');
-  const examples = [...out.matchAll(/^ *sotra (--sandbox comment post .*)$/gm)].map(([, argv = '']) => argv);
+  const examples = [...out.replaceAll(/ \\\n +/g, ' ').matchAll(/^ *sotra (--sandbox comment post .*)$/gm)].map(
+    ([, argv = '']) => argv,
+  );
   expect(examples).toHaveLength(2);
   for (const argv of examples) expect(await run(`${argv} --json`, { env })).toMatchObject({ code: 0, err: '' });
   const listed = await run(

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { Context } from '../../../src/context.ts';
 import { confirm } from '../../../src/output/confirm.ts';
 import { answering, type RunOptions, run, type Stub, stub, temporaryFolder } from '../../support/harness.ts';
-import { bonk, degen, evmTrader, solanaTrader, swaps, tradersWorld } from '../../support/traders.ts';
+import { bonk, degen, evmTrader, solanaComment, solanaTrader, swaps, tradersWorld } from '../../support/traders.ts';
 
 const swap = ['--chain', 'base', '--tx', swaps.good, '--token', degen, '--text', 'gm'];
 const name = ['--service-name', 'Example'];
@@ -297,20 +297,8 @@ test('a signature that ends in 00 or 01, as hardware wallets write it, is taken 
 });
 
 test('64 zero bytes are a bad signature, not a key that was given away', async () => {
-  const swap = [
-    '--chain',
-    'solana',
-    '--tx',
-    swaps.solana,
-    '--token',
-    bonk,
-    '--text',
-    'gm',
-    '--service-name',
-    'Example',
-  ];
   for (const zeros of ['1'.repeat(64), '00'.repeat(64), `${'A'.repeat(86)}==`]) {
-    const words = ['comment', 'verify', ...swap, '--signature', zeros, '--signer', solanaTrader.address];
+    const words = ['comment', 'verify', ...solanaComment, '--signature', zeros, '--signer', solanaTrader.address];
     expect(await run(words)).toMatchObject({ code: 12, err: '' });
   }
   const given = ['--text', 'gm', '--signer', solanaTrader.address, '--token', '1'.repeat(64)];

@@ -66,7 +66,7 @@ test('stdin works, and its undo file takes everything back, last first', async (
   );
   expect(await run(`follow bulk --file ${undoFile}`, { env })).toMatchObject({ code: 0 });
   expect(await graph(service)).toEqual([]);
-  expect(readdirSync(data)).toEqual(['undo']);
+  expect(readdirSync(data)).toEqual(['history', 'undo']);
 });
 
 test('every bad line is reported with its number before anything is sent', async () => {

@@ -238,7 +238,7 @@ test('who types a key or its password is asked by what is wanted, and told what 
 });
 
 const safeWays =
-  'Give it with --key-file <file>, --key-env <NAME>, --key-stdin or --key <name>, or type it at the question on a terminal.';
+  'Give it with --key-file <file>, --key-env <NAME>, --key-stdin or --key <name>, or type it at the question on a terminal. Or sign with a wallet: --browser.';
 const refusals: readonly [flags: string, options: RunOptions, code: number, message: string, hint: string][] = [
   ['', {}, 2, 'no key is given', safeWays],
   ['--no-input', { answers: [] }, 2, 'no key is given', safeWays],

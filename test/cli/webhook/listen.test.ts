@@ -149,3 +149,15 @@ test('replay sends stored events once more, as they came', async () => {
   expect((await run(`webhook replay --to ${target.url}`, { env })).code).toBe(2);
   expect((await run('webhook replay a --to http://127.0.0.1:1', { env })).code).toBe(10);
 });
+
+test('a port in use is said, and nothing goes on behind it', async () => {
+  const [folder, other] = [temporaryFolder(), temporaryFolder()];
+  const { url } = await listen(folder);
+  const argv = `--port ${new URL(url).port} --forward-to http://127.0.0.1:9/in`;
+  expect(await (await listen(other, argv)).stop()).toMatchObject({
+    code: 3,
+    err: expect.stringContaining('EADDRINUSE'),
+  });
+  const { url: next } = await listen(other, '--forward-to http://127.0.0.1:9/in');
+  expect(await send(next, bodyOf('one'), signed(bodyOf('one')))).toBe(200);
+});

@@ -1,12 +1,12 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
-import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { complaintsOf, openBrowser } from '../../support/browser.ts';
+import { complaintsOf, openBrowser, violationsOf } from '../../support/browser.ts';
 import { run, stub, temporaryFolder } from '../../support/harness.ts';
 import { listen, send, signed } from '../../support/listening.ts';
+import { startPage } from '../../support/page.ts';
 import { until } from '../../support/until.ts';
 
 const injected = '<img src=x onerror="document.title=1"><script>document.title=2</script>\u202E';
@@ -14,12 +14,6 @@ const injected = '<img src=x onerror="document.title=1"><script>document.title=2
 function event(id: string, eventType: string, name: string): string {
   const feedItem = { itemTitle: name, metadata: { tokenSymbol: 'DEGEN', tokenChain: 'base' } };
   return JSON.stringify({ events: [{ eventId: id, eventType, walletAddresses: [], feedItem }] });
-}
-
-async function violations(tab: Page): Promise<string[]> {
-  await tab.evaluate(axe.source);
-  const { violations } = await tab.evaluate<axe.AxeResults>('axe.run()');
-  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
 }
 
 const rows = (tab: Page) => tab.locator('[role=option]');
@@ -61,7 +55,7 @@ test('the page of webhook listen shows deliveries as they come, why requests are
   const steps = String(await tab.locator('.steps').textContent());
   expect([/Secret, fits the one in \S+secret fits$/.test(steps), steps.includes('whsec_test')]).toEqual([true, false]);
   expect(await tab.locator('.forward').textContent()).toMatch(/^200 in \d+ ms, first try/);
-  expect(await violations(tab)).toEqual([]);
+  expect(await violationsOf(tab)).toEqual([]);
   await tab.keyboard.press('Enter');
   const sent = target.requests.length;
   await tab.getByRole('button', { name: 'Send', exact: true }).click();
@@ -71,7 +65,7 @@ test('the page of webhook listen shows deliveries as they come, why requests are
   await tab.getByRole('button', { name: /Refused requests 1/ }).click();
   await rows(tab).first().click();
   await expect.poll(() => tab.locator('.steps .failed').textContent()).toContain('re-serialized JSON');
-  expect(await violations(tab)).toEqual([]);
+  expect(await violationsOf(tab)).toEqual([]);
   // The browser tells of the refused filter by itself.
   const own = complaints.filter((text) => !text.startsWith('Failed to load resource'));
   expect([await tab.title(), own]).toEqual(['Deliveries · sotra', []]);
@@ -138,4 +132,26 @@ test('webhook ui says what is missing, and --open without --ui is refused', asyn
   expect([empty.code, empty.err]).toEqual([5, expect.stringContaining('no delivery is stored yet')]);
   const { code, err } = await run('webhook listen --secret-file none --open');
   expect([code, err]).toEqual([2, expect.stringContaining('--open would do nothing without --ui')]);
+});
+
+test('a delivery links to its trader and position where a service is configured', async () => {
+  const { env } = await startPage('sandbox start --port 0 --ui');
+  const { url, ui, stop } = await listen(temporaryFolder(), '--ui', undefined, {
+    SOTRA_BASE_URL: String(env['SOTRA_BASE_URL']),
+    SOTRA_API_KEY: 'sandbox-key-a',
+  });
+  const actor = { address: '0x143cf5cccbc8447504a99413dec7ea93ec228432' };
+  const feedItem = { actor, itemId: '6527ff56-9ac0-5c42-812c-d84aa9a0cf53' };
+  const body = JSON.stringify({ events: [{ eventId: 'e1', eventType: 'new-feed-item', feedItem }] });
+  expect(await send(url, body, signed(body))).toBe(200);
+  const tab = await (await openBrowser()).newPage();
+  await tab.goto(ui);
+  await rows(tab).first().click();
+  await tab.getByRole('link', { name: 'Trader' }).click();
+  await expect.poll(() => tab.locator('h3').first().textContent()).toBe('mossyledger.alpha.test');
+  await tab.goBack();
+  await rows(tab).first().click();
+  await tab.getByRole('link', { name: 'Position' }).click();
+  await expect.poll(() => tab.locator('.timeline .sell').count()).toBe(1);
+  await stop();
 });

@@ -226,3 +226,17 @@ test('--keep removes what is older or too much, gives its space back, and leaves
   for (const wrong of ['--keep soon', '--keep 5KB', '--keep 1d --keep 2d'])
     expect((await run(`webhook listen --secret-file ${join(folder, 'secret')} ${wrong}`, { env })).code).toBe(2);
 });
+
+/** What would show nothing, or do nothing: argument and what the error says. */
+const useless: readonly (readonly [argv: string, says: string])[] = [
+  ['events --since 2026-01-02 --until 2026-01-01', '--until 2026-01-01 is before --since 2026-01-02'],
+  ['events --since 1h --until 2h', '--until 2h is before --since 1h'],
+  ['stats --until 2d', '--until 2d is before --since 24h'],
+  ['events --inbox-creds /tmp/x.creds', '--inbox-creds does nothing without an inbox'],
+  ['events --name a --inbox-creds /tmp/x.creds', '--inbox-creds does nothing with --name'],
+  ['events --name ../a', 'must be letters, digits, - and _'],
+];
+
+test.each(useless)('webhook %s is a usage error', async (argv, says) => {
+  expect(await run(`webhook ${argv}`)).toMatchObject({ code: 2, out: '', err: expect.stringContaining(says) });
+});

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Failure, retryDelay } from '../../../src/http/retry.ts';
+import { createRate, type Failure, retryDelay } from '../../../src/http/retry.ts';
 
 const nowMs = Date.UTC(2026, 10, 20, 12);
 const limits = { retries: 3, maxWaitMs: 60_000, leftMs: 600_000 };
@@ -66,4 +66,17 @@ test('no wait goes beyond what is left of the time for the call', () => {
 
 test('without retries there is one attempt', () => {
   expect(retryDelay('GET', { status: 503 }, 1, { ...limits, retries: 0 }, half)).toBeUndefined();
+});
+
+test('requests that share a rate go out one interval apart, also those that come at once; one that comes late does not wait', async () => {
+  let now = 1000;
+  const waits: number[] = [];
+  const sleep = async (ms: number) => void waits.push(ms);
+  const takeTurn = createRate(200, { now: () => now, sleep, signal: new AbortController().signal });
+  expect(await Promise.all([takeTurn(), takeTurn(), takeTurn()])).toEqual([0, 200, 400]);
+  now = 1590;
+  expect(await takeTurn()).toBe(10);
+  now = 5000;
+  expect([await takeTurn(), await takeTurn()]).toEqual([0, 200]);
+  expect(waits).toEqual([200, 400, 10, 200]);
 });

@@ -177,8 +177,10 @@ test('a signal ends a call, its waits and a walk', async () => {
   expect(await failure(call)).toMatchObject(stopped);
   const hanging = createClient({
     ...{ baseUrl: 'https://service.test', apiKey: 'k' },
-    fetch: (_, { signal }) =>
-      new Promise((__, reject) => signal?.addEventListener('abort', () => reject(signal.reason))),
+    fetch: async (_, { signal }) => {
+      signal?.throwIfAborted();
+      return new Promise((__, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
+    },
   });
   const later = new AbortController();
   const walk = hanging.profile.follows.all({ identifier: 'ext:1' }, { signal: later.signal }).next();

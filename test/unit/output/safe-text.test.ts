@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { safeText, stripControls } from '../../../src/output/safe-text.ts';
+import { safeText, stripControls, stripForCsv } from '../../../src/output/safe-text.ts';
 import { fc } from '../../support/draw.ts';
 
 const naughtyPath = 'test/data/hostile/text/blns.json';
@@ -48,7 +48,8 @@ test.each([
   expect(safeText(text)).toBe(expected);
 });
 
-test('text for csv keeps its lines, tabs and invisible characters but no control', () => {
+test('text for csv keeps its lines, tabs and invisible characters, but no control and nothing that turns text round', () => {
+  expect(stripForCsv('a\tb\r\nc\u001b[31md\u202Etxt.exe\u2066\u061C\u200B')).toBe('a\tb\r\ncdtxt.exe\u200B');
   expect(stripControls('a\tb\r\nc\u001b[31md\u0007\u202e')).toBe('a\tb\r\ncd\u202e');
 });
 

@@ -24,11 +24,12 @@ const tolerance = local(
     .optional(),
   'refuse signatures older than this (default: any age, since deliveries may be late)',
 );
-const store = {
+/** Which inbox. */
+export const store = {
   name: local(
     z
       .string()
-      .regex(/^[\w-]{1,64}$/)
+      .refine((text) => /^[\w-]{1,64}$/.test(text), 'must be letters, digits, - and _, 64 at most')
       .optional(),
     'which store, where several listeners run (default: default)',
   ),
@@ -38,7 +39,7 @@ const store = {
   ),
   inboxCreds: local(text, 'file with the credentials for it (SOTRA_NATS_CREDS)'),
 };
-const sinceText = z
+export const sinceText = z
   .string()
   .refine(
     (text) => parseDuration(text) !== undefined || parseTime(text) !== undefined,

@@ -45,7 +45,7 @@ const view: View<CreatedInbox, CreatedInbox> = {
     column.text('maxBytes', 'At most', 'bytes; none: what the servers have', ({ maxBytes }) =>
       maxBytes === null ? 'what the servers have' : `${formatCount(maxBytes)} bytes`,
     ),
-    column.text('duplicateWindow', 'Duplicate window', 'how long an id is known on all paths'),
+    column.text('duplicateWindow', 'Duplicate window', 'how long the servers tell apart what comes at the same moment'),
     column.flag('created', 'Created', 'by this command; otherwise it was there already'),
   ],
 };
@@ -79,7 +79,7 @@ const createInbox = defineCommand({
     ),
     duplicateWindow: local(
       duration,
-      `how long an event id is known on all paths; on one path it is for as long as events are kept (default ${defaultWindow})`,
+      `how long the servers tell apart by themselves what several listeners store at the same moment (default ${defaultWindow})`,
     ),
   },
   examples: [

@@ -60,6 +60,15 @@ export function namesOf(event: unknown): { addresses: ReadonlySet<string>; token
   return { addresses, tokens };
 }
 
+/** The trader's address and the id of the position that an event is about. */
+export function subjectOf(event: Record<string, unknown>): {
+  trader: string | undefined;
+  position: string | undefined;
+} {
+  const card = event['feedItem'];
+  return { trader: textIn(valueIn(card, 'actor'), 'address'), position: textIn(card, 'itemId') };
+}
+
 export function describeEvent({ event, eventType }: EventSummary): string {
   const card = event['feedItem'];
   const metadata = valueIn(card, 'metadata');

@@ -118,7 +118,8 @@ export interface Inbox {
   name: string;
   /** The largest body that it takes; absent: any. */
   maxBytes?: number;
-  /** How many deliveries it holds. */
+  /** What `count` counts: a delivery may hold several events. */
+  counts: 'deliveries' | 'events';
   count: () => Promise<number>;
   /**
    * Stores the deliveries that have events which are not known yet; resolves once all of it is safe. In the given order: the stored

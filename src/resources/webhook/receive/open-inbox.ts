@@ -67,11 +67,15 @@ export async function findCluster(
 ): Promise<{ address: NatsAddress; credsFile: string | undefined } | undefined> {
   if (name !== undefined && inbox !== undefined)
     throw usageError('--name and --inbox name two stores', 'Omit one of them.');
+  if (name !== undefined && inboxCreds !== undefined)
+    throw usageError('--inbox-creds does nothing with --name, a store of this machine', 'Omit one of them.');
   if (name !== undefined) return undefined;
   const { options, world } = context;
-  const stored = (await context.store()).read();
+  const stored = await context.settings();
   const settings = stored.contexts[chosenContext(options, world.env, stored) ?? ''] ?? {};
   const url = inbox ?? settings.inbox;
+  if (url === undefined && inboxCreds !== undefined)
+    throw usageError('--inbox-creds does nothing without an inbox', 'Add --inbox nats://host:4222/NAME, or omit it.');
   if (url === undefined) return undefined;
   const credsFile = inboxCreds ?? readEnv(world.env, 'SOTRA_NATS_CREDS') ?? settings.inboxCreds;
   return { address: readNatsAddress(url), credsFile };

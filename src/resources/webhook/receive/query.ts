@@ -1,3 +1,5 @@
+import { usageError } from '../../../errors.ts';
+import { parseMoment } from '../../../model/duration.ts';
 import { type EventSummary, namesOf } from './events.ts';
 import { type EventQuery, pathOf, type StoredDelivery } from './inbox.ts';
 
@@ -27,4 +29,16 @@ export function webhookAt(path: string, webhooks: Iterable<string>): string {
   const own = [...webhooks].filter((webhook) => pathOf(webhook) === path);
   if (own.length === 0) return '(other paths)';
   return own.length === 1 ? (own[0] ?? path) : path;
+}
+
+/** The times of `--since` and `--until`. Errors: `usage` where nothing lies between them. */
+export function timesOf(
+  { since, until }: { since?: string | undefined; until?: string | undefined },
+  nowMs: number,
+): Pick<EventQuery, 'sinceMs' | 'untilMs'> {
+  const read = (text: string | undefined) => (text === undefined ? undefined : parseMoment(text, nowMs, 'ago'));
+  const [sinceMs, untilMs] = [read(since), read(until)];
+  if (sinceMs !== undefined && untilMs !== undefined && untilMs < sinceMs)
+    throw usageError(`--until ${until} is before --since ${since}`, 'Exchange the two, or give an earlier --since.');
+  return { sinceMs, untilMs };
 }

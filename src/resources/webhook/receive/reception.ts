@@ -109,7 +109,8 @@ export function startReception({
     const last = body.blocks.at(-1)?.subarray(0, body.filled) ?? Buffer.alloc(0);
     const fitting: boolean[] = [];
     for (const [index, secret] of secrets.entries()) {
-      await takeTurn(blockBytes);
+      const turn = takeTurn(blockBytes);
+      if (turn !== undefined) await turn;
       if (!bodies.has(body)) return -1;
       const signer = body.signers?.[index] ?? startSigning(secret).update(signedPrefix(timestamp));
       fitting.push(includesSignature(signatures, signer.update(last).digest('base64url')));
@@ -196,8 +197,8 @@ export function boundConnections() {
   };
 }
 
-/** Resolves when so many bytes of work may be done. */
-type TakeTurn = (bytes: number) => Promise<void>;
+/** Allows so many bytes of work: at once, or when the promise resolves. */
+type TakeTurn = (bytes: number) => Promise<void> | undefined;
 
 /** Allows some bytes of work in each turn of the event loop, so that no connection stops the others. */
 export function shareTurns(maxBytes: number): TakeTurn {
@@ -213,15 +214,12 @@ export function shareTurns(maxBytes: number): TakeTurn {
     }
     if (spent > 0) setImmediate(turn);
   };
-  return (bytes) =>
-    new Promise((go) => {
-      if (spent === 0) setImmediate(turn);
-      if (spent >= maxBytes || waiting.length > 0) waiting.push({ bytes, go });
-      else {
-        spent += bytes;
-        go();
-      }
-    });
+  return (bytes) => {
+    if (spent === 0) setImmediate(turn);
+    if (spent >= maxBytes || waiting.length > 0) return new Promise((go) => void waiting.push({ bytes, go }));
+    spent += bytes;
+    return undefined;
+  };
 }
 
 /** What is parsed at once: the 64 KB of one read may hold thousands of requests or chunks. */
@@ -231,31 +229,56 @@ const minSliceBytes = 1024;
 
 /** A connection whose input comes in slices, each in its turn. */
 export function sliced(socket: Socket, takeTurn: TakeTurn): Duplex {
+  let [isWanted, wake] = [false, () => {}];
   const stream = new Duplex({
-    read: () => resume(),
-    write: (chunk, _, done) => void socket.write(chunk, done),
+    decodeStrings: false,
+    read: () => {
+      isWanted = true;
+      wake();
+    },
+    write: (chunk, encoding, done) => void socket.write(chunk, encoding, done),
+    // Node ends an answer with an empty chunk, which would be a write of its own.
+    writev: (chunks, done) => {
+      const full = chunks.filter(({ chunk }) => chunk.length > 0);
+      socket.cork();
+      for (const [at, { chunk, encoding }] of full.entries())
+        socket.write(chunk, encoding, at === full.length - 1 ? done : undefined);
+      socket.uncork();
+      if (full.length === 0) done();
+    },
     final: (done) => void socket.end(done),
     destroy: (error, done) => {
       socket.destroy();
       done(error);
     },
   });
-  let resume = () => {};
-  const pushSlices = async (chunk: Buffer): Promise<void> => {
-    for (let at = 0; at < chunk.length; at += sliceBytes) {
-      const slice = chunk.subarray(at, at + sliceBytes);
-      await takeTurn(Math.max(minSliceBytes, slice.length));
-      if (stream.destroyed) return;
-      const wanted = new Promise<void>((resolve) => {
-        resume = resolve;
-      });
-      if (!stream.push(slice)) await wanted;
-    }
+  const offer = (slice: Buffer): Promise<void> | undefined => {
+    isWanted = false;
+    if (stream.destroyed || stream.push(slice) || isWanted) return undefined;
+    return new Promise((resolve) => {
+      wake = resolve;
+    });
   };
-  const pump = async () => {
-    for await (const chunk of socket) await pushSlices(chunk);
-    stream.push(null);
+  const push = (slice: Buffer): Promise<void> | undefined => {
+    const turn = takeTurn(Math.max(minSliceBytes, slice.length));
+    return turn === undefined ? offer(slice) : turn.then(() => offer(slice));
   };
-  pump().catch(() => stream.destroy());
+  let pushed = Promise.resolve();
+  const pushRest = async (chunk: Buffer, first: Promise<void> | undefined): Promise<void> => {
+    await first;
+    for (let at = sliceBytes; at < chunk.length; at += sliceBytes) await push(chunk.subarray(at, at + sliceBytes));
+    socket.resume();
+  };
+  socket.on('data', (chunk: Buffer) => {
+    const first = push(chunk.subarray(0, sliceBytes));
+    // Most requests come in one slice, in their turn.
+    if (first === undefined && chunk.length <= sliceBytes) return;
+    socket.pause();
+    pushed = pushRest(chunk, first);
+    pushed.catch(() => stream.destroy());
+  });
+  socket.once('end', () => void pushed.then(() => stream.push(null)).catch(() => undefined));
+  socket.once('error', () => stream.destroy());
+  socket.once('close', () => stream.destroy());
   return stream;
 }

@@ -5,13 +5,13 @@ import { type Input, readWhole } from '../../../files/source.ts';
 import type { PostOutcome } from '../../../http/post-delivery.ts';
 import { deliveryPreview } from '../../../http/preview.ts';
 import { normalizeAddress } from '../../../model/address.ts';
-import { parseMoment } from '../../../model/duration.ts';
 import { readOwnSecrets } from '../secrets.ts';
 import { verdict as verdictView } from '../view.ts';
 import { describeEvent } from './events.ts';
 import { forward, forwardedHeaders, headerPairs, signatureIn } from './forward.ts';
 import { type Delivery, type EventQuery, type EventStatus, type Inbox, pathOf, type StoredEvent } from './inbox.ts';
 import { type InboxPlace, openInbox, withInbox } from './open-inbox.ts';
+import { timesOf } from './query.ts';
 import { verifyDelivery } from './verify.ts';
 import { type EventRow, events as eventsView, type ReplayRow, replayed, type ShownEvent, shown } from './view.ts';
 
@@ -63,10 +63,9 @@ export async function followEvents(input: EventsInput, context: Context): Promis
   return { kind: 'items', batches: batches(), view: eventsView, live: true };
 }
 
-function queryOf({ since, until, address, token, type, webhook, status }: EventsInput, nowMs: number): EventQuery {
+function queryOf({ address, token, type, webhook, status, ...times }: EventsInput, nowMs: number): EventQuery {
   return {
-    sinceMs: since === undefined ? undefined : parseMoment(since, nowMs, 'ago'),
-    untilMs: until === undefined ? undefined : parseMoment(until, nowMs, 'ago'),
+    ...timesOf(times, nowMs),
     address: address === undefined ? undefined : normalizeAddress(address),
     token: token === undefined ? undefined : normalizeAddress(token),
     type,
@@ -139,7 +138,7 @@ export async function replayEvents(input: ReplayInput, context: Context): Promis
   const { world } = context;
   if (((input.ids ?? []).length === 0) === (input.since === undefined))
     throw usageError('say which events: their ids, or --since', 'sotra webhook events lists them.');
-  const sinceMs = input.since === undefined ? undefined : parseMoment(input.since, world.now(), 'ago');
+  const { sinceMs } = timesOf({ since: input.since }, world.now());
   const ids = input.ids ?? [];
   const none = (): Result => {
     if (ids.length > 0) throw notFound(`no stored event ${ids.join(', ')}`);

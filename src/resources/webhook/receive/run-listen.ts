@@ -1,8 +1,7 @@
-import { rmSync } from 'node:fs';
 import type { Result } from '../../../cli/command.ts';
 import type { Context } from '../../../context.ts';
 import { usageError } from '../../../errors.ts';
-import { replaceFile } from '../../../files/durable-file.ts';
+import { writeReadyFiles } from '../../../files/ready-file.ts';
 import { formatCount } from '../../../output/format.ts';
 import { safeJson } from '../../../output/json.ts';
 import { showAddress } from '../../../web/show-address.ts';
@@ -53,12 +52,32 @@ interface Reception {
 }
 
 async function receive(inbox: Inbox, { input, targets, secrets, context }: Reception): Promise<void> {
-  const { world, note } = context;
   const onDiskError = warnOnceAMinute(context);
   const forwarder = await startForwarder({ inbox, targets, context, onDiskError });
+  const keeping = startKeeping(inbox, { limits: input.keep, context, onDiskError });
+  try {
+    await listen(inbox, { input, targets, secrets, context, broken: forwarder.broken, onDiskError });
+  } finally {
+    await keeping.stop();
+    await forwarder.stop();
+    const waiting = await inbox.waiting(targets);
+    if (waiting > 0) context.note(`${formatCount(waiting)} deliveries wait to be forwarded; the next start continues.`);
+  }
+}
+
+interface Listening extends Reception {
+  /** Rejects where deliveries cannot be forwarded. */
+  broken: Promise<never>;
+  onDiskError: (error: unknown) => void;
+}
+
+async function listen(
+  inbox: Inbox,
+  { input, targets, secrets, context, broken, onDiskError }: Listening,
+): Promise<void> {
+  const { world, note } = context;
   const printer = createPrinter(context);
   const refusals = refusalNotes(note, world.now);
-  const keeping = startKeeping(inbox, { limits: input.keep, context, onDiskError });
   let page: Page | undefined;
   const listener = await startListener({
     inbox,
@@ -78,6 +97,7 @@ async function receive(inbox: Inbox, { input, targets, secrets, context }: Recep
     onDiskError,
   });
   const { url } = listener;
+  let removeReadyFile = () => {};
   try {
     if (input.ui) {
       const { startPage } = await import('./page/start-page.ts');
@@ -85,21 +105,17 @@ async function receive(inbox: Inbox, { input, targets, secrets, context }: Recep
       page = await startPage({ inbox, place: input, secrets, toleranceMs, targets, listensOn: url, context });
     }
     const ready = { url, pid: world.pid, ...(page && { ui: page.url }) };
-    if (input.readyFile !== undefined) replaceFile(input.readyFile, `${JSON.stringify(ready)}\n`);
+    removeReadyFile = writeReadyFiles([input.readyFile], ready);
     const count = await inbox.count();
-    const stored = count === 0 ? '' : ` ${formatCount(count)} deliveries are stored already.`;
+    const stored = count === 0 ? '' : ` ${formatCount(count)} ${inbox.counts} are stored already.`;
     note(`Listening on ${listener.url} for signed deliveries.${stored} Ctrl-C stops it.`);
     if (page !== undefined) await showAddress(page.url, input, context);
-    await Promise.race([stopOf(world.signal), printer.broken, forwarder.broken, ...(page ? [page.broken] : [])]);
+    await Promise.race([stopOf(world.signal), printer.broken, broken, ...(page ? [page.broken] : [])]);
   } finally {
     await page?.close();
     await listener.close();
     refusals.close();
-    await keeping.stop();
-    await forwarder.stop();
-    const waiting = await inbox.waiting(targets);
-    if (waiting > 0) note(`${formatCount(waiting)} deliveries wait to be forwarded; the next start continues.`);
-    if (input.readyFile !== undefined) rmSync(input.readyFile, { force: true });
+    removeReadyFile();
   }
   await printer.done();
 }
@@ -160,7 +176,8 @@ function refusalNotes(note: (text: string) => void, now: () => number) {
 function createPrinter({ world, options }: Context) {
   const { out } = world.io;
   const asJson = options.format === 'json' || options.format === 'ndjson';
-  let last: Promise<void> = Promise.resolve();
+  let waiting: string[] = [];
+  let last: Promise<void> | undefined;
   let fail: (error: unknown) => void = () => undefined;
   const broken = new Promise<void>((_, reject) => {
     fail = reject;
@@ -170,8 +187,18 @@ function createPrinter({ world, options }: Context) {
     const lines = events.map((each) =>
       asJson ? safeJson(JSON.stringify(each.event)) : eventLine(each, atMs, out.isTTY ? out.width : undefined),
     );
-    last = last.then(() => out.write(`${lines.join('\n')}\n`));
+    waiting.push(...lines);
+    last ??= write();
     last.catch(fail);
   };
-  return { print, broken, done: () => last };
+  /** What came while the last lines were written goes together. */
+  const write = async (): Promise<void> => {
+    while (waiting.length > 0) {
+      const text = waiting.map((line) => `${line}\n`).join('');
+      waiting = [];
+      await out.write(text);
+    }
+    last = undefined;
+  };
+  return { print, broken, done: async () => last };
 }

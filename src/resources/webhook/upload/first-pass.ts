@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import type { Context } from '../../../context.ts';
 import { SotraError, usageError } from '../../../errors.ts';
-import { openRejects, openSource } from '../../../files/source.ts';
+import { openOutput, openSource } from '../../../files/source.ts';
 import type { Block } from '../../../files/text-file.ts';
 import { type AddressSet, type ByteAddressSet, createAddressSet } from '../../../model/address-set.ts';
 import { quoted, written } from '../../../model/quoted.ts';
@@ -29,7 +29,7 @@ export async function checkAddresses(
   more: Pick<FirstPassOptions, 'to' | 'onRead' | 'known'>,
 ): Promise<FirstPass> {
   const { lines, name } = openLines(input, context);
-  const rejects = await openRejects(context.options.preview ? undefined : input.rejects, [input.file]);
+  const rejects = await openOutput('--rejects', context.options.preview ? undefined : input.rejects, [input.file]);
   const rejected: RejectedLine[] = [];
   const unwritten: string[] = [];
   const onRejected = (each: RejectedLine) => {

@@ -33,15 +33,23 @@ const planSchema = z.object({
 /** What a job is to do; the first line of its journal. */
 export type Plan = z.output<typeof planSchema>;
 
+const requestId = z.string().optional();
+
 const entrySchema = z.discriminatedUnion('kind', [
   planSchema,
   /** The POST is about to be sent; these webhooks had the destination before the first one. */
   z.object({ kind: z.literal('posting'), before: z.array(z.string()) }),
   /** The POST surely made no webhook. */
   z.object({ kind: z.literal('not-created') }),
-  z.object({ kind: z.literal('registered'), uid: z.string(), destinationUrl: z.string(), settled: z.boolean() }),
+  z.object({
+    kind: z.literal('registered'),
+    uid: z.string(),
+    destinationUrl: z.string(),
+    settled: z.boolean(),
+    requestId,
+  }),
   z.object({ kind: z.literal('sending'), chunk: count }),
-  z.object({ kind: z.literal('done'), chunk: count, sends: count }),
+  z.object({ kind: z.literal('done'), chunk: count, sends: count, requestId }),
   z.object({ kind: z.literal('finished'), atMs: moment }),
 ]);
 
@@ -57,6 +65,8 @@ export interface JobState {
   settled: boolean;
   done: Set<number>;
   sends: Map<number, number>;
+  /** What the service called the requests that confirmed a chunk. */
+  requestIds: Map<number, string>;
   finishedMs: number | undefined;
 }
 
@@ -84,6 +94,7 @@ export function readJournal(folder: string): JobState | undefined {
     settled: false,
     done: new Set(),
     sends: new Map(),
+    requestIds: new Map(),
     finishedMs: undefined,
   };
   for (const entry of entries) apply(state, entry);
@@ -103,12 +114,15 @@ function apply(state: JobState, entry: Entry): void {
       state.uid = entry.uid;
       state.destinationUrl = entry.destinationUrl;
       state.settled = entry.settled;
+      // The POST carries the first chunk.
+      if (entry.requestId !== undefined) state.requestIds.set(0, entry.requestId);
       break;
     case 'sending':
       state.sends.set(entry.chunk, (state.sends.get(entry.chunk) ?? 0) + 1);
       break;
     case 'done':
       state.done.add(entry.chunk);
+      if (entry.requestId !== undefined) state.requestIds.set(entry.chunk, entry.requestId);
       state.sends.set(entry.chunk, (state.sends.get(entry.chunk) ?? 1) + entry.sends - 1);
       break;
     case 'finished':

@@ -4,6 +4,7 @@ import type { Result } from '../../../cli/command.ts';
 import type { Context } from '../../../context.ts';
 import { messageOf, SotraError } from '../../../errors.ts';
 import { workFolder } from '../../../files/durable-file.ts';
+import { openOutput } from '../../../files/source.ts';
 import type { AddressSet } from '../../../model/address-set.ts';
 import { normalizeDestination } from '../../../model/http-address.ts';
 import { counted, formatCount } from '../../../output/format.ts';
@@ -27,7 +28,7 @@ import {
   settleDraft,
 } from './jobs.ts';
 import { type Plan, readJournal, resentChunks } from './journal.ts';
-import { showUpload, type UploadDisplay } from './show-upload.ts';
+import { showUpload, type UploadDisplay, writeReport } from './show-upload.ts';
 import { createRetryPolicy, retrying, runUpload } from './upload.ts';
 
 interface UploadInput extends AddressInput {
@@ -38,6 +39,8 @@ interface UploadInput extends AddressInput {
   concurrency?: number | undefined;
   another?: boolean | undefined;
   again?: boolean | undefined;
+  /** File that says what became of each address. */
+  report?: string | undefined;
   /** Addresses that are confirmed already (`sync`). */
   known?: AddressSet | undefined;
 }
@@ -73,7 +76,7 @@ export async function uploadAddresses(input: UploadInput, context: Context): Pro
 
 /** Continues a job by its name. Errors: `not-found` for an unknown one, `usage` for one of another service. */
 export async function resumeUpload(
-  input: { job: string; concurrency?: number | undefined },
+  input: { job: string; concurrency?: number | undefined; report?: string | undefined },
   context: Context,
 ): Promise<Result> {
   const jobs = await jobsFolder(context);
@@ -172,7 +175,7 @@ async function jobFolder(
 
 async function runJob(
   folder: string,
-  { secretFile, concurrency = 4, another = false }: Pick<UploadInput, 'secretFile' | 'concurrency' | 'another'>,
+  input: Pick<UploadInput, 'secretFile' | 'concurrency' | 'another' | 'report' | 'file'>,
   show: UploadDisplay,
   context: Context,
   pass?: FirstPass,
@@ -181,6 +184,9 @@ async function runJob(
   if (state === undefined) throw emptyJournal(folder);
   const job: Job = { folder, state };
   const { plan } = state;
+  const { secretFile, concurrency = 4, another = false } = input;
+  const report = await openOutput('--report', input.report, [input.file]);
+  const failures = new Map<number, unknown>();
   if (state.finishedMs !== undefined) show.finished(plan, state.finishedMs);
   else {
     show.started(state);
@@ -195,11 +201,16 @@ async function runJob(
         keptSecret: () => keptSecret(job)?.secret,
         keepSecret: (uid, secret) => reserved?.keep(uid, secret),
         onEvent: show.event,
+        onFailure: (chunk, error) => failures.set(chunk, error),
       });
+    } catch (error) {
+      await writeReport(report, job, failures);
+      throw error;
     } finally {
       reserved?.close();
     }
   }
+  await writeReport(report, job, failures);
   const result: UploadResult = {
     uid: state.uid ?? '',
     destinationUrl: state.destinationUrl ?? null,

@@ -1,8 +1,11 @@
+import type { FileHandle } from 'node:fs/promises';
 import type { Result } from '../../../cli/command.ts';
 import type { Context } from '../../../context.ts';
+import { type SotraError, toSotraError } from '../../../errors.ts';
 import { counted, formatCount, formatTime } from '../../../output/format.ts';
 import { showProgress } from '../../../output/progress.ts';
 import type { AnyView } from '../../../output/view.ts';
+import { type Job, readChunks } from './jobs.ts';
 import type { JobState, Plan } from './journal.ts';
 import type { UploadEvent } from './upload.ts';
 
@@ -62,4 +65,26 @@ export async function showUpload(context: Context) {
     },
     stop: progress.stop,
   };
+}
+
+/** Writes what became of each address of a job, one JSON object a line; `failures` by the index of their chunk. */
+export async function writeReport(
+  file: FileHandle | undefined,
+  { folder, state }: Job,
+  failures: ReadonlyMap<number, unknown>,
+): Promise<void> {
+  if (file === undefined) return;
+  for (const { index, addresses } of readChunks(folder)) {
+    const error = failures.has(index) ? toSotraError(failures.get(index)) : undefined;
+    const status = state.done.has(index) ? 'confirmed' : statusOf(error);
+    const requestId = state.requestIds.get(index) ?? error?.requestId ?? null;
+    const fate = { chunk: index + 1, status, requestId, ...(error !== undefined && { error: error.code }) };
+    await file.appendFile(addresses.map((address) => `${JSON.stringify({ address, ...fate })}\n`).join(''));
+  }
+  await file.close();
+}
+
+function statusOf(error: SotraError | undefined): 'not-sent' | 'unknown' | 'failed' {
+  if (error === undefined || error.outcome === 'unsent') return 'not-sent';
+  return error.outcome === 'unknown' || error.code === 'interrupted' ? 'unknown' : 'failed';
 }

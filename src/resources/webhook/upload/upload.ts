@@ -27,6 +27,8 @@ interface UploadOptions {
   /** Makes the secret safe; called before anything else is sent. */
   keepSecret: (uid: string, secret: string | undefined) => void;
   onEvent: (event: UploadEvent) => Promise<void>;
+  /** Told of a chunk that was given up, by its index. */
+  onFailure?: (chunk: number, error: unknown) => void;
 }
 
 interface Upload extends UploadOptions {
@@ -105,10 +107,10 @@ export async function retrying<T>(
 
 async function register(upload: Upload): Promise<void> {
   const { job, journal } = upload;
-  const { uid, destinationUrl, secret, settled } = await makeWebhook(upload);
+  const { uid, destinationUrl, secret, settled, requestId } = await makeWebhook(upload);
   try {
     upload.keepSecret(uid, secret);
-    await journal.write({ kind: 'registered', uid, destinationUrl, settled });
+    await journal.write({ kind: 'registered', uid, destinationUrl, settled, requestId });
   } catch (cause) {
     throw new SotraError('partial', `webhook ${uid} was made, then: ${toSotraError(cause).message}`, {
       hint: `${resumeHint(job)} It finds the webhook again.`,
@@ -128,6 +130,7 @@ interface NewWebhook {
   uid: string;
   destinationUrl: string;
   secret: string | undefined;
+  requestId?: string | undefined;
   /** Found in the list, because the POST's answer was lost. */
   settled: boolean;
 }
@@ -161,12 +164,13 @@ async function makeWebhook(upload: Upload): Promise<NewWebhook> {
     }
     await journal.write({ kind: 'posting', before });
     try {
-      const { data } = await context.call(endpoints.register, input, undefined, retry.retriesAfter(sent));
+      const { data, requestId } = await context.call(endpoints.register, input, undefined, retry.retriesAfter(sent));
       if (typeof data?.uid !== 'string')
         throw new SotraError('contract', 'the service registered a webhook and did not say its uid', {
           hint: 'sotra webhook list shows it.',
         });
-      return { uid: data.uid, destinationUrl: data.destinationUrl, secret: data.secret ?? undefined, settled: false };
+      const { uid, destinationUrl, secret } = data;
+      return { uid, destinationUrl, secret: secret ?? undefined, settled: false, requestId };
     } catch (thrown) {
       if (!(thrown instanceof SotraError) || thrown.code === 'contract' || thrown.code === 'interrupted') throw thrown;
       if (thrown.outcome !== 'unknown' && lost === undefined) await journal.write({ kind: 'not-created' });
@@ -229,8 +233,8 @@ async function sendChunks(upload: Upload): Promise<void> {
   const chunks = readChunks(upload.job.folder);
   let failure: unknown;
   let done = state.done.size;
-  const confirm = ({ chunk, addresses, sends }: SentChunk): Promise<void> =>
-    journal.writeBatched({ kind: 'done', chunk, sends }).then(() => {
+  const confirm = ({ chunk, addresses, sends, requestId }: SentChunk): Promise<void> =>
+    journal.writeBatched({ kind: 'done', chunk, sends, requestId }).then(() => {
       done += 1;
       return upload.onEvent({ event: 'chunk-done', chunk: chunk + 1, addresses, done, chunks: state.plan.chunks });
     });
@@ -245,7 +249,10 @@ async function sendChunks(upload: Upload): Promise<void> {
     if (running.size === 0) break;
     const result = await Promise.race(running.values());
     running.delete(result.chunk);
-    if ('error' in result) failure ??= result.error;
+    if ('error' in result) {
+      failure ??= result.error;
+      upload.onFailure?.(result.chunk, result.error);
+    }
     // The next chunk need not wait for the disk.
     else {
       const saved = confirm(result);
@@ -265,6 +272,7 @@ interface SentChunk {
   chunk: number;
   addresses: number;
   sends: number;
+  requestId: string | undefined;
 }
 
 type ChunkResult = SentChunk | { chunk: number; error: unknown };
@@ -277,9 +285,10 @@ async function sendChunk(upload: Upload, { index, addresses: walletAddresses }: 
   const wasPosted = index === 0 && state.plan.task === 'register';
   try {
     let sends = wasPosted ? 1 : 0;
+    let requestId: string | undefined;
     if (!wasPosted || state.settled) {
       journal.append({ kind: 'sending', chunk: index });
-      const { data, attempts } = await retrying(
+      const answer = await retrying(
         upload.retry,
         (retries) => context.call(endpoints.addAddresses, { uid, walletAddresses }, undefined, retries),
         (error, delayMs) => {
@@ -287,10 +296,11 @@ async function sendChunk(upload: Upload, { index, addresses: walletAddresses }: 
           return upload.onEvent({ event: 'chunk-retried', chunk: index + 1, why: error.message, delayMs });
         },
       );
-      sends += attempts;
-      state.destinationUrl ??= data?.destinationUrl;
+      sends += answer.attempts;
+      state.destinationUrl ??= answer.data?.destinationUrl;
+      requestId = answer.requestId;
     }
-    return { chunk: index, addresses: walletAddresses.length, sends };
+    return { chunk: index, addresses: walletAddresses.length, sends, requestId };
   } catch (error) {
     return { chunk: index, error };
   }

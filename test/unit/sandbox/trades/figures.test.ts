@@ -114,7 +114,7 @@ test('while another process writes, a large world answers from its trades and ke
 });
 
 test('the best of a board are the first of the whole board, on every choice of chains', () => {
-  const db = largeWorld(':memory:');
+  const db = largeWorld(join(temporaryFolder(), 'sandbox.db'));
   try {
     const sizes = [
       [undefined, 300],

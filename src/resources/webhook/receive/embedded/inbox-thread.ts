@@ -1,10 +1,10 @@
-import { parentPort, receiveMessageOnPort } from 'node:worker_threads';
+import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads';
 import { SotraError } from '../../../../errors.ts';
 import type { Db } from '../../../../files/database.ts';
 import type { KeepLimits, Target } from '../inbox.ts';
 import type { Batch, Committed } from './batch.ts';
 import { type KeepStep, keepStep } from './keep.ts';
-import { openStore, storeError } from './store.ts';
+import { openStore, startLogSync, storeError } from './store.ts';
 import { type Writes, writesOf } from './writes.ts';
 
 interface CommitRequest {
@@ -27,13 +27,19 @@ export interface ThreadAnswer {
   failure?: { message: string; hint: string | undefined };
 }
 
+interface Store {
+  db: Db;
+  writes: Writes;
+  log: ReturnType<typeof startLogSync>;
+}
+
 /** Answers requests in their order, commits in a row by one transaction; the first request opens the store. */
-function createStoreKeeper(): (requests: readonly ThreadRequest[]) => ThreadAnswer[] {
-  let store: { db: Db; writes: Writes } | undefined;
+function createStoreKeeper() {
+  let store: Store | undefined;
   const answerTo = (request: Exclude<ThreadRequest, CommitRequest>): ThreadAnswer => {
     if (request.kind === 'open') {
       const db = openStore(request.folder);
-      store = { db, writes: writesOf(db) };
+      store = { db, writes: writesOf(db), log: startLogSync(db.file) };
       return {};
     }
     if (store === undefined) throw notOpen();
@@ -42,7 +48,9 @@ function createStoreKeeper(): (requests: readonly ThreadRequest[]) => ThreadAnsw
     if (request.kind === 'targets') writes.addTargets(request.targets, request.nowMs);
     else {
       // A closed database that is asked for more ends the process.
+      const { log } = store;
       store = undefined;
+      log.close();
       closeStore(db);
     }
     return {};
@@ -52,25 +60,39 @@ function createStoreKeeper(): (requests: readonly ThreadRequest[]) => ThreadAnsw
     const batches = commits.map(({ batch, bodies }) => ({ ...(JSON.parse(batch) as Batch), bodies }));
     return store.writes.commit(batches).map((committed) => ({ committed }));
   };
+  const failureOf = (cause: unknown): ThreadAnswer => {
+    const { message, hint } = storeError(cause, store?.db.file ?? '');
+    return { failure: { message, hint } };
+  };
   const attempt = (count: number, act: () => ThreadAnswer[]): ThreadAnswer[] => {
     try {
       return act();
     } catch (cause) {
-      const { message, hint } = storeError(cause, store?.db.file ?? '');
-      return Array(count).fill({ failure: { message, hint } });
+      return Array(count).fill(failureOf(cause));
     }
   };
-  return (requests) => {
-    const answers: ThreadAnswer[] = [];
-    for (let at = 0; at < requests.length; ) {
-      const commits = commitsFrom(requests.slice(at));
-      const [request] = requests.slice(at);
-      if (commits.length > 0) answers.push(...attempt(commits.length, () => commitAll(commits)));
-      else if (request !== undefined && request.kind !== 'commit')
-        answers.push(...attempt(1, () => [answerTo(request)]));
-      at += Math.max(1, commits.length);
-    }
-    return answers;
+  return {
+    answersTo: (requests: readonly ThreadRequest[]): ThreadAnswer[] => {
+      const answers: ThreadAnswer[] = [];
+      for (let at = 0; at < requests.length; ) {
+        const commits = commitsFrom(requests.slice(at));
+        const [request] = requests.slice(at);
+        if (commits.length > 0) answers.push(...attempt(commits.length, () => commitAll(commits)));
+        else if (request !== undefined && request.kind !== 'commit')
+          answers.push(...attempt(1, () => [answerTo(request)]));
+        at += Math.max(1, commits.length);
+      }
+      return answers;
+    },
+    /** The answers, once what they say is safe. */
+    safe: async (answers: readonly ThreadAnswer[]): Promise<readonly ThreadAnswer[]> => {
+      try {
+        await store?.log.sync();
+        return answers;
+      } catch (cause) {
+        return answers.map(() => failureOf(cause));
+      }
+    },
   };
 }
 
@@ -90,14 +112,30 @@ function closeStore(db: Db): void {
   }
 }
 
+function answerRequests(port: MessagePort): void {
+  const { answersTo, safe } = createStoreKeeper();
+  const next = (): { message: ThreadRequest } | undefined => receiveMessageOnPort(port);
+  let answers: ThreadAnswer[] = [];
+  let sent = Promise.resolve();
+  /** One sync is for all that was committed before it. */
+  const send = async (): Promise<void> => {
+    const some = answers;
+    answers = [];
+    if (some.length > 0) port.postMessage(await safe(some));
+  };
+  port.on('message', (first: ThreadRequest) => {
+    const requests = [first];
+    // What came during the last commit.
+    for (let more = next(); more !== undefined; more = next()) requests.push(more.message);
+    const closing = requests.filter(({ kind }) => kind === 'close');
+    answers.push(...answersTo(requests.filter(({ kind }) => kind !== 'close')));
+    sent = sent.then(send).then(() => {
+      if (closing.length === 0) return;
+      port.postMessage(answersTo(closing));
+      port.close();
+    });
+  });
+}
+
 // The whole of a thread: it alone writes to the store, so that no commit stops the receiving of deliveries.
-const answersTo = createStoreKeeper();
-const next = (): { message: ThreadRequest } | undefined =>
-  parentPort === null ? undefined : receiveMessageOnPort(parentPort);
-parentPort?.on('message', (first: ThreadRequest) => {
-  const requests = [first];
-  // What came during the last commit.
-  for (let more = next(); more !== undefined; more = next()) requests.push(more.message);
-  parentPort?.postMessage(answersTo(requests));
-  if (requests.some(({ kind }) => kind === 'close')) parentPort?.close();
-});
+if (parentPort !== null) answerRequests(parentPort);

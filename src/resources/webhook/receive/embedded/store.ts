@@ -1,5 +1,6 @@
-import { existsSync } from 'node:fs';
+import { closeSync, existsSync, fdatasync, fstatSync, openSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { messageOf, SotraError } from '../../../../errors.ts';
 import { type Db, describeDatabase, openDatabase } from '../../../../files/database.ts';
 
@@ -69,10 +70,31 @@ const options = {
   cacheKib: 8192,
   /** 32 MB: a page of the index of ids is written less often than once an event. */
   checkpointPages: 4096,
-  /** Every commit is safe before it returns. */
-  synchronous: 'FULL',
   shrinks: true,
 } as const;
+
+/**
+ * Makes safe what was committed: SQLite writes it to its log and syncs that when it is full, so that a commit need not wait for the sync of
+ * the one before.
+ */
+export function startLogSync(file: string) {
+  const log = openSync(`${file}-wal`, 'r+');
+  let failure: unknown;
+  return {
+    /** Errors: `local-file`; then for ever, as a disk may say only once what it could not write. */
+    sync: async (): Promise<void> => {
+      try {
+        if (failure === undefined) await promisify(fdatasync)(log);
+        if (fstatSync(log).nlink === 0)
+          throw new Error('it was deleted while it was in use; the next start makes a new one');
+      } catch (cause) {
+        failure ??= storeError(cause, file);
+      }
+      if (failure !== undefined) throw failure;
+    },
+    close: () => closeSync(log),
+  };
+}
 
 export const storeFile = (folder: string) => join(folder, 'inbox.db');
 

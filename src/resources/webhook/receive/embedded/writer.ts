@@ -10,6 +10,8 @@ import type { ThreadAnswer, ThreadRequest } from './inbox-thread.ts';
 
 /** What one commit takes at most, so that the next ones need not wait for long. */
 const [maxDeliveries, maxBytes] = [512, 16 * 1024 * 1024];
+/** Refused signatures that a crash may lose are those of so long. */
+const refusalsMs = 1000;
 /** Marks that a crash may lose: so many deliveries are then forwarded again. */
 const maxUnsafeMarks = 256;
 
@@ -41,15 +43,22 @@ export function startWriter(thread: Worker, folder: string, onStored: () => void
   opened.catch(() => undefined);
   let [waiting, marks]: [Waiting[], Mark[]] = [[], []];
   const refusals = new Map<string, { webhook: string; atMs: number; count: number }>();
+  const addRefusals = (webhook: string, atMs: number, count: number): void => {
+    const key = `${Math.floor(atMs / hourMs)} ${webhook}`;
+    refusals.set(key, { webhook, atMs, count: count + (refusals.get(key)?.count ?? 0) });
+  };
   let failure: unknown;
   let unsafeMarks = 0;
 
+  let isCommitting = false;
   const commit = async (): Promise<void> => {
+    isCommitting = true;
     const taken = takeSome(waiting);
     waiting = waiting.slice(taken.length);
     const [ownMarks, ownRefusals] = [marks, [...refusals.values()]];
     marks = [];
     refusals.clear();
+    areRefusalsDue = false;
     const bodies = joined(taken.map(({ delivery }) => delivery.body));
     const deliveries = taken.map(({ delivery, events }) => newDelivery(delivery, events));
     try {
@@ -64,16 +73,24 @@ export function startWriter(thread: Worker, folder: string, onStored: () => void
     } catch (error) {
       failure = error;
       marks = [...ownMarks, ...marks];
+      for (const { webhook, atMs, count } of ownRefusals) addRefusals(webhook, atMs, count);
       for (const { reject } of taken) reject(error);
+    } finally {
+      isCommitting = false;
+      // What came meanwhile goes together.
+      if (hasWork()) start();
     }
   };
+  let refusalsTimer: NodeJS.Timeout | undefined;
+  let areRefusalsDue = false;
+  const hasWork = () => waiting.length > 0 || ((marks.length > 0 || areRefusalsDue) && failure === undefined);
   const inFlight = new Set<Promise<void>>();
   let isStarted = false;
   const send = async (): Promise<void> => {
     // What comes in this turn of the event loop goes together.
     await setImmediate();
     isStarted = false;
-    while (waiting.length > 0 || (marks.length > 0 && failure === undefined)) track(commit());
+    if (!isCommitting && hasWork()) track(commit());
   };
   const track = (work: Promise<void>): void => {
     const tracked = work.then(() => void inFlight.delete(tracked));
@@ -106,10 +123,12 @@ export function startWriter(thread: Worker, folder: string, onStored: () => void
     },
     flushed,
     countRefused: (webhook, atMs) => {
-      const key = `${Math.floor(atMs / hourMs)} ${webhook}`;
-      const known = refusals.get(key);
-      if (known === undefined) refusals.set(key, { webhook, atMs, count: 1 });
-      else known.count += 1;
+      addRefusals(webhook, atMs, 1);
+      refusalsTimer ??= setTimeout(() => {
+        refusalsTimer = undefined;
+        areRefusalsDue = refusals.size > 0;
+        if (areRefusalsDue) start();
+      }, refusalsMs).unref();
     },
     addTargets: async (targets, nowMs) => {
       await opened;
@@ -126,6 +145,7 @@ export function startWriter(thread: Worker, folder: string, onStored: () => void
       return removed;
     },
     close: async () => {
+      clearTimeout(refusalsTimer);
       await flushed();
       if (marks.length > 0 || refusals.size > 0) await commit();
       const ended = once(thread, 'exit');

@@ -60,31 +60,22 @@ function addDeliveries(
 ): Committed {
   if (deliveries.length === 0) return [];
   const firstSeq = newestSeq(db) + 1;
-  const pairs = deliveries.flatMap(({ eventIds }, index) => eventIds.map((id) => [id, firstSeq + index]));
-  const fresh = new Map<number, string[]>();
-  for (const { id, seq } of db.all<{ id: string; seq: number }>(
-    `INSERT INTO event (id, seq) SELECT value ->> 0, value ->> 1 FROM json_each(?) WHERE true
-     ON CONFLICT (id) DO NOTHING RETURNING id, seq`,
-    [JSON.stringify(pairs)],
-  )) {
-    const ids = fresh.get(seq);
-    if (ids === undefined) fresh.set(seq, [id]);
-    else ids.push(id);
-  }
   let start = 0;
-  const committed = deliveries.map(({ webhook, atMs, terms, headers, bodyBytes }, index) => {
+  const committed = deliveries.map(({ webhook, atMs, eventIds, terms, headers, bodyBytes }, index) => {
     const body = bodies.subarray(start, start + bodyBytes);
     start += bodyBytes;
     const seq = firstSeq + index;
-    const newIds = fresh.get(seq);
-    if (newIds === undefined) return null;
+    const newIds = eventIds.filter(
+      (id) => db.run('INSERT INTO event (id, seq) VALUES (?, ?) ON CONFLICT (id) DO NOTHING', [id, seq]) > 0,
+    );
+    if (newIds.length === 0) return null;
     db.run(
       'INSERT INTO delivery (seq, at_ms, webhook_id, event_ids, terms, headers, body) VALUES (?, ?, ?, ?, ?, ?, ?)',
       [seq, atMs, webhookId(webhook), JSON.stringify(newIds), JSON.stringify(terms), headers, body],
     );
     return { seq, newIds };
   });
-  db.run('UPDATE total SET deliveries = deliveries + ?', [fresh.size]);
+  db.run('UPDATE total SET deliveries = deliveries + ?', [committed.filter((each) => each !== null).length]);
   indexBlocks(db, firstSeq, firstSeq + deliveries.length);
   return committed;
 }

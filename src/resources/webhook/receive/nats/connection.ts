@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { type ConnectionOptions, checkServerIdentity, type PeerCertificate } from 'node:tls';
 import {
   AuthorizationError,
   ConnectionError,
@@ -11,6 +13,7 @@ import {
   PermissionViolationError,
   RequestError,
   TimeoutError,
+  type TlsOptions,
   UserAuthenticationExpiredError,
 } from '@nats-io/transport-node';
 import { messageOf, SotraError } from '../../../../errors.ts';
@@ -36,13 +39,17 @@ export async function openConnection(
   { servers, tls, name }: NatsAddress,
   credsFile: string | undefined,
 ): Promise<ServerLink> {
+  // The client hands all of it on to Node.
+  const tlsOptions: TlsOptions & Pick<ConnectionOptions, 'checkServerIdentity'> = {
+    checkServerIdentity: identityCheck(servers),
+  };
   const readCreds = () => readCredentials(credsFile ?? '');
   if (credsFile !== undefined) readCreds();
   try {
     const connection = await connect({
       servers: [...servers],
       name: `sotra ${name}`,
-      ...(tls ? { tls: {} } : {}),
+      ...(tls && { tls: tlsOptions }),
       ...(credsFile === undefined ? {} : { authenticator: (nonce?: string) => credsAuthenticator(readCreds())(nonce) }),
       timeout: connectMs,
       pingInterval: pingMs,
@@ -55,6 +62,18 @@ export async function openConnection(
   } catch (cause) {
     throw natsError(cause, name, servers);
   }
+}
+
+/** The client does not say the address of a server that is named by it, and Node would look for localhost in the certificate. */
+function identityCheck(servers: readonly string[]) {
+  const hosts = servers.map((server) => server.replace(/:\d+$/, '').replace(/^\[|\]$/g, ''));
+  const addresses = hosts.filter((host) => isIP(host) !== 0);
+  return (host: string, certificate: PeerCertificate): Error | undefined => {
+    if (host !== 'localhost' || hosts.includes(host) || addresses.length === 0)
+      return checkServerIdentity(host, certificate);
+    const failures = addresses.map((address) => checkServerIdentity(address, certificate));
+    return failures.includes(undefined) ? undefined : failures[0];
+  };
 }
 
 /** Why the servers are not reached at the moment, where they said so. */
@@ -134,7 +153,7 @@ function natsError(thrown: unknown, name: string, servers: readonly string[]): S
     'network',
     `cannot connect to the inbox ${name} at ${servers.join(', ')}: ${messageOf(thrown)}`,
     {
-      hint: 'Check host and port; nats-server must run there with JetStream (-js), and tls:// needs a certificate that is trusted.',
+      hint: 'Check host and port; nats-server must run there with JetStream (-js), and a certificate authority of your own is trusted with NODE_EXTRA_CA_CERTS=/path/to/ca.pem.',
       cause: thrown,
     },
   );

@@ -58,6 +58,7 @@ export async function openNats({ address, credsFile, world }: NatsInboxOptions):
   return {
     name: address.name,
     maxBytes: maxPayload - headerBytes,
+    counts: 'events',
     count: async () => (await streams.state(subjects.events))?.messages ?? 0,
     store: (deliveries) =>
       Promise.all(

@@ -2,12 +2,14 @@ import { SotraError } from '../../../../errors.ts';
 import { allEventsOf, type EventSummary } from '../events.ts';
 import type { Delivery, StoredDelivery } from '../inbox.ts';
 import { eventIdOf, furtherHeaders, headersOf } from './message.ts';
-import type { Streams } from './streams.ts';
+import { type Place, takePlace, writePlace } from './places.ts';
+import type { Message, Streams } from './streams.ts';
 import { partitionOf, type Subjects } from './subjects.ts';
 
 /**
- * Stores a delivery whose events are not all known; `undefined` where they are. Each event has a subject of its own: what has a message is
- * stored for as long as it is kept. The message id tells apart who stores it at the same moment, and in the duplicate window the paths too.
+ * Stores a delivery whose events are not all known; `undefined` where they are. Each event has a subject of its own, in the partition of its
+ * path: what has a message is stored for as long as it is kept. Its place says the partition to those who get it on another path, and the
+ * message id tells apart who stores it at the same moment.
  */
 export async function storeDelivery(
   delivery: Delivery,
@@ -16,25 +18,30 @@ export async function storeDelivery(
 ): Promise<StoredDelivery | undefined> {
   const all = allEventsOf(delivery.body);
   const partition = partitionOf(delivery.webhook);
-  const publish = (eventId: string, data: Uint8Array | string, headers: Record<string, string>) =>
-    publishOnce({ subject: subjects.event(partition, eventId), eventId, data, headers }, streams, subjects.events);
-  let open = all;
-  if (all.length > 1) {
-    const known = await Promise.all(
-      all.map(({ eventId }) => streams.last(subjects.events, subjects.event(partition, eventId))),
-    );
-    open = all.filter((_, index) => known[index] === undefined);
-  }
+  const places = new Map<string, Place>();
+  await Promise.all(
+    all.map(async ({ eventId }) => {
+      const place = await takePlace(eventId, partition, streams, subjects);
+      if (place !== 'stored') places.set(eventId, place);
+    }),
+  );
+  const publish = async (eventId: string, data: Uint8Array | string, headers: Record<string, string>) => {
+    const subject = subjects.event(partition, eventId);
+    const found = await publishOnce({ subject, eventId, data, headers }, streams, subjects.events);
+    if (found.isNew ? places.get(eventId) === 'contested' : found.subject !== subject)
+      await writePlace(eventId, found, streams, subjects);
+    return found;
+  };
+  const open = all.filter(({ eventId }) => places.has(eventId));
   for (let [first, ...others] = open; first !== undefined; [first, ...others] = others) {
     const fresh = [first, ...others];
     const newIds = fresh.length === all.length ? undefined : fresh.map(({ eventId }) => eventId);
-    const body = await publish(first.eventId, delivery.body, headersOf(delivery, first.eventId, newIds));
-    if (body === 'known') continue;
-    const { seq } = body;
+    const { isNew, seq } = await publish(first.eventId, delivery.body, headersOf(delivery, first.eventId, newIds));
+    if (!isNew) continue;
     const taken = await Promise.all(
       others.map(async (event): Promise<EventSummary[]> => {
         const published = await publish(event.eventId, '', furtherHeaders(event.eventId, seq));
-        return published === 'known' ? [] : [event];
+        return published.isNew ? [event] : [];
       }),
     );
     return { ...delivery, seq, events: [first, ...taken.flat()] };
@@ -50,21 +57,20 @@ interface NewEvent {
 }
 
 /**
- * `known` only where the event can be read from the leader: what was merely on its way may have been lost with its server. What is not
- * there is published with a message id, which those who store it at the same moment use too.
+ * Publishes what was not there a moment ago. It is known only where it can be read from the leader: what was merely on its way may have been
+ * lost with its server.
  */
 async function publishOnce(
   { subject, eventId, data, headers }: NewEvent,
   streams: Streams,
   stream: string,
-): Promise<{ seq: number } | 'known'> {
+): Promise<Pick<Message, 'subject' | 'seq'> & { isNew: boolean }> {
   // The id of a message that was lost with its server is still known to the others.
   for (const id of [eventId, `${eventId} again`]) {
-    if ((await streams.last(stream, subject)) !== undefined) return 'known';
     const published = await streams.publish(stream, subject, data, { headers, id });
-    if ('seq' in published) return published;
+    if ('seq' in published) return { subject, seq: published.seq, isNew: true };
     const there = await streams.at(stream, published.knownAt);
-    if (there !== undefined && eventIdOf(there) === eventId) return 'known';
+    if (there !== undefined && eventIdOf(there) === eventId) return { ...there, isNew: false };
   }
   throw new SotraError(
     'network',

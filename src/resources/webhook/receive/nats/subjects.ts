@@ -14,6 +14,10 @@ export function subjectsOf(name: string) {
     ofPartition: (partition: number) => `${name}.event.${partition}.*`,
     /** One message at most has it: the event is stored once. */
     event: (partition: number, eventId: string) => `${name}.event.${partition}.${tokenOf(eventId)}`,
+    /** The partition that an event of one of these subjects is in. */
+    partitionIn: (subject: string) => subject.split('.')[2] ?? '',
+    /** Says the partition that an event is in, for those who get it on another path. */
+    place: (eventId: string) => `${state}.place.${tokenOf(eventId)}`,
     target: (target: string) => `${state}.target.${target}`,
     targets: `${state}.target.*`,
     /** How a delivery ended at a target. */

@@ -19,6 +19,7 @@ import type {
 } from '../../../../web/deliveries.ts';
 import { createLiveLog } from '../../../../web/live-log.ts';
 import type { WebApp } from '../../../../web/serve.ts';
+import { subjectOf } from '../events.ts';
 import { forward, forwardedHeaders, headerPairs, signatureIn } from '../forward.ts';
 import type { EventQuery, EventStatus, Inbox, StoredEvent, Target } from '../inbox.ts';
 import type { RefusedRequest } from '../listener.ts';
@@ -46,7 +47,7 @@ const shownBytes = 256 * 1024;
 const dayMs = 86_400_000;
 
 /** The page of what an inbox holds, live. `addRefused` shows a request that was refused; `broken` rejects where the inbox cannot be read. */
-export function createDeliveriesApp(options: PageOptions) {
+export function createDeliveriesApp(options: PageOptions & { hasService: boolean }) {
   const { inbox, place, context, targets, listensOn } = options;
   const { world } = context;
   const live = createLiveLog();
@@ -111,6 +112,7 @@ export function createDeliveriesApp(options: PageOptions) {
       ...requestOf(delivery, webhook.slice(webhook.lastIndexOf('#') + 1)),
       forwards: forwards.map((each) => ({ ...each, url: withoutPassword(each.url) })),
       commands,
+      links: options.hasService ? linksOf(event.event) : [],
     };
   };
   const replay = async (body: unknown): Promise<ReplayOutcome> => {
@@ -191,6 +193,17 @@ export function createDeliveriesApp(options: PageOptions) {
       await following.catch((error: unknown) => context.warn(messageOf(error)));
     },
   };
+}
+
+/** Where the page of the service shows what an event is about. */
+function linksOf(event: Record<string, unknown>): ShownDelivery['links'] {
+  const { trader, position } = subjectOf(event);
+  return [
+    ...(trader === undefined ? [] : [{ name: 'Trader', href: `/service#/trader/${encodeURIComponent(trader)}` }]),
+    ...(position === undefined
+      ? []
+      : [{ name: 'Position', href: `/service#/position/${encodeURIComponent(position)}` }]),
+  ];
 }
 
 function deliveryRow(event: StoredEvent): DeliveryRow {

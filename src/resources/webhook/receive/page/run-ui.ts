@@ -1,8 +1,7 @@
-import { rmSync } from 'node:fs';
 import type { Result } from '../../../../cli/command.ts';
 import type { Context } from '../../../../context.ts';
 import { SotraError } from '../../../../errors.ts';
-import { replaceFile } from '../../../../files/durable-file.ts';
+import { writeReadyFiles } from '../../../../files/ready-file.ts';
 import { type PageInput, showAddress } from '../../../../web/show-address.ts';
 import { type InboxPlace, withInbox } from '../open-inbox.ts';
 import { stopOf } from '../run-forward.ts';
@@ -26,15 +25,15 @@ export async function showPage(input: UiInput, context: Context): Promise<Result
     context.stream();
     const options = { inbox, place: input, secrets, toleranceMs: undefined, targets: [], listensOn: null, context };
     const page = await startPage(options);
-    const { readyFile } = input;
+    let removeReadyFile = () => {};
     try {
-      if (readyFile !== undefined) replaceFile(readyFile, `${JSON.stringify({ ui: page.url, pid: world.pid })}\n`);
+      removeReadyFile = writeReadyFiles([input.readyFile], { ui: page.url, pid: world.pid });
       note(`Shows what ${inbox.name} holds. Ctrl-C stops it.`);
       await showAddress(page.url, input, context);
       await Promise.race([stopOf(world.signal), page.broken]);
     } finally {
       await page.close();
-      if (readyFile !== undefined) rmSync(readyFile, { force: true });
+      removeReadyFile();
     }
     return { kind: 'none' };
   });

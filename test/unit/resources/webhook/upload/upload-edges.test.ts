@@ -148,7 +148,17 @@ function jobOf(text: string | undefined, digest: string): Job {
   const folder = newFolder();
   if (text !== undefined) writeFileSync(addressesFile(folder), text);
   const state = { plan: { ...plan, digest }, posting: undefined, uid: undefined, destinationUrl: undefined };
-  return { folder, state: { ...state, settled: false, done: new Set(), sends: new Map(), finishedMs: undefined } };
+  return {
+    folder,
+    state: {
+      ...state,
+      settled: false,
+      done: new Set(),
+      sends: new Map(),
+      requestIds: new Map(),
+      finishedMs: undefined,
+    },
+  };
 }
 
 /** SHA-256 of `abc`, from FIPS 180-2, and of a million `a`, which is more than a block. */

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Inbox } from '../../../../../../src/resources/webhook/receive/inbox.ts';
 import { temporaryFolder } from '../../../../../support/harness.ts';
@@ -57,4 +58,16 @@ test('a target that is forwarded to for longer than a week goes on holding back 
   await until(() => hours.length === 2);
   expect(await inbox.keep({ ms: dayMs }, nowMs)).toBe(0);
   expect(await statuses()).toEqual(['waiting', 'waiting', 'waiting']);
+});
+
+test('signatures that did not fit are counted soon, though nothing else comes', async () => {
+  const folder = join(temporaryFolder(), 'store');
+  const inbox = await openInboxOf(folder, true);
+  onTestFinished(inbox.close);
+  inbox.countRefused('/x', Date.UTC(2026, 6, 3));
+  const reader = await openInboxOf(folder, false);
+  onTestFinished(reader.close);
+  let rows: readonly { webhook: string; refusedSignatures: number }[] = [];
+  for (; rows.length === 0; rows = await reader.stats({})) await delay(5);
+  expect(rows).toMatchObject([{ webhook: '(other paths)', refusedSignatures: 1, received: 0 }]);
 });

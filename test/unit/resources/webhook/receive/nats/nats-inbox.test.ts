@@ -1,10 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, onTestFinished, test } from 'vitest';
-import type { Inbox } from '../../../../../../src/resources/webhook/receive/inbox.ts';
-import { planInbox } from '../../../../../../src/resources/webhook/receive/nats/create.ts';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { Claim, Inbox } from '../../../../../../src/resources/webhook/receive/inbox.ts';
+import { openConnection } from '../../../../../../src/resources/webhook/receive/nats/connection.ts';
+import { type InboxShape, planInbox } from '../../../../../../src/resources/webhook/receive/nats/create.ts';
 import { openNats } from '../../../../../../src/resources/webhook/receive/nats/nats-inbox.ts';
+import { openStreams } from '../../../../../../src/resources/webhook/receive/nats/streams.ts';
+import { subjectsOf } from '../../../../../../src/resources/webhook/receive/nats/subjects.ts';
 import { inboxCases } from '../../../../../support/inbox-cases.ts';
 import { findNats, natsInstall, startCluster } from '../../../../../support/nats-server.ts';
+import { until } from '../../../../../support/until.ts';
 
 const world = { now: Date.now, sleep: (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal }) };
 const shape = { replicas: 1, keepMs: 0, maxBytes: -1, duplicateWindowMs: 120_000 };
@@ -17,10 +21,10 @@ describe.skipIf(findNats() === undefined)(`the inbox on a server (${findNats() ?
   afterAll(() => cluster.end());
   let count = 0;
 
-  const newAddress = async () => {
+  const newAddress = async (more: Partial<InboxShape> = {}) => {
     count += 1;
     const address = { servers: [`127.0.0.1:${cluster.servers[0]?.port}`], tls: false, name: `T${count}` };
-    const plan = await planInbox(address, undefined, shape);
+    const plan = await planInbox(address, undefined, { ...shape, ...more });
     await plan.make();
     await plan.close();
     return address;
@@ -43,5 +47,103 @@ describe.skipIf(findNats() === undefined)(`the inbox on a server (${findNats() ?
       opened.push(inbox);
       return inbox;
     });
+  });
+
+  test('another forwarder takes over 6 s after it last heard of one that is gone, by its own clock', async () => {
+    const address = await newAddress();
+    const open = async (own: typeof world) => {
+      const inbox = await openNats({ address, credsFile: undefined, world: own });
+      const stopping = new AbortController();
+      onTestFinished(async () => {
+        stopping.abort();
+        await inbox.close();
+      });
+      return { inbox, stopping };
+    };
+    const target = { url: 'http://127.0.0.1:1/in' };
+    const take = ({ inbox, stopping }: Awaited<ReturnType<typeof open>>) => {
+      const claims: Claim[] = [];
+      (async () => {
+        for await (const claim of inbox.take(target, stopping.signal)) claims.push(claim);
+      })().catch(() => undefined);
+      return claims;
+    };
+    // Its sleep does not end any more once it is gone.
+    let isGone = false;
+    const first = await open({
+      ...world,
+      sleep: async (ms, signal) => {
+        await world.sleep(isGone ? 1_000_000 : Math.min(ms, 5), signal);
+      },
+    });
+    await first.inbox.addTargets([target]);
+    for (const path of ['/a', '/b', '/c'])
+      await first.inbox.store([
+        { webhook: `${path}#1`, atMs: 1, headers: [], body: Buffer.from(`{"eventId":"${path}"}`) },
+      ]);
+    const held = take(first);
+    await until(() => held.length === 3);
+    isGone = true;
+    let [nowMs, ticks] = [0, 0];
+    const second = await open({
+      now: () => nowMs,
+      sleep: async (ms, signal) => {
+        await world.sleep(Math.min(ms, 5), signal);
+        ticks += 1;
+      },
+    });
+    const taken = take(second);
+    const someTicks = async () => {
+      const end = ticks + 200;
+      await until(() => ticks > end);
+    };
+    await someTicks();
+    nowMs = 5900;
+    await someTicks();
+    expect(taken.length).toBe(0);
+    nowMs = 6100;
+    await until(() => taken.length === 3);
+    expect(taken.map(({ delivery }) => delivery.webhook).sort()).toEqual(['/a#1', '/b#1', '/c#1']);
+  });
+
+  test('an event that comes on another path after the duplicate window is stored once; a place that leads nowhere is written over', async () => {
+    const address = await newAddress({ duplicateWindowMs: 200 });
+    const link = await openConnection(address, undefined);
+    const [streams, subjects] = [openStreams(link), subjectsOf(address.name)];
+    const inbox = await openNats({ address, credsFile: undefined, world });
+    onTestFinished(async () => {
+      await inbox.close();
+      await link.connection.close();
+    });
+    const store = async (path: string, ...ids: string[]) => {
+      const body = Buffer.from(JSON.stringify({ events: ids.map((eventId) => ({ eventId, eventType: 't' })) }));
+      const [stored] = await inbox.store([{ webhook: `${path}#00000000`, atMs: 1, headers: [], body }]);
+      return stored?.events.map(({ eventId }) => eventId);
+    };
+    /** A probe that is taken a second time came after it. */
+    const untilWindowIsOver = async (probe: string) => {
+      for (let count = 0; count < 2; ) {
+        const published = await streams.publish(address.name, subjects.event(99, probe), '', { id: probe });
+        if (!('seq' in published)) continue;
+        await streams.remove(address.name, published.seq);
+        count += 1;
+      }
+    };
+    expect(await store('/a', 'one', 'two')).toEqual(['one', 'two']);
+    // A listener that was killed before it stored the event left this.
+    await streams.publish(subjects.state, subjects.place('three'), '15');
+    await untilWindowIsOver('first');
+    expect(await store('/b', 'one')).toBeUndefined();
+    expect(await store('/b', 'two', 'three')).toEqual(['three']);
+    await untilWindowIsOver('second');
+    expect(await store('/a', 'one', 'three')).toBeUndefined();
+    expect(await store('/c', 'three', 'two')).toBeUndefined();
+    const atOnce = await Promise.all(['/a', '/b', '/c', '/d'].map((path) => store(path, 'four')));
+    expect(atOnce.filter((each) => each !== undefined)).toEqual([['four']]);
+    await untilWindowIsOver('third');
+    for (const path of ['/a', '/b', '/c', '/d']) expect(await store(path, 'four')).toBeUndefined();
+    const ids: string[] = [];
+    for await (const { events } of inbox.deliveries({})) ids.push(...events.map(({ eventId }) => eventId));
+    expect(ids).toEqual(['one', 'two', 'three', 'four']);
   });
 });

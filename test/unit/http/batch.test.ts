@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { itemBytes, itemLines } from '../../../src/http/item-lines.ts';
+import { itemBytes, itemLines } from '../../../src/http/batch.ts';
 import { fc } from '../../support/draw.ts';
 import { answering, run } from '../../support/harness.ts';
 

@@ -1,0 +1,83 @@
+import { join } from 'node:path';
+import { messageOf } from '../errors.ts';
+import type { CallEvent } from '../http/client.ts';
+import { headerOf } from '../http/failures.ts';
+import { secretHider } from '../http/secrets.ts';
+import { readEnv, type Service } from '../settings/settings.ts';
+import { configDirectory, dataDirectory, openStore } from '../settings/store.ts';
+import type { HttpRequest, World } from '../world.ts';
+import { addCall, type PastCall } from './history-file.ts';
+
+export interface History {
+  start: () => CallRecord;
+}
+
+/** One call, with all its attempts. */
+interface CallRecord {
+  observe: (event: CallEvent) => void;
+  /** Writes it down; `thrown` is what it ended with. Does nothing where that cannot be written: it only helps to look back. */
+  end: (thrown?: unknown) => void;
+}
+
+const maxBodyLength = 4096;
+const maxErrorLength = 500;
+
+export function historyFolder(world: Pick<World, 'env' | 'system'>): string {
+  return join(dataDirectory(world), 'history');
+}
+
+/** What remembers the calls of this command line; `undefined` where that is off (SOTRA_HISTORY=0, `history set off`). */
+export function openHistory(service: Service, world: World): History | undefined {
+  try {
+    if (readEnv(world.env, 'SOTRA_HISTORY') === '0') return undefined;
+    if (openStore(configDirectory(world)).read().history === false) return undefined;
+    const folder = historyFolder(world);
+    const hide = secretHider(service.apiKey ?? undefined);
+    return { start: () => recordCall(service, hide, world, (call) => addCall(folder, call, world)) };
+  } catch {
+    return undefined;
+  }
+}
+
+function recordCall(
+  { baseUrl, context, isElsewhere }: Service,
+  hide: (text: string) => string,
+  { now }: World,
+  add: (call: PastCall) => void,
+): CallRecord {
+  let atMs = 0;
+  let sent: HttpRequest | undefined;
+  let [attempts, status]: [number, number | null] = [0, null];
+  let requestId: string | undefined;
+  return {
+    observe: (event) => {
+      if (event.kind === 'request') {
+        if (sent === undefined) atMs = now();
+        sent ??= event.request;
+        attempts = event.attempt;
+      } else if (event.kind === 'failure') status = null;
+      else if (event.kind === 'answer') {
+        status = event.status;
+        requestId = headerOf(event.headers, 'x-request-id') ?? headerOf(event.headers, 'request-id');
+      }
+    },
+    end: (thrown) => {
+      if (sent === undefined) return;
+      const { method, url, body } = sent;
+      const path = hide(url.href.slice(url.href.startsWith(baseUrl) ? baseUrl.length : url.origin.length));
+      const error = thrown === undefined ? undefined : hide(messageOf(thrown)).slice(0, maxErrorLength);
+      const ms = Math.round(now() - atMs);
+      const place = { baseUrl, context: isElsewhere ? undefined : context };
+      const shared = { atMs, method, ...place, path, status, ms, attempts, requestId, error };
+      try {
+        add({ ...shared, ...(body !== undefined && bodyOf(body, hide)) });
+      } catch {
+        // A full or read-only disk is no failure of the command.
+      }
+    },
+  };
+}
+
+function bodyOf(body: string, hide: (text: string) => string): Pick<PastCall, 'body' | 'bodyBytes'> {
+  return body.length <= maxBodyLength && hide(body) === body ? { body } : { bodyBytes: Buffer.byteLength(body) };
+}

@@ -1,0 +1,138 @@
+import { rmSync } from 'node:fs';
+import { type Context, createContext } from '../../context.ts';
+import { usageError } from '../../errors.ts';
+import { replaceFile } from '../../files/durable-file.ts';
+import { curlLine, RequestPreview, shellWord } from '../../http/preview.ts';
+import type { Encoding, Signer } from '../../keys/signer.ts';
+import type { ChainFamily } from '../../model/chain.ts';
+import type { ShownCommand } from '../../web/deliveries.ts';
+import { serveWeb } from '../../web/serve.ts';
+import { type PageInput, showAddress } from '../../web/show-address.ts';
+import type { WalletFacts, WalletText } from '../../web/wallet.ts';
+import { list } from './endpoints.ts';
+import { previewOf } from './preview.ts';
+import type { CommentLine } from './read-comment.ts';
+import type { TextFields, TextForm } from './signing.ts';
+import { createWalletApp } from './wallet-app.ts';
+
+/** What is signed in the browser, and what for. */
+export interface BrowserSigning {
+  lines: readonly Pick<CommentLine, 'line' | 'fields'>[];
+  form: TextForm;
+  family: ChainFamily;
+  encoding?: Encoding | undefined;
+  deed: WalletFacts['deed'];
+  input: PageInput & { signer?: string | undefined };
+}
+
+/** A wallet in the browser: each text that it is given must be one of those shown on its page. */
+export interface BrowserWallet extends Signer {
+  /** Tells the page what became of a text. */
+  show: (line: number, outcome: string) => void;
+  /** Tells the page how it ended, and stops serving it. */
+  close: (thrown?: unknown) => Promise<void>;
+}
+
+const defaultWaitMs = 600_000;
+/** Each is confirmed by hand. */
+const maxTexts = 200;
+
+/**
+ * Serves the page and resolves when the user has chosen an account. Errors: `usage` for more texts than one signs by hand; `signing-key`,
+ * `wait-timeout` and `interrupted`, here and from `sign`, when the user refused, did nothing or left.
+ */
+export async function openBrowserWallet(signing: BrowserSigning, context: Context): Promise<BrowserWallet> {
+  const { lines, input, encoding = 'base58' } = signing;
+  const { world, note, warn, options } = context;
+  if (lines.length > maxTexts)
+    throw usageError(
+      `--browser: ${lines.length} comments are to be signed, at most ${maxTexts} can be confirmed by hand`,
+      'Split the file, or sign with a key.',
+    );
+  const facts = await factsOf(signing, context);
+  const waitMs = options.typedTimeoutMs ?? defaultWaitMs;
+  const page = createWalletApp({ facts, encoding, waitMs, world, note });
+  const server = await serveWeb({ apps: [page.app], warn });
+  const close = async (thrown?: unknown) => {
+    await page.end(thrown);
+    await server.close();
+    if (input.readyFile !== undefined) rmSync(input.readyFile, { force: true });
+  };
+  try {
+    const ready = { ui: server.url, pid: world.pid };
+    if (input.readyFile !== undefined) replaceFile(input.readyFile, `${JSON.stringify(ready)}\n`);
+    await showAddress(server.url, input, context);
+    note(`Waiting for your wallet on the page, ${waitMs / 1000} s a step. Ctrl-C stops it.`);
+    const address = await page.account();
+    note(`The wallet signs as ${address}.`);
+    return { address, sign: page.sign, forget: () => undefined, show: page.show, close };
+  } catch (thrown) {
+    await close(thrown);
+    throw thrown;
+  }
+}
+
+/** What `act` gives, called with a wallet in the browser. Errors: those of `openBrowserWallet` and of `act`. */
+export async function signInBrowser<T>(
+  signing: BrowserSigning,
+  context: Context,
+  act: (wallet: BrowserWallet) => Promise<T>,
+): Promise<T> {
+  const wallet = await openBrowserWallet(signing, context);
+  try {
+    const made = await act(wallet);
+    await wallet.close();
+    return made;
+  } catch (thrown) {
+    await wallet.close(thrown);
+    throw thrown;
+  }
+}
+
+async function factsOf(
+  { lines, form, family, deed, input }: BrowserSigning,
+  context: Context,
+): Promise<Omit<WalletFacts, 'state'>> {
+  const service = deed === 'sign' ? undefined : await context.service();
+  const isSandbox = service?.kind === 'sandbox';
+  return {
+    deed,
+    serviceName: form.serviceName,
+    destination: service === undefined ? null : isSandbox ? 'the sandbox' : new URL(service.baseUrl).origin,
+    family,
+    signer: input.signer ?? null,
+    texts: await Promise.all(
+      lines.map(async ({ line, fields }) => {
+        const curl = deed === 'sign' || isSandbox ? [] : await curlOf(fields, context);
+        const text = textOf(line, fields, form, isSandbox);
+        return { ...text, commands: [...text.commands, ...curl] };
+      }),
+    ),
+  };
+}
+
+function textOf(line: number, fields: TextFields, form: TextForm, isSandbox: boolean): WalletText {
+  const { message, commentText, chain, tokenAddress, transactionHash, characters, warnings } = previewOf(fields, form);
+  const bytes = new TextEncoder().encode(message).length;
+  const shown = { message, commentText, chain, tokenAddress, transactionHash, characters, bytes, warnings };
+  return { line, ...shown, commands: commandsFor(fields, form, isSandbox) };
+}
+
+/** The request for the comments on a swap. */
+async function curlOf({ chain, transactionHash }: TextFields, context: Context): Promise<ShownCommand[]> {
+  const options = { ...context.options, curl: true, preview: true };
+  const previewing = createContext({ ...context, options, say: () => undefined });
+  const preview = await previewing.call(list, { hashes: [transactionHash], chain }).catch((thrown: unknown) => thrown);
+  return preview instanceof RequestPreview ? [{ name: 'As curl', line: curlLine(preview.request).trim() }] : [];
+}
+
+function commandsFor(fields: TextFields, { serviceName, layout }: TextForm, isSandbox: boolean): ShownCommand[] {
+  const { chain, tokenAddress, transactionHash, commentText } = fields;
+  const sotra = isSandbox ? 'sotra --sandbox' : 'sotra';
+  const swap = `--chain ${chain} --tx ${transactionHash} --token ${shellWord(tokenAddress)}`;
+  const form = `--service-name ${shellWord(serviceName)} --layout ${layout}`;
+  return [
+    { name: 'This text', line: `${sotra} comment sign ${swap} --text ${shellWord(commentText)} ${form} --preview` },
+    { name: 'Comments on it', line: `${sotra} comment list ${transactionHash} --chain ${chain}` },
+  ];
+}

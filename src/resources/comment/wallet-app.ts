@@ -1,0 +1,194 @@
+import { randomBytes } from 'node:crypto';
+import { messageOf, SotraError, usageError } from '../../errors.ts';
+import { RequestPreview } from '../../http/preview.ts';
+import type { Encoding } from '../../keys/signer.ts';
+import { isEvmAddress, isSolanaAddress, normalizeAddress, plainAddress } from '../../model/address.ts';
+import { isObject } from '../../model/json.ts';
+import { checksumAddress } from '../../model/keccak.ts';
+import { showUnseen } from '../../output/safe-text.ts';
+import { createLiveLog, type LiveLog } from '../../web/live-log.ts';
+import type { WebApp } from '../../web/serve.ts';
+import type { ChosenAccount, GivenSignature, WalletFacts, WalletState, WalletTrouble } from '../../web/wallet.ts';
+import type { World } from '../../world.ts';
+import { acceptSignature } from './wallet-signature.ts';
+
+interface WalletOptions {
+  facts: Omit<WalletFacts, 'state'>;
+  encoding: Encoding;
+  /** How long each step of the user is waited for. */
+  waitMs: number;
+  world: World;
+  note: (text: string) => void;
+}
+
+/** A page that is loaded anew is away for a moment. */
+const awayMs = 4000;
+/** Pages go when they have been told the end. */
+const leaveMs = 1000;
+const again = 'Run the same command again.';
+
+/** The page on which a user signs texts with a wallet, one after the other. */
+export function createWalletApp({ facts, encoding, waitMs, world, note }: WalletOptions) {
+  const log = createLiveLog();
+  const stop = new AbortController();
+  let state: WalletState = { account: null, outcomes: facts.texts.map(() => null), asked: null, end: null };
+  const change = (part: Partial<WalletState>) => {
+    state = { ...state, ...part };
+    log.add('state', state);
+  };
+  const account = openStep<string>();
+  const failure = openStep<never>();
+  const gone = openStep<void>();
+  failure.done.catch(() => undefined);
+  let given = openStep<string>();
+  const fail = (message: string, hint = again) => failure.reject(new SotraError('signing-key', message, { hint }));
+
+  /** Errors: `signing-key` for what the user or the wallet refused, `wait-timeout`, `interrupted`. */
+  const wait = async <T>(step: Promise<T>, what: string): Promise<T> => {
+    const waiting = new AbortController();
+    const late = world.sleep(waitMs, AbortSignal.any([waiting.signal, world.signal])).then(
+      () => {
+        const hint = `${again} --timeout <time> waits longer.`;
+        throw new SotraError('wait-timeout', `${what} on the page within ${waitMs / 1000} s`, { hint });
+      },
+      () => {
+        throw new SotraError('interrupted', `interrupted: ${what}`);
+      },
+    );
+    try {
+      return await Promise.race([step, failure.done, late]);
+    } finally {
+      waiting.abort();
+    }
+  };
+
+  let pages = 0;
+  const left = async () => {
+    pages -= 1;
+    if (pages > 0) return;
+    if (state.end !== null) return gone.resolve();
+    await world.sleep(awayMs, stop.signal).catch(() => undefined);
+    if (pages === 0) fail('the page was closed before everything was signed');
+  };
+  const live: LiveLog = {
+    add: log.add,
+    read: async function* (lastId, signal) {
+      pages += 1;
+      try {
+        yield* log.read(lastId, signal);
+      } finally {
+        left().catch(failure.reject);
+      }
+    },
+  };
+
+  const choose = async (body: unknown): Promise<WalletState> => {
+    const { address } = read<ChosenAccount>(body);
+    const isOfFamily = facts.family === 'evm' ? isEvmAddress : isSolanaAddress;
+    const name = facts.family === 'evm' ? 'an EVM address' : 'a Solana address';
+    if (typeof address !== 'string' || !isOfFamily(address))
+      throw usageError(`account ${showUnseen(String(address)).slice(0, 80)}: must be ${name}`);
+    const chosen = facts.family === 'evm' ? checksumAddress(address.slice(2)) : address;
+    const wanted = facts.signer ?? state.account;
+    if (wanted !== null && normalizeAddress(plainAddress(wanted)) !== normalizeAddress(chosen)) {
+      const why = facts.signer === null ? 'this run signs with' : '--signer asks for';
+      note(`The page offered ${chosen}; ${why} ${wanted}.`);
+      throw usageError(`account ${chosen}: ${why} ${wanted}`, 'Choose that account in the wallet');
+    }
+    if (state.account === null) {
+      change({ account: chosen });
+      account.resolve(chosen);
+    }
+    return state;
+  };
+  const take = async (body: unknown): Promise<WalletState> => {
+    const { id, signature, accounts } = read<GivenSignature>(body);
+    const text = state.asked?.id === id ? facts.texts[state.asked?.index ?? -1] : undefined;
+    if (text === undefined || state.account === null)
+      throw usageError('this text was signed already, on this page or another, or is of an earlier run');
+    const claim = { chain: text.chain, message: text.message, address: state.account, encoding };
+    try {
+      const others = Array.isArray(accounts) ? accounts.map(String) : [];
+      const accepted = acceptSignature({ ...claim, signature: String(signature), accounts: others });
+      change({ asked: null });
+      given.resolve(accepted);
+    } catch (thrown) {
+      change({ asked: null });
+      failure.reject(thrown);
+      throw thrown;
+    }
+    return state;
+  };
+  const giveUp = async (body: unknown): Promise<WalletState> => {
+    const { kind, text } = read<WalletTrouble>(body);
+    const said = showUnseen(String(text)).slice(0, 300);
+    if (kind === 'problem') note(`The page says: ${said}`);
+    else if (kind === 'cancelled') fail('cancelled on the page');
+    else fail(kind === 'refused' ? 'refused in the wallet' : `the wallet failed: ${said}`);
+    return state;
+  };
+
+  const app: WebApp = {
+    name: 'wallet',
+    title: 'Sign with your wallet · sotra',
+    live,
+    routes: {
+      'GET facts': async (): Promise<WalletFacts> => ({ ...facts, state }),
+      'POST account': (_, body) => choose(body),
+      'POST signature': (_, body) => take(body),
+      'POST trouble': (_, body) => giveUp(body),
+    },
+  };
+  return {
+    app,
+    /** The account that the user chose. Errors: as in `wait`. */
+    account: () => wait(account.done, 'no account was chosen'),
+    /** The signature over one of the texts, verified. Errors: as in `wait`; those of `acceptSignature`. */
+    sign: async (message: string): Promise<string> => {
+      const index = facts.texts.findIndex((text) => text.message === message);
+      given = openStep();
+      change({ asked: { index, id: randomBytes(16).toString('hex') } });
+      const signature = await wait(given.done, `text ${index + 1} of ${facts.texts.length} was not signed`);
+      change({ outcomes: state.outcomes.with(index, 'signed') });
+      return signature;
+    },
+    show: (line: number, outcome: string) =>
+      change({
+        outcomes: state.outcomes.map((before, index) => (facts.texts[index]?.line === line ? outcome : before)),
+      }),
+    /** Tells the pages how it ended; resolves when they know. */
+    end: async (thrown: unknown): Promise<void> => {
+      const isShown = thrown instanceof RequestPreview;
+      const text = isShown ? 'Signed. The command shows the request and sends nothing.' : doneTexts[facts.deed];
+      const ok = thrown === undefined || isShown;
+      const hint = thrown instanceof SotraError && thrown.hint !== undefined ? ` ${thrown.hint}` : '';
+      change({ asked: null, end: { ok, text: ok ? text : `${messageOf(thrown)}.${hint}` } });
+      if (pages > 0) await Promise.race([gone.done, world.sleep(leaveMs, stop.signal)]);
+      stop.abort();
+    },
+  };
+}
+
+const doneTexts: Readonly<Record<WalletFacts['deed'], string>> = {
+  post: 'Signed and posted.',
+  show: 'Signed.',
+  sign: 'Signed. The command has the signature.',
+};
+
+/** A page of ours sends these; anything else is checked where it is used. */
+function read<T>(body: unknown): Partial<T> {
+  return isObject(body) ? (body as Partial<T>) : {};
+}
+
+/** What somebody does later. */
+function openStep<T>() {
+  let settle: { resolve: (value: T) => void; reject: (thrown: unknown) => void } | undefined;
+  const done = new Promise<T>((resolve, reject) => {
+    settle = { resolve, reject };
+  });
+  return {
+    done,
+    resolve: (value: T) => settle?.resolve(value),
+    reject: (thrown: unknown) => settle?.reject(thrown),
+  };
+}

@@ -1,0 +1,115 @@
+import { type Context, httpTransport } from '../../context.ts';
+import type { WireNames } from '../../contract/endpoint.ts';
+import { messageOf, SotraError, usageError } from '../../errors.ts';
+import { readBody } from '../../http/body.ts';
+import { isObject, parseJson } from '../../model/json.ts';
+import type { Service } from '../../settings/settings.ts';
+import { createLiveLog } from '../../web/live-log.ts';
+import { serveWeb } from '../../web/serve.ts';
+import { createServiceApp } from '../../web/service-app.ts';
+import { controlHeader, type LoggedRequest } from '../http/control.ts';
+import type { Ready } from './served.ts';
+
+export interface SandboxPage {
+  /** With the token that one browser may exchange. */
+  url: string;
+  addRequest: (request: LoggedRequest) => void;
+  close: () => Promise<void>;
+}
+
+interface SandboxPageOptions extends Ready {
+  wire: WireNames;
+  /** Changes with whatever is written to the world. */
+  version: () => string;
+}
+
+const lookEveryMs = 500;
+const [readable, doable] = [
+  ['world', 'deliveries', 'log'],
+  ['trade', 'simulate', 'advance', 'faults', 'reset'],
+];
+
+/** Serves the page of a served sandbox, which it asks as anybody would: with a key, and the control token. Errors: `config`. */
+export async function startSandboxPage(options: SandboxPageOptions, context: Context): Promise<SandboxPage> {
+  const { url, db, controlToken, version } = options;
+  const { world, warn } = context;
+  const live = createLiveLog();
+  const stop = new AbortController();
+  const http = await httpTransport({ ...world, env: {} });
+  // What holds the token is not in the log, and no fault meets it: the page shows what others met.
+  const transport: typeof http = {
+    send: ({ headers, ...request }, limits) =>
+      http.send({ ...request, headers: { ...headers, [controlHeader]: controlToken } }, limits),
+    close: async () => undefined,
+  };
+  const control = async (method: 'GET' | 'POST', name: string, input?: unknown): Promise<unknown> => {
+    const body = method === 'POST' ? JSON.stringify(input) : undefined;
+    const { timeoutMs } = context.options;
+    const { status, body: answer } = await transport.send(
+      { method, url: new URL(`/_sandbox/${name}`, url), headers: {}, ...(body !== undefined && { body }) },
+      { timeoutMs, totalMs: timeoutMs, signal: stop.signal },
+    );
+    const { text } = await readBody(answer, undefined, context.options.maxBodyBytes);
+    const made = parseJson(text);
+    if (status === 200) return made;
+    throw new SotraError('bad-request', isObject(made) ? String(made['error']) : text);
+  };
+  const isBuiltIn = db === (await context.sandboxFile());
+  const { app, close } = createServiceApp({
+    title: 'Sandbox · sotra',
+    facts: { service: db, isSandbox: true, commandStart: isBuiltIn ? 'sotra --sandbox' : `sotra --base-url ${url}` },
+    live,
+    routes: {
+      'GET control': (query) => control('GET', known(readable, query.get('name'))),
+      'POST control': async (query, body) => {
+        const made = await control('POST', known(doable, query.get('name')), body);
+        // Faults and the rate of a simulation are not in the file that is watched.
+        live.add('changed', null);
+        return made;
+      },
+    },
+    service: serviceOf(options),
+    context: { ...context, world: { ...world, transport } },
+  });
+  const watch = async (): Promise<void> => {
+    for (let seen = version(); !stop.signal.aborted; ) {
+      await world.sleep(lookEveryMs, stop.signal).catch(() => undefined);
+      if (stop.signal.aborted || version() === seen) continue;
+      seen = version();
+      live.add('changed', null);
+    }
+  };
+  const watching = watch().catch((error: unknown) => warn(`the page is not kept up to date: ${messageOf(error)}`));
+  const page = await serveWeb({ apps: [app], warn });
+  return {
+    url: page.url,
+    addRequest: (request) => live.add('request', request),
+    close: async () => {
+      stop.abort();
+      await Promise.all([page.close(), watching, close()]);
+      if (world.transport === undefined) await http.close();
+    },
+  };
+}
+
+function known(names: readonly string[] | undefined, given: string | null): string {
+  const found = names?.find((name) => name === given);
+  if (found === undefined) throw usageError(`name ${given}: must be one of ${names?.join(', ')}`);
+  return found;
+}
+
+function serviceOf({ url, keys, wire }: SandboxPageOptions): Service {
+  return {
+    context: undefined,
+    kind: 'http',
+    baseUrl: url,
+    apiKey: keys[0] ?? null,
+    keySource: 'sandbox',
+    keyStore: null,
+    isElsewhere: false,
+    keyRefusedFor: undefined,
+    serviceName: undefined,
+    layout: 'five-line',
+    wire,
+  };
+}

@@ -1,0 +1,147 @@
+import type { Field, Outline, TypedInput } from '../cli/outline.ts';
+import type { Context } from '../context.ts';
+import { tryParseJson } from '../model/json.ts';
+import { safeText } from '../output/safe-text.ts';
+
+interface Choice {
+  value: string;
+  /** What stands beside the value. */
+  says: string;
+}
+
+/** Where the values of a field are listed: a command line with `--json`, and what its answer holds. */
+interface Source {
+  argv: readonly string[];
+  asksService?: true;
+  read: (answer: never) => readonly Choice[];
+}
+
+type Named = { name: string; address?: string };
+
+const traders: Source = {
+  argv: ['leaderboard', 'list', '--limit', '50'],
+  asksService: true,
+  read: (answer: { traders: { profile: { name?: string | null; addresses: string[] } }[] }) =>
+    answer.traders.map(({ profile }) => ({ value: profile.addresses[0] ?? '', says: profile.name ?? '' })),
+};
+const webhooks: Source = {
+  argv: ['webhook', 'list'],
+  asksService: true,
+  read: (answer: { uid: string; destinationUrl: string }[]) =>
+    answer.map(({ uid, destinationUrl }) => ({ value: uid, says: destinationUrl })),
+};
+const jobs: Source = {
+  argv: ['webhook', 'jobs'],
+  read: (answer: { job: string; task: string; destinationUrl: string }[]) =>
+    answer.map(({ job, task, destinationUrl }) => ({ value: job, says: `${task} ${destinationUrl}` })),
+};
+const keys: Source = {
+  argv: ['key', 'list'],
+  read: (answer: Named[]) => answer.map(({ name, address = '' }) => ({ value: name, says: address })),
+};
+const contexts: Source = {
+  argv: ['context', 'list'],
+  read: (answer: { contexts: (Named & { baseUrl: string | null })[] }) =>
+    answer.contexts.map(({ name, baseUrl }) => ({ value: name, says: baseUrl ?? '' })),
+};
+
+/** Tokens that a trader traded, on one chain. */
+const tokensOf = (trader: string, chain: unknown): Source => ({
+  argv: ['profile', 'positions', trader, 'closed', '--chains', 'all', '--limit', '100'],
+  asksService: true,
+  read: (answer: { metadata: { tokenChain: string; tokenSymbol: string; tokenAddress: string } }[]) => {
+    const tokens = answer.filter(({ metadata }) => metadata.tokenChain === chain);
+    const named = new Map(tokens.map(({ metadata }) => [metadata.tokenAddress, metadata.tokenSymbol]));
+    return [...named].map(([value, says]) => ({ value, says }));
+  },
+});
+
+const listedTraders = 5;
+
+/** Tokens of the best traders: no list of the service has all. */
+async function tokenChoices(chain: unknown, context: Context): Promise<readonly Choice[]> {
+  const best = (await choicesOf(traders, context)).slice(0, listedTraders);
+  const lists = await Promise.all(best.map(({ value }) => choicesOf(tokensOf(value, chain), context)));
+  return [...new Map(lists.flat().map((choice) => [choice.value, choice])).values()];
+}
+
+const takesToken = ({ flag, identifier }: Field) => identifier === 'token' && flag === 'contract';
+
+function sourceOf({ words: [noun, verb] }: Outline, { flag, identifier }: Field): Source | undefined {
+  if (noun === 'context') return verb === 'use' || verb === 'remove' ? contexts : undefined;
+  if (noun === 'key') return verb === 'remove' || verb === 'export' ? keys : undefined;
+  if (noun === 'webhook' && flag === 'uid') return webhooks;
+  if (flag === 'job') return jobs;
+  return identifier === true || flag === 'who' ? traders : undefined;
+}
+
+/**
+ * What was typed, with what is missing picked on the terminal: choices, traders, webhooks, keys, uploads and contexts. As it was where
+ * something is missing that no list has.
+ */
+export async function askMissing(outline: Outline, typed: TypedInput, context: Context): Promise<TypedInput> {
+  const missing = outline.fields.filter(({ key, kind }) => !kind.optional && typed[key] === undefined);
+  const lists = missing.map((field) => ({ field, source: sourceOf(outline, field) }));
+  const hasList = (field: Field) => field.kind.choices.length > 0 || takesToken(field);
+  if (lists.some(({ field, source }) => source === undefined && !hasList(field))) return typed;
+  let picked = typed;
+  for (const { field, source } of lists) {
+    const choices = takesToken(field)
+      ? await tokenChoices(picked['chain'], context)
+      : source === undefined
+        ? plainChoices(field)
+        : await choicesOf(source, context);
+    const value = choices.length === 0 ? undefined : await pick(`${field.label}, ${field.help}`, choices, context);
+    if (value === undefined) return typed;
+    picked = { ...picked, [field.key]: field.kind.list ? [value] : value };
+  }
+  return picked;
+}
+
+function plainChoices({ kind }: Field): readonly Choice[] {
+  return kind.choices.map((value) => ({ value, says: '' }));
+}
+
+async function choicesOf(
+  { argv, asksService, read }: Source,
+  { world, options, runLine }: Context,
+): Promise<readonly Choice[]> {
+  const { sandbox, context, baseUrl } = options;
+  const service = [
+    ...(sandbox ? ['--sandbox'] : []),
+    ...(context === undefined ? [] : ['--context', context]),
+    ...(baseUrl === undefined ? [] : ['--base-url', baseUrl]),
+  ];
+  let printed = '';
+  const keep = async (text: string | Uint8Array) => {
+    printed += typeof text === 'string' ? text : Buffer.from(text).toString();
+  };
+  const sink = { isTTY: false, width: 80, colorLevel: 0, write: async () => undefined } as const;
+  const io = { in: world.io.in, ask: world.io.ask, err: sink, out: { ...sink, write: keep, writeBytes: keep } };
+  const code = await runLine([...argv, ...(asksService ? service : []), '--json', '--quiet'], { ...world, io });
+  return code === 0 ? read(tryParseJson(printed) as never) : [];
+}
+
+const maxShown = 12;
+
+/** One of the choices, by its number or a part of its text; `undefined` for an empty answer. */
+async function pick(title: string, choices: readonly Choice[], { world }: Context): Promise<string | undefined> {
+  const { err, ask } = world.io;
+  let fitting = choices;
+  for (;;) {
+    const shown = fitting.slice(0, maxShown);
+    const lines = shown.map(
+      ({ value, says }, index) => `${String(index + 1).padStart(4)}  ${safeText(`${value}  ${says}`)}`,
+    );
+    const rest = fitting.length - shown.length;
+    await err.write(`${[title, ...lines, ...(rest > 0 ? [`      and ${rest} more`] : [])].join('\n')}\n`);
+    const answer = (await ask('Its number, or a part of it: ', { hidden: false })).trim();
+    if (answer === '') return undefined;
+    const numbered = /^\d{1,2}$/.test(answer) ? shown[Number(answer) - 1] : undefined;
+    if (numbered !== undefined) return numbered.value;
+    const found = choices.filter(({ value, says }) => `${value} ${says}`.toLowerCase().includes(answer.toLowerCase()));
+    if (found.length === 1) return found[0]?.value;
+    if (found.length === 0) await err.write(`Nothing fits ${safeText(answer)}.\n`);
+    fitting = found.length === 0 ? choices : found;
+  }
+}

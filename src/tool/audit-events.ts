@@ -1,0 +1,140 @@
+import { normalizeAddress } from '../model/address.ts';
+import { isObject } from '../model/json.ts';
+import { buyReason } from '../model/noteworthy-buy.ts';
+import { type Card, cardSchema, type TradeItem } from '../model/position.ts';
+import { formatTime } from '../output/format.ts';
+import type { HourStats, StoredEvent } from '../resources/webhook/receive/inbox.ts';
+
+/** What a feed shows and a webhook should have been told of. */
+export interface Expected {
+  key: string;
+  kind: 'new-feed-item' | 'comment-created';
+  /** Unix seconds. */
+  at: number;
+  /** Of a buy: `first-buy` and so on. */
+  why: string | null;
+  trader: string;
+  chain: string;
+  token: string;
+  symbol: string | null;
+  transactionHash: string | null;
+  comment: string | null;
+}
+
+/** The buys and comments of feed cards that make events. A reason needs the buys of two weeks before. Source: wire-facts 4.1. */
+export function expectedOf(cards: Iterable<Card>, sinceMs: number): Expected[] {
+  const expected: Expected[] = [];
+  const buys = new Map<string, { card: Card; trade: TradeItem }[]>();
+  for (const card of cards) {
+    const { actor, metadata } = card;
+    const place = placeOf(card);
+    const own = new Set([actor.address, ...(actor.profile?.addresses ?? [])].map(normalizeAddress));
+    for (const trade of metadata.trades) {
+      if (trade.direction === 'buy' && (trade.intent ?? 'enter') === 'enter')
+        buys.set(place, [...(buys.get(place) ?? []), { card, trade }]);
+      for (const { uid, timestamp, signerAddress } of trade.comments ?? [])
+        if (timestamp * 1000 >= sinceMs && own.has(normalizeAddress(signerAddress)))
+          expected.push({ ...factsOf(card, trade), key: uid, kind: 'comment-created', at: timestamp, comment: uid });
+    }
+  }
+  for (const [place, list] of buys) {
+    list.sort((a, b) => b.trade.timestamp - a.trade.timestamp);
+    const sums = list.map(({ trade }) => ({ atMs: trade.timestamp * 1000, usd: trade.usdCost }));
+    for (const [index, { card, trade }] of list.entries()) {
+      const buy = sums[index];
+      const why = buy === undefined || buy.atMs < sinceMs ? undefined : buyReason(buy, sums.slice(index + 1));
+      if (why !== undefined)
+        expected.push({ ...factsOf(card, trade), key: tradeKey(place, trade), kind: 'new-feed-item', why });
+    }
+  }
+  return expected.sort((a, b) => b.at - a.at);
+}
+
+function placeOf({ actor, metadata }: Card): string {
+  return [actor.address, metadata.tokenChain, metadata.tokenAddress].map(normalizeAddress).join(' ');
+}
+
+function tradeKey(place: string, { transactionHash, timestamp }: TradeItem): string {
+  return `${place} ${transactionHash ?? ''} ${timestamp}`;
+}
+
+function factsOf({ actor, metadata }: Card, { timestamp, transactionHash = null }: TradeItem) {
+  const { tokenChain: chain, tokenAddress: token, tokenSymbol: symbol = null } = metadata;
+  return { at: timestamp, why: null, trader: actor.address, chain, token, symbol, transactionHash, comment: null };
+}
+
+/** What an event is about, as the key of what was expected; `undefined` for other kinds and events of another shape. */
+export function keyOf({ eventType, event }: Pick<StoredEvent, 'eventType' | 'event'>): string | undefined {
+  const { comment, feedItem } = event;
+  if (eventType === 'comment-created') return isObject(comment) ? String(comment['uid']) : undefined;
+  const card = cardSchema.safeParse(feedItem);
+  const [trade] = card.data?.metadata.trades ?? [];
+  return eventType !== 'new-feed-item' || card.data === undefined || trade === undefined
+    ? undefined
+    : tradeKey(placeOf(card.data), trade);
+}
+
+export interface Received {
+  eventId: string;
+  key: string;
+  atMs: number;
+}
+
+export interface Finding extends Omit<Expected, 'key'> {
+  state: 'missing' | 'late' | 'doubled' | 'pending';
+  /** Seconds from the trade or comment to the first delivery. */
+  delay: number | null;
+  eventIds: string[];
+  /** Why, where it can be known. */
+  reason: string | null;
+}
+
+interface Circumstances {
+  nowMs: number;
+  lateMs: number;
+  hours: readonly HourStats[];
+}
+
+/** What is missing, late or doubled. */
+export function compareEvents(
+  expected: readonly Expected[],
+  received: readonly Received[],
+  circumstances: Circumstances,
+): Finding[] {
+  const byKey = new Map<string, Received[]>();
+  for (const one of received) byKey.set(one.key, [...(byKey.get(one.key) ?? []), one]);
+  const times = received.map(({ atMs }) => atMs).sort((a, b) => a - b);
+  const { nowMs, lateMs } = circumstances;
+  return expected.flatMap(({ key, ...facts }): Finding[] => {
+    const came = byKey.get(key) ?? [];
+    const eventIds = came.map(({ eventId }) => eventId);
+    const atMs = facts.at * 1000;
+    if (came.length === 0) {
+      const isPending = nowMs - atMs < lateMs;
+      const state = isPending ? 'pending' : 'missing';
+      const reason = isPending ? 'it may still come' : whyMissing(atMs, times, circumstances);
+      return [{ ...facts, state, delay: null, eventIds, reason }];
+    }
+    const delay = Math.round((Math.min(...came.map((one) => one.atMs)) - atMs) / 1000);
+    if (came.length > 1) {
+      const reason = `${came.length} events with ids of their own tell of it`;
+      return [{ ...facts, state: 'doubled', delay, eventIds, reason }];
+    }
+    return delay * 1000 > lateMs ? [{ ...facts, state: 'late', delay, eventIds, reason: null }] : [];
+  });
+}
+
+/** No delivery for so long on both sides: the listener may not have run. */
+const silenceMs = 600_000;
+
+function whyMissing(atMs: number, times: readonly number[], { hours }: Circumstances): string | null {
+  const refused = hours
+    .filter(({ hour }) => hour * 1000 <= atMs && atMs < hour * 1000 + 3_600_000)
+    .reduce((sum, { refusedSignatures }) => sum + refusedSignatures, 0);
+  if (refused > 0) return `${refused} requests of that hour were refused: their signature did not fit`;
+  const [oldest] = times;
+  if (oldest === undefined) return 'nothing is stored for this webhook: did webhook listen run?';
+  if (atMs < oldest - silenceMs) return `before the oldest stored delivery, of ${formatTime(oldest / 1000)}`;
+  if (times.some((each) => Math.abs(each - atMs) <= silenceMs)) return 'others came around that time, and this did not';
+  return 'nothing was received for 10 minutes before and after: did webhook listen run?';
+}

@@ -1,0 +1,41 @@
+import { wrapCommand } from '../cli/help.ts';
+import type { Context } from '../context.ts';
+import type { Sink, World } from '../world.ts';
+
+/** A command line as it is typed. */
+export function typedLine(argv: readonly string[]): string {
+  return ['sotra', ...argv.map((word) => (/^[\w@%+=:,./<>-]+$/.test(word) ? word : `'${word}'`))].join(' ');
+}
+
+/** Shows a command line, as wide as the terminal. */
+export async function showLine(argv: readonly string[], { world, options }: Context, suffix = ''): Promise<void> {
+  if (options.format === 'json') return;
+  const [first = '', ...others] = wrapCommand(`${typedLine(argv)}${suffix}`, world.io.out.width - 2);
+  await world.io.out.write(`${[`$ ${first.trimStart()}`, ...others].join('\n')}\n`);
+}
+
+/** Runs a command line, and returns its exit code and what it printed, which is shown unless JSON is asked for. */
+export async function runShown(
+  argv: readonly string[],
+  { options, runLine, world: { io } }: Context,
+  world: World,
+): Promise<{ code: number; printed: string }> {
+  let printed = '';
+  const keep = async (text: string | Uint8Array) => {
+    const shown = typeof text === 'string' ? text : Buffer.from(text).toString();
+    printed += shown;
+    if (options.format !== 'json') await io.out.write(shown);
+  };
+  const out: Sink = { ...io.out, write: keep, writeBytes: keep };
+  const code = await runLine([...argv, ...looksOf(options)], {
+    ...world,
+    io: { err: world.io.err, in: world.io.in, ask: world.io.ask, out },
+  });
+  return { code, printed };
+}
+
+function looksOf({ noColor, ascii, plain, quiet, format, noInput, yes }: Context['options']): string[] {
+  const looks = { '--no-color': noColor, '--ascii': ascii, '--plain': plain, '--quiet': quiet, '--no-input': noInput };
+  const flags = { ...looks, '--yes': yes, '--json': format === 'json' };
+  return Object.entries(flags).flatMap(([flag, isOn]) => (isOn ? [flag] : []));
+}

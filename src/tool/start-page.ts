@@ -1,0 +1,44 @@
+import { formatParts } from '../cli/help.ts';
+import { messageOf, SotraError } from '../errors.ts';
+import { lastFour, resolveService, type Service, type StoredSettings } from '../settings/settings.ts';
+import { configDirectory, openStore } from '../settings/store.ts';
+import type { World } from '../world.ts';
+
+/** What `sotra` alone shows on a terminal: what it is, what to type first, and what is configured. */
+export function startPage(world: World): string {
+  return formatParts(
+    [
+      ['', `sotra ${world.version}: leaderboards, positions, signed comments, feeds and webhooks of social trading.`],
+      [
+        '',
+        [
+          ['sotra tour', 'a trade, a comment and a webhook in two minutes'],
+          ['sotra init', 'choose sandbox or service, and store its key'],
+          ['sotra leaderboard list', 'the best traders; offline with --sandbox'],
+          ['sotra --help', 'every command'],
+        ],
+      ],
+      ['', `Configured: ${configured(world)}`],
+    ],
+    world.io.out.width,
+  );
+}
+
+function configured(world: World): string {
+  try {
+    const stored = openStore(configDirectory(world)).read();
+    const service = resolveService({ context: undefined, sandbox: false, baseUrl: undefined }, world.env, stored);
+    if (service.kind === 'sandbox') return 'the built-in sandbox.';
+    const from = service.context === undefined ? '' : ` (context ${service.context})`;
+    return `${service.baseUrl}${from}, ${keyText(service, stored)}.`;
+  } catch (error) {
+    if (error instanceof SotraError && error.code === 'no-service') return 'no service yet; --sandbox needs none.';
+    return `${messageOf(error)} (see sotra doctor).`;
+  }
+}
+
+function keyText({ apiKey, keySource, keyStore, context = '' }: Service, { contexts }: StoredSettings): string {
+  if (keySource === null) return 'no key';
+  const suffix = apiKey === null ? contexts[context]?.keySuffix : lastFour(apiKey);
+  return `key ...${suffix ?? ''} ${keyStore === null ? `from ${keySource}` : `(${keyStore})`}`;
+}

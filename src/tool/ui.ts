@@ -1,0 +1,56 @@
+import { type Command, defineCommand, type Result } from '../cli/command.ts';
+import { option } from '../cli/params.ts';
+import type { Context } from '../context.ts';
+import { writeReadyFiles } from '../files/ready-file.ts';
+import { aborted } from '../web/live-log.ts';
+import type { PageInput } from '../web/show-address.ts';
+
+const uiCommand = defineCommand({
+  words: ['ui'],
+  summary: 'Look at the service on a page of this machine',
+  description:
+    'Leaderboard, traders, positions, tokens, feed and webhooks, each with the command and the curl line that give the same. With --sandbox\n' +
+    'also requests and controls: the sandbox is served on a free port meanwhile. Ctrl-C stops it. The key stays in this process; over ssh,\n' +
+    'forward the port of the address: ssh -L 8000:127.0.0.1:<port>, then open it with port 8000.',
+  params: {
+    open: option.flag('open the page in the browser; otherwise its address is printed on stderr'),
+    readyFile: option.text('write {ui, pid} here; ui is the address of the page'),
+  },
+  examples: [
+    { argv: '--sandbox ui --open', says: 'click through the built-in world' },
+    { argv: 'ui', says: 'the configured service' },
+  ],
+  uses: ['service'],
+  exitCodes: [3, 4],
+  run: showService,
+});
+
+async function showService(input: PageInput, context: Context): Promise<Result> {
+  const service = await context.service();
+  if (service.kind === 'sandbox') {
+    const { startSandbox } = await import('../sandbox/commands/start.ts');
+    return startSandbox({ ...input, ui: true, port: 0 }, context);
+  }
+  await context.ready();
+  context.stream();
+  const { world, note, warn } = context;
+  const [{ serveWeb }, { createOwnServiceApp }] = await Promise.all([
+    import('../web/serve.ts'),
+    import('../web/service-app.ts'),
+  ]);
+  const { app, close } = createOwnServiceApp(service, context);
+  const page = await serveWeb({ apps: [app], warn });
+  let removeReadyFiles = () => {};
+  try {
+    removeReadyFiles = writeReadyFiles([input.readyFile], { ui: page.url, pid: world.pid });
+    note(`Shows ${service.baseUrl}. Ctrl-C stops it.`);
+    await (await import('../web/show-address.ts')).showAddress(page.url, input, context);
+    await aborted(world.signal);
+  } finally {
+    await Promise.all([page.close(), close()]);
+    removeReadyFiles();
+  }
+  return { kind: 'none' };
+}
+
+export const commands: readonly Command[] = [uiCommand];

@@ -1,0 +1,196 @@
+import { rmSync } from 'node:fs';
+import { type Command, defineCommand, type Result } from '../cli/command.ts';
+import { allItems, serviceExitCodes } from '../cli/endpoint-command.ts';
+import { option } from '../cli/params.ts';
+import type { Context } from '../context.ts';
+import { local } from '../contract/endpoint.ts';
+import { SotraError } from '../errors.ts';
+import { workFolder } from '../files/durable-file.ts';
+import { parseDuration, parseMoment } from '../model/duration.ts';
+import { buyWindowMs } from '../model/noteworthy-buy.ts';
+import type { Card } from '../model/position.ts';
+import { column } from '../output/columns.ts';
+import { counted, formatCount } from '../output/format.ts';
+import { showProgress } from '../output/progress.ts';
+import type { View } from '../output/view.ts';
+import { home as homeFeed } from '../resources/feed/endpoints.ts';
+import { addAddresses, exampleUid } from '../resources/webhook/endpoints.ts';
+import { sinceText, store } from '../resources/webhook/receive/commands.ts';
+import type { Inbox } from '../resources/webhook/receive/inbox.ts';
+import { type InboxPlace, withInbox } from '../resources/webhook/receive/open-inbox.ts';
+import { checkAddresses } from '../resources/webhook/upload/first-pass.ts';
+import { addressesFile, jobsFolder, listJobs, readChunks, serviceId } from '../resources/webhook/upload/jobs.ts';
+import { compareEvents, expectedOf, type Finding, keyOf, type Received } from './audit-events.ts';
+
+interface Audit {
+  uid: string;
+  destinationUrl: string | null;
+  /** Unix seconds. */
+  since: number;
+  wallets: number;
+  expected: number;
+  received: number;
+  missing: number;
+  late: number;
+  doubled: number;
+  pending: number;
+  findings: Finding[];
+}
+
+const view: View<Audit, Finding> = {
+  layout: 'table',
+  rows: ({ findings }) => findings,
+  columns: [
+    column.text('state', 'State', 'missing, late, doubled, or pending: so new that it may still come'),
+    column.text('kind', 'Kind', 'kind of the event that the feed makes'),
+    column.text('why', 'Why', 'first-buy, repeat-buy or aped-in, by the published rules', { drop: 3 }),
+    column.time('at', 'When', 'time of the trade or comment, Unix seconds'),
+    column.count('delay', 'Delay', 'seconds until the first delivery'),
+    column.address('trader', 'Trader', 'whose trade or comment', { drop: 2 }),
+    column.text('symbol', 'Token', 'symbol of the token', { drop: 4 }),
+    column.text('reason', 'Reason', 'why, where it can be known', { cut: 'end' }),
+    column.text('transactionHash', 'Transaction', 'of the trade', { extra: true }),
+    column.text('comment', 'Comment', 'uid of the comment', { extra: true }),
+    column.text('eventIds', 'Events', 'ids of the stored events', ({ eventIds }) => eventIds.join(' '), {
+      extra: true,
+    }),
+  ],
+  empty: 'Nothing is missing, late or doubled.',
+  notes: ({ expected, wallets, missing, late, doubled, pending }) => [
+    `${counted(expected, 'event')} expected by the feeds of ${counted(wallets, 'wallet')}: ` +
+      `${missing} missing, ${late} late, ${doubled} doubled, ${pending} pending.`,
+  ],
+};
+
+const audit: Command = defineCommand({
+  words: ['webhook', 'audit'],
+  summary: 'Compare what webhook listen stored with what the feeds of the wallets show',
+  description:
+    'Reads the home feed of each wallet of the webhook, as this machine uploaded them or as --file names them, and says which buys and\n' +
+    'comments should have made an event, by the published rules, and have no stored one, a late one or several. Copies are in no feed and\n' +
+    'are not looked at; what was traded before this machine uploaded the addresses is not expected. A reason is given where it can be known. --check exits 10 where something is missing or doubled.',
+  params: {
+    uid: addAddresses.params.uid,
+    since: local(sinceText, 'only trades and comments since a time, or within 1h (default 24h)'),
+    late: option.checked(
+      'how long after its trade an event is late (default 5m)',
+      (text) => parseDuration(text) !== undefined,
+      'must be a time such as 90s or 5m',
+    ),
+    file: option.text('the wallets, in place of those that this machine uploaded'),
+    check: option.flag('exit 10 where an event is missing, late or doubled'),
+    ...store,
+  },
+  examples: [
+    { argv: `webhook audit ${exampleUid} --since 24h`, says: 'the last day' },
+    { argv: `webhook audit ${exampleUid} --since 6h --check --json`, says: 'for a job that runs every six hours' },
+  ],
+  uses: ['requests'],
+  exitCodes: [3, 10, ...serviceExitCodes],
+  view: async () => view,
+  run: runAudit,
+});
+
+interface AuditInput extends InboxPlace {
+  uid: string;
+  since?: string | undefined;
+  late?: string | undefined;
+  file?: string | undefined;
+  check?: boolean | undefined;
+}
+
+async function runAudit(input: AuditInput, context: Context): Promise<Result> {
+  const nowMs = context.world.now();
+  const { wallets, destinationUrl, uploadedMs } = await walletsOf(input, context);
+  // What was traded before the webhook had its addresses made no event for it.
+  // Feeds tell times in whole seconds.
+  const sinceMs = Math.floor(Math.max(uploadedMs, parseMoment(input.since ?? '24h', nowMs, 'ago') ?? 0) / 1000) * 1000;
+  const cards = await readFeeds(wallets, sinceMs - buyWindowMs, context);
+  const expected = expectedOf(cards, sinceMs);
+  const query = { sinceMs, ...(destinationUrl !== null && { webhook: pathOf(destinationUrl) }) };
+  const stored = async (inbox: Inbox): Promise<Result> => {
+    const received: Received[] = [];
+    for await (const event of inbox.events(query)) {
+      const key = keyOf(event);
+      if (key !== undefined) received.push({ eventId: event.eventId, key, atMs: event.delivery.atMs });
+    }
+    return answerOf(received, await inbox.stats({ sinceMs }));
+  };
+  const answerOf = (received: readonly Received[], hours: Awaited<ReturnType<Inbox['stats']>>): Result => {
+    const lateMs = parseDuration(input.late ?? '5m') ?? 0;
+    const findings = compareEvents(expected, received, { nowMs, lateMs, hours });
+    const count = (state: Finding['state']) => findings.filter((each) => each.state === state).length;
+    const answer: Audit = {
+      ...{ uid: input.uid, destinationUrl, since: Math.floor(sinceMs / 1000), wallets: wallets.size },
+      ...{ expected: expected.length, received: received.length },
+      ...{ missing: count('missing'), late: count('late'), doubled: count('doubled'), pending: count('pending') },
+      findings,
+    };
+    const isWrong = findings.length > answer.pending;
+    return { kind: 'answer', answer, view, exitCode: input.check && isWrong ? 10 : 0 };
+  };
+  return withInbox<Result>(input, context, () => answerOf([], []), stored);
+}
+
+function pathOf(destination: string): string {
+  const { pathname, search } = new URL(destination);
+  return pathname + search;
+}
+
+interface Wallets {
+  wallets: ReadonlySet<string>;
+  destinationUrl: string | null;
+  uploadedMs: number;
+}
+
+/** The wallets of a webhook, as named or as this machine uploaded them. Errors: `not-found` where neither says them. */
+async function walletsOf({ uid, file }: AuditInput, context: Context): Promise<Wallets> {
+  const { baseUrl } = await serviceId(context);
+  const jobs = listJobs(await jobsFolder(context)).filter(
+    ({ state }) => state.uid === uid && state.plan.baseUrl === baseUrl,
+  );
+  const destinationUrl = jobs.find(({ state }) => state.destinationUrl !== undefined)?.state.destinationUrl ?? null;
+  const uploadedMs = jobs[0]?.state.plan.atMs ?? 0;
+  const wallets = new Set<string>();
+  if (file !== undefined) {
+    const folder = workFolder(await context.dataDirectory(), 'audit', context);
+    try {
+      await checkAddresses({ file }, context, { to: addressesFile(folder), onRead: () => undefined });
+      for (const { addresses } of readChunks(folder)) for (const address of addresses) wallets.add(address);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+    return { wallets, destinationUrl, uploadedMs };
+  }
+  for (const { folder, state } of jobs)
+    for (const { index, addresses } of readChunks(folder))
+      if (state.done.has(index)) for (const address of addresses) wallets.add(address);
+  if (wallets.size > 0) return { wallets, destinationUrl, uploadedMs };
+  throw new SotraError('not-found', `this machine uploaded no addresses to webhook ${uid}`, {
+    hint: 'Name them with --file; the service does not list them. sotra webhook jobs shows what was uploaded from here.',
+  });
+}
+
+/** The cards of the home feeds, each once, back to a time. */
+async function readFeeds(wallets: ReadonlySet<string>, fromMs: number, context: Context): Promise<Iterable<Card>> {
+  const cards = new Map<string, Card>();
+  const progress = await showProgress(context);
+  let read = 0;
+  try {
+    for (const wallet of wallets) {
+      if (progress.live) progress.step(`read ${formatCount(read)} of ${counted(wallets.size, 'feed')}`);
+      const feed = allItems(homeFeed, { addresses: [wallet], chains: ['all'], limit: 100 }, context);
+      for await (const items of feed as AsyncIterable<Card[]>) {
+        for (const card of items) cards.set(card.itemId, card);
+        const last = items.at(-1);
+        if (last !== undefined && (last.cardLatestTradeAt ?? 0) * 1000 < fromMs) break;
+      }
+      read += 1;
+    }
+  } finally {
+    progress.stop();
+  }
+  return cards.values();
+}
+
+export const commands: readonly Command[] = [audit];

@@ -1,0 +1,176 @@
+import type { Command, Frame, Result } from '../cli/command.ts';
+import type { Context } from '../context.ts';
+import { SotraError } from '../errors.ts';
+import { column } from '../output/columns.ts';
+import { counted } from '../output/format.ts';
+import { readCell } from '../output/grid.ts';
+import {
+  type AnyColumn,
+  type AnyView,
+  blocksOf,
+  type Cell,
+  cellValue,
+  knownColumns,
+  orMisfit,
+  type View,
+} from '../output/view.ts';
+import { compareSnapshots, markOf, type RowChange, type RowKey, type Snapshot, snapshotOf } from './changes.ts';
+import { createPace } from './pace.ts';
+
+interface Watch {
+  command: Command;
+  typed: Readonly<Record<string, unknown>>;
+  everyMs: number;
+  key: RowKey;
+  context: Context;
+}
+
+/** What a command prints while it is run again and again. Ends with a signal: `interrupted`. Errors: those of the command that do not pass. */
+export async function watchCommand(watch: Watch): Promise<Result> {
+  const { context } = watch;
+  const { options, world } = context;
+  context.stopWaiting();
+  const { plain, jq, format = 'table' } = options;
+  if (world.io.out.isTTY && !plain && jq === undefined && format === 'table')
+    return { kind: 'screen', frames: drawnFrames(watch) };
+  const { columns } = options;
+  // The columns were those of the command; printed are changes.
+  Object.assign(options, { columns: undefined, ...(!plain && { format: options.format ?? 'ndjson' }) });
+  return { kind: 'items', batches: changesIn(watch, columns), view: changesView, live: true };
+}
+
+type Answered = Result & { kind: 'answer'; view: AnyView };
+
+/** The answers of a command round by round; `undefined` where there was none. */
+async function* roundsOf(
+  { command, typed, everyMs, context }: Watch,
+  say: (text: string) => unknown,
+): AsyncGenerator<Answered | undefined> {
+  const { signal } = context.world;
+  const pace = createPace(context, everyMs, say);
+  for (let rounds = 0; ; ) {
+    try {
+      const result = (await command.run(typed as never, context)) as Answered;
+      rounds += 1;
+      await pace.succeeded();
+      yield result;
+    } catch (thrown) {
+      if (!signal.aborted) await pace.failed(thrown, rounds > 0 ? ['bad-answer'] : []);
+      yield undefined;
+    }
+    await pace.pause();
+    if (signal.aborted) throw new SotraError('interrupted', `stopped after ${counted(rounds, 'round')}`);
+  }
+}
+
+async function* changesIn(watch: Watch, columns: readonly string[] | undefined): AsyncGenerator<readonly RowChange[]> {
+  const { context, everyMs, typed, key } = watch;
+  let before: Snapshot | undefined;
+  for await (const result of roundsOf(watch, context.note)) {
+    if (result === undefined) continue;
+    const { view, answer } = result;
+    const chosen = columns === undefined ? view.columns : knownColumns(view, columns);
+    const now = snapshotOf(view, { answer, input: typed, id: key.id, columns: chosen });
+    if (before === undefined)
+      context.note(
+        `Watching ${counted(now.size, 'row')} every ${everyMs / 1000} s; changes are printed as they come. Ctrl-C stops.`,
+      );
+    else {
+      const changes = compareSnapshots(before, now, new Date(context.world.now()).toISOString(), key);
+      if (changes.length > 0) yield changes;
+    }
+    before = now;
+  }
+}
+
+const json = (cells: RowChange['now']) => (cells === null ? null : JSON.stringify(cells));
+
+const changesView: View<unknown, RowChange> = {
+  layout: 'table',
+  rows: () => [],
+  columns: [
+    column.text('at', 'Time', 'when it was seen'),
+    column.text('change', 'Change', 'entered, left, up, down or changed'),
+    column.text('item', 'Item', 'what tells the row from others', { cut: 'middle' }),
+    column.text('name', 'Name', 'display name', ({ name }) => name),
+    column.text('before', 'Before', 'what was in the columns that changed', ({ before }) => json(before), {
+      cut: 'end',
+    }),
+    column.text('now', 'Now', 'what is in them', ({ now }) => json(now), { cut: 'end' }),
+  ],
+};
+
+async function* drawnFrames(watch: Watch): AsyncGenerator<Frame> {
+  const { context, everyMs, typed, key } = watch;
+  let status = '';
+  let before: { rows: Snapshot; blocks: Cell[][][] } | undefined;
+  let last: Frame = { answer: undefined, view: { layout: 'table', rows: () => [], columns: [] }, notes: [] };
+  const say = (text: string) => {
+    status = text;
+  };
+  for await (const result of roundsOf(watch, say)) {
+    if (result !== undefined) {
+      status = '';
+      const { view, answer } = result;
+      const rows = snapshotOf(view, { answer, input: typed, id: key.id, columns: view.columns });
+      const changes = before === undefined ? [] : compareSnapshots(before.rows, rows, '', key);
+      const left = changes.filter(({ change }) => change === 'left').map(({ name, item }) => name ?? item);
+      const notes = [
+        ...(left.length === 0 ? [] : [`Left: ${left.join(', ')}.`]),
+        ...(result.notes ?? []),
+        ...(orMisfit(() => view.notes?.(answer as never, typed as never), undefined) ?? []),
+        ...(rows.size === 0 && view.empty !== undefined ? [view.empty] : []),
+      ];
+      last = { answer, view: before === undefined ? view : markedView(view, before, key), notes };
+      before = { rows, blocks: blockCells(view, answer, typed) };
+    }
+    const time = new Date(context.world.now()).toISOString().slice(11, 19);
+    yield { ...last, notes: [...last.notes, `${time}Z, every ${everyMs / 1000} s. ${status || 'Ctrl-C stops.'}`] };
+  }
+}
+
+function blockCells(view: AnyView, answer: unknown, input: unknown): Cell[][][] {
+  return blocksOf(view, answer, input).map(({ columns, rows }) =>
+    rows.map((row, index) => columns.map((each) => cellValue(each, row, index))),
+  );
+}
+
+/** The view with a mark at each cell that differs from before, and a plus at a row that is new. */
+function markedView(view: AnyView, before: { rows: Snapshot; blocks: Cell[][][] }, { id, rank }: RowKey): AnyView {
+  const idColumn = view.columns.find(({ key }) => key === id);
+  const cellsOf = (row: unknown, index: number) =>
+    before.rows.get(idColumn === undefined ? '' : String(cellValue(idColumn, row, index)))?.cells;
+  return {
+    ...view,
+    columns: view.columns.map((each, place) =>
+      markedColumn(each, (value, row, index) => {
+        const cells = cellsOf(row, index);
+        if (cells === undefined) return place === 0 ? '+' : undefined;
+        return markOf(each, value, cells[each.key], rank);
+      }),
+    ),
+    blocks: (answer, input) =>
+      blocksOf(view, answer, input).map((block, number) => ({
+        ...block,
+        columns: block.columns.map((each, place) =>
+          markedColumn(each, (value, _, index) => markOf(each, value, before.blocks[number]?.[index]?.[place], rank)),
+        ),
+      })),
+  };
+}
+
+function markedColumn(
+  each: AnyColumn,
+  markFor: (value: Cell, row: unknown, index: number) => string | undefined,
+): AnyColumn {
+  return {
+    ...each,
+    show: (row: never, index: number) => {
+      const shown = readCell(each, row, index);
+      const mark = markFor(cellValue(each, row, index), row, index);
+      if (mark === undefined) return shown;
+      const { text, short, tone = 'strong' } = shown;
+      return { text: `${mark} ${text}`, tone, ...(short !== undefined && { short: `${mark} ${short}` }) };
+    },
+  };
+}

@@ -1,0 +1,267 @@
+import { chains } from '../../model/chain.ts';
+import { formatCount } from '../../output/format.ts';
+import type { SandboxWorld } from '../service.ts';
+import { post } from './ask.ts';
+import { type ComponentChildren, useState } from './preact.ts';
+import { hrefOf } from './route.ts';
+import { type Fact, Facts, Section } from './service-parts.tsx';
+import { Commands, Text } from './text.tsx';
+
+/** What changes the world; each control shows what it did, and the command that does the same. */
+interface ControlsProps {
+  world: SandboxWorld | undefined;
+  error: string;
+  /** How command lines for this sandbox begin. */
+  start: string;
+}
+
+export function Controls({ world, error, start }: ControlsProps) {
+  return (
+    <>
+      <Section title="World" error={error} commands={[{ name: 'Command', line: `${start} sandbox status` }]}>
+        {world !== undefined && <Figures world={world} />}
+      </Section>
+      <div class="columns">
+        <Trade start={start} />
+        <Simulation rate={world?.simulation ?? null} start={start} />
+        <Clock start={start} />
+        <Faults set={world?.faults ?? []} />
+        <Reset start={start} />
+      </div>
+    </>
+  );
+}
+
+function Figures({ world }: { world: SandboxWorld }) {
+  const figures: readonly Fact[] = [
+    ['Clock', `${world.now.slice(0, 19).replace('T', ' ')}Z${world.frozen ? ', stopped' : ''}`],
+    ['Trades', formatCount(world.trades)],
+    ['Traders', formatCount(world.traders)],
+    ['Positions', formatCount(world.positions)],
+    ['Comments', formatCount(world.comments)],
+    ['Deliveries waiting', formatCount(world.waiting)],
+  ];
+  return <Facts facts={figures} />;
+}
+
+interface ControlProps {
+  title: string;
+  /** The command that does the same. */
+  line: string;
+  /** What it was told to do is told again in its answer. */
+  onDo: () => Promise<ComponentChildren>;
+  button: string;
+  more?: ComponentChildren;
+  children?: ComponentChildren;
+}
+
+function Control({ title, line, onDo, button, more, children }: ControlProps) {
+  const [said, say] = useState<ComponentChildren>('');
+  const act = async () => {
+    say('…');
+    try {
+      say(await onDo());
+    } catch (thrown) {
+      say(
+        <span class="error">
+          <Text text={(thrown as Error).message} />
+        </span>,
+      );
+    }
+  };
+  return (
+    <Section title={title}>
+      <form
+        class="control"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void act();
+        }}
+      >
+        {children}
+        <button type="submit">{button}</button>
+        {more}
+        <output>{said}</output>
+      </form>
+      <Commands commands={[{ name: 'Command', line }]} />
+    </Section>
+  );
+}
+
+const control = <T,>(name: string, body: unknown) => post<T>(`service/control?name=${name}`, body);
+
+const firstTrade = {
+  chain: 'base',
+  trader: '0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2',
+  token: '0x5180db8f5c931aae63c74266b211f580155ecac8',
+  side: 'buy',
+  amount: '1000',
+  usd: '250',
+};
+
+function Trade({ start }: { start: string }) {
+  const [trade, setTrade] = useState(firstTrade);
+  const set = (key: keyof typeof trade) => (event: { currentTarget: { value: string } }) =>
+    setTrade({ ...trade, [key]: event.currentTarget.value });
+  const line = `${start} sandbox trade ${Object.entries(trade)
+    .map(([flag, value]) => `--${flag} ${value}`)
+    .join(' ')}`;
+  const make = async () => {
+    const made = await control<{ positionId: string; deliveries: number }>('trade', {
+      ...trade,
+      amount: Number(trade.amount),
+      usd: Number(trade.usd),
+    });
+    return (
+      <>
+        Made; {formatCount(made.deliveries)} deliveries.{' '}
+        <a href={hrefOf('position', [made.positionId])}>Its position</a>
+      </>
+    );
+  };
+  const choices = [
+    ['chain', 'Chain', chains],
+    ['side', 'Side', ['buy', 'sell']],
+  ] as const;
+  const texts = [
+    ['trader', 'Trader', 'text'],
+    ['token', 'Token', 'text'],
+    ['amount', 'Amount', 'decimal'],
+    ['usd', 'Value in USD', 'decimal'],
+  ] as const;
+  return (
+    <Control title="Make a trade" button="Trade" onDo={make} line={line}>
+      {choices.map(([key, label, values]) => (
+        <label key={key}>
+          {label}
+          <select value={trade[key]} onChange={set(key)}>
+            {values.map((each) => (
+              <option key={each} value={each}>
+                {each}
+              </option>
+            ))}
+          </select>
+        </label>
+      ))}
+      {texts.map(([key, label, mode]) => (
+        <label key={key}>
+          {label}
+          <input required inputMode={mode} value={trade[key]} onInput={set(key)} />
+        </label>
+      ))}
+    </Control>
+  );
+}
+
+function Simulation({ rate, start }: { rate: string | null; start: string }) {
+  const [wanted, want] = useState('2/s');
+  const simulate = async (next: string | null) => {
+    await control('simulate', { rate: next });
+    return next === null ? 'Stopped.' : `Makes ${next} trades until it is stopped.`;
+  };
+  return (
+    <Control
+      title="Simulate trades"
+      button={rate === null ? 'Start' : 'Change'}
+      onDo={() => simulate(wanted)}
+      line={`${start} sandbox simulate --rate ${wanted}`}
+      more={
+        rate !== null && (
+          <button type="button" onClick={() => void simulate(null)}>
+            Stop {rate}
+          </button>
+        )
+      }
+    >
+      <label>
+        Trades a second
+        <input required value={wanted} onInput={(event) => want(event.currentTarget.value)} />
+      </label>
+    </Control>
+  );
+}
+
+function Clock({ start }: { start: string }) {
+  const [duration, setDuration] = useState('1d');
+  const advance = async () => {
+    const { now } = await control<SandboxWorld>('advance', { duration });
+    return `It is ${now.slice(0, 19).replace('T', ' ')}Z now.`;
+  };
+  return (
+    <Control title="Advance the clock" button="Advance" onDo={advance} line={`${start} sandbox advance ${duration}`}>
+      <label>
+        By, such as 12h or 8d
+        <input required value={duration} onInput={(event) => setDuration(event.currentTarget.value)} />
+      </label>
+    </Control>
+  );
+}
+
+function Faults({ set }: { set: readonly string[] }) {
+  const [fault, setFault] = useState('503:every=3:GET /v2/leaderboard');
+  const change = async (faults: readonly string[]) => {
+    await control('faults', { faults });
+    return faults.length === 0 ? 'No fault is set.' : 'Set. This page itself meets none.';
+  };
+  return (
+    <Control
+      title="Set faults"
+      button="Add"
+      onDo={() => change([...set, fault])}
+      line={`sotra sandbox start${[...set, fault].map((each) => ` --fault '${each}'`).join('')}`}
+      more={
+        <ul class="set">
+          {set.map((each) => (
+            <li key={each}>
+              <code>
+                <Text text={each} />
+              </code>
+              <button type="button" onClick={() => void change(set.filter((other) => other !== each))}>
+                Remove
+              </button>
+            </li>
+          ))}
+        </ul>
+      }
+    >
+      <label>
+        Fault: what, when, method and path
+        <input required value={fault} onInput={(event) => setFault(event.currentTarget.value)} />
+      </label>
+    </Control>
+  );
+}
+
+function Reset({ start }: { start: string }) {
+  const [isEmpty, setEmpty] = useState(false);
+  const [asks, ask] = useState(false);
+  const reset = async () => {
+    if (!asks) {
+      ask(true);
+      return 'All that was traded, posted and registered here is deleted. Press again to do it.';
+    }
+    ask(false);
+    await control('reset', { empty: isEmpty });
+    return 'It is a new world.';
+  };
+  return (
+    <Control
+      title="Reset"
+      button={asks ? 'Delete and reset' : 'Reset'}
+      onDo={reset}
+      line={`${start} sandbox reset${isEmpty ? ' --empty' : ''}`}
+      more={
+        asks && (
+          <button type="button" onClick={() => ask(false)}>
+            Keep it
+          </button>
+        )
+      }
+    >
+      <label class="check">
+        <input type="checkbox" checked={isEmpty} onChange={(event) => setEmpty(event.currentTarget.checked)} /> without
+        trades
+      </label>
+    </Control>
+  );
+}

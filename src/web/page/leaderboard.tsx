@@ -1,0 +1,116 @@
+import { chainTitles, leaderboardChains } from '../../model/chain.ts';
+import type { Profile } from '../../model/profile.ts';
+import { formatCount, formatPercent, formatRatio, formatUsd, toneOf } from '../../output/format.ts';
+import { BarChart } from './charts.tsx';
+import { hrefOf, type Route, setQuery } from './route.ts';
+import { Choice, OpenList, Row, Section, Usd } from './service-parts.tsx';
+import { seen, Text } from './text.tsx';
+import { useCall } from './use-call.ts';
+
+interface Standing {
+  profile: Profile;
+  pnl: { total: number };
+  hasComments?: boolean;
+  rank: number;
+}
+
+const shownBars = 40;
+
+/** Who gained most; a bar and a row for each trader. */
+export function Leaderboard({ route, version }: { route: Route; version: number }) {
+  const { chain = '', timeframe = '', comments = '', limit = '100' } = route.query;
+  const input = {
+    limit: Number(limit),
+    ...(chain !== '' && { chains: [chain] }),
+    ...(timeframe !== '' && { timeframe }),
+    ...(comments !== '' && { onlyWithComments: true }),
+  };
+  const { data, commands, error } = useCall<{ traders: Omit<Standing, 'rank'>[] }>('leaderboard list', input, version);
+  const traders = data?.traders.map((trader, index) => ({ ...trader, rank: index + 1 }));
+  const set = (key: string) => (value: string) => setQuery(route, { [key]: value });
+  return (
+    <Section title="Leaderboard" error={error} commands={commands}>
+      <search class="filters" aria-label="Filters">
+        <Choice
+          label="Chain"
+          value={chain}
+          onChange={set('chain')}
+          options={[['', 'all four'], ...leaderboardChains.map((each) => [each, chainTitles[each]] as const)]}
+        />
+        <Choice
+          label="Period"
+          value={timeframe}
+          onChange={set('timeframe')}
+          options={[
+            ['', '30 days'],
+            ['7d', '7 days'],
+          ]}
+        />
+        <Choice
+          label="Traders"
+          value={comments}
+          onChange={set('comments')}
+          options={[
+            ['', 'all'],
+            ['only', 'with comments'],
+          ]}
+        />
+        <Choice
+          label="How many"
+          value={limit}
+          onChange={set('limit')}
+          options={['10', '50', '100', '250'].map((each) => [each, each] as const)}
+        />
+      </search>
+      {traders !== undefined && traders.length > 0 && (
+        <BarChart label={labelOf(traders.length)} bars={traders.slice(0, shownBars).map(barOf)} />
+      )}
+      <OpenList
+        label="Traders"
+        items={traders}
+        keyOf={({ profile }) => profile.id}
+        hrefFor={({ profile }) => hrefOf('trader', [profile.id])}
+        empty="No trader fits these filters."
+        render={(trader) => renderTrader(trader, timeframe)}
+      />
+    </Section>
+  );
+}
+
+function labelOf(count: number): string {
+  return count > shownBars ? `Realized PnL of the first ${shownBars} traders` : 'Realized PnL of these traders';
+}
+
+function barOf({ profile, pnl, rank }: Standing) {
+  const title = seen(`${rank}. ${profile.name}: ${formatUsd(pnl.total, { signed: true })}`);
+  return { key: profile.id, title, up: Math.max(0, pnl.total), down: Math.max(0, -pnl.total) };
+}
+
+function renderTrader({ profile, pnl, hasComments, rank }: Standing, timeframe: string) {
+  const { metadata } = profile;
+  const [roi, winRate, trades] =
+    timeframe === '7d'
+      ? [metadata.roiPercent7d, metadata.winRate7d, metadata.tradeCount7d]
+      : [metadata.roiPercent30d, metadata.winRate30d, metadata.tradeCount30d];
+  return (
+    <Row
+      top={
+        <>
+          <span class="rank">{formatCount(rank)}</span>
+          <span class="type">
+            <Text text={profile.name} />
+          </span>
+          <span class="last">
+            <Usd value={pnl.total} signed />
+          </span>
+        </>
+      }
+      about={
+        <>
+          <span class={toneOf(roi)}>{formatPercent(roi, { signed: true })}</span> ROI, {formatRatio(winRate)} won,{' '}
+          {formatCount(trades)} trades{hasComments ? ', comments' : ''}
+        </>
+      }
+    />
+  );
+}

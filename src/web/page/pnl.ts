@@ -1,0 +1,63 @@
+import type { Card, TradeItem } from '../../model/position.ts';
+
+export interface Point {
+  atSec: number;
+  value: number;
+}
+
+export interface Mark extends Point {
+  kind: 'buy' | 'sell';
+  title: string;
+}
+
+/** The sum of what was realized up to each closing trade, oldest first, lots in the order in which they were bought. */
+export function realizedOverTime(cards: readonly Card[]): Point[] {
+  const gains = cards.flatMap(({ metadata }) => gainsOf(metadata.trades)).sort((a, b) => a.atSec - b.atSec);
+  let value = 0;
+  return gains.map(({ atSec, gain }) => {
+    value += gain;
+    return { atSec, value };
+  });
+}
+
+interface Gain {
+  atSec: number;
+  gain: number;
+}
+
+/** Of one position, whose trades come newest first. What is sold beyond what was bought gains nothing. */
+function gainsOf(trades: readonly TradeItem[]): Gain[] {
+  const lots: { amount: number; usd: number }[] = [];
+  const gains: Gain[] = [];
+  for (const { tokenAmount, usdCost, timestamp, direction, perpPositionType } of trades.toReversed()) {
+    const isShort = perpPositionType === 'short';
+    if ((direction === 'sell') === isShort) {
+      lots.push({ amount: tokenAmount, usd: usdCost });
+      continue;
+    }
+    let [left, gain] = [tokenAmount, 0];
+    for (let lot = lots[0]; lot !== undefined && left > 0; lot = lots[0]) {
+      const part = Math.min(left, lot.amount);
+      const cost = (lot.usd / lot.amount) * part;
+      gain += (isShort ? -1 : 1) * ((usdCost / tokenAmount) * part - cost);
+      left -= part;
+      if (part === lot.amount) lots.shift();
+      else lots[0] = { amount: lot.amount - part, usd: lot.usd - cost };
+    }
+    gains.push({ atSec: timestamp, gain });
+  }
+  return gains;
+}
+
+/** The price of each trade, oldest first. */
+export function tradeMarks(trades: readonly TradeItem[], titleOf: (trade: TradeItem) => string): Mark[] {
+  return trades
+    .filter(({ tokenAmount }) => tokenAmount > 0)
+    .map((trade) => ({
+      atSec: trade.timestamp,
+      value: trade.usdCost / trade.tokenAmount,
+      kind: trade.direction === 'sell' ? ('sell' as const) : ('buy' as const),
+      title: titleOf(trade),
+    }))
+    .toReversed();
+}

@@ -1,0 +1,114 @@
+import type { Card, TradeItem } from '../../model/position.ts';
+import { counted, formatAmount, formatTime, formatUsd, toneOf } from '../../output/format.ts';
+import { TimeChart } from './charts.tsx';
+import { tradeMarks } from './pnl.ts';
+import { type Fact, Facts, Moment, OpenList, Row, Section, TokenLink, TraderLink, Usd } from './service-parts.tsx';
+import { seen, Text } from './text.tsx';
+import { useCall } from './use-call.ts';
+
+/** A position: figures, its trades on a chart and as a list, and what was said. */
+export function Position({ id, version }: { id: string; version: number }) {
+  const { data: card, error, commands } = useCall<Card>('position get', { id }, version);
+  if (card === undefined)
+    return (
+      <Section title="Position" error={error}>
+        {error === '' && <p class="empty">Loading …</p>}
+      </Section>
+    );
+  const { tokenChain, tokenAddress, tokenSymbol, trades } = card.metadata;
+  const comments = trades.flatMap((trade) => trade.comments ?? []);
+  const marks = tradeMarks(trades, tradeTitle);
+  return (
+    <>
+      <Section title="Position" error={error} commands={commands}>
+        <p>
+          <TraderLink id={card.actor.address} name={card.actor.name ?? ''} /> in{' '}
+          <TokenLink chain={tokenChain} address={tokenAddress} symbol={tokenSymbol ?? ''} />
+        </p>
+        <Figures card={card} />
+      </Section>
+      {marks.length > 0 && (
+        <Section title="Trades">
+          <TimeChart
+            label={`${counted(trades.length, 'trade')}: price in USD, buys ▲ and sells ▼`}
+            points={marks}
+            marks={marks}
+            format={(value) => formatUsd(value)}
+          />
+          <OpenList
+            label="Trades"
+            items={trades.map((trade, index) => ({ trade, key: String(index) }))}
+            keyOf={({ key }) => key}
+            empty="None."
+            render={({ trade }) => renderTrade(trade)}
+          />
+        </Section>
+      )}
+      <Section title="Comments">
+        {comments.length === 0 && <p class="muted">None.</p>}
+        {comments.map((comment) => (
+          <blockquote key={comment.uid}>
+            <p>
+              <Text text={comment.commentText} />
+            </p>
+            <footer class="muted">
+              <TraderLink id={comment.signerAddress} name="" />, <Moment atSec={comment.timestamp} />
+            </footer>
+            {comment.replies?.map((reply) => (
+              <blockquote key={reply.id}>
+                <p>
+                  <Text text={reply.text} />
+                </p>
+                <footer class="muted">
+                  <TraderLink id={reply.author.address} name={reply.author.name ?? ''} />,{' '}
+                  <Moment atSec={reply.timestamp} />
+                </footer>
+              </blockquote>
+            ))}
+          </blockquote>
+        ))}
+      </Section>
+    </>
+  );
+}
+
+function Figures({ card }: { card: Card }) {
+  const { positionAmount, positionStats: stats, perpPositionType, perpLeverage } = card.metadata;
+  const figures: readonly Fact[] = [
+    ['State', stats.isOpen ? 'open' : 'closed'],
+    ['Realized PnL', formatUsd(stats.realizedGainsUSD, { signed: true }), toneOf(stats.realizedGainsUSD)],
+    ['Amount held', formatAmount(positionAmount)],
+    ['Cost of what is held', formatUsd(stats.holdingsCostBasisUSD)],
+    ['Bought', formatUsd(stats.boughtUSD)],
+    ['Sold', formatUsd(stats.soldUSD)],
+    ...(typeof perpPositionType === 'string' ? [['Perp', `${perpPositionType}, ${perpLeverage ?? 1}x`] as const] : []),
+  ];
+  return <Facts facts={figures} />;
+}
+
+function tradeTitle({ direction, tokenAmount, usdCost, timestamp }: TradeItem): string {
+  return seen(`${direction} ${formatAmount(tokenAmount)} for ${formatUsd(usdCost)}, ${formatTime(timestamp)}`);
+}
+
+function renderTrade({ direction, tokenAmount, usdCost, timestamp, transactionHash }: TradeItem) {
+  return (
+    <Row
+      top={
+        <>
+          <span class={`type ${direction === 'sell' ? 'loss' : 'gain'}`}>
+            <Text text={direction} />
+          </span>
+          <span>{formatAmount(tokenAmount)}</span>
+          <span class="last">
+            <Usd value={usdCost} />
+          </span>
+        </>
+      }
+      about={
+        <>
+          <Moment atSec={timestamp} /> <Text text={transactionHash ?? ''} />
+        </>
+      }
+    />
+  );
+}

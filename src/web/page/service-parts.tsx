@@ -1,0 +1,168 @@
+import type { Card } from '../../model/position.ts';
+import { formatAge, formatTime, formatUsd, shortAddress, toneOf } from '../../output/format.ts';
+import type { ShownCommand } from '../deliveries.ts';
+import { type ComponentChildren, useId, useState } from './preact.ts';
+import { hrefOf } from './route.ts';
+import { Commands, Text } from './text.tsx';
+import type { useCall } from './use-call.ts';
+import { VirtualList } from './virtual-list.tsx';
+
+interface SectionProps {
+  title: string;
+  error?: string;
+  commands?: readonly ShownCommand[];
+  children: ComponentChildren;
+}
+
+/** A part of a view, with what went wrong and the commands that give the same. */
+export function Section({ title, error = '', commands = [], children }: SectionProps) {
+  const id = useId();
+  return (
+    <section class="part" aria-labelledby={id}>
+      <h3 id={id}>
+        <Text text={title} />
+      </h3>
+      {error !== '' && (
+        <p class="error" role="alert">
+          <Text text={error} />
+        </p>
+      )}
+      {children}
+      {commands.length > 0 && <Commands commands={commands} />}
+    </section>
+  );
+}
+
+/** A name, what it is, and its tone, such as `gain`. */
+export type Fact = readonly [name: string, value: string, tone?: string];
+
+export function Facts({ facts }: { facts: readonly Fact[] }) {
+  return (
+    <dl class="counters">
+      {facts.map(([name, value, tone = '']) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd class={tone}>
+            <Text text={value} />
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+export function Usd({ value, signed = false }: { value: number | null | undefined; signed?: boolean }) {
+  return <span class={signed ? `figure ${toneOf(value)}` : 'figure'}>{formatUsd(value, { signed })}</span>;
+}
+
+/** The time, and how long ago by the clock of the service. */
+export function Moment({ atSec, nowSec }: { atSec: number; nowSec?: number | undefined }) {
+  return (
+    <time>
+      {formatTime(atSec)}
+      {nowSec !== undefined && <span class="muted"> {formatAge(atSec, nowSec)}</span>}
+    </time>
+  );
+}
+
+export function TraderLink({ id, name }: { id: string; name: string }) {
+  return (
+    <a href={hrefOf('trader', [id])}>
+      <Text text={name === '' ? shortAddress(id) : name} />
+    </a>
+  );
+}
+
+export function TokenLink({ chain, address, symbol }: { chain: string; address: string; symbol: string }) {
+  return (
+    <a href={hrefOf('token', [chain, address])}>
+      <Text text={symbol === '' ? shortAddress(address) : symbol} /> on <Text text={chain} />
+    </a>
+  );
+}
+
+interface OpenListProps<Item> {
+  label: string;
+  items: readonly Item[] | undefined;
+  keyOf: (item: Item) => string;
+  /** Where an item leads. */
+  hrefFor?: (item: Item) => string;
+  empty: string;
+  render: (item: Item) => ComponentChildren;
+}
+
+/** A list of which a click, or Enter, opens an item. */
+export function OpenList<Item>({ label, items, keyOf, hrefFor, empty, render }: OpenListProps<Item>) {
+  const [selected, select] = useState<string>();
+  if (items === undefined) return <p class="empty">Loading …</p>;
+  if (items.length === 0) return <p class="empty">{empty}</p>;
+  const open = (key: string) => {
+    select(key);
+    const item = items.find((each) => keyOf(each) === key);
+    if (item !== undefined && hrefFor !== undefined) location.hash = hrefFor(item);
+  };
+  return <VirtualList {...{ label, items, keyOf, selected, render }} onSelect={select} onOpen={open} onClick={open} />;
+}
+
+interface PositionsProps {
+  title: string;
+  asked: ReturnType<typeof useCall<readonly Card[]>>;
+  render: (card: Card) => ComponentChildren;
+}
+
+/** A part with positions, each a link to its own view. */
+export function Positions({ title, asked: { data, error, commands }, render }: PositionsProps) {
+  return (
+    <Section title={title} error={error} commands={commands}>
+      <OpenList
+        label={title}
+        items={data}
+        keyOf={({ itemId }) => itemId}
+        hrefFor={positionHref}
+        empty="None."
+        render={render}
+      />
+    </Section>
+  );
+}
+
+/** Two lines: a name with figures, and what is told of it. */
+export function Row({ top, about }: { top: ComponentChildren; about: ComponentChildren }) {
+  return (
+    <>
+      <span class="top">{top}</span>
+      <span class="about">{about}</span>
+    </>
+  );
+}
+
+/** `DEGEN on base`, with the side of a perp. */
+export function tokenOf({ metadata }: Card): string {
+  const { tokenSymbol, tokenAddress, tokenChain, perpPositionType } = metadata;
+  const side = typeof perpPositionType === 'string' ? `${perpPositionType} ` : '';
+  return `${side}${tokenSymbol || shortAddress(tokenAddress)} on ${tokenChain}`;
+}
+
+export const positionHref = ({ itemId }: Card) => hrefOf('position', [itemId]);
+
+interface ChoiceProps {
+  label: string;
+  value: string;
+  options: readonly (readonly [value: string, text: string])[];
+  onChange: (value: string) => void;
+}
+
+export function Choice({ label, value, options, onChange }: ChoiceProps) {
+  return (
+    <label>
+      {label}
+      <select value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+        {options.map(([each, text]) => (
+          <option key={each} value={each}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

@@ -1,0 +1,144 @@
+import type { SandboxRequest, SandboxWorld, ServiceFacts } from '../service.ts';
+import { ask, listenLive } from './ask.ts';
+import { Controls } from './controls.tsx';
+import { Feed } from './feed.tsx';
+import { Leaderboard } from './leaderboard.tsx';
+import { Position } from './position.tsx';
+import { render, useEffect, useRef, useState } from './preact.ts';
+import { Requests } from './requests.tsx';
+import { hrefOf, type Route, useRoute } from './route.ts';
+import { Text } from './text.tsx';
+import { Token } from './token.tsx';
+import { Trader } from './trader.tsx';
+import { useAsked } from './use-call.ts';
+import { Webhooks } from './webhooks.tsx';
+
+/** Views that are shown again after a change at most so often. */
+const reloadMs = 1000;
+const maxRequests = 1000;
+
+function Service() {
+  const route = useRoute();
+  const facts = useAsked<ServiceFacts>('service/facts', {}, 0).data;
+  const isSandbox = facts?.isSandbox === true;
+  const [version, setVersion] = useState(0);
+  const [state, setState] = useState<'connecting' | 'live' | 'lost'>('connecting');
+  const [requests, setRequests] = useState<readonly SandboxRequest[]>();
+  const { data: world, error } = useAsked<SandboxWorld>(
+    'service/control',
+    isSandbox ? { name: 'world' } : undefined,
+    version,
+  );
+  const start = facts?.commandStart ?? 'sotra';
+  useEffect(() => {
+    let waits = false;
+    const reload = () => {
+      if (waits) return;
+      waits = true;
+      setTimeout(() => {
+        waits = false;
+        setVersion((before) => before + 1);
+      }, reloadMs);
+    };
+    const loadRequests = () =>
+      ask<SandboxRequest[]>('service/control', { name: 'log' }).then((log) => setRequests(log.reverse()), ignore);
+    const calls = {
+      load: () => {
+        void loadRequests();
+        reload();
+      },
+      changed: reload,
+      request: (request: SandboxRequest) => setRequests((before = []) => [request, ...before].slice(0, maxRequests)),
+    };
+    return listenLive('service/live', calls, (isOpen) => setState(isOpen ? 'live' : 'lost'));
+  }, []);
+  const main = useRef<HTMLElement>(null);
+  const place = [route.view, ...route.parts].join('/');
+  const first = useRef(place);
+  useEffect(() => {
+    if (first.current === place) return;
+    first.current = '';
+    main.current?.focus({ preventScroll: true });
+    for (const each of [main.current, window]) each?.scrollTo(0, 0);
+  }, [place]);
+  const views = [...readViews, ...(isSandbox ? sandboxViews : [])];
+  return (
+    <div class="app pages">
+      <header>
+        <h1>
+          sotra <span>{isSandbox ? 'sandbox' : 'service'}</span>
+        </h1>
+        <p class="where">
+          <Text text={facts?.service ?? ''} />
+        </p>
+        <p class={`state ${state}`} role="status">
+          {{ connecting: 'Connecting', live: isSandbox ? 'Live' : 'Connected', lost: 'Not connected' }[state]}
+        </p>
+      </header>
+      <nav class="views" aria-label="Views">
+        {views.map(([view, title]) => (
+          <a key={view} href={hrefOf(view)} aria-current={isAt(route, view) ? 'page' : undefined}>
+            {title}
+          </a>
+        ))}
+      </nav>
+      <main ref={main} tabIndex={-1}>
+        <h2 class="hidden">{views.find(([view]) => isAt(route, view))?.[1] ?? route.view}</h2>
+        {viewOf(route, { version, isSandbox, requests, world: { world, error }, start })}
+      </main>
+    </div>
+  );
+}
+
+const readViews = [
+  ['leaderboard', 'Leaderboard'],
+  ['feed', 'Feed'],
+  ['webhooks', 'Webhooks'],
+] as const;
+const sandboxViews = [
+  ['requests', 'Requests'],
+  ['controls', 'Controls'],
+] as const;
+
+function isAt({ view }: Route, name: string): boolean {
+  return view === name || (view === '' && name === 'leaderboard');
+}
+
+interface Shared {
+  version: number;
+  isSandbox: boolean;
+  requests: readonly SandboxRequest[] | undefined;
+  world: { world: SandboxWorld | undefined; error: string };
+  start: string;
+}
+
+function viewOf(route: Route, { version, isSandbox, requests, world, start }: Shared) {
+  const [part = '', address = ''] = route.parts;
+  switch (route.view) {
+    case '':
+    case 'leaderboard':
+      return <Leaderboard {...{ route, version }} />;
+    case 'feed':
+      return <Feed {...{ route, version }} />;
+    case 'trader':
+      return <Trader key={part} id={part} version={version} />;
+    case 'position':
+      return <Position key={part} id={part} version={version} />;
+    case 'token':
+      return <Token key={address} chain={part} address={address} version={version} />;
+    case 'webhooks':
+      return <Webhooks {...{ isSandbox, version }} />;
+    case 'requests':
+      return <Requests {...{ requests, start }} />;
+    case 'controls':
+      return <Controls {...{ ...world, start }} />;
+    default:
+      return <p class="empty">There is no such view.</p>;
+  }
+}
+
+/** The page says by itself that the connection is lost. */
+function ignore(): void {}
+
+const root = document.getElementById('app');
+if (root !== null) render(<Service />, root);

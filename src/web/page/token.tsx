@@ -1,0 +1,86 @@
+import type { Card, Comment, TradeItem } from '../../model/position.ts';
+import { formatAmount, formatUsd } from '../../output/format.ts';
+import { hrefOf } from './route.ts';
+import { Moment, OpenList, Positions, Row, Section, Usd } from './service-parts.tsx';
+import { Text } from './text.tsx';
+import { useCall } from './use-call.ts';
+
+interface TokenComment {
+  itemId: string;
+  actor: Card['actor'];
+  timestamp: number;
+  comment: Comment;
+  trade: TradeItem;
+  token: { symbol?: string | null; name?: string | null };
+}
+
+/** A token: who holds it, who held it, what is said of it. */
+export function Token({ chain, address, version }: { chain: string; address: string; version: number }) {
+  const token = { chain, contractAddress: address };
+  const positions = (status: string) => ({ ...token, status, limit: 100 });
+  const open = useCall<Card[]>('token positions', positions('open'), version);
+  const closed = useCall<Card[]>('token positions', positions('closed'), version);
+  const comments = useCall<TokenComment[]>('token comments', { ...token, limit: 100 }, version);
+  const { tokenSymbol = '', tokenName = '' } = [...(open.data ?? []), ...(closed.data ?? [])][0]?.metadata ?? {};
+  return (
+    <>
+      <Section title={`${tokenSymbol || 'Token'} on ${chain}`}>
+        <p class="addresses">
+          <Text text={tokenName ?? ''} />{' '}
+          <code>
+            <Text text={address} />
+          </code>
+        </p>
+      </Section>
+      <div class="columns">
+        <Positions title="Holders" asked={open} render={renderHolder} />
+        <Positions title="Closed positions" asked={closed} render={renderHolder} />
+        <Section title="Comments" error={comments.error} commands={comments.commands}>
+          <OpenList
+            label="Comments"
+            items={comments.data}
+            keyOf={({ comment }) => comment.uid}
+            hrefFor={({ actor }) => hrefOf('trader', [actor.address])}
+            empty="Nothing is said of it yet."
+            render={({ actor, comment }) => (
+              <Row
+                top={
+                  <>
+                    <span class="type">
+                      <Text text={actor.name ?? actor.address} />
+                    </span>
+                    <Moment atSec={comment.timestamp} />
+                  </>
+                }
+                about={<Text text={comment.commentText} />}
+              />
+            )}
+          />
+        </Section>
+      </div>
+    </>
+  );
+}
+
+function renderHolder(card: Card) {
+  const { positionAmount, positionStats: stats } = card.metadata;
+  return (
+    <Row
+      top={
+        <>
+          <span class="type">
+            <Text text={card.itemTitle} />
+          </span>
+          <span class="last">
+            <Usd value={stats.realizedGainsUSD} signed />
+          </span>
+        </>
+      }
+      about={
+        <>
+          holds {formatAmount(positionAmount)}, cost {formatUsd(stats.holdingsCostBasisUSD)}
+        </>
+      }
+    />
+  );
+}

@@ -1,0 +1,162 @@
+import type { Card, Comment } from '../../model/position.ts';
+import type { Profile } from '../../model/profile.ts';
+import { counted, formatCount, formatPercent, formatRatio, formatUsd, toneOf } from '../../output/format.ts';
+import { TimeChart } from './charts.tsx';
+import { realizedOverTime } from './pnl.ts';
+import { useMemo } from './preact.ts';
+import { hrefOf } from './route.ts';
+import {
+  type Fact,
+  Facts,
+  Moment,
+  OpenList,
+  Positions,
+  positionHref,
+  Row,
+  Section,
+  tokenOf,
+  Usd,
+} from './service-parts.tsx';
+import { Text } from './text.tsx';
+import { useCall } from './use-call.ts';
+
+const positionLimit = 100;
+
+/** A trader: figures, PnL over time, positions, comments, followers. */
+export function Trader({ id, version }: { id: string; version: number }) {
+  const profile = useCall<Profile>('profile get', { identifier: id }, version);
+  const positions = (status: string) => ({
+    identifier: id,
+    status,
+    sort: 'latest',
+    chains: ['all'],
+    limit: positionLimit,
+  });
+  const open = useCall<Card[]>('profile positions', positions('open'), version);
+  const closed = useCall<Card[]>('profile positions', positions('closed'), version);
+  const followers = useCall<{ items: Profile[] }>('profile followers', { identifier: id, limit: 100 }, version);
+  const cards = useMemo(() => [...(open.data ?? []), ...(closed.data ?? [])], [open.data, closed.data]);
+  const points = useMemo(() => realizedOverTime(cards), [cards]);
+  const comments = useMemo(() => commentsOf(cards), [cards]);
+  return (
+    <>
+      <Section title={profile.data?.name ?? 'Trader'} error={profile.error} commands={profile.commands}>
+        {profile.data !== undefined && <Figures profile={profile.data} />}
+      </Section>
+      {points.length > 0 && (
+        <Section title="Realized PnL over time">
+          <TimeChart label={chartLabel(points.at(-1)?.value ?? 0, cards.length)} points={points} format={gain} steps />
+        </Section>
+      )}
+      <div class="columns">
+        <Positions title="Open positions" asked={open} render={renderPosition} />
+        <Positions title="Closed positions" asked={closed} render={renderPosition} />
+        <Section title="Comments">
+          <OpenList
+            label="Comments"
+            items={open.data && closed.data && comments}
+            keyOf={({ comment }) => comment.uid}
+            hrefFor={({ card }) => positionHref(card)}
+            empty="None on these positions."
+            render={({ comment, card }) => (
+              <Row
+                top={
+                  <>
+                    <span class="type">
+                      <Text text={tokenOf(card)} />
+                    </span>
+                    <Moment atSec={comment.timestamp} />
+                  </>
+                }
+                about={<Text text={comment.commentText} />}
+              />
+            )}
+          />
+        </Section>
+        <Section title="Followers" error={followers.error} commands={followers.commands}>
+          <OpenList
+            label="Followers"
+            items={followers.data?.items}
+            keyOf={(each) => each.id}
+            hrefFor={(each) => hrefOf('trader', [each.id])}
+            empty="None."
+            render={(each) => (
+              <Row
+                top={
+                  <span class="type">
+                    <Text text={each.name} />
+                  </span>
+                }
+                about={<Text text={each.addresses.join(', ')} />}
+              />
+            )}
+          />
+        </Section>
+      </div>
+    </>
+  );
+}
+
+const gain = (value: number) => formatUsd(value, { signed: true, compact: true });
+
+function chartLabel(total: number, count: number): string {
+  return `${formatUsd(total, { signed: true })} realized by the ${counted(count, 'position')} below`;
+}
+
+function commentsOf(cards: readonly Card[]): { comment: Comment; card: Card }[] {
+  return cards
+    .flatMap((card) =>
+      card.metadata.trades.flatMap(({ comments = [] }) => comments.map((comment) => ({ comment, card }))),
+    )
+    .sort((a, b) => b.comment.timestamp - a.comment.timestamp);
+}
+
+function Figures({ profile }: { profile: Profile }) {
+  const { metadata, metrics, addresses, status } = profile;
+  const figures: readonly Fact[] = [
+    ['PnL, 30 days', formatUsd(metadata.pnl30d, { signed: true }), toneOf(metadata.pnl30d)],
+    ['PnL, 7 days', formatUsd(metadata.pnl7d, { signed: true }), toneOf(metadata.pnl7d)],
+    ['ROI, 30 days', formatPercent(metadata.roiPercent30d, { signed: true }), toneOf(metadata.roiPercent30d)],
+    ['Won, 30 days', formatRatio(metadata.winRate30d)],
+    ['Trades, 30 days', formatCount(metadata.tradeCount30d)],
+    ['Followers', formatCount(metrics?.thisPartner?.followerCount)],
+    ['Copied by others', formatUsd(metrics?.copytradedAllTime?.volumeUSD)],
+  ];
+  return (
+    <>
+      <Facts facts={figures} />
+      <p class="addresses">
+        {addresses.map((address) => (
+          <code key={address}>
+            <Text text={address} />
+          </code>
+        ))}
+        {status !== undefined && <span class="muted"> {status}</span>}
+      </p>
+    </>
+  );
+}
+
+function renderPosition(card: Card) {
+  const { positionStats: stats, trades } = card.metadata;
+  return (
+    <Row
+      top={
+        <>
+          <span class="type">
+            <Text text={tokenOf(card)} />
+          </span>
+          <span class="last">
+            <Usd value={stats.realizedGainsUSD} signed />
+          </span>
+        </>
+      }
+      about={
+        <>
+          {counted(trades.length, 'trade')}, cost of what is held {formatUsd(stats.holdingsCostBasisUSD)}, latest{' '}
+          <Moment atSec={card.timestamp} />
+        </>
+      }
+    />
+  );
+}

@@ -1,0 +1,115 @@
+import { formatCount } from '../../output/format.ts';
+import type { WalletText } from '../wallet.ts';
+import { useEffect, useMemo, useRef, useState } from './preact.ts';
+import { Commands, Text } from './text.tsx';
+
+interface TextCardProps {
+  text: WalletText;
+  outcome: string | null;
+  title: string;
+  /** Drawn when it is scrolled to. */
+  isLate: boolean;
+}
+
+/** A text to be signed, byte for byte, and what became of it. */
+export function TextCard({ text, outcome, title, isLate }: TextCardProps) {
+  // Of many texts only those are drawn again whose outcome changed.
+  return useMemo(
+    () => (
+      <article class="card" aria-label={title}>
+        <h3>
+          {title} {outcome !== null && <OutcomeText outcome={outcome} />}
+        </h3>
+        {isLate ? <LateBody text={text} title={title} /> : <TextBody text={text} title={title} />}
+      </article>
+    ),
+    [text, outcome, title],
+  );
+}
+
+function LateBody(props: { text: WalletText; title: string }) {
+  const place = useRef<HTMLParagraphElement>(null);
+  const [isSeen, see] = useState(false);
+  useEffect(() => {
+    const observer = new IntersectionObserver((entries) => see(entries.some((entry) => entry.isIntersecting)), {
+      rootMargin: '800px',
+    });
+    if (place.current !== null) observer.observe(place.current);
+    return () => observer.disconnect();
+  }, [isSeen]);
+  return isSeen ? <TextBody {...props} /> : <p ref={place} class="late muted" />;
+}
+
+function TextBody({ text, title }: { text: WalletText; title: string }) {
+  const { message, commentText, chain, tokenAddress, transactionHash, characters, bytes, warnings } = text;
+  const fields = linesOf(message.slice(0, message.length - commentText.length));
+  const facts = [
+    ['Chain', chain],
+    ['Token', tokenAddress],
+    ['Transaction', transactionHash],
+    ['Length', `${formatCount(characters)} characters of comment, ${formatCount(bytes)} bytes in all`],
+  ];
+  return (
+    <>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and the keyboard must too */}
+      <section class="lines message" aria-label={`Text that is signed: ${title}`} tabIndex={0}>
+        {fields.slice(0, -1).map((line, index) => (
+          <Line key={index} line={line} isLast={false} />
+        ))}
+        <div class="comment">
+          <Line line={fields.at(-1) ?? ''} isLast={false} />
+          <div>
+            {linesOf(commentText).map((line, index, lines) => (
+              <Line key={index} line={line} isLast={index === lines.length - 1} />
+            ))}
+          </div>
+        </div>
+      </section>
+      {warnings.map((warning) => (
+        <p key={warning} class="warning">
+          <Text text={warning} />
+        </p>
+      ))}
+      <dl class="facts">
+        {facts.map(([name, value = '']) => (
+          <div key={name} class="fact">
+            <dt>{name}</dt>
+            <dd>
+              <Text text={value} />
+            </dd>
+          </div>
+        ))}
+      </dl>
+      <details>
+        <summary>Commands</summary>
+        <Commands commands={text.commands} />
+      </details>
+    </>
+  );
+}
+
+function OutcomeText({ outcome }: { outcome: string }) {
+  const isRefused = outcome.startsWith('refused');
+  return (
+    <span class={isRefused ? 'status refused' : 'status forwarded'}>
+      <Text text={outcome} />
+    </span>
+  );
+}
+
+/** Each with its line end. */
+function linesOf(text: string): string[] {
+  return text.split(/(?<=\n)/);
+}
+
+/** A line end stands as LF, the end of the text as END, so that spaces before them are seen. */
+function Line({ line, isLast }: { line: string; isLast: boolean }) {
+  const hasEnd = line.endsWith('\n');
+  return (
+    <div>
+      <Text text={hasEnd ? line.slice(0, -1) : line} />
+      {hasEnd && <span class="end">LF</span>}
+      {isLast && <span class="end">END</span>}
+    </div>
+  );
+}

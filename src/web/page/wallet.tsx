@@ -1,0 +1,195 @@
+import { normalizeAddress } from '../../model/address.ts';
+import type { WalletFacts, WalletState, WalletTrouble } from '../wallet.ts';
+import { ask, listenLive, post } from './ask.ts';
+import { type PageWallet, troubleOf } from './page-wallet.ts';
+import { render, useEffect, useRef, useState } from './preact.ts';
+import { Text } from './text.tsx';
+import { type ConnectedWallet, WalletChoice } from './wallet-choice.tsx';
+import { watchEvmWallets } from './wallet-evm.ts';
+import { watchSolanaWallets } from './wallet-solana.ts';
+import { TextCard } from './wallet-text.tsx';
+
+/** Of more the texts are drawn when they are scrolled to. */
+const maxLines = 2000;
+
+function WalletPage() {
+  const [facts, setFacts] = useState<WalletFacts>();
+  const [state, setState] = useState<WalletState>();
+  const [wallets, setWallets] = useState<readonly PageWallet[]>([]);
+  const [connected, setConnected] = useState<ConnectedWallet>();
+  const [account, setAccount] = useState('');
+  const [connection, setConnection] = useState<'connecting' | 'live' | 'lost'>('connecting');
+  const [isSigning, setSigning] = useState(false);
+  const [error, setError] = useState('');
+  const latest = useRef<WalletState>();
+  /** The id of the text that the wallet was asked for last. */
+  const tried = useRef('');
+
+  useEffect(() => {
+    const take = (next: WalletState) => {
+      latest.current = next;
+      setState(next);
+      if (next.end === null) return;
+      stop();
+      document.title = next.end.ok ? 'Signed · sotra' : 'Not signed · sotra';
+    };
+    const load = async () => {
+      const loaded = await ask<WalletFacts>('wallet/facts');
+      setFacts(loaded);
+      take(loaded.state);
+    };
+    const fails = (thrown: Error) => setError(thrown.message);
+    const calls = { load: () => load().catch(fails), state: take };
+    const stop = listenLive('wallet/live', calls, (isOpen) => setConnection(isOpen ? 'live' : 'lost'));
+    return stop;
+  }, []);
+  useEffect(() => {
+    if (facts === undefined) return;
+    const watch = facts.family === 'evm' ? watchEvmWallets : watchSolanaWallets;
+    watch(setWallets);
+  }, [facts?.family]);
+
+  /** What the user can put right is told to the command too; anything else ends it. */
+  const tell = (trouble: WalletTrouble) => {
+    if (latest.current?.end !== null) return;
+    setError(trouble.kind === 'problem' ? trouble.text : '');
+    post('wallet/trouble', trouble).catch((thrown: Error) => setError(thrown.message));
+  };
+  const sign = async (wallet: PageWallet, accounts: readonly string[]) => {
+    const asked = state?.asked;
+    const text = facts?.texts[asked?.index ?? -1];
+    if (!asked || text === undefined || tried.current === asked.id) return;
+    tried.current = asked.id;
+    try {
+      const signature = await wallet.sign(account, new TextEncoder().encode(text.message));
+      // Who has left meanwhile wants nothing done.
+      if (latest.current?.asked?.id !== asked.id) return;
+      await post('wallet/signature', { id: asked.id, signature, accounts }).catch((thrown: Error) =>
+        setError(thrown.message),
+      );
+    } catch (thrown) {
+      setSigning(false);
+      tell(troubleOf(thrown));
+    }
+  };
+  useEffect(() => {
+    if (isSigning && connected !== undefined) void sign(connected.wallet, connected.accounts);
+  }, [isSigning, state?.asked?.id]);
+
+  const start = async () => {
+    setError('');
+    tried.current = '';
+    try {
+      await post('wallet/account', { address: account });
+      setSigning(true);
+    } catch (thrown) {
+      setError((thrown as Error).message);
+    }
+  };
+  if (facts === undefined || state === undefined) return <p class="empty">{error || 'Connecting'}</p>;
+  const count = facts.texts.length;
+  const isOver = state.end !== null;
+  const wanted = facts.signer ?? state.account;
+  const isLong = facts.texts.reduce((sum, { message }) => sum + message.split('\n').length, 0) > maxLines;
+  return (
+    <div class="wallet">
+      <header>
+        <h1>
+          sotra <span>wallet</span>
+        </h1>
+        <p class="where">
+          {facts.destination === null ? 'Nothing is sent: the command gets the signature.' : 'Comments go to '}
+          {facts.destination !== null && <Text text={facts.destination} />}
+        </p>
+        <p class={`state ${state.end === null ? connection : state.end.ok ? 'live' : 'lost'}`} role="status">
+          {isOver ? 'Ended' : { connecting: 'Connecting', live: 'Connected', lost: 'Not connected' }[connection]}
+        </p>
+      </header>
+      <main class="signing">
+        <section class="texts" aria-label="Texts">
+          <h2>
+            {facts.deed === 'post' ? 'Sign and post' : 'Sign'} {count === 1 ? 'a comment' : `${count} comments`} for{' '}
+            <Text text={facts.serviceName} />
+          </h2>
+          {facts.texts.map((text, index) => (
+            <TextCard
+              key={text.line}
+              text={text}
+              isLate={isLong}
+              title={count === 1 ? 'The exact text' : `Text ${index + 1} of ${count}, line ${text.line}`}
+              outcome={state.outcomes[index] ?? (state.asked?.index === index ? 'is to be signed now' : null)}
+            />
+          ))}
+        </section>
+        <section class="panel" aria-label="Wallet">
+          {state.end !== null && (
+            <>
+              <p class={state.end.ok ? 'result ok' : 'result failed'} role="alert">
+                <Text text={state.end.text} />
+              </p>
+              <p>You can close this page.</p>
+            </>
+          )}
+          {!isOver && connection === 'lost' && (
+            <p class="result failed" role="alert">
+              Not connected: the sotra command has ended, or this page is of an earlier run. Nothing more is signed
+              here.
+            </p>
+          )}
+          {!isOver && (
+            <>
+              <WalletChoice
+                family={facts.family}
+                wallets={wallets}
+                wanted={wanted}
+                isDisabled={isSigning}
+                connected={connected}
+                account={account}
+                onConnected={(next) => {
+                  const { accounts } = next;
+                  setError('');
+                  setConnected(next);
+                  const same = accounts.find((each) => normalizeAddress(each) === normalizeAddress(wanted ?? ''));
+                  setAccount(same ?? (wanted === null ? (accounts[0] ?? '') : ''));
+                }}
+                onAccount={setAccount}
+                onTrouble={(trouble) => tell({ ...trouble, kind: 'problem' })}
+              />
+              <div class="deeds">
+                <button
+                  type="button"
+                  class="primary"
+                  disabled={account === '' || isSigning || connection !== 'live'}
+                  onClick={start}
+                >
+                  Sign
+                </button>
+                <button type="button" onClick={() => tell({ kind: 'cancelled', text: '' })}>
+                  Cancel
+                </button>
+                <p role="status">
+                  {isSigning &&
+                    state.asked !== null &&
+                    `Confirm in your wallet: text ${state.asked.index + 1} of ${count}.`}
+                  {!isSigning && state.account !== null && 'Another page signs, or press Sign to go on here.'}
+                </p>
+              </div>
+            </>
+          )}
+          {error !== '' && (
+            <p class="error" role="alert">
+              <Text text={error} />
+            </p>
+          )}
+          <p class="muted">
+            The wallet is asked for its accounts and for signatures over these texts, and for nothing else: no
+            transaction, no other network. sotra checks each signature before it is used.
+          </p>
+        </section>
+      </main>
+    </div>
+  );
+}
+
+const root = document.getElementById('app');
+if (root !== null) render(<WalletPage />, root);

@@ -1,0 +1,77 @@
+import { counted, formatTime } from '../../output/format.ts';
+import type { SandboxDelivery } from '../service.ts';
+import { OpenList, Row, Section } from './service-parts.tsx';
+import { Text } from './text.tsx';
+import { useAsked, useCall } from './use-call.ts';
+
+interface Webhook {
+  uid: string;
+  destinationUrl: string;
+}
+
+/** The webhooks of the key, and in a sandbox what was delivered to them. */
+export function Webhooks({ isSandbox, version }: { isSandbox: boolean; version: number }) {
+  const { data, error, commands } = useCall<Webhook[]>('webhook list', {}, version);
+  return (
+    <>
+      <Section title="Webhooks" error={error} commands={commands}>
+        <OpenList
+          label="Webhooks"
+          items={data}
+          keyOf={({ uid }) => uid}
+          empty="None: sotra webhook register --url http://127.0.0.1:4242/hook makes one."
+          render={({ uid, destinationUrl }) => (
+            <Row
+              top={
+                <span class="type">
+                  <Text text={destinationUrl} />
+                </span>
+              }
+              about={<Text text={uid} />}
+            />
+          )}
+        />
+      </Section>
+      {isSandbox && <Deliveries version={version} />}
+    </>
+  );
+}
+
+function Deliveries({ version }: { version: number }) {
+  const { data, error } = useAsked<SandboxDelivery[]>('service/control', { name: 'deliveries' }, version);
+  return (
+    <Section title="Deliveries" error={error}>
+      <OpenList
+        label="Deliveries"
+        items={data}
+        keyOf={({ seq }) => String(seq)}
+        empty="None yet: make a trade of a trader whom somebody of a webhook follows, or sotra webhook trigger new-feed-item."
+        render={renderDelivery}
+      />
+    </Section>
+  );
+}
+
+const tones: Readonly<Record<string, string>> = { delivered: 'forwarded', waiting: 'waiting' };
+
+function renderDelivery({ state, tries, status, error, type, atMs, url }: SandboxDelivery) {
+  return (
+    <Row
+      top={
+        <>
+          <span class="type">
+            <Text text={type} />
+          </span>
+          <span class={`status ${tones[state] ?? 'refused'}`}>{state}</span>
+          <time>{formatTime(Math.floor(atMs / 1000))}</time>
+        </>
+      }
+      about={
+        <>
+          {status ?? ''} <Text text={[url, error].filter(Boolean).join(': ')} />,{' '}
+          {tries === 1 ? 'first try' : counted(tries, 'tries', '')}
+        </>
+      }
+    />
+  );
+}

@@ -1,0 +1,64 @@
+/** What the page of a service asks for, and what it is told. */
+
+import type { ShownCommand } from './deliveries.ts';
+
+export interface ServiceFacts {
+  /** Where the service is, or which sandbox it is. */
+  service: string;
+  /** Whether it is a sandbox whose world this page may change. */
+  isSandbox: boolean;
+  /** How command lines for it begin, such as `sotra --sandbox`. */
+  commandStart: string;
+}
+
+/** An answer of an endpoint, and the commands that give the same. */
+export interface Called<T> {
+  data: T;
+  commands: readonly ShownCommand[];
+}
+
+/** A sandbox's world, as `sotra sandbox status` tells it. */
+export interface SandboxWorld {
+  db: string;
+  world: string;
+  now: string;
+  frozen: boolean;
+  trades: number;
+  traders: number;
+  positions: number;
+  tokens: number;
+  comments: number;
+  webhooks: number;
+  waiting: number;
+  failed: number;
+  faults: readonly string[];
+  /** Trades a second that are being made; `null` where none are. */
+  simulation: string | null;
+}
+
+/** A delivery of the sandbox to a webhook. */
+export interface SandboxDelivery {
+  seq: number;
+  state: string;
+  tries: number;
+  status: number | null;
+  error: string | null;
+  type: string;
+  atMs: number;
+  eventId: string;
+  uid: string;
+  url: string;
+}
+
+/** A request that the sandbox answered; those of this page are not among them. */
+export interface SandboxRequest {
+  time: string;
+  method: string;
+  path: string;
+  status: number;
+  ms: number;
+  partner: string | null;
+  key: string | null;
+  ignored: readonly string[];
+  fault?: string;
+}

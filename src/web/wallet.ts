@@ -1,0 +1,61 @@
+import type { ShownCommand } from './deliveries.ts';
+
+/** What the page of the wallet is told. */
+export interface WalletFacts {
+  /** What follows a signature: it is posted, shown as a request, or given to the user. */
+  deed: 'post' | 'show' | 'sign';
+  serviceName: string;
+  /** Where comments are posted. */
+  destination: string | null;
+  family: 'evm' | 'solana';
+  /** The account that must sign; `null`: any. */
+  signer: string | null;
+  texts: readonly WalletText[];
+  state: WalletState;
+}
+
+/** One text to be signed. */
+export interface WalletText {
+  /** Of the file that it comes from. */
+  line: number;
+  message: string;
+  /** The last part of the message. */
+  commentText: string;
+  chain: string;
+  tokenAddress: string;
+  transactionHash: string;
+  characters: number;
+  bytes: number;
+  warnings: readonly string[];
+  commands: readonly ShownCommand[];
+}
+
+export interface WalletState {
+  /** Who signs; `null` until the user chose. */
+  account: string | null;
+  /** What became of each text, such as `posted`. */
+  outcomes: readonly (string | null)[];
+  /** The text to be signed now; its id is good for one signature. */
+  asked: { index: number; id: string } | null;
+  end: { ok: boolean; text: string } | null;
+}
+
+/** What the page answers. */
+export interface ChosenAccount {
+  address: string;
+}
+
+export interface GivenSignature {
+  id: string;
+  /** `0x` and hex digits, as the wallet gave it. */
+  signature: string;
+  /** What the wallet offers besides. */
+  accounts: readonly string[];
+}
+
+/** Why nothing more is signed, or (`problem`) what the user has to put right first. */
+export interface WalletTrouble {
+  kind: 'cancelled' | 'refused' | 'failed' | 'problem';
+  /** Of the wallet, or of the page. */
+  text: string;
+}

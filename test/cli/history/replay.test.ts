@@ -1,0 +1,161 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { answering, run, stub, temporaryFolder } from '../../support/harness.ts';
+
+const wallet = '0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2';
+const uid = '2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e';
+
+/** Every file of a recording, in its order. */
+const filesIn = (folder: string) =>
+  readdirSync(folder)
+    .sort()
+    .map((name) => readFileSync(join(folder, name), 'utf8'));
+
+test('what was recorded is answered again without network, key or base URL, whatever the method', async () => {
+  const folder = join(temporaryFolder(), 'recorded');
+  const env = { SOTRA_DATA_DIR: temporaryFolder() };
+  const lines = [
+    'leaderboard list --limit 3',
+    'leaderboard list --limit 3 --format csv',
+    `profile positions ${wallet} closed --all --limit 2 --json`,
+    `follow add ${wallet} ext:2 --json`,
+    `profile set-name ${wallet} --name moon_cat --json`,
+    `profile delete-name ${wallet} --yes --json`,
+    'request GET /v2/leaderboard?limit=2 --paginate',
+    'request POST /v1/nothing --data {"b":1,"a":2} --json',
+  ];
+  for (const line of lines) {
+    const there = await run(`--sandbox ${line} --record ${folder}`, { env });
+    const again = await run(`${line} --replay ${folder}`);
+    expect([line, again.code, again.out, again.err]).toEqual([line, there.code, there.out, there.err]);
+  }
+  expect(readdirSync(folder).every((name) => (statSync(join(folder, name)).mode & 0o777) === 0o600)).toBe(true);
+  expect(readdirSync(folder)[0]).toBe('0001-GET-v2-leaderboard.json');
+});
+
+test('an upload with its webhook, and a signed comment, are replayed; no key, secret or signature is in the recording', async () => {
+  const folder = join(temporaryFolder(), 'recorded');
+  const secret = 'whsec_abcdefgh12345678';
+  const made = { uid, destinationUrl: 'http://127.0.0.1:9/hook', secret };
+  const service = await stub(({ method, url }, response) => {
+    if (url === '/v1/swap-comments')
+      return response.end(JSON.stringify({ uid, signature: '0x1111aaaa', echo: 'sk-very-secret' }));
+    return response.end(JSON.stringify(method === 'GET' ? [] : made));
+  });
+  const env = { ...service.env, SOTRA_API_KEY: 'sk-very-secret' };
+  const wallets = Array.from({ length: 2500 }, (_, index) => `0x${String(index + 1).padStart(40, '0')}`).join('\n');
+  const register = 'webhook register --url http://127.0.0.1:9/hook --file - --json';
+  const there = await run(`${register} --record ${folder}`, { env, stdin: wallets });
+  const again = await run(`${register} --replay ${folder}`, { stdin: wallets });
+  expect([there.code, again.code]).toEqual([0, 0]);
+  expect(JSON.parse(again.out)).toMatchObject({ uid, addresses: 2500, chunks: 3, secret: '***' });
+  const post = (signature: string) => ['request', 'POST', '/v1/swap-comments', '--data', JSON.stringify({ signature })];
+  await run([...post('0x2222bbbb'), '--record', folder], { env });
+  const posted = await run([...post('0x3333cccc'), '--replay', folder]);
+  expect(posted).toMatchObject({ code: 0, out: expect.stringContaining(uid) });
+  expect(filesIn(folder).join('')).not.toMatch(/very-secret|abcdefgh12345678|1111aaaa|2222bbbb/);
+});
+
+test('the query may be in another order, and numbers and bodies that are no JSON stay as they came', async () => {
+  const folder = join(temporaryFolder(), 'recorded');
+  const bodies = ['{"n": 12345678901234567890}', '{"n":2}', 'sorry'];
+  const service = await stub((_, response, count) => response.end(bodies[count - 1]));
+  const ask = (how: string) => run(`request GET /v1/x?b=2&a=1 ${how}`, { env: service.env });
+  const there = [];
+  for (const _ of bodies) there.push(await ask(`--record ${folder}`));
+  const again = await run(`request GET /v1/x?a=1&b=2 --replay ${folder} --base-url https://elsewhere.example`);
+  expect(again).toEqual(there[0]);
+  expect(service.requests.length).toBe(3);
+});
+
+test('a wait goes through the answers that were recorded', async () => {
+  const folder = join(temporaryFolder(), 'recorded');
+  const ranks = [{ ranking: null }, { ranking: 5 }, { ranking: 1 }];
+  const service = await stub((_, response, count) =>
+    response.end(JSON.stringify({ ...ranks[count - 1], pnl: { total: 1, perChain: {} } })),
+  );
+  const argv = `wait rank ${wallet} --at-most 1 --json`;
+  const there = await run(`${argv} --record ${folder}`, { env: service.env, hurry: true });
+  expect(readdirSync(folder).length).toBe(3);
+  const again = await run(`${argv} --replay ${folder}`, { hurry: true });
+  expect([again.code, again.out]).toEqual([0, there.out]);
+});
+
+test('a request that was not recorded is an error that names the nearest one', async () => {
+  const folder = join(temporaryFolder(), 'recorded');
+  await run(`--sandbox leaderboard list --limit 3 --record ${folder}`);
+  await run(['--sandbox', 'request', 'POST', '/v1/x', '--data', '{"a":1}', '--record', folder]);
+  const other = await run(`leaderboard list --limit 4 --replay ${folder} --json`);
+  expect([other.code, other.out]).toEqual([3, '']);
+  expect(JSON.parse(other.err).error).toMatchObject({
+    code: 'not-recorded',
+    message: `GET /v2/leaderboard?limit=4 is not in the recording ${folder}; the nearest is GET /v2/leaderboard?limit=3`,
+  });
+  const body = await run(['request', 'POST', '/v1/x', '--data', '{"a":2}', '--replay', folder]);
+  expect(body.err).toContain('the nearest is the same with another body');
+});
+
+test('archives of --trace-file and of browsers are replayed', async () => {
+  const folder = temporaryFolder();
+  const ours = join(folder, 'ours.har');
+  const there = await run(`--sandbox leaderboard list --limit 3 --trace-file ${ours}`);
+  expect((await run(`leaderboard list --limit 3 --replay ${ours}`)).out).toBe(there.out);
+  const text = Buffer.from('{"traders":[]}').toString('base64');
+  const entry = (method: string, url: string, content: object, status = 200) => ({
+    request: { method, url, headers: [], queryString: [] },
+    response: {
+      status,
+      headers: [
+        { name: 'Content-Encoding', value: 'gzip' },
+        { name: ':status', value: '200' },
+      ],
+      content,
+    },
+  });
+  const entries = [
+    entry('GET', 'https://pictures.example/logo.png', { mimeType: 'image/png' }),
+    entry('GET', 'https://social.example/api/v2/leaderboard?limit=3', {}, 0),
+    entry('GET', 'https://social.example/api/v2/leaderboard?limit=3', { text, encoding: 'base64' }),
+  ];
+  const theirs = join(folder, 'theirs.har');
+  writeFileSync(theirs, `\uFEFF${JSON.stringify({ log: { version: '1.2', pages: [], entries } })}`);
+  const { code, out } = await run(`leaderboard list --limit 3 --json --replay ${theirs}`);
+  expect([code, JSON.parse(out)]).toEqual([0, { traders: [] }]);
+});
+
+test('recordings that are none, folders that cannot be written and both flags at once are refused', async () => {
+  const folder = temporaryFolder();
+  const file = join(folder, 'file');
+  writeFileSync(file, '{}');
+  const empty = temporaryFolder();
+  const damaged = temporaryFolder();
+  writeFileSync(join(damaged, '0001-GET.json'), '{"request":');
+  for (const [flags, code, why] of [
+    [`--replay ${join(folder, 'none')}`, 3, 'does not exist'],
+    [`--replay ${file}`, 3, 'is neither a folder nor an HTTP archive (HAR)'],
+    [`--replay ${empty}`, 3, 'holds no answer'],
+    [`--replay ${damaged}`, 3, '0001-GET.json is no recorded exchange'],
+    [`--record ${join(file, 'below')} --sandbox`, 3, '--record'],
+    [`--record ${folder} --replay ${folder}`, 2, '--record and --replay contradict each other'],
+  ] as const) {
+    const outcome = await run(`leaderboard list ${flags}`);
+    expect([flags, outcome.code, outcome.err]).toEqual([flags, code, expect.stringContaining(why)]);
+  }
+  const service = await answering({ traders: [] });
+  expect((await run(`doctor --replay ${folder}`, { env: service.env })).code).toBe(2);
+  expect(service.requests).toEqual([]);
+});
+
+test('the lines of the README run as they stand there', async () => {
+  const folder = join(temporaryFolder(), 'answers');
+  const [, section = ''] = readFileSync('README.md', 'utf8').split('### Record once, replay in CI\n');
+  const [, block = ''] = /^```sh\n([\s\S]*?)^```/m.exec(section) ?? [];
+  const lines = [...block.matchAll(/^sotra (.*?)(?: > [\w.]+)?$/gm)].map(([, line = '']) =>
+    line.replace(' answers ', ` ${folder} `),
+  );
+  expect(lines.length).toBe(2);
+  const [there, again] = [await run(lines[0] ?? ''), await run(lines[1] ?? '')];
+  expect([there.code, again.code]).toEqual([0, 0]);
+  expect(again.out).toBe(there.out);
+});

@@ -1,0 +1,87 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { setMeta } from '../../src/sandbox/db/clock.ts';
+import { answering, run, temporaryFolder } from '../support/harness.ts';
+import { serveSandbox } from '../support/served.ts';
+
+const place = () => {
+  const folder = temporaryFolder();
+  const settings = () => JSON.parse(readFileSync(join(folder, 'config.json'), 'utf8'));
+  return { env: { SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder }, settings };
+};
+
+test('init --sandbox --yes --no-input makes the sandbox current and shows a board', async () => {
+  const { env, settings } = place();
+  const { code, out } = await run('init --sandbox --yes --no-input', { env });
+  expect(code).toBe(0);
+  expect(out).toMatch(/\$ sotra context use sandbox\n.*\$ sotra leaderboard list --limit 5\n1\t/s);
+  expect(settings().current).toBe('sandbox');
+});
+
+test('init asks for service, address and key, finds out how comments are signed, and shows a board', async () => {
+  const { env, settings } = place();
+  const service = await serveSandbox();
+  setMeta(service.db, 'signing.serviceName', 'Clicker');
+  setMeta(service.db, 'signing.layout', 'blank-line');
+  const { code, out, err } = await run('init --store file', {
+    env,
+    tty: 100,
+    answers: ['3', service.url, service.keyA],
+  });
+  expect([code, err]).toEqual([0, expect.stringContaining('Which? [1-3, default 1]')]);
+  expect(out).toContain(`$ sotra auth login --context local --base-url ${service.url}`);
+  expect(out).toContain('$ sotra context set local --service-name Clicker --layout blank-line');
+  expect(out).toMatch(/\$ sotra leaderboard list --limit 5\n.*Trader/s);
+  expect(out + err).not.toContain(service.keyA);
+  expect(settings()).toMatchObject({
+    current: 'local',
+    contexts: { local: { baseUrl: service.url, serviceName: 'Clicker', layout: 'blank-line', keyStore: 'file' } },
+  });
+});
+
+test('init in a script: every answer is a flag, and the key is read from stdin', async () => {
+  const { env, settings } = place();
+  const service = await serveSandbox();
+  const line = `init --context own --base-url ${service.url} --service-name Sandbox --with-key --store file --json`;
+  const { code, out } = await run(line, { env, stdin: `${service.keyA}\n` });
+  expect([code, JSON.parse(out)]).toMatchObject([
+    0,
+    { context: 'own', baseUrl: service.url, serviceName: 'Sandbox', commands: [{}, {}, {}, { exitCode: 0 }] },
+  ]);
+  expect(settings().contexts.own.apiKey).toBe(service.keyA);
+});
+
+test('a key that is set in the environment is used and not stored', async () => {
+  const { env, settings } = place();
+  const service = await serveSandbox();
+  const { code, out } = await run('init --no-input --service-name Sandbox', { env: { ...env, ...service.envA } });
+  expect([code, out]).toEqual([0, expect.stringContaining(`$ sotra context set local --base-url ${service.url}`)]);
+  expect(JSON.stringify(settings())).not.toContain(service.keyA);
+});
+
+test('init stores nothing where the service refuses the key, and names what is missing where nobody can be asked', async () => {
+  const { env, settings } = place();
+  const { url } = await answering({ error: 'unknown key' }, 401);
+  const refused = await run(`init --base-url ${url} --with-key --store file`, { env, stdin: 'some-key-1234' });
+  expect([refused.code, refused.err]).toEqual([4, expect.stringContaining('refuses this key; it was not stored')]);
+  expect(settings).toThrow('ENOENT');
+  const alone = await run('init', { env });
+  expect([alone.code, alone.err]).toEqual([
+    2,
+    expect.stringContaining('sotra init --sandbox, or sotra init --base-url'),
+  ]);
+  const wrong = await run('init', { env, answers: ['7'] });
+  expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining("'7' is not one of 1 to 3")]);
+});
+
+test('init --dry-run shows what it would run, and changes nothing', async () => {
+  const { env, settings } = place();
+  const { code, out } = await run('init --preset clicker --dry-run --json', { env });
+  const { changes } = JSON.parse(out);
+  expect([code, changes.map(({ what }: { what: string }) => what)]).toEqual([
+    0,
+    ['sotra auth login --context clicker', 'sotra context use clicker', 'sotra leaderboard list --limit 5'],
+  ]);
+  expect(settings).toThrow('ENOENT');
+});

@@ -1,0 +1,87 @@
+import { request } from 'node:http';
+import { connect } from 'node:net';
+import { expect, test } from 'vitest';
+import { startPage } from '../support/page.ts';
+
+interface Attempt {
+  method?: string;
+  path?: string;
+  headers?: Record<string, string | string[]>;
+  body?: string;
+}
+
+/** The status of a request written by hand: no client sends such headers by itself. */
+function statusOf(port: string, { method = 'GET', path = '/service', headers = {}, body = '' }: Attempt) {
+  return new Promise<number | undefined>((resolve, reject) => {
+    const sent = request({ host: '127.0.0.1', port, method, path, headers }, (answer) => {
+      resolve(answer.statusCode);
+      answer.destroy();
+    });
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}
+
+/** What is answered to bytes that are no whole request, up to the end of the connection. */
+function answerTo(port: string, bytes: string): Promise<string> {
+  return new Promise((resolve) => {
+    let answer = '';
+    const socket = connect(Number(port), '127.0.0.1', () => socket.write(bytes));
+    socket.on('data', (chunk) => {
+      answer += chunk;
+    });
+    socket.on('error', () => undefined);
+    socket.on('close', () => resolve(answer.slice(9, 12)));
+  });
+}
+
+test('attacks on the local server are refused, and its own page is answered, also through a forwarded port', async () => {
+  const { ui } = await startPage('sandbox start --port 0 --ui');
+  const { port, host, origin } = new URL(ui);
+  const handed = await fetch(ui, { redirect: 'manual' });
+  const cookie = String(handed.headers.get('set-cookie')).split(';')[0] ?? '';
+  const json = { host, cookie, 'content-type': 'application/json' };
+  const control = { method: 'POST', path: '/api/service/control?name=advance', body: '{"duration":"1d"}' };
+  const attempts: Record<string, [number, Attempt]> = {
+    'no cookie': [401, {}],
+    'a guessed cookie': [401, { headers: { host, cookie: `sotra-${port}=${'A'.repeat(32)}` } }],
+    'the cookie of another port': [401, { headers: { host, cookie: cookie.replace(port, '1') } }],
+    'a guessed token': [401, { path: `/?token=${'A'.repeat(32)}` }],
+    'the token once more': [401, { path: new URL(ui).pathname + new URL(ui).search }],
+    'another name of this machine (DNS rebinding)': [403, { headers: { cookie, host: `evil.example:${port}` } }],
+    'a name that begins like ours': [403, { headers: { cookie, host: `127.0.0.1.evil.example:${port}` } }],
+    "another origin's page reads": [403, { headers: { host, cookie, origin: 'https://evil.example' } }],
+    "another port's page reads": [403, { headers: { host, cookie, origin: 'http://127.0.0.1:1' } }],
+    'a page in a frame or a form (null)': [403, { headers: { host, cookie, origin: 'null' } }],
+    'an image or script of another site': [403, { headers: { host, cookie, 'sec-fetch-site': 'cross-site' } }],
+    "another origin's page posts": [403, { ...control, headers: { ...json, origin: 'https://evil.example' } }],
+    'a post without an origin': [403, { ...control, headers: json }],
+    'a post without the cookie': [401, { ...control, headers: { ...json, origin, cookie: '' } }],
+    'a form': [415, { ...control, headers: { ...json, origin, 'content-type': 'text/plain' } }],
+    'a preflight': [405, { method: 'OPTIONS', headers: { host, cookie, origin } }],
+    'a huge body': [413, { ...control, headers: { ...json, origin }, body: 'a'.repeat(1_000_000) }],
+    'a path out of the files': [404, { path: '/../../etc/passwd', headers: { host, cookie } }],
+    'the same, percent-encoded': [404, { path: '/%2e%2e%2fetc%2fpasswd', headers: { host, cookie } }],
+    'the address of another server': [403, { path: 'http://evil.example/service', headers: { host, cookie } }],
+    'a control that pages have not': [
+      400,
+      { ...control, path: '/api/service/control?name=stop', headers: { ...json, origin } },
+    ],
+    'a control as a path': [
+      400,
+      { ...control, path: '/api/service/control?name=../v1/webhooks', headers: { ...json, origin } },
+    ],
+    'a name of every object': [404, { path: '/api/service/constructor', headers: { host, cookie } }],
+    'its own page': [200, { headers: { host, cookie, origin } }],
+    'its own page, by another name of this machine': [200, { headers: { host: `localhost:${port}`, cookie } }],
+    'its own page, through a port that ssh forwards': [
+      200,
+      { ...control, headers: { ...json, host: '127.0.0.1:8000', origin: 'http://127.0.0.1:8000' } },
+    ],
+  };
+  const answered: Record<string, number | undefined> = {};
+  for (const [name, [, attempt]] of Object.entries(attempts)) answered[name] = await statusOf(port, attempt);
+  expect(answered).toEqual(Object.fromEntries(Object.entries(attempts).map(([name, [status]]) => [name, status])));
+  expect(await answerTo(port, `GET /service HTTP/1.0\r\ncookie: ${cookie}\r\n\r\n`)).toBe('403');
+  expect(await answerTo(port, `GET / HTTP/1.1\r\nhost: ${host}\r\nx: ${'a'.repeat(64 * 1024)}\r\n\r\n`)).toBe('431');
+});

@@ -1,0 +1,157 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { splitUnseen } from '../../src/output/safe-text.ts';
+import { openDb } from '../../src/sandbox/db/store.ts';
+import { complaintsOf, openBrowser, violationsOf } from '../support/browser.ts';
+import { run, temporaryFolder } from '../support/harness.ts';
+import { naughty } from '../support/naughty.ts';
+import { startPage } from '../support/page.ts';
+import { samePicture } from '../support/pictures.ts';
+
+const views = {
+  leaderboard: '/leaderboard',
+  trader: '/trader/0x143cf5cccbc8447504a99413dec7ea93ec228432',
+  position: '/position/6527ff56-9ac0-5c42-812c-d84aa9a0cf53',
+  token: '/token/base/0x4ed4e862860bed51a9570b96d89af5e1b0efefed',
+  feed: '/feed',
+  webhooks: '/webhooks',
+  requests: '/requests',
+  controls: '/controls',
+};
+
+/** Shows a view and waits until nothing is loading. */
+async function show(tab: Page, origin: string, hash: string): Promise<void> {
+  await tab.goto(`${origin}/service#${hash}`);
+  await tab.locator('.part').first().waitFor();
+  await expect.poll(() => tab.getByText('Loading …').count()).toBe(0);
+  await tab.waitForLoadState('networkidle', { timeout: 300 }).catch(() => undefined);
+}
+
+test('axe-core finds nothing on any view, narrow and wide, light and dark', async () => {
+  const { ui } = await startPage('sandbox start --port 0 --ui');
+  const browser = await openBrowser();
+  const context = await browser.newContext();
+  const tab = await context.newPage();
+  await tab.goto(ui);
+  const found: Record<string, string[]> = {};
+  for (const colorScheme of ['light', 'dark'] as const)
+    for (const width of [360, 1280]) {
+      await tab.emulateMedia({ colorScheme });
+      await tab.setViewportSize({ width, height: 800 });
+      for (const [name, hash] of Object.entries(views)) {
+        await show(tab, new URL(ui).origin, hash);
+        const wide = await tab.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+        const wrong = [...(await violationsOf(tab)), ...(wide > 0 ? [`${wide} pixels too wide`] : [])];
+        if (wrong.length > 0) found[`${name} ${colorScheme} ${width}`] = wrong;
+      }
+    }
+  expect(found).toEqual({});
+});
+
+test('the views look as they did, at three widths', async () => {
+  const { ui } = await startPage('sandbox start --port 0 --ui --as-of 2026-11-20T12:00:00Z');
+  const context = await (await openBrowser()).newContext({ deviceScaleFactor: 0.5 });
+  const tab = await context.newPage();
+  await tab.goto(ui);
+  const folder = 'test/data/pages';
+  mkdirSync(folder, { recursive: true });
+  const different: string[] = [];
+  for (const width of [360, 1280, 1920])
+    for (const name of ['leaderboard', 'trader', 'position', 'controls'] as const) {
+      await tab.setViewportSize({ width, height: 900 });
+      await show(tab, new URL(ui).origin, views[name]);
+      // Ports and folders are others each time.
+      const mask = [tab.locator('.commands'), tab.locator('.where')];
+      const picture = await tab.screenshot({ mask, animations: 'disabled' });
+      const file = join(folder, `${name}-${width}.png`);
+      if (!existsSync(file) || process.env['SOTRA_NEW_PICTURES'] === '1') writeFileSync(file, picture);
+      else if (!(await samePicture(tab.context(), picture, readFileSync(file)))) {
+        writeFileSync(join('node_modules/.cache', `${name}-${width}.png`), picture);
+        different.push(`${name} at ${width}: see node_modules/.cache/${name}-${width}.png`);
+      }
+    }
+  expect(different).toEqual([]);
+});
+
+const chunk = 100;
+const seen = (text: string) =>
+  splitUnseen(text)
+    .map((part) => part.text)
+    .join('');
+
+/** The texts of all rows of a list, by scrolling through it. */
+async function textsOf(tab: Page, list: string): Promise<string[]> {
+  const texts = new Map<string, string>();
+  const box = tab.getByRole('listbox', { name: list });
+  for (let top = 0; top < chunk * 60; top += 200) {
+    await box.evaluate((element: { scrollTop: number }, at) => {
+      element.scrollTop = at;
+    }, top);
+    await tab.evaluate('new Promise(requestAnimationFrame)');
+    for (const row of await box.getByRole('option').all())
+      texts.set(String(await row.getAttribute('aria-posinset')), String(await row.textContent()));
+  }
+  return [...texts.values()];
+}
+
+test('five hundred hostile names and comments are text, with marks for what would not be seen', async () => {
+  const texts = Array.from({ length: 5 * chunk }, (_, index) =>
+    index < 20 ? `<img src=x onerror="document.title=${index}">` : (naughty[index % naughty.length] ?? ''),
+  );
+  const folder = temporaryFolder();
+  const env = { SOTRA_DATA_DIR: folder };
+  const address = (index: number) => `0x${String(index + 1).padStart(40, '0')}`;
+  const token = (index: number) => `0x${'f'.repeat(39)}${Math.floor(index / chunk)}`;
+  const lines = texts.map((_, index) => `1795000000,${address(index)},${token(index)},T,buy,10,500,${index}`);
+  const csv = ['time,trader,token,symbol,side,amount,usd,tx', ...lines].join('\n');
+  expect((await run('sandbox import - --chain base --sandbox', { env, stdin: csv })).code).toBe(0);
+  const db = openDb(join(folder, 'sandbox.db'));
+  texts.forEach((text, index) => {
+    const wallet = address(index);
+    db.run('INSERT OR REPLACE INTO profile (id, name) SELECT profile_id, ? FROM wallet WHERE address = ?', [
+      text,
+      wallet,
+    ]);
+    db.run(
+      `INSERT INTO comment (id, trade_id, chain, token, transaction_hash, wallet, text, at_ms)
+       SELECT ?, id, chain, token, tx, wallet, ?, at_ms FROM trade WHERE wallet = ?`,
+      [crypto.randomUUID(), text, wallet],
+    );
+  });
+  db.close();
+  const { ui } = await startPage('--sandbox ui', env);
+  const tab = await (await openBrowser()).newPage();
+  const complaints = complaintsOf(tab);
+  await tab.goto(ui);
+  const [names, comments] = [new Set<string>(), new Set<string>()];
+  for (let index = 0; index < texts.length; index += chunk) {
+    await show(tab, new URL(ui).origin, `/token/base/${token(index)}`);
+    for (const text of await textsOf(tab, 'Holders')) names.add(text.replace(/\$0\.00holds .*/s, ''));
+    for (const text of await textsOf(tab, 'Comments')) comments.add(text);
+    expect(await tab.locator('main img, main script, main iframe, main a[href^="javascript"]').count()).toBe(0);
+  }
+  const missing = texts.filter((text) => !names.has(seen(text)));
+  const untold = texts.filter((text) => ![...comments].some((told) => told.endsWith(seen(text))));
+  expect([missing, untold, await tab.title(), complaints]).toEqual([[], [], 'Sandbox · sotra', []]);
+});
+
+test('a page whose sandbox is simulating follows it, and shows each request that others make', async () => {
+  const { ui, url } = await startPage('sandbox start --port 0 --ui');
+  const tab = await (await openBrowser()).newPage();
+  await tab.goto(`${ui}`);
+  await tab.getByRole('link', { name: 'Controls' }).click();
+  await tab.getByLabel('Trades a second').fill('20/s');
+  await tab.getByRole('button', { name: 'Start' }).click();
+  const trades = async () => Number((await tab.locator('dd').nth(1).textContent())?.replaceAll(',', ''));
+  await expect.poll(trades).toBeGreaterThan(2520);
+  await tab.getByRole('button', { name: 'Stop 20/s' }).click();
+  await expect.poll(() => tab.getByRole('button', { name: 'Start' }).count()).toBe(1);
+  await tab.getByRole('link', { name: 'Requests' }).click();
+  await tab.context().setOffline(true);
+  const headers = { authorization: 'Bearer sandbox-key-a' };
+  for (let limit = 1; limit <= 30; limit += 1) await fetch(`${url}/v2/leaderboard?limit=${limit}`, { headers });
+  await tab.context().setOffline(false);
+  await expect.poll(() => tab.getByRole('option').first().getAttribute('aria-setsize')).toBe('30');
+});

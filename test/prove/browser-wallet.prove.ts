@@ -1,0 +1,312 @@
+import { spawn } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import axe from 'axe-core';
+import type { BrowserContext, Page } from 'playwright-core';
+import { recoverMessageAddress } from 'viem';
+import { expect, onTestFinished, test } from 'vitest';
+import { answering, temporaryFolder } from '../support/harness.ts';
+import { naughty } from '../support/naughty.ts';
+import { samePicture } from '../support/pictures.ts';
+import { program } from '../support/program.ts';
+import { degen, evmTrader, solanaComment, swaps, tradersWorld } from '../support/traders.ts';
+import { until } from '../support/until.ts';
+import {
+  evmWallet,
+  openTabs,
+  openWallets,
+  signOn,
+  solanaWallet,
+  startSigning,
+  type TestWallet,
+} from '../support/wallet-page.ts';
+
+const base = ['--chain', 'base', '--tx', swaps.good, '--token', degen, '--text', 'gm'];
+const sign = ['comment', 'sign', ...base, '--service-name', 'Example', '--browser', '--json'];
+const exactly = (name: string) => ({ name, exact: true });
+
+async function start(wallet: Partial<TestWallet> = {}, argv: readonly string[] = sign, browser?: BrowserContext) {
+  const tabs = browser ?? (await openTabs());
+  const started = await startSigning(argv);
+  const opened = await openWallets(tabs, started.ui, [{ ...evmWallet, ...wallet }]);
+  return { ...started, ...opened, tabs };
+}
+
+const resultOn = (tab: Page) => tab.locator('.result').textContent();
+
+test('a locked wallet, one that waits already and a refused connection are put right on the page', async () => {
+  const tabs = await openTabs();
+  const cases = [
+    ['connect', 4100, 'locked', 'Unlock it, then try again'],
+    ['connect', -32002, 'Request already pending', 'It waits for you already'],
+    ['connect', 4001, 'User rejected the request.', 'you refused to connect Test Wallet'],
+    ['sign', 4100, 'not authorized', 'Unlock it, then try again'],
+  ] as const;
+  for (const [at, code, message, said] of cases) {
+    const { tab, ended, shown } = await start({ fails: { at, code, message, times: 1 } }, sign.slice(0, -1), tabs);
+    await tab.getByRole('button', exactly('Test Wallet')).click();
+    if (at === 'sign') await tab.getByRole('button', exactly('Sign')).click();
+    await tab.getByText(said).waitFor();
+    await expect.poll(() => shown.err).toContain(`The page says: `);
+    if (at === 'sign') await tab.getByRole('button', exactly('Sign')).click();
+    else await signOn(tab, 'Test Wallet');
+    expect([at, code, (await ended).code]).toEqual([at, code, 0]);
+  }
+});
+
+test('without a wallet, or with an account of none, the page says what to do and cannot sign', async () => {
+  const tabs = await openTabs();
+  const { ui, ended } = await startSigning([...sign, '--timeout', '3s']);
+  const { tab } = await openWallets(tabs, ui, []);
+  await tab.getByText('No EVM wallet was found in this browser.').waitFor();
+  expect(await tab.getByRole('button', exactly('Sign')).isDisabled()).toBe(true);
+  expect((await ended).code).toBe(124);
+  const empty = await start({ accounts: [] }, sign, tabs);
+  await empty.tab.getByRole('button', exactly('Test Wallet')).click();
+  await empty.tab.getByText('Test Wallet gave no account: unlock it').waitFor();
+  const odd = await start({ accounts: ['0x12'] }, sign, tabs);
+  await signOn(odd.tab, 'Test Wallet');
+  await odd.tab.getByText('account 0x12: must be an EVM address').waitFor();
+});
+
+test('a closed tab, Ctrl-C and a wallet that fails end the command, and nothing is signed', async () => {
+  const tabs = await openTabs();
+  const closed = await start({ hangs: true }, sign, tabs);
+  await signOn(closed.tab, 'Test Wallet');
+  await closed.tab.close();
+  expect(await closed.ended).toMatchObject({ code: 11, out: '', err: expect.stringContaining('the page was closed') });
+  const stopped = await start({ hangs: true }, sign, tabs);
+  await signOn(stopped.tab, 'Test Wallet');
+  await stopped.tab.getByText('Confirm in your wallet').waitFor();
+  stopped.stop();
+  expect((await stopped.ended).code).toBe(130);
+  await expect.poll(() => resultOn(stopped.tab)).toContain('interrupted');
+  const failing = await start(
+    { fails: { at: 'sign', code: -32603, message: 'no \u202E device', times: 9 } },
+    sign,
+    tabs,
+  );
+  await signOn(failing.tab, 'Test Wallet');
+  expect(await failing.ended).toMatchObject({ code: 11, err: expect.stringContaining('no <U+202E> device') });
+});
+
+test('a wallet of Solana that signs another text, or with another key, is refused', async () => {
+  const tabs = await openTabs();
+  const cases = [
+    ['changed', 'the wallet failed: it signed another text than it was given'],
+    [`0x${'11'.repeat(64)}`, 'The wallet signed another text, or with another account'],
+    ['0x1122', 'is not base58 text of 64 bytes'],
+  ] as const;
+  for (const [gives, reason] of cases) {
+    const { ui, ended } = await startSigning(['comment', 'sign', ...solanaComment, '--browser']);
+    const { tab } = await openWallets(tabs, ui, [{ ...solanaWallet, gives }]);
+    await signOn(tab, 'Test Phantom');
+    expect(await ended).toMatchObject({ code: 11, out: '', err: expect.stringContaining(reason) });
+  }
+});
+
+test('a page that is loaded anew goes on; of two, one signs and the other knows', async () => {
+  const { tab, tabs, ended, ui } = await start({ hangs: true });
+  await signOn(tab, 'Test Wallet');
+  await tab.getByText('Confirm in your wallet').waitFor();
+  await tab.reload();
+  await tab.getByText('Another page signs, or press Sign').waitFor();
+  const other = await openWallets(tabs, new URL('/wallet', ui).href, [evmWallet]);
+  await signOn(other.tab, 'Test Wallet');
+  const { code, out } = await ended;
+  expect([code, await recoverMessageAddress(JSON.parse(out))]).toEqual([0, evmTrader.address]);
+  for (const each of [tab, other.tab])
+    await expect.poll(() => resultOn(each)).toContain('The command has the signature');
+});
+
+test('when the process is killed the page says so, and what the wallet gives afterwards goes nowhere; Ctrl-C ends both at once', async () => {
+  const tabs = await openTabs();
+  const begin = async (wallet: Partial<TestWallet>) => {
+    const folder = temporaryFolder();
+    const ready = join(folder, 'ready');
+    const env = { PATH: process.env['PATH'], SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder };
+    const child = spawn(process.execPath, [program, ...sign, '--ready-file', ready], { env, stdio: 'ignore' });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+    await until(() => existsSync(ready));
+    const { ui } = JSON.parse(readFileSync(ready, 'utf8'));
+    return { child, ended, ...(await openWallets(tabs, ui, [{ ...evmWallet, ...wallet }])) };
+  };
+  const killed = await begin({ hangs: true });
+  await signOn(killed.tab, 'Test Wallet');
+  await killed.tab.getByText('Confirm in your wallet').waitFor();
+  killed.child.kill('SIGKILL');
+  await expect.poll(() => resultOn(killed.tab)).toContain('Not connected: the sotra command has ended');
+  expect(await killed.tab.getByRole('button', exactly('Sign')).isDisabled()).toBe(true);
+  const stopped = await begin({ hangs: true });
+  await signOn(stopped.tab, 'Test Wallet');
+  await stopped.tab.getByText('Confirm in your wallet').waitFor();
+  const atMs = performance.now();
+  stopped.child.kill('SIGINT');
+  expect(await stopped.ended).toBe(130);
+  process.stdout.write(`ended ${Math.round(performance.now() - atMs)} ms after Ctrl-C\n`);
+  await expect.poll(() => resultOn(stopped.tab)).toContain('interrupted: text 1 of 1 was not signed');
+  const signing = await begin({});
+  await signOn(signing.tab, 'Test Wallet');
+  expect(await signing.ended).toBe(0);
+});
+
+test('a page of an earlier run, a second use and another sender sign nothing', async () => {
+  const first = await start({ hangs: true });
+  await signOn(first.tab, 'Test Wallet');
+  first.stop();
+  await first.ended;
+  const second = await start({ hangs: true }, sign, first.tabs);
+  await signOn(second.tab, 'Test Wallet');
+  await second.tab.getByText('Confirm in your wallet').waitFor();
+  const { origin, port } = new URL(second.ui);
+  const cookies = await first.tabs.cookies(origin);
+  const cookie = cookies.find(({ name }) => name === `sotra-${port}`);
+  const asked = (path: string, body: unknown, headers: Record<string, string>) =>
+    fetch(`${origin}/api/wallet/${path}`, {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: { 'content-type': 'application/json', origin, ...headers },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  const own = { cookie: `${cookie?.name}=${cookie?.value}` };
+  const { state } = (await (await asked('facts', undefined, own)).json()) as { state: { asked: { id: string } } };
+  const { id } = state.asked;
+  const good = await (async () => {
+    const { ui, ended } = await startSigning(sign);
+    const { tab } = await openWallets(first.tabs, ui, [evmWallet]);
+    await signOn(tab, 'Test Wallet');
+    return JSON.parse((await ended).out).signature as string;
+  })();
+  const body = { id, signature: good, accounts: [] };
+  const statusOf = async (sent: unknown, headers: Record<string, string>) =>
+    (await asked('signature', sent, headers)).status;
+  expect(await statusOf(body, {})).toBe(401);
+  expect(await statusOf(body, { cookie: `${cookie?.name}=AAAA` })).toBe(401);
+  expect(await statusOf(body, { ...own, origin: 'http://127.0.0.1:1' })).toBe(403);
+  expect(await statusOf({ ...body, id: 'of-another-run' }, own)).toBe(400);
+  expect(await statusOf(body, own)).toBe(200);
+  expect(await statusOf(body, own)).not.toBe(200);
+  expect(JSON.parse((await second.ended).out).signature).toBe(good);
+  expect(await statusOf(body, own).catch(() => 'gone')).toBe('gone');
+});
+
+test('names of wallets and texts of comments stay text: 200 naughty ones are signed byte for byte', async () => {
+  const folder = temporaryFolder();
+  const texts = naughty.filter((text) => text !== '' && !/\p{Surrogate}/u.test(text)).slice(0, 200);
+  const hash = (index: number) => `0x${index.toString(16).padStart(64, '0')}`;
+  const lines = texts.map((text, index) => ({ chain: 'base', tx: hash(index + 1), token: degen, text }));
+  const file = join(folder, 'naughty.ndjson');
+  writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  const { ui, ended } = await startSigning([
+    ...['comment', 'sign', '--file', file, '--service-name', 'Example', '--browser', '--format', 'ndjson'],
+  ]);
+  const named = naughty.slice(0, 500).map((name) => ({ ...evmWallet, name }));
+  const { tab, complaints, calls } = await openWallets(await openTabs(), ui, [...named, evmWallet]);
+  expect(await tab.locator('.wallets button').count()).toBe(named.length + 1);
+  expect(await tab.locator('#app img, #app script, #app svg, #app iframe').count()).toBe(0);
+  await signOn(tab, 'Test Wallet');
+  const signed = (await ended).out
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  const asked = (await calls()).slice(1).map(({ params }) => params?.[0]);
+  expect(asked).toEqual(signed.map(({ message }) => `0x${Buffer.from(message).toString('hex')}`));
+  expect(signed.map(({ commentText }) => commentText)).toEqual(texts);
+  for (const each of signed) expect(await recoverMessageAddress(each)).toBe(evmTrader.address);
+  expect([signed.length, complaints, await tab.title()]).toEqual([200, [], 'Signed · sotra']);
+}, 120_000);
+
+test('the page works from 360 to 1920 pixels, light and dark, by keyboard alone and for axe', async () => {
+  const { tab, ended } = await start();
+  await tab.evaluate(axe.source);
+  await tab.getByRole('button', exactly('Test Wallet')).focus();
+  await tab.keyboard.press('Enter');
+  await tab.getByRole('radio').waitFor();
+  for (const colorScheme of ['light', 'dark'] as const)
+    for (const width of [360, 768, 1920]) {
+      await tab.emulateMedia({ colorScheme });
+      await tab.setViewportSize({ width, height: 800 });
+      const { violations } = await tab.evaluate<axe.AxeResults>('axe.run()');
+      const isWider = await tab.evaluate<boolean>(
+        'document.documentElement.scrollWidth > document.documentElement.clientWidth',
+      );
+      expect([colorScheme, width, violations.map((each) => each.id), isWider]).toEqual([colorScheme, width, [], false]);
+    }
+  const focused = () => tab.evaluate<string>('document.activeElement.textContent || document.activeElement.type');
+  await tab.keyboard.press('Tab');
+  expect(await focused()).toBe('radio');
+  await tab.keyboard.press('Tab');
+  expect(await focused()).toBe('Sign');
+  await tab.keyboard.press('Enter');
+  expect((await ended).code).toBe(0);
+});
+
+test('the page looks as it was looked at, at three widths', async () => {
+  const { env, folder } = await tradersWorld();
+  const file = join(folder, 'batch.ndjson');
+  const comments = [
+    { tx: swaps.good, text: 'Bought the dip.\nTaking profit at 2x.' },
+    { tx: swaps.second, text: 'hidden \u200B and turned \u202E text ' },
+  ];
+  writeFileSync(file, comments.map((each) => JSON.stringify({ chain: 'base', token: degen, ...each })).join('\n'));
+  const { ui } = await startSigning(['--sandbox', 'comment', 'post', '--file', file, '--browser'], { env });
+  const { tab } = await openWallets(await openTabs(), ui, [evmWallet, { ...evmWallet, name: 'Other Wallet' }]);
+  await tab.getByRole('button', exactly('Test Wallet')).click();
+  await tab.getByRole('radio').waitFor();
+  const different: string[] = [];
+  for (const width of [360, 1280, 1920]) {
+    await tab.setViewportSize({ width, height: 900 });
+    const picture = await tab.screenshot({ animations: 'disabled', fullPage: true });
+    const stored = `test/data/pages/wallet-${width}.png`;
+    if (!existsSync(stored) || process.env['SOTRA_NEW_PICTURES'] === '1') writeFileSync(stored, picture);
+    else if (!(await samePicture(tab.context(), picture, readFileSync(stored)))) {
+      const seen = `node_modules/.cache/wallet-${width}.png`;
+      writeFileSync(seen, picture);
+      different.push(`${width}: see ${seen}`);
+    }
+  }
+  expect(different).toEqual([]);
+});
+
+test('it works over a forwarded port, and --curl sends nothing', async () => {
+  const { env } = await tradersWorld();
+  const argv = ['--sandbox', 'comment', 'post', ...base, '--browser', '--curl'];
+  const { ui, ended } = await startSigning(argv, { env });
+  const forwarder = createServer((socket) => {
+    const target = connect(Number(new URL(ui).port), '127.0.0.1');
+    socket.pipe(target).pipe(socket);
+    for (const each of [socket, target]) each.on('error', () => undefined);
+  });
+  await new Promise<void>((resolve) => forwarder.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void forwarder.close());
+  const forwarded = new URL(ui);
+  forwarded.host = `localhost:${(forwarder.address() as AddressInfo).port}`;
+  const { tab } = await openWallets(await openTabs(), forwarded.href, [evmWallet]);
+  await signOn(tab, 'Test Wallet');
+  const { code, out } = await ended;
+  expect([code, out]).toEqual([0, expect.stringMatching(/"signature":"0x[0-9a-f]{130}"/)]);
+  await expect.poll(() => resultOn(tab)).toContain('sends nothing');
+});
+
+test('what the service refuses is told on the page, and how to ask it without sotra', async () => {
+  const { env } = await answering({ error: 'this trade has a comment' }, 409);
+  const { ui, ended } = await startSigning(['comment', 'post', ...sign.slice(2)], { env });
+  const { tab } = await openWallets(await openTabs(), ui, [evmWallet]);
+  await tab.getByText('Commands').click();
+  const curl = tab.locator('.commands code').last();
+  expect(await curl.textContent()).toContain(
+    `${env['SOTRA_BASE_URL']}/v1/swap-comments?transactionHashes=${swaps.good}`,
+  );
+  await signOn(tab, 'Test Wallet');
+  expect(await ended).toMatchObject({ code: 6, out: '' });
+  await expect.poll(() => resultOn(tab)).toContain('this trade has a comment');
+});
+
+test('all pages together are at most 80 kB, compressed', () => {
+  const files = readdirSync('dist/web').map((name) => readFileSync(join('dist/web', name)));
+  const bytes = files.reduce((sum, file) => sum + gzipSync(file).length, 0);
+  process.stdout.write(`pages: ${bytes} bytes, compressed\n`);
+  expect(bytes).toBeLessThanOrEqual(80_000);
+});

@@ -1,0 +1,35 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { run, temporaryFolder } from './harness.ts';
+import { until } from './until.ts';
+
+/** What a command that serves a page wrote to its ready file. */
+export interface ServedPage {
+  ui: string;
+  /** Of a sandbox. */
+  url: string;
+  controlToken: string;
+  /** What `run` needs to speak to the same sandbox, or to use the same folder. */
+  env: Record<string, string>;
+}
+
+/** Runs a command that serves a page, in this process and a folder of its own; it ends with the test. */
+export async function startPage(argv: string, env: Record<string, string> = {}): Promise<ServedPage> {
+  const folder = env['SOTRA_DATA_DIR'] ?? temporaryFolder();
+  const [ready, stopping] = [join(folder, `ready-${Math.random()}`), new AbortController()];
+  const own = { SOTRA_DATA_DIR: folder, ...env };
+  const ended = run(`${argv} --ready-file ${ready}`, { env: own, signal: stopping.signal });
+  let early: { err: string } | undefined;
+  ended.then((outcome) => {
+    early = outcome;
+  });
+  onTestFinished(async () => {
+    stopping.abort();
+    await ended;
+  });
+  await until(() => existsSync(ready) || early !== undefined);
+  if (early !== undefined) throw new Error(early.err);
+  const told = JSON.parse(readFileSync(ready, 'utf8'));
+  return { ...told, env: { SOTRA_API_KEY: 'sandbox-key-a', ...own, ...(told.url && { SOTRA_BASE_URL: told.url }) } };
+}
