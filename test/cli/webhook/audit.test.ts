@@ -1,16 +1,17 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { run, temporaryFolder } from '../../support/harness.ts';
 import { listen } from '../../support/listening.ts';
+import { findNats, startCluster } from '../../support/nats-server.ts';
 import { until } from '../../support/until.ts';
 
 const wallet = 'ext:auditor';
 const trader = '0x7e5f4552091a69125d5dfcb7b8c2659029395bdf';
 const [first, second] = ['0x940181a94a35a4569e4529a3cdfb74e38fd98631', '0x4ed4e862860bed51a9570b96d89af5e1b0efefed'];
 
-/** A webhook of the sandbox whose listener is in this process, and a trader whom its wallet follows. */
-async function audited() {
+/** A webhook of the sandbox whose listener is in this process, and a trader whom its wallet follows. `inbox`: the flags of its store. */
+async function audited(inbox = '') {
   const folder = temporaryFolder();
   const env = { SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
   const sotra = (argv: string) => run(`${argv} --sandbox`, { env });
@@ -25,7 +26,7 @@ async function audited() {
   const listening = async () => {
     const ended = new AbortController();
     const ready = join(folder, `ready-${Math.random()}`);
-    const argv = `webhook listen --port ${new URL(url).port} --secret-file ${secretFile} --ready-file ${ready}`;
+    const argv = `webhook listen --port ${new URL(url).port} --secret-file ${secretFile} --ready-file ${ready}${inbox}`;
     const outcome = run(argv, { env, signal: ended.signal });
     await until(() => existsSync(ready));
     return async () => {
@@ -74,3 +75,31 @@ test('a webhook that this machine uploaded nothing to needs the file of its wall
   const { code, err } = await run('--sandbox webhook audit 2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e');
   expect([code, err]).toEqual([5, expect.stringContaining('Name them with --file')]);
 });
+
+test.skipIf(findNats() === undefined)(
+  'deliveries in an inbox on a NATS server are audited as those of this machine',
+  async () => {
+    const { servers, end } = await startCluster(1);
+    onTestFinished(end);
+    const inbox = ` --inbox nats://127.0.0.1:${servers[0]?.port}/AUDIT`;
+    expect(await run(`inbox create --replicas 1 --yes${inbox}`)).toMatchObject({ code: 0 });
+    const { env, uid, sotra, listening, buy } = await audited(inbox);
+    const stop = await listening();
+    await buy(first);
+    await expect.poll(async () => (await run(`webhook events${inbox}`, { env })).out).toContain('new-feed-item');
+    await stop();
+    await buy(second);
+    const { out, code } = await sotra(`webhook audit ${uid} --since 1h --late 1ms --check --json${inbox}`);
+    expect(code).toBe(10);
+    expect(JSON.parse(out)).toMatchObject({
+      ...{ expected: 2, received: 1, missing: 1, doubled: 0 },
+      findings: expect.arrayContaining([expect.objectContaining({ state: 'missing', token: second })]),
+    });
+    const [server] = servers;
+    await server?.end();
+    expect(await sotra(`webhook audit ${uid}${inbox}`)).toMatchObject({
+      code: 9,
+      err: expect.stringContaining(`127.0.0.1:${server?.port}`),
+    });
+  },
+);
