@@ -176,7 +176,7 @@ export function createContext({
       throw thrown;
     }
   };
-  const takeTurn = options.rateMs === undefined ? undefined : createRate(options.rateMs, world);
+  const takeTurn = options.rate === undefined ? undefined : createRate(options.rate, world);
   const fits = createFitCheck();
   let misfits = 0;
   const misfitTexts = new Set<string>();

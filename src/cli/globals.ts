@@ -1,5 +1,5 @@
 import { type SotraError, usageError } from '../errors.ts';
-import { parseDuration, parseRate, parseSize } from '../model/duration.ts';
+import { parseDuration, parseRate, parseSize, type Rate } from '../model/duration.ts';
 import { nearest } from '../model/nearest.ts';
 import type { Outline, Use } from './outline.ts';
 
@@ -118,7 +118,7 @@ export function readGlobals(typed: Readonly<Record<string, unknown>>) {
     maxTimeMs: readTime('--max-time', text('maxTime') ?? '10m', 'd'),
     retries: readRetries(text('retries')),
     /** Between two requests. */
-    rateMs: readRate(text('rate')),
+    rate: readRate(text('rate')),
     maxWaitMs: readTime('--max-wait', text('maxWait') ?? '60s', 'd'),
     maxBodyBytes: readSize(text('maxBody') ?? '64MB'),
     verbose: on('verbose'),
@@ -164,10 +164,10 @@ function readRetries(text: string | undefined): number | undefined {
   throw usageError(`--retries ${text}: must be a whole number from 0 to 20`);
 }
 
-function readRate(text: string | undefined): number | undefined {
+function readRate(text: string | undefined): Rate | undefined {
   if (text === undefined) return undefined;
-  const perSec = parseRate(text);
-  if (perSec !== undefined) return 1000 / perSec;
+  const rate = parseRate(text);
+  if (rate !== undefined) return rate;
   throw usageError(`--rate ${text}: must be a rate such as 5/s, 300/m or 1000/h, at most 5000/s`);
 }
 

@@ -194,7 +194,10 @@ function labeled([label, says]: Line, width: number, room: number): string[] {
   return [`  ${label.padEnd(width)}  ${(lines[0] ?? '').trimStart()}`.trimEnd(), ...lines.slice(1)];
 }
 
-/** A line to type, continued on the next where it is too long: between flags with their values, never within quotes. */
+/**
+ * A line to type, continued on the next where it is too long: between flags with their values, never within quotes; within a longer word,
+ * where the next line begins at the margin.
+ */
 export function wrapCommand(command: string, room: number): string[] {
   if (command.length + 2 <= room || !command.startsWith('sotra ')) return [`  ${command}`];
   const words = command.match(/(?:--?\w[\w-]* (?!-))?(?:'[^']*'|"[^"]*"|\S)+/g) ?? [];
@@ -202,9 +205,18 @@ export function wrapCommand(command: string, room: number): string[] {
   for (const word of words) {
     const longer = `${lines.at(-1)} ${word}`;
     if (lines.length > 0 && longer.length + ' \\'.length <= room) lines[lines.length - 1] = longer;
-    else lines.push(`${lines.length === 0 ? '  ' : '    '}${word}`);
+    else lines.push(...brokenWord(`${lines.length === 0 ? '  ' : '    '}${word}`, room));
   }
-  return lines.map((line, index) => (index === lines.length - 1 ? line : `${line} \\`));
+  return lines.map((line, index) => {
+    const next = lines[index + 1];
+    if (next === undefined) return line;
+    return next.startsWith(' ') && line.length + ' \\'.length <= room ? `${line} \\` : `${line}\\`;
+  });
+}
+
+function brokenWord(word: string, room: number): string[] {
+  if (word.length < room || /['"]/.test(word)) return [word];
+  return [word.slice(0, room - 1), ...brokenWord(word.slice(room - 1), room)];
 }
 
 /** Lines of at most `width` characters, broken at spaces; a longer word stands alone. */

@@ -6,7 +6,7 @@ import { SotraError } from '../errors.ts';
 import { DepthError, parseJson } from '../model/json.ts';
 import type { HttpAnswer, HttpRequest, Timing, Transport } from '../world.ts';
 import { headerOf, NetworkFailure, sendError, statusError, type TimeLimits, versionHint } from './failures.ts';
-import { type Failure, retryDelay } from './retry.ts';
+import { type Failure, retryDelay, type Turn } from './retry.ts';
 import { hideSecrets, type KeyHiding } from './secrets.ts';
 
 export interface Caller extends TimeLimits {
@@ -22,8 +22,8 @@ export interface Caller extends TimeLimits {
   transport: Transport;
   /** `null`: the transport sends its own. */
   userAgent: string | null;
-  /** Waits for the turn of a request (`--rate`), and gives for how long. */
-  takeTurn?: (() => Promise<number>) | undefined;
+  /** Waits for the turn of a request (`--rate`). */
+  takeTurn?: (() => Promise<Turn>) | undefined;
   retries: number;
   /** The longest `Retry-After` that is obeyed. */
   maxWaitMs: number;
@@ -174,9 +174,10 @@ async function followed(
   const seen = new Set<string>();
   for (let request = first; ; ) {
     // Waiting for a turn is no time that the service takes.
-    time.deadlineMs += (await caller.takeTurn?.()) ?? 0;
+    const turn = await caller.takeTurn?.();
+    time.deadlineMs += turn?.waitedMs ?? 0;
     caller.observe({ kind: 'request', request, attempt });
-    const result = await attemptOnce(request, caller, time.deadlineMs);
+    const result = await attemptOnce(request, caller, time.deadlineMs, turn?.arrived);
     const to = 'failure' in result && request.method === 'GET' ? nextPlace(result, request.url) : undefined;
     if (to === undefined) return result;
     seen.add(request.url.href);
@@ -208,11 +209,17 @@ async function pauseIn(caller: Caller, deadlineMs: number): Promise<void> {
   if (caller.now() >= deadlineMs) throw new NetworkFailure('late', 'no answer in time', undefined);
 }
 
-async function attemptOnce(request: HttpRequest, caller: Caller, deadlineMs: number): Promise<Attempt> {
+async function attemptOnce(
+  request: HttpRequest,
+  caller: Caller,
+  deadlineMs: number,
+  arrived?: () => void,
+): Promise<Attempt> {
   const started = caller.now();
   try {
     const { timeoutMs, signal } = caller;
     const received = await caller.transport.send(request, { timeoutMs, totalMs: deadlineMs - started, signal });
+    arrived?.();
     const { status, timing } = received;
     const encoding = headerOf(received.headers, 'content-encoding');
     const read = await caller.readBody(received.body, encoding, caller.maxBodyBytes);
@@ -235,6 +242,8 @@ async function attemptOnce(request: HttpRequest, caller: Caller, deadlineMs: num
     const kind = thrown instanceof NetworkFailure ? thrown.kind : 'broken';
     const isUnsent = kind === 'refused' || kind === 'untrusted' || kind === 'plain';
     return { failure: { network: isUnsent ? kind : 'broken' }, error };
+  } finally {
+    arrived?.();
   }
 }
 

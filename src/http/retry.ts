@@ -1,3 +1,4 @@
+import type { Rate } from '../model/duration.ts';
 import type { World } from '../world.ts';
 
 /** Why an attempt failed: the status of an answer, or what happened to the connection. */
@@ -36,18 +37,48 @@ export function retryDelay(
   return delay >= leftMs || (wished ?? 0) > maxWaitMs ? undefined : delay;
 }
 
-/** Waits until the next request may be sent, `everyMs` after the one before, and gives for how long; for all requests that share it. */
+/** The turn of a request. */
+export interface Turn {
+  waitedMs: number;
+  /** To be called once the request has surely arrived or failed: only then its time counts. */
+  arrived: () => void;
+}
+
+/**
+ * Turns for all requests that share a rate: evenly, and never more than `count` of them at the service in any `perMs`, however long each is on
+ * its way. Rejects with the signal.
+ */
 export function createRate(
-  everyMs: number,
+  { count, perMs }: Rate,
   { now, sleep, signal }: Pick<World, 'now' | 'sleep' | 'signal'>,
-): () => Promise<number> {
-  let nextMs = 0;
-  return async () => {
-    const nowMs = now();
-    const atMs = Math.max(nowMs, nextMs);
-    nextMs = atMs + everyMs;
-    if (atMs > nowMs) await sleep(Math.ceil(atMs - nowMs), signal);
-    return atMs - nowMs;
+): () => Promise<Turn> {
+  const arrivals: Promise<number>[] = [];
+  let [before, nextMs]: [Promise<unknown>, number] = [Promise.resolve(), 0];
+  const waitUntil = async (atMs: number) => {
+    // A clock that is set meanwhile delays by one interval at most.
+    for (let leftMs = Math.min(atMs - now(), perMs); leftMs > 0; ) {
+      const startMs = now();
+      await sleep(Math.ceil(leftMs), signal);
+      leftMs -= now() < startMs ? leftMs : now() - startMs;
+    }
+  };
+  return () => {
+    const askedMs = now();
+    const earlier = arrivals.length < count ? undefined : arrivals.shift();
+    let arrived = () => {};
+    arrivals.push(
+      new Promise((resolve) => {
+        arrived = () => resolve(now());
+      }),
+    );
+    const turn = before.then(async () => {
+      const freeMs = earlier === undefined ? 0 : (await earlier) + perMs;
+      await waitUntil(Math.max(nextMs, freeMs));
+      nextMs = now() + perMs / count;
+      return { waitedMs: now() - askedMs, arrived };
+    });
+    before = turn.catch(arrived);
+    return turn;
   };
 }
 

@@ -38,9 +38,21 @@ export function timeText(unixSec: number): string {
   return `${iso.slice(0, -5).replace('T', ' ')}Z`;
 }
 
-/** How many a second `20/s`, `300/m` or `20` are; `undefined` for other text, and above 5000. */
-export function parseRate(text: string): number | undefined {
-  const [, count, unit = 's'] = /^(\d+(?:\.\d+)?)(?:\/(s|m|h))?$/.exec(text) ?? [];
-  const perSec = Number(count) / { s: 1, m: 60, h: 3600 }[unit as 's' | 'm' | 'h'];
-  return perSec > 0 && perSec <= 5000 ? perSec : undefined;
+/** At most `count` in any `perMs`. */
+export interface Rate {
+  count: number;
+  perMs: number;
+  perSec: number;
+}
+
+const maxPerSec = 5000;
+
+/** What `20/s`, `300/m` or `20` (a second) say; `undefined` for other text, and above 5000 a second. */
+export function parseRate(text: string): Rate | undefined {
+  const [, typed, unit = 's'] = /^(\d+(?:\.\d+)?)(?:\/(s|m|h))?$/.exec(text) ?? [];
+  const unitMs = { s: 1000, m: 60_000, h: 3_600_000 }[unit as 's' | 'm' | 'h'];
+  const perSec = (Number(typed) * 1000) / unitMs;
+  if (!(perSec > 0 && perSec <= maxPerSec)) return undefined;
+  const count = Number.isInteger(Number(typed)) ? Math.min(Number(typed), maxPerSec) : 1;
+  return { count, perMs: (count * 1000) / perSec, perSec };
 }

@@ -51,15 +51,17 @@ export function askLine({ question, hidden, input, output, stop }: Question): Pr
     const giveUp = () => lines.close();
     stop.signal.addEventListener('abort', giveUp, { once: true });
     lines.on('SIGINT', giveUp);
-    lines.on('close', () => {
+    const unanswered = () => {
       output.write(hidden ? '\n' : '');
       stop.signal.removeEventListener('abort', giveUp);
       reject(new Error('nothing was answered'));
       stop.abort();
-    });
+    };
+    lines.on('close', unanswered);
     lines.question(hidden ? '' : question, (answer) => {
       resolve(answer);
-      lines.removeAllListeners('close');
+      // The others are readline's: they stop it reading keys, and a line left reading echoes each later one.
+      lines.off('close', unanswered);
       stop.signal.removeEventListener('abort', giveUp);
       if (hidden) output.write('\n');
       lines.close();

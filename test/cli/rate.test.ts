@@ -1,5 +1,7 @@
+import { createServer } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { run, stub, temporaryFolder } from '../support/harness.ts';
 
 /** When each request of a command line was sent, in hours of a clock that waiting moves. */
@@ -49,5 +51,42 @@ test('a rate that is none is refused', async () => {
       2,
       expect.stringContaining(`--rate ${rate}: must be a rate such as 5/s, 300/m or 1000/h`),
     ]);
+  }
+});
+
+/** When each request came to a server that takes its first connection late, in milliseconds. */
+async function arrivals(argv: string, answer: (count: number) => unknown): Promise<number[]> {
+  const cameMs: number[] = [];
+  const http = createServer((request, response) => {
+    cameMs.push(Date.now());
+    request.resume().on('end', () => response.end(JSON.stringify(answer(cameMs.length))));
+  });
+  let connections = 0;
+  const tcp = createTcpServer({ pauseOnConnect: true }, (socket) => {
+    connections += 1;
+    setTimeout(() => http.emit('connection', socket.resume()), connections === 1 ? 150 : 0);
+  });
+  await new Promise<void>((resolve) => tcp.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    http.closeAllConnections();
+    tcp.close();
+  });
+  const url = `http://127.0.0.1:${(tcp.address() as AddressInfo).port}`;
+  const env = { SOTRA_BASE_URL: url, SOTRA_API_KEY: 'stub-key', SOTRA_DATA_DIR: join(temporaryFolder(), 'data') };
+  expect((await run(argv, { env })).code).toBe(0);
+  return cameMs;
+}
+
+test('in no second does a server see more requests than the rate, one after the other or several at once', async () => {
+  const wallets = Array.from({ length: 11_000 }, (_, index) => `0x${String(index + 1).padStart(40, '0')}`).join(',');
+  const uid = '2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e';
+  const upload = `webhook add-addresses ${uid} --wallet-addresses ${wallets} --rate 5/s --concurrency 4 --quiet`;
+  const came = await Promise.all([
+    arrivals('request GET /v1/x?page=1 --paginate --rate 5/s', (id) => (id < 11 ? [{ id }] : [])),
+    arrivals(upload, () => ({ uid })),
+  ]);
+  for (const cameMs of came) {
+    expect(cameMs).toHaveLength(11);
+    for (const [index, ms] of cameMs.slice(5).entries()) expect(ms - (cameMs[index] ?? 0)).toBeGreaterThanOrEqual(1000);
   }
 });

@@ -206,8 +206,6 @@ const places: Record<string, string> = {
   'src/web/serve.ts on': 'aborts a signal',
   'src/web/serve.ts once': 'resolve or reject',
   'src/web/serve.ts setInterval': 'writes to a connection, which ends',
-  'src/web/show-address.ts once': 'resolve',
-  'src/web/show-address.ts setTimeout': 'resolves',
   'src/web/page/ask.ts addEventListener': 'shows what came; an error is told by the browser',
   'src/sandbox/commands/world-control.ts void': 'behind a catch, or aborts a signal',
   'src/web/page/controls.tsx void': 'shows its error',

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import build from './build.ts';
 
 /** Before the proofs: builds, packs and installs the program as users get it. SOTRA_TEST_PROGRAM names another one to prove, an older one perhaps. */
-export default function pack(): (() => void) | undefined {
-  build();
+export default async function pack(): Promise<(() => void) | undefined> {
+  await build();
   if (process.env['SOTRA_TEST_PROGRAM'] !== undefined) return undefined;
   const folder = mkdtempSync(join(tmpdir(), 'sotra-packed-'));
   npm('pack', '--ignore-scripts', '--pack-destination', folder);

@@ -102,11 +102,17 @@ const post = defineCommand({
     file: option.text('post many, in order: NDJSON, signed or not; - is stdin', { oldFlags: ['from'] }),
   },
   endpoint: { method: 'POST', path: endpoints.post.path, source: 'spec' },
-  // Those of the endpoint only show their request, because a comment can be posted once.
-  examples: endpoints.post.examples.map(({ argv }, index) => ({
-    argv: `--sandbox ${argv.replace(/ --(dry-run|curl)$/, '')}`,
-    says: index === 0 ? 'post a comment that was signed elsewhere, in the sandbox' : 'a comment on a perp order',
-  })),
+  examples: [
+    {
+      argv: 'comment post --chain base --tx 0x5cdbd22c1a2a1b1ee7c9ecd4b2a6a0d5f02ea3fbf4d1cf1ac3a4de86fd8ad911 --token 0x4ed4e862860bed51a9570b96d89af5e1b0efefed --text gm --key trader',
+      says: 'sign with a stored key (sotra key generate trader), and post',
+    },
+    // Those of the endpoint only show their request, because a comment can be posted once.
+    ...endpoints.post.examples.map(({ argv }, index) => ({
+      argv: `--sandbox ${argv.replace(/ --(dry-run|curl)$/, '')}`,
+      says: index === 0 ? 'post a comment that was signed elsewhere, in the sandbox' : 'a comment on a perp order',
+    })),
+  ],
   uses: ['requests', 'changes'],
   exitCodes: [3, ...serviceExitCodes, 10, 11, 12, 124],
   view: views.post,

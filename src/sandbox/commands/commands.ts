@@ -235,7 +235,7 @@ const simulate = defineCommand({
     (await import('./simulate.ts')).simulate(
       {
         ...input,
-        perSec: input.rate === undefined ? undefined : parseRate(input.rate),
+        perSec: input.rate === undefined ? undefined : parseRate(input.rate)?.perSec,
         speed: input.speed === undefined ? undefined : readSpeed(input.speed),
         forMs: input.for === undefined ? undefined : parseDuration(input.for),
       },

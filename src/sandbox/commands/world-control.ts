@@ -73,7 +73,7 @@ export function createWorldControl({ db, world, warn, faults: first }: WorldCont
     }),
     simulate: doing(async ({ rate }) => {
       if (rate === null) return void simulation?.stop.abort();
-      const perSec = parseRate(String(rate));
+      const perSec = parseRate(String(rate))?.perSec;
       if (perSec === undefined) throw usageError(`rate ${rate}: must be a rate such as 20/s or 300/m, at most 5000/s`);
       void simulate(String(rate), perSec);
     }),

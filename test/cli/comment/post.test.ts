@@ -244,10 +244,13 @@ test('a missing API key is said before anybody is asked for a private key or a y
 
 test('the examples of comment post --help post, each once, in a new sandbox', async () => {
   const env = { SOTRA_DATA_DIR: temporaryFolder(), SOTRA_CONFIG_DIR: temporaryFolder() };
-  const { out } = await run('comment post --help');
-  const examples = [...out.replaceAll(/ \\\n +/g, ' ').matchAll(/^ *sotra (--sandbox comment post .*)$/gm)].map(
-    ([, argv = '']) => argv,
-  );
+  const { out } = await run('comment post --help all');
+  const examples = [
+    ...out
+      .replaceAll(/ ?\\\n +/g, ' ')
+      .replaceAll('\\\n', '')
+      .matchAll(/^ *sotra (--sandbox comment post .*)$/gm),
+  ].map(([, argv = '']) => argv);
   expect(examples).toHaveLength(2);
   for (const argv of examples) expect(await run(`${argv} --json`, { env })).toMatchObject({ code: 0, err: '' });
   const listed = await run(

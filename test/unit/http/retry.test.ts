@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { createRate, type Failure, retryDelay } from '../../../src/http/retry.ts';
+import type { Rate } from '../../../src/model/duration.ts';
 
 const nowMs = Date.UTC(2026, 10, 20, 12);
 const limits = { retries: 3, maxWaitMs: 60_000, leftMs: 600_000 };
@@ -68,15 +69,40 @@ test('without retries there is one attempt', () => {
   expect(retryDelay('GET', { status: 503 }, 1, { ...limits, retries: 0 }, half)).toBeUndefined();
 });
 
+/** A rate on a clock that waiting moves. */
+function rateOn(rate: Rate) {
+  const clock = { nowMs: 1000 };
+  const sleep = async (ms: number) => {
+    clock.nowMs += ms;
+  };
+  return { clock, takeTurn: createRate(rate, { now: () => clock.nowMs, sleep, signal: new AbortController().signal }) };
+}
+
 test('requests that share a rate go out one interval apart, also those that come at once; one that comes late does not wait', async () => {
-  let now = 1000;
-  const waits: number[] = [];
-  const sleep = async (ms: number) => void waits.push(ms);
-  const takeTurn = createRate(200, { now: () => now, sleep, signal: new AbortController().signal });
-  expect(await Promise.all([takeTurn(), takeTurn(), takeTurn()])).toEqual([0, 200, 400]);
-  now = 1590;
-  expect(await takeTurn()).toBe(10);
-  now = 5000;
-  expect([await takeTurn(), await takeTurn()]).toEqual([0, 200]);
-  expect(waits).toEqual([200, 400, 10, 200]);
+  const { clock, takeTurn } = rateOn({ count: 5, perMs: 1000, perSec: 5 });
+  const turns = await Promise.all([takeTurn(), takeTurn(), takeTurn()]);
+  expect(turns.map(({ waitedMs }) => waitedMs)).toEqual([0, 200, 400]);
+  clock.nowMs = 1590;
+  expect((await takeTurn()).waitedMs).toBe(10);
+  clock.nowMs = 5000;
+  expect([(await takeTurn()).waitedMs, clock.nowMs]).toEqual([0, 5000]);
+});
+
+test('a request counts from when it arrived: the one that follows by the count waits for it, and a whole time more', async () => {
+  const { clock, takeTurn } = rateOn({ count: 2, perMs: 1000, perSec: 2 });
+  const first = await takeTurn();
+  (await takeTurn()).arrived();
+  const third = takeTurn();
+  clock.nowMs = 1700;
+  first.arrived();
+  await third;
+  expect(clock.nowMs).toBe(2700);
+});
+
+test('a clock that is set back delays a turn by one interval at most', async () => {
+  const { clock, takeTurn } = rateOn({ count: 1, perMs: 1000, perSec: 1 });
+  (await takeTurn()).arrived();
+  clock.nowMs = -3_600_000;
+  await takeTurn();
+  expect(clock.nowMs).toBe(-3_599_000);
 });

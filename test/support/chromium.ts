@@ -1,0 +1,12 @@
+import { existsSync } from 'node:fs';
+import chromium from '@sparticuz/chromium';
+
+const installed = ['/usr/bin/google-chrome', '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome'];
+
+/** A browser of its own package, unpacked on first use, or an installed Chrome where that one does not run. */
+export async function browserPath(): Promise<string> {
+  return process.platform === 'linux' ? chromium.executablePath() : (installed.find(existsSync) ?? '');
+}
+
+/** Pages are held apart as in every browser, which that package turns off. */
+export const browserArgs = chromium.args.filter((each) => !/web-security|insecure|isolat/.test(each));
