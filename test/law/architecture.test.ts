@@ -208,6 +208,7 @@ const places: Record<string, string> = {
   'src/web/serve.ts setInterval': 'writes to a connection, which ends',
   'src/web/page/ask.ts addEventListener': 'shows what came; an error is told by the browser',
   'src/sandbox/commands/world-control.ts void': 'behind a catch, or aborts a signal',
+  'src/web/page/chart.tsx addEventListener': 'draws the chart again',
   'src/web/page/controls.tsx void': 'shows its error',
   'src/web/page/service.tsx setTimeout': 'asks again, which shows its error',
   'src/web/page/service.tsx void': 'a failure is told by the state of the connection',

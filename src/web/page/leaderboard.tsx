@@ -1,7 +1,8 @@
 import { chainTitles, leaderboardChains } from '../../model/chain.ts';
 import type { Profile } from '../../model/profile.ts';
 import { formatCount, formatPercent, formatRatio, formatUsd, toneOf } from '../../output/format.ts';
-import { BarChart } from './charts.tsx';
+import { Chart } from './chart.tsx';
+import { useMemo } from './preact.ts';
 import { hrefOf, type Route, setQuery } from './route.ts';
 import { Choice, OpenList, Row, Section, Usd } from './service-parts.tsx';
 import { seen, Text } from './text.tsx';
@@ -26,7 +27,8 @@ export function Leaderboard({ route, version }: { route: Route; version: number 
     ...(comments !== '' && { onlyWithComments: true }),
   };
   const { data, commands, error } = useCall<{ traders: Omit<Standing, 'rank'>[] }>('leaderboard list', input, version);
-  const traders = data?.traders.map((trader, index) => ({ ...trader, rank: index + 1 }));
+  const traders = useMemo(() => data?.traders.map((trader, index) => ({ ...trader, rank: index + 1 })), [data]);
+  const points = useMemo(() => traders?.slice(0, shownBars).map(pointOf) ?? [], [traders]);
   const set = (key: string) => (value: string) => setQuery(route, { [key]: value });
   return (
     <Section title="Leaderboard" error={error} commands={commands}>
@@ -63,7 +65,7 @@ export function Leaderboard({ route, version }: { route: Route; version: number 
         />
       </search>
       {traders !== undefined && traders.length > 0 && (
-        <BarChart label={labelOf(traders.length)} bars={traders.slice(0, shownBars).map(barOf)} />
+        <Chart label={labelOf(traders.length)} points={points} shape="bars" axes={{ x: 'rank', y: axisUsd }} />
       )}
       <OpenList
         label="Traders"
@@ -81,9 +83,11 @@ function labelOf(count: number): string {
   return count > shownBars ? `Realized PnL of the first ${shownBars} traders` : 'Realized PnL of these traders';
 }
 
-function barOf({ profile, pnl, rank }: Standing) {
-  const title = seen(`${rank}. ${profile.name}: ${formatUsd(pnl.total, { signed: true })}`);
-  return { key: profile.id, title, up: Math.max(0, pnl.total), down: Math.max(0, -pnl.total) };
+const axisUsd = (value: number) => formatUsd(value, { compact: true });
+
+function pointOf({ profile, pnl: { total }, rank }: Standing) {
+  const title = seen(`${rank}. ${profile.name}: ${formatUsd(total, { signed: true })}`);
+  return { x: rank, y: total < 0 ? null : total, loss: total < 0 ? total : null, title };
 }
 
 function renderTrader({ profile, pnl, hasComments, rank }: Standing, timeframe: string) {

@@ -1,13 +1,8 @@
 import type { Card, TradeItem } from '../../model/position.ts';
 
-export interface Point {
+interface Point {
   atSec: number;
   value: number;
-}
-
-export interface Mark extends Point {
-  kind: 'buy' | 'sell';
-  title: string;
 }
 
 /** The sum of what was realized up to each closing trade, oldest first, lots in the order in which they were bought. */
@@ -47,17 +42,4 @@ function gainsOf(trades: readonly TradeItem[]): Gain[] {
     gains.push({ atSec: timestamp, gain });
   }
   return gains;
-}
-
-/** The price of each trade, oldest first. */
-export function tradeMarks(trades: readonly TradeItem[], titleOf: (trade: TradeItem) => string): Mark[] {
-  return trades
-    .filter(({ tokenAmount }) => tokenAmount > 0)
-    .map((trade) => ({
-      atSec: trade.timestamp,
-      value: trade.usdCost / trade.tokenAmount,
-      kind: trade.direction === 'sell' ? ('sell' as const) : ('buy' as const),
-      title: titleOf(trade),
-    }))
-    .toReversed();
 }

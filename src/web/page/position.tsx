@@ -1,7 +1,7 @@
 import type { Card, TradeItem } from '../../model/position.ts';
 import { counted, formatAmount, formatTime, formatUsd, toneOf } from '../../output/format.ts';
-import { TimeChart } from './charts.tsx';
-import { tradeMarks } from './pnl.ts';
+import { Chart, type ChartPoint } from './chart.tsx';
+import { useMemo } from './preact.ts';
 import { type Fact, Facts, Moment, OpenList, Row, Section, TokenLink, TraderLink, Usd } from './service-parts.tsx';
 import { seen, Text } from './text.tsx';
 import { useCall } from './use-call.ts';
@@ -17,7 +17,6 @@ export function Position({ id, version }: { id: string; version: number }) {
     );
   const { tokenChain, tokenAddress, tokenSymbol, trades } = card.metadata;
   const comments = trades.flatMap((trade) => trade.comments ?? []);
-  const marks = tradeMarks(trades, tradeTitle);
   return (
     <>
       <Section title="Position" error={error} commands={commands}>
@@ -27,14 +26,9 @@ export function Position({ id, version }: { id: string; version: number }) {
         </p>
         <Figures card={card} />
       </Section>
-      {marks.length > 0 && (
+      {trades.length > 0 && (
         <Section title="Trades">
-          <TimeChart
-            label={`${counted(trades.length, 'trade')}: price in USD, buys ▲ and sells ▼`}
-            points={marks}
-            marks={marks}
-            format={(value) => formatUsd(value)}
-          />
+          <Prices trades={trades} />
           <OpenList
             label="Trades"
             items={trades.map((trade, index) => ({ trade, key: String(index) }))}
@@ -84,6 +78,26 @@ function Figures({ card }: { card: Card }) {
     ...(typeof perpPositionType === 'string' ? [['Perp', `${perpPositionType}, ${perpLeverage ?? 1}x`] as const] : []),
   ];
   return <Facts facts={figures} />;
+}
+
+function Prices({ trades }: { trades: readonly TradeItem[] }) {
+  const points = useMemo(() => pricesOf(trades), [trades]);
+  const sells = points.filter(({ mark }) => mark === 'sell').length;
+  const label = `Price in USD: ${counted(points.length - sells, 'buy')} ▲, ${counted(sells, 'sell')} ▼`;
+  return <Chart label={label} points={points} shape="line" axes={{ x: 'time', y: (value) => formatUsd(value) }} />;
+}
+
+/** The price of each trade, oldest first. */
+function pricesOf(trades: readonly TradeItem[]): ChartPoint[] {
+  return trades
+    .filter(({ tokenAmount }) => tokenAmount > 0)
+    .map((trade) => ({
+      x: trade.timestamp,
+      y: trade.usdCost / trade.tokenAmount,
+      mark: trade.direction === 'sell' ? ('sell' as const) : ('buy' as const),
+      title: tradeTitle(trade),
+    }))
+    .toReversed();
 }
 
 function tradeTitle({ direction, tokenAmount, usdCost, timestamp }: TradeItem): string {

@@ -1,7 +1,15 @@
 import type { Card, Comment } from '../../model/position.ts';
 import type { Profile } from '../../model/profile.ts';
-import { counted, formatCount, formatPercent, formatRatio, formatUsd, toneOf } from '../../output/format.ts';
-import { TimeChart } from './charts.tsx';
+import {
+  counted,
+  formatCount,
+  formatPercent,
+  formatRatio,
+  formatTime,
+  formatUsd,
+  toneOf,
+} from '../../output/format.ts';
+import { Chart } from './chart.tsx';
 import { realizedOverTime } from './pnl.ts';
 import { useMemo } from './preact.ts';
 import { hrefOf } from './route.ts';
@@ -36,7 +44,7 @@ export function Trader({ id, version }: { id: string; version: number }) {
   const closed = useCall<Card[]>('profile positions', positions('closed'), version);
   const followers = useCall<{ items: Profile[] }>('profile followers', { identifier: id, limit: 100 }, version);
   const cards = useMemo(() => [...(open.data ?? []), ...(closed.data ?? [])], [open.data, closed.data]);
-  const points = useMemo(() => realizedOverTime(cards), [cards]);
+  const points = useMemo(() => gainsOf(cards), [cards]);
   const comments = useMemo(() => commentsOf(cards), [cards]);
   return (
     <>
@@ -45,7 +53,12 @@ export function Trader({ id, version }: { id: string; version: number }) {
       </Section>
       {points.length > 0 && (
         <Section title="Realized PnL over time">
-          <TimeChart label={chartLabel(points.at(-1)?.value ?? 0, cards.length)} points={points} format={gain} steps />
+          <Chart
+            label={chartLabel(points.at(-1)?.y ?? 0, cards.length)}
+            points={points}
+            shape="steps"
+            axes={{ x: 'time', y: (value) => formatUsd(value, { signed: true, compact: true }) }}
+          />
         </Section>
       )}
       <div class="columns">
@@ -97,7 +110,13 @@ export function Trader({ id, version }: { id: string; version: number }) {
   );
 }
 
-const gain = (value: number) => formatUsd(value, { signed: true, compact: true });
+function gainsOf(cards: readonly Card[]) {
+  return realizedOverTime(cards).map(({ atSec, value }) => ({
+    x: atSec,
+    y: value,
+    title: `${formatUsd(value, { signed: true })} up to ${formatTime(atSec)}`,
+  }));
+}
 
 function chartLabel(total: number, count: number): string {
   return `${formatUsd(total, { signed: true })} realized by the ${counted(count, 'position')} below`;

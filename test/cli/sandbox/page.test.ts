@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { complaintsOf, openBrowser, violationsOf } from '../../support/browser.ts';
+import { complaintsOf, openBrowser, pixelsIn, violationsOf } from '../../support/browser.ts';
 import { answering, run } from '../../support/harness.ts';
 import { startPage } from '../../support/page.ts';
 
@@ -15,6 +15,14 @@ test('the page of the sandbox shows the leaderboard, a trader and a position, an
   await tab.goto(ui);
   await expect.poll(() => rows(tab, 'Traders').first().textContent()).toContain('mossyledger.alpha.test+$412,000.22');
   expect(await violationsOf(tab)).toEqual([]);
+  expect(await pixelsIn(tab, '--accent')).toBeGreaterThan(1000);
+  await tab.getByRole('img').focus();
+  await tab.keyboard.press('End');
+  await expect.poll(() => tab.locator('figcaption').textContent()).toBe('40. bagelfutures.alpha.test: -$83,119.90');
+  await tab.keyboard.press('ArrowLeft');
+  await expect.poll(() => tab.locator('figcaption').textContent()).toMatch(/^39\. /);
+  await tab.keyboard.press('Tab');
+  await expect.poll(() => tab.locator('figcaption').textContent()).toBe('Realized PnL of these traders');
   await tab.getByLabel('Chain').selectOption('solana');
   await expect.poll(() => rows(tab, 'Traders').first().textContent()).toContain('1Ines Valdrée+$15,420.13');
   expect(await tab.locator('.commands code').allTextContents()).toEqual([
@@ -30,7 +38,10 @@ test('the page of the sandbox shows the leaderboard, a trader and a position, an
   await expect.poll(() => rows(tab, 'Closed positions').count()).toBeGreaterThan(3);
   expect(await violationsOf(tab)).toEqual([]);
   await rows(tab, 'Closed positions').first().click();
-  await expect.poll(() => tab.locator('.timeline .sell').count()).toBeGreaterThan(0);
+  await expect.poll(() => tab.locator('figcaption').textContent()).toBe('Price in USD: 3 buys ▲, 1 sell ▼');
+  await expect
+    .poll(async () => [(await pixelsIn(tab, '--good')) > 40, (await pixelsIn(tab, '--bad')) > 20])
+    .toEqual([true, true]);
   expect(await violationsOf(tab)).toEqual([]);
 
   await tab.getByRole('link', { name: 'Controls' }).click();

@@ -153,6 +153,6 @@ test('a delivery links to its trader and position where a service is configured'
   await tab.goBack();
   await rows(tab).first().click();
   await tab.getByRole('link', { name: 'Position' }).click();
-  await expect.poll(() => tab.locator('.timeline .sell').count()).toBe(1);
+  await expect.poll(() => tab.locator('figcaption').textContent()).toBe('Price in USD: 3 buys ▲, 1 sell ▼');
   await stop();
 });

@@ -1,0 +1,186 @@
+import uPlot from 'uplot';
+import { formatTime } from '../../output/format.ts';
+import { useEffect, useRef, useState } from './preact.ts';
+
+export interface ChartPoint {
+  /** Unix seconds, or a rank. */
+  x: number;
+  /** `null` where there is only a loss. */
+  y: number | null;
+  /** Of bars: what lies below the line; negative. */
+  loss?: number | null;
+  mark?: 'buy' | 'sell';
+  /** The point in words. */
+  title: string;
+}
+
+interface ChartProps {
+  label: string;
+  /** By `x`, ascending. */
+  points: readonly ChartPoint[];
+  shape: 'bars' | 'steps' | 'line';
+  height?: number;
+  /** Of values and of what they are of; default: no axes. */
+  axes?: { x: 'time' | 'rank'; y: (value: number) => string };
+}
+
+/** Values over time or by rank. The pointer, or arrow keys, choose a point, which is told in words below; a screen reader is told the main ones. */
+export function Chart(props: ChartProps) {
+  const { label, points, height = 200 } = props;
+  const box = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot>();
+  const shown = useRef(points);
+  const [at, setAt] = useState<number>();
+  useEffect(() => {
+    const element = box.current;
+    if (element === null) return;
+    const hooks = {
+      setCursor: [({ cursor }: uPlot) => setAt(cursor.idx ?? undefined)],
+      draw: [(made: uPlot) => drawMarks(made, shown.current)],
+    };
+    const size = () => ({ width: element.clientWidth, height });
+    const made = new uPlot({ ...optionsOf(props), ...size(), hooks }, dataOf(points), element);
+    plot.current = made;
+    const observer = new ResizeObserver(() => made.setSize(size()));
+    observer.observe(element);
+    const scheme = matchMedia('(prefers-color-scheme: dark)');
+    const redraw = () => made.redraw();
+    scheme.addEventListener('change', redraw);
+    return () => {
+      observer.disconnect();
+      scheme.removeEventListener('change', redraw);
+      made.destroy();
+    };
+  }, []);
+  useEffect(() => {
+    shown.current = points;
+    plot.current?.setData(dataOf(points));
+  }, [points]);
+  const choose = (index: number) => {
+    const point = points[Math.max(0, Math.min(points.length - 1, index))];
+    if (point !== undefined) plot.current?.setCursor({ left: plot.current.valToPos(point.x, 'x'), top: 0 });
+  };
+  const steps: Record<string, () => void> = {
+    ArrowLeft: () => choose((at ?? points.length) - 1),
+    ArrowRight: () => choose((at ?? -1) + 1),
+    Home: () => choose(0),
+    End: () => choose(points.length - 1),
+  };
+  const chosen = at === undefined ? undefined : points[at];
+  return (
+    <figure class="chart">
+      <div
+        ref={box}
+        class="plot"
+        role="img"
+        aria-label={`${label}. ${mainPoints(points)}`}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: its points are chosen by arrow keys
+        tabIndex={0}
+        onKeyDown={(event) => {
+          const step = steps[event.key];
+          if (step === undefined) return;
+          event.preventDefault();
+          step();
+        }}
+        onBlur={() => plot.current?.setCursor({ left: -10, top: -10 })}
+      />
+      <figcaption>
+        {chosen === undefined && label}
+        <span aria-live="polite">{chosen?.title}</span>
+      </figcaption>
+    </figure>
+  );
+}
+
+function mainPoints(points: readonly ChartPoint[]): string {
+  const byValue = points.toSorted((a, b) => heightOf(a) - heightOf(b));
+  const named = { First: points[0], Lowest: byValue[0], Highest: byValue.at(-1), Last: points.at(-1) };
+  return Object.entries(named)
+    .map(([name, point]) => `${name}: ${point?.title ?? 'none'}.`)
+    .join(' ');
+}
+
+const heightOf = ({ y, loss }: ChartPoint) => y ?? loss ?? 0;
+
+function dataOf(points: readonly ChartPoint[]): uPlot.AlignedData {
+  return [points.map(({ x }) => x), points.map(({ y }) => y), points.map(({ loss }) => loss ?? null)];
+}
+
+function optionsOf({ shape, points, axes }: ChartProps): Omit<uPlot.Options, 'width' | 'height'> {
+  const isBars = shape === 'bars';
+  const [first, second] = points;
+  const step = isBars && first && second ? second.x - first.x : 0;
+  const bars = isBars ? { paths: uPlot.paths.bars?.({ size: [0.8] }) as uPlot.Series.PathBuilder, width: 0 } : {};
+  const stepped = shape === 'steps' ? { paths: uPlot.paths.stepped?.({ align: 1 }) as uPlot.Series.PathBuilder } : {};
+  const series = (color: string): uPlot.Series => ({
+    ...bars,
+    ...stepped,
+    ...(isBars ? { fill: colored(color) } : { stroke: colored(color) }),
+    points: { show: false },
+  });
+  const axis = {
+    show: axes !== undefined,
+    stroke: colored('--muted'),
+    grid: { stroke: colored('--line'), width: 1 },
+    ticks: { stroke: colored('--line'), width: 1, size: 4 },
+    font: '12px system-ui, sans-serif',
+  };
+  return {
+    tzDate: (sec) => uPlot.tzDate(new Date(sec * 1000), 'Etc/UTC'),
+    legend: { show: false },
+    cursor: { y: false, drag: { x: false, y: false }, points: { show: !isBars } },
+    padding: axes === undefined ? [2, 0, 2, 0] : [6, axes.x === 'time' ? 36 : 8, 0, 0],
+    scales: {
+      x: {
+        time: axes?.x !== 'rank',
+        // What stands at an end is seen whole.
+        range: (_, from, to) => {
+          const room = isBars ? step / 2 : (to - from) * 0.03 || 1800;
+          return [from - room, to + room];
+        },
+      },
+      y: {
+        range: (_, low, high) =>
+          shape === 'line'
+            ? uPlot.rangeNum(low, high, 0.1, true)
+            : uPlot.rangeNum(Math.min(0, low), Math.max(0, high), 0.1, true),
+      },
+    },
+    axes: [
+      { ...axis, size: 26, ...(axes?.x === 'rank' ? ranks : { space: 90, values: timesOf }) },
+      { ...axis, size: 62, ...(axes && { values: (_, values) => values.map(axes.y) }) },
+    ],
+    series: [{}, series('--accent'), series('--bad')],
+  };
+}
+
+const ranks: uPlot.Axis = {
+  incrs: [1, 5, 10],
+  grid: { show: false },
+  values: (_, values) => values.map((rank) => (rank === 0 ? '' : String(rank))),
+};
+const daySec = 86_400;
+
+function timesOf(_: uPlot, times: number[], _axis: number, _space: number, stepSec: number): string[] {
+  return times.map((sec) => (stepSec >= daySec ? formatTime(sec).slice(0, 10) : formatTime(sec).slice(5, 16)));
+}
+
+/** A triangle at each mark: a buy points up from below its value, a sell down from above. */
+function drawMarks(plot: uPlot, points: readonly ChartPoint[]): void {
+  const size = 5 * devicePixelRatio;
+  for (const { x, y, mark } of points) {
+    if (mark === undefined || y === null) continue;
+    const side = mark === 'buy' ? 1 : -1;
+    plot.ctx.fillStyle = colorOf(plot, mark === 'buy' ? '--good' : '--bad');
+    const [left, top] = [plot.valToPos(x, 'x', true), plot.valToPos(y, 'y', true)];
+    plot.ctx.fill(new Path2D(`M${left} ${top + side}l${size} ${side * size * 1.8}h${-2 * size}z`));
+  }
+}
+
+const colored = (name: string) => (plot: uPlot) => colorOf(plot, name);
+
+/** A color of the style sheet as it is now, light or dark. */
+function colorOf({ root }: uPlot, name: string): string {
+  root.style.color = `var(${name})`;
+  return getComputedStyle(root).color;
+}
