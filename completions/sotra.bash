@@ -68,7 +68,7 @@ _sotra_flags() {
   'webhook forward') echo '--forward-to --route --name --inbox --inbox-creds' ;;
   'webhook ui') echo '--secret-file --open --ready-file --name --inbox --inbox-creds' ;;
   'webhook audit') echo '--since --late --file --check --name --inbox --inbox-creds' ;;
-  'webhook trigger') echo '--to --secret-file --uid --position --db' ;;
+  'webhook trigger') echo '--to --as --secret-file --uid --position --db' ;;
   'inbox create') echo '--inbox --inbox-creds --replicas --keep --max-bytes --duplicate-window' ;;
   'plan') echo '--file --check' ;;
   'apply') echo '--file' ;;
@@ -271,6 +271,7 @@ _sotra_values() {
   'webhook audit --name') echo '@aliases' ;;
   'webhook audit --columns') echo 'state kind why at delay trader symbol reason transactionHash comment eventIds @list' ;;
   'webhook audit 1') echo '@webhooks' ;;
+  'webhook trigger --as') echo 'bad-signature stale duplicate out-of-order' ;;
   'webhook trigger --secret-file') echo '@files' ;;
   'webhook trigger --uid') echo '@webhooks' ;;
   'webhook trigger --db') echo '@files' ;;
@@ -413,7 +414,7 @@ _sotra() {
     case "$word" in
     --*=*) ;;
     -*)
-      case ' --actor-address --actor-addresses --address --amount --as-of --at-most --avatar-url --base-url --chain --chains --column --columns --concurrency --context --cursor --data --db --direction --duplicate-window --eligibility --encoding --expiring --fault --file --for --format --forward-to --from-line --header --host --http --inbox --inbox-creds --interval --jq --keep --key --key-env --key-file --late --layout --leverage --limit --map --max --max-body --max-bytes --max-delivery --max-market-cap --max-time --max-wait --min-market-cap --min-trade-usd --name --new-password-file --newer-than --older-than --out --page --password-file --port --position --preset --price --prices-file --query --rate --ready-file --record --rejects --replay --replicas --report --retries --route --secret-file --sections --seed --service-name --side --signature --signed --signer --since --sort --speed --status --store --text --text-file --timeframe --timeout --to --token --tolerance --tools --trace-file --track-exit-until --trader --try --tx --type --uid --undo-file --until --url --usd --viewer --viewer-addresses --wallet-addresses --watch --webhook --wire -d -q ' in *" $word "*) skip=1 before="$word" ;; esac
+      case ' --actor-address --actor-addresses --address --amount --as --as-of --at-most --avatar-url --base-url --chain --chains --column --columns --concurrency --context --cursor --data --db --direction --duplicate-window --eligibility --encoding --expiring --fault --file --for --format --forward-to --from-line --header --host --http --inbox --inbox-creds --interval --jq --keep --key --key-env --key-file --late --layout --leverage --limit --map --max --max-body --max-bytes --max-delivery --max-market-cap --max-time --max-wait --min-market-cap --min-trade-usd --name --new-password-file --newer-than --older-than --out --page --password-file --port --position --preset --price --prices-file --query --rate --ready-file --record --rejects --replay --replicas --report --retries --route --secret-file --sections --seed --service-name --side --signature --signed --signer --since --sort --speed --status --store --text --text-file --timeframe --timeout --to --token --tolerance --tools --trace-file --track-exit-until --trader --try --tx --type --uid --undo-file --until --url --usd --viewer --viewer-addresses --wallet-addresses --watch --webhook --wire -d -q ' in *" $word "*) skip=1 before="$word" ;; esac
       ;;
     *)
       case " $(_sotra_children "$here") " in

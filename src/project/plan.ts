@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { allItems } from '../cli/endpoint-command.ts';
 import type { Context } from '../context.ts';
 import { workFolder } from '../files/durable-file.ts';
+import { shellWord } from '../http/preview.ts';
 import { normalizeAddress } from '../model/address.ts';
 import type { Profile } from '../model/profile.ts';
 import { formatCount } from '../output/format.ts';
@@ -58,10 +59,12 @@ async function makePlan(project: Project, folder: string, context: Context): Pro
   return {
     differences: { file: project.file, context: name, baseUrl, inSync, changes, byHand },
     steps,
-    listeners: project.webhooks.flatMap(({ routes, secretFile = '<file>' }) =>
+    listeners: project.webhooks.flatMap(({ routes, secretFile }) =>
       routes === undefined
         ? []
-        : [`sotra webhook listen --secret-file ${secretFile}${routes.map((route) => ` --route ${route}`).join('')}`],
+        : [
+            `sotra webhook listen --secret-file ${secretFile === undefined ? '<file>' : shellWord(secretFile)}${routes.map((route) => ` --route ${shellWord(route)}`).join('')}`,
+          ],
     ),
     folder,
   };

@@ -6,6 +6,7 @@ import { normalizeAddress } from '../model/address.ts';
 import { isHttpAddress, sameDestination } from '../model/http-address.ts';
 import { identifierSchema } from '../model/identifier.ts';
 import { withoutPassword, written } from '../model/quoted.ts';
+import { readRoute, routeForm } from '../resources/webhook/receive/route.ts';
 import { readEnv } from '../settings/settings.ts';
 import type { Env } from '../world.ts';
 
@@ -16,13 +17,18 @@ function isDestination(value: string): boolean {
   return isHttpAddress(value) && new URL(value).username === '' && new URL(value).password === '';
 }
 
+function isRoute(value: string): boolean {
+  const { url } = readRoute(value) ?? {};
+  return url !== undefined && isHttpAddress(url);
+}
+
 const webhookSchema = z.strictObject({
   destination: text.refine(isDestination, 'must be an http or https address without a user and password'),
   /** Files, or addresses themselves. */
   addresses: texts,
   column: text.optional(),
   secretFile: text.refine((name) => !name.startsWith('whsec_'), 'must be the name of a file, not a secret').optional(),
-  routes: z.array(text.regex(/^[\w-]+=https?:./, 'must be such as comment-created=http://127.0.0.1:3000/c')).optional(),
+  routes: z.array(text.refine(isRoute, routeForm)).optional(),
 });
 
 const followSchema = z.strictObject({ follower: identifierSchema, targets: z.array(identifierSchema) });

@@ -8,11 +8,17 @@ import { until } from './until.ts';
 export const secret = 'whsec_test';
 
 /** A listener in this process; `stop` ends it and gives what it printed, `shown` is what it printed on stderr so far. */
-export async function listen(folder: string, more = '', secrets = `${secret}\n`, env: Record<string, string> = {}) {
+export async function listen(
+  folder: string,
+  more: string | readonly string[] = '',
+  secrets = `${secret}\n`,
+  env: Record<string, string> = {},
+) {
   const [file, ready] = [join(folder, 'secret'), join(folder, `ready-${Math.random()}`)];
   writeFileSync(file, secrets, { mode: 0o600 });
   const stopping = new AbortController();
-  const argv = `webhook listen --port 0 --secret-file ${file} --ready-file ${ready} ${more}`;
+  const words = `webhook listen --port 0 --secret-file ${file} --ready-file ${ready}`;
+  const argv = [...words.split(' '), ...(typeof more === 'string' ? more.split(' ').filter(Boolean) : more)];
   const shown = { err: '' };
   const onErr = (text: string) => {
     shown.err += text;

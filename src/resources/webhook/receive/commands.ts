@@ -7,6 +7,7 @@ import { isWalletAddress } from '../../../model/address.ts';
 import { parseDuration, parseSize, parseTime } from '../../../model/duration.ts';
 import { isHttpAddress } from '../../../model/http-address.ts';
 import type { KeepLimits } from './inbox.ts';
+import { readRoute, routeForm } from './route.ts';
 
 const view = () => import('./view.ts');
 
@@ -64,8 +65,8 @@ function keepLimits(given: readonly string[] = []): KeepLimits {
 const targetParams = {
   forwardTo: local(z.array(z.string()).optional(), 'forward every delivery to this address'),
   route: local(
-    z.array(z.string().regex(/^[\w-]+=./)).optional(),
-    "forward deliveries with events of one kind: 'comment-created=http://127.0.0.1:3000/c'",
+    z.array(z.string().refine((text) => readRoute(text) !== undefined, routeForm)).optional(),
+    "forward deliveries with such events: 'comment-created=http://127.0.0.1:3000/c' or '* where chain=base=http://127.0.0.1:3000/b'",
   ),
 };
 

@@ -25,10 +25,12 @@ export interface StoredDelivery extends Delivery {
   events: readonly EventSummary[];
 }
 
-/** Where deliveries are forwarded to: all, or those with events of one type. */
+/** Where deliveries are forwarded to: all, or those with an event that fits; see `isFor`. */
 export interface Target {
   url: string;
   eventType?: string | undefined;
+  /** Conditions of a route, as `readRoute` writes them. */
+  where?: string | undefined;
 }
 
 /** A target that nobody has forwarded to for so long is waited for no more. */
@@ -118,6 +120,8 @@ export interface Inbox {
   name: string;
   /** The largest body that it takes; absent: any. */
   maxBytes?: number;
+  /** Whether targets may have conditions. */
+  filters?: boolean;
   /** What `count` counts: a delivery may hold several events. */
   counts: 'deliveries' | 'events';
   count: () => Promise<number>;

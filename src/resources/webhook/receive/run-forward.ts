@@ -7,6 +7,7 @@ import { formatCount } from '../../../output/format.ts';
 import { startForwarder } from './forward.ts';
 import type { Target } from './inbox.ts';
 import { type InboxPlace, openInbox } from './open-inbox.ts';
+import { readRoute } from './route.ts';
 
 export interface TargetInput {
   forwardTo?: readonly string[] | undefined;
@@ -58,13 +59,7 @@ export function stopOf(signal: AbortSignal): Promise<void> {
 
 /** Where deliveries are forwarded to. Errors: `usage` for what is no address, or given twice. */
 export function targetsOf({ forwardTo = [], route = [] }: TargetInput): Target[] {
-  const targets: Target[] = [
-    ...forwardTo.map((url) => ({ url })),
-    ...route.map((text) => {
-      const at = text.indexOf('=');
-      return { eventType: text.slice(0, at), url: text.slice(at + 1) };
-    }),
-  ];
+  const targets: Target[] = [...forwardTo.map((url) => ({ url })), ...route.flatMap((text) => readRoute(text) ?? [])];
   for (const { url } of targets)
     if (!isHttpAddress(url))
       throw usageError(`--forward-to or --route ${withoutPassword(written(url))}: must be an http or https address`);

@@ -1,6 +1,6 @@
 import type { Result } from '../../../cli/command.ts';
 import type { Context } from '../../../context.ts';
-import { SotraError, usageError } from '../../../errors.ts';
+import { exitCodeOf, SotraError, usageError } from '../../../errors.ts';
 import { deliveryPreview } from '../../../http/preview.ts';
 import { sameDestination } from '../../../model/http-address.ts';
 import { signedHeader } from '../../../model/webhook-signature.ts';
@@ -26,6 +26,8 @@ import { readOwnSecrets } from '../secrets.ts';
 interface TriggerInput {
   type: EventType;
   to?: string | undefined;
+  /** A receiver should refuse the first two, and take the others. */
+  as?: 'bad-signature' | 'stale' | 'duplicate' | 'out-of-order' | undefined;
   secretFile?: string | undefined;
   uid?: string | undefined;
   position?: string | undefined;
@@ -43,17 +45,29 @@ interface Trigger {
 export async function triggerEvent(input: TriggerInput, context: Context): Promise<Result> {
   if (input.to !== undefined && input.uid !== undefined)
     throw usageError('--to and --uid exclude each other', 'Leave one of them out.');
+  if (input.to === undefined && input.as !== undefined)
+    throw usageError(
+      `--as ${input.as} needs --to: the sandbox itself delivers as the service does`,
+      'Name the receiver: --to http://127.0.0.1:4242/hook.',
+    );
   return withSandboxFile(context, input.db, async (file) => {
     const db = openDb(file);
     try {
       ensureWorld(db, context.world.now(), 'demo');
       const trigger: Trigger = { db, source: findSource(db, input), input, context };
       const answer = input.to === undefined ? await viaSandbox(trigger) : await directly(trigger, input.to);
-      return { kind: 'answer', answer, view: triggered, exitCode: answer.every((each) => each.delivered) ? 0 : 9 };
+      return { kind: 'answer', answer, view: triggered, exitCode: triggerExitCode(answer, input) };
     } finally {
       db.close();
     }
   });
+}
+
+/** Where a receiver should refuse, an answer that takes it is 12. */
+function triggerExitCode(sent: readonly SentEvent[], { as }: TriggerInput): number {
+  if (as !== 'bad-signature' && as !== 'stale') return sent.every(({ delivered }) => delivered) ? 0 : 9;
+  if (sent.some(({ delivered }) => delivered)) return exitCodeOf.verification;
+  return sent.every(({ status }) => status !== null && status < 500) ? 0 : 9;
 }
 
 async function directly(trigger: Trigger, to: string): Promise<SentEvent[]> {
@@ -63,14 +77,40 @@ async function directly(trigger: Trigger, to: string): Promise<SentEvent[]> {
   const secret = input.secretFile === undefined ? known?.secret : readOwnSecrets([input.secretFile], context)[0];
   if (secret === undefined)
     throw usageError(`no webhook of the sandbox sends to ${to}: which secret signs?`, 'Give one with --secret-file.');
-  const event = eventFor(trigger, known);
-  const body = JSON.stringify({ events: [event] });
-  const signed = signedHeader(secret, body, world.now());
-  if (options.preview) throw deliveryPreview(to, deliveryHeaders(signed), body);
-  const outcome = await post(to, body, signed, { answerMs: options.timeoutMs, signal: world.signal });
-  if (world.signal.aborted) throw new SotraError('interrupted', `interrupted while waiting for the answer of ${to}`);
-  const { ok, status, error } = outcome;
-  return [{ ...idOf(event), uid: null, destinationUrl: to, delivered: ok, status, error }];
+  const deliveries = signedDeliveries(trigger, known, secret);
+  const [first] = deliveries;
+  if (options.preview && first !== undefined) {
+    if (deliveries.length > 1) context.note(`It would send ${deliveries.length} deliveries; this is the first.`);
+    throw deliveryPreview(to, deliveryHeaders(first.signed), first.body);
+  }
+  const sent: SentEvent[] = [];
+  for (const { event, body, signed } of deliveries) {
+    const outcome = await post(to, body, signed, { answerMs: options.timeoutMs, signal: world.signal });
+    if (world.signal.aborted) throw new SotraError('interrupted', `interrupted while waiting for the answer of ${to}`);
+    const { ok, status, error } = outcome;
+    sent.push({ ...idOf(event), uid: null, destinationUrl: to, delivered: ok, status, error });
+  }
+  return sent;
+}
+
+const staleMs = 3_600_000;
+
+/** What is sent to one address, in order: one delivery, or what `--as` makes of it. */
+function signedDeliveries(trigger: Trigger, webhook: WebhookRow | undefined, secret: string) {
+  const nowMs = trigger.context.world.now();
+  const { as } = trigger.input;
+  const signedAt = (event: Record<string, unknown>, atMs: number, by = secret) => {
+    const body = JSON.stringify({ events: [event] });
+    return { event, body, signed: signedHeader(by, body, atMs) };
+  };
+  const newest = eventFor(trigger, webhook);
+  if (as === 'bad-signature') return [signedAt(newest, nowMs, `${secret}-of-another`)];
+  if (as === 'stale') return [signedAt(newest, nowMs - staleMs)];
+  const delivery = signedAt(newest, nowMs);
+  if (as === 'duplicate') return [delivery, delivery];
+  if (as !== 'out-of-order') return [delivery];
+  const before = { ...trigger, source: findSource(trigger.db, trigger.input, 1) };
+  return [delivery, signedAt(eventFor(before, webhook), nowMs - 1000)];
 }
 
 async function viaSandbox(trigger: Trigger): Promise<SentEvent[]> {
@@ -133,18 +173,18 @@ function someSubscribers(db: Db, webhookId: number): string[] {
   return rows.map(({ address }) => address);
 }
 
-/** The newest event of a type, of a position where one is named. Errors: `not-found`. */
-function findSource(db: Db, { type, position }: TriggerInput): EventSource {
+/** The newest event of a type, of a position where one is named, or one of those before it. Errors: `not-found`. */
+function findSource(db: Db, { type, position }: TriggerInput, before = 0): EventSource {
   const [where, values] = position === undefined ? ['', []] : ['AND t.position_id = ?', [position]];
   if (type === 'new-feed-item') {
     const trade = db.get<StoredTrade>(
-      `SELECT ${tradeColumns} FROM trade t WHERE t.side = 'buy' ${where} ORDER BY t.at_ms DESC, t.id DESC LIMIT 1`,
+      `SELECT ${tradeColumns} FROM trade t WHERE t.side = 'buy' ${where} ORDER BY t.at_ms DESC, t.id DESC LIMIT 1 OFFSET ${before}`,
       values,
     );
     if (trade !== undefined) return { type, reason: 'first-buy', trade };
   } else if (type === 'comment-created') {
     const comment = db.get<{ id: string }>(
-      `SELECT c.id FROM comment c JOIN trade t ON t.id = c.trade_id WHERE 1 ${where} ORDER BY c.at_ms DESC, c.id LIMIT 1`,
+      `SELECT c.id FROM comment c JOIN trade t ON t.id = c.trade_id WHERE 1 ${where} ORDER BY c.at_ms DESC, c.id LIMIT 1 OFFSET ${before}`,
       values,
     );
     const trade = comment && commentedTrade(db, comment.id);
@@ -153,7 +193,7 @@ function findSource(db: Db, { type, position }: TriggerInput): EventSource {
     const copy = db.get<{ commentId: string; wallet: string; atMs: number }>(
       `SELECT k.comment_id AS commentId, k.wallet, k.at_ms AS atMs FROM copy k JOIN comment c ON c.id = k.comment_id
          JOIN trade t ON t.id = c.trade_id JOIN trade b ON b.wallet = k.wallet AND b.at_ms = k.at_ms
-       WHERE 1 ${where} ORDER BY k.at_ms DESC, k.id LIMIT 1`,
+       WHERE 1 ${where} ORDER BY k.at_ms DESC, k.id LIMIT 1 OFFSET ${before}`,
       values,
     );
     const trade = copy && commentedTrade(db, copy.commentId);
@@ -168,7 +208,7 @@ function findSource(db: Db, { type, position }: TriggerInput): EventSource {
   }
   const what = { 'new-feed-item': 'buy', 'comment-created': 'comment', copyswap: 'copied trade' }[type];
   const place = position === undefined ? 'in the sandbox' : `in position ${position}`;
-  throw new SotraError('not-found', `no ${what} ${place}`, {
+  throw new SotraError('not-found', `no ${before > 0 ? 'second ' : ''}${what} ${place}`, {
     hint: 'sotra sandbox reset makes the built-in world, which has all of them.',
   });
 }

@@ -37,7 +37,7 @@ CREATE TABLE term (
 ) WITHOUT ROWID;
 
 CREATE TABLE target (
-  id INTEGER PRIMARY KEY, url TEXT NOT NULL, event_type TEXT NOT NULL,  -- '': every type
+  id INTEGER PRIMARY KEY, url TEXT NOT NULL, event_type TEXT NOT NULL,  -- see rule.ts; '': every event
   start_seq INTEGER NOT NULL,      -- it gets what comes after
   used_ms INTEGER NOT NULL,
   UNIQUE (url, event_type)

@@ -1,8 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Db } from '../../../../files/database.ts';
 import type { Claim, StoredDelivery, Target } from '../inbox.ts';
+import { isFor } from '../route.ts';
 import type { Mark } from './batch.ts';
-import { nextDelivery } from './queries.ts';
+import { nextDelivery } from './delivery-rows.ts';
+import { ruleOf } from './rule.ts';
 import { newestSeq } from './waiting.ts';
 import type { Writer } from './writer.ts';
 
@@ -47,9 +49,8 @@ export async function* takeDeliveries(
     let after = Math.max(startSeq, reached.get(webhookId) ?? 0);
     for (let passed = 1; ; passed += 1) {
       const next = nextDelivery(db, webhookId, after);
-      const { eventType } = target;
-      if (next === undefined || eventType === undefined) return next;
-      if (next.events.some((event) => event.eventType === eventType)) return next;
+      if (next === undefined || ruleOf(target) === '') return next;
+      if (next.events.some((event) => isFor(target, event))) return next;
       after = next.seq;
       reached.set(webhookId, after);
       if (passed % maxPassed > 0) continue;
@@ -88,11 +89,11 @@ export async function* takeDeliveries(
   }
 }
 
-function targetRow(db: Db, { url, eventType = '' }: Target): { id: number; startSeq: number } {
+function targetRow(db: Db, target: Target): { id: number; startSeq: number } {
   const row = db.get<{ id: number; startSeq: number }>(
     'SELECT id, start_seq AS startSeq FROM target WHERE url = ? AND event_type = ?',
-    [url, eventType],
+    [target.url, ruleOf(target)],
   );
-  if (row === undefined) throw new Error(`${url} was not added to the targets`);
+  if (row === undefined) throw new Error(`${target.url} was not added to the targets`);
   return row;
 }

@@ -1,20 +1,30 @@
-import type { Db } from '../../../../files/database.ts';
+import type { Db, SqlValue } from '../../../../files/database.ts';
+import type { EventSummary } from '../events.ts';
 import { type EventStatus, type Forward, type StoredDelivery, type Target, targetMs } from '../inbox.ts';
+import { isFor } from '../route.ts';
+import { readDelivery } from './delivery-rows.ts';
+import { hasConditions, readRule, ruleOf, ruleType } from './rule.ts';
 
 export function newestSeq(db: Db): number {
   return db.get<{ seq: number | null }>('SELECT max(seq) AS seq FROM delivery')?.seq ?? 0;
 }
 
 /** How many deliveries wait for a target. */
-export function countWaiting(db: Db, { url, eventType = '' }: Target): number {
-  const row = db.get<{ count: number | null }>(
-    `SELECT sum((SELECT count(*) FROM delivery d WHERE d.webhook_id = w.id AND d.seq > max(t.start_seq, coalesce(r.seq, 0))
-       AND (t.event_type = '' OR EXISTS (SELECT 1 FROM json_each(d.terms) WHERE value = 'type:' || t.event_type)))) AS count
-     FROM target t JOIN webhook w LEFT JOIN reached r ON r.target_id = t.id AND r.webhook_id = w.id
-     WHERE t.url = ? AND t.event_type = ?`,
-    [url, eventType],
-  );
-  return row?.count ?? 0;
+export function countWaiting(db: Db, target: Target): number {
+  return countFitting(db, 't.url = ? AND t.event_type = ?', [target.url, ruleOf(target)]);
+}
+
+/** How many deliveries wait for the targets of a condition in SQL, one counted for each target. */
+function countFitting(db: Db, condition: string, values: readonly SqlValue[]): number {
+  const waiting = `FROM target t JOIN webhook w LEFT JOIN reached r ON r.target_id = t.id AND r.webhook_id = w.id
+     JOIN delivery d ON d.webhook_id = w.id AND d.seq > max(t.start_seq, coalesce(r.seq, 0))
+     WHERE ${condition}
+       AND (${ruleType} = '' OR EXISTS (SELECT 1 FROM json_each(d.terms) WHERE value = 'type:' || ${ruleType}))`;
+  const counted = db.get<{ count: number }>(`SELECT count(*) AS count ${waiting} AND NOT ${hasConditions}`, values);
+  const looked = db
+    .all<{ seq: number; rule: string }>(`SELECT d.seq, t.event_type AS rule ${waiting} AND ${hasConditions}`, values)
+    .filter(({ seq, rule }) => readDelivery(db, seq)?.events.some((event) => isFor(readRule(rule), event)));
+  return (counted?.count ?? 0) + looked.length;
 }
 
 /** Nothing before it waits. */
@@ -40,17 +50,18 @@ export function settledSeq(db: Db, webhookId: number, nowMs: number): number {
 export function statusOf(
   db: Db,
   { seq, webhook }: StoredDelivery,
-  eventType: string,
+  event: EventSummary,
   forwards: readonly Forward[],
   nowMs: number,
 ): EventStatus | null {
   if (forwards.some(({ outcome }) => outcome === 'refused')) return 'refused';
-  const waiting = db.get(
-    `SELECT 1 FROM target t LEFT JOIN reached r ON r.target_id = t.id AND r.webhook_id = (SELECT id FROM webhook WHERE name = ?1)
-     WHERE max(t.start_seq, coalesce(r.seq, 0)) < ?2 AND t.event_type IN ('', ?3) AND t.used_ms > ?4`,
-    [webhook, seq, eventType, nowMs - targetMs],
+  const waiting = db.all<{ rule: string }>(
+    `SELECT t.event_type AS rule FROM target t
+       LEFT JOIN reached r ON r.target_id = t.id AND r.webhook_id = (SELECT id FROM webhook WHERE name = ?1)
+     WHERE max(t.start_seq, coalesce(r.seq, 0)) < ?2 AND t.used_ms > ?3`,
+    [webhook, seq, nowMs - targetMs],
   );
-  if (waiting !== undefined) return 'waiting';
+  if (waiting.some(({ rule }) => isFor(readRule(rule), event))) return 'waiting';
   return forwards.length > 0 ? 'forwarded' : null;
 }
 
@@ -61,13 +72,10 @@ export function waitingBetween(
   [first, last]: readonly [number, number],
   nowMs: number,
 ): number {
-  const row = db.get<{ count: number | null }>(
-    `SELECT sum((SELECT count(*) FROM delivery d WHERE d.webhook_id = w.id AND d.seq > max(t.start_seq, coalesce(r.seq, 0), ?2 - 1)
-       AND d.seq <= ?3
-       AND (t.event_type = '' OR EXISTS (SELECT 1 FROM json_each(d.terms) WHERE value = 'type:' || t.event_type)))) AS count
-     FROM webhook w JOIN target t LEFT JOIN reached r ON r.target_id = t.id AND r.webhook_id = w.id
-     WHERE w.name = ?1 AND t.used_ms > ?4`,
-    [webhook, first, last, nowMs - targetMs],
-  );
-  return row?.count ?? 0;
+  return countFitting(db, 'w.name = ? AND d.seq BETWEEN ? AND ? AND t.used_ms > ?', [
+    webhook,
+    first,
+    last,
+    nowMs - targetMs,
+  ]);
 }

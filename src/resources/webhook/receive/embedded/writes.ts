@@ -2,6 +2,7 @@ import type { Db } from '../../../../files/database.ts';
 import type { Target } from '../inbox.ts';
 import type { Batch, Committed, Mark, NewDelivery } from './batch.ts';
 import { countHours } from './hours.ts';
+import { ruleOf } from './rule.ts';
 import { blockSize } from './store.ts';
 import { newestSeq } from './waiting.ts';
 
@@ -42,11 +43,11 @@ export function writesOf(db: Db): Writes {
     },
     addTargets: (targets, nowMs) =>
       db.transaction(() => {
-        for (const { url, eventType = '' } of targets)
+        for (const target of targets)
           db.run(
             `INSERT INTO target (url, event_type, start_seq, used_ms) VALUES (?, ?, ?, ?)
              ON CONFLICT (url, event_type) DO UPDATE SET used_ms = excluded.used_ms`,
-            [url, eventType, newestSeq(db), nowMs],
+            [target.url, ruleOf(target), newestSeq(db), nowMs],
           );
       }),
   };
