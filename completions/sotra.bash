@@ -430,7 +430,7 @@ _sotra() {
     found="$(_sotra_values "$here ${current%%=*}")"
     lead="${current%%=*}="
   elif [[ $current == -* ]]; then
-    candidates="$(_sotra_flags "$here") --context --sandbox --base-url --format --json --columns --jq --plain --ascii --no-color --timeout --max-time --retries --rate --max-wait --max-body --verbose --quiet --include --trace-file --record --replay --dry-run --curl --strict --yes --no-input --help"
+    candidates="$(_sotra_flags "$here") --context --sandbox --base-url --format --json --columns --jq --meta --show-nsfw --plain --ascii --no-color --timeout --max-time --retries --rate --max-wait --max-body --verbose --quiet --include --trace-file --record --replay --dry-run --curl --strict --yes --no-input --help"
   else
     candidates="$(_sotra_children "$here")"
     [[ -z $candidates ]] && found="$(_sotra_values "$here $slot")"

@@ -71,6 +71,8 @@ complete -c sotra -l format -x -a 'table json ndjson csv tsv md toon' -d 'output
 complete -c sotra -l json -d 'the service\'s JSON, unchanged; errors as JSON on stderr'
 complete -c sotra -l columns -x -d 'show these columns; with --json and ndjson, objects of these fields; the command with --help names them'
 complete -c sotra -l jq -x -d 'print the result of this jq filter; strings without quotes'
+complete -c sotra -l meta -d 'with --json or --jq: the answer as data, and in meta.untrusted where it holds text that anybody may have written'
+complete -c sotra -l show-nsfw -d 'show names that the service flags as NSFW; tables hide them'
 complete -c sotra -l plain -d 'for screen readers: one fact a line, no columns, no spinner, no colors'
 complete -c sotra -l ascii -d 'draw with ASCII characters only'
 complete -c sotra -l no-color -d 'no colors (also NO_COLOR)'

@@ -52,6 +52,12 @@ export const globalFlags: readonly GlobalFlag[] = [
     rows,
   ),
   flagOf('jq <filter>', 'print the result of this jq filter; strings without quotes', json),
+  flagOf(
+    'meta',
+    'with --json or --jq: the answer as data, and in meta.untrusted where it holds text that anybody may have written',
+    json,
+  ),
+  flagOf('show-nsfw', 'show names that the service flags as NSFW; tables hide them', rows),
   flagOf('plain', 'for screen readers: one fact a line, no columns, no spinner, no colors'),
   flagOf('ascii', 'draw with ASCII characters only'),
   flagOf('no-color', 'no colors (also NO_COLOR)'),
@@ -94,6 +100,8 @@ export function readGlobals(typed: Readonly<Record<string, unknown>>) {
   const rival = rows ?? (text('columns') === undefined ? undefined : '--columns');
   if (text('jq') !== undefined && rival !== undefined)
     throw usageError(`--jq and ${rival} contradict each other`, 'A filter works on JSON: omit one of them.');
+  if (on('meta') && !on('json') && format !== 'json' && text('jq') === undefined)
+    throw usageError('--meta changes JSON only', 'Add --json or --jq.');
   if (text('record') !== undefined && text('replay') !== undefined)
     throw usageError('--record and --replay contradict each other', 'Omit one of them.');
   if (on('sandbox') && (text('baseUrl') ?? text('context')) !== undefined)
@@ -109,6 +117,8 @@ export function readGlobals(typed: Readonly<Record<string, unknown>>) {
     columns: text('columns')
       ?.split(',')
       .map((name) => name.trim()),
+    meta: on('meta'),
+    showNsfw: on('showNsfw'),
     plain: on('plain'),
     ascii: on('ascii'),
     noColor: on('noColor') || on('plain'),

@@ -6,8 +6,10 @@ import { curlLine, describeRequest, type RequestPreview, requestObject } from '.
 import { hideSecrets } from '../http/secrets.ts';
 import type { Io, Sink } from '../world.ts';
 import type { DrawOptions } from './chart.ts';
+import { withoutFlagged } from './foreign-text.ts';
 import type { JqFilter, Threads } from './jq.ts';
 import { compactPieces, indentedPieces, indentJson, rowLines, safeJson, visibleJson } from './json.ts';
+import { withMeta } from './meta.ts';
 import type { RowFormat } from './rows.ts';
 import { type AnyView, cellValue, knownColumns, orMisfit, rawItems, rowsOf } from './view.ts';
 
@@ -92,20 +94,29 @@ export async function printResult(
     await drawPictures(picturesOf(result.frames, drawing), io.out, (await drawOptions(drawing)).palette);
     return 0;
   }
-  if (rest.filter !== undefined) await printFiltered(result, rest.filter, printing);
-  else await printPlain(result, printing);
+  const { meta, showNsfw } = rest.options;
+  const shown = rest.filter !== undefined ? result : asObjects(result, printing);
+  const whole = meta ? await withMeta(shown) : forMachines || showNsfw ? shown : hideFlagged(shown);
+  if (rest.filter !== undefined) await printFiltered(whole, rest.filter, printing);
+  else await printPlain(whole, printing);
   const left = takeHeads();
   if (left !== '') await io.out.write(left);
   return 'exitCode' in result ? (result.exitCode ?? 0) : 0;
 }
 
 async function* picturesOf(frames: (Result & { kind: 'screen' })['frames'], printing: PrintJob) {
-  for await (const { view, answer, notes } of frames) yield { text: await humanText(view, answer, printing), notes };
+  const shows = (answer: unknown) => (printing.options.showNsfw ? answer : withoutFlagged(answer));
+  for await (const { view, answer, notes } of frames)
+    yield { text: await humanText(view, shows(answer), printing), notes };
 }
 
-async function printPlain(whole: Result, printing: PrintJob): Promise<void> {
+function hideFlagged(result: Result): Result {
+  if (result.kind === 'answer') return { ...result, answer: withoutFlagged(result.answer) };
+  return result.kind === 'items' ? { ...result, batches: mapped(result.batches, withoutFlagged) } : result;
+}
+
+async function printPlain(result: Result, printing: PrintJob): Promise<void> {
   const { out } = printing.io;
-  const result = asObjects(whole, printing);
   if (result.kind === 'text') await out.write(result.text);
   if (result.kind === 'answer') {
     await printAnswer(result, printing);

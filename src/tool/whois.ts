@@ -9,6 +9,7 @@ import { isEvmAddress, isSolanaAddress, isUuid, normalizeAddress } from '../mode
 import { identifierSchema } from '../model/identifier.ts';
 import type { Profile } from '../model/profile.ts';
 import { column } from '../output/columns.ts';
+import { withoutFlagged } from '../output/foreign-text.ts';
 import { formatCount, formatUsd } from '../output/format.ts';
 import type { View } from '../output/view.ts';
 import { get as getProfile } from '../resources/profile/endpoints.ts';
@@ -58,10 +59,11 @@ async function whois({ who, viewer }: { who: string; viewer?: string | undefined
   const { aliases = {} } = (await context.store()).read();
   const identifier = who.startsWith('@') ? findAlias('<who>', who, aliases) : who;
   const kind = kindOf(identifier);
-  const { data: profile } = await context.call(getProfile, {
+  const { data } = await context.call(getProfile, {
     identifier,
     ...(viewer && { viewerAddresses: [viewer] }),
   });
+  const profile = context.options.showNsfw ? data : withoutFlagged(data);
   const answer: Whois = {
     typed: who,
     identifier,

@@ -10,6 +10,7 @@ import { readStateFile, replaceFile } from '../../files/durable-file.ts';
 import { leaderboardChains } from '../../model/chain.ts';
 import { parseMoment } from '../../model/duration.ts';
 import { tryParseJson } from '../../model/json.ts';
+import { withoutFlagged } from '../../output/foreign-text.ts';
 import { compareBoards, diff as diffView } from './diff.ts';
 import { type LeaderboardAnswer, list } from './endpoints.ts';
 
@@ -73,7 +74,7 @@ async function boardOf({ traders }: LeaderboardAnswer, filters: Filters, context
     limit: filters.limit ?? defaultLimit,
     traders: traders.map(({ profile, pnl }) => ({
       profileId: profile.id,
-      name: profile.name,
+      name: (context.options.showNsfw ? profile : withoutFlagged(profile)).name,
       address: profile.addresses[0] ?? null,
       pnlUsd: pnl.total,
     })),

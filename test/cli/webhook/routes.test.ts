@@ -37,7 +37,7 @@ test('a route takes conditions: a wallet, a token, a chain, a reason and any fie
   const targets = await Promise.all(rules.map(() => stub((_, response) => response.end())));
   const routes = rules.flatMap((rule, at) => ['--route', `${rule}=${targets[at]?.url}/in?a=b`]);
   const folder = temporaryFolder();
-  const { url, stop } = await listen(folder, routes);
+  const { url, stop, shown } = await listen(folder, routes);
   await deliver(url, bodyOf('a'));
   await deliver(url, bodyOf('b', { trader: other, chain: 'solana' }));
   await deliver(url, bodyOf('c', { type: 'comment-created', reason: 'first-buy', chain: 'zora' }));
@@ -46,6 +46,7 @@ test('a route takes conditions: a wallet, a token, a chain, a reason and any fie
   const expected = [['a', 'e'], ['b', 'e'], ['c'], ['c'], ['d']];
   await expect.poll(() => targets.map(idsAt)).toEqual(expected);
   expect(targets[0]?.requests[0]?.url).toBe('/in?a=b');
+  await until(() => shown.err.split('-> 200').length === 8);
   expect((await stop()).err).not.toContain('wait to be forwarded');
 });
 
@@ -71,7 +72,7 @@ test('only what fits a condition waits for its target, also over a restart', asy
   down = false;
   target.requests.length = 0;
   const second = await listen(folder, routes);
-  await until(() => target.requests.length >= 2);
+  await until(() => second.shown.err.split('-> 200').length === 3);
   expect(idsAt(target)).toEqual(['b', 'd']);
   expect((await second.stop()).err).not.toContain('wait to be forwarded');
 });

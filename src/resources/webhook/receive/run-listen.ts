@@ -2,6 +2,7 @@ import type { Result } from '../../../cli/command.ts';
 import type { Context } from '../../../context.ts';
 import { usageError } from '../../../errors.ts';
 import { writeReadyFiles } from '../../../files/ready-file.ts';
+import { withoutFlagged } from '../../../output/foreign-text.ts';
 import { formatCount } from '../../../output/format.ts';
 import { safeJson } from '../../../output/json.ts';
 import { showAddress } from '../../../web/show-address.ts';
@@ -185,7 +186,9 @@ function createPrinter({ world, options }: Context) {
   broken.catch(() => undefined);
   const print = ({ events, atMs }: StoredDelivery) => {
     const lines = events.map((each) =>
-      asJson ? safeJson(JSON.stringify(each.event)) : eventLine(each, atMs, out.isTTY ? out.width : undefined),
+      asJson
+        ? safeJson(JSON.stringify(each.event))
+        : eventLine(withoutFlagged(each), atMs, out.isTTY ? out.width : undefined),
     );
     waiting.push(...lines);
     last ??= write();
