@@ -102,10 +102,10 @@ function textOf({ json, text }: { json?: unknown; text?: string | undefined }): 
   return json === undefined ? text : JSON.stringify(json);
 }
 
-/** What a folder of `--record` holds, or a HAR file, in the order of the requests. Errors: `local-file`. */
-export function readRecording(place: string): RecordedExchange[] {
+/** What a folder of `--record` holds, or a HAR file, in the order of the requests. Errors: `local-file`, beginning with the label. */
+export function readRecording(place: string, label = `--replay ${place}`): RecordedExchange[] {
   const failing = (what: string, cause?: unknown) =>
-    new SotraError('local-file', `--replay ${place}: ${what}`, { hint: 'sotra --record <folder> writes one.', cause });
+    new SotraError('local-file', `${label}: ${what}`, { hint: 'sotra --record <folder> writes one.', cause });
   if (!existsSync(place)) throw failing('does not exist');
   const isFolder = statSync(place).isDirectory();
   const found = isFolder

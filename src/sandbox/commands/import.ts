@@ -1,4 +1,4 @@
-import { writeSync } from 'node:fs';
+import { statSync, writeSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import type { Result } from '../../cli/command.ts';
 import { splitPair } from '../../cli/input.ts';
@@ -24,12 +24,14 @@ interface ImportInput {
   ownTime?: boolean | undefined;
 }
 
+const isFolder = (file: string) => statSync(file, { throwIfNoEntry: false })?.isDirectory() ?? false;
+
 /** Rejected rows that are shown on stderr; the rest is counted, and written with `--rejects`. */
 const maxShown = 10;
 
 /** Errors: `usage` for a file that is missing or cannot be read as trades, with nothing changed. */
 export async function importFile(input: ImportInput, context: Context, dbFile: string): Promise<Result> {
-  const content = await openTwice(input.file, context, input.file);
+  const content = await openContent(input, context);
   const map = Object.fromEntries((input.map ?? []).map(splitPair));
   const rejects = await openOutput('--rejects', context.options.dryRun ? undefined : input.rejects, [
     input.file,
@@ -74,6 +76,23 @@ export async function importFile(input: ImportInput, context: Context, dbFile: s
     await rejects?.close();
     db.close();
   }
+}
+
+/** What to read, twice: the file, or the trades of a recording. Errors: `usage` for flags about the columns of a file. */
+async function openContent({ file, preset, map }: ImportInput, context: Context): ReturnType<typeof openTwice> {
+  if (!isFolder(file)) return openTwice(file, context, file);
+  if (preset !== undefined || map !== undefined)
+    throw usageError(
+      `${preset === undefined ? '--map' : '--preset'}: ${file} is a folder of --record, which needs none`,
+      'Omit it.',
+    );
+  const { recordedTrades } = await import('./recorded-trades.ts');
+  const bytes = Buffer.from(recordedTrades(file));
+  return { open: () => ({ name: file, bytes: oneChunk(bytes) }), remove: () => undefined };
+}
+
+async function* oneChunk(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield bytes;
 }
 
 interface ImportProgress {
