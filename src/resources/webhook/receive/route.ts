@@ -17,7 +17,7 @@ const conditionForm = /^(address|token|chain|reason|\w+(?:\.\w+)+)=(.+)$/;
 /** A route as it is typed; `undefined` for other text. Whether its URL is one is not checked. */
 export function readRoute(text: string): Target | undefined {
   const [, rule = '', url] = /^(.+?)=([a-z]+:\/\/.*)$/is.exec(text) ?? [];
-  const [, kind, where] = /^(\*|[\w-]+)(?: +where +(.+))?$/s.exec(rule) ?? [];
+  const [, kind, where] = /^(\*|[\w-]+)(?: where (.+))?$/s.exec(rule) ?? [];
   if (url === undefined || kind === undefined) return undefined;
   const conditions = where === undefined ? [] : readConditions(where);
   if (conditions === undefined) return undefined;
@@ -37,7 +37,7 @@ export function isFor({ eventType, where }: Omit<Target, 'url'>, event: EventSum
 }
 
 function readConditions(where: string): Condition[] | undefined {
-  const conditions = where.split(/ +and +/).map((text): Condition | undefined => {
+  const conditions = where.split(' and ').map((text): Condition | undefined => {
     const [, field = '', typed = ''] = conditionForm.exec(text.trim()) ?? [];
     const isAddress = field === 'address' || field === 'token';
     const value = isAddress ? normalizeAddress(typed) : typed;
