@@ -4,7 +4,8 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { splitUnseen } from '../../src/output/safe-text.ts';
 import { openDb } from '../../src/sandbox/db/store.ts';
-import { complaintsOf, openBrowser, violationsOf } from '../support/browser.ts';
+import { complaintsOf, openBrowser, rowsOf, violationsOf } from '../support/browser.ts';
+import { forwardPort } from '../support/forwarded-port.ts';
 import { run, temporaryFolder } from '../support/harness.ts';
 import { naughty } from '../support/naughty.ts';
 import { startPage } from '../support/page.ts';
@@ -81,21 +82,6 @@ const seen = (text: string) =>
     .map((part) => part.text)
     .join('');
 
-/** The texts of all rows of a list, by scrolling through it. */
-async function textsOf(tab: Page, list: string): Promise<string[]> {
-  const texts = new Map<string, string>();
-  const box = tab.getByRole('listbox', { name: list });
-  for (let top = 0; top < chunk * 60; top += 200) {
-    await box.evaluate((element: { scrollTop: number }, at) => {
-      element.scrollTop = at;
-    }, top);
-    await tab.evaluate('new Promise(requestAnimationFrame)');
-    for (const row of await box.getByRole('option').all())
-      texts.set(String(await row.getAttribute('aria-posinset')), String(await row.textContent()));
-  }
-  return [...texts.values()];
-}
-
 test('five hundred hostile names and comments are text, with marks for what would not be seen', async () => {
   const texts = Array.from({ length: 5 * chunk }, (_, index) =>
     index < 20 ? `<img src=x onerror="document.title=${index}">` : (naughty[index % naughty.length] ?? ''),
@@ -128,8 +114,8 @@ test('five hundred hostile names and comments are text, with marks for what woul
   const [names, comments] = [new Set<string>(), new Set<string>()];
   for (let index = 0; index < texts.length; index += chunk) {
     await show(tab, new URL(ui).origin, `/token/base/${token(index)}`);
-    for (const text of await textsOf(tab, 'Holders')) names.add(text.replace(/\$0\.00holds .*/s, ''));
-    for (const text of await textsOf(tab, 'Comments')) comments.add(text);
+    for (const text of await rowsOf(tab, 'Holders')) names.add(text.replace(/\$0\.00holds .*/s, ''));
+    for (const text of await rowsOf(tab, 'Comments')) comments.add(text);
     expect(await tab.locator('main img, main script, main iframe, main a[href^="javascript"]').count()).toBe(0);
   }
   const missing = texts.filter((text) => !names.has(seen(text)));
@@ -140,7 +126,8 @@ test('five hundred hostile names and comments are text, with marks for what woul
 test('a page whose sandbox is simulating follows it, and shows each request that others make', async () => {
   const { ui, url } = await startPage('sandbox start --port 0 --ui');
   const tab = await (await openBrowser()).newPage();
-  await tab.goto(`${ui}`);
+  const port = await forwardPort(ui);
+  await tab.goto(port.ui);
   await tab.getByRole('link', { name: 'Controls' }).click();
   await tab.getByLabel('Trades a second').fill('20/s');
   await tab.getByRole('button', { name: 'Start' }).click();
@@ -149,9 +136,10 @@ test('a page whose sandbox is simulating follows it, and shows each request that
   await tab.getByRole('button', { name: 'Stop 20/s' }).click();
   await expect.poll(() => tab.getByRole('button', { name: 'Start' }).count()).toBe(1);
   await tab.getByRole('link', { name: 'Requests' }).click();
-  await tab.context().setOffline(true);
+  port.cut();
+  await expect.poll(() => tab.locator('.state').textContent()).toBe('Not connected');
   const headers = { authorization: 'Bearer sandbox-key-a' };
   for (let limit = 1; limit <= 30; limit += 1) await fetch(`${url}/v2/leaderboard?limit=${limit}`, { headers });
-  await tab.context().setOffline(false);
+  port.mend();
   await expect.poll(() => tab.getByRole('option').first().getAttribute('aria-setsize')).toBe('30');
 });

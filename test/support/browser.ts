@@ -40,3 +40,19 @@ export function pixelsIn(tab: Page, color: string): Promise<number> {
     return found;
   })()`);
 }
+
+/** The texts of all rows of a list, by scrolling through it. */
+export async function rowsOf(tab: Page, list: string): Promise<string[]> {
+  const texts = new Map<number, string>();
+  const box = tab.getByRole('listbox', { name: list });
+  const height = await box.evaluate<number, { scrollHeight: number }>(({ scrollHeight }) => scrollHeight);
+  for (let top = 0; top < height; top += 200) {
+    await box.evaluate((element: { scrollTop: number }, at) => {
+      element.scrollTop = at;
+    }, top);
+    await tab.evaluate('new Promise(requestAnimationFrame)');
+    for (const row of await box.getByRole('option').all())
+      texts.set(Number(await row.getAttribute('aria-posinset')), String(await row.textContent()));
+  }
+  return [...texts].sort(([one], [other]) => one - other).map(([, text]) => text);
+}

@@ -22,6 +22,7 @@ function Deliveries() {
   const [selected, setSelected] = useState<{ kind: Chosen['kind']; key: string }>();
   const [state, setState] = useState<'connecting' | 'live' | 'lost'>('connecting');
   const [error, setError] = useState('');
+  const [trouble, setTrouble] = useState('');
   const current = useRef(filters);
   current.current = filters;
   const asked = useRef(0);
@@ -45,10 +46,19 @@ function Deliveries() {
       void load();
     }, reloadMs);
   };
+  /** Also whether the inbox answers, which may be elsewhere. */
+  const loadStats = async () => {
+    try {
+      setStats(await ask<PageStats>('deliveries/stats'));
+      setTrouble('');
+    } catch (thrown) {
+      setTrouble((thrown as Error).message);
+    }
+  };
   const loadAll = () => {
     void load();
+    void loadStats();
     ask<readonly RefusedRow[]>('deliveries/refused').then(setRefused, ignore);
-    ask<PageStats>('deliveries/stats').then(setStats, ignore);
   };
   useEffect(() => {
     ask<PageFacts>('deliveries/facts').then(setFacts, ignore);
@@ -72,7 +82,7 @@ function Deliveries() {
   }, [filters]);
   useEffect(() => {
     const figures = setInterval(() => {
-      if (!document.hidden && state === 'live') ask<PageStats>('deliveries/stats').then(setStats, ignore);
+      if (!document.hidden && state === 'live') void loadStats();
     }, figuresEveryMs);
     return () => clearInterval(figures);
   }, [state]);
@@ -150,9 +160,9 @@ function Deliveries() {
             </button>
           </nav>
           {tab === 'event' && <FilterBar {...{ filters, types, webhooks }} onChange={setFilters} />}
-          {error !== '' && (
+          {(error || trouble) !== '' && (
             <p class="error" role="alert">
-              <Text text={error} />
+              <Text text={error || trouble} />
             </p>
           )}
           {tab === 'event' && list.rows.length > 0 && (

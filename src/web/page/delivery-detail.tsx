@@ -31,7 +31,11 @@ export function Detail({ chosen, onClose }: { chosen: Chosen; onClose: () => voi
         setError('');
         show(what);
       },
-      (thrown: Error) => isCurrent && setError(thrown.message),
+      (thrown: Error) => {
+        if (!isCurrent) return;
+        setError(thrown.message);
+        show(undefined);
+      },
     );
     return () => {
       isCurrent = false;

@@ -1,0 +1,77 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openBrowser, rowsOf, violationsOf } from '../support/browser.ts';
+import { forwardPort } from '../support/forwarded-port.ts';
+import { answering, run, temporaryFolder } from '../support/harness.ts';
+import { bodyOf, listen, send, signed } from '../support/listening.ts';
+import { findNats, natsInstall, startCluster } from '../support/nats-server.ts';
+import { startPage } from '../support/page.ts';
+
+const count = (tab: Page) => tab.locator('.choice button').first().textContent();
+
+describe.skipIf(findNats() === undefined)(`an inbox of a cluster (${findNats() ? 'found' : natsInstall})`, () => {
+  let cluster: Awaited<ReturnType<typeof startCluster>>;
+  beforeAll(async () => {
+    cluster = await startCluster(1);
+  });
+  afterAll(() => cluster.end());
+
+  test('is shown live by the listener and by another process, after a drop of the page and of the server without a gap', async () => {
+    const inbox = `nats://127.0.0.1:${cluster.servers[0]?.port}/PAGE`;
+    expect((await run(`inbox create --inbox ${inbox} --replicas 1 --yes`)).code).toBe(0);
+    const target = await answering({});
+    const listener = await listen(temporaryFolder(), `--ui --inbox ${inbox} --forward-to ${target.url}/hook`);
+    const other = await startPage(`webhook ui --inbox ${inbox}`);
+    const browser = await (await openBrowser()).newContext();
+    const tabs: Page[] = [];
+    const open = async (ui: string) => {
+      const tab = await browser.newPage();
+      await tab.goto(ui);
+      await expect.poll(() => tab.locator('.state').textContent()).toBe('Live');
+      return tab;
+    };
+    const stateIs = async (state: string) => {
+      for (const tab of tabs) await expect.poll(() => tab.locator('.state').textContent()).toBe(state);
+    };
+    const ports = [await forwardPort(listener.ui), await forwardPort(other.ui)];
+    for (const { ui } of ports) tabs.push(await open(ui));
+    const all: string[] = [];
+    /** Sent until it is taken, as the service does. */
+    const deliver = async (when: string) => {
+      for (let index = 0; index < 20; index += 1) {
+        const body = bodyOf(`${when}-${index}`).replace('Zo\u00eb', `${when}-${index}`);
+        all.push(`${when}-${index}`);
+        while ((await send(listener.url, body, signed(body))) !== 200);
+      }
+    };
+    const everywhere = async (told: string) => {
+      for (const tab of tabs) await expect.poll(() => count(tab)).toBe(`Deliveries ${told}`);
+    };
+    await deliver('before');
+    await everywhere('20');
+
+    for (const { cut } of ports) cut();
+    await stateIs('Not connected');
+    await deliver('away');
+    for (const { mend } of ports) mend();
+    await stateIs('Live');
+    await everywhere('40');
+
+    await cluster.servers[0]?.end();
+    for (const tab of tabs)
+      await expect.poll(() => tab.getByRole('alert').textContent()).toContain('the inbox did not answer in time');
+    await cluster.servers[0]?.start();
+    await deliver('after');
+    await everywhere('60');
+    for (const tab of tabs) {
+      await expect.poll(() => tab.getByRole('alert').count()).toBe(0);
+      await expect.poll(() => tab.locator('dd').first().textContent()).toBe('60');
+      await expect.poll(() => tab.locator('.status.waiting').count()).toBe(0);
+      expect(await violationsOf(tab)).toEqual([]);
+    }
+    const idsOn = async (tab: Page | undefined) =>
+      (tab ? await rowsOf(tab, 'Deliveries') : []).map((row) => /(before|away|after)-\d+/.exec(row)?.[0]).reverse();
+    const arrived = target.requests.map(({ body }) => JSON.parse(body).events[0].eventId);
+    expect([new Set(arrived).size, await idsOn(tabs[0]), await idsOn(tabs[1])]).toEqual([60, all, all]);
+  });
+});
