@@ -128,7 +128,8 @@ function slotOf(field: Field, command?: Outline): Slot {
   if (flag === 'job') return { ...slot, names: 'jobs' };
   if (flag === 'uid' && command?.words[0] !== 'wait') return { ...slot, names: 'webhooks' };
   if (command?.words[0] === 'context') return { ...slot, names: 'contexts' };
-  if (command?.words.join(' ') === 'alias remove' || field.identifier) return { ...slot, names: 'aliases' };
+  if (command?.words.join(' ') === 'alias remove' || field.identifier || flag === 'who')
+    return { ...slot, names: 'aliases' };
   return { ...slot, file: /(^|-)(file|db|rejects)$/.test(flag) };
 }
 

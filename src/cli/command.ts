@@ -118,5 +118,5 @@ function takesIdentifier(kind: Kind, param: Param): boolean {
   if (param.takesAddress === 'wallet') return true;
   if (kind.type !== 'text') return false;
   const takes = (text: string) => param.schema.safeParse(kind.list ? [text] : text).success;
-  return takes(anAddress) && !takes('@name');
+  return takes(anAddress) && !takes('@name') && !takes('name');
 }

@@ -87,7 +87,9 @@ function refusal(
   const why = issue?.code === 'custom' ? issue.message : `must be ${describeKind(field.kind)}`;
   const shown = text.length > maxShownLength ? `(${[...text].length} characters)` : text;
   const near = typeof culprit === 'string' ? nearest(culprit, field.kind.choices) : undefined;
-  return usageError(`${field.label} ${shown}: ${why}`, near === undefined ? undefined : `Did you mean ${near}?`);
+  const isName = takesTrader(field) && /^(?!0x)[\p{L}\p{N}][\p{L}\p{N} ._-]*$/u.test(text) && !whole.test(text);
+  const known = isName ? 'A name works once a table on this terminal showed it; sotra alias set saves one.' : undefined;
+  return usageError(`${field.label} ${shown}: ${why}`, near === undefined ? known : `Did you mean ${near}?`);
 }
 
 function describeValue(value: unknown): string {
@@ -110,7 +112,7 @@ const shortened = /^(0x[0-9a-f]{4}|[1-9A-HJ-NP-Za-km-z]{4})(?:…|\.\.\.)([0-9a-
 const whole = /^(?:0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44}|[0-9a-fA-F-]{36}|ext:.+)$/;
 
 /** Whether the field takes a trader, and so a name or a rank (`#3`) of the last answers. */
-const takesTrader = ({ identifier, flag }: Field) => identifier === true && flag !== 'name';
+const takesTrader = ({ identifier }: Pick<Field, 'identifier'>) => identifier === true;
 
 /** Whether a saved name, a shortened address, or a name or rank of the last answers may have been typed. */
 export function mentionsAlias(fields: readonly Field[], typed: TypedInput): boolean {
@@ -123,8 +125,8 @@ export function mentionsAlias(fields: readonly Field[], typed: TypedInput): bool
 
 export interface KnownNames {
   aliases: Readonly<Record<string, string>>;
-  /** The address behind a name or a rank (`#3`) of the last answers. */
-  seen: (text: string) => string | undefined;
+  /** The address behind the name of a stored key, or a name or rank (`#3`) of the last answers. */
+  seen: (text: string) => Promise<string | undefined>;
   /** Full addresses with this start and end. */
   find: (part: { start: string; end: string }) => Promise<string[]>;
 }
@@ -151,10 +153,15 @@ export async function resolveAliases(
   return resolved;
 }
 
-async function standsFor(field: Field, text: string, { aliases, seen, find }: KnownNames): Promise<string> {
+/** What a name, a rank or a shortened address stands for; other text as it is. Errors: as in `resolveAliases`. */
+export async function standsFor(
+  field: Pick<Field, 'label' | 'identifier'>,
+  text: string,
+  { aliases, seen, find }: KnownNames,
+): Promise<string> {
   const { label } = field;
   if (text.startsWith('@')) return findAlias(label, text, aliases);
-  const found = takesTrader(field) && !whole.test(text) ? seen(text) : undefined;
+  const found = takesTrader(field) && !whole.test(text) ? await seen(text) : undefined;
   if (found !== undefined) return found;
   if (/^#\d+$/.test(text) && takesTrader(field))
     throw usageError(

@@ -9,11 +9,24 @@ import { parseJson } from '../model/json.ts';
 const maxKept = 1000;
 const wallet = /^(?:0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$/;
 
+/** Says on stderr which address a name or rank is taken for. */
 export async function namesKnownTo(context: Context): Promise<KnownNames> {
   const { aliases = {} } = (await context.store()).read();
   const { named } = readRecent(await fileOf(context));
-  const seen = (text: string) => (Object.hasOwn(named, text.toLowerCase()) ? named[text.toLowerCase()] : undefined);
+  const seen = async (text: string) => {
+    const shown = Object.hasOwn(named, text.toLowerCase()) ? named[text.toLowerCase()] : undefined;
+    const found = (await keyAddress(text, context)) ?? shown;
+    if (found !== undefined) context.note(`${text} is ${found}.`);
+    return found;
+  };
   return { aliases, seen, find: (part) => findAddresses(part, Object.values(aliases), context) };
+}
+
+/** The address of the stored key of this name; it comes before what a service calls anyone. */
+async function keyAddress(name: string, context: Context): Promise<string | undefined> {
+  const { keyFolder, listKeys } = await import('../keys/keystore.ts');
+  const keys = listKeys(await keyFolder(context), () => undefined);
+  return keys.find((key) => key.name === name)?.address || undefined;
 }
 
 /**
@@ -81,7 +94,11 @@ function collect(value: unknown, seen: Seen): void {
   const { name, address, addresses: listed, traders } = value as Trader;
   // Reports of uploads hold how many there were.
   const first = Array.isArray(listed) ? listed[0] : address;
-  if (typeof name === 'string' && typeof first === 'string' && wallet.test(first)) named.set(name.toLowerCase(), first);
+  if (typeof name === 'string' && typeof first === 'string' && wallet.test(first)) {
+    const known = named.get(name.toLowerCase());
+    // Whom a name that two have would stand for, nobody can know.
+    named.set(name.toLowerCase(), known === undefined || known === first ? first : '');
+  }
   if (Array.isArray(traders))
     for (const [index, trader] of (traders as (Ranked | null)[]).entries()) {
       const top = trader?.profile?.addresses?.[0];

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type Command, defineCommand, type Result } from '../cli/command.ts';
 import { serviceExitCodes } from '../cli/endpoint-command.ts';
+import { standsFor } from '../cli/input.ts';
 import { option } from '../cli/params.ts';
 import type { Context } from '../context.ts';
 import { local } from '../contract/endpoint.ts';
@@ -17,6 +18,7 @@ import * as positions from '../resources/position/endpoints.ts';
 import { views as positionViews } from '../resources/position/index.ts';
 import { commands as webhookCommands } from '../resources/webhook/index.ts';
 import { intervalParam } from '../watch/watched.ts';
+import { namesKnownTo } from './known-addresses.ts';
 
 const interval = intervalParam('ask this often (default 2s)');
 const ends =
@@ -78,7 +80,8 @@ async function positionId([first = '', chain, contract, time]: readonly string[]
     );
   const nowMs = context.world.now();
   const now = chain === 'hyperliquid' ? nowMs : Math.floor(nowMs / 1000);
-  const trade = checkInput(positions.find, { address: first, chain, contract, timestamp: time ?? String(now) });
+  const wallet = await standsFor({ label: '<position>', identifier: true }, first, await namesKnownTo(context));
+  const trade = checkInput(positions.find, { address: wallet, chain, contract, timestamp: time ?? String(now) });
   return (await context.call(positions.find, trade as never)).data.itemId;
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Command, defineCommand, type Result } from '../cli/command.ts';
 import { serviceExitCodes } from '../cli/endpoint-command.ts';
-import { findAlias } from '../cli/input.ts';
+import { standsFor } from '../cli/input.ts';
 import type { Context } from '../context.ts';
 import { local } from '../contract/endpoint.ts';
 import { usageError } from '../errors.ts';
@@ -13,6 +13,7 @@ import { withoutFlagged } from '../output/foreign-text.ts';
 import { formatCount, formatUsd } from '../output/format.ts';
 import type { View } from '../output/view.ts';
 import { get as getProfile } from '../resources/profile/endpoints.ts';
+import { namesKnownTo } from './known-addresses.ts';
 
 interface Fact {
   fact: string;
@@ -42,7 +43,11 @@ const whoisCommand: Command = defineCommand({
   description:
     'Every fact says where it comes from: the text itself, your settings, or the profile that the service returns.',
   params: {
-    who: local(z.string().min(1), 'address, profile UUID, ext:<your user id> or @alias', { positional: true }),
+    who: local(
+      z.string().min(1),
+      'address, profile UUID, ext:<your user id>, @alias, or a name or rank (#3) of the last tables',
+      { positional: true },
+    ),
     viewer: local(identifierSchema.optional(), 'also say whether this wallet or profile follows it'),
   },
   examples: [
@@ -56,8 +61,8 @@ const whoisCommand: Command = defineCommand({
 });
 
 async function whois({ who, viewer }: { who: string; viewer?: string | undefined }, context: Context): Promise<Result> {
-  const { aliases = {} } = (await context.store()).read();
-  const identifier = who.startsWith('@') ? findAlias('<who>', who, aliases) : who;
+  const known = await namesKnownTo(context);
+  const identifier = await standsFor({ label: '<who>', identifier: true }, who, known);
   const kind = kindOf(identifier);
   const { data } = await context.call(getProfile, {
     identifier,
@@ -70,7 +75,7 @@ async function whois({ who, viewer }: { who: string; viewer?: string | undefined
     facts: [
       ...(who === identifier ? [] : [{ fact: 'stands for', value: identifier, from: 'settings' }]),
       { fact: 'is', value: kind, from: 'typed' },
-      ...savedNames(profile as Profile, identifier, aliases),
+      ...savedNames(profile as Profile, identifier, known.aliases),
       ...serviceFacts(profile as Profile),
       ...(viewer === undefined ? [] : [followFact(profile as Profile, viewer)]),
     ],

@@ -19,8 +19,15 @@ const keystore = {
   },
 };
 
-/** A folder with the program as `sotra`, the completion script of a shell, and settings with an alias and a context. */
-async function prepare(shell: string): Promise<{ folder: string; script: string; env: Record<string, string> }> {
+interface Place {
+  folder: string;
+  script: string;
+  env: Record<string, string>;
+  lines: Lines;
+}
+
+/** A folder with the program as `sotra`, the completion script of a shell, and settings with an alias, a context, a key and an upload. */
+async function prepare(shell: string): Promise<Place> {
   const folder = temporaryFolder();
   const program = join(folder, 'sotra');
   writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${process.cwd()}/bin/sotra.js' "$@"\n`);
@@ -35,10 +42,14 @@ async function prepare(shell: string): Promise<{ folder: string; script: string;
   const script = join(folder, `_sotra.${shell}`);
   writeFileSync(script, (await run(`completion ${shell}`)).out);
   const path = `${folder}:${process.env['PATH']}`;
+  const stored = { SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder };
+  const registered = await run(register, { env: stored });
+  const { uid, job } = JSON.parse(registered.out);
   return {
     folder,
     script,
-    env: { PATH: path, HOME: folder, SOTRA_CONFIG_DIR: folder, LC_ALL: 'C.UTF-8', TERM: 'xterm' },
+    env: { PATH: path, HOME: folder, ...stored, LC_ALL: 'C.UTF-8', TERM: 'xterm' },
+    lines: [...fixedLines, ...linesOf(uid, job)],
   };
 }
 
@@ -46,8 +57,26 @@ function has(shell: string): boolean {
   return spawnSync(shell, ['-c', 'true']).status === 0;
 }
 
+const register =
+  '--sandbox webhook register --url http://127.0.0.1:9/hook --wallet-addresses 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2 --json';
+
 /** What is typed, and what must be among what is offered for its last word. */
-const lines: readonly [typed: string, offered: string][] = [
+type Lines = readonly [typed: string, offered: string][];
+
+/** Of a webhook, and of the upload that made it. */
+function linesOf(uid: string, job: string): Lines {
+  const [webhook, upload] = [uid.slice(0, 3), job.slice(0, 3)];
+  return [
+    [`sotra webhook delete ${webhook}`, uid],
+    [`sotra webhook audit --since 1h ${webhook}`, uid],
+    [`sotra webhook trigger --uid ${webhook}`, uid],
+    [`sotra webhook resume ${upload}`, job],
+    [`sotra webhook jobs remove ${upload}`, job],
+    [`sotra wait job ${upload}`, job],
+  ];
+}
+
+const fixedLines: Lines = [
   ['sotra lead', 'leaderboard'],
   ['sotra leaderboard ra', 'rank'],
   ['sotra context rem', 'remove'],
@@ -65,11 +94,16 @@ const lines: readonly [typed: string, offered: string][] = [
   ['sotra --context sta', 'staging'],
   ['sotra context use click', 'clicker'],
   ['sotra comment post --key tra', 'trader'],
+  ['sotra comment sign --key=tra', 'trader'],
   ['sotra key remove tra', 'trader'],
+  ['sotra whois @wh', '@whale'],
+  ['sotra leaderboard list --wat', '--watch'],
+  ['sotra leaderboard list --rat', '--rate'],
+  ['sotra wait webhook ev', 'event'],
 ];
 
 test.skipIf(!has('bash'))('bash completes commands, flags, values, lists, contexts and aliases', async () => {
-  const { folder, script, env } = await prepare('bash');
+  const { folder, script, env, lines } = await prepare('bash');
   const driver = join(folder, 'driver.bash');
   writeFileSync(
     driver,
@@ -96,7 +130,7 @@ test.skipIf(!has('bash'))('bash completes commands, flags, values, lists, contex
 });
 
 test.skipIf(!has('fish'))('fish completes commands, flags, values, lists, contexts and aliases', async () => {
-  const { folder, script, env } = await prepare('fish');
+  const { folder, script, env, lines } = await prepare('fish');
   const driver = join(folder, 'driver.fish');
   const ask = lines.map(([typed], index) => `echo "line ${index}"; complete -C '${typed}'`).join('\n');
   writeFileSync(driver, `source '${script}'\n${ask}\n`);
@@ -110,7 +144,7 @@ test.skipIf(!has('fish'))('fish completes commands, flags, values, lists, contex
 });
 
 test.skipIf(!has('zsh'))('zsh completes commands, flags, values, lists, contexts and aliases', async () => {
-  const { folder, script, env } = await prepare('zsh');
+  const { folder, script, env, lines } = await prepare('zsh');
   const [driver, typed, shown] = [join(folder, 'driver.zsh'), join(folder, 'typed'), join(folder, 'shown')];
   writeFileSync(typed, lines.map(([line]) => `${line}\n`).join(''));
   writeFileSync(

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { run, temporaryFolder } from '../support/harness.ts';
+import { outlineAll } from '../../src/program.ts';
+import { answering, run, temporaryFolder } from '../support/harness.ts';
 
 const first = '0x143cf5cccbc8447504a99413dec7ea93ec228432';
 const second = '0x69247dc5319cf2417e8c2b02e8608da749e6ee01';
@@ -61,4 +62,79 @@ test('a rank or a name of the last answers stands for a trader', async () => {
   }
   await run('--sandbox leaderboard list --limit 1 --chains solana', { env, tty: 120 });
   expect((await run('--sandbox leaderboard rank #2', { env })).code).toBe(2);
+});
+
+const token = '0x4ed4e862860bed51a9570b96d89af5e1b0efefed';
+const swap = `--chain base --tx 0x${'ab'.repeat(32)} --token ${token} --text gm`;
+
+/** Every input that takes a trader, as a line that shows what would be sent or changed. */
+const takers: Record<string, string> = {
+  'alias set <identifier>': 'alias set @it #2 --dry-run',
+  'comment copy --actor-address': `comment copy 2f991d88-4e6a-54f7-b130-a9788a9a06ab --token ${token} --chain base --actor-address #2 --dry-run`,
+  'comment copy --actor-addresses': `comment copy 2f991d88-4e6a-54f7-b130-a9788a9a06ab --token ${token} --chain base --actor-addresses #2,#1 --dry-run`,
+  'comment list --viewer-addresses': 'comment list 0xab --chain base --viewer-addresses #2 --curl',
+  'comment post --signer': `comment post ${swap} --signature 0x${'11'.repeat(65)} --signer #2 --dry-run`,
+  'comment sign --signer': `comment sign ${swap} --browser --signer #2 --preview`,
+  'comment verify --signer': `comment verify ${swap} --signature 0x${'11'.repeat(65)} --signer #2 --json`,
+  'feed actor <identifier>': 'feed actor #2 --curl',
+  'feed home <address...>': 'feed home #2 --curl',
+  'follow add <follower>': 'follow add #2 ext:1 --dry-run',
+  'follow add <target...>': 'follow add ext:1 #2 --dry-run',
+  'follow remove <follower>': 'follow remove #2 ext:1 --dry-run',
+  'follow remove <target...>': 'follow remove ext:1 #2 --dry-run',
+  'leaderboard copytraded --address': 'leaderboard copytraded --address #2 --curl',
+  'leaderboard copytraded --viewer-addresses': 'leaderboard copytraded --viewer-addresses #2 --curl',
+  'leaderboard list --viewer-addresses': 'leaderboard list --viewer-addresses #2 --curl',
+  'leaderboard rank <address>': 'leaderboard rank #2 --curl',
+  'position find --viewer-addresses': `position find ${first} base ${token} 1795361762 --viewer-addresses #2 --curl`,
+  'position find <address>': `position find #2 base ${token} 1795361762 --curl`,
+  'position get --viewer-addresses': 'position get 5574bd46-fcaf-5c88-a2bb-2f161fa0463d --viewer-addresses #2 --curl',
+  'profile delete-name <identifier>': 'profile delete-name #2 --dry-run',
+  'profile followers <identifier>': 'profile followers #2 --curl',
+  'profile follows <identifier>': 'profile follows #2 --curl',
+  'profile get --viewer-addresses': 'profile get ext:1 --viewer-addresses #2 --curl',
+  'profile get <identifier>': 'profile get #2 --curl',
+  'profile positions <identifier>': 'profile positions #2 open --curl',
+  'profile set-name <identifier>': 'profile set-name #2 --name moon --dry-run',
+  'sandbox trade --trader': `sandbox trade --chain base --token ${token} --side buy --amount 1 --usd 1 --trader #2 --dry-run`,
+  'wait position closed <position...>': `wait position closed #2 base ${token} --curl`,
+  'wait rank <address>': 'wait rank #2 --at-most 1 --curl',
+  'wait webhook event --address': 'wait webhook event --address #2 --timeout 1ms',
+  'webhook add-addresses --wallet-addresses':
+    'webhook add-addresses 6dc8f757-9875-4f3e-bb4f-40a2106a62cd --wallet-addresses #2 --dry-run',
+  'webhook events --address': 'webhook events --address #2',
+  'webhook register --wallet-addresses':
+    'webhook register --url http://127.0.0.1:9/hook --wallet-addresses #2 --dry-run',
+  'webhook sync --wallet-addresses':
+    'webhook sync 6dc8f757-9875-4f3e-bb4f-40a2106a62cd --wallet-addresses #2 --dry-run',
+  'whois --viewer': 'whois ext:1 --viewer #2 --json',
+  'whois <who>': 'whois #2 --json',
+};
+
+test('a rank stands for a trader in every input that takes one, and the address is said', async () => {
+  const inputs = (await outlineAll()).flatMap(({ words, fields }) =>
+    fields.filter(({ identifier }) => identifier === true).map(({ label }) => `${words.join(' ')} ${label}`),
+  );
+  // These are more than an identifier to the command line, and resolve what they are given.
+  expect([...inputs, 'whois <who>', 'wait position closed <position...>'].sort()).toEqual(Object.keys(takers).sort());
+  const env = { ...place(), SOTRA_CONTEXT: 'sandbox' };
+  await run('leaderboard list --limit 3', { env, tty: 120 });
+  for (const line of Object.values(takers)) {
+    const { out, err } = await run(line, { env });
+    expect([line, err]).toEqual([line, expect.stringContaining(`#2 is ${second}.`)]);
+    if (line.includes('--curl')) expect([line, out.toLowerCase()]).toEqual([line, expect.stringContaining(second)]);
+  }
+});
+
+test('the name of a stored key stands for its address, before what anyone else is called; a name that two have for nobody', async () => {
+  const env = place();
+  await run('key generate cobalt.alpha.test --password-file -', { env, stdin: 'a long password' });
+  await run('--sandbox leaderboard list --limit 3', { env, tty: 120 });
+  const { address } = JSON.parse((await run('key list --json', { env })).out)[0];
+  expect((await run('--sandbox profile get cobalt.alpha.test --curl', { env })).out).toContain(address);
+  const twins = [1, 2].map((digit) => ({ profile: { name: 'twin', addresses: [`0x${String(digit).repeat(40)}`] } }));
+  const service = await answering({ traders: twins });
+  await run('leaderboard list', { env: { ...env, ...service.env }, tty: 120 });
+  const twin = await run('--sandbox profile get twin', { env });
+  expect([twin.code, twin.err]).toEqual([2, expect.stringContaining('A name works once a table on this terminal')]);
 });
