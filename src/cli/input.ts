@@ -179,7 +179,7 @@ export async function standsFor(
 }
 
 /** What a saved name (with its `@`) stands for. Errors: `usage` for an unknown one. */
-export function findAlias(label: string, name: string, aliases: Readonly<Record<string, string>>): string {
+function findAlias(label: string, name: string, aliases: Readonly<Record<string, string>>): string {
   const found = Object.hasOwn(aliases, name.slice(1)) ? aliases[name.slice(1)] : undefined;
   if (found !== undefined) return found;
   const near = nearest(name.slice(1), Object.keys(aliases));
