@@ -74,6 +74,15 @@ export function keyOf({ eventType, event }: Pick<StoredEvent, 'eventType' | 'eve
     : tradeKey(placeOf(card.data), trade);
 }
 
+/** Whom an event is for: wallets and `ext:` ids, as they are uploaded. */
+export function audienceOf({ event }: Pick<StoredEvent, 'event'>): string[] {
+  const texts = (value: unknown) => (Array.isArray(value) ? value.filter((each) => typeof each === 'string') : []);
+  return [
+    ...texts(event['walletAddresses']).map(normalizeAddress),
+    ...texts(event['externalIds']).map((id) => `ext:${id}`),
+  ];
+}
+
 export interface Received {
   eventId: string;
   key: string;

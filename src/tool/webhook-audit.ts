@@ -20,7 +20,7 @@ import type { Inbox } from '../resources/webhook/receive/inbox.ts';
 import { type InboxPlace, withInbox } from '../resources/webhook/receive/open-inbox.ts';
 import { checkAddresses } from '../resources/webhook/upload/first-pass.ts';
 import { addressesFile, jobsFolder, listJobs, readChunks, serviceId } from '../resources/webhook/upload/jobs.ts';
-import { compareEvents, expectedOf, type Finding, keyOf, type Received } from './audit-events.ts';
+import { audienceOf, compareEvents, expectedOf, type Finding, keyOf, type Received } from './audit-events.ts';
 
 interface Audit {
   uid: string;
@@ -34,8 +34,12 @@ interface Audit {
   late: number;
   doubled: number;
   pending: number;
+  /** Who deliveries were for that is not among the wallets. */
+  unlisted: string[];
   findings: Finding[];
 }
+
+const maxNamed = 3;
 
 const view: View<Audit, Finding> = {
   layout: 'table',
@@ -56,9 +60,15 @@ const view: View<Audit, Finding> = {
     }),
   ],
   empty: 'Nothing is missing, late or doubled.',
-  notes: ({ expected, wallets, missing, late, doubled, pending }) => [
+  notes: ({ uid, expected, wallets, missing, late, doubled, pending, unlisted }) => [
     `${counted(expected, 'event')} expected by the feeds of ${counted(wallets, 'wallet')}: ` +
       `${missing} missing, ${late} late, ${doubled} doubled, ${pending} pending.`,
+    ...(unlisted.length === 0
+      ? []
+      : [
+          `Deliveries came for ${counted(unlisted.length, 'wallet')} that this machine did not upload to ${uid}: ` +
+            `${unlisted.slice(0, maxNamed).join(', ')}${unlisted.length > maxNamed ? ', ...' : ''}`,
+        ]),
   ],
 };
 
@@ -68,7 +78,9 @@ const audit: Command = defineCommand({
   description:
     'Reads the home feed of each wallet of the webhook, as this machine uploaded them or as --file names them, and says which buys and\n' +
     'comments should have made an event, by the published rules, and have no stored one, a late one or several. Copies are in no feed and\n' +
-    'are not looked at; what was traded before this machine uploaded the addresses is not expected. A reason is given where it can be known. --check exits 10 where something is missing or doubled.',
+    'are not looked at; what was traded before this machine uploaded the addresses is not expected. A reason is given where it can be known.\n' +
+    'Whom deliveries were for, and this machine did not upload, is named (unlisted in JSON). --check exits 10 where an event is missing, late\n' +
+    'or doubled.',
   params: {
     uid: addAddresses.params.uid,
     since: local(sinceText, 'only trades and comments since a time, or within 1h (default 24h)'),
@@ -108,9 +120,11 @@ async function runAudit(input: AuditInput, context: Context): Promise<Result> {
   const cards = await readFeeds(wallets, sinceMs - buyWindowMs, context);
   const expected = expectedOf(cards, sinceMs);
   const query = { sinceMs, ...(destinationUrl !== null && { webhook: pathOf(destinationUrl) }) };
+  const unlisted = new Set<string>();
   const stored = async (inbox: Inbox): Promise<Result> => {
     const received: Received[] = [];
     for await (const event of inbox.events(query)) {
+      for (const wallet of audienceOf(event)) if (!wallets.has(wallet)) unlisted.add(wallet);
       const key = keyOf(event);
       if (key !== undefined) received.push({ eventId: event.eventId, key, atMs: event.delivery.atMs });
     }
@@ -124,6 +138,7 @@ async function runAudit(input: AuditInput, context: Context): Promise<Result> {
       ...{ uid: input.uid, destinationUrl, since: Math.floor(sinceMs / 1000), wallets: wallets.size },
       ...{ expected: expected.length, received: received.length },
       ...{ missing: count('missing'), late: count('late'), doubled: count('doubled'), pending: count('pending') },
+      unlisted: [...unlisted].sort(),
       findings,
     };
     const isWrong = findings.length > answer.pending;

@@ -7,6 +7,7 @@ import { type InputOf, local } from '../../contract/endpoint.ts';
 import { leaderboardChains } from '../../model/chain.ts';
 import { watched } from '../../watch/watched.ts';
 import * as endpoints from './endpoints.ts';
+import { boardCommand, boardOf } from './section-key.ts';
 
 const view = () => import('./view.ts');
 
@@ -66,24 +67,42 @@ const sections = endpointCommand(endpoints.sections, views.sections, {
   },
 });
 
-/** The V2 command for each section. Source: section "GET /v2/leaderboard", equivalents. */
-function equivalents({ sections, limit, timeframe }: InputOf<typeof endpoints.sections.params>): string[] {
-  const rest = [
-    limit === undefined ? '' : ` --limit ${limit}`,
-    timeframe === undefined ? '' : ` --timeframe ${timeframe}`,
-  ].join('');
-  const command = 'sotra leaderboard list';
+/** The V2 command for each section. */
+function equivalents({ sections, ...rest }: InputOf<typeof endpoints.sections.params>): string[] {
   if (sections === undefined)
     return [
-      `Section all is now: ${command}${rest}`,
-      `The sections of one chain are now: ${command} --chains <chain>${rest} (${leaderboardChains.join(', ')})`,
+      `Section all is now: ${boardCommand({}, rest)}`,
+      `The sections of one chain are now: ${boardCommand({ chains: ['<chain>'] }, rest)} (${leaderboardChains.join(', ')})`,
     ];
   return [...new Set(sections)].map((key) => {
-    const chain = leaderboardChains.find((name) => key === `chain-${name}`);
-    if (chain === undefined && key !== 'all') return `Section ${key} has no equivalent in V2.`;
-    return `Section ${key} is now: ${command}${chain === undefined ? '' : ` --chains ${chain}`}${rest}`;
+    const board = boardOf(key);
+    return `Section ${key} ${board === undefined ? 'has no equivalent in V2.' : `is now: ${boardCommand(board, rest)}`}`;
   });
 }
+
+const oldInputs = endpoints.sections.params;
+
+const compare = defineCommand({
+  words: ['leaderboard', 'compare'],
+  summary: 'Compare the old leaderboard with the one that takes its place, section by section',
+  description:
+    'Reads the sections of V1 and the board of V2 for each, and names the differences: in the order of the traders, in the value, traders that\n' +
+    'only one version has, and fields that only one fills. For whoever moves from leaderboard sections to leaderboard list.',
+  params: {
+    sections: oldInputs.sections,
+    limit: oldInputs.limit,
+    timeframe: oldInputs.timeframe,
+    check: option.flag('exit 10 where they differ'),
+  },
+  examples: [
+    { argv: '--sandbox leaderboard compare --sections chain-base', says: 'one section' },
+    { argv: '--sandbox leaderboard compare --check --json', says: 'all of them, for CI' },
+  ],
+  uses: ['requests'],
+  exitCodes: [10, ...serviceExitCodes],
+  view: async () => (await import('./compare.ts')).comparison,
+  run: async (input, context) => (await import('./compare.ts')).runCompare(input, context),
+});
 
 const rank = watched(endpointCommand(endpoints.rank, views.rank), { rank: 'ranking' });
 
@@ -92,4 +111,5 @@ export const commands = commandsOf(endpoints, views, [
   rank,
   sections,
   diff,
+  compare,
 ]);
