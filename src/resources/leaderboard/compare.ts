@@ -134,7 +134,7 @@ function compareList(
   const places = new Map(shared.map(({ profile, pnl }, at) => [profile.id, { placeV2: at + 1, valueV2: pnl.total }]));
   let placeV1 = 0;
   return entries.flatMap(({ id, name, reason }): Difference[] => {
-    const valueV1 = valueOf(reason);
+    const valueV1 = usdOf(reason);
     const place = places.get(id);
     const facts = { section, profileId: id, name, list, valueV1 };
     if (place === undefined)
@@ -150,7 +150,7 @@ function compareList(
   });
 }
 
-function valueOf({ value, format }: Entry['reason']): number | null {
+function usdOf({ value, format }: Entry['reason']): number | null {
   const figure = Number(value);
   return format !== 'currency' || value.trim() === '' || Number.isNaN(figure) ? null : figure;
 }
