@@ -21,12 +21,13 @@ interface Needs {
 }
 
 const requests: Needs = { anyOf: ['requests'], lacking: 'sends no request to the service' };
+const calls: Needs = { anyOf: ['requests', 'calls'], lacking: requests.lacking };
 const service: Needs = { anyOf: ['requests', 'service'], lacking: 'uses no service' };
 const sent: Needs = { anyOf: ['requests', 'events'], lacking: 'sends no request' };
-const answers: Needs = { anyOf: ['requests', 'events', 'answers'], lacking: 'waits for no answer' };
+const answers: Needs = { anyOf: ['requests', 'events', 'answers', 'calls'], lacking: 'waits for no answer' };
 const rows: Needs = { anyOf: ['rows'], lacking: 'prints no columns' };
 const json: Needs = { anyOf: ['rows', 'json'], lacking: 'prints no JSON' };
-const repeats: Needs = { anyOf: ['requests', 'repeats'], lacking: 'retries nothing' };
+const repeats: Needs = { anyOf: ['requests', 'repeats', 'calls'], lacking: 'retries nothing' };
 const effects: Needs = { anyOf: ['requests', 'events', 'changes'], lacking: 'changes and sends nothing' };
 
 /** `usage`: `base-url <url>`. */
@@ -62,14 +63,14 @@ export const globalFlags: readonly GlobalFlag[] = [
   flagOf('ascii', 'draw with ASCII characters only'),
   flagOf('no-color', 'no colors (also NO_COLOR)'),
   flagOf('timeout <time>', 'give up when nothing arrives for this long (default 30s)', answers),
-  flagOf('max-time <time>', 'give up on a call after this long, attempts and waits together (default 10m)', requests),
+  flagOf('max-time <time>', 'give up on a call after this long, attempts and waits together (default 10m)', calls),
   flagOf(
     'retries <n>',
     'retry a failed request up to n times (default 2; uploads, --watch and --forward-to retry for longer)',
     repeats,
   ),
-  flagOf('rate <n/s>', 'send at most so many requests in a time, evenly: 5/s, 300/m or 1000/h', requests),
-  flagOf('max-wait <time>', 'wait at most this long when the service says when to retry (default 60s)', requests),
+  flagOf('rate <n/s>', 'send at most so many requests in a time, evenly: 5/s, 300/m or 1000/h', calls),
+  flagOf('max-wait <time>', 'wait at most this long when the service says when to retry (default 60s)', calls),
   flagOf('max-body <size>', 'refuse an answer that is larger (default 64MB)', requests),
   flagOf('verbose', 'show requests, answers and timing on stderr'),
   flagOf('quiet', 'no progress, notes or warnings on stderr'),

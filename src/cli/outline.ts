@@ -11,6 +11,8 @@ export type Use =
   | 'events'
   | 'repeats'
   | 'answers'
+  /** Runs other command lines that send requests. */
+  | 'calls'
   | 'json';
 
 export interface Field {

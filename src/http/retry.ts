@@ -49,7 +49,7 @@ export interface Turn {
  * its way. Rejects with the signal.
  */
 export function createRate(
-  { count, perMs }: Rate,
+  { count, perMs }: Pick<Rate, 'count' | 'perMs'>,
   { now, sleep, signal }: Pick<World, 'now' | 'sleep' | 'signal'>,
 ): () => Promise<Turn> {
   const arrivals: Promise<number>[] = [];

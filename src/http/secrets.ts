@@ -1,7 +1,8 @@
 import { hexOf } from '../model/address.ts';
 import type { HttpAnswer } from '../world.ts';
 
-const hidden = '***';
+/** What stands for a secret that is not shown. */
+export const hidden = '***';
 
 /**
  * The text without the key in whatever spelling, webhook secrets, and the values of the JSON fields `secret` and `signature`, also in

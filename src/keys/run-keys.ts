@@ -77,7 +77,7 @@ async function sealAndStore(key: PrivateKey, input: StoreInput, context: Context
     const folder = await keyFolder(context);
     const { file, backup } = storeKey(folder, name, sealed, { replace, nowMs: context.world.now() });
     if (backup !== undefined) context.note(`The previous key of this name is in ${backup}.`);
-    context.note('The key is sealed with your password: without the password nobody can open it, you included.');
+    context.note('Sealed with your password: without it nobody can open the key, you included.');
     const stored: ShownKey = { name, family: key.family, address, file };
     return { kind: 'answer', answer: backup === undefined ? stored : { ...stored, backup }, view: keyView };
   } finally {

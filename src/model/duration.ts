@@ -43,6 +43,8 @@ export interface Rate {
   count: number;
   perMs: number;
   perSec: number;
+  /** As it was typed. */
+  text: string;
 }
 
 const maxPerSec = 5000;
@@ -54,5 +56,5 @@ export function parseRate(text: string): Rate | undefined {
   const perSec = (Number(typed) * 1000) / unitMs;
   if (!(perSec > 0 && perSec <= maxPerSec)) return undefined;
   const count = Number.isInteger(Number(typed)) ? Math.min(Number(typed), maxPerSec) : 1;
-  return { count, perMs: (count * 1000) / perSec, perSec };
+  return { count, perMs: (count * 1000) / perSec, perSec, text };
 }

@@ -68,6 +68,9 @@ export function lastFour(key: string): string {
   return key.length < 8 ? '' : key.slice(-4);
 }
 
+/** To be told of a sealed key. */
+export const sealedAsks = 'Each command asks for its password, unless SOTRA_PASSWORD_FILE names a file with it.';
+
 export const keyPlaces: Record<KeyStore, string> = {
   keychain: 'in the keychain',
   sealed: 'in the settings file, sealed with a password',

@@ -4,7 +4,7 @@ import { type Context, httpTransport } from '../context.ts';
 import { messageOf, SotraError, toSotraError, usageError } from '../errors.ts';
 import { type NetworkFailure, versionHint } from '../http/failures.ts';
 import { column, recordView } from '../output/columns.ts';
-import { describeKey, readEnv, type Service } from '../settings/settings.ts';
+import { describeKey, readEnv, type Service, sealedAsks } from '../settings/settings.ts';
 import { checkPath } from './auth.ts';
 
 const names = {
@@ -91,7 +91,7 @@ async function examine(context: Context): Promise<Check[]> {
     node: checkNode(context),
     settings: await checkSettings(context),
     service: checkService(service, context),
-    key: checkKeyOf(service, online),
+    key: checkKeyOf(service, online, readEnv(context.world.env, 'SOTRA_PASSWORD_FILE')),
     reach: checkReach(service, online),
     tls: checkTls(service, online, context),
     clock: checkClock(online, context),
@@ -139,7 +139,11 @@ function checkService(service: Service | SotraError, { options, world }: Context
   return fix === undefined ? ok(`${baseUrl}, from ${from}`) : warning(`${baseUrl}, from ${from}`, fix);
 }
 
-function checkKeyOf(service: Service | SotraError, online: Online | undefined): Finding {
+function checkKeyOf(
+  service: Service | SotraError,
+  online: Online | undefined,
+  passwordFile: string | undefined,
+): Finding {
   if (service instanceof SotraError) return skipped('there is no service');
   const { apiKey, keyRefusedFor, context: name, kind } = service;
   if (kind === 'sandbox') return ok("the sandbox's own");
@@ -151,6 +155,7 @@ function checkKeyOf(service: Service | SotraError, online: Online | undefined): 
   if (status === 401 || status === 403) return problem(`${found}; the service refuses it (HTTP ${status})`, login);
   const isAccepted = status !== undefined && status < 300;
   const told = isAccepted ? `${found}; the service accepts it` : found;
+  if (service.keyStore === 'sealed' && passwordFile === undefined) return ok(`${told}. ${sealedAsks}`);
   if (service.keyStore !== 'file') return ok(told);
   return warning(`${told}, unencrypted`, `sotra auth login --context ${name} --store keychain, or --store sealed`);
 }

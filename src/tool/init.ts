@@ -7,9 +7,10 @@ import { usageError } from '../errors.ts';
 import { checkBaseUrl } from '../model/http-address.ts';
 import { mayAsk, showPlan } from '../output/confirm.ts';
 import { keyStores, layouts, presets, readEnv, type StoredContext } from '../settings/settings.ts';
+import type { World } from '../world.ts';
 import { checkName } from './context.ts';
 import { type Form, probeSigning } from './probe-signing.ts';
-import { runShown, showLine, typedLine } from './shown-line.ts';
+import { callFlags, runShown, showLine, typedLine } from './shown-line.ts';
 
 const presetNames = Object.keys(presets).filter((name) => name !== 'sandbox') as [string, ...string[]];
 
@@ -39,7 +40,7 @@ const init = defineCommand({
       says: 'a service, in a script',
     },
   ],
-  uses: ['service', 'changes'],
+  uses: ['service', 'changes', 'calls'],
   exitCodes: [3, 4, 6, 7, 8, 9, 11, 13],
   run: runInit,
 });
@@ -52,9 +53,11 @@ interface Chosen {
   preset: string | undefined;
 }
 
-async function runInit(input: Input, context: Context): Promise<Result> {
+async function runInit(input: Input, asked: Context): Promise<Result> {
+  const context = { ...asked, world: withPassword(asked.world, input.passwordFile) };
   const chosen = await chooseService(input, context);
-  const lines = chosen === undefined ? sandboxLines : linesOf(chosen, input, context);
+  const made = chosen === undefined ? sandboxLines : linesOf(chosen, input, context);
+  const lines = made.map((line) => (line[0] === 'context' ? line : [...line, ...callFlags(context.options)]));
   if (context.options.dryRun)
     return showPlan(lines.map((line) => ({ action: 'run', what: typedLine(line), detail: null })));
   const ran: { command: string; exitCode: number }[] = [];
@@ -65,11 +68,19 @@ async function runInit(input: Input, context: Context): Promise<Result> {
     if (code !== 0) return { kind: 'none', exitCode: code };
     if (chosen !== undefined && line[1] === 'use') await setForm(chosen, input, context);
   }
-  if (context.options.format !== 'json') return { kind: 'none' };
+  if (context.options.format !== 'json') {
+    context.note("Next: sotra tour, sotra profile get '#1', or sotra --help.");
+    return { kind: 'none' };
+  }
   const { contexts } = (await context.store()).read();
   const { baseUrl = null, serviceName = null, layout = null } = contexts[chosen?.name ?? ''] ?? presetOf(chosen?.name);
   const answer = { context: chosen?.name ?? 'sandbox', baseUrl, serviceName, layout, commands: ran };
   return { kind: 'answer', answer };
+}
+
+/** A world where the file's password opens the key, too. */
+function withPassword(world: World, file: string | undefined): World {
+  return file === undefined ? world : { ...world, env: { ...world.env, SOTRA_PASSWORD_FILE: file } };
 }
 
 function presetOf(name = 'sandbox'): StoredContext {

@@ -17,6 +17,7 @@ import {
   readEnv,
   type StoredContext,
   type StoredSettings,
+  sealedAsks,
 } from '../settings/settings.ts';
 import { type AuthStatus, checkPath, dropFromKeychain, needName, statusView, withoutKey } from './auth.ts';
 import { checkName } from './context.ts';
@@ -102,6 +103,8 @@ async function runLogin(input: InputOf<typeof loginParams>, context: Context): P
   });
   await dropFromKeychain(target.name, target.before, { keyStore, keyOrigin: target.origin }, context);
   context.note(`The key is stored in ${where} for ${target.origin}${input.offline ? ', unchecked' : ''}.`);
+  if (keyStore === 'sealed' && readEnv(context.world.env, 'SOTRA_PASSWORD_FILE') === undefined)
+    context.note(sealedAsks);
   if (becameCurrent) context.note(`${target.name} is now the current context.`);
   if (readEnv(context.world.env, 'SOTRA_API_KEY') !== undefined)
     context.warn('SOTRA_API_KEY is set and overrides the stored key');

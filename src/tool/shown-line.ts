@@ -1,3 +1,4 @@
+import { readGlobals } from '../cli/globals.ts';
 import { wrapCommand } from '../cli/help.ts';
 import type { Context } from '../context.ts';
 import type { Sink, World } from '../world.ts';
@@ -34,8 +35,21 @@ export async function runShown(
   return { code, printed };
 }
 
-function looksOf({ noColor, ascii, plain, quiet, format, noInput, yes }: Context['options']): string[] {
+function looksOf({ noColor, ascii, plain, quiet, verbose, format, noInput, yes }: Context['options']): string[] {
   const looks = { '--no-color': noColor, '--ascii': ascii, '--plain': plain, '--quiet': quiet, '--no-input': noInput };
-  const flags = { ...looks, '--yes': yes, '--json': format === 'json' };
+  const flags = { ...looks, '--verbose': verbose, '--yes': yes, '--json': format === 'json' };
   return Object.entries(flags).flatMap(([flag, isOn]) => (isOn ? [flag] : []));
+}
+
+/** The flags of calls that were typed, for a command line that makes them. */
+export function callFlags({ timeoutMs, maxTimeMs, maxWaitMs, retries, rate }: Context['options']): string[] {
+  const usual = readGlobals({});
+  const flags = {
+    '--timeout': timeoutMs === usual.timeoutMs ? undefined : `${timeoutMs}ms`,
+    '--max-time': maxTimeMs === usual.maxTimeMs ? undefined : `${maxTimeMs}ms`,
+    '--max-wait': maxWaitMs === usual.maxWaitMs ? undefined : `${maxWaitMs}ms`,
+    '--retries': retries,
+    '--rate': rate?.text,
+  };
+  return Object.entries(flags).flatMap(([flag, value]) => (value === undefined ? [] : [flag, String(value)]));
 }

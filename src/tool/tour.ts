@@ -10,7 +10,6 @@ import { wrapProse } from '../cli/help.ts';
 import type { Context } from '../context.ts';
 import { local } from '../contract/endpoint.ts';
 import { createFile } from '../files/durable-file.ts';
-import { parseJson } from '../model/json.ts';
 import { mayAsk, showPlan } from '../output/confirm.ts';
 import type { World } from '../world.ts';
 import { runShown, showLine, typedLine } from './shown-line.ts';
@@ -49,7 +48,7 @@ interface Step {
   says: string;
   /** Nothing where it needs something of a step that was skipped. */
   argv: (facts: Facts) => readonly string[] | '' | undefined;
-  /** What its JSON tells. */
+  /** What it prints. */
   gives?: 'address' | 'transactionHash' | 'uid';
   listens?: true;
 }
@@ -60,25 +59,25 @@ const secretOf = ({ folder }: Facts) => ['--secret-file', join(folder, 'hook.sec
 
 const steps: readonly Step[] = [
   {
-    says: 'A comment is signed with the private key of a wallet. This makes one, sealed with a password.',
-    argv: (facts) => ['key', 'generate', 'tour', ...passwordOf(facts), '--json'],
+    says: 'A comment is signed with the private key of a wallet. This makes one, sealed with a password, and prints its address.',
+    argv: (facts) => ['key', 'generate', 'tour', ...passwordOf(facts), '--jq', '.address'],
     gives: 'address',
   },
   {
-    says: 'The wallet buys 10,000 DEGEN on Base; the sandbox records the trade.',
+    says: 'The wallet buys 10,000 DEGEN on Base; the sandbox records the trade, and prints its hash.',
     argv: ({ address }) =>
       address && [
         ...['sandbox', 'trade', '--chain', 'base', '--trader', address, '--token', token],
-        ...['--side', 'buy', '--amount', '10000', '--usd', '41', '--json'],
+        ...['--side', 'buy', '--amount', '10000', '--usd', '41', '--jq', '.transactionHash'],
       ],
     gives: 'transactionHash',
   },
   {
-    says: 'A webhook sends what the wallet does to an address of yours. The service tells its secret once: it goes to a file.',
+    says: 'A webhook sends what the wallet does to an address of yours. The service tells its secret once: it goes to a file. Printed is the webhook.',
     argv: (facts) =>
       facts.address && [
         ...inSandbox('webhook', 'register', '--url', `http://127.0.0.1:${facts.port}/hook`),
-        ...['--wallet-addresses', facts.address, ...secretOf(facts), '--json'],
+        ...['--wallet-addresses', facts.address, ...secretOf(facts), '--jq', '.uid'],
       ],
     gives: 'uid',
   },
@@ -166,7 +165,7 @@ async function runSteps(folder: string, { context, stop, listening }: TourOption
       : await runShown(line, context, place);
     ran.push({ command: typedLine(line), exitCode: code });
     if (code !== 0) break;
-    if (gives !== undefined) facts[gives] = String((parseJson(printed) as Record<string, unknown>)[gives]);
+    if (gives !== undefined) facts[gives] = printed.trim();
   }
   return ran;
 }

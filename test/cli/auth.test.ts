@@ -210,6 +210,9 @@ test('without a keychain a terminal is asked, and a sealed key is in the file fo
   const { env, text, file } = folder({ contexts: { c: { baseUrl: service.url } } });
   const login = await run('auth login --context c', { env, answers: [key, 's', 'tulip', 'tulip'] });
   expect([login.code, login.err]).toEqual([0, expect.stringContaining('unencrypted in the (f)ile')]);
+  const asks = 'Each command asks for its password, unless SOTRA_PASSWORD_FILE names a file with it.';
+  expect(login.err).toContain(asks);
+  expect((await run('doctor --context c', { env, answers: ['tulip'] })).out).toContain(asks);
   expect(text()).not.toContain(key);
   expect(text()).toContain('"sealedKey": "scrypt:4:8:1:');
   const board = 'leaderboard list --context c --json';
@@ -217,7 +220,9 @@ test('without a keychain a terminal is asked, and a sealed key is in the file fo
   expect(service.requests.at(-1)?.headers.authorization).toBe(`Bearer ${key}`);
   const password = join(file, '..', 'password');
   writeFileSync(password, 'tulip\n', { mode: 0o600 });
-  expect((await run(board, { env: { ...env, SOTRA_PASSWORD_FILE: password } })).code).toBe(0);
+  const named = { env: { ...env, SOTRA_PASSWORD_FILE: password } };
+  expect((await run(board, named)).code).toBe(0);
+  expect((await run('doctor --context c', named)).out).not.toContain(asks);
   const alone = await run(board, { env });
   expect([alone.code, alone.err]).toEqual([2, expect.stringContaining('the API key of context c needs a password')]);
   writeFileSync(file, text().replace(service.url, 'https://elsewhere.example'));

@@ -43,7 +43,7 @@ test('tour: each command is shown before it runs, the comment is posted and its 
   const env = { SOTRA_CONFIG_DIR: temporaryFolder(), SOTRA_DATA_DIR: temporaryFolder(), TMPDIR: temporaryFolder() };
   const { code, out } = await run('tour', { env, tty: 80 });
   expect(code).toBe(0);
-  expect(out).toMatch(/\$ sotra key generate tour .*"address": "0x[0-9a-fA-F]{40}"/s);
+  expect(out).toMatch(/\$ sotra key generate tour .*--jq \.address\n0x[0-9a-fA-F]{40}\n/s);
   expect(out).toMatch(/\$ sotra --sandbox comment post .*Text +My first comment/s);
   expect(out).toMatch(
     /\$ sotra webhook trigger comment-created --sandbox\n.*comment-created .*127\.0\.0\.1:\d+\/hook +yes +200/s,

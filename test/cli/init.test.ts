@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { setMeta } from '../../src/sandbox/db/clock.ts';
@@ -84,4 +84,33 @@ test('init --dry-run shows what it would run, and changes nothing', async () => 
     ['sotra auth login --context clicker', 'sotra context use clicker', 'sotra leaderboard list --limit 5'],
   ]);
   expect(settings).toThrow('ENOENT');
+});
+
+test('init hands the flags of a call to the calls it makes, and refuses what they refuse', async () => {
+  const { env } = place();
+  const service = await answering({ error: 'busy' }, 503);
+  const once = await run(`init --base-url ${service.url} --with-key --store file --retries 0 --timeout 5s`, {
+    env,
+    stdin: 'some-key-1234',
+  });
+  expect([once.code, service.requests.length]).toEqual([8, 1]);
+  expect(once.out.replaceAll(/ \\\n +/g, ' ')).toContain('--store file --timeout 5000ms --retries 0');
+  const wrong = await run('init --sandbox --retries many', { env });
+  expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining('--retries many: must be a whole number')]);
+  const board = await run('init --sandbox --rate 2/s', { env });
+  expect([board.code, board.out]).toEqual([
+    0,
+    expect.stringContaining('$ sotra leaderboard list --limit 5 --rate 2/s'),
+  ]);
+  expect(board.err).toContain('Next: sotra tour');
+});
+
+test('init --store sealed --password-file opens what it sealed, without a question', async () => {
+  const { env } = place();
+  const service = await serveSandbox();
+  const file = join(temporaryFolder(), 'password');
+  writeFileSync(file, 'tulip\n', { mode: 0o600 });
+  const line = `init --base-url ${service.url} --service-name Sandbox --with-key --store sealed --password-file ${file} --no-input`;
+  const { code, out } = await run(line, { env, stdin: service.keyA });
+  expect([code, out]).toEqual([0, expect.stringMatching(/\$ sotra leaderboard list --limit 5\n1\t/)]);
 });

@@ -10,6 +10,7 @@ import {
   settleReserved,
   warnOfReaders,
 } from '../../files/durable-file.ts';
+import { hidden } from '../../http/secrets.ts';
 import { parseJson } from '../../model/json.ts';
 import { written } from '../../model/quoted.ts';
 import { confirmReplace } from '../../output/confirm.ts';
@@ -39,6 +40,8 @@ export function readSecrets(file: string): string[] {
     throw new SotraError('local-file', message, { hint, cause });
   }
   const secrets = text.split('\n').flatMap((line) => (/^\s*(#.*)?$/.test(line) ? [] : [line.trim()]));
+  if (secrets.includes(hidden))
+    throw new SotraError('local-file', `the secret file ${file} holds ${hidden} in place of a secret`, { hint });
   if (secrets.length > 0) return secrets;
   throw new SotraError('local-file', `the secret file ${file} holds no secret`, { hint });
 }

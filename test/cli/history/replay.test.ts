@@ -49,7 +49,19 @@ test('an upload with its webhook, and a signed comment, are replayed; no key, se
   const there = await run(`${register} --record ${folder}`, { env, stdin: wallets });
   const again = await run(`${register} --replay ${folder}`, { stdin: wallets });
   expect([there.code, again.code]).toEqual([0, 0]);
-  expect(JSON.parse(again.out)).toMatchObject({ uid, addresses: 2500, chunks: 3, secret: '***' });
+  expect(JSON.parse(again.out)).toMatchObject({ uid, addresses: 2500, chunks: 3 });
+  expect([JSON.parse(again.out).secret, again.err]).toEqual([
+    undefined,
+    expect.stringContaining(`a recording does not hold the secret of webhook ${uid}`),
+  ]);
+  const file = join(temporaryFolder(), 'hook.secret');
+  const asked = await run(`${register} --replay ${folder} --secret-file ${file}`, { stdin: wallets });
+  expect([asked.code, asked.err]).toEqual([0, expect.stringContaining(`nothing is written to ${file}`)]);
+  const listening = await run(`webhook verify --secret-file ${file} --header t=1`, { stdin: '{}' });
+  expect([listening.code, listening.err]).toEqual([3, expect.stringContaining(file)]);
+  writeFileSync(file, '***\n');
+  const hidden = await run(`webhook verify --secret-file ${file} --header t=1`, { stdin: '{}' });
+  expect([hidden.code, hidden.err]).toEqual([3, expect.stringContaining('holds *** in place of a secret')]);
   const post = (signature: string) => ['request', 'POST', '/v1/swap-comments', '--data', JSON.stringify({ signature })];
   await run([...post('0x2222bbbb'), '--record', folder], { env });
   const posted = await run([...post('0x3333cccc'), '--replay', folder]);

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { createRate, type Failure, retryDelay } from '../../../src/http/retry.ts';
-import type { Rate } from '../../../src/model/duration.ts';
 
 const nowMs = Date.UTC(2026, 10, 20, 12);
 const limits = { retries: 3, maxWaitMs: 60_000, leftMs: 600_000 };
@@ -70,7 +69,7 @@ test('without retries there is one attempt', () => {
 });
 
 /** A rate on a clock that waiting moves. */
-function rateOn(rate: Rate) {
+function rateOn(rate: Parameters<typeof createRate>[0]) {
   const clock = { nowMs: 1000 };
   const sleep = async (ms: number) => {
     clock.nowMs += ms;
@@ -79,7 +78,7 @@ function rateOn(rate: Rate) {
 }
 
 test('requests that share a rate go out one interval apart, also those that come at once; one that comes late does not wait', async () => {
-  const { clock, takeTurn } = rateOn({ count: 5, perMs: 1000, perSec: 5 });
+  const { clock, takeTurn } = rateOn({ count: 5, perMs: 1000 });
   const turns = await Promise.all([takeTurn(), takeTurn(), takeTurn()]);
   expect(turns.map(({ waitedMs }) => waitedMs)).toEqual([0, 200, 400]);
   clock.nowMs = 1590;
@@ -89,7 +88,7 @@ test('requests that share a rate go out one interval apart, also those that come
 });
 
 test('a request counts from when it arrived: the one that follows by the count waits for it, and a whole time more', async () => {
-  const { clock, takeTurn } = rateOn({ count: 2, perMs: 1000, perSec: 2 });
+  const { clock, takeTurn } = rateOn({ count: 2, perMs: 1000 });
   const first = await takeTurn();
   (await takeTurn()).arrived();
   const third = takeTurn();
@@ -100,7 +99,7 @@ test('a request counts from when it arrived: the one that follows by the count w
 });
 
 test('a clock that is set back delays a turn by one interval at most', async () => {
-  const { clock, takeTurn } = rateOn({ count: 1, perMs: 1000, perSec: 1 });
+  const { clock, takeTurn } = rateOn({ count: 1, perMs: 1000 });
   (await takeTurn()).arrived();
   clock.nowMs = -3_600_000;
   await takeTurn();

@@ -220,7 +220,7 @@ async function runJob(
     duplicates: pass?.duplicates ?? plan.duplicates,
     rejected: pass?.rejected ?? plan.rejected,
     resentChunks: resentChunks(state),
-    ...(plan.task === 'register' ? secretOf(job, secretFile) : {}),
+    ...(plan.task === 'register' ? secretOf(job, secretFile, context) : {}),
   };
   return await show.result(result, view);
 }
@@ -231,11 +231,19 @@ function othersOf({ folder }: Job): Set<string> {
 }
 
 /** The secret of a registered webhook, or the file that holds it, which is written if it was asked for now. */
-function secretOf(job: Job, secretFile: string | undefined): { secret?: string; secretFile?: string } {
+function secretOf(
+  job: Job,
+  secretFile: string | undefined,
+  { warn, options }: Context,
+): { secret?: string; secretFile?: string } {
   const { plan, uid } = job.state;
   const kept = keptSecret(job);
   const wanted = secretFile ?? plan.secretFile;
-  if (kept === undefined) return {};
+  if (kept === undefined) {
+    const unwritten = wanted === null ? '' : `: nothing is written to ${wanted}`;
+    if (options.replay !== undefined) warn(`a recording does not hold the secret of webhook ${uid}${unwritten}`);
+    return {};
+  }
   if (wanted === null) return { secret: kept.secret };
   if (kept.file !== resolve(wanted) && secretIn(wanted) === undefined)
     try {

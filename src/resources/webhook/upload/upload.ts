@@ -1,5 +1,6 @@
 import type { Context } from '../../../context.ts';
 import { SotraError, toSotraError } from '../../../errors.ts';
+import { hidden } from '../../../http/secrets.ts';
 import { sameDestination } from '../../../model/http-address.ts';
 import { ClosedPipe } from '../../../world.ts';
 import * as endpoints from '../endpoints.ts';
@@ -170,7 +171,9 @@ async function makeWebhook(upload: Upload): Promise<NewWebhook> {
           hint: 'sotra webhook list shows it.',
         });
       const { uid, destinationUrl, secret } = data;
-      return { uid, destinationUrl, secret: secret ?? undefined, settled: false, requestId };
+      // A recording has the mask in its place.
+      const shown = secret === null || secret === hidden ? undefined : secret;
+      return { uid, destinationUrl, secret: shown, settled: false, requestId };
     } catch (thrown) {
       if (!(thrown instanceof SotraError) || thrown.code === 'contract' || thrown.code === 'interrupted') throw thrown;
       if (thrown.outcome !== 'unknown' && lost === undefined) await journal.write({ kind: 'not-created' });
