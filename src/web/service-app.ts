@@ -2,7 +2,7 @@ import type { Command, Program } from '../cli/command.ts';
 import type { Outline } from '../cli/outline.ts';
 import { type Context, createContext } from '../context.ts';
 import { checkInput } from '../contract/request.ts';
-import { usageError } from '../errors.ts';
+import { SotraError, usageError } from '../errors.ts';
 import { curlLine, RequestPreview, shellWord } from '../http/preview.ts';
 import { isObject, tryParseJson } from '../model/json.ts';
 import type { Service } from '../settings/settings.ts';
@@ -28,13 +28,14 @@ interface ServiceAppOptions {
  */
 export function createServiceApp({ title, facts, live, routes, ...options }: ServiceAppOptions) {
   const [calling, previewing] = [contextOf(options, false), contextOf(options, true)];
+  const asking = keepAway(options.context.world.now);
   const call = async (query: URLSearchParams): Promise<Called<unknown>> => {
     const name = query.get('command') ?? '';
     const { outline, command } = await findReading(name, options.context);
     const given = tryParseJson(query.get('input') ?? '{}');
     const input = checkInput({ id: name, params: command.params }, isObject(given) ? given : {}) as never;
     const preview = await command.run(input, previewing).catch((thrown: unknown) => thrown);
-    const result = await command.run(input, calling);
+    const result = await asking(() => command.run(input, calling));
     const commands: ShownCommand[] = [
       { name: 'Command', line: `${facts.commandStart} ${commandWords(outline, input)}` },
       ...(preview instanceof RequestPreview ? [{ name: 'As curl', line: curlLine(preview.request).trim() }] : []),
@@ -59,11 +60,28 @@ export function createOwnServiceApp({ kind, baseUrl }: Service, context: Context
       : { service: baseUrl, commandStart: `sotra${named}` };
   return createServiceApp({
     title: 'Service · sotra',
-    facts: { ...facts, isSandbox: false },
+    facts: { ...facts, controlStart: null },
     live: createLiveLog(),
     context,
   });
 }
+
+/** Asks a service, and not again before the time that it named, whichever view or tab asks. Errors: those of the call, the same meanwhile. */
+function keepAway(now: () => number) {
+  let refusal: { error: SotraError; untilMs: number } | undefined;
+  return async <T>(act: () => Promise<T>): Promise<T> => {
+    if (refusal !== undefined && now() < refusal.untilMs) throw refusal.error;
+    try {
+      return await act();
+    } catch (error) {
+      if (error instanceof SotraError && (error.code === 'rate-limited' || error.retryAfterSec !== undefined))
+        refusal = { error, untilMs: now() + (error.retryAfterSec ?? defaultWaitSec) * 1000 };
+      throw error;
+    }
+  };
+}
+
+const defaultWaitSec = 30;
 
 function contextOf({ context, service }: Pick<ServiceAppOptions, 'context' | 'service'>, preview: boolean): Context {
   const { world, program, runLine, note, stream } = context;

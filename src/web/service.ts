@@ -5,10 +5,10 @@ import type { ShownCommand } from './deliveries.ts';
 export interface ServiceFacts {
   /** Where the service is, or which sandbox it is. */
   service: string;
-  /** Whether it is a sandbox whose world this page may change. */
-  isSandbox: boolean;
   /** How command lines for it begin, such as `sotra --sandbox`. */
   commandStart: string;
+  /** How a curl line begins that changes the world of a sandbox; `null` where this page changes none. */
+  controlStart: string | null;
 }
 
 /** An answer of an endpoint, and the commands that give the same. */
@@ -48,17 +48,4 @@ export interface SandboxDelivery {
   eventId: string;
   uid: string;
   url: string;
-}
-
-/** A request that the sandbox answered; those of this page are not among them. */
-export interface SandboxRequest {
-  time: string;
-  method: string;
-  path: string;
-  status: number;
-  ms: number;
-  partner: string | null;
-  key: string | null;
-  ignored: readonly string[];
-  fault?: string;
 }

@@ -58,7 +58,11 @@ export async function postMany(input: PostManyInput, context: Context): Promise<
   const { origin, hostname } = new URL(baseUrl);
   let open: () => Promise<Batch>;
   if (signing?.input.browser) {
-    if (curl) throw usageError('--curl shows one request, and --browser signs many', 'Omit one of them.');
+    if (curl)
+      throw usageError(
+        '--curl shows one request, and --browser signs many',
+        'Omit --curl, or give one comment with --text in place of the file.',
+      );
     if (preview) return showPreviews(signing.lines, signing.form, context, true);
     for (const { line, fields } of lines) warnOfText(fields.commentText, context, `line ${line}: `);
     open = () => openInBrowser(lines, signing, context);

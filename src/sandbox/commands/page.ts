@@ -2,23 +2,29 @@ import { type Context, httpTransport } from '../../context.ts';
 import type { WireNames } from '../../contract/endpoint.ts';
 import { messageOf, SotraError, usageError } from '../../errors.ts';
 import { readBody } from '../../http/body.ts';
+import { shellWord } from '../../http/preview.ts';
 import { isObject, parseJson } from '../../model/json.ts';
+import type { LoggedRequest } from '../../model/logged-request.ts';
 import type { Service } from '../../settings/settings.ts';
 import { createLiveLog } from '../../web/live-log.ts';
 import { serveWeb } from '../../web/serve.ts';
 import { createServiceApp } from '../../web/service-app.ts';
-import { controlHeader, type LoggedRequest } from '../http/control.ts';
+import { controlHeader } from '../http/control.ts';
 import type { Ready } from './served.ts';
 
 export interface SandboxPage {
   /** With the token that one browser may exchange. */
   url: string;
   addRequest: (request: LoggedRequest) => void;
+  /** Faults and the rate of a simulation are not in the file that is watched. */
+  controlUsed: () => void;
   close: () => Promise<void>;
 }
 
 interface SandboxPageOptions extends Ready {
   wire: WireNames;
+  /** The file that holds the control token. */
+  file: string;
   /** Changes with whatever is written to the world. */
   version: () => string;
 }
@@ -31,7 +37,7 @@ const [readable, doable] = [
 
 /** Serves the page of a served sandbox, which it asks as anybody would: with a key, and the control token. Errors: `config`. */
 export async function startSandboxPage(options: SandboxPageOptions, context: Context): Promise<SandboxPage> {
-  const { url, db, controlToken, version } = options;
+  const { url, db, file, controlToken, version } = options;
   const { world, warn } = context;
   const live = createLiveLog();
   const stop = new AbortController();
@@ -57,16 +63,15 @@ export async function startSandboxPage(options: SandboxPageOptions, context: Con
   const isBuiltIn = db === (await context.sandboxFile());
   const { app, close } = createServiceApp({
     title: 'Sandbox · sotra',
-    facts: { service: db, isSandbox: true, commandStart: isBuiltIn ? 'sotra --sandbox' : `sotra --base-url ${url}` },
+    facts: {
+      service: db,
+      commandStart: isBuiltIn ? 'sotra --sandbox' : `sotra --base-url ${url}`,
+      controlStart: `curl --header "${controlHeader}: $(jq -r .controlToken ${shellWord(file)})" ${url}/_sandbox/`,
+    },
     live,
     routes: {
       'GET control': (query) => control('GET', known(readable, query.get('name'))),
-      'POST control': async (query, body) => {
-        const made = await control('POST', known(doable, query.get('name')), body);
-        // Faults and the rate of a simulation are not in the file that is watched.
-        live.add('changed', null);
-        return made;
-      },
+      'POST control': (query, body) => control('POST', known(doable, query.get('name')), body),
     },
     service: serviceOf(options),
     context: { ...context, world: { ...world, transport } },
@@ -84,6 +89,7 @@ export async function startSandboxPage(options: SandboxPageOptions, context: Con
   return {
     url: page.url,
     addRequest: (request) => live.add('request', request),
+    controlUsed: () => live.add('changed', null),
     close: async () => {
       stop.abort();
       await Promise.all([page.close(), watching, close()]);

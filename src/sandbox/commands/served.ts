@@ -6,9 +6,10 @@ import { SotraError, usageError } from '../../errors.ts';
 import { readStateFile, workFolder } from '../../files/durable-file.ts';
 import { isLoopback } from '../../model/http-address.ts';
 import { parseJson } from '../../model/json.ts';
+import type { LoggedRequest } from '../../model/logged-request.ts';
 import { column, listView, recordView } from '../../output/columns.ts';
 import { serviceOf } from '../../tool/auth.ts';
-import { controlHeader, type LoggedRequest } from '../http/control.ts';
+import { controlHeader } from '../http/control.ts';
 
 export interface Ready {
   url: string;

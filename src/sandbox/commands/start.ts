@@ -70,10 +70,11 @@ async function serveSandbox(input: StartInput, context: Context): Promise<Result
     keys: sandboxPartners.map(({ key }) => key),
   };
   const stop = new AbortController();
-  const worldControl = createWorldControl({ db, world, warn: context.warn, faults: input.fault ?? [] });
+  let page: SandboxPage | undefined;
+  const onDone = () => page?.controlUsed();
+  const worldControl = createWorldControl({ db, world, warn: context.warn, faults: input.fault ?? [], onDone });
   const { actions } = worldControl;
   const control = createControl({ token: controlToken, status: ready, log, stop: () => stop.abort(), actions });
-  let page: SandboxPage | undefined;
   const served = await serve({
     db,
     port: input.port ?? defaultPort,
@@ -90,15 +91,16 @@ async function serveSandbox(input: StartInput, context: Context): Promise<Result
     },
   });
   ready.url = served.url;
+  const readyFile = join(folder, `${new URL(ready.url).port}.json`);
   let removeReadyFiles = () => {};
   try {
     if (input.ui) {
       const { startSandboxPage } = await import('./page.ts');
-      const facts = { ...ready, controlToken, wire: input.wire ?? {}, version: db.version };
+      const facts = { ...ready, controlToken, file: readyFile, wire: input.wire ?? {}, version: db.version };
       page = await startSandboxPage(facts, context);
     }
     const told: Ready = { ...ready, controlToken, ...(page && { ui: page.url }) };
-    removeReadyFiles = writeReadyFiles([join(folder, `${new URL(ready.url).port}.json`), input.readyFile], told);
+    removeReadyFiles = writeReadyFiles([readyFile, input.readyFile], told);
     context.note(`The sandbox listens on ${ready.url} (keys: ${ready.keys.join(', ')}). Ctrl-C stops it.`);
     if (options.format === 'json' || options.format === 'ndjson') await world.io.out.write(`${JSON.stringify(told)}\n`);
     if (page !== undefined) await (await import('../../web/show-address.ts')).showAddress(page.url, input, context);

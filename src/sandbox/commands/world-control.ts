@@ -20,10 +20,11 @@ interface WorldControlOptions {
   warn: (text: string) => void;
   /** Those it was started with. */
   faults: readonly string[];
+  onDone: () => void;
 }
 
 /** What the control token allows to do with the world of a served sandbox; `faults` are those that are set now. */
-export function createWorldControl({ db, world, warn, faults: first }: WorldControlOptions) {
+export function createWorldControl({ db, world, warn, faults: first, onDone }: WorldControlOptions) {
   const { now } = world;
   let faults = first;
   let simulation: { rate: string; stop: AbortController } | undefined;
@@ -55,6 +56,7 @@ export function createWorldControl({ db, world, warn, faults: first }: WorldCont
     method: 'POST',
     act: async (_, body) => {
       const made = await act(isObject(body) ? body : {});
+      onDone();
       return made ?? state();
     },
   });

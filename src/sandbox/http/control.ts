@@ -1,5 +1,6 @@
 import { SotraError } from '../../errors.ts';
 import { tryParseJson } from '../../model/json.ts';
+import type { LoggedRequest } from '../../model/logged-request.ts';
 import { sameText } from '../../model/webhook-signature.ts';
 import { sandboxPartners } from '../db/world.ts';
 import type { FaultyAnswer } from './fault.ts';
@@ -76,22 +77,6 @@ export function createControl({ token, status, log, stop, actions: more }: Contr
 function refusalOf(thrown: unknown): unknown {
   if (!(thrown instanceof SotraError)) return thrown;
   return new Refusal(400, [thrown.message, thrown.hint].filter(Boolean).join('. '));
-}
-
-export interface LoggedRequest {
-  time: string;
-  method: string;
-  path: string;
-  status: number;
-  ms: number;
-  /** Whose key it was, `a` or `b`; `null` where it was nobody's. */
-  partner: string | null;
-  /** The last four characters of the key that was sent; `null` where there was none. */
-  key: string | null;
-  /** Names of the query and fields of the body that changed nothing. */
-  ignored: readonly string[];
-  /** The fault that was injected, as `--fault` has it. */
-  fault?: string;
 }
 
 export interface RequestLog {

@@ -11,11 +11,12 @@ import { Commands, Text } from './text.tsx';
 interface ControlsProps {
   world: SandboxWorld | undefined;
   error: string;
-  /** How command lines for this sandbox begin. */
+  /** How command lines for this sandbox begin, and curl lines that change its world. */
   start: string;
+  controlStart: string;
 }
 
-export function Controls({ world, error, start }: ControlsProps) {
+export function Controls({ world, error, start, controlStart }: ControlsProps) {
   return (
     <>
       <Section title="World" error={error} commands={[{ name: 'Command', line: `${start} sandbox status` }]}>
@@ -25,7 +26,7 @@ export function Controls({ world, error, start }: ControlsProps) {
         <Trade start={start} />
         <Simulation rate={world?.simulation ?? null} start={start} />
         <Clock start={start} />
-        <Faults set={world?.faults ?? []} />
+        <Faults set={world?.faults ?? []} controlStart={controlStart} />
         <Reset start={start} />
       </div>
     </>
@@ -46,7 +47,7 @@ function Figures({ world }: { world: SandboxWorld }) {
 
 interface ControlProps {
   title: string;
-  /** The command that does the same. */
+  /** The command that does the same, or `curl` where there is none. */
   line: string;
   /** What it was told to do is told again in its answer. */
   onDo: () => Promise<ComponentChildren>;
@@ -83,7 +84,7 @@ function Control({ title, line, onDo, button, more, children }: ControlProps) {
         {more}
         <output>{said}</output>
       </form>
-      <Commands commands={[{ name: 'Command', line }]} />
+      <Commands commands={[{ name: line.startsWith('curl') ? 'As curl' : 'Command', line }]} />
     </Section>
   );
 }
@@ -197,7 +198,7 @@ function Clock({ start }: { start: string }) {
   );
 }
 
-function Faults({ set }: { set: readonly string[] }) {
+function Faults({ set, controlStart }: { set: readonly string[]; controlStart: string }) {
   const [fault, setFault] = useState('503:every=3:GET /v2/leaderboard');
   const change = async (faults: readonly string[]) => {
     await control('faults', { faults });
@@ -208,7 +209,7 @@ function Faults({ set }: { set: readonly string[] }) {
       title="Set faults"
       button="Add"
       onDo={() => change([...set, fault])}
-      line={`sotra sandbox start${[...set, fault].map((each) => ` --fault '${each}'`).join('')}`}
+      line={`${controlStart}faults --data '${JSON.stringify({ faults: [...set, fault] }).replaceAll("'", "'\\''")}'`}
       more={
         <ul class="set">
           {set.map((each) => (

@@ -1,9 +1,9 @@
-import type { SandboxRequest } from '../service.ts';
+import type { LoggedRequest } from '../../model/logged-request.ts';
 import { OpenList, Row, Section } from './service-parts.tsx';
 import { Text } from './text.tsx';
 
 /** What programs asked the sandbox, newest first: names it ignored, and faults that it injected. */
-export function Requests({ requests, start }: { requests: readonly SandboxRequest[] | undefined; start: string }) {
+export function Requests({ requests, start }: { requests: readonly LoggedRequest[] | undefined; start: string }) {
   return (
     <Section title="Requests" commands={[{ name: 'Command', line: `${start} sandbox log` }]}>
       <OpenList
@@ -17,7 +17,7 @@ export function Requests({ requests, start }: { requests: readonly SandboxReques
   );
 }
 
-function renderRequest({ time, method, path, status, ms, partner, key, ignored, fault }: SandboxRequest) {
+function renderRequest({ time, method, path, status, ms, partner, key, ignored, fault }: LoggedRequest) {
   return (
     <Row
       top={

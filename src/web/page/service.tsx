@@ -1,4 +1,5 @@
-import type { SandboxRequest, SandboxWorld, ServiceFacts } from '../service.ts';
+import type { LoggedRequest } from '../../model/logged-request.ts';
+import type { SandboxWorld, ServiceFacts } from '../service.ts';
 import { ask, listenLive } from './ask.ts';
 import { Controls } from './controls.tsx';
 import { Feed } from './feed.tsx';
@@ -16,14 +17,17 @@ import { Webhooks } from './webhooks.tsx';
 /** Views that are shown again after a change at most so often. */
 const reloadMs = 1000;
 const maxRequests = 1000;
+/** A service that does not say when something changes is asked again so often, while the page is seen. */
+const [refreshMs, lookMs] = [30_000, 1000];
 
 function Service() {
   const route = useRoute();
   const facts = useAsked<ServiceFacts>('service/facts', {}, 0).data;
-  const isSandbox = facts?.isSandbox === true;
+  const controlStart = facts?.controlStart ?? null;
+  const isSandbox = controlStart !== null;
   const [version, setVersion] = useState(0);
   const [state, setState] = useState<'connecting' | 'live' | 'lost'>('connecting');
-  const [requests, setRequests] = useState<readonly SandboxRequest[]>();
+  const [requests, setRequests] = useState<readonly LoggedRequest[]>();
   const { data: world, error } = useAsked<SandboxWorld>(
     'service/control',
     isSandbox ? { name: 'world' } : undefined,
@@ -31,6 +35,7 @@ function Service() {
   );
   const start = facts?.commandStart ?? 'sotra';
   useEffect(() => {
+    if (facts === undefined) return;
     let waits = false;
     const reload = () => {
       if (waits) return;
@@ -41,17 +46,27 @@ function Service() {
       }, reloadMs);
     };
     const loadRequests = () =>
-      ask<SandboxRequest[]>('service/control', { name: 'log' }).then((log) => setRequests(log.reverse()), ignore);
+      ask<LoggedRequest[]>('service/control', { name: 'log' }).then((log) => setRequests(log.reverse()), ignore);
     const calls = {
       load: () => {
         void loadRequests();
         reload();
       },
       changed: reload,
-      request: (request: SandboxRequest) => setRequests((before = []) => [request, ...before].slice(0, maxRequests)),
+      request: (request: LoggedRequest) => setRequests((before = []) => [request, ...before].slice(0, maxRequests)),
     };
-    return listenLive('service/live', calls, (isOpen) => setState(isOpen ? 'live' : 'lost'));
-  }, []);
+    return listenLive('service/live', isSandbox ? calls : {}, (isOpen) => setState(isOpen ? 'live' : 'lost'));
+  }, [facts === undefined]);
+  useEffect(() => {
+    if (facts === undefined || isSandbox) return;
+    let latestMs = Date.now();
+    const look = setInterval(() => {
+      if (document.hidden || Date.now() - latestMs < refreshMs) return;
+      latestMs = Date.now();
+      setVersion((before) => before + 1);
+    }, lookMs);
+    return () => clearInterval(look);
+  }, [facts === undefined]);
   const main = useRef<HTMLElement>(null);
   const place = [route.view, ...route.parts].join('/');
   const first = useRef(place);
@@ -72,7 +87,7 @@ function Service() {
           <Text text={facts?.service ?? ''} />
         </p>
         <p class={`state ${state}`} role="status">
-          {{ connecting: 'Connecting', live: isSandbox ? 'Live' : 'Connected', lost: 'Not connected' }[state]}
+          {{ connecting: 'Connecting', live: isSandbox ? 'Live' : 'Every 30 s', lost: 'Not connected' }[state]}
         </p>
       </header>
       <nav class="views" aria-label="Views">
@@ -84,7 +99,7 @@ function Service() {
       </nav>
       <main ref={main} tabIndex={-1}>
         <h2 class="hidden">{views.find(([view]) => isAt(route, view))?.[1] ?? route.view}</h2>
-        {viewOf(route, { version, isSandbox, requests, world: { world, error }, start })}
+        {viewOf(route, { version, controlStart, requests, world: { world, error }, start })}
       </main>
     </div>
   );
@@ -106,13 +121,13 @@ function isAt({ view }: Route, name: string): boolean {
 
 interface Shared {
   version: number;
-  isSandbox: boolean;
-  requests: readonly SandboxRequest[] | undefined;
+  controlStart: string | null;
+  requests: readonly LoggedRequest[] | undefined;
   world: { world: SandboxWorld | undefined; error: string };
   start: string;
 }
 
-function viewOf(route: Route, { version, isSandbox, requests, world, start }: Shared) {
+function viewOf(route: Route, { version, controlStart, requests, world, start }: Shared) {
   const [part = '', address = ''] = route.parts;
   switch (route.view) {
     case '':
@@ -127,11 +142,11 @@ function viewOf(route: Route, { version, isSandbox, requests, world, start }: Sh
     case 'token':
       return <Token key={address} chain={part} address={address} version={version} />;
     case 'webhooks':
-      return <Webhooks {...{ isSandbox, version }} />;
+      return <Webhooks isSandbox={controlStart !== null} version={version} />;
     case 'requests':
       return <Requests {...{ requests, start }} />;
     case 'controls':
-      return <Controls {...{ ...world, start }} />;
+      return <Controls {...{ ...world, start }} controlStart={controlStart ?? ''} />;
     default:
       return <p class="empty">There is no such view.</p>;
   }

@@ -1,7 +1,9 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { complaintsOf, openBrowser, pixelsIn, violationsOf } from '../../support/browser.ts';
-import { answering, run } from '../../support/harness.ts';
+import { answering, run, stub } from '../../support/harness.ts';
 import { startPage } from '../../support/page.ts';
 
 const rows = (tab: Page, list: string) => tab.getByRole('listbox', { name: list }).getByRole('option');
@@ -87,6 +89,11 @@ test('feed, token, webhooks, deliveries and requests are shown as they come; fau
   await page.getByLabel('Fault: what').fill('503:every=1:GET /v2/**');
   await page.getByRole('button', { name: 'Add' }).click();
   await expect.poll(() => page.getByRole('button', { name: 'Remove' }).count()).toBe(1);
+  const shown = page.locator('.commands code', { hasText: '/_sandbox/faults' });
+  await page.getByLabel('Fault: what').fill("401:every=1:GET /it's");
+  const line = String(await shown.textContent());
+  await promisify(execFile)('bash', ['-c', line], { timeout: 20_000 });
+  await expect.poll(() => page.getByRole('button', { name: 'Remove' }).count()).toBe(2);
   expect((await asked('/v2/leaderboard')).status).toBe(503);
   await open('Requests');
   await expect.poll(() => rows(page, 'Requests').first().textContent()).toMatch(/^503GET.*, fault: 503:every=1:GET /);
@@ -127,4 +134,42 @@ test('ui shows any service, and neither changes a world nor runs what writes', a
   expect(await call('sandbox reset')).toBe('{"error":"command sandbox reset: must be one that reads"}');
   const { code, err } = await run('sandbox start --open');
   expect([code, err]).toEqual([2, expect.stringContaining('--open would do nothing without --ui')]);
+});
+
+test('the page of a service is refreshed while it is seen, and not before the time that the service names', async () => {
+  let isBusy = false;
+  const service = await stub((_, response) => {
+    const headers = { 'content-type': 'application/json', ...(isBusy && { 'retry-after': '2' }) };
+    response.writeHead(isBusy ? 429 : 200, headers).end(isBusy ? '{}' : '{"traders":[]}');
+  });
+  const { ui } = await startPage('ui', service.env);
+  const tab = await (await openBrowser()).newPage();
+  await tab.clock.install();
+  await tab.goto(ui);
+  await expect.poll(() => tab.getByText('No trader fits these filters.').count()).toBe(1);
+  const count = () => service.requests.length;
+  const first = count();
+  const pass = () => tab.clock.fastForward(31_000);
+  await pass();
+  await expect.poll(count).toBe(first + 1);
+
+  const hide = (hidden: boolean) =>
+    tab.evaluate(`Object.defineProperty(document, 'hidden', { value: ${hidden}, configurable: true })`);
+  await hide(true);
+  await pass();
+  await hide(false);
+  isBusy = true;
+  await pass();
+  await expect.poll(() => tab.getByRole('alert').textContent()).toContain('The service asks to wait 2 s');
+  const refusedMs = Date.now();
+  expect(count()).toBe(first + 2);
+  isBusy = false;
+  await expect
+    .poll(async () => {
+      await pass();
+      return count();
+    })
+    .toBeGreaterThan(first + 2);
+  expect(Date.now() - refusedMs).toBeGreaterThan(1500);
+  await expect.poll(() => tab.getByRole('alert').count()).toBe(0);
 });

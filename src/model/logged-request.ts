@@ -1,0 +1,16 @@
+/** A request that a served sandbox answered. */
+export interface LoggedRequest {
+  time: string;
+  method: string;
+  path: string;
+  status: number;
+  ms: number;
+  /** Whose key it was, `a` or `b`; `null` where it was nobody's. */
+  partner: string | null;
+  /** The last four characters of the key that was sent; `null` where there was none. */
+  key: string | null;
+  /** Names of the query and fields of the body that changed nothing. */
+  ignored: readonly string[];
+  /** The fault that was injected, as `--fault` has it. */
+  fault?: string;
+}
