@@ -210,6 +210,7 @@ const places: Record<string, string> = {
   'src/sandbox/commands/world-control.ts void': 'behind a catch, or aborts a signal',
   'src/web/page/chart.tsx addEventListener': 'draws the chart again',
   'src/web/page/controls.tsx void': 'shows its error',
+  'src/web/page/service.tsx setInterval': 'asks again, which shows its error',
   'src/web/page/service.tsx setTimeout': 'asks again, which shows its error',
   'src/web/page/service.tsx void': 'a failure is told by the state of the connection',
   'src/web/page/deliveries.tsx addEventListener': 'closes what is read',
