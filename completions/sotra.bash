@@ -47,10 +47,10 @@ _sotra_flags() {
   'token comments') echo '--limit' ;;
   'position find') echo '--viewer-addresses --price --prices-file --chart' ;;
   'position get') echo '--viewer-addresses --price --prices-file --chart' ;;
-  'comment post') echo '--chain --tx --token --text --text-file --signature --signer --service-name --layout --key-file --key-env --key-stdin --key --password-file --browser --open --ready-file --signed --file' ;;
+  'comment post') echo '--chain --tx --token --text --text-file --signature --signer --service-name --layout --key-file --key-env --key-stdin --key --password-file --signer-command --browser --open --ready-file --signed --file' ;;
   'comment list') echo '--chain --viewer-addresses --tx' ;;
   'comment copy') echo '--token --chain --actor-address --actor-addresses --track-exit-until --again' ;;
-  'comment sign') echo '--chain --tx --token --text --text-file --service-name --layout --preview --key-file --key-env --key-stdin --key --password-file --browser --open --ready-file --signer --encoding --file --out' ;;
+  'comment sign') echo '--chain --tx --token --text --text-file --service-name --layout --preview --key-file --key-env --key-stdin --key --password-file --signer-command --browser --open --ready-file --signer --encoding --file --out' ;;
   'comment verify') echo '--chain --tx --token --text --text-file --signature --signer --service-name --layout --encoding --signed' ;;
   'comment copies') echo '--expiring' ;;
   'webhook register') echo '--url --file --wallet-addresses --column --allow-bad-checksum --skip-invalid --rejects --secret-file --concurrency --report --another' ;;
@@ -409,7 +409,7 @@ _sotra() {
     case "$word" in
     --*=*) ;;
     -*)
-      case ' --actor-address --actor-addresses --address --amount --as --as-of --at-most --avatar-url --base-url --chain --chains --column --columns --concurrency --context --cursor --data --db --direction --duplicate-window --eligibility --encoding --expiring --fault --file --for --format --forward-to --from-line --header --host --http --inbox --inbox-creds --interval --jq --keep --key --key-env --key-file --late --layout --leverage --limit --map --max --max-body --max-bytes --max-delivery --max-market-cap --max-time --max-wait --min-market-cap --min-trade-usd --name --new-password-file --newer-than --older-than --out --page --password-file --port --position --preset --price --prices-file --query --rate --ready-file --record --rejects --replay --replicas --report --retries --route --secret-file --sections --seed --service-name --side --signature --signed --signer --since --sort --speed --status --store --text --text-file --timeframe --timeout --to --token --tolerance --tools --trace-file --track-exit-until --trader --try --tx --type --uid --undo-file --until --url --usd --viewer --viewer-addresses --wallet-addresses --watch --webhook --wire -d -q ' in *" $word "*) skip=1 before="$word" ;; esac
+      case ' --actor-address --actor-addresses --address --amount --as --as-of --at-most --avatar-url --base-url --chain --chains --column --columns --concurrency --context --cursor --data --db --direction --duplicate-window --eligibility --encoding --expiring --fault --file --for --format --forward-to --from-line --header --host --http --inbox --inbox-creds --interval --jq --keep --key --key-env --key-file --late --layout --leverage --limit --map --max --max-body --max-bytes --max-delivery --max-market-cap --max-time --max-wait --min-market-cap --min-trade-usd --name --new-password-file --newer-than --older-than --out --page --password-file --port --position --preset --price --prices-file --query --rate --ready-file --record --rejects --replay --replicas --report --retries --route --secret-file --sections --seed --service-name --side --signature --signed --signer --signer-command --since --sort --speed --status --store --text --text-file --timeframe --timeout --to --token --tolerance --tools --trace-file --track-exit-until --trader --try --tx --type --uid --undo-file --until --url --usd --viewer --viewer-addresses --wallet-addresses --watch --webhook --wire -d -q ' in *" $word "*) skip=1 before="$word" ;; esac
       ;;
     *)
       case " $(_sotra_children "$here") " in

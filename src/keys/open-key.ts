@@ -17,6 +17,8 @@ export interface KeyInput {
   keyStdin?: boolean | undefined;
   key?: string | undefined;
   passwordFile?: string | undefined;
+  /** A command of the user's signs for `--signer`, and no key is opened. */
+  signerCommand?: string | undefined;
   /** A wallet in the browser signs, and no key is opened. */
   browser?: boolean | undefined;
   /** The key itself, as it was typed at a question. */
@@ -41,6 +43,11 @@ export async function withSigner<T>(
   context: Context,
   act: (signer: Signer) => Promise<T>,
 ): Promise<T> {
+  const { signerCommand } = input;
+  if (signerCommand !== undefined && expected !== undefined) {
+    const { commandSigner } = await import('./signer-command.ts');
+    return act(commandSigner(signerCommand, plainAddress(expected), context));
+  }
   const key = await openKey(input, family, context);
   const signer = await makeSigner(family, key.bytes, encoding).finally(() => key.bytes.fill(0));
   try {
@@ -66,12 +73,13 @@ export function checkStatedAddress({ statedAddress: stated }: PrivateKey, addres
   throw new SotraError('signing-key', `the keystore names the address ${stated}, but its key is that of ${address}`);
 }
 
-export function keySources({ keyFile, keyEnv, keyStdin, key, browser }: KeyInput): string[] {
+export function keySources({ keyFile, keyEnv, keyStdin, key, signerCommand, browser }: KeyInput): string[] {
   return [
     ...(keyFile === undefined ? [] : ['--key-file']),
     ...(keyEnv === undefined ? [] : ['--key-env']),
     ...(keyStdin === true ? ['--key-stdin'] : []),
     ...(key === undefined ? [] : ['--key']),
+    ...(signerCommand === undefined ? [] : ['--signer-command']),
     ...(browser === true ? ['--browser'] : []),
   ];
 }

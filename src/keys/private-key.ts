@@ -142,7 +142,7 @@ export async function refuseSecretArguments(argv: readonly string[]): Promise<vo
     const flag = joined?.[1] ?? (before.startsWith('--') && !before.includes('=') ? before : undefined);
     const value = joined?.[2] ?? token;
     if (flag === '--tx' && /^(0x)?[0-9a-f]{64}$/i.test(value)) continue;
-    const what = await secretIn(value);
+    const what = await secretInAny(flag === '--signer-command' ? [value, ...value.split(/[\s'"]/)] : [value]);
     // 64 zero bytes in base58 are 64 ones: an invalid signature in the form of a key.
     if (what === undefined || (flag === '--signature' && value === '1'.repeat(64))) continue;
     const where = flag ?? 'an argument';
@@ -151,6 +151,14 @@ export async function refuseSecretArguments(argv: readonly string[]): Promise<vo
       `${safeWays} Treat the one you typed as compromised.`,
     );
   }
+}
+
+async function secretInAny(texts: readonly string[]): Promise<string | undefined> {
+  for (const text of texts) {
+    const what = await secretIn(text);
+    if (what !== undefined) return what;
+  }
+  return undefined;
 }
 
 /** What kind of secret a text looks like: `a private key`; `undefined` where it looks like none. */

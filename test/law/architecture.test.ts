@@ -158,6 +158,8 @@ const places: Record<string, string> = {
   'src/library/fetch-transport.ts addEventListener': 'ends the request or a wait',
   'src/library/fetch-transport.ts setTimeout': 'ends the request or a wait',
   'src/keys/run-keys.ts finally': 'awaited',
+  'src/keys/signer-command.ts once': 'the end of the command; resolves or rejects what is awaited',
+  'src/keys/signer-command.ts on': 'its output and a closed pipe; rejects what is awaited',
   'src/keys/open-key.ts finally': 'awaited',
   'src/context.ts void': 'stops a spinner; that it cannot be loaded is told where it is shown',
   'src/output/progress.ts setInterval': 'behind a catch',

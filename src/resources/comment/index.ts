@@ -40,10 +40,11 @@ const formParams = {
 const encodingSchema = z.enum(['base58', 'base64', 'hex']).optional();
 
 const keyWays =
-  'The key comes from --key-file, --key-env, --key-stdin, --key, or a prompt without echo, never from an argument; with --browser your wallet signs (10 minutes a step, or --timeout).';
+  'The key comes from --key-file, --key-env, --key-stdin, --key, or a prompt without echo, never from an argument; or --browser or --signer-command signs (10 minutes a step, or --timeout).';
 
-/** Signing with a wallet in the browser. */
-const browserParams = {
+/** Signing without giving a key. */
+const walletParams = {
+  signerCommand: option.text('command that signs, for --signer: see help signing'),
   browser: option.flag('sign with your browser wallet, on a local page'),
   open: option.flag('open the page in the browser; else print its address'),
   readyFile: option.text('write {ui, pid} here: ui is the address of the page'),
@@ -58,7 +59,7 @@ const sign = defineCommand({
     ...formParams,
     preview: option.flag('show the text line by line, with warnings about it; needs no key'),
     ...keyParams,
-    ...browserParams,
+    ...walletParams,
     signer: option.text('address that must sign; another one is an error', { takesAddress: 'wallet' }),
     encoding: local(encodingSchema, 'text form of a Solana signature; the service accepts base58'),
     file: option.text('sign many: NDJSON of chain, transactionHash, tokenAddress, commentText; - is stdin', {
@@ -93,13 +94,13 @@ const post = defineCommand({
   description: `On a terminal it shows the text and asks first (unless --yes); with --browser the page does. If it is not known whether a comment was posted, it is looked up, never posted twice; a batch (--file) keeps a journal, so that the same command continues where it stopped. ${keyWays}`,
   params: {
     ...commentParams,
-    signature: option.text('a signature made elsewhere; needs --signer and no key'),
+    signature: option.text('a signature made elsewhere; needs --signer'),
     signer: option.text('address that signed, or must sign', { takesAddress: 'wallet' }),
     ...formParams,
     ...keyParams,
-    ...browserParams,
+    ...walletParams,
     signed: option.text('post what comment sign --out wrote; - is stdin'),
-    file: option.text('post many, in order: NDJSON, signed or not; - is stdin', { oldFlags: ['from'] }),
+    file: option.text('post many in order: NDJSON, signed or not, or -', { oldFlags: ['from'] }),
   },
   endpoint: { method: 'POST', path: endpoints.post.path, source: 'spec' },
   examples: [

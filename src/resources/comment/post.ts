@@ -42,11 +42,12 @@ export async function runPost(input: PostInput, context: Context): Promise<Resul
   const family = familyOf(fields.chain);
   const stdinUse = input.textFile === '-' ? '--text-file -' : undefined;
   const way = await chooseWay(input, { family, stdinUse }, context);
-  const sign = async (signer: Signer) => ({ comment: await signComment(fields, form, { signer }), form });
-  if (!way.browser) return finish(await withSigner(way, { family, expected: input.signer }, context, sign), context);
   const { dryRun, curl } = context.options;
   const lines = [{ line: 1, fields }];
-  if (dryRun && !curl) return showPreviews(lines, form, context, false);
+  if (dryRun && !curl && (way.browser || way.signerCommand !== undefined))
+    return showPreviews(lines, form, context, false);
+  const sign = async (signer: Signer) => ({ comment: await signComment(fields, form, { signer }), form });
+  if (!way.browser) return finish(await withSigner(way, { family, expected: input.signer }, context, sign), context);
   const { signInBrowser } = await import('./browser-wallet.ts');
   const deed = curl ? 'show' : 'post';
   return signInBrowser({ lines, form, family, deed, input: way }, context, async (wallet) =>

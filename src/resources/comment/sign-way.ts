@@ -38,7 +38,9 @@ export async function chooseWay<Input extends WayInput>(
   context: Context,
 ): Promise<Input> {
   checkKeySource(input, context, stdinUse, orBrowser);
-  if (input.browser) checkSigner(input.signer, family);
+  if (input.signerCommand !== undefined && input.signer === undefined)
+    throw usageError('--signer-command needs --signer', 'Say which address it signs for: --signer <address>.');
+  if (input.browser || input.signerCommand !== undefined) checkSigner(input.signer, family);
   if (keySources(input).length > 0 || !mayAsk(context)) return input;
   const typed = await askKey(family, context, offer);
   return typed === '' ? { ...input, browser: true, open: true } : { ...input, typed };

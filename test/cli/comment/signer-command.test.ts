@@ -1,0 +1,82 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { run, temporaryFolder } from '../../support/harness.ts';
+
+const signer = '0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf';
+const comment =
+  '--chain base --tx 0x9576f0179c8926aea242fafa7ce61677196cef975f2793ec0b2988ca8a74cdd0 --token 0x940181a94a35a4569e4529a3cdfb74e38fd98631 --text gm';
+/** Over the text of the sandbox. */
+const signature =
+  '0xd295006801756382610ed2ad14fdab264e0d366423790afa93134a437ff8a5543a335a95eebfef1dca0dc26ae12b9a8bef546f5d21ba94b1eda165bd5644b2901c';
+
+/** Signs with a command, which finds what it is given in files beside it. */
+async function signBy(command: string, more = `--signer ${signer}`, options: Parameters<typeof run>[1] = {}) {
+  const argv = `--sandbox comment sign ${comment} ${more} --json`.split(' ').filter(Boolean);
+  return run([...argv, '--signer-command', command], options);
+}
+
+test('a command gets the exact text and signs it; the API key is not in its environment', async () => {
+  const folder = temporaryFolder();
+  const [text, env] = [join(folder, 'text'), join(folder, 'env')];
+  const command = `cat > '${text}'; env > '${env}'; echo ${signature}`;
+  const secret = { SOTRA_API_KEY: 'key-that-stays', HOME: folder, PATH: String(process.env['PATH']) };
+  const { code, out } = await signBy(command, undefined, { env: secret });
+  expect(code).toBe(0);
+  const signed = JSON.parse(out);
+  expect(signed).toMatchObject({ signature, signerAddress: signer, commentText: 'gm' });
+  expect(readFileSync(text, 'utf8')).toBe(signed.message);
+  expect(readFileSync(env, 'utf8')).toContain(`HOME=${folder}`);
+  expect(readFileSync(env, 'utf8')).not.toContain('key-that-stays');
+});
+
+test.each([
+  ['exit 3', '--signer-command ended with 3: nothing was signed'],
+  ['true', '--signer-command printed no signature'],
+  ['echo 0x12', 'does not verify'],
+  [`echo ${signature.replace('d2', 'd3')}`, 'does not verify'],
+  ['yes 0123456789', '--signer-command printed more than a signature'],
+  ['no-such-program-anywhere', '--signer-command ended with 127'],
+])('what is no signature of the signer is not used: %s', async (command, message) => {
+  const { code, out, err } = await signBy(command);
+  expect([code, out, err]).toEqual([11, '', expect.stringContaining(message)]);
+});
+
+test('--signer says whose signature it must be, and no key is given beside', async () => {
+  expect(await signBy('true', '')).toMatchObject({ code: 2, err: expect.stringContaining('needs --signer') });
+  expect(await signBy('true', '--signer bob')).toMatchObject({ code: 2, err: expect.stringContaining('--signer bob') });
+  const both = await signBy('true', `--signer ${signer} --key trader`);
+  expect(both).toMatchObject({ code: 2, err: expect.stringContaining('--key and --signer-command contradict') });
+  const { code, err } = await signBy(`cast wallet sign --private-key ${'0x12'.padEnd(66, '0')} "$(cat)"`);
+  expect([code, err]).toEqual([2, expect.stringContaining('--signer-command holds what looks like a private key')]);
+});
+
+test('a command that takes too long is ended, and so is one when the user gives up', async () => {
+  const late = await signBy('exec sleep 60', `--signer ${signer} --timeout 100ms`);
+  expect(late).toMatchObject({ code: 124, err: expect.stringContaining('did not sign within 0.1 s') });
+  const stopping = new AbortController();
+  const started = join(temporaryFolder(), 'started');
+  const stopped = signBy(`touch '${started}'; exec sleep 60`, undefined, { signal: stopping.signal });
+  await expect.poll(() => existsSync(started)).toBe(true);
+  stopping.abort();
+  expect(await stopped).toMatchObject({ code: 130 });
+});
+
+test('comment post signs by a command too, one or many; a dry run does not start it', async () => {
+  const folder = temporaryFolder();
+  const env = { SOTRA_DATA_DIR: folder, PATH: String(process.env['PATH']) };
+  const words = `--sandbox comment post ${comment} --signer ${signer} --yes --json`.split(' ');
+  const command = ['--signer-command', `touch '${join(folder, 'started')}'; echo ${signature}`];
+  expect(await run([...words, ...command, '--dry-run'], { env })).toMatchObject({ code: 0 });
+  expect(existsSync(join(folder, 'started'))).toBe(false);
+  const shown = await run([...words.slice(0, -2), ...command, '--curl'], { env });
+  expect(shown.out).toContain(signature);
+  const file = join(folder, 'many.ndjson');
+  const [, , chain, , transactionHash, , tokenAddress] = ['', ...comment.split(' ')];
+  writeFileSync(file, `${JSON.stringify({ chain, transactionHash, tokenAddress, commentText: 'gm' })}\n`);
+  const many = await run(
+    [...`--sandbox comment sign --file ${file} --signer ${signer} --json`.split(' '), ...command],
+    { env },
+  );
+  expect(JSON.parse(many.out)).toMatchObject([{ signature, signerAddress: signer }]);
+});
