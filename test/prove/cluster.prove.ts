@@ -30,12 +30,13 @@ test.skipIf(findNats() === undefined)(
       acknowledged: deliveries,
       stored: deliveries,
       storedTwice: 0,
-      lost: 0,
+      lost: [],
+      disagreeing: [],
       outOfOrder: [],
     });
     expect(report.targets.map(({ got, missing }) => [got, missing])).toEqual([
-      [deliveries, 0],
-      [deliveries, 0],
+      [deliveries, []],
+      [deliveries, []],
     ]);
   },
   1_800_000,

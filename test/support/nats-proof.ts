@@ -82,8 +82,10 @@ export interface ClusterReport {
   /** Events in the stream, how many of them twice, and those that were acknowledged and are not there. */
   stored: number;
   storedTwice: number;
-  lost: number;
-  targets: { got: number; missing: number; repeats: number }[];
+  lost: string[];
+  /** Where the events read from the other servers are not the same ones in the same order. */
+  disagreeing: string[];
+  targets: { got: number; missing: string[]; repeats: number }[];
   /** Webhooks whose events are stored, or first came to a target, in another order than they were sent. */
   outOfOrder: string[];
   faults: string[];
@@ -102,6 +104,15 @@ interface ProofOptions {
   /** What goes wrong when a share of the deliveries is acknowledged. */
   faults: readonly { at: number; what: 'kill-server' | 'pause-server' | 'kill-listener' | 'kill-forwarder' }[];
   random: () => number;
+}
+
+/** Says whether a count has not risen for longer than any takeover lasts. */
+function stall(count: () => number): () => boolean {
+  let [last, sinceMs] = [count(), Date.now()];
+  return () => {
+    if (count() !== last) [last, sinceMs] = [count(), Date.now()];
+    return Date.now() - sinceMs > 60_000;
+  };
 }
 
 /** Lets a service send to listeners of one inbox while servers, listeners and forwarders are killed; then compares what was sent with what is there. */
@@ -163,7 +174,11 @@ export async function proveCluster(options: ProofOptions): Promise<ClusterReport
           const moved = targets.map(({ watch }) => watch());
           // A short run may be over by then.
           const isOver = () => targets.every(({ seen }) => seen.size === deliveries);
-          await until(() => isOver() || moved.every(({ size }) => size === webhooks), 'each webhook moves again');
+          const isStuck = stall(() => moved.reduce((sum, { size }) => sum + size, 0));
+          await until(
+            () => isOver() || moved.every(({ size }) => size === webhooks) || isStuck(),
+            'each webhook moves',
+          );
           const longestMs = Math.max(0, ...moved.flatMap((ms) => [...ms.values()]));
           if (longestMs > 0) takeoverSeconds = longestMs / 1000;
         } else {
@@ -214,16 +229,22 @@ export async function proveCluster(options: ProofOptions): Promise<ClusterReport
     );
     await faulty;
     const all = sent.flat();
-    await until(
-      () => targets.every(({ seen }) => seen.size >= all.length),
-      () =>
-        `the targets got ${targets.map(({ seen }) => seen.size)} of ${all.length}; ${faults.join('; ')}; ` +
-        forwarders.map(({ printed, child }) => `${child.exitCode} ${printed.err.slice(-1500)}`).join('\n'),
-    );
+    // What is missing then is in the report.
+    const isStuck = stall(() => targets.reduce((sum, { seen }) => sum + seen.size, 0));
+    await until(() => targets.every(({ seen }) => seen.size >= all.length) || isStuck(), 'all is forwarded');
+    for (const { printed, child } of forwarders)
+      if (child.exitCode !== null) say(`a forwarder ended with ${child.exitCode}: ${printed.err.slice(-500)}`);
     const seconds = Math.round((Date.now() - startedMs) / 100) / 10;
     for (const { child } of [...forwarders, ...listeners.map((each) => each.child)]) child.kill('SIGTERM');
     await Promise.all(running.map(({ ended }) => ended));
     const stored = await storedIds(servers);
+    // Without each server in its turn another one leads, and answers from what it holds itself.
+    const disagreeing: string[] = [];
+    for (const server of cluster.servers) {
+      await server.end();
+      if ((await storedIds(servers)).join() !== stored.join()) disagreeing.push(`without the server on ${server.port}`);
+      await server.start();
+    }
     const distinct = new Set(stored);
     const outOfOrder: string[] = [];
     for (const own of sent) {
@@ -240,10 +261,11 @@ export async function proveCluster(options: ProofOptions): Promise<ClusterReport
       refused: count.refused,
       stored: distinct.size,
       storedTwice: stored.length - distinct.size,
-      lost: all.filter((id) => !distinct.has(id)).length,
+      lost: all.filter((id) => !distinct.has(id)),
+      disagreeing,
       targets: targets.map(({ seen, repeats }) => ({
         got: seen.size,
-        missing: all.filter((id) => !seen.has(id)).length,
+        missing: all.filter((id) => !seen.has(id)),
         repeats: repeats(),
       })),
       outOfOrder,
@@ -270,8 +292,19 @@ async function create(argv: readonly string[], env: Record<string, string>): Pro
   }
 }
 
-/** The events of the stream, oldest first. */
+/** The events of the stream, oldest first; tried again while the servers elect a leader. */
 async function storedIds(servers: readonly string[]): Promise<string[]> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await readIds(servers);
+    } catch (error) {
+      if (tries === 30) throw error;
+      await delay(300);
+    }
+  }
+}
+
+async function readIds(servers: readonly string[]): Promise<string[]> {
   const world = { now: Date.now, sleep: (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal }) };
   const inbox = await openNats({ address: { servers, tls: false, name: 'PROOF' }, credsFile: undefined, world });
   const ids: string[] = [];

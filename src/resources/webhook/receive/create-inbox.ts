@@ -15,7 +15,6 @@ interface CreateInput extends InboxPlace {
   replicas?: number | undefined;
   keep?: string | undefined;
   maxBytes?: string | undefined;
-  duplicateWindow?: string | undefined;
 }
 
 interface CreatedInbox {
@@ -26,13 +25,9 @@ interface CreatedInbox {
   keep: string | null;
   /** `null`: what the servers have. */
   maxBytes: number | null;
-  /** Such as `10m`. */
-  duplicateWindow: string;
   /** Whether it was made by this command; otherwise it was there, of this shape. */
   created: boolean;
 }
-
-const defaultWindow = '10m';
 
 const view: View<CreatedInbox, CreatedInbox> = {
   layout: 'record',
@@ -45,7 +40,6 @@ const view: View<CreatedInbox, CreatedInbox> = {
     column.text('maxBytes', 'At most', 'bytes; none: what the servers have', ({ maxBytes }) =>
       maxBytes === null ? 'what the servers have' : `${formatCount(maxBytes)} bytes`,
     ),
-    column.text('duplicateWindow', 'Duplicate window', 'how long the servers tell apart what comes at the same moment'),
     column.flag('created', 'Created', 'by this command; otherwise it was there already'),
   ],
 };
@@ -77,10 +71,6 @@ const createInbox = defineCommand({
         .optional(),
       'how large it may become, such as 50GB (default: what the servers have)',
     ),
-    duplicateWindow: local(
-      duration,
-      `how long the servers tell apart by themselves what several listeners store at the same moment (default ${defaultWindow})`,
-    ),
   },
   examples: [
     {
@@ -101,19 +91,11 @@ async function runCreate(input: CreateInput, context: Context): Promise<Result> 
   if (cluster === undefined)
     throw usageError('--inbox is required: which inbox to make', 'Such as --inbox nats://127.0.0.1:4222/INBOX.');
   const { address, credsFile } = cluster;
-  const isShort = input.keep !== undefined && (parseDuration(input.keep) ?? 0) < (parseDuration(defaultWindow) ?? 0);
-  const window = input.duplicateWindow ?? (isShort ? input.keep : undefined) ?? defaultWindow;
   const shape: InboxShape = {
     replicas: input.replicas ?? 3,
     keepMs: input.keep === undefined ? 0 : (parseDuration(input.keep) ?? 0),
     maxBytes: input.maxBytes === undefined ? -1 : (parseSize(input.maxBytes) ?? -1),
-    duplicateWindowMs: parseDuration(window) ?? 0,
   };
-  if (shape.keepMs > 0 && shape.duplicateWindowMs > shape.keepMs)
-    throw usageError(
-      `--duplicate-window ${window} is longer than --keep ${input.keep}`,
-      'Keep events for at least as long as their ids are known.',
-    );
   const detail =
     `${shape.replicas} replica${shape.replicas === 1 ? '' : 's'}, ` +
     `keeps ${shape.keepMs === 0 ? 'for ever' : input.keep}, ` +
@@ -135,7 +117,6 @@ async function runCreate(input: CreateInput, context: Context): Promise<Result> 
       replicas: shape.replicas,
       keep: input.keep ?? null,
       maxBytes: shape.maxBytes === -1 ? null : shape.maxBytes,
-      duplicateWindow: window,
       created: isNew,
     };
     return { kind: 'answer', answer, view };

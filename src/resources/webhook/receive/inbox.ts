@@ -122,8 +122,8 @@ export interface Inbox {
   maxBytes?: number;
   /** Whether targets may have conditions. */
   filters?: boolean;
-  /** What `count` counts: a delivery may hold several events. */
-  counts: 'deliveries' | 'events';
+  /** What `count` counts: a delivery of several events is a message, and so is each of these. */
+  counts: 'deliveries' | 'messages';
   count: () => Promise<number>;
   /**
    * Stores the deliveries that have events which are not known yet; resolves once all of it is safe. In the given order: the stored

@@ -11,27 +11,18 @@ export interface InboxShape {
   keepMs: number;
   /** -1: as much as the servers have. */
   maxBytes: number;
-  duplicateWindowMs: number;
 }
 
 /** The streams that an inbox consists of: its events, and what became of them. */
-function shapesOf(name: string, { replicas, keepMs, maxBytes, duplicateWindowMs }: InboxShape): StreamShape[] {
+function shapesOf(name: string, { replicas, keepMs, maxBytes }: InboxShape): StreamShape[] {
   const subjects = subjectsOf(name);
-  const common = { replicas, maxAgeMs: keepMs, duplicateWindowMs };
+  // What is written again at the same moment takes the place of what was there: each event is stored once.
+  const common = { replicas, maxAgeMs: keepMs, maxPerSubject: 1 };
   const subjectsIn = (stream: string) => subjects.streams[stream] ?? [];
   return [
     // A full inbox refuses: removing the oldest event might remove one that waits to be forwarded.
-    { ...common, name, subjects: subjectsIn(name), maxBytes, maxPerSubject: -1, whenFull: 'refuse' },
-    {
-      ...common,
-      name: subjects.state,
-      subjects: subjectsIn(subjects.state),
-      maxBytes: -1,
-      // Tells apart who writes at the same moment; what was lost with a server may be written again after it.
-      duplicateWindowMs: 5000,
-      maxPerSubject: 1,
-      whenFull: 'remove-oldest',
-    },
+    { ...common, name, subjects: subjectsIn(name), maxBytes, whenFull: 'refuse' },
+    { ...common, name: subjects.state, subjects: subjectsIn(subjects.state), maxBytes: -1, whenFull: 'remove-oldest' },
   ];
 }
 
@@ -86,6 +77,5 @@ const wordsFor: Record<keyof StreamShape, string> = {
   maxAgeMs: 'keeps for (ms)',
   maxBytes: 'largest size in bytes',
   maxPerSubject: 'messages per subject',
-  duplicateWindowMs: 'duplicate window (ms)',
   whenFull: 'when full',
 };

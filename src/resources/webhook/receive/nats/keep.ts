@@ -1,5 +1,5 @@
 import type { KeepLimits } from '../inbox.ts';
-import { bodySeqOf, deliveryOf } from './message.ts';
+import { bodyAt, deliveryOf, eventIdOf } from './message.ts';
 import type { QueryOptions } from './queries.ts';
 import { partitionOf } from './subjects.ts';
 import { floorReader, readTargets } from './targets.ts';
@@ -14,7 +14,7 @@ export async function removeOld({ ms, bytes }: KeepLimits, options: QueryOptions
   const beforeMs = ms === undefined ? 0 : nowMs - ms;
   const targets = await readTargets(streams, subjects, nowMs);
   const floors = floorReader(streams, subjects);
-  const isKept = new Map<number, boolean>();
+  const keptBodies = new Set<string>();
   const waits = async (seq: number, webhook: string): Promise<boolean> => {
     for (const target of targets) if (seq > (await floors(target, partitionOf(webhook))).seq) return true;
     return false;
@@ -22,13 +22,13 @@ export async function removeOld({ ms, bytes }: KeepLimits, options: QueryOptions
   let [removed, upTo, keptOne] = [0, 0, false];
   const reading = streams.read(subjects.events, { filter: subjects.all, from: state.firstSeq, ends: true });
   for await (const message of reading) {
-    const bodySeq = bodySeqOf(message);
-    let keeps = bodySeq === undefined ? undefined : (isKept.get(bodySeq) ?? false);
+    const body = bodyAt(message);
+    let keeps = body === undefined ? undefined : keptBodies.has(body);
     if (keeps === undefined) {
-      const { atMs, webhook, events } = deliveryOf(message);
+      const { atMs, webhook } = deliveryOf(message);
       if (atMs >= beforeMs && surplus <= 0) break;
       keeps = await waits(message.seq, webhook);
-      if (events.length > 1) isKept.set(message.seq, keeps);
+      if (keeps && eventIdOf(message) === undefined) keptBodies.add(message.subject);
       if (!keeps) removed += 1;
     }
     if (keeps) {

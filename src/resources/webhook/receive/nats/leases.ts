@@ -4,12 +4,14 @@ import type { Message, Streams } from './streams.ts';
 import { partitions, type Subjects } from './subjects.ts';
 
 /** The holder of a lease renews it this often; */
-const renewMs = 1500;
+const renewMs = 1000;
 /** stops its work when it could not for so long; */
-const heldMs = 4500;
+const heldMs = 3500;
 /** and others take it when they saw no change for so long, by their own clock. */
-const staleMs = 6000;
+const staleMs = 5000;
 const tickMs = 500;
+/** Who takes a lease waits so long for another who does so at the same moment. */
+const settleMs = 500;
 /** What is on its way when a lease is given back may take so long. */
 const endMs = 2500;
 
@@ -26,23 +28,22 @@ interface LeaseOptions {
 }
 
 interface Held {
-  seq: number;
   renewedMs: number;
   stop: AbortController;
   lose: AbortController;
   done: Promise<void>;
 }
 
-/** What somebody last wrote, and when that was seen here. */
+/** What somebody last wrote, and when that was first seen here. */
 interface Seen {
-  seq: number;
+  text: string;
   seenMs: number;
   holder: string;
 }
 
 /**
- * Holds a fair share of the partitions of a target, each by one process at a time: a lease is a subject that is written only over what was
- * read of it. Clocks of machines are not compared.
+ * Holds a fair share of the partitions of a target, each by one process at a time: a lease is a subject that names its holder, and who wrote
+ * it last has it. Clocks of machines are not compared.
  */
 export async function holdLeases({
   target,
@@ -57,25 +58,32 @@ export async function holdLeases({
   const seen = new Map<string, Seen>();
   const held = new Map<number, Held>();
   const ended = new AbortController();
-  const note = ({ subject, seq, data }: Message): void => {
-    if ((seen.get(subject)?.seq ?? 0) >= seq) return;
-    const value = tryParseJson(Buffer.from(data).toString());
+  const note = ({ subject, data }: Message): string => {
+    const text = Buffer.from(data).toString();
+    const value = tryParseJson(text);
     const holder = isObject(value) && typeof value['holder'] === 'string' ? value['holder'] : '';
-    seen.set(subject, { seq, seenMs: now(), holder });
+    if (seen.get(subject)?.text !== text) seen.set(subject, { text, seenMs: now(), holder });
+    return holder;
   };
-  const look = async (subject: string): Promise<void> => {
+  /** Who holds it, as the leader of the stream knows. */
+  const holderOf = async (subject: string): Promise<string> => {
     const last = await streams.last(subjects.state, subject);
     if (last === undefined) seen.delete(subject);
-    else note(last);
+    return last === undefined ? '' : note(last);
   };
   const watch = async () => {
     const options = { filter: subjects.work(target), from: 'last-of-each', ends: false, signal: ended.signal } as const;
-    for await (const message of streams.read(subjects.state, options)) note(message);
+    for await (const message of streams.read(subjects.state, options)) {
+      const holder = note(message);
+      const lost = [...held].find(([partition]) => subjects.lease(target, partition) === message.subject);
+      if (lost !== undefined && holder !== member) startRenewing(...lost);
+    }
   };
-  const write = (subject: string, holder: string, seenSeq: number): Promise<number | undefined> =>
-    streams.replace(subjects.state, subject, JSON.stringify({ holder }), seenSeq);
-  const announce = (holder: string) =>
-    streams.publish(subjects.state, subjects.member(target, member), JSON.stringify({ holder }));
+  let beat = 0;
+  const write = (subject: string, holder: string) => {
+    beat += 1;
+    return streams.publish(subjects.state, subject, JSON.stringify({ holder, beat }));
+  };
   const liveMembers = (): number => {
     const own = subjects.member(target, member);
     const prefix = subjects.member(target, '');
@@ -91,33 +99,56 @@ export async function holdLeases({
     lease.lose.abort();
     await lease.done;
   };
+  const endOf = async ({ done }: Held): Promise<void> => {
+    const over = new AbortController();
+    await Promise.race([done, world.sleep(endMs, over.signal).catch(() => undefined)]);
+    over.abort();
+  };
   const giveBack = async (partition: number, lease: Held): Promise<void> => {
     lease.stop.abort();
-    if (!signal.aborted) await Promise.race([lease.done, world.sleep(endMs, signal).catch(() => undefined)]);
+    if (!signal.aborted) await endOf(lease);
     lease.lose.abort();
-    await lease.done;
+    await endOf(lease);
     held.delete(partition);
-    await write(subjects.lease(target, partition), '', lease.seq).catch(() => undefined);
+    const subject = subjects.lease(target, partition);
+    try {
+      if ((await holderOf(subject)) === member) await write(subject, '');
+    } catch {
+      // Others take it when it is stale.
+    }
   };
   const renew = async (partition: number, lease: Held): Promise<void> => {
     const startedMs = now();
+    const subject = subjects.lease(target, partition);
     try {
-      const seq = await write(subjects.lease(target, partition), member, lease.seq);
-      if (seq === undefined) return await drop(partition, lease);
-      lease.seq = seq;
+      if ((await holderOf(subject)) !== member) return void drop(partition, lease);
+      await write(subject, member);
       lease.renewedMs = startedMs;
     } catch {
       // The servers may be back in time.
     }
   };
-  const acquire = async (partition: number): Promise<void> => {
+  const renewing = new Set<number>();
+  const startRenewing = (partition: number, lease: Held): void => {
+    if (renewing.has(partition) || lease.stop.signal.aborted) return;
+    renewing.add(partition);
+    void renew(partition, lease).finally(() => renewing.delete(partition));
+  };
+  const claim = async (partition: number): Promise<{ partition: number; renewedMs: number } | undefined> => {
     const subject = subjects.lease(target, partition);
-    const startedMs = now();
-    const seq = await write(subject, member, seen.get(subject)?.seq ?? 0);
-    // Somebody was faster, or the watch is behind.
-    if (seq === undefined) return await look(subject);
+    // The watch may be behind.
+    await holderOf(subject);
+    if (!isFree(partition)) return undefined;
+    const renewedMs = now();
+    await write(subject, member);
+    return { partition, renewedMs };
+  };
+  const begin = async (partition: number, renewedMs: number): Promise<void> => {
+    const subject = subjects.lease(target, partition);
+    if ((await holderOf(subject)) !== member) return;
+    if (signal.aborted) return void (await write(subject, ''));
     const [stop, lose] = [new AbortController(), new AbortController()];
-    const lease: Held = { seq, renewedMs: startedMs, stop, lose, done: Promise.resolve() };
+    const lease: Held = { renewedMs, stop, lose, done: Promise.resolve() };
     held.set(partition, lease);
     lease.done = work(partition, stop.signal, lose.signal).catch(() => undefined);
     void lease.done.then(() => {
@@ -133,7 +164,7 @@ export async function holdLeases({
   const tick = async (): Promise<void> => {
     if (now() - announcedMs > renewMs) {
       announcedMs = now();
-      await announce(member);
+      await write(subjects.member(target, member), member);
     }
     const fair = Math.ceil(partitions / liveMembers());
     const extra = [...held].filter(([, { stop }]) => !stop.signal.aborted).slice(fair);
@@ -142,20 +173,20 @@ export async function holdLeases({
       (partition) => !held.has(partition) && isFree(partition),
     );
     const working = [...held.values()].filter(({ stop }) => !stop.signal.aborted).length;
-    await Promise.all(free.slice(0, Math.max(0, fair - working)).map(acquire));
+    const claims = await Promise.all(free.slice(0, Math.max(0, fair - working)).map(claim));
+    const claimed = claims.filter((each) => each !== undefined);
+    if (claimed.length === 0) return;
+    await world.sleep(settleMs, signal).catch(() => undefined);
+    await Promise.all(claimed.map(({ partition, renewedMs }) => begin(partition, renewedMs)));
   };
   /** Apart from the rest, so that a server that does not answer delays no lease. */
   const guard = () => {
     for (const [partition, lease] of held) {
       if (lease.stop.signal.aborted) continue;
       if (now() - lease.renewedMs > heldMs) void drop(partition, lease);
-      else if (now() - lease.renewedMs > renewMs && !renewing.has(partition)) {
-        renewing.add(partition);
-        void renew(partition, lease).finally(() => renewing.delete(partition));
-      }
+      else if (now() - lease.renewedMs > renewMs) startRenewing(partition, lease);
     }
   };
-  const renewing = new Set<number>();
   const watching = watch();
   watching.catch(() => undefined);
   const guarding = (async () => {
@@ -173,7 +204,7 @@ export async function holdLeases({
     }
   } finally {
     await Promise.all([...held].map(([partition, lease]) => giveBack(partition, lease)));
-    await announce('').catch(() => undefined);
+    await write(subjects.member(target, member), '').catch(() => undefined);
     ended.abort();
     await guarding;
   }

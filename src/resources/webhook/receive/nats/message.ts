@@ -5,8 +5,8 @@ import type { Delivery, StoredDelivery } from '../inbox.ts';
 import type { Message, Streams } from './streams.ts';
 
 /**
- * A message is one event. Its data is the body as it came, its header the rest of the delivery; of a delivery with several events the
- * first new one holds both, and the others name the number of that one.
+ * The message of an event holds its delivery: as data the body as it came, as header the rest. Of a delivery with several events a message
+ * of its own holds that, and those of its events name its subject.
  */
 const header = 'Sotra-Delivery';
 const eventHeader = 'Sotra-Event';
@@ -22,26 +22,27 @@ interface Head {
   newIds?: readonly string[];
 }
 
-/** The headers of the message that holds a delivery. */
+/** The headers of the message that holds a delivery; `eventId`: its only one. */
 export function headersOf(
   delivery: Delivery,
-  eventId: string,
-  newIds: readonly string[] | undefined,
+  { eventId, newIds }: { eventId?: string; newIds?: readonly string[] | undefined },
 ): Record<string, string> {
   const { webhook, atMs, headers } = delivery;
   const ids = newIds === undefined || JSON.stringify(newIds).length > maxIdBytes ? {} : { newIds };
-  return { [header]: asciiJson({ webhook, atMs, headers, ...ids } satisfies Head), [eventHeader]: asciiJson(eventId) };
+  return {
+    [header]: asciiJson({ webhook, atMs, headers, ...ids } satisfies Head),
+    ...(eventId !== undefined && { [eventHeader]: asciiJson(eventId) }),
+  };
 }
 
-/** The headers of a further event of a delivery. */
-export function furtherHeaders(eventId: string, bodySeq: number): Record<string, string> {
-  return { [bodyAtHeader]: String(bodySeq), [eventHeader]: asciiJson(eventId) };
+/** The headers of an event whose delivery another message holds. */
+export function headersOfOne(eventId: string, bodySubject: string): Record<string, string> {
+  return { [bodyAtHeader]: bodySubject, [eventHeader]: asciiJson(eventId) };
 }
 
-/** The number of the message that holds the delivery, for a further event of it. */
-export function bodySeqOf({ headers }: Message): number | undefined {
-  const text = headers?.get(bodyAtHeader);
-  return text === undefined || text === '' ? undefined : Number(text);
+/** The subject of the message that holds the delivery, where it is another one. */
+export function bodyAt({ headers }: Message): string | undefined {
+  return headers?.get(bodyAtHeader) || undefined;
 }
 
 export function eventIdOf({ headers }: Message): string | undefined {
@@ -49,8 +50,13 @@ export function eventIdOf({ headers }: Message): string | undefined {
   return typeof id === 'string' ? id : undefined;
 }
 
+/** A delivery of a stream; its key is the same if it is stored again. */
+export interface KeyedDelivery extends StoredDelivery {
+  key: string;
+}
+
 /** The delivery that a message holds. Errors: `config` for a message of somebody else. */
-export function deliveryOf(message: Message): StoredDelivery {
+export function deliveryOf(message: Message): KeyedDelivery {
   const { seq, headers, data } = message;
   const head = tryParseJson(headers?.get(header) ?? '');
   if (!isHead(head))
@@ -60,24 +66,25 @@ export function deliveryOf(message: Message): StoredDelivery {
   const body = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
   const fresh = head.newIds && new Set(head.newIds);
   const events = allEventsOf(body).filter(({ eventId }) => fresh?.has(eventId) ?? true);
-  return { seq, webhook: head.webhook, atMs: head.atMs, headers: head.headers, body, events };
+  const key = message.subject.slice(message.subject.lastIndexOf('.') + 1);
+  return { key, seq, webhook: head.webhook, atMs: head.atMs, headers: head.headers, body, events };
 }
 
-/** The event of each message with its delivery; of a further event the delivery is fetched once for those behind each other. */
+/** The event of a message with its delivery, which is fetched once for those behind each other; `undefined` for one that is no event. */
 export function eventReader(streams: Streams, stream: string) {
-  let last: StoredDelivery | undefined;
-  return async (message: Message): Promise<{ event: EventSummary; delivery: StoredDelivery } | undefined> => {
-    const bodySeq = bodySeqOf(message);
-    if (bodySeq === undefined) last = deliveryOf(message);
-    else if (last?.seq !== bodySeq) {
-      const body = await streams.at(stream, bodySeq);
+  let last: { subject: string; delivery: KeyedDelivery } | undefined;
+  return async (message: Message): Promise<{ event: EventSummary; delivery: KeyedDelivery } | undefined> => {
+    const subject = bodyAt(message) ?? message.subject;
+    if (last?.subject !== subject) {
+      const holder = subject === message.subject ? message : await streams.last(stream, subject);
       // It was removed meanwhile.
-      if (body === undefined) return undefined;
-      last = deliveryOf(body);
+      if (holder === undefined) return undefined;
+      last = { subject, delivery: deliveryOf(holder) };
     }
+    const { delivery } = last;
     const id = eventIdOf(message);
-    const event = last?.events.find(({ eventId }) => eventId === id);
-    return event && last && { event, delivery: last };
+    const event = delivery.events.find(({ eventId }) => eventId === id);
+    return event && { event, delivery };
   };
 }
 

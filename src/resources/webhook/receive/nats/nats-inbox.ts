@@ -10,7 +10,7 @@ import { countHours, readHours } from './hours.ts';
 import { removeOld } from './keep.ts';
 import { startMarks } from './marks.ts';
 import { followEvents, queryDeliveries, queryEvents } from './queries.ts';
-import { storeDelivery } from './store.ts';
+import { deliveryStore } from './store.ts';
 import { openStreams } from './streams.ts';
 import { subjectsOf } from './subjects.ts';
 import { takeDeliveries } from './take.ts';
@@ -44,6 +44,7 @@ export async function openNats({ address, credsFile, world }: NatsInboxOptions):
     throw error;
   }
   const member = randomUUID();
+  const store = deliveryStore(streams, subjects);
   const marks = startMarks(streams, subjects.state);
   const hours = countHours(member, subjects, marks);
   const closing = new AbortController();
@@ -58,19 +59,19 @@ export async function openNats({ address, credsFile, world }: NatsInboxOptions):
   return {
     name: address.name,
     maxBytes: maxPayload - headerBytes,
-    counts: 'events',
+    counts: 'messages',
     count: async () => (await streams.state(subjects.events))?.messages ?? 0,
     store: (deliveries) =>
       Promise.all(
         deliveries.map(async (delivery) => {
-          const stored = await storeDelivery(delivery, streams, subjects);
+          const stored = await store(delivery);
           webhooks.add(delivery.webhook);
           if (stored !== undefined) hours.received(delivery.webhook, delivery.atMs);
           return stored;
         }),
       ),
     countRefused: (path, atMs) => hours.refusedSignature(webhookAt(path, webhooks), atMs),
-    addTargets: (targets) => addTargets(targets, queryOptions()),
+    addTargets: (targets) => addTargets(targets, { ...queryOptions(), member }),
     take: (target, signal) => takeDeliveries(target, { streams, subjects, marks, hours, member, world, signal }),
     waiting: async (targets: readonly Target[]) => {
       await marks.flush();

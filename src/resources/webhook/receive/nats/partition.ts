@@ -1,5 +1,5 @@
 import type { Claim, Forward, StoredDelivery, Target } from '../inbox.ts';
-import { bodySeqOf, deliveryOf } from './message.ts';
+import { bodyAt, deliveryOf, type KeyedDelivery } from './message.ts';
 import type { Streams } from './streams.ts';
 import type { Subjects } from './subjects.ts';
 
@@ -13,6 +13,8 @@ export interface Floor {
 const maxOpen = 256;
 /** What a crash leaves settled above the floor is found by its marks, until so many in turn have none. */
 const maxUnmarked = 64;
+/** More than are on their way at one moment. */
+const maxKnown = 4096;
 
 interface PartitionOptions {
   target: Target;
@@ -27,7 +29,7 @@ interface PartitionOptions {
   lost: AbortSignal;
   /** Hands a claim to the one who forwards. */
   offer: (claim: Claim) => void;
-  settle: (delivery: StoredDelivery, forward: Omit<Forward, 'url'>) => Promise<void>;
+  settle: (delivery: KeyedDelivery, forward: Omit<Forward, 'url'>) => Promise<void>;
   /** Called when the floor has risen. */
   onFloor: (floor: Floor) => void;
 }
@@ -38,7 +40,9 @@ export async function workPartition(options: PartitionOptions): Promise<void> {
   const floor = { ...options.floor };
   // Numbers that are not settled, in their order.
   const open = new Set<number>();
-  const queues = new Map<string, StoredDelivery[]>();
+  const queues = new Map<string, KeyedDelivery[]>();
+  // Keys of what was read; a delivery that two listeners stored at the same moment is read twice.
+  const known = new Set<string>();
   const busy = new Map<string, number>();
   let [read, wake] = [floor.seq, () => {}];
 
@@ -76,23 +80,28 @@ export async function workPartition(options: PartitionOptions): Promise<void> {
     });
   };
   let unmarked = 0;
-  const isMarkedAt = async (seq: number): Promise<boolean> => {
-    if (seq > floor.top && unmarked >= maxUnmarked) return false;
-    const isMarked = (await streams.last(subjects.state, subjects.forward(seq, targetId))) !== undefined;
-    unmarked = isMarked ? 0 : unmarked + 1;
-    return isMarked;
+  const isMarked = async (delivery: KeyedDelivery): Promise<boolean> => {
+    if (delivery.seq > floor.top && unmarked >= maxUnmarked) return false;
+    const mark = await streams.last(subjects.state, subjects.forward(delivery, targetId));
+    unmarked = mark === undefined ? unmarked + 1 : 0;
+    return mark !== undefined;
+  };
+  const remember = (key: string): void => {
+    known.add(key);
+    const [oldest] = known;
+    if (known.size > maxKnown && oldest !== undefined) known.delete(oldest);
   };
   const filter = subjects.ofPartition(partition);
   const reading = streams.read(subjects.events, { filter, from: floor.seq + 1, ends: false, signal: stopping });
   for await (const message of reading) {
     read = message.seq;
     open.add(read);
-    const skips = bodySeqOf(message) !== undefined || !isFor(target, deliveryOf(message)) || (await isMarkedAt(read));
-    if (skips) {
+    const delivery = bodyAt(message) === undefined ? deliveryOf(message) : undefined;
+    if (delivery === undefined || known.has(delivery.key) || !isFor(target, delivery) || (await isMarked(delivery))) {
       close(read);
       continue;
     }
-    const delivery = deliveryOf(message);
+    remember(delivery.key);
     const queue = queues.get(delivery.webhook);
     if (queue === undefined) queues.set(delivery.webhook, [delivery]);
     else queue.push(delivery);

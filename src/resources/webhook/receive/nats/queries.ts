@@ -1,6 +1,6 @@
 import type { EventQuery, StoredDelivery, StoredEvent } from '../inbox.ts';
 import { askedEvents } from '../query.ts';
-import { bodySeqOf, deliveryOf, eventIdOf, eventReader } from './message.ts';
+import { bodyAt, deliveryOf, eventIdOf, eventReader } from './message.ts';
 import type { Message, Streams } from './streams.ts';
 import { partitions, type Subjects } from './subjects.ts';
 import { floorReader, readTargets, statusOf } from './targets.ts';
@@ -78,17 +78,15 @@ export async function* queryDeliveries(
   const { streams, subjects } = options;
   if ('ids' in query) {
     const found = await findEvents(query.ids, options);
-    const seqs = new Set(found.map((message) => bodySeqOf(message) ?? message.seq));
-    for (const seq of [...seqs].sort((a, b) => a - b)) {
-      const message = await streams.at(subjects.events, seq);
-      if (message !== undefined) yield deliveryOf(message);
-    }
+    const holders = new Set(found.map((message) => bodyAt(message) ?? message.subject));
+    const messages = await Promise.all([...holders].map((subject) => streams.last(subjects.events, subject)));
+    yield* messages.flatMap((each) => (each ? [deliveryOf(each)] : [])).sort((a, b) => a.seq - b.seq);
     return;
   }
   const from = query.sinceMs === undefined ? 1 : { ms: Math.max(0, query.sinceMs - clockMs) };
   const toEvent = query.status === undefined ? undefined : await eventMaker(query, options);
   for await (const message of streams.read(subjects.events, { filter: subjects.all, from, ends: true })) {
-    if (bodySeqOf(message) !== undefined) continue;
+    if (bodyAt(message) !== undefined) continue;
     const delivery = deliveryOf(message);
     const events = askedEvents(delivery, query);
     if (events.length === 0 || (toEvent && (await toEvent(message)) === undefined)) continue;

@@ -1,82 +1,70 @@
-import { SotraError } from '../../../../errors.ts';
 import { allEventsOf, type EventSummary } from '../events.ts';
 import type { Delivery, StoredDelivery } from '../inbox.ts';
-import { eventIdOf, furtherHeaders, headersOf } from './message.ts';
-import { type Place, takePlace, writePlace } from './places.ts';
-import type { Message, Streams } from './streams.ts';
+import { headersOf, headersOfOne } from './message.ts';
+import { placeOf, takePlace } from './places.ts';
+import type { Streams } from './streams.ts';
 import { partitionOf, type Subjects } from './subjects.ts';
 
-/**
- * Stores a delivery whose events are not all known; `undefined` where they are. Each event has a subject of its own, in the partition of its
- * path: what has a message is stored for as long as it is kept. Its place says the partition to those who get it on another path, and the
- * message id tells apart who stores it at the same moment.
- */
-export async function storeDelivery(
-  delivery: Delivery,
-  streams: Streams,
-  subjects: Subjects,
-): Promise<StoredDelivery | undefined> {
-  const all = allEventsOf(delivery.body);
-  const partition = partitionOf(delivery.webhook);
-  const places = new Map<string, Place>();
-  await Promise.all(
-    all.map(async ({ eventId }) => {
-      const place = await takePlace(eventId, partition, streams, subjects);
-      if (place !== 'stored') places.set(eventId, place);
-    }),
-  );
-  const publish = async (eventId: string, data: Uint8Array | string, headers: Record<string, string>) => {
-    const subject = subjects.event(partition, eventId);
-    const found = await publishOnce({ subject, eventId, data, headers }, streams, subjects.events);
-    if (found.isNew ? places.get(eventId) === 'contested' : found.subject !== subject)
-      await writePlace(eventId, found, streams, subjects);
-    return found;
-  };
-  const open = all.filter(({ eventId }) => places.has(eventId));
-  for (let [first, ...others] = open; first !== undefined; [first, ...others] = others) {
-    const fresh = [first, ...others];
-    const newIds = fresh.length === all.length ? undefined : fresh.map(({ eventId }) => eventId);
-    const { isNew, seq } = await publish(first.eventId, delivery.body, headersOf(delivery, first.eventId, newIds));
-    if (!isNew) continue;
-    const taken = await Promise.all(
-      others.map(async (event): Promise<EventSummary[]> => {
-        const published = await publish(event.eventId, '', furtherHeaders(event.eventId, seq));
-        return published.isNew ? [event] : [];
-      }),
-    );
-    return { ...delivery, seq, events: [first, ...taken.flat()] };
-  }
-  return undefined;
-}
-
 interface NewEvent {
-  subject: string;
   eventId: string;
+  partition: number;
   data: Uint8Array | string;
   headers: Record<string, string>;
 }
 
 /**
- * Publishes what was not there a moment ago. It is known only where it can be read from the leader: what was merely on its way may have been
- * lost with its server.
+ * Stores deliveries with their new events; `undefined` for one whose events are all stored. Each event has a subject of its own, which keeps
+ * one message: what several listeners store at the same moment is there once.
  */
-async function publishOnce(
-  { subject, eventId, data, headers }: NewEvent,
-  streams: Streams,
-  stream: string,
-): Promise<Pick<Message, 'subject' | 'seq'> & { isNew: boolean }> {
-  // The id of a message that was lost with its server is still known to the others.
-  for (const id of [eventId, `${eventId} again`]) {
-    const published = await streams.publish(stream, subject, data, { headers, id });
-    if ('seq' in published) return { subject, seq: published.seq, isNew: true };
-    const there = await streams.at(stream, published.knownAt);
-    if (there !== undefined && eventIdOf(there) === eventId) return { ...there, isNew: false };
-  }
-  throw new SotraError(
-    'network',
-    `the servers of the inbox ${stream} do not agree whether event ${eventId} is stored`,
-    {
-      hint: 'It is stored when it comes again.',
-    },
-  );
+export function deliveryStore(streams: Streams, subjects: Subjects) {
+  const { events } = subjects;
+  const busy = new Map<string, Promise<unknown>>();
+
+  const storeEvent = async ({ eventId, partition, data, headers }: NewEvent): Promise<number> => {
+    const publishIn = (number: number) => streams.publish(events, subjects.event(number, eventId), data, headers);
+    const seq = await publishIn(partition);
+    const place = (await placeOf(eventId, streams, subjects)) ?? partition;
+    if (place === partition) return seq;
+    // It came on another path at the same moment: both listeners store it there, and this copy goes.
+    const placedSeq = await publishIn(place);
+    await streams.remove(events, seq);
+    return placedSeq;
+  };
+
+  const storeNew = async (delivery: Delivery, all: readonly EventSummary[]): Promise<StoredDelivery | undefined> => {
+    const { webhook, body } = delivery;
+    const own = partitionOf(webhook);
+    const places = await Promise.all(all.map(({ eventId }) => takePlace(eventId, own, streams, subjects)));
+    const open = all.flatMap((event, index) => {
+      const partition = places[index];
+      return partition === undefined ? [] : [{ event, eventId: event.eventId, partition }];
+    });
+    const [first] = open;
+    if (first === undefined) return undefined;
+    const stored = { ...delivery, events: open.map(({ event }) => event) };
+    const newIds = open.length === all.length ? undefined : open.map(({ eventId }) => eventId);
+    if (open.length === 1) {
+      const headers = headersOf(delivery, { eventId: first.eventId, newIds });
+      return { ...stored, seq: await storeEvent({ ...first, data: body, headers }) };
+    }
+    const subject = subjects.body(own, webhook, body);
+    const seq = await streams.publish(events, subject, body, headersOf(delivery, { newIds }));
+    await Promise.all(
+      open.map((each) => storeEvent({ ...each, data: '', headers: headersOfOne(each.eventId, subject) })),
+    );
+    return { ...stored, seq };
+  };
+
+  return async (delivery: Delivery): Promise<StoredDelivery | undefined> => {
+    const all = allEventsOf(delivery.body);
+    const ids = all.map(({ eventId }) => eventId);
+    const others = Promise.allSettled(ids.map((id) => busy.get(id)));
+    const storing = others.then(() => storeNew(delivery, all));
+    for (const id of ids) busy.set(id, storing);
+    try {
+      return await storing;
+    } finally {
+      for (const id of ids) if (busy.get(id) === storing) busy.delete(id);
+    }
+  };
 }

@@ -37,19 +37,9 @@ export interface StreamShape {
   maxAgeMs: number;
   maxBytes: number;
   maxPerSubject: number;
-  duplicateWindowMs: number;
   /** What happens when it is full: the new message is refused, or the oldest one is removed. */
   whenFull: 'refuse' | 'remove-oldest';
 }
-
-interface PublishOptions {
-  headers?: Readonly<Record<string, string>>;
-  /** A message with an id that came before is not stored again within the duplicate window. */
-  id?: string;
-}
-
-/** The number of a new message, or of the one with its id that came before it. */
-export type Published = { seq: number } | { knownAt: number };
 
 interface ReadOptions {
   filter: string;
@@ -64,6 +54,8 @@ const requestMs = 5000;
 /** A reader that hears nothing of its server for two of these starts again elsewhere. */
 const heartbeatMs = 1000;
 const restartMs = 200;
+/** How long a reader that ends waits for servers that come back. */
+const patienceMs = 10_000;
 const checkMs = 2500;
 
 /** The streams of one connection; each call's errors: `network`, `config` naming what to change. */
@@ -107,19 +99,6 @@ export function openStreams({ connection, failure }: ServerLink) {
         data: found.data,
       };
     });
-  /** The last message of a subject, as the leader has it. */
-  const last = (stream: string, subject: string) => get(stream, { last_by_subj: subject });
-  /** Resolves once most of the replicas have it. */
-  const publish = (stream: string, subject: string, data: Uint8Array | string, options: PublishOptions = {}) =>
-    call(stream, async (): Promise<Published> => {
-      const { headers, id } = options;
-      const { seq, duplicate } = await client.publish(subject, data, {
-        ...(headers && { headers: newHeaders(headers) }),
-        ...(id === undefined ? {} : { msgID: id }),
-        expect: { streamName: stream },
-      });
-      return duplicate ? { knownAt: seq } : { seq };
-    });
   return {
     /** Its state; `undefined` where there is none. */
     state: (stream: string) =>
@@ -132,19 +111,18 @@ export function openStreams({ connection, failure }: ServerLink) {
     shape: (stream: string) => call(stream, async () => shapeOf((await find(stream))?.config)),
     create: (shape: StreamShape) =>
       call(shape.name, async () => void (await (await manager).streams.add(configOf(shape)))),
-    publish,
     /**
-     * Writes over the message of a subject that was seen, 0 for none; `undefined` where somebody else did. A server of 2.9 that was killed may
-     * refuse an expected number for ever: so who writes at the same moment is told apart by a message id.
+     * Stores a message and resolves with its number once most of the replicas have it. It writes over the one of its subject, and is never
+     * one that the servers may refuse, by a message id or an expected number: after the kill of a server, replicas of 2.9 count such
+     * refusals differently, and come to hold other messages than the leader (nats-server, issue 4174).
      */
-    replace: async (stream: string, subject: string, data: string, seq: number): Promise<number | undefined> => {
-      const found = await last(stream, subject);
-      if ((found?.seq ?? 0) !== seq) return undefined;
-      const published = await publish(stream, subject, data, { id: `${subject} ${seq}` });
-      return 'seq' in published ? published.seq : undefined;
-    },
-    last,
-    at: (stream: string, seq: number) => get(stream, { seq }),
+    publish: (stream: string, subject: string, data: Uint8Array | string, headers?: Readonly<Record<string, string>>) =>
+      call(stream, async (): Promise<number> => {
+        const options = headers === undefined ? {} : { headers: newHeaders(headers) };
+        return (await client.publish(subject, data, options)).seq;
+      }),
+    /** The message of a subject, as the leader has it. */
+    last: (stream: string, subject: string) => get(stream, { last_by_subj: subject }),
     /** The first message of a filter from a number on. */
     next: (stream: string, filter: string, seq: number) => get(stream, { seq, next_by_subj: filter }),
     removeUpTo: (stream: string, seq: number) =>
@@ -153,6 +131,7 @@ export function openStreams({ connection, failure }: ServerLink) {
       call(stream, async () => void (await (await manager).streams.deleteMessage(stream, seq))),
     /** The messages of a filter in their order, whatever happens to the server that is read from. */
     read: async function* (stream: string, { filter, from, ends, signal }: ReadOptions): AsyncGenerator<Message> {
+      let failedMs = Number.POSITIVE_INFINITY;
       for (let nextSeq = 0; !signal?.aborted; ) {
         const start = nextSeq > 0 ? nextSeq : from;
         let last = false;
@@ -163,11 +142,13 @@ export function openStreams({ connection, failure }: ServerLink) {
               break;
             }
             nextSeq = message.seq + 1;
+            failedMs = Number.POSITIVE_INFINITY;
             yield message;
           }
         } catch (error) {
           if (signal?.aborted) return;
-          if (ends || !isPassing(error)) throw errorOf(error, stream);
+          failedMs = Math.min(failedMs, performance.now());
+          if (!isPassing(error) || (ends && performance.now() > failedMs + patienceMs)) throw errorOf(error, stream);
           await new Promise((resolve) => setTimeout(resolve, restartMs));
         }
         if (last) return;
@@ -205,10 +186,16 @@ export function openStreams({ connection, failure }: ServerLink) {
     };
     watch().catch(() => undefined);
     // A consumer may hang after its server was replaced: then something is stored that does not come.
-    let [next, came] = [from === 'last-of-each' ? 1 : typeof from === 'number' ? from : 0, true];
+    let [next, came, isOver] = [from === 'last-of-each' ? 1 : typeof from === 'number' ? from : 0, true, false];
     const check = async () => {
-      const misses = !came && next > 0 && (await get(stream, { seq: next, next_by_subj: filter })) !== undefined;
-      if (misses && !came) messages.stop(new Error('the reader hangs'));
+      if (!came && next > 0) {
+        const missed = await get(stream, { seq: next, next_by_subj: filter });
+        if (missed !== undefined && !came) messages.stop(new Error('the reader hangs'));
+        if (missed === undefined && ends) {
+          isOver = true;
+          messages.stop();
+        }
+      }
       came = false;
     };
     const timer = setInterval(() => void check().catch(() => undefined), checkMs);
@@ -222,6 +209,7 @@ export function openStreams({ connection, failure }: ServerLink) {
           return;
         }
       }
+      if (isOver) yield 'end';
     } finally {
       clearInterval(timer);
       signal?.removeEventListener('abort', stop);
@@ -291,7 +279,6 @@ function configOf(shape: StreamShape): Pick<StreamConfig, 'name'> & Partial<Stre
     max_age: shape.maxAgeMs * nanosPerMs,
     max_bytes: shape.maxBytes,
     max_msgs_per_subject: shape.maxPerSubject,
-    duplicate_window: shape.duplicateWindowMs * nanosPerMs,
   };
 }
 
@@ -304,7 +291,6 @@ function shapeOf(config: StreamConfig | undefined): StreamShape | undefined {
     maxAgeMs: config.max_age / nanosPerMs,
     maxBytes: config.max_bytes,
     maxPerSubject: config.max_msgs_per_subject,
-    duplicateWindowMs: config.duplicate_window / nanosPerMs,
     whenFull: config.discard === DiscardPolicy.New ? 'refuse' : 'remove-oldest',
   };
 }

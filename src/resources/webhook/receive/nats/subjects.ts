@@ -12,16 +12,19 @@ export function subjectsOf(name: string) {
     state,
     all: `${name}.event.*.*`,
     ofPartition: (partition: number) => `${name}.event.${partition}.*`,
-    /** One message at most has it: the event is stored once. */
     event: (partition: number, eventId: string) => `${name}.event.${partition}.${tokenOf(eventId)}`,
-    /** The partition that an event of one of these subjects is in. */
-    partitionIn: (subject: string) => subject.split('.')[2] ?? '',
+    /** The body of several events. */
+    body: (partition: number, webhook: string, body: Uint8Array) =>
+      `${name}.event.${partition}.body=${createHash('sha256').update(`${webhook}\n`).update(body).digest('base64url')}`,
     /** Says the partition that an event is in, for those who get it on another path. */
     place: (eventId: string) => `${state}.place.${tokenOf(eventId)}`,
     target: (target: string) => `${state}.target.${target}`,
     targets: `${state}.target.*`,
+    /** Behind which number a target gets what comes, as each process says that adds it at the same moment. */
+    start: (target: string, member: string) => `${state}.start.${target}.${member}`,
+    starts: (target: string) => `${state}.start.${target}.*`,
     /** How a delivery ended at a target. */
-    forward: (seq: number, target: string) => `${state}.forward.${seq}.${target}`,
+    forward: (delivery: { key: string }, target: string) => `${state}.forward.${delivery.key}.${target}`,
     /** Up to where all of a partition is settled at a target. */
     floor: (target: string, partition: number) => `${state}.floor.${target}.${partition}`,
     /** Who forwards what; for one target. */

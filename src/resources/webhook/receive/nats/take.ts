@@ -53,7 +53,7 @@ export async function* takeDeliveries(target: Target, options: TakeOptions): Asy
           wake();
         },
         settle: async (delivery, forward) => {
-          await marks.add(subjects.forward(delivery.seq, known.id), { url: target.url, ...forward });
+          await marks.add(subjects.forward(delivery, known.id), { url: target.url, ...forward });
           hours.forward(delivery.webhook, delivery.atMs, forward);
         },
         onFloor: (floor) => floors.set(partition, { ...floor }),
@@ -67,7 +67,7 @@ export async function* takeDeliveries(target: Target, options: TakeOptions): Asy
       await writeFloors().catch(() => undefined);
       if (world.now() - usedMs < hourMs) continue;
       usedMs = world.now();
-      await addTargets([target], { streams, subjects, nowMs: usedMs }).catch(() => undefined);
+      await addTargets([target], { streams, subjects, member, nowMs: usedMs }).catch(() => undefined);
     }
   };
   const tending = tend().catch(() => undefined);

@@ -1,6 +1,6 @@
 import { isObject, tryParseJson } from '../../../../model/json.ts';
-import { type EventStatus, type Forward, type StoredDelivery, type Target, targetMs } from '../inbox.ts';
-import { bodySeqOf, deliveryOf } from './message.ts';
+import { type EventStatus, type Forward, type Target, targetMs } from '../inbox.ts';
+import { bodyAt, deliveryOf, type KeyedDelivery } from './message.ts';
 import { type Floor, isFor } from './partition.ts';
 import type { Message, Streams } from './streams.ts';
 import { partitionOf, partitions, type Subjects, targetId } from './subjects.ts';
@@ -16,22 +16,22 @@ export interface KnownTarget extends Target {
 /** Adds targets, or says that they are still used. */
 export async function addTargets(
   targets: readonly Target[],
-  { streams, subjects, nowMs }: { streams: Streams; subjects: Subjects; nowMs: number },
+  { streams, subjects, member, nowMs }: { streams: Streams; subjects: Subjects; member: string; nowMs: number },
 ): Promise<void> {
   for (const target of targets) {
     const id = targetId(target);
-    const subject = subjects.target(id);
-    const last = await streams.last(subjects.state, subject);
-    const startSeq = last === undefined ? (await streams.state(subjects.events))?.lastSeq : targetOf(last)?.startSeq;
-    const value = JSON.stringify({ ...target, id, startSeq: startSeq ?? 0, usedMs: nowMs } satisfies KnownTarget);
-    // Where another process adds it at this moment, its word is as good.
-    await streams.replace(subjects.state, subject, value, last?.seq ?? 0);
+    if ((await streams.last(subjects.state, subjects.target(id))) === undefined) {
+      const startSeq = (await streams.state(subjects.events))?.lastSeq ?? 0;
+      await streams.publish(subjects.state, subjects.start(id, member), String(startSeq));
+    }
+    const value = { ...target, id, usedMs: nowMs } satisfies Omit<KnownTarget, 'startSeq'>;
+    await streams.publish(subjects.state, subjects.target(id), JSON.stringify(value));
   }
 }
 
 export async function readTarget(target: Target, streams: Streams, subjects: Subjects): Promise<KnownTarget> {
   const last = await streams.last(subjects.state, subjects.target(targetId(target)));
-  const known = last && targetOf(last);
+  const known = last && (await knownTarget(last, streams, subjects));
   if (known === undefined) throw new Error(`${target.url} was not added to the targets`);
   return known;
 }
@@ -44,7 +44,7 @@ export async function readTargets(streams: Streams, subjects: Subjects, nowMs: n
     from: 'last-of-each',
     ends: true,
   })) {
-    const target = targetOf(message);
+    const target = await knownTarget(message, streams, subjects);
     if (target !== undefined && target.usedMs > nowMs - targetMs) found.push(target);
   }
   return found;
@@ -64,7 +64,7 @@ export async function readFloor(
 
 /** How a delivery ended at each of its targets, and what that makes of one of its events. */
 export async function statusOf(
-  delivery: StoredDelivery,
+  delivery: KeyedDelivery,
   eventType: string,
   {
     targets,
@@ -74,7 +74,7 @@ export async function statusOf(
   }: { targets: readonly KnownTarget[]; floors: Floors; streams: Streams; subjects: Subjects },
 ): Promise<{ status: EventStatus | null; forwards: Forward[] }> {
   const marks = await Promise.all(
-    targets.map(async ({ id }) => parse(await streams.last(subjects.state, subjects.forward(delivery.seq, id)))),
+    targets.map(async ({ id }) => parse(await streams.last(subjects.state, subjects.forward(delivery, id)))),
   );
   const forwards = marks.filter(isForward).sort((a, b) => a.atMs - b.atMs);
   if (forwards.some(({ outcome }) => outcome === 'refused')) return { status: 'refused', forwards };
@@ -104,17 +104,17 @@ export async function* waitingOf(
   target: KnownTarget,
   streams: Streams,
   subjects: Subjects,
-): AsyncGenerator<StoredDelivery> {
+): AsyncGenerator<KeyedDelivery> {
   for (let partition = 0; partition < partitions; partition += 1) {
     const filter = subjects.ofPartition(partition);
     const { seq } = await readFloor(target, partition, streams, subjects);
     const first = await streams.next(subjects.events, filter, seq + 1);
     if (first === undefined) continue;
     for await (const message of streams.read(subjects.events, { filter, from: first.seq, ends: true })) {
-      if (bodySeqOf(message) !== undefined) continue;
+      if (bodyAt(message) !== undefined) continue;
       const delivery = deliveryOf(message);
       const isSettled = async () =>
-        (await streams.last(subjects.state, subjects.forward(delivery.seq, target.id))) !== undefined;
+        (await streams.last(subjects.state, subjects.forward(delivery, target.id))) !== undefined;
       if (isFor(target, delivery) && !(await isSettled())) yield delivery;
     }
   }
@@ -124,9 +124,16 @@ function parse(message: Message | undefined): unknown {
   return message && tryParseJson(Buffer.from(message.data).toString());
 }
 
-function targetOf(message: Message): KnownTarget | undefined {
+async function knownTarget(message: Message, streams: Streams, subjects: Subjects): Promise<KnownTarget | undefined> {
   const value = parse(message);
-  return isObject(value) && typeof value['url'] === 'string' ? (value as unknown as KnownTarget) : undefined;
+  if (!isObject(value) || typeof value['id'] !== 'string') return undefined;
+  const starts: number[] = [];
+  const filter = subjects.starts(value['id']);
+  for await (const { data } of streams.read(subjects.state, { filter, from: 'last-of-each', ends: true }))
+    starts.push(Number(Buffer.from(data).toString()));
+  // Removed with what is as old as it: then all that is left came behind it.
+  const startSeq = starts.length === 0 ? 0 : Math.min(...starts);
+  return { ...(value as unknown as Omit<KnownTarget, 'startSeq'>), startSeq };
 }
 
 function isForward(value: unknown): value is Forward {
