@@ -190,6 +190,24 @@ add('a target of one type gets deliveries with such events alone', async (open) 
   expect(await inbox.waiting([copies])).toBe(0);
 });
 
+add(
+  'a target with conditions gets deliveries that fit them alone, and others of its address get theirs',
+  async (open) => {
+    const inbox = await open();
+    const [its, rest] = [{ ...target, where: `address=${wallet} and token=${token}` }, target];
+    await inbox.addTargets([its, rest]);
+    const third = '0x4444444444444444444444444444444444444444';
+    await inbox.store([deliveryOf('a'), deliveryOf('b', { wallet: third }), deliveryOf('c', { token: third })]);
+    expect([await inbox.waiting([its]), await inbox.waiting([rest])]).toEqual([1, 3]);
+    const { claims, taken: ids, stop } = taking(inbox, its);
+    await until(() => claims.length === 1);
+    expect(ids()).toEqual(['a']);
+    await claims[0]?.settle(taken);
+    await stop();
+    expect([await inbox.waiting([its]), await inbox.waiting([rest])]).toEqual([0, 3]);
+  },
+);
+
 add('new events are followed from elsewhere as they come', async (open) => {
   const inbox = await open();
   await inbox.store([deliveryOf('old')]);

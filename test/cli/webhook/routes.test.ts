@@ -1,9 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { run, type Stub, stub, temporaryFolder } from '../../support/harness.ts';
 import { listen, send, signed } from '../../support/listening.ts';
-import { findNats, startCluster } from '../../support/nats-server.ts';
 import { until } from '../../support/until.ts';
 
 const [wallet, other] = ['0x1111111111111111111111111111111111111111', '0x2222222222222222222222222222222222222222'];
@@ -113,18 +112,5 @@ test('routes of a project file may have conditions; the plan shows the line that
   expect([wrong.code, wrong.err]).toEqual([
     3,
     expect.stringMatching(/sotra\.yaml:4:14: webhooks\[0\]\.routes\[0\] .*FIELD is address/),
-  ]);
-});
-
-test.skipIf(findNats() === undefined)('an inbox that knows routes by kind only refuses conditions', async () => {
-  const { servers, end } = await startCluster(1);
-  onTestFinished(end);
-  const inbox = `--inbox nats://127.0.0.1:${servers[0]?.port}/ROUTES`;
-  expect(await run(`inbox create --replicas 1 --yes ${inbox}`)).toMatchObject({ code: 0 });
-  const argv = ['webhook', 'forward', ...inbox.split(' '), '--route', '* where chain=base=http://127.0.0.1:3000'];
-  const { code, err } = await run(argv);
-  expect([code, err]).toEqual([
-    2,
-    expect.stringContaining('where chain=base: the inbox ROUTES knows routes by kind only'),
   ]);
 });

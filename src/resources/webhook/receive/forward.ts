@@ -1,7 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { Agent } from 'node:http';
 import type { Context } from '../../../context.ts';
-import { usageError } from '../../../errors.ts';
 import { type PostOutcome, postDelivery } from '../../../http/post-delivery.ts';
 import { withoutPassword } from '../../../model/quoted.ts';
 import { signatureHeader } from '../../../model/signature-header.ts';
@@ -24,16 +23,9 @@ const diskWaitMs = 1000;
 
 /**
  * Forwards stored deliveries at least once, in order per webhook and target. The next start continues; a new target starts with the next
- * delivery. `broken` rejects where deliveries cannot be taken. Errors: `usage` for conditions
- * of routes where the inbox has none.
+ * delivery. `broken` rejects where deliveries cannot be taken.
  */
 export async function startForwarder({ inbox, targets, context, onDiskError }: ForwarderOptions) {
-  const filtering = targets.find(({ where }) => where !== undefined);
-  if (filtering !== undefined && !inbox.filters)
-    throw usageError(
-      `--route ... where ${filtering.where}: the inbox ${inbox.name} knows routes by kind only`,
-      'Omit the conditions, or forward from a store of this machine.',
-    );
   const { note, warn, world, options } = context;
   const { sleep, now } = world;
   const retries = options.retries ?? Number.POSITIVE_INFINITY;

@@ -120,8 +120,6 @@ export interface Inbox {
   name: string;
   /** The largest body that it takes; absent: any. */
   maxBytes?: number;
-  /** Whether targets may have conditions. */
-  filters?: boolean;
   /** What `count` counts: a delivery of several events is a message, and so is each of these. */
   counts: 'deliveries' | 'messages';
   count: () => Promise<number>;

@@ -92,7 +92,6 @@ export async function openEmbedded({ folder, name, listens = false, world }: Emb
   };
   return {
     name,
-    filters: true,
     counts: 'deliveries',
     count: async () => read(() => db.get<{ n: number }>('SELECT deliveries AS n FROM total')?.n ?? 0),
     store: async (deliveries) => {

@@ -1,4 +1,5 @@
-import type { Claim, Forward, StoredDelivery, Target } from '../inbox.ts';
+import type { Claim, Forward, Target } from '../inbox.ts';
+import { isFor } from '../route.ts';
 import { bodyAt, deliveryOf, type KeyedDelivery } from './message.ts';
 import type { Streams } from './streams.ts';
 import type { Subjects } from './subjects.ts';
@@ -97,7 +98,12 @@ export async function workPartition(options: PartitionOptions): Promise<void> {
     read = message.seq;
     open.add(read);
     const delivery = bodyAt(message) === undefined ? deliveryOf(message) : undefined;
-    if (delivery === undefined || known.has(delivery.key) || !isFor(target, delivery) || (await isMarked(delivery))) {
+    if (
+      delivery === undefined ||
+      known.has(delivery.key) ||
+      !delivery.events.some((event) => isFor(target, event)) ||
+      (await isMarked(delivery))
+    ) {
       close(read);
       continue;
     }
@@ -117,9 +123,4 @@ export async function workPartition(options: PartitionOptions): Promise<void> {
       wake = resolve;
       lost.addEventListener('abort', () => resolve(), { once: true });
     });
-}
-
-/** Whether a target is sent a delivery. */
-export function isFor({ eventType }: Target, { events }: StoredDelivery): boolean {
-  return eventType === undefined || events.some((event) => event.eventType === eventType);
 }

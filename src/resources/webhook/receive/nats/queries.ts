@@ -116,7 +116,7 @@ async function eventMaker(
     if (found === undefined) return undefined;
     const { event, delivery } = found;
     if (askedEvents({ ...delivery, events: [event] }, query).length === 0) return undefined;
-    const { status, forwards } = await statusOf(delivery, event.eventType, { targets, floors, streams, subjects });
+    const { status, forwards } = await statusOf(delivery, event, { targets, floors, streams, subjects });
     if (query.status !== undefined && status !== query.status) return undefined;
     return { ...event, delivery, status, forwards };
   };

@@ -44,8 +44,8 @@ export function partitionOf(webhook: string): number {
   return createHash('sha256').update(pathOf(webhook)).digest().readUInt32BE() % partitions;
 }
 
-export function targetId({ url, eventType = '' }: Target): string {
-  return shortHash(`${eventType} ${url}`);
+export function targetId({ url, eventType = '', where = '' }: Target): string {
+  return shortHash(`${eventType} ${where} ${url}`);
 }
 
 /** An id as a part of a subject: itself where it may be one. */

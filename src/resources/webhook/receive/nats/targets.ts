@@ -1,7 +1,9 @@
 import { isObject, tryParseJson } from '../../../../model/json.ts';
+import type { EventSummary } from '../events.ts';
 import { type EventStatus, type Forward, type Target, targetMs } from '../inbox.ts';
+import { isFor } from '../route.ts';
 import { bodyAt, deliveryOf, type KeyedDelivery } from './message.ts';
-import { type Floor, isFor } from './partition.ts';
+import type { Floor } from './partition.ts';
 import type { Message, Streams } from './streams.ts';
 import { partitionOf, partitions, type Subjects, targetId } from './subjects.ts';
 
@@ -65,7 +67,7 @@ export async function readFloor(
 /** How a delivery ended at each of its targets, and what that makes of one of its events. */
 export async function statusOf(
   delivery: KeyedDelivery,
-  eventType: string,
+  event: EventSummary,
   {
     targets,
     floors,
@@ -80,7 +82,7 @@ export async function statusOf(
   if (forwards.some(({ outcome }) => outcome === 'refused')) return { status: 'refused', forwards };
   const partition = partitionOf(delivery.webhook);
   for (const [index, target] of targets.entries()) {
-    const waits = marks[index] === undefined && (target.eventType ?? eventType) === eventType;
+    const waits = marks[index] === undefined && isFor(target, event);
     if (waits && delivery.seq > (await floors(target, partition)).seq) return { status: 'waiting', forwards };
   }
   return { status: forwards.length > 0 ? 'forwarded' : null, forwards };
@@ -115,7 +117,7 @@ export async function* waitingOf(
       const delivery = deliveryOf(message);
       const isSettled = async () =>
         (await streams.last(subjects.state, subjects.forward(delivery, target.id))) !== undefined;
-      if (isFor(target, delivery) && !(await isSettled())) yield delivery;
+      if (delivery.events.some((event) => isFor(target, event)) && !(await isSettled())) yield delivery;
     }
   }
 }
