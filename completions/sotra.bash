@@ -70,7 +70,7 @@ _sotra_flags() {
   'webhook ui') echo '--secret-file --open --ready-file --name --inbox --inbox-creds' ;;
   'webhook audit') echo '--since --late --file --check --name --inbox --inbox-creds' ;;
   'webhook trigger') echo '--to --as --secret-file --uid --position --db' ;;
-  'inbox create') echo '--inbox --inbox-creds --replicas --keep --max-bytes --duplicate-window' ;;
+  'inbox create') echo '--inbox --inbox-creds --replicas --keep --max-bytes' ;;
   'plan') echo '--file --check' ;;
   'apply') echo '--file' ;;
   'init') echo '--preset --service-name --layout --with-key --store --password-file --offline' ;;
@@ -272,7 +272,7 @@ _sotra_values() {
   'webhook trigger --db') echo '@files' ;;
   'webhook trigger --columns') echo 'eventId destinationUrl delivered status error @list' ;;
   'webhook trigger 1') echo 'new-feed-item comment-created copyswap' ;;
-  'inbox create --columns') echo 'name servers replicas keep maxBytes duplicateWindow created @list' ;;
+  'inbox create --columns') echo 'name servers replicas keep maxBytes created @list' ;;
   'plan --file') echo '@files' ;;
   'plan --columns') echo 'action what count by detail @list' ;;
   'apply --file') echo '@files' ;;
@@ -409,7 +409,7 @@ _sotra() {
     case "$word" in
     --*=*) ;;
     -*)
-      case ' --actor-address --actor-addresses --address --amount --as --as-of --at-most --avatar-url --base-url --chain --chains --column --columns --concurrency --context --cursor --data --db --direction --duplicate-window --eligibility --encoding --expiring --fault --file --for --format --forward-to --from-line --header --host --http --inbox --inbox-creds --interval --jq --keep --key --key-env --key-file --late --layout --leverage --limit --map --max --max-body --max-bytes --max-delivery --max-market-cap --max-time --max-wait --min-market-cap --min-trade-usd --name --new-password-file --newer-than --older-than --out --page --password-file --port --position --preset --price --prices-file --query --rate --ready-file --record --rejects --replay --replicas --report --retries --route --secret-file --sections --seed --service-name --side --signature --signed --signer --signer-command --since --sort --speed --status --store --text --text-file --timeframe --timeout --to --token --tolerance --tools --trace-file --track-exit-until --trader --try --tx --type --uid --undo-file --until --url --usd --viewer --viewer-addresses --wallet-addresses --watch --webhook --wire -d -q ' in *" $word "*) skip=1 before="$word" ;; esac
+      case ' --actor-address --actor-addresses --address --amount --as --as-of --at-most --avatar-url --base-url --chain --chains --column --columns --concurrency --context --cursor --data --db --direction --eligibility --encoding --expiring --fault --file --for --format --forward-to --from-line --header --host --http --inbox --inbox-creds --interval --jq --keep --key --key-env --key-file --late --layout --leverage --limit --map --max --max-body --max-bytes --max-delivery --max-market-cap --max-time --max-wait --min-market-cap --min-trade-usd --name --new-password-file --newer-than --older-than --out --page --password-file --port --position --preset --price --prices-file --query --rate --ready-file --record --rejects --replay --replicas --report --retries --route --secret-file --sections --seed --service-name --side --signature --signed --signer --signer-command --since --sort --speed --status --store --text --text-file --timeframe --timeout --to --token --tolerance --tools --trace-file --track-exit-until --trader --try --tx --type --uid --undo-file --until --url --usd --viewer --viewer-addresses --wallet-addresses --watch --webhook --wire -d -q ' in *" $word "*) skip=1 before="$word" ;; esac
       ;;
     *)
       case " $(_sotra_children "$here") " in
