@@ -44,7 +44,14 @@ test('axe-core finds nothing on any view, narrow and wide, light and dark', asyn
       for (const [name, hash] of Object.entries(views)) {
         await show(tab, new URL(ui).origin, hash);
         const wide = await tab.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
-        const wrong = [...(await violationsOf(tab)), ...(wide > 0 ? [`${wide} pixels too wide`] : [])];
+        const rows =
+          '[...document.querySelectorAll(".row")].filter((row) => row.scrollHeight > row.clientHeight).length';
+        const high = await tab.evaluate<number>(rows);
+        const wrong = [
+          ...(await violationsOf(tab)),
+          ...(wide > 0 ? [`${wide} pixels too wide`] : []),
+          ...(high > 0 ? [`${high} rows are cut off`] : []),
+        ];
         if (wrong.length > 0) found[`${name} ${colorScheme} ${width}`] = wrong;
       }
     }

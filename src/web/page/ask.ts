@@ -12,8 +12,10 @@ export async function post<T>(path: string, body: unknown): Promise<T> {
   return answerOf(await fetch(`/api/${path}`, { method: 'POST', headers, body: JSON.stringify(body) }).catch(gone));
 }
 
+export const lostText = 'Not connected: the sotra command that serves this page has ended, or the way to it is cut.';
+
 function gone(): never {
-  throw new Error('The sotra command that served this page has ended.');
+  throw new Error(lostText);
 }
 
 async function answerOf<T>(response: Response): Promise<T> {

@@ -133,8 +133,9 @@ function optionsOf({ shape, points, axes }: ChartProps): Omit<uPlot.Options, 'wi
     scales: {
       x: {
         time: axes?.x !== 'rank',
-        // What stands at an end is seen whole.
-        range: (_, from, to) => {
+        // What stands at an end is seen whole. The given ends may have this room already.
+        range: ({ data: [times] }) => {
+          const [from, to] = [times[0] ?? 0, times.at(-1) ?? 0];
           const room = isBars ? step / 2 : (to - from) * 0.03 || 1800;
           return [from - room, to + room];
         },

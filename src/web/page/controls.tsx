@@ -225,7 +225,7 @@ function Faults({ set, controlStart }: { set: readonly string[]; controlStart: s
         </ul>
       }
     >
-      <label>
+      <label class="wide">
         Fault: what, when, method and path
         <input required value={fault} onInput={(event) => setFault(event.currentTarget.value)} />
       </label>

@@ -1,6 +1,6 @@
 import { formatCount, formatTime } from '../../output/format.ts';
 import type { DeliveryList, DeliveryRow, PageFacts, PageStats, RefusedRow } from '../deliveries.ts';
-import { ask, listenLive } from './ask.ts';
+import { ask, listenLive, lostText } from './ask.ts';
 import { type Chosen, Detail } from './delivery-detail.tsx';
 import { FilterBar, type Filters, noFilters } from './delivery-filters.tsx';
 import { HoursChart } from './hours-chart.tsx';
@@ -117,6 +117,7 @@ function Deliveries() {
     onSelect: (key: string) => setSelected({ kind: tab, key }),
     onOpen: () => document.getElementById('detail')?.focus(),
   };
+  const told = state === 'lost' ? lostText : error || trouble;
   return (
     <div class={selected === undefined ? 'app' : 'app reading'}>
       <header>
@@ -160,9 +161,9 @@ function Deliveries() {
             </button>
           </nav>
           {tab === 'event' && <FilterBar {...{ filters, types, webhooks }} onChange={setFilters} />}
-          {(error || trouble) !== '' && (
+          {told !== '' && (
             <p class="error" role="alert">
-              <Text text={error || trouble} />
+              <Text text={told} />
             </p>
           )}
           {tab === 'event' && list.rows.length > 0 && (

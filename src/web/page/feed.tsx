@@ -97,16 +97,13 @@ function renderCard(card: Card) {
           <span class="type">
             <Text text={card.itemTitle} />
           </span>
-          <span>
-            <Text text={tokenOf(card)} />
-          </span>
           <Moment atSec={card.cardLatestTradeAt ?? card.timestamp} />
         </>
       }
       about={
         <>
-          holds {formatAmount(positionAmount)}, realized <Usd value={stats.realizedGainsUSD} signed />,{' '}
-          {counted(trades.length, 'trade')}
+          <Text text={tokenOf(card)} />: holds {formatAmount(positionAmount)}, realized{' '}
+          <Usd value={stats.realizedGainsUSD} signed />, {counted(trades.length, 'trade')}
         </>
       }
     />

@@ -1,6 +1,6 @@
 import type { LoggedRequest } from '../../model/logged-request.ts';
 import type { SandboxWorld, ServiceFacts } from '../service.ts';
-import { ask, listenLive } from './ask.ts';
+import { ask, listenLive, lostText } from './ask.ts';
 import { Controls } from './controls.tsx';
 import { Feed } from './feed.tsx';
 import { Leaderboard } from './leaderboard.tsx';
@@ -99,6 +99,11 @@ function Service() {
       </nav>
       <main ref={main} tabIndex={-1}>
         <h2 class="hidden">{views.find(([view]) => isAt(route, view))?.[1] ?? route.view}</h2>
+        {state === 'lost' && (
+          <p class="error" role="alert">
+            {lostText}
+          </p>
+        )}
         {viewOf(route, { version, controlStart, requests, world: { world, error }, start })}
       </main>
     </div>

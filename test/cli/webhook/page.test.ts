@@ -66,6 +66,9 @@ test('the page of webhook listen shows deliveries as they come, why requests are
   await rows(tab).first().click();
   await expect.poll(() => tab.locator('.steps .failed').textContent()).toContain('re-serialized JSON');
   expect(await violationsOf(tab)).toEqual([]);
+  await tab.keyboard.press('Escape');
+  await tab.setViewportSize({ width: 360, height: 800 });
+  await expect.poll(() => tab.evaluate<number>('document.documentElement.scrollWidth')).toBe(360);
   // The browser tells of the refused filter by itself.
   const own = complaints.filter((text) => !text.startsWith('Failed to load resource'));
   expect([await tab.title(), own]).toEqual(['Deliveries · sotra', []]);
