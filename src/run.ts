@@ -2,7 +2,7 @@ import type { Program, Result } from './cli/command.ts';
 import type { GlobalOptions } from './cli/globals.ts';
 import { helpText } from './cli/help.ts';
 import { mentionsAlias, readInput, resolveAliases } from './cli/input.ts';
-import { type CommandLine, findCommand, parse } from './cli/parse.ts';
+import { type CommandLine, findCommand, findGroup, parse } from './cli/parse.ts';
 import type { Context } from './context.ts';
 import { errorObject, maxShownBody, SotraError, seeHelp, toSotraError, usageError } from './errors.ts';
 import { RequestPreview } from './http/preview.ts';
@@ -156,7 +156,7 @@ function refuseWithoutRequest({ preview, curl }: GlobalOptions): void {
 
 function withHelpHint(error: SotraError, argv: readonly string[], { outlines }: Program): SotraError {
   if (error.hint !== seeHelp) return error;
-  const words = findCommand(argv, outlines)?.words ?? [];
+  const words = findCommand(argv, outlines)?.words ?? findGroup(argv, outlines);
   return usageError(error.message, `See ${['sotra', ...words, '--help'].join(' ')}.`);
 }
 

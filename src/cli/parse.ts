@@ -38,15 +38,28 @@ export async function parse(
 
 /** The command that the words of a command line name. */
 export function findCommand(argv: readonly string[], outlines: readonly Outline[]): Outline | undefined {
+  const words = wordsOf(argv);
+  return outlines
+    .filter((outline) => outline.words.every((word, index) => words[index] === word))
+    .sort((a, b) => b.words.length - a.words.length)[0];
+}
+
+/** The words that begin commands: `wait webhook` of `wait webhook evnt`. */
+export function findGroup(argv: readonly string[], outlines: readonly Outline[]): readonly string[] {
+  const words = wordsOf(argv);
+  const isGroup = (length: number) =>
+    outlines.some((outline) => words.slice(0, length).every((word, index) => outline.words[index] === word));
+  return words.slice(0, words.findLastIndex((_, index) => isGroup(index + 1)) + 1);
+}
+
+function wordsOf(argv: readonly string[]): string[] {
   const words: string[] = [];
   for (let index = 0; index < argv.length; index += 1) {
     const token = argv[index] ?? '';
     if (!token.startsWith('-')) words.push(token);
     else if (globalFlags.some(({ flag, value }) => value !== undefined && token === `--${flag}`)) index += 1;
   }
-  return outlines
-    .filter((outline) => outline.words.every((word, index) => words[index] === word))
-    .sort((a, b) => b.words.length - a.words.length)[0];
+  return words;
 }
 
 /** `--help all` as `--help`. */

@@ -45,13 +45,18 @@ const contexts: Source = {
     answer.contexts.map(({ name, baseUrl }) => ({ value: name, says: baseUrl ?? '' })),
 };
 
-/** Tokens that a trader traded, on one chain. */
+/** Tokens that a trader traded, on one chain if it is known. */
 const tokensOf = (trader: string, chain: unknown): Source => ({
   argv: ['profile', 'positions', trader, 'closed', '--chains', 'all', '--limit', '100'],
   asksService: true,
   read: (answer: { metadata: { tokenChain: string; tokenSymbol: string; tokenAddress: string } }[]) => {
-    const tokens = answer.filter(({ metadata }) => metadata.tokenChain === chain);
-    const named = new Map(tokens.map(({ metadata }) => [metadata.tokenAddress, metadata.tokenSymbol]));
+    const tokens = answer.filter(({ metadata }) => chain === undefined || metadata.tokenChain === chain);
+    const named = new Map(
+      tokens.map(({ metadata: { tokenAddress, tokenSymbol, tokenChain } }) => [
+        tokenAddress,
+        chain === undefined ? `${tokenSymbol} on ${tokenChain}` : tokenSymbol,
+      ]),
+    );
     return [...named].map(([value, says]) => ({ value, says }));
   },
 });
@@ -65,7 +70,7 @@ async function tokenChoices(chain: unknown, context: Context): Promise<readonly 
   return [...new Map(lists.flat().map((choice) => [choice.value, choice])).values()];
 }
 
-const takesToken = ({ flag, identifier }: Field) => identifier === 'token' && flag === 'contract';
+const takesToken = ({ flag, identifier }: Field) => identifier === 'token' && (flag === 'contract' || flag === 'token');
 
 function sourceOf({ words: [noun, verb] }: Outline, { flag, identifier }: Field): Source | undefined {
   if (noun === 'context') return verb === 'use' || verb === 'remove' ? contexts : undefined;
@@ -81,7 +86,9 @@ function sourceOf({ words: [noun, verb] }: Outline, { flag, identifier }: Field)
  */
 export async function askMissing(outline: Outline, typed: TypedInput, context: Context): Promise<TypedInput> {
   const missing = outline.fields.filter(({ key, kind }) => !kind.optional && typed[key] === undefined);
-  const lists = missing.map((field) => ({ field, source: sourceOf(outline, field) }));
+  // The tokens are those of a chain, which is asked for before.
+  const ordered = [...missing].sort((a, b) => Number(b.flag === 'chain') - Number(a.flag === 'chain'));
+  const lists = ordered.map((field) => ({ field, source: sourceOf(outline, field) }));
   const hasList = (field: Field) => field.kind.choices.length > 0 || takesToken(field);
   if (lists.some(({ field, source }) => source === undefined && !hasList(field))) return typed;
   let picked = typed;

@@ -4,6 +4,7 @@ import { answering, run, temporaryFolder } from '../support/harness.ts';
 
 const first = '0x143cf5cccbc8447504a99413dec7ea93ec228432';
 const second = '0x69247dc5319cf2417e8c2b02e8608da749e6ee01';
+const token = '0x4ed4e862860bed51a9570b96d89af5e1b0efefed';
 const place = () => ({ SOTRA_CONFIG_DIR: temporaryFolder(), SOTRA_DATA_DIR: temporaryFolder() });
 
 test('a trader that is missing is picked by number, or by a part of the name', async () => {
@@ -45,6 +46,18 @@ test('nothing is asked without a terminal, with --no-input, or where no list has
   }
 });
 
+test('a token is picked for a flag too, from those of the chain where one is typed', async () => {
+  const env = place();
+  const intent = `comment copy 2f991d88-4e6a-54f7-b130-a9788a9a06ab --actor-address ${first} --dry-run`;
+  const picked = await run(`--sandbox ${intent}`, { env, answers: ['DEGEN on base'] });
+  expect([picked.code, picked.out]).toEqual([0, expect.stringContaining(token)]);
+  const trade = `sandbox trade --trader ${first} --side buy --amount 1 --usd 1 --chain base --json`;
+  const traded = await run(trade, { env: { ...env, SOTRA_CONTEXT: 'sandbox' }, answers: ['DEGEN'] });
+  expect([traded.code, JSON.parse(traded.out).token]).toEqual([0, token]);
+  const unasked = await run(`${trade} --no-input`, { env, answers: ['DEGEN'] });
+  expect([unasked.code, unasked.err]).toEqual([2, expect.stringContaining('--token is required')]);
+});
+
 test('contexts and keys that are stored are picked as well', async () => {
   const env = place();
   const { code, out } = await run('context use --json', { env, answers: ['click'] });
@@ -64,7 +77,6 @@ test('a rank or a name of the last answers stands for a trader', async () => {
   expect((await run('--sandbox leaderboard rank #2', { env })).code).toBe(2);
 });
 
-const token = '0x4ed4e862860bed51a9570b96d89af5e1b0efefed';
 const swap = `--chain base --tx 0x${'ab'.repeat(32)} --token ${token} --text gm`;
 
 /** Every input that takes a trader, as a line that shows what would be sent or changed. */
@@ -137,4 +149,13 @@ test('the name of a stored key stands for its address, before what anyone else i
   await run('leaderboard list', { env: { ...env, ...service.env }, tty: 120 });
   const twin = await run('--sandbox profile get twin', { env });
   expect([twin.code, twin.err]).toEqual([2, expect.stringContaining('A name works once a table on this terminal')]);
+});
+
+test('an unknown word after a noun points to the help of the noun', async () => {
+  for (const [line, help] of [
+    ['wait nothing', 'See sotra wait --help.'],
+    ['wait webhook nothing', 'See sotra wait webhook --help.'],
+    ['nothing', 'See sotra --help.'],
+  ] as const)
+    expect([line, (await run(line)).err]).toEqual([line, expect.stringContaining(help)]);
 });
