@@ -6,7 +6,7 @@ _sotra_children() {
   '') echo 'leaderboard profile follow feed token position comment webhook inbox plan apply init tour wait ui whois alias auth context key doctor completion sandbox request history bundle probe mcp openapi commands help' ;;
   'leaderboard') echo 'list rank copytraded sections diff compare' ;;
   'profile') echo 'get positions followers follows set-name delete-name' ;;
-  'follow') echo 'add remove bulk' ;;
+  'follow') echo 'add remove bulk plan' ;;
   'feed') echo 'actor home' ;;
   'token') echo 'positions comments' ;;
   'position') echo 'find get' ;;
@@ -41,6 +41,7 @@ _sotra_flags() {
   'profile follows') echo '--cursor --limit --all --max' ;;
   'profile set-name') echo '--name --avatar-url' ;;
   'follow bulk') echo '--file --from-line --report --undo-file' ;;
+  'follow plan') echo '--file --undo-file' ;;
   'feed actor') echo '--chains --limit --include-for-you --min-trade-usd --min-market-cap --max-market-cap --older-than --newer-than --cursor --watch --all --max' ;;
   'feed home') echo '--chains --limit --only-with-comments --min-trade-usd --older-than --newer-than --cursor --watch --all --max' ;;
   'token positions') echo '--sort --chains --page --limit --price --prices-file --all --max --watch' ;;
@@ -153,6 +154,9 @@ _sotra_values() {
   'follow bulk --file') echo '@files' ;;
   'follow bulk --undo-file') echo '@files' ;;
   'follow bulk --columns') echo 'entries follows unfollows requests targets undoFile @list' ;;
+  'follow plan --file') echo '@files' ;;
+  'follow plan --undo-file') echo '@files' ;;
+  'follow plan --columns') echo 'line follower change target name wallets @list' ;;
   'feed actor --chains') echo 'ethereum optimism polygon arbitrum zora base zero solana hyperliquid all @list' ;;
   'feed actor --min-trade-usd') echo '10 100 500 1000' ;;
   'feed actor --min-market-cap') echo '100000 1000000 10000000' ;;

@@ -14,6 +14,7 @@ const modules: readonly (() => Promise<Commands>)[] = [
   () => import('./resources/position/index.ts'),
   () => import('./resources/comment/index.ts'),
   () => import('./tool/comment-copies.ts'),
+  () => import('./tool/follow-plan.ts'),
   () => import('./resources/webhook/index.ts'),
   () => import('./tool/webhook-audit.ts'),
   () => import('./resources/webhook/receive/create-inbox.ts'),

@@ -88,7 +88,8 @@ export function readProject(file: string, content: string, env: Env): { plan: Pr
     const plan = pathsFrom(dirname(file), data);
     return { plan, variables: [...variables] };
   }
-  const [issue] = misfit.issues;
+  // A misspelled field is also a missing one.
+  const issue = misfit.issues.find(({ code }) => code === 'unrecognized_keys') ?? misfit.issues[0];
   const path = issue?.path ?? [];
   const field = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('');
   const node = nearestNode(document, path);

@@ -1,10 +1,10 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { type Command, defineCommand, type Result } from '../cli/command.ts';
 import type { Context } from '../context.ts';
 import { local } from '../contract/endpoint.ts';
-import { SotraError } from '../errors.ts';
+import { SotraError, usageError } from '../errors.ts';
 import { readStateFile, replaceFile } from '../files/durable-file.ts';
 import { commandLine } from '../history/commands.ts';
 import { readCalls } from '../history/history-file.ts';
@@ -46,6 +46,8 @@ const bundle = defineCommand({
   exitCodes: [3],
   view: async () => view,
   run: async ({ out }, context): Promise<Result> => {
+    if (!existsSync(dirname(out)))
+      throw usageError(`--out ${out}: there is no folder ${dirname(out)}`, 'Make it first, or name another file.');
     const what = 'a bundle of version, settings, doctor and failed calls';
     if (context.options.dryRun) return showPlan([{ action: 'write', what, detail: out }]);
     const contents = await collect(context);

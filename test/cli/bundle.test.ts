@@ -84,3 +84,11 @@ test('secrets of webhooks and keys of other contexts are looked for too', async 
     expect.stringContaining('the API key of context other, in settings.contexts.other.serviceName'),
   ]);
 });
+
+test('a file in a folder that is not there is refused before anything is asked', async () => {
+  const { code, err } = await run('--sandbox bundle --out /nonexistent/ticket.json --yes');
+  expect([code, err]).toEqual([
+    2,
+    expect.stringContaining('--out /nonexistent/ticket.json: there is no folder /nonexistent'),
+  ]);
+});

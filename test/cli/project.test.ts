@@ -81,6 +81,7 @@ test('a file is trusted after a yes and not before; a changed one asks again, an
 test.each([
   ['webhooks: x\n', '1:11: webhooks x: must be a list'],
   ['webhook: []\n', '1:1: webhook: no such field'],
+  ['webhooks: [{ destination: http://127.0.0.1/, adresses: a.txt }]\n', '1:46: webhooks[0].adresses: no such field'],
   ['webhooks:\n- addresses: a\n', '2:3: webhooks[0].destination: is required'],
   ['webhooks:\n- destination: ftp://x\n  addresses: a\n', '2:16: webhooks[0].destination ftp://x: must be an http'],
   [`${least}  destination: http://x\n`, '2:1: All mapping items'],
