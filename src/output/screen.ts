@@ -10,7 +10,7 @@ interface Picture {
   notes: readonly string[];
 }
 
-const [noWrap, wrap, endOfLine, below, all] = ['\u001b[?7l', '\u001b[?7h', '\u001b[K', '\u001b[J', '\u001b[2J\u001b[H'];
+const [noWrap, wrap, eraseLine, below, all] = ['\u001b[?7l', '\u001b[?7h', '\u001b[K', '\u001b[J', '\u001b[2J\u001b[H'];
 
 /** Draws each picture over the one before, cut to the height of the terminal; what stood above stays. */
 export async function drawPictures(pictures: AsyncIterable<Picture>, out: Sink, palette: Palette): Promise<void> {
@@ -27,7 +27,8 @@ export async function drawPictures(pictures: AsyncIterable<Picture>, out: Sink, 
     // A terminal that became narrower has moved the lines itself.
     const start = width === out.width ? (drawn === 0 ? '' : `\u001b[${drawn}A\r`) : all;
     const whole = [...cut, ...foot];
-    await out.write(`${noWrap}${start}${whole.map((line) => `${line}${endOfLine}\n`).join('')}${below}${wrap}`);
+    // Erased after it, a line as wide as the terminal would lose its last character.
+    await out.write(`${noWrap}${start}${whole.map((line) => `${eraseLine}${line}\n`).join('')}${below}${wrap}`);
     [drawn, width] = [whole.length, out.width];
   }
 }

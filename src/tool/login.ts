@@ -239,14 +239,14 @@ async function chooseStore(
   const { keychainProblem } = await import('../settings/keychain.ts');
   const problem = await keychainProblem({ context: name, baseUrl });
   if (problem === undefined) return 'keychain';
-  const { world, store } = context;
+  const { world } = context;
   if (!mayAsk(context))
     throw usageError(
       `--store is needed to say where to keep the key: ${problem}`,
       'Add --store sealed --password-file <file>, or --store file (unencrypted, mode 0600); or keep it in SOTRA_API_KEY.',
     );
-  await world.io.err.write(`There is no keychain to keep the key in: ${problem}.\n`);
-  const question = `Keep it (s)ealed with a password, or unencrypted in the (f)ile ${(await store()).path}? [s/f] `;
+  await world.io.err.write('No keychain can be used here; auth login --store keychain says why.\n');
+  const question = 'Keep it (s)ealed with a password, or unencrypted in a (f)ile of yours? [s/f] ';
   const answer = (await world.io.ask(question, { hidden: false })).trim().toLowerCase();
   if (/^s(ealed)?$/.test(answer)) return 'sealed';
   if (/^f(ile)?$/.test(answer)) return 'file';

@@ -209,7 +209,7 @@ test('without a keychain a terminal is asked, and a sealed key is in the file fo
   const service = await answering({ traders: [] });
   const { env, text, file } = folder({ contexts: { c: { baseUrl: service.url } } });
   const login = await run('auth login --context c', { env, answers: [key, 's', 'tulip', 'tulip'] });
-  expect([login.code, login.err]).toEqual([0, expect.stringContaining('unencrypted in the (f)ile')]);
+  expect([login.code, login.err]).toEqual([0, expect.stringContaining('unencrypted in a (f)ile of yours? [s/f]')]);
   const asks = 'Each command asks for its password, unless SOTRA_PASSWORD_FILE names a file with it.';
   expect(login.err).toContain(asks);
   expect((await run('doctor --context c', { env, answers: ['tulip'] })).out).toContain(asks);
