@@ -8,7 +8,7 @@ import { parseDuration, parseRate, parseTime } from '../../model/duration.ts';
 import { isHttpAddress } from '../../model/http-address.ts';
 import { layouts } from '../../settings/settings.ts';
 import { latestMs } from '../db/clock.ts';
-import { faultForm, parseFault } from '../http/fault.ts';
+import { faultForm, parseExpected, parseFault } from '../http/fault.ts';
 import { tradeParams } from '../trades/add-trades.ts';
 import { logView, showLog, stopServed, stopView, withSandboxFile } from './served.ts';
 
@@ -149,13 +149,29 @@ const log = defineCommand({
   words: ['sandbox', 'log'],
   summary: 'The latest requests of a served sandbox',
   description: `${whichSandbox}\nIt remembers the last 1,000. Keys are shown by partner and their last four characters.`,
-  params: { limit: local(z.int().min(1).max(1000).optional(), 'how many of the latest (default: 50)'), readyFile },
+  params: {
+    limit: local(z.int().min(1).max(1000).optional(), 'how many of the latest (default: 50)'),
+    readyFile,
+    expect: local(
+      z
+        .array(
+          z
+            .string()
+            .refine(
+              (text) => parseExpected(text) !== undefined,
+              "must be such as 'POST /v1/**' or 'GET /v2/leaderboard=2'",
+            ),
+        )
+        .optional(),
+      "exit 12 unless such a request is among them, or so many: 'POST /v1/swap-comments=1'",
+    ),
+  },
   examples: [
     { argv: 'sandbox log', says: 'the last 50 requests, oldest first' },
     { argv: 'sandbox log --limit 1000 --format ndjson', says: 'all that are remembered, one JSON object a line' },
   ],
   uses: ['service', 'answers'],
-  exitCodes: [5, 9],
+  exitCodes: [5, 9, 12],
   view: async () => logView,
   run: showLog,
 });

@@ -10,6 +10,7 @@ import type { LoggedRequest } from '../../model/logged-request.ts';
 import { column, listView, recordView } from '../../output/columns.ts';
 import { serviceOf } from '../../tool/auth.ts';
 import { controlHeader } from '../http/control.ts';
+import { parseExpected } from '../http/fault.ts';
 
 export interface Ready {
   url: string;
@@ -61,12 +62,37 @@ async function findServed(context: Context, readyFile?: string, baseUrl?: string
 
 const defaultLogged = 50;
 
+interface LogInput {
+  limit?: number | undefined;
+  readyFile?: string | undefined;
+  expect?: readonly string[] | undefined;
+}
+
+const maxLogged = 1000;
+
 export async function showLog(
-  { limit = defaultLogged, readyFile }: { limit?: number | undefined; readyFile?: string | undefined },
+  { expect, limit = expect === undefined ? defaultLogged : maxLogged, readyFile }: LogInput,
   context: Context,
 ): Promise<Result> {
   const served = await findServed(context, readyFile);
-  return { kind: 'answer', answer: await askServed(context, served, 'GET', `log?limit=${limit}`), view: logView };
+  const answer = (await askServed(context, served, 'GET', `log?limit=${limit}`)) as LoggedRequest[];
+  for (const text of expect ?? []) checkExpected(text, answer);
+  return { kind: 'answer', answer, view: logView };
+}
+
+/** Errors: `verification` where the requests are not there. */
+function checkExpected(text: string, requests: readonly LoggedRequest[]): void {
+  const expected = parseExpected(text);
+  if (expected === undefined) return;
+  const { method, path, count } = expected;
+  const found = requests.filter(
+    (each) => ['*', each.method].includes(method) && path.test(each.path.replace(/\?.*/s, '')),
+  ).length;
+  if (count === undefined ? found > 0 : found === count) return;
+  const times = count === undefined ? 'one at least' : String(count);
+  throw new SotraError('verification', `--expect '${text}': ${times} expected, ${found} in the log`, {
+    hint: 'sotra sandbox log shows the requests.',
+  });
 }
 
 export const logView = listView<LoggedRequest>(

@@ -83,6 +83,16 @@ test('--verbose prints a line for each request, sandbox log shows the last ones,
     { ...logged, path: '/v2/***', partner: null, key: '…wxyz' },
     { ...logged, path: '/v2/nothing%0a%1b[31m', partner: null, key: null },
   ]);
+  const expecting = (...texts: string[]) =>
+    run(['sandbox', 'log', '--base-url', ready.url, ...texts.flatMap((text) => ['--expect', text])], { env });
+  expect(await expecting('GET /v2/*', '* **')).toMatchObject({ code: 0 });
+  expect(await expecting('DELETE /v1/**=0')).toMatchObject({ code: 0 });
+  expect(await expecting('DELETE /v1/**')).toMatchObject({
+    ...{ code: 12, out: '' },
+    err: expect.stringContaining("--expect 'DELETE /v1/**': one at least expected, 0 in the log"),
+  });
+  expect(await expecting('GET /v2/**=999')).toMatchObject({ code: 12 });
+  expect(await expecting('GET v2=x')).toMatchObject({ code: 2, err: expect.stringContaining("'POST /v1/**'") });
   const table = await run(`sandbox log --base-url ${ready.url} --columns method,path,status,partner,key,ignored`, {
     env,
   });
