@@ -110,6 +110,9 @@ export default defineConfig({
     sandbox: 'src/library/sandbox.ts',
   },
   platform: 'node',
+  logLevel: 'warn',
+  // What `includeDependenciesRecursively` below needs.
+  preserveEntrySignatures: 'allow-extension',
   external: ['libsql'],
   resolve: { alias: { '@modelcontextprotocol/server/_shims': resolve('src/mcp/sdk-shims.ts') } },
   plugins: [outlines, contents, jq, demo, helpPages, library, pages],

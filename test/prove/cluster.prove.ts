@@ -30,6 +30,7 @@ test.skipIf(findNats() === undefined)(
       acknowledged: deliveries,
       stored: deliveries,
       storedTwice: 0,
+      messages: deliveries,
       lost: [],
       disagreeing: [],
       outOfOrder: [],

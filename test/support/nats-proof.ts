@@ -83,6 +83,8 @@ export interface ClusterReport {
   stored: number;
   storedTwice: number;
   lost: string[];
+  /** Of the stream as it is, copies included. */
+  messages: number;
   /** Where the events read from the other servers are not the same ones in the same order. */
   disagreeing: string[];
   targets: { got: number; missing: string[]; repeats: number }[];
@@ -238,6 +240,7 @@ export async function proveCluster(options: ProofOptions): Promise<ClusterReport
     for (const { child } of [...forwarders, ...listeners.map((each) => each.child)]) child.kill('SIGTERM');
     await Promise.all(running.map(({ ended }) => ended));
     const stored = await storedIds(servers);
+    const messages = await messagesIn(servers);
     // Without each server in its turn another one leads, and answers from what it holds itself.
     const disagreeing: string[] = [];
     for (const server of cluster.servers) {
@@ -262,6 +265,7 @@ export async function proveCluster(options: ProofOptions): Promise<ClusterReport
       stored: distinct.size,
       storedTwice: stored.length - distinct.size,
       lost: all.filter((id) => !distinct.has(id)),
+      messages,
       disagreeing,
       targets: targets.map(({ seen, repeats }) => ({
         got: seen.size,
@@ -304,9 +308,20 @@ async function storedIds(servers: readonly string[]): Promise<string[]> {
   }
 }
 
-async function readIds(servers: readonly string[]): Promise<string[]> {
+async function openProof(servers: readonly string[]) {
   const world = { now: Date.now, sleep: (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal }) };
-  const inbox = await openNats({ address: { servers, tls: false, name: 'PROOF' }, credsFile: undefined, world });
+  return await openNats({ address: { servers, tls: false, name: 'PROOF' }, credsFile: undefined, world });
+}
+
+async function messagesIn(servers: readonly string[]): Promise<number> {
+  const inbox = await openProof(servers);
+  const count = await inbox.count();
+  await inbox.close();
+  return count;
+}
+
+async function readIds(servers: readonly string[]): Promise<string[]> {
+  const inbox = await openProof(servers);
   const ids: string[] = [];
   for await (const { events } of inbox.deliveries({})) ids.push(...events.map(({ eventId }) => eventId));
   await inbox.close();

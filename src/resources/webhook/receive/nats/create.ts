@@ -16,13 +16,19 @@ export interface InboxShape {
 /** The streams that an inbox consists of: its events, and what became of them. */
 function shapesOf(name: string, { replicas, keepMs, maxBytes }: InboxShape): StreamShape[] {
   const subjects = subjectsOf(name);
-  // What is written again at the same moment takes the place of what was there: each event is stored once.
-  const common = { replicas, maxAgeMs: keepMs, maxPerSubject: 1 };
+  const common = { replicas, maxAgeMs: keepMs };
   const subjectsIn = (stream: string) => subjects.streams[stream] ?? [];
   return [
     // A full inbox refuses: removing the oldest event might remove one that waits to be forwarded.
-    { ...common, name, subjects: subjectsIn(name), maxBytes, whenFull: 'refuse' },
-    { ...common, name: subjects.state, subjects: subjectsIn(subjects.state), maxBytes: -1, whenFull: 'remove-oldest' },
+    { ...common, name, subjects: subjectsIn(name), maxBytes, maxPerSubject: -1, whenFull: 'refuse' },
+    {
+      ...common,
+      name: subjects.state,
+      subjects: subjectsIn(subjects.state),
+      maxBytes: -1,
+      maxPerSubject: 1,
+      whenFull: 'remove-oldest',
+    },
   ];
 }
 

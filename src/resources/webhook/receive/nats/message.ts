@@ -104,3 +104,13 @@ function asciiJson(value: unknown): string {
     (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }
+
+/** More than a server that was away holds of one partition. */
+const maxKnown = 10_000;
+
+/** Adds what was read to the last ones that were: a copy of one of them is passed over. */
+export function remember(key: string, known: Set<string>): void {
+  known.add(key);
+  const [oldest] = known;
+  if (known.size > maxKnown && oldest !== undefined) known.delete(oldest);
+}

@@ -1,6 +1,6 @@
 import type { Claim, Forward, Target } from '../inbox.ts';
 import { isFor } from '../route.ts';
-import { bodyAt, deliveryOf, type KeyedDelivery } from './message.ts';
+import { bodyAt, deliveryOf, type KeyedDelivery, remember } from './message.ts';
 import type { Streams } from './streams.ts';
 import type { Subjects } from './subjects.ts';
 
@@ -14,8 +14,6 @@ export interface Floor {
 const maxOpen = 256;
 /** What a crash leaves settled above the floor is found by its marks, until so many in turn have none. */
 const maxUnmarked = 64;
-/** More than are on their way at one moment. */
-const maxKnown = 4096;
 
 interface PartitionOptions {
   target: Target;
@@ -42,7 +40,7 @@ export async function workPartition(options: PartitionOptions): Promise<void> {
   // Numbers that are not settled, in their order.
   const open = new Set<number>();
   const queues = new Map<string, KeyedDelivery[]>();
-  // Keys of what was read; a delivery that two listeners stored at the same moment is read twice.
+  // Keys of what was read.
   const known = new Set<string>();
   const busy = new Map<string, number>();
   let [read, wake] = [floor.seq, () => {}];
@@ -87,27 +85,23 @@ export async function workPartition(options: PartitionOptions): Promise<void> {
     unmarked = mark === undefined ? unmarked + 1 : 0;
     return mark !== undefined;
   };
-  const remember = (key: string): void => {
-    known.add(key);
-    const [oldest] = known;
-    if (known.size > maxKnown && oldest !== undefined) known.delete(oldest);
-  };
   const filter = subjects.ofPartition(partition);
   const reading = streams.read(subjects.events, { filter, from: floor.seq + 1, ends: false, signal: stopping });
   for await (const message of reading) {
     read = message.seq;
     open.add(read);
     const delivery = bodyAt(message) === undefined ? deliveryOf(message) : undefined;
-    if (
-      delivery === undefined ||
-      known.has(delivery.key) ||
-      !delivery.events.some((event) => isFor(target, event)) ||
-      (await isMarked(delivery))
-    ) {
+    if (delivery === undefined || !delivery.events.some((event) => isFor(target, event))) {
       close(read);
       continue;
     }
-    remember(delivery.key);
+    if (known.has(delivery.key) || (await isMarked(delivery))) {
+      // A server that was away may have stored it again.
+      streams.keepFirst(subjects.events, message.subject, message.seq).catch(() => undefined);
+      close(read);
+      continue;
+    }
+    remember(delivery.key, known);
     const queue = queues.get(delivery.webhook);
     if (queue === undefined) queues.set(delivery.webhook, [delivery]);
     else queue.push(delivery);

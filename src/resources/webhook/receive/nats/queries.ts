@@ -1,6 +1,6 @@
 import type { EventQuery, StoredDelivery, StoredEvent } from '../inbox.ts';
 import { askedEvents } from '../query.ts';
-import { bodyAt, deliveryOf, eventIdOf, eventReader } from './message.ts';
+import { bodyAt, deliveryOf, eventIdOf, eventReader, remember } from './message.ts';
 import type { Message, Streams } from './streams.ts';
 import { partitions, type Subjects } from './subjects.ts';
 import { floorReader, readTargets, statusOf } from './targets.ts';
@@ -35,7 +35,8 @@ export async function* queryEvents(query: EventQuery, options: QueryOptions): As
     for (const message of window.reverse()) {
       if (message.storedMs < oldestMs) return;
       const event = await toEvent(message);
-      if (event !== undefined && event.eventId !== exact?.eventId) yield event;
+      if (event === undefined || event.eventId === exact?.eventId) continue;
+      if ((await streams.firstOf(subjects.events, message.subject, message.seq)) === message.seq) yield event;
     }
     high = low - 1;
     size = Math.min(maxWindow, size * 2);
@@ -85,8 +86,10 @@ export async function* queryDeliveries(
   }
   const from = query.sinceMs === undefined ? 1 : { ms: Math.max(0, query.sinceMs - clockMs) };
   const toEvent = query.status === undefined ? undefined : await eventMaker(query, options);
+  const known = new Set<string>();
   for await (const message of streams.read(subjects.events, { filter: subjects.all, from, ends: true })) {
-    if (bodyAt(message) !== undefined) continue;
+    if (bodyAt(message) !== undefined || known.has(message.subject)) continue;
+    remember(message.subject, known);
     const delivery = deliveryOf(message);
     const events = askedEvents(delivery, query);
     if (events.length === 0 || (toEvent && (await toEvent(message)) === undefined)) continue;

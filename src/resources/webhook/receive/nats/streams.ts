@@ -41,6 +41,9 @@ export interface StreamShape {
   whenFull: 'refuse' | 'remove-oldest';
 }
 
+/** A copy of a message comes at the same moment as it, or with a server that was away. */
+const nearby = 10_000;
+
 interface ReadOptions {
   filter: string;
   /** The first number, or the first moment. */
@@ -99,6 +102,13 @@ export function openStreams({ connection, failure }: ServerLink) {
         data: found.data,
       };
     });
+  /** The number of the first message of a subject: of this one, or where it is a copy, of the one stored before it. */
+  const firstOf = async (stream: string, subject: string, seq: number): Promise<number> => {
+    const first = await get(stream, { seq: Math.max(1, seq - nearby), next_by_subj: subject });
+    return Math.min(seq, first?.seq ?? seq);
+  };
+  const remove = (stream: string, seq: number) =>
+    call(stream, async () => void (await (await manager).streams.deleteMessage(stream, seq)));
   return {
     /** Its state; `undefined` where there is none. */
     state: (stream: string) =>
@@ -112,23 +122,29 @@ export function openStreams({ connection, failure }: ServerLink) {
     create: (shape: StreamShape) =>
       call(shape.name, async () => void (await (await manager).streams.add(configOf(shape)))),
     /**
-     * Stores a message and resolves with its number once most of the replicas have it. It writes over the one of its subject, and is never
-     * one that the servers may refuse, by a message id or an expected number: after the kill of a server, replicas of 2.9 count such
-     * refusals differently, and come to hold other messages than the leader (nats-server, issue 4174).
+     * Stores a message and resolves with its number once most of the replicas have it. It is never one that the servers may refuse, by a
+     * message id or an expected number: after the kill of a server, replicas of 2.9 count such refusals differently, and come to hold other
+     * messages than the leader (nats-server, issue 4174).
      */
     publish: (stream: string, subject: string, data: Uint8Array | string, headers?: Readonly<Record<string, string>>) =>
       call(stream, async (): Promise<number> => {
         const options = headers === undefined ? {} : { headers: newHeaders(headers) };
         return (await client.publish(subject, data, options)).seq;
       }),
-    /** The message of a subject, as the leader has it. */
+    firstOf,
+    /** Removes a message that is a copy; resolves with the number of the one that stays. */
+    keepFirst: async (stream: string, subject: string, seq: number): Promise<number> => {
+      const firstSeq = await firstOf(stream, subject, seq);
+      if (firstSeq < seq) await remove(stream, seq);
+      return firstSeq;
+    },
+    /** The last message of a subject, as the leader has it. */
     last: (stream: string, subject: string) => get(stream, { last_by_subj: subject }),
     /** The first message of a filter from a number on. */
     next: (stream: string, filter: string, seq: number) => get(stream, { seq, next_by_subj: filter }),
     removeUpTo: (stream: string, seq: number) =>
       call(stream, async () => void (await (await manager).streams.purge(stream, { seq: seq + 1 }))),
-    remove: (stream: string, seq: number) =>
-      call(stream, async () => void (await (await manager).streams.deleteMessage(stream, seq))),
+    remove,
     /** The messages of a filter in their order, whatever happens to the server that is read from. */
     read: async function* (stream: string, { filter, from, ends, signal }: ReadOptions): AsyncGenerator<Message> {
       let failedMs = Number.POSITIVE_INFINITY;
