@@ -6,10 +6,9 @@ import { curlLine, describeRequest, type RequestPreview, requestObject } from '.
 import { hideSecrets } from '../http/secrets.ts';
 import type { Io, Sink } from '../world.ts';
 import type { DrawOptions } from './chart.ts';
-import { withoutFlagged } from './foreign-text.ts';
+import { withMeta, withoutFlagged } from './foreign-text.ts';
 import type { JqFilter, Threads } from './jq.ts';
 import { compactPieces, indentedPieces, indentJson, rowLines, safeJson, visibleJson } from './json.ts';
-import { withMeta } from './meta.ts';
 import type { RowFormat } from './rows.ts';
 import { type AnyView, cellValue, knownColumns, orMisfit, rawItems, rowsOf } from './view.ts';
 

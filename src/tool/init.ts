@@ -57,7 +57,16 @@ async function runInit(input: Input, asked: Context): Promise<Result> {
   const context = { ...asked, world: withPassword(asked.world, input.passwordFile) };
   const chosen = await chooseService(input, context);
   const made = chosen === undefined ? sandboxLines : linesOf(chosen, input, context);
-  const lines = made.map((line) => (line[0] === 'context' ? line : [...line, ...callFlags(context.options)]));
+  const fromEnv = readEnv(context.world.env, 'SOTRA_BASE_URL');
+  const isOther = fromEnv !== undefined && fromEnv !== chosen?.baseUrl;
+  if (isOther)
+    context.warn(
+      'SOTRA_BASE_URL is set and goes before what is stored here: unset it, or other commands use that service.',
+    );
+  const named = isOther ? ['--context', chosen?.name ?? 'sandbox'] : [];
+  const lines = [...made, ...(input.offline ? [] : [[...board, ...named]])].map((line) =>
+    line[0] === 'context' ? line : [...line, ...callFlags(context.options)],
+  );
   if (context.options.dryRun)
     return showPlan(lines.map((line) => ({ action: 'run', what: typedLine(line), detail: null })));
   const ran: { command: string; exitCode: number }[] = [];
@@ -88,7 +97,7 @@ function presetOf(name = 'sandbox'): StoredContext {
 }
 
 const board = ['leaderboard', 'list', '--limit', '5'];
-const sandboxLines = [['context', 'use', 'sandbox'], board];
+const sandboxLines = [['context', 'use', 'sandbox']];
 
 /** What stores the choice; the key comes first, so that nothing is stored where the service refuses it. */
 function linesOf({ name, baseUrl, preset }: Chosen, input: Input, { world }: Context): string[][] {
@@ -112,7 +121,6 @@ function linesOf({ name, baseUrl, preset }: Chosen, input: Input, { world }: Con
     ...(hasKey ? [] : [['auth', 'login', ...place, ...login]]),
     ...(hasKey || form.length > 0 ? [['context', 'set', name, '--base-url', baseUrl, ...form]] : []),
     ['context', 'use', name],
-    ...(offline ? [] : [board]),
   ];
 }
 

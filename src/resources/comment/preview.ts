@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Context } from '../../context.ts';
 import { countCharacters, maxCommentCharacters } from '../../model/comment-text.ts';
 import { codeOf, showUnseen, unseenIn } from '../../output/safe-text.ts';
@@ -86,11 +87,13 @@ export function describePreview(preview: Preview, { isTTY, width }: Pick<Sink, '
     return [numbered(fields.length + index + 1, before + shown), ...rest.map((part) => `${blank}| ${part}`)];
   });
   const bytes = new TextEncoder().encode(commentText).length;
+  const digest = createHash('sha256').update(message).digest('hex');
   return [
     `Text to be signed (${layout}, ${count} lines):`,
     ...fields.map((line, index) => numbered(index + 1, line === '' ? '(empty line)' : showUnseen(line))),
     ...lines,
     `Comment: ${characters} of ${maxCommentCharacters} characters (Unicode code points, as maxLength of the interface counts), ${bytes} bytes`,
+    `SHA-256 of the whole text: ${digest}`,
     ...warnings.map((warning) => `warning: ${warning}`),
     '',
   ].join('\n');

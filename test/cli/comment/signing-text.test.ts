@@ -86,6 +86,7 @@ test('the preview numbers the lines, marks empty ones, counts, and warns of what
     '  7           | <U+200B>c e\u0301',
     '  8           |',
     'Comment: 11 of 9999 characters (Unicode code points, as maxLength of the interface counts), 16 bytes',
+    'SHA-256 of the whole text: 763994131f1191c3019848f201f2102b9bebc099d2aa34be0a705c7ff9b96b6a',
     'warning: the comment has Windows line ends (CR LF), which are signed as they are',
     'warning: the comment ends with a newline, which is signed too',
     'warning: the comment is not in Unicode normal form NFC: an app that normalizes it breaks the signature',
