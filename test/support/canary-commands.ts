@@ -134,6 +134,8 @@ export const ways: readonly string[] = [
   '--include --json --verbose --strict',
   '--trace-file @@.har',
   '--record @@.folder',
+  '--meta --json',
+  '--format table --show-nsfw',
   '--dry-run',
   '--dry-run --json',
   '--curl',

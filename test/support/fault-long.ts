@@ -78,8 +78,10 @@ export const longCommands: readonly LongCommand[] = [
     stdin: addresses,
   },
   { name: 'follow bulk/file', wells: [0, 1], argv: 'follow bulk --file -', stdin: entries },
+  { name: 'follow plan', wells: [0, 1], argv: 'follow plan --file -', stdin: entries },
   { name: 'comment post/from', wells: [0, 1], argv: `comment post ${posting}`, stdin: comments },
   { name: 'whois', wells: [0], argv: `whois ${wallet}` },
+  { name: 'leaderboard compare', wells: [0, 1], argv: 'leaderboard compare --sections all' },
   { name: 'leaderboard diff', wells: [0], argv: 'leaderboard diff --save' },
   { name: 'webhook secret', wells: [0], argv: `webhook secret ${uid} --out {out}` },
   { name: 'auth status', wells: [0], argv: 'auth status --check' },
@@ -138,6 +140,7 @@ function answerWell({ method, url, body }: Seen, count: number): unknown {
   }
   if (/\/follow(er)?s$/.test(path)) return { items: [{ id: `p${count}` }], cursor: `c${count}` };
   if (path.includes('/positions/')) return [card(count)];
+  if (path === '/v1/leaderboard') return { sections: [{ key: 'all', title: 'All', traders: [] }] };
   if (path === '/v2/leaderboard')
     return { traders: [{ profile: { id: 'p1', name: 'one', addresses: [wallet] }, pnl: { total: 1, perChain: {} } }] };
   if (path === '/v1/webhooks/feed' && method === 'GET') return [];

@@ -15,7 +15,8 @@ export interface CommandLine {
 /** Every command that is one to one with an endpoint, by its first example; a new one is here by itself. */
 export async function serviceCommands(): Promise<readonly CommandLine[]> {
   return (await outlineAll()).flatMap(({ words, endpoint, examples }) => {
-    const argv = examples[0]?.argv;
+    // No key is stored here.
+    const argv = examples.find((example) => !example.argv.includes(' --key '))?.argv;
     if (endpoint === undefined || argv === undefined) return [];
     const typed = argv.split(' ').filter((word) => word !== '--sandbox' && word !== '--dry-run');
     return [{ name: words.join(' '), method: endpoint.method, argv: typed, stdin: entry }];

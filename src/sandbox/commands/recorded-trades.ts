@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { usageError } from '../../errors.ts';
-import { readRecording } from '../../history/recording.ts';
+import { messageOf, usageError } from '../../errors.ts';
+import { type RecordedExchange, readRecording } from '../../history/recording.ts';
 import { isObject, tryParseJson } from '../../model/json.ts';
 import { actorSchema, cardSchema } from '../../model/position.ts';
 
@@ -10,10 +10,10 @@ const cardForm = z.object({
   metadata: cardSchema.shape.metadata.omit({ positionStats: true }),
 });
 
-/** The trades of all cards in a folder of `--record`, each once, oldest first, as NDJSON. Errors: `local-file`; `usage` where there are none. */
+/** The trades of all cards in a folder of `--record`, each once, oldest first, as NDJSON. Errors: `usage` for another folder, and where there are none. */
 export function recordedTrades(folder: string): string {
   const rows = new Map<string, number>();
-  for (const { text } of readRecording(folder, folder))
+  for (const { text } of exchangesIn(folder))
     for (const row of tradesIn(tryParseJson(text))) rows.set(JSON.stringify(row), row.time);
   if (rows.size === 0)
     throw usageError(
@@ -22,6 +22,14 @@ export function recordedTrades(folder: string): string {
     );
   const inTime = [...rows].sort(([, a], [, b]) => a - b);
   return inTime.map(([line]) => `${line}\n`).join('');
+}
+
+function exchangesIn(folder: string): RecordedExchange[] {
+  try {
+    return readRecording(folder, folder);
+  } catch (cause) {
+    throw usageError(messageOf(cause), 'Name a file of trades, or a folder that sotra --record <folder> wrote.');
+  }
 }
 
 interface TradeRow {
