@@ -30,7 +30,7 @@ function isIdentifier(text: string): boolean {
 }
 
 /** Where such texts are in an answer, as jq filters, each once: `.data.traders[].profile.name`. */
-export function foreignPaths(answer: unknown, at: string): string[] {
+function foreignPaths(answer: unknown, at: string): string[] {
   const paths = new Set<string>();
   const walk = (value: unknown, path: string): void => {
     if (Array.isArray(value)) for (const item of value) walk(item, `${path}[]`);
