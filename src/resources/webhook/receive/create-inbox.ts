@@ -53,9 +53,10 @@ const createInbox = defineCommand({
   words: ['inbox', 'create'],
   summary: 'Set up an inbox for the webhook listeners of several machines, on a NATS cluster',
   description:
-    'Makes two streams with JetStream: NAME holds the events, NAME_state what became of them. What is there already in this shape stays as\n' +
-    'it is; a stream of another shape is refused, with what differs. A full inbox refuses deliveries (503), and the service sends them\n' +
-    'again. What is older than --keep is removed, also what waits to be forwarded. sotra help scaling says how many machines are enough.',
+    'Makes three streams with JetStream: NAME holds the events, NAME_place where each of them is, NAME_state what became of them. What is\n' +
+    'there already in this shape stays as it is; a stream of another shape is refused, with what differs. A full inbox refuses deliveries\n' +
+    '(503), and the service sends them again. What is older than --keep is removed, also what waits to be forwarded. sotra help scaling\n' +
+    'says how many machines are enough.',
   params: {
     inbox: local(z.string().min(1).optional(), "nats://host:4222,host:4222/NAME or tls://... (default: the context's)"),
     inboxCreds: local(z.string().min(1).optional(), 'file with the credentials for it (SOTRA_NATS_CREDS)'),
@@ -107,7 +108,7 @@ async function runCreate(input: CreateInput, context: Context): Promise<Result> 
   try {
     const isNew = plan.missing.length > 0;
     if (isNew) {
-      context.note(`Makes ${plan.missing.map(({ name }) => `the stream ${name}`).join(' and ')} ${where}: ${detail}.`);
+      context.note(`Makes ${plan.missing.map(({ name }) => `the stream ${name}`).join(', ')} ${where}: ${detail}.`);
       await confirm(`make the inbox ${address.name}`, context);
       await plan.make();
     }

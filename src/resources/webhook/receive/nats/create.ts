@@ -13,22 +13,18 @@ export interface InboxShape {
   maxBytes: number;
 }
 
-/** The streams that an inbox consists of: its events, and what became of them. */
+/** The streams that an inbox consists of: its events, where each of them is, and what became of them. */
 function shapesOf(name: string, { replicas, keepMs, maxBytes }: InboxShape): StreamShape[] {
   const subjects = subjectsOf(name);
-  const common = { replicas, maxAgeMs: keepMs };
-  const subjectsIn = (stream: string) => subjects.streams[stream] ?? [];
+  const shapeOf = (stream: string, whenFull: StreamShape['whenFull'], more: Partial<StreamShape>) => ({
+    ...{ name: stream, subjects: subjects.streams[stream] ?? [], replicas, maxAgeMs: keepMs },
+    ...{ maxBytes: -1, maxPerSubject: -1, whenFull, ...more },
+  });
   return [
     // A full inbox refuses: removing the oldest event might remove one that waits to be forwarded.
-    { ...common, name, subjects: subjectsIn(name), maxBytes, maxPerSubject: -1, whenFull: 'refuse' },
-    {
-      ...common,
-      name: subjects.state,
-      subjects: subjectsIn(subjects.state),
-      maxBytes: -1,
-      maxPerSubject: 1,
-      whenFull: 'remove-oldest',
-    },
+    shapeOf(name, 'refuse', { maxBytes }),
+    shapeOf(subjects.places, 'remove-oldest', {}),
+    shapeOf(subjects.state, 'remove-oldest', { maxPerSubject: 1 }),
   ];
 }
 

@@ -1,7 +1,6 @@
 import type { KeepLimits } from '../inbox.ts';
-import { bodyAt, deliveryOf, eventIdOf } from './message.ts';
+import { bodyAt, copyFinder, deliveryOf, eventIdOf, type KeyedDelivery } from './message.ts';
 import type { QueryOptions } from './queries.ts';
-import { partitionOf } from './subjects.ts';
 import { floorReader, readTargets } from './targets.ts';
 
 /** Removes the oldest deliveries that exceed the limits and wait for no target; resolves with their number. */
@@ -15,8 +14,9 @@ export async function removeOld({ ms, bytes }: KeepLimits, options: QueryOptions
   const targets = await readTargets(streams, subjects, nowMs);
   const floors = floorReader(streams, subjects);
   const keptBodies = new Set<string>();
-  const waits = async (seq: number, webhook: string): Promise<boolean> => {
-    for (const target of targets) if (seq > (await floors(target, partitionOf(webhook))).seq) return true;
+  const isCopy = copyFinder();
+  const waits = async ({ seq, partition }: KeyedDelivery): Promise<boolean> => {
+    for (const target of targets) if (seq > (await floors(target, partition)).seq) return true;
     return false;
   };
   let [removed, upTo, keptOne] = [0, 0, false];
@@ -25,11 +25,11 @@ export async function removeOld({ ms, bytes }: KeepLimits, options: QueryOptions
     const body = bodyAt(message);
     let keeps = body === undefined ? undefined : keptBodies.has(body);
     if (keeps === undefined) {
-      const { atMs, webhook } = deliveryOf(message);
-      if (atMs >= beforeMs && surplus <= 0) break;
-      keeps = await waits(message.seq, webhook);
+      const delivery = deliveryOf(message);
+      if (delivery.atMs >= beforeMs && surplus <= 0) break;
+      keeps = await waits(delivery);
       if (keeps && eventIdOf(message) === undefined) keptBodies.add(message.subject);
-      if (!keeps) removed += 1;
+      if (!keeps && !isCopy(message)) removed += 1;
     }
     if (keeps) {
       keptOne = true;

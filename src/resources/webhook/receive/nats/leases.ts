@@ -1,6 +1,6 @@
 import { isObject, tryParseJson } from '../../../../model/json.ts';
 import type { World } from '../../../../world.ts';
-import type { Message, Streams } from './streams.ts';
+import { isOutage, type Message, type Streams } from './streams.ts';
 import { partitions, type Subjects } from './subjects.ts';
 
 /** The holder of a lease renews it this often; */
@@ -200,7 +200,7 @@ export async function holdLeases({
     await world.sleep(0, signal);
     for (; !signal.aborted; await world.sleep(tickMs, signal).catch(() => undefined)) {
       const failed = await Promise.race([watching.then(() => undefined), tick().catch((error: unknown) => error)]);
-      if (failed !== undefined && !isPassing(failed)) throw failed;
+      if (failed !== undefined && !isOutage(failed)) throw failed;
     }
   } finally {
     await Promise.all([...held].map(([partition, lease]) => giveBack(partition, lease)));
@@ -208,8 +208,4 @@ export async function holdLeases({
     ended.abort();
     await guarding;
   }
-}
-
-function isPassing(error: unknown): boolean {
-  return isObject(error) && error['code'] === 'network';
 }

@@ -2,7 +2,7 @@ import { SotraError } from '../../../../errors.ts';
 import { isObject, tryParseJson } from '../../../../model/json.ts';
 import { allEventsOf, type EventSummary } from '../events.ts';
 import type { Delivery, StoredDelivery } from '../inbox.ts';
-import type { Message, Streams } from './streams.ts';
+import { type Message, nearby, type Streams } from './streams.ts';
 
 /**
  * The message of an event holds its delivery: as data the body as it came, as header the rest. Of a delivery with several events a message
@@ -53,6 +53,7 @@ export function eventIdOf({ headers }: Message): string | undefined {
 /** A delivery of a stream; its key is the same if it is stored again. */
 export interface KeyedDelivery extends StoredDelivery {
   key: string;
+  partition: number;
 }
 
 /** The delivery that a message holds. Errors: `config` for a message of somebody else. */
@@ -66,8 +67,9 @@ export function deliveryOf(message: Message): KeyedDelivery {
   const body = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
   const fresh = head.newIds && new Set(head.newIds);
   const events = allEventsOf(body).filter(({ eventId }) => fresh?.has(eventId) ?? true);
-  const key = message.subject.slice(message.subject.lastIndexOf('.') + 1);
-  return { key, seq, webhook: head.webhook, atMs: head.atMs, headers: head.headers, body, events };
+  const [, , partition, key = ''] = message.subject.split('.');
+  const { webhook, atMs, headers: names } = head;
+  return { key, partition: Number(partition), seq, webhook, atMs, headers: names, body, events };
 }
 
 /** The event of a message with its delivery, which is fetched once for those behind each other; `undefined` for one that is no event. */
@@ -105,12 +107,14 @@ function asciiJson(value: unknown): string {
   );
 }
 
-/** More than a server that was away holds of one partition. */
-const maxKnown = 10_000;
-
-/** Adds what was read to the last ones that were: a copy of one of them is passed over. */
-export function remember(key: string, known: Set<string>): void {
-  known.add(key);
-  const [oldest] = known;
-  if (known.size > maxKnown && oldest !== undefined) known.delete(oldest);
+/** Says of each message that is read whether it is a copy of one that was. */
+export function copyFinder(): (message: Message) => boolean {
+  const known = new Set<string>();
+  return ({ subject }) => {
+    if (known.has(subject)) return true;
+    known.add(subject);
+    const [oldest] = known;
+    if (known.size > nearby && oldest !== undefined) known.delete(oldest);
+    return false;
+  };
 }

@@ -60,7 +60,7 @@ export async function openNats({ address, credsFile, world }: NatsInboxOptions):
     name: address.name,
     maxBytes: maxPayload - headerBytes,
     counts: 'messages',
-    count: async () => (await streams.state(subjects.events))?.messages ?? 0,
+    count: async () => (await streams.state(subjects.events))?.subjects ?? 0,
     store: (deliveries) =>
       Promise.all(
         deliveries.map(async (delivery) => {

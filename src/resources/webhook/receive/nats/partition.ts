@@ -1,7 +1,7 @@
 import type { Claim, Forward, Target } from '../inbox.ts';
 import { isFor } from '../route.ts';
-import { bodyAt, deliveryOf, type KeyedDelivery, remember } from './message.ts';
-import type { Streams } from './streams.ts';
+import { bodyAt, copyFinder, deliveryOf, type KeyedDelivery } from './message.ts';
+import { isOutage, type Message, nearby, type Streams } from './streams.ts';
 import type { Subjects } from './subjects.ts';
 
 /** How far a target is in a partition: all up to `seq` is settled, and some up to `top`. */
@@ -10,8 +10,9 @@ export interface Floor {
   top: number;
 }
 
-/** Deliveries that are held at once; the rest of the partition waits in the stream. */
+/** Messages that are held at once; the rest of the partition waits in the stream. */
 const maxOpen = 256;
+const retryMs = 500;
 /** What a crash leaves settled above the floor is found by its marks, until so many in turn have none. */
 const maxUnmarked = 64;
 
@@ -22,6 +23,7 @@ interface PartitionOptions {
   floor: Floor;
   streams: Streams;
   subjects: Subjects;
+  sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   /** Nothing more is offered. */
   stopping: AbortSignal;
   /** What is on its way is not waited for. */
@@ -33,15 +35,16 @@ interface PartitionOptions {
   onFloor: (floor: Floor) => void;
 }
 
-/** Offers the deliveries of a partition that its target has not got, one of each webhook at a time, in order, until `stopping`. */
+/**
+ * Offers the deliveries of a partition that its target has not got, one of each webhook at a time, in order, until `stopping`. Removes copies
+ * of messages: the floor does not pass one that is there, so that who takes over removes what this one did not.
+ */
 export async function workPartition(options: PartitionOptions): Promise<void> {
-  const { target, targetId, partition, streams, subjects, stopping, lost, offer, settle, onFloor } = options;
+  const { target, targetId, partition, streams, subjects, sleep, stopping, lost, offer, settle, onFloor } = options;
   const floor = { ...options.floor };
   // Numbers that are not settled, in their order.
   const open = new Set<number>();
   const queues = new Map<string, KeyedDelivery[]>();
-  // Keys of what was read.
-  const known = new Set<string>();
   const busy = new Map<string, number>();
   let [read, wake] = [floor.seq, () => {}];
 
@@ -85,32 +88,51 @@ export async function workPartition(options: PartitionOptions): Promise<void> {
     unmarked = mark === undefined ? unmarked + 1 : 0;
     return mark !== undefined;
   };
+  const removeCopy = async ({ subject, seq }: Message): Promise<void> => {
+    while (!stopping.aborted)
+      try {
+        await streams.keepFirst(subjects.events, subject, seq);
+        return close(seq);
+      } catch (error) {
+        // Without the permission it stays; no command shows it.
+        if (!isOutage(error)) return close(seq);
+        await sleep(retryMs, stopping).catch(() => undefined);
+      }
+  };
+  const isCopy = copyFinder();
   const filter = subjects.ofPartition(partition);
+  const from = Math.max(1, floor.seq + 1 - nearby);
+  const before = streams.read(subjects.events, { filter, from, ends: true, headersOnly: true, signal: stopping });
+  const left: Message[] = [];
+  for await (const message of before) {
+    if (message.seq > floor.seq) break;
+    if (isCopy(message)) left.push(message);
+  }
+  for (const message of left) void removeCopy(message);
   const reading = streams.read(subjects.events, { filter, from: floor.seq + 1, ends: false, signal: stopping });
   for await (const message of reading) {
-    read = message.seq;
-    open.add(read);
-    const delivery = bodyAt(message) === undefined ? deliveryOf(message) : undefined;
-    if (delivery === undefined || !delivery.events.some((event) => isFor(target, event))) {
-      close(read);
-      continue;
-    }
-    if (known.has(delivery.key) || (await isMarked(delivery))) {
-      // A server that was away may have stored it again.
-      streams.keepFirst(subjects.events, message.subject, message.seq).catch(() => undefined);
-      close(read);
-      continue;
-    }
-    remember(delivery.key, known);
-    const queue = queues.get(delivery.webhook);
-    if (queue === undefined) queues.set(delivery.webhook, [delivery]);
-    else queue.push(delivery);
-    offerNext(delivery.webhook);
     while (open.size >= maxOpen && !stopping.aborted)
       await new Promise<void>((resolve) => {
         wake = resolve;
         stopping.addEventListener('abort', () => resolve(), { once: true });
       });
+    if (stopping.aborted) break;
+    const { seq } = message;
+    read = seq;
+    open.add(seq);
+    if (isCopy(message)) {
+      void removeCopy(message);
+      continue;
+    }
+    const delivery = bodyAt(message) === undefined ? deliveryOf(message) : undefined;
+    if (!delivery?.events.some((event) => isFor(target, event)) || (await isMarked(delivery))) {
+      close(seq);
+      continue;
+    }
+    const queue = queues.get(delivery.webhook);
+    if (queue === undefined) queues.set(delivery.webhook, [delivery]);
+    else queue.push(delivery);
+    offerNext(delivery.webhook);
   }
   while (busy.size > 0 && !lost.aborted)
     await new Promise<void>((resolve) => {

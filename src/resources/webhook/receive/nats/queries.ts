@@ -1,6 +1,6 @@
 import type { EventQuery, StoredDelivery, StoredEvent } from '../inbox.ts';
 import { askedEvents } from '../query.ts';
-import { bodyAt, deliveryOf, eventIdOf, eventReader, remember } from './message.ts';
+import { bodyAt, copyFinder, deliveryOf, eventIdOf, eventReader } from './message.ts';
 import type { Message, Streams } from './streams.ts';
 import { partitions, type Subjects } from './subjects.ts';
 import { floorReader, readTargets, statusOf } from './targets.ts';
@@ -36,11 +36,16 @@ export async function* queryEvents(query: EventQuery, options: QueryOptions): As
       if (message.storedMs < oldestMs) return;
       const event = await toEvent(message);
       if (event === undefined || event.eventId === exact?.eventId) continue;
-      if ((await streams.firstOf(subjects.events, message.subject, message.seq)) === message.seq) yield event;
+      if (await isFirst(message, options)) yield event;
     }
     high = low - 1;
     size = Math.min(maxWindow, size * 2);
   }
+}
+
+/** Whether it is no copy. */
+async function isFirst({ subject, seq }: Message, { streams, subjects }: QueryOptions): Promise<boolean> {
+  return (await streams.firstOf(subjects.events, subject, seq)) === seq;
 }
 
 async function readWindow(low: number, high: number, { streams, subjects }: QueryOptions): Promise<Message[]> {
@@ -67,7 +72,7 @@ export async function* followEvents(
     signal,
   })) {
     const event = await toEvent(message);
-    if (event !== undefined) yield event;
+    if (event !== undefined && (await isFirst(message, options))) yield event;
   }
 }
 
@@ -86,10 +91,9 @@ export async function* queryDeliveries(
   }
   const from = query.sinceMs === undefined ? 1 : { ms: Math.max(0, query.sinceMs - clockMs) };
   const toEvent = query.status === undefined ? undefined : await eventMaker(query, options);
-  const known = new Set<string>();
+  const isCopy = copyFinder();
   for await (const message of streams.read(subjects.events, { filter: subjects.all, from, ends: true })) {
-    if (bodyAt(message) !== undefined || known.has(message.subject)) continue;
-    remember(message.subject, known);
+    if (bodyAt(message) !== undefined || isCopy(message)) continue;
     const delivery = deliveryOf(message);
     const events = askedEvents(delivery, query);
     if (events.length === 0 || (toEvent && (await toEvent(message)) === undefined)) continue;

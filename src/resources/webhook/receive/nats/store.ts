@@ -19,18 +19,13 @@ export function deliveryStore(streams: Streams, subjects: Subjects) {
   const { events } = subjects;
   const busy = new Map<string, Promise<unknown>>();
 
-  const storeOnce = async (subject: string, data: Uint8Array | string, headers: Record<string, string>) =>
-    streams.keepFirst(events, subject, await streams.publish(events, subject, data, headers));
-  const storeEvent = async ({ eventId, partition, data, headers }: NewEvent): Promise<number> => {
-    const storeIn = (number: number) => storeOnce(subjects.event(number, eventId), data, headers);
-    const seq = await storeIn(partition);
-    const place = (await placeOf(eventId, streams, subjects)) ?? partition;
-    if (place === partition) return seq;
-    // It came on another path at the same moment: both listeners store it there, and this one goes.
-    const placedSeq = await storeIn(place);
-    await streams.remove(events, seq);
-    return placedSeq;
+  const storeOnce = async (subject: string, data: Uint8Array | string, headers: Record<string, string>) => {
+    const seq = await streams.publish(events, subject, data, headers);
+    const firstSeq = await streams.keepFirst(events, subject, seq);
+    return { seq: firstSeq, isFirst: firstSeq === seq };
   };
+  const storeEvent = ({ eventId, partition, data, headers }: NewEvent) =>
+    storeOnce(subjects.event(partition, eventId), data, headers);
 
   const storeNew = async (delivery: Delivery, all: readonly EventSummary[]): Promise<StoredDelivery | undefined> => {
     const { webhook, body } = delivery;
@@ -42,18 +37,19 @@ export function deliveryStore(streams: Streams, subjects: Subjects) {
     });
     const [first] = open;
     if (first === undefined) return undefined;
-    const stored = { ...delivery, events: open.map(({ event }) => event) };
     const newIds = open.length === all.length ? undefined : open.map(({ eventId }) => eventId);
     if (open.length === 1) {
       const headers = headersOf(delivery, { eventId: first.eventId, newIds });
-      return { ...stored, seq: await storeEvent({ ...first, data: body, headers }) };
+      const { seq, isFirst } = await storeEvent({ ...first, data: body, headers });
+      return isFirst ? { ...delivery, seq, events: [first.event] } : undefined;
     }
     const subject = subjects.body(own, webhook, body);
-    const seq = await storeOnce(subject, body, headersOf(delivery, { newIds }));
-    await Promise.all(
+    const { seq } = await storeOnce(subject, body, headersOf(delivery, { newIds }));
+    const stored = await Promise.all(
       open.map((each) => storeEvent({ ...each, data: '', headers: headersOfOne(each.eventId, subject) })),
     );
-    return { ...stored, seq };
+    const fresh = open.flatMap(({ event }, index) => (stored[index]?.isFirst ? [event] : []));
+    return fresh.length === 0 ? undefined : { ...delivery, seq, events: fresh };
   };
 
   return async (delivery: Delivery): Promise<StoredDelivery | undefined> => {
@@ -70,27 +66,21 @@ export function deliveryStore(streams: Streams, subjects: Subjects) {
   };
 }
 
-/** The partition that the next one stores an event in, on whatever path it comes; `undefined` where nobody said one. */
-async function placeOf(eventId: string, streams: Streams, subjects: Subjects): Promise<number | undefined> {
-  const place = await streams.last(subjects.state, subjects.place(eventId));
-  return place && Number(Buffer.from(place.data).toString());
-}
-
 /**
- * The partition to store an event in; `undefined` where it is stored. Whoever is killed before it stores the event leaves a place that the
- * next one uses.
+ * The partition to store an event in, on whatever path it comes: the first that a listener said; `undefined` where it is stored. Whoever is
+ * killed before it stores the event leaves a place that the next one uses.
  */
 async function takePlace(
   eventId: string,
-  partition: number,
+  own: number,
   streams: Streams,
   subjects: Subjects,
 ): Promise<number | undefined> {
-  const said = await placeOf(eventId, streams, subjects);
-  if (said === undefined) {
-    await streams.publish(subjects.state, subjects.place(eventId), String(partition));
-    return partition;
-  }
-  const stored = await streams.last(subjects.events, subjects.event(said, eventId));
-  return stored === undefined ? said : undefined;
+  const place = subjects.place(eventId);
+  const said = await streams.last(subjects.places, place);
+  const seq = said?.seq ?? (await streams.publish(subjects.places, place, String(own)));
+  const first = await streams.first(subjects.places, place, seq);
+  const partition = first === undefined ? own : Number(Buffer.from(first.data).toString());
+  const stored = said && (await streams.last(subjects.events, subjects.event(partition, eventId)));
+  return stored === undefined ? partition : undefined;
 }

@@ -24,6 +24,8 @@ export interface Message {
 
 export interface StreamState {
   messages: number;
+  /** Different ones: copies are not counted. */
+  subjects: number;
   bytes: number;
   firstSeq: number;
   lastSeq: number;
@@ -41,8 +43,8 @@ export interface StreamShape {
   whenFull: 'refuse' | 'remove-oldest';
 }
 
-/** A copy of a message comes at the same moment as it, or with a server that was away. */
-const nearby = 10_000;
+/** A copy of a message comes at the same moment as it, or with a server that was away: within so many messages. */
+export const nearby = 10_000;
 
 interface ReadOptions {
   filter: string;
@@ -50,6 +52,8 @@ interface ReadOptions {
   from: number | { ms: number } | 'last-of-each';
   /** Ends behind what is stored now; otherwise it goes on with what comes until the signal. */
   ends: boolean;
+  /** Without their data. */
+  headersOnly?: boolean;
   signal?: AbortSignal | undefined;
 }
 
@@ -102,20 +106,31 @@ export function openStreams({ connection, failure }: ServerLink) {
         data: found.data,
       };
     });
+  const first = (stream: string, subject: string, seq: number) =>
+    get(stream, { seq: Math.max(1, seq - nearby), next_by_subj: subject });
   /** The number of the first message of a subject: of this one, or where it is a copy, of the one stored before it. */
-  const firstOf = async (stream: string, subject: string, seq: number): Promise<number> => {
-    const first = await get(stream, { seq: Math.max(1, seq - nearby), next_by_subj: subject });
-    return Math.min(seq, first?.seq ?? seq);
-  };
+  const firstOf = async (stream: string, subject: string, seq: number): Promise<number> =>
+    Math.min(seq, (await first(stream, subject, seq))?.seq ?? seq);
   const remove = (stream: string, seq: number) =>
-    call(stream, async () => void (await (await manager).streams.deleteMessage(stream, seq)));
+    call(stream, async () => {
+      const { streams } = await manager;
+      await streams.deleteMessage(stream, seq).catch((error) => {
+        if (!isGone(error)) throw error;
+      });
+    });
   return {
     /** Its state; `undefined` where there is none. */
     state: (stream: string) =>
       call(stream, async (): Promise<StreamState | undefined> => {
         const state = (await find(stream))?.state;
         return (
-          state && { messages: state.messages, bytes: state.bytes, firstSeq: state.first_seq, lastSeq: state.last_seq }
+          state && {
+            messages: state.messages,
+            subjects: state.num_subjects ?? 0,
+            bytes: state.bytes,
+            firstSeq: state.first_seq,
+            lastSeq: state.last_seq,
+          }
         );
       }),
     shape: (stream: string) => call(stream, async () => shapeOf((await find(stream))?.config)),
@@ -131,6 +146,8 @@ export function openStreams({ connection, failure }: ServerLink) {
         const options = headers === undefined ? {} : { headers: newHeaders(headers) };
         return (await client.publish(subject, data, options)).seq;
       }),
+    /** The first message of a subject that has one of this number. */
+    first,
     firstOf,
     /** Removes a message that is a copy; resolves with the number of the one that stays. */
     keepFirst: async (stream: string, subject: string, seq: number): Promise<number> => {
@@ -146,13 +163,13 @@ export function openStreams({ connection, failure }: ServerLink) {
       call(stream, async () => void (await (await manager).streams.purge(stream, { seq: seq + 1 }))),
     remove,
     /** The messages of a filter in their order, whatever happens to the server that is read from. */
-    read: async function* (stream: string, { filter, from, ends, signal }: ReadOptions): AsyncGenerator<Message> {
+    read: async function* (stream: string, { from, ends, signal, ...options }: ReadOptions): AsyncGenerator<Message> {
       let failedMs = Number.POSITIVE_INFINITY;
       for (let nextSeq = 0; !signal?.aborted; ) {
         const start = nextSeq > 0 ? nextSeq : from;
         let last = false;
         try {
-          for await (const message of readOnce(stream, { filter, from: start, ends, signal })) {
+          for await (const message of readOnce(stream, { ...options, from: start, ends, signal })) {
             if (message === 'end') {
               last = true;
               break;
@@ -174,7 +191,7 @@ export function openStreams({ connection, failure }: ServerLink) {
 
   async function* readOnce(
     stream: string,
-    { filter, from, ends, signal }: ReadOptions,
+    { filter, from, ends, headersOnly = false, signal }: ReadOptions,
   ): AsyncGenerator<Message | 'end'> {
     const start =
       from === 'last-of-each'
@@ -184,6 +201,7 @@ export function openStreams({ connection, failure }: ServerLink) {
           : { deliver_policy: DeliverPolicy.StartTime, opt_start_time: new Date(from.ms).toISOString() };
     const consumer = await client.consumers.get(stream, {
       filter_subjects: filter,
+      headers_only: headersOnly,
       ...start,
       inactive_threshold: 30_000,
     });
@@ -235,6 +253,11 @@ export function openStreams({ connection, failure }: ServerLink) {
   }
 }
 
+/** Whether an error of a call may be gone the next time. */
+export function isOutage(error: unknown): boolean {
+  return error instanceof SotraError && error.code === 'network';
+}
+
 /** Whether a reader may start again: not where it lacks a permission or its stream. */
 function isPassing(error: unknown): boolean {
   const known = connectionError(error);
@@ -245,6 +268,12 @@ function isPassing(error: unknown): boolean {
 
 /** Source: server/errors.json of nats-server. */
 const [maxBytesExceeded, maxMessagesExceeded, noSpace, noAccount] = [10_047, 10_048, 10_023, 10_039];
+const sequenceNotFound = 10_043;
+
+/** Whether the message to remove was removed already. */
+function isGone(error: unknown): boolean {
+  return error instanceof JetStreamApiError && error.code === sequenceNotFound;
+}
 
 function streamError(thrown: unknown, stream: string): SotraError {
   if (thrown instanceof SotraError) return thrown;

@@ -6,10 +6,11 @@ export const partitions = 16;
 
 /** The subjects of an inbox; a change here is another inbox. */
 export function subjectsOf(name: string) {
-  const state = `${name}_state`;
+  const [state, places] = [`${name}_state`, `${name}_place`];
   return {
     events: name,
     state,
+    places,
     all: `${name}.event.*.*`,
     ofPartition: (partition: number) => `${name}.event.${partition}.*`,
     event: (partition: number, eventId: string) => `${name}.event.${partition}.${tokenOf(eventId)}`,
@@ -17,7 +18,7 @@ export function subjectsOf(name: string) {
     body: (partition: number, webhook: string, body: Uint8Array) =>
       `${name}.event.${partition}.body=${createHash('sha256').update(`${webhook}\n`).update(body).digest('base64url')}`,
     /** Says the partition that an event is in, for those who get it on another path. */
-    place: (eventId: string) => `${state}.place.${tokenOf(eventId)}`,
+    place: (eventId: string) => `${name}.place.${tokenOf(eventId)}`,
     target: (target: string) => `${state}.target.${target}`,
     targets: `${state}.target.*`,
     /** Behind which number a target gets what comes, as each process says that adds it at the same moment. */
@@ -33,7 +34,7 @@ export function subjectsOf(name: string) {
     member: (target: string, member: string) => `${state}.work.${target}.member.${member}`,
     hours: `${state}.hour.*.*.*`,
     hour: (hour: number, webhook: string, member: string) => `${state}.hour.${hour}.${shortHash(webhook)}.${member}`,
-    streams: { [name]: [`${name}.event.>`], [state]: [`${state}.>`] },
+    streams: { [name]: [`${name}.event.>`], [places]: [`${name}.place.>`], [state]: [`${state}.>`] },
   };
 }
 

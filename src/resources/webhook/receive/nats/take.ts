@@ -45,6 +45,7 @@ export async function* takeDeliveries(target: Target, options: TakeOptions): Asy
         floor: await readFloor(known, partition, streams, subjects),
         streams,
         subjects,
+        sleep: world.sleep,
         stopping,
         lost,
         offer: (claim) => {

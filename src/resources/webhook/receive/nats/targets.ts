@@ -2,10 +2,10 @@ import { isObject, tryParseJson } from '../../../../model/json.ts';
 import type { EventSummary } from '../events.ts';
 import { type EventStatus, type Forward, type Target, targetMs } from '../inbox.ts';
 import { isFor } from '../route.ts';
-import { bodyAt, deliveryOf, type KeyedDelivery } from './message.ts';
+import { bodyAt, copyFinder, deliveryOf, type KeyedDelivery } from './message.ts';
 import type { Floor } from './partition.ts';
 import type { Message, Streams } from './streams.ts';
-import { partitionOf, partitions, type Subjects, targetId } from './subjects.ts';
+import { partitions, type Subjects, targetId } from './subjects.ts';
 
 /** A target that somebody forwards to. */
 export interface KnownTarget extends Target {
@@ -80,10 +80,9 @@ export async function statusOf(
   );
   const forwards = marks.filter(isForward).sort((a, b) => a.atMs - b.atMs);
   if (forwards.some(({ outcome }) => outcome === 'refused')) return { status: 'refused', forwards };
-  const partition = partitionOf(delivery.webhook);
   for (const [index, target] of targets.entries()) {
     const waits = marks[index] === undefined && isFor(target, event);
-    if (waits && delivery.seq > (await floors(target, partition)).seq) return { status: 'waiting', forwards };
+    if (waits && delivery.seq > (await floors(target, delivery.partition)).seq) return { status: 'waiting', forwards };
   }
   return { status: forwards.length > 0 ? 'forwarded' : null, forwards };
 }
@@ -112,8 +111,9 @@ export async function* waitingOf(
     const { seq } = await readFloor(target, partition, streams, subjects);
     const first = await streams.next(subjects.events, filter, seq + 1);
     if (first === undefined) continue;
+    const isCopy = copyFinder();
     for await (const message of streams.read(subjects.events, { filter, from: first.seq, ends: true })) {
-      if (bodyAt(message) !== undefined) continue;
+      if (bodyAt(message) !== undefined || isCopy(message)) continue;
       const delivery = deliveryOf(message);
       const isSettled = async () =>
         (await streams.last(subjects.state, subjects.forward(delivery, target.id))) !== undefined;

@@ -103,7 +103,9 @@ describe.skipIf(findNats() === undefined)(
 
     test('without the right to publish events nothing is acknowledged', async () => {
       await create('RIGHTS');
-      const reader = writeCreds(join(folder, 'reader.creds'), { publish: ['$JS.API.>', 'RIGHTS_state.>'] });
+      const reader = writeCreds(join(folder, 'reader.creds'), {
+        publish: ['$JS.API.>', 'RIGHTS_state.>', 'RIGHTS.place.>'],
+      });
       const { url, shown } = await listen(temporaryFolder(), `--inbox ${inboxOf('RIGHTS')} --inbox-creds ${reader}`);
       expect(await deliver(url, 'a')).toBe(503);
       expect(shown.err).toContain('lack the permission to publish to RIGHTS.event.');
