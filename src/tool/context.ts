@@ -131,7 +131,10 @@ const setParams = {
     z.string().min(1).nullable().optional(),
     'where webhook commands store deliveries: nats://host:4222/NAME (default: this machine)',
   ),
-  inboxCreds: local(z.string().min(1).nullable().optional(), 'file with the credentials for that inbox'),
+  inboxCreds: local(
+    z.string().min(1).nullable().optional(),
+    'file with its user: and password:, its token:, or credentials of nsc',
+  ),
 };
 
 type ContextChange = Omit<InputOf<typeof setParams>, 'name'>;

@@ -38,7 +38,7 @@ export const store = {
     text,
     "an inbox of several machines instead: nats://host:4222,host:4222/NAME or tls://... (default: the context's, if any)",
   ),
-  inboxCreds: local(text, 'file with the credentials for it (SOTRA_NATS_CREDS)'),
+  inboxCreds: local(text, 'file with its user: and password:, its token:, or credentials of nsc (SOTRA_NATS_CREDS)'),
 };
 export const sinceText = z
   .string()

@@ -9,7 +9,7 @@ import { confirm, showPlan } from '../../../output/confirm.ts';
 import { formatCount } from '../../../output/format.ts';
 import type { View } from '../../../output/view.ts';
 import type { InboxShape } from './nats/create.ts';
-import { findCluster, type InboxPlace } from './open-inbox.ts';
+import { clusterOf, type InboxPlace } from './open-inbox.ts';
 
 interface CreateInput extends InboxPlace {
   replicas?: number | undefined;
@@ -59,7 +59,10 @@ const createInbox = defineCommand({
     'says how many machines are enough.',
   params: {
     inbox: local(z.string().min(1).optional(), "nats://host:4222,host:4222/NAME or tls://... (default: the context's)"),
-    inboxCreds: local(z.string().min(1).optional(), 'file with the credentials for it (SOTRA_NATS_CREDS)'),
+    inboxCreds: local(
+      z.string().min(1).optional(),
+      'file with its user: and password:, its token:, or credentials of nsc (SOTRA_NATS_CREDS)',
+    ),
     replicas: local(
       z.int().min(1).max(5).optional(),
       'servers that hold each event: 3 survive the loss of one (default 3)',
@@ -88,7 +91,7 @@ const createInbox = defineCommand({
 export const commands = [createInbox];
 
 async function runCreate(input: CreateInput, context: Context): Promise<Result> {
-  const cluster = await findCluster(input, context);
+  const cluster = await clusterOf(input, context);
   if (cluster === undefined)
     throw usageError('--inbox is required: which inbox to make', 'Such as --inbox nats://127.0.0.1:4222/INBOX.');
   const { address, credsFile } = cluster;

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Result } from '../../../cli/command.ts';
 import type { Context } from '../../../context.ts';
 import { SotraError, usageError } from '../../../errors.ts';
+import { warnOfReaders } from '../../../files/durable-file.ts';
 import { chosenContext, readEnv } from '../../../settings/settings.ts';
 import { openEmbedded } from './embedded/embedded-inbox.ts';
 import type { Inbox } from './inbox.ts';
@@ -22,7 +23,7 @@ const defaultName = 'default';
 
 /** Opens an inbox, made if absent; `listens`: to store what comes. Errors: `locked`, `local-file`. */
 export async function openInbox(place: InboxPlace, context: Context, { listens = false } = {}): Promise<Inbox> {
-  const cluster = await findCluster(place, context);
+  const cluster = await clusterOf(place, context);
   if (cluster !== undefined) {
     const { openNats } = await import('./nats/nats-inbox.ts');
     return openNats({ ...cluster, world: context.world });
@@ -60,8 +61,17 @@ export async function withInbox<R extends Result = Result>(
   }
 }
 
-/** The inbox of a cluster that flags or the context in use name, and the file of its credentials. Errors: `usage`. */
-export async function findCluster(
+/**
+ * The inbox of a cluster that flags or the context in use name, and the file of its credentials, with a warning where others may read that.
+ * Errors: `usage`.
+ */
+export async function clusterOf(place: InboxPlace, context: Context) {
+  const cluster = await findCluster(place, context);
+  if (cluster?.credsFile !== undefined) warnOfReaders(cluster.credsFile, context);
+  return cluster;
+}
+
+async function findCluster(
   { name, inbox, inboxCreds }: InboxPlace,
   context: Context,
 ): Promise<{ address: NatsAddress; credsFile: string | undefined } | undefined> {

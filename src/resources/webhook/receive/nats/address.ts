@@ -23,7 +23,7 @@ export function readNatsAddress(text: string): NatsAddress {
   if (hosts.includes('@'))
     throw usageError(
       '--inbox: holds a user or a password, which other users of this machine could read',
-      'Name a credentials file with --inbox-creds or SOTRA_NATS_CREDS instead.',
+      'Write two lines, user: <name> and password: <password>, to a file, and name it with --inbox-creds or SOTRA_NATS_CREDS.',
     );
   if (path === undefined || path === '') throw refuse('has no name of an inbox after the servers');
   if (!/^[\w-]{1,48}$/.test(path)) throw refuse('the name may hold letters, digits, - and _, 48 at most');

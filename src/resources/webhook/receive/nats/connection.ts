@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { type ConnectionOptions, checkServerIdentity, type PeerCertificate } from 'node:tls';
 import {
+  type Auth,
   AuthorizationError,
   ConnectionError,
   connect,
@@ -18,6 +18,7 @@ import {
 } from '@nats-io/transport-node';
 import { messageOf, SotraError } from '../../../../errors.ts';
 import type { NatsAddress } from './address.ts';
+import { type Credentials, readCredentials } from './credentials.ts';
 
 export type { MsgHdrs };
 
@@ -43,14 +44,13 @@ export async function openConnection(
   const tlsOptions: TlsOptions & Pick<ConnectionOptions, 'checkServerIdentity'> = {
     checkServerIdentity: identityCheck(servers),
   };
-  const readCreds = () => readCredentials(credsFile ?? '');
-  if (credsFile !== undefined) readCreds();
+  if (credsFile !== undefined) readCredentials(credsFile);
   try {
     const connection = await connect({
       servers: [...servers],
       name: `sotra ${name}`,
       ...(tls && { tls: tlsOptions }),
-      ...(credsFile === undefined ? {} : { authenticator: (nonce?: string) => credsAuthenticator(readCreds())(nonce) }),
+      ...(credsFile !== undefined && { authenticator: (nonce) => authOf(readCredentials(credsFile), nonce) }),
       timeout: connectMs,
       pingInterval: pingMs,
       maxPingOut: 2,
@@ -89,20 +89,11 @@ function watchFailure(connection: NatsConnection): () => Error | undefined {
   return () => failure;
 }
 
-function readCredentials(file: string): Uint8Array {
-  let bytes: Buffer;
-  try {
-    bytes = readFileSync(file);
-  } catch (cause) {
-    throw new SotraError('config', `cannot read the credentials of the inbox: ${messageOf(cause)}`, {
-      hint: 'Name the file with --inbox-creds or SOTRA_NATS_CREDS.',
-      cause,
-    });
-  }
-  if (bytes.includes('-----BEGIN')) return bytes;
-  throw new SotraError('config', `${file} is no credentials file: it has no -----BEGIN NATS USER JWT-----`, {
-    hint: 'nsc generate creds writes one.',
-  });
+/** What the client sends of them; `nonce`: what the server asks to be signed. */
+function authOf(credentials: Credentials, nonce: string | undefined): Auth {
+  if ('creds' in credentials) return credsAuthenticator(credentials.creds)(nonce);
+  if ('token' in credentials) return { auth_token: credentials.token };
+  return { user: credentials.user, pass: credentials.password };
 }
 
 export function newHeaders(values: Readonly<Record<string, string>>): MsgHdrs {

@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { run, temporaryFolder } from '../../../../../support/harness.ts';
 import { bodyOf, listen, send, signed } from '../../../../../support/listening.ts';
 import { operatorConfig, removeStream } from '../../../../../support/nats-creds.ts';
@@ -30,6 +30,64 @@ test.each(addresses)('--inbox %s is refused before anything is stored', async (i
   expect(outcome.err).toContain(says);
   expect(outcome.err).not.toContain('secret');
 });
+
+/** What a credentials file holds, and what the error says of it. */
+const files: readonly (readonly [text: string, says: string])[] = [
+  ['', 'is empty'],
+  ['# nothing\n\n', 'is empty'],
+  ['user: me\n', 'holds no password'],
+  ['password: hunter2\n', 'holds no user'],
+  ['user: me\npassword:\n', 'line 2: password: is empty'],
+  ['user: me\nuser: you\npassword: hunter2\n', 'line 2: user: stands there twice'],
+  ['token: hunter2\nuser: me\n', 'holds a token beside a user or a password'],
+  ['hunter2\n', 'line 1 is no user:, password: or token:'],
+];
+
+test.each(files)('a credentials file with %j is refused, and what it holds is not repeated', async (text, says) => {
+  const file = join(temporaryFolder(), 'creds');
+  writeFileSync(file, text, { mode: 0o600 });
+  const outcome = await run(['webhook', 'events', '--inbox', 'nats://127.0.0.1:1/X', '--inbox-creds', file]);
+  expect(outcome).toMatchObject({ code: 3, out: '' });
+  expect(outcome.err).toContain(`the credentials of the inbox, ${file}: ${says}\n`);
+  expect(outcome.err).toContain('user: <name> and password: <password>');
+  expect(outcome.err).not.toContain('hunter2');
+});
+
+/** How a server is set up, the lines of a credentials file that fits, and lines that do not. */
+const authorizations: readonly (readonly [authorization: string, fits: string, others: readonly string[]])[] = [
+  ['user: me, password: "pass: w0rd"', 'user: me\npassword: pass: w0rd\n', ['user: me\npassword: w0rd', 'token: w0rd']],
+  ['token: "t0ken"', '# of the inbox\n\ntoken:t0ken\r\n', ['token: other', 'user: me\npassword: t0ken']],
+];
+
+test.skipIf(findNats() === undefined).each(authorizations)(
+  'a server with authorization { %s } takes the credentials that fit, in a file or one that the environment names',
+  async (authorization, fits, others) => {
+    const cluster = await startCluster(1, `authorization { ${authorization} }`);
+    onTestFinished(cluster.end);
+    const file = join(temporaryFolder(), 'creds');
+    const inbox = `nats://127.0.0.1:${cluster.servers[0]?.port}/AUTH`;
+    writeFileSync(file, fits, { mode: 0o600 });
+    const env = { SOTRA_NATS_CREDS: file };
+    const made = await run(`inbox create --inbox ${inbox} --inbox-creds ${file} --replicas 1 --yes --json`);
+    expect(JSON.parse(made.out)).toMatchObject({ created: true });
+    expect(await run(`webhook events --inbox ${inbox} --json`, { env })).toMatchObject({
+      code: 0,
+      out: '[]\n',
+      err: '',
+    });
+    for (const text of others) {
+      writeFileSync(file, text);
+      const refused = await run(`webhook events --inbox ${inbox}`, { env });
+      expect(refused).toMatchObject({
+        code: 3,
+        err: expect.stringContaining('the servers of the inbox refuse the creden'),
+      });
+    }
+    chmodSync(file, 0o644);
+    const { err } = await run(`webhook events --inbox ${inbox}`, { env });
+    expect(err.match(/can be read by other users of this machine: chmod 600/g)).toHaveLength(1);
+  },
+);
 
 describe.skipIf(findNats() === undefined)(
   `faults of a server that is there (${findNats() ? 'found' : natsInstall})`,
