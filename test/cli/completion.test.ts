@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { commandTree } from '../../bin/completions/tree.ts';
 import { outlineAll } from '../../src/program.ts';
 import { run, temporaryFolder } from '../support/harness.ts';
+import { some } from '../support/size.ts';
 
 const keystore = {
   version: 3,
@@ -49,7 +50,7 @@ async function prepare(shell: string): Promise<Place> {
     folder,
     script,
     env: { PATH: path, HOME: folder, ...stored, LC_ALL: 'C.UTF-8', TERM: 'xterm' },
-    lines: [...fixedLines, ...linesOf(uid, job)],
+    lines: some([...fixedLines, ...linesOf(uid, job)], 10),
   };
 }
 

@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { createGzip, gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { answering, run, temporaryFolder } from '../support/harness.ts';
-import { size } from '../support/size.ts';
+import { size, some } from '../support/size.ts';
 
 const more = Buffer.alloc(65_536, 'a');
 
@@ -44,14 +44,14 @@ const cases: readonly [argv: string, start: string, message: string][] = [
   [`${post} --chain base --tx 0x${'1'.repeat(64)} --token 0x${'1'.repeat(40)} --text-file -`, '', 'stdin is larger'],
 ];
 
-test.each(cases)('%s refuses a text that starts with %j and never ends: %s', async (argv, start, message) => {
+test.each(some(cases, 11))('%s refuses a text that starts with %j and never ends: %s', async (argv, start, message) => {
   const service = await answering([]);
   const data = temporaryFolder();
   const env = { ...service.env, SOTRA_DATA_DIR: data };
   const plain = await run(argv, { env, stdin: endless(start) });
   expect([plain.code, plain.out]).toEqual([2, '']);
   expect(plain.err).toContain(message);
-  if (!/--signed|--text-file|--prices-file/.test(argv)) {
+  if (!/--signed|--text-file|--prices-file/.test(argv) && (start === '' || size(0, 1) === 1)) {
     const packed = Readable.from(endless(start)).pipe(createGzip({ level: 1 }));
     expect(await run(argv, { env, stdin: packed })).toMatchObject({ code: 2, err: expect.stringContaining(message) });
   }
@@ -79,7 +79,7 @@ test.each([
 });
 
 test('a large file in one line is refused at its first megabyte, packed or not', async () => {
-  const zeros = gzipSync(Buffer.alloc(size(50_000_000, 200_000_000), 'a'), { level: 1 });
+  const zeros = gzipSync(Buffer.alloc(size(10_000_000, 200_000_000), 'a'), { level: 1 });
   for (const argv of [register, 'follow bulk --file -', '--sandbox sandbox import - --chain base'])
     expect(await run(argv, { stdin: zeros, env: (await answering([])).env })).toMatchObject({
       code: 2,

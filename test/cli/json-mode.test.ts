@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { outlineAll } from '../../src/program.ts';
 import { type Outcome, type RunOptions, run, type Stub, stub, temporaryFolder } from '../support/harness.ts';
+import { some } from '../support/size.ts';
 
 const outlines = await outlineAll();
 const entry = '{"addressOrUid":"ext:user_1","targets":["0xb129d76820940a14c764df8b223d8e39cf94a122"]}';
@@ -66,12 +67,13 @@ test.each(answers)(
       response.writeHead(status, { 'content-type': 'application/json' });
       response.end(body);
     });
-    for (const { name, argv, stdin } of ofService) {
+    const asked = status === 401 ? ofService : some(ofService, 8);
+    for (const { name, argv, stdin } of asked) {
       const error = await failing(name, argv, { env: service.env, stdin, hurry: true });
       // The list of webhooks is asked when an answer to register is lost: what it says is what ends the command.
       expect([name, error.exitCode]).toEqual([name, exitCode]);
     }
-    expect(service.requests.length).toBeGreaterThanOrEqual(ofService.length);
+    expect(service.requests.length).toBeGreaterThanOrEqual(asked.length);
   },
 );
 

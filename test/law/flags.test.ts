@@ -7,6 +7,7 @@ import { globalFlags, takenFlags } from '../../src/cli/globals.ts';
 import { outlineAll } from '../../src/program.ts';
 import { answering, run, stub, temporaryFolder } from '../support/harness.ts';
 import { bodyOf, listen, secret, send, signed } from '../support/listening.ts';
+import { size } from '../support/size.ts';
 import { until } from '../support/until.ts';
 
 const outlines = await outlineAll();
@@ -297,12 +298,17 @@ test('a command takes the flags about requests exactly where it sends some to th
   const here = await place();
   const file = join(here.env.SOTRA_CONFIG_DIR, 'config.json');
   const config = readFileSync(file);
+  // An upload that was broken off belongs to the service that failed.
+  const declared = outlines
+    .filter(({ uses }) => uses.includes('requests'))
+    .map(nameOf)
+    .filter((name) => name !== 'webhook resume');
   const sends: string[] = [];
   for (const outline of outlines) {
     // Sealing a key takes seconds.
     if (['key generate', 'key import'].includes(nameOf(outline))) continue;
-    // Some lines go on until they are stopped.
-    const signal = here.asked(1000);
+    // Some lines go on until they are stopped; one that should ask is given as long as it takes.
+    const signal = here.asked(declared.includes(nameOf(outline)) ? 20_000 : size(200, 1000));
     await run(typed(lines[nameOf(outline)] ?? '', here), {
       env: { ...here.env, ...here.service.env },
       stdin: 'a-key',
@@ -311,9 +317,7 @@ test('a command takes the flags about requests exactly where it sends some to th
     if (here.service.requests.splice(0).some(({ url }) => url !== '/hook')) sends.push(nameOf(outline));
     writeFileSync(file, config);
   }
-  const declared = outlines.filter(({ uses }) => uses.includes('requests')).map(nameOf);
-  // An upload that was broken off belongs to the service that failed.
-  expect(sends).toEqual(declared.filter((name) => name !== 'webhook resume'));
+  expect(sends).toEqual(declared);
 });
 
 test('no command has a flag of its own by the name of a global one but those that scripts use: an address, and trades', () => {

@@ -54,7 +54,7 @@ const still = (text: string) =>
 
 test.skipIf(!hasTmux)('a real terminal shows the same (skipped without tmux)', async () => {
   const env = { SOTRA_DATA_DIR: temporaryFolder(), SOTRA_CONFIG_DIR: temporaryFolder() };
-  for (const argv of some(Object.values(screens), 3))
+  for (const argv of some(Object.values(screens), 1))
     for (const width of some(widths, 1)) {
       const shown = await capture(argv, width, env);
       const { out, err } = await run(argv, { env, tty: width });
@@ -79,6 +79,6 @@ test.skipIf(!hasTmux)('colors follow the terminal, NO_COLOR, FORCE_COLOR, TERM a
     ['| cat', {}, false],
     ['--format table | cat', { FORCE_COLOR: '1' }, true],
   ];
-  for (const [argv, env, isColored] of some(cases, 5))
+  for (const [argv, env, isColored] of some(cases, 3))
     expect([argv, env, await colored(argv, env)]).toEqual([argv, env, isColored]);
 });

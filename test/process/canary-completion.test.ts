@@ -8,6 +8,7 @@ import { strayIn } from '../support/canary-commands.ts';
 import { type CanaryWorld, canaryWorld } from '../support/canary-world.ts';
 import { run } from '../support/harness.ts';
 import { canLook, type Process, processesWith } from '../support/process-tree.ts';
+import { some } from '../support/size.ts';
 
 /** What somebody types who has a secret in the line, up to where he asks for completion; all of them make the program be asked. */
 const typed: readonly string[] = [
@@ -131,7 +132,7 @@ async function complete(
   return { found, shown, written };
 }
 
-for (const [name, shell] of Object.entries(shells))
+for (const [name, shell] of some(Object.entries(shells), 1))
   test.skipIf(!canLook || !has(name) || !has('script'))(
     `a secret in the line that ${name} completes shows in no process and is written nowhere`,
     async () => {

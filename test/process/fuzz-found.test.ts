@@ -183,7 +183,7 @@ const terminals: readonly Record<string, string>[] = [
   { COLUMNS: '1e300', LC_ALL: '\u202e', FORCE_COLOR: 'x' },
 ];
 
-test.each(some(terminals, 2))(
+test.each(some(terminals, 1))(
   'the program itself shows tables, charts and records whatever the terminal is said to be: %j',
   (odd) => {
     const folder = temporaryFolder();

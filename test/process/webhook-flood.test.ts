@@ -5,19 +5,22 @@ import { expect, onTestFinished, test } from 'vitest';
 import { openDb } from '../../src/sandbox/db/store.ts';
 import { addLiveTrades, liveTrade } from '../../src/sandbox/trades/add-trades.ts';
 import { run, stub, temporaryFolder } from '../support/harness.ts';
+import { size } from '../support/size.ts';
 import { until } from '../support/until.ts';
 import { flood } from '../support/webhook-flood.ts';
 import { manyAddresses, serve, start } from '../support/webhook-kills.ts';
 
 test('a listener that is killed, with a target that fails a third of the time, stores each event once and forwards all in order', async () => {
-  const report = await flood({ trades: 100, webhooks: 4, killAt: [0.3] });
+  const [trades, webhooks] = [size(40, 100), size(2, 4)];
+  const deliveries = trades * webhooks;
+  const report = await flood({ trades, webhooks, killAt: [0.3] });
   expect(report).toMatchObject({
-    deliveries: 400,
-    delivered: 400,
+    deliveries,
+    delivered: deliveries,
     failed: 0,
-    stored: 400,
+    stored: deliveries,
     storedTwice: 0,
-    forwarded: 400,
+    forwarded: deliveries,
     kills: 1,
     outOfOrder: [],
   });

@@ -311,3 +311,74 @@ test('all pages together are at most 80 kB, compressed', () => {
   process.stdout.write(`pages: ${bytes} bytes, compressed\n`);
   expect(bytes).toBeLessThanOrEqual(80_000);
 });
+
+const plainSign = sign.slice(0, -1);
+
+test('what the wallet refuses or signs otherwise ends the command with 11 and its reason, on the page too', async () => {
+  const browser = await openTabs();
+  const other = '0x2B5AD5c4795c026514f8317c7a215E218DcCD6cF';
+  const cases: [Partial<TestWallet>, string][] = [
+    [{ fails: { at: 'sign', code: 4001, message: 'User rejected the request.', times: 1 } }, 'refused in the wallet'],
+    [{ gives: `0x${'ab'.repeat(130)}` }, 'its signature (EIP-1271) has 130 bytes, not 65'],
+    [{ accounts: [other, evmTrader.address] }, `the wallet signed with ${evmTrader.address}, not with ${other}`],
+    [{ gives: `0x${'ab'.repeat(96)}${'6492'.repeat(16)}` }, 'its signature is wrapped (ERC-6492)'],
+  ];
+  for (const [wallet, reason] of cases) {
+    const { tab, ended } = await start(wallet, plainSign, browser);
+    await signOn(tab, 'Test Wallet');
+    const { code, out, err } = await ended;
+    expect([code, out, err.includes(reason)]).toEqual([11, '', true]);
+    await expect.poll(() => tab.locator('.result').textContent()).toContain(reason);
+  }
+});
+
+test('an account that --signer does not name cannot sign; cancelling and the time limit end the command', async () => {
+  const browser = await openTabs();
+  const wanted = '0x2B5AD5c4795c026514f8317c7a215E218DcCD6cF';
+  const first = await start({}, [...plainSign, '--signer', wanted], browser);
+  await first.tab.getByRole('button', { name: 'Test Wallet' }).click();
+  await expect.poll(() => first.tab.getByRole('alert').textContent()).toContain('offers other accounts');
+  expect(await first.tab.getByRole('button', { name: 'Sign', exact: true }).isDisabled()).toBe(true);
+  await first.tab.getByRole('button', { name: 'Cancel' }).click();
+  expect(await first.ended).toMatchObject({ code: 11, out: '' });
+  const second = await start({ hangs: true }, [...plainSign, '--timeout', '2s'], browser);
+  await signOn(second.tab, 'Test Wallet');
+  expect((await second.ended).code).toBe(124);
+  await expect.poll(() => second.tab.locator('.result').textContent()).toContain('within 2 s');
+});
+
+test('a batch is signed one after the other; what was posted before it was left is not signed again', async () => {
+  const { env, folder } = await tradersWorld();
+  const file = join(folder, 'batch.ndjson');
+  const lines = [swaps.good, swaps.second, swaps.third].map((tx, index) => ({
+    ...{ chain: 'base', transactionHash: tx, tokenAddress: degen },
+    commentText: `comment ${index}`,
+  }));
+  writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  const argv = ['--sandbox', 'comment', 'post', '--from', file, '--browser', '--format', 'ndjson'];
+  const browser = await openTabs();
+  const first = await startSigning(argv, { env });
+  const fails = { at: 'sign', code: 4001, message: 'no', times: 1, after: 1 } as const;
+  const { tab } = await openWallets(browser, first.ui, [{ ...evmWallet, fails }]);
+  expect(await tab.locator('.message').count()).toBe(3);
+  await signOn(tab, 'Test Wallet');
+  const left = await first.ended;
+  expect([left.code, left.out.match(/"result":"[^"]*"/g), left.err]).toEqual([
+    10,
+    ['"result":"posted"'],
+    expect.stringContaining('stopped with 2 of 3 comments left; line 2: refused in the wallet'),
+  ]);
+  const second = await startSigning(argv, { env });
+  const again = await openWallets(browser, second.ui, [evmWallet]);
+  await signOn(again.tab, 'Test Wallet');
+  const { code, out } = await second.ended;
+  expect([code, out.match(/"result":"[^"]*"/g)]).toEqual([
+    0,
+    ['"result":"posted before"', '"result":"posted"', '"result":"posted"'],
+  ]);
+  expect((await again.calls()).map(({ method }) => method)).toEqual([
+    'eth_requestAccounts',
+    'personal_sign',
+    'personal_sign',
+  ]);
+});

@@ -3,8 +3,10 @@ import chromium from '@sparticuz/chromium';
 
 const installed = ['/usr/bin/google-chrome', '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome'];
 
-/** A browser of its own package, unpacked on first use, or an installed Chrome where that one does not run. */
+/** A browser of its own package, unpacked before the tests, or an installed Chrome where that one does not run. */
 export async function browserPath(): Promise<string> {
+  const unpacked = process.env['SOTRA_TEST_BROWSER'];
+  if (unpacked !== undefined) return unpacked;
   return process.platform === 'linux' ? chromium.executablePath() : (installed.find(existsSync) ?? '');
 }
 

@@ -67,7 +67,7 @@ test.each(some(['storing the positions', 'rows read in', 'making index 2 of'], 1
 
 test('a smaller import that was given up says how many trades it stored, and the same command imports the others', async () => {
   const env = { SOTRA_DATA_DIR: temporaryFolder() };
-  const count = size(12_000, 30_000);
+  const count = size(9_000, 30_000);
   const path = file(count, noon);
   const { row, stored } = await givenUp(path, env, 'rows read in');
   expect(stored).toBeGreaterThan(0);
