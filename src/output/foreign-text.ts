@@ -74,18 +74,29 @@ function hideFlagged(value: unknown): unknown {
     const items = value.map(hideFlagged);
     return items.every((item, at) => item === value[at]) ? value : items;
   }
-  if (!isObject(value) || ![Object.prototype, null].includes(Object.getPrototypeOf(value))) return value;
-  const { actor, metadata, isNSFW } = value;
-  const changes: Record<string, unknown> = {};
-  for (const [key, inner] of Object.entries(value)) {
-    const shown = hideFlagged(inner);
-    if (shown !== inner) changes[key] = shown;
+  if (!isObject(value) || !isPlain(value)) return value;
+  let shown = value;
+  const show = (key: string, text: unknown): void => {
+    if (shown === value) shown = { ...value };
+    shown[key] = text;
+  };
+  for (const key in value) {
+    const inner = hideFlagged(value[key]);
+    if (inner !== value[key]) show(key, inner);
   }
-  if (isFlagged(value) && 'name' in value) changes['name'] = hidden;
+  const { actor, metadata } = value;
+  if (isFlagged(value)) {
+    if ('name' in value) show('name', hidden);
+    if (value['isNSFW'] !== undefined && isObject(metadata)) show('metadata', withoutTexts(metadata));
+  }
   // The title of a card is the name of its trader.
-  if (isObject(actor) && isFlagged(actor) && 'itemTitle' in value) changes['itemTitle'] = hidden;
-  if (isNSFW !== undefined && isFlagged(value) && isObject(metadata)) changes['metadata'] = withoutTexts(metadata);
-  return Object.keys(changes).length === 0 ? value : { ...value, ...changes };
+  if (isObject(actor) && isFlagged(actor) && 'itemTitle' in value) show('itemTitle', hidden);
+  return shown;
+}
+
+function isPlain(value: object): boolean {
+  const prototype = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
 }
 
 function isFlagged({ isNSFW, profile }: Record<string, unknown>): boolean {
