@@ -11,6 +11,7 @@ export default defineConfig({
     // What files load is loaded once: no test changes what others share.
     isolate: false,
     maxWorkers: 2,
+    execArgv: ['--max-semi-space-size=32'],
     reporters: ['default', ['json', { outputFile: 'node_modules/.cache/test-report.json' }]],
   },
 });

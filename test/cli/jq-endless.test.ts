@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads';
 import { expect, onTestFinished, test } from 'vitest';
 import { compileFilter } from '../../src/output/jq.ts';
 import { answering, stub, temporaryFolder } from '../support/harness.ts';
-import { some } from '../support/size.ts';
+import { size, some } from '../support/size.ts';
 import { until } from '../support/until.ts';
 import { start } from '../support/webhook-kills.ts';
 
@@ -35,7 +35,7 @@ test.skipIf(!existsSync('/proc/self/stat')).each(some(['SIGINT', 'SIGTERM', 'SIG
     await until(() => service.requests.length > 0, 'the request');
     // Once the answer is there, only the filter takes this long.
     const before = spent(child.pid ?? 0);
-    await until(() => spent(child.pid ?? 0) > before + 60, 'the filter is at work');
+    await until(() => spent(child.pid ?? 0) > before + size(20, 60), 'the filter is at work');
     child.kill(signal);
     await until(() => child.exitCode !== null, 'the end');
     expect([await ended, printed]).toEqual([130, { out: '', err: 'error: interrupted\n' }]);

@@ -13,6 +13,7 @@ import { fc } from '../support/draw.ts';
 import { temporaryFolder } from '../support/harness.ts';
 import { steers } from '../support/naughty.ts';
 import { textView } from '../support/output-sample.ts';
+import { size } from '../support/size.ts';
 
 const any = fc.oneof(fc.string({ unit: 'grapheme', maxLength: 120 }), fc.string({ unit: 'binary', maxLength: 120 }));
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
@@ -32,7 +33,7 @@ test('chunks hold every address once, in order, a thousand each but for the last
       expect(chunks.slice(0, -1).every((chunk) => chunk.addresses.length === 1000)).toBe(true);
       expect(chunks.every((chunk) => chunk.addresses.length >= 1 && chunk.addresses.length <= 1000)).toBe(true);
     }),
-    { numRuns: 60 },
+    { numRuns: size(20, 60) },
   );
 });
 
@@ -59,7 +60,7 @@ test('figures keep their sign and their size, and are never NaN, undefined or an
       if (size < 1e15 && size > 1e-9)
         expect(Math.abs(read - value)).toBeLessThanOrEqual((size >= 1 ? 0.00501 : 0.0051 * size) + rounding);
     }),
-    { numRuns: 3000 },
+    { numRuns: size(500, 3000) },
   );
 });
 
@@ -97,7 +98,7 @@ test('at every width from 1 to 300 text is cut and wrapped to fit, and nothing i
       expect(lines.join('').replaceAll(' ', '')).toBe(text.replaceAll(' ', ''));
       for (const line of lines) if (displayWidth(line) > width) expect([...graphemes.segment(line)]).toHaveLength(1);
     }),
-    { numRuns: 1500 },
+    { numRuns: size(300, 1500) },
   );
   const prose = fc.array(fc.string({ unit: fc.constantFrom(...'ab.,: '), maxLength: 30 }), { maxLength: 8 });
   fc.assert(
@@ -119,7 +120,7 @@ test('any text at all leaves every human format safe, on as many lines as withou
       expect([plain.split('\n').length, md.split('\n').length]).toEqual([4, 4]);
       expect(steers.exec(plain + md)?.[0]).toBe(undefined);
     }),
-    { numRuns: 1000 },
+    { numRuns: size(250, 1000) },
   );
 });
 
@@ -155,6 +156,6 @@ test('whatever a delivery holds, its events are told in one safe line each', () 
         expect([line.split('\n').length, line.split('\t').length]).toEqual([1, width === undefined ? 5 : 1]);
       }
     }),
-    { numRuns: 1000 },
+    { numRuns: size(250, 1000) },
   );
 });

@@ -58,7 +58,7 @@ const working: [string, number, string][] = [
 test.each(
   some(
     working.flatMap((one) => signals.map((signal) => [...one, signal] as const)),
-    5,
+    3,
   ),
 )('%s: in its middle (request %i, says %j) %s ends it with 130', async (argv, count, says, signal) => {
   const service = await hanging();
@@ -112,7 +112,7 @@ test('Ctrl-C at a question for a password ends with 130, shows nothing of it, an
   expect(existsSync(join(folder, 'config', 'keys', 'k.json'))).toBe(false);
 });
 
-test.each(some(['table', 'json', 'ndjson', 'csv', 'tsv', 'md'], 2))(
+test.each(some(['table', 'json', 'ndjson', 'csv', 'tsv', 'md'], 1))(
   '| head -1 of --format %s is quiet and exit 0',
   async (format) => {
     const traders = Array.from({ length: 250 }, (_, index) => ({

@@ -1,10 +1,11 @@
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
 import { startSandbox } from 'sotra/sandbox';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
@@ -121,4 +122,9 @@ test('what openapi-typescript makes of sotra openapi compiles, strictly, with a 
   writeFileSync(join(place, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['generated.ts'] }));
   expect(run('node_modules/typescript/lib/tsc.js', '-p', '.')).toBe('');
   expect(readFileSync(join(place, 'openapi-types.d.ts'), 'utf8').length).toBeGreaterThan(10_000);
+});
+
+test('the example for node:test runs', async () => {
+  const { stdout } = await promisify(execFile)(process.execPath, ['--test', 'examples/node.test.mjs']);
+  expect(stdout).toMatch(/^# pass 1$/m);
 });

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const [memory, enoughBytes] = ['/dev/shm', 2_000_000_000];
@@ -10,6 +10,8 @@ export default function inMemory(): (() => void) | undefined {
   const { bavail, bsize } = statfsSync(memory);
   if (bavail * bsize < enoughBytes) return undefined;
   const folder = mkdtempSync(join(memory, 'sotra-tests-'));
+  // As the folder in its place: some programs of the tests run as another user.
+  chmodSync(folder, 0o1777);
   const remove = () => rmSync(folder, { recursive: true, force: true });
   try {
     writeFileSync(join(folder, 'program'), '#!/bin/sh\n', { mode: 0o755 });

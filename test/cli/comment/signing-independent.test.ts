@@ -9,6 +9,7 @@ import { verifySignature } from '../../../src/resources/comment/verify.ts';
 import { fc } from '../../support/draw.ts';
 import { run, temporaryFolder } from '../../support/harness.ts';
 import { isSignedBy, order, publicKey, signDigest } from '../../support/openssl-curve.ts';
+import { size } from '../../support/size.ts';
 import { degen, evmTrader, solanaTrader, swaps, writeKeys } from '../../support/traders.ts';
 
 const keyBytes = fc.uint8Array({ minLength: 32, maxLength: 32 }).filter((key) => {
@@ -54,7 +55,7 @@ test('the Keccak-256 that checks is the published one, and that of viem, at ever
     fc.property(fc.uint8Array({ maxLength: 400 }), (data) => {
       expect(`0x${hexOf(keccak256(data))}`).toBe(viemKeccak256(data));
     }),
-    { numRuns: 50 },
+    { numRuns: size(12, 50) },
   );
 });
 
@@ -69,7 +70,7 @@ test("an EVM signature of ours is one of the key by Node's OpenSSL, and one made
       const other = signDigest(digest, key, nonce);
       expect(recoverAddress(Buffer.from(message), other)).toEqual({ ok: true, address: signer.address });
     }),
-    { numRuns: 40 },
+    { numRuns: size(10, 40) },
   );
 });
 

@@ -66,7 +66,7 @@ test('whatever the pieces a file comes in: each distinct address is kept once, i
         expect(rejected).toEqual(lines.flatMap((line, index) => (bad.includes(line) ? [index + 1] : [])));
       },
     ),
-    { numRuns: 150 },
+    { numRuns: size(40, 150) },
   );
 });
 
@@ -81,7 +81,7 @@ test('the compact set agrees with a plain one, also where it grows', () => {
       for (const each of [...asked, ...added]) expect(compact.has(each)).toBe(plain.has(each));
       expect(compact.size()).toBe(plain.size);
     }),
-    { numRuns: 60 },
+    { numRuns: size(15, 60) },
   );
   const many = createAddressSet();
   for (let index = 0; index < 100_000; index += 1) many.add(`0x${index.toString(16).padStart(40, '0')}`);

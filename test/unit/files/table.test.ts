@@ -10,6 +10,7 @@ import { readAddressFile } from '../../../src/resources/webhook/upload/address-f
 import { readTrades } from '../../../src/sandbox/trades/read-trades.ts';
 import { fc } from '../../support/draw.ts';
 import { inPieces } from '../../support/read-events.ts';
+import { size } from '../../support/size.ts';
 
 async function rowsOf(text: string | Buffer, size = 1_000_000): Promise<TableRow[]> {
   const rows: TableRow[] = [];
@@ -38,7 +39,7 @@ test('what is written with quotes comes back as it was, whatever it holds, howev
       expect(rows.at(-1)?.line).toBe(text.split('\n').length - (lines.at(-1) ?? '').split('\n').length);
     }
   });
-  await fc.assert(property, { numRuns: Number(process.env['FUZZ_RUNS'] ?? 200) });
+  await fc.assert(property, { numRuns: Number(process.env['FUZZ_RUNS'] ?? size(60, 200)) });
 });
 
 test('any text is rows and broken rows, each with its line', async () => {
@@ -72,7 +73,7 @@ test('any text is rows and broken rows, each with its line', async () => {
       expect(lines.every((line, index) => line.trim() === '' || covered.has(index + 1))).toBe(true);
     },
   );
-  await fc.assert(property, { numRuns: Number(process.env['FUZZ_RUNS'] ?? 1000) });
+  await fc.assert(property, { numRuns: Number(process.env['FUZZ_RUNS'] ?? size(300, 1000)) });
 });
 
 test('a file of broken quotes costs no more than its length, and each broken row is told', async () => {

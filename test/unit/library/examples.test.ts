@@ -1,7 +1,5 @@
-import { execFile } from 'node:child_process';
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../../support/harness.ts';
 import { runClientExample, runWebhookExample } from '../../support/library-examples.ts';
@@ -17,9 +15,4 @@ test('the examples of the README run', async () => {
   const { code, output } = await runClientExample(place());
   expect([code, output.split('\n').length > 3]).toEqual([0, true]);
   expect(await runWebhookExample(place())).toEqual({ output: 'copyswap\n', statuses: [200, 401] });
-});
-
-test('the example for node:test runs', async () => {
-  const { stdout } = await promisify(execFile)(process.execPath, ['--test', 'examples/node.test.mjs']);
-  expect(stdout).toMatch(/^# pass 1$/m);
 });

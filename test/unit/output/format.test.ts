@@ -16,6 +16,7 @@ import {
   toneOf,
 } from '../../../src/output/format.ts';
 import { fc } from '../../support/draw.ts';
+import { size } from '../../support/size.ts';
 
 test.each([
   [1234.5, '$1,234.50'],
@@ -209,7 +210,7 @@ test('figures are rounded as Intl.NumberFormat rounds them', () => {
       } else if (size >= 1e-9)
         expect(formatUsd(size)).toBe(`$${intl(size, 2, Math.max(2, 2 - Math.floor(Math.log10(size))))}`);
     }),
-    { numRuns: 1000 },
+    { numRuns: size(300, 1000) },
   );
 });
 
@@ -228,7 +229,7 @@ test('no figure, however odd, makes a format throw or leak an exponent', () => {
       expect(formatTime(value)).not.toBe('');
       expect(formatAge(value, 0)).not.toBe('');
     }),
-    { numRuns: 1000 },
+    { numRuns: size(300, 1000) },
   );
 });
 

@@ -37,7 +37,7 @@ function writerProgram(): string {
 }
 
 test('two processes that change the settings many times each at once lose nothing, and the file stays valid and 0600', async () => {
-  const times = size(50, 200);
+  const times = size(20, 200);
   const program = writerProgram();
   const folder = temporaryFolder();
   const file = join(folder, 'config.json');

@@ -3,6 +3,7 @@ import { openDb } from '../../../../src/sandbox/db/store.ts';
 import { addTrades, openBook } from '../../../../src/sandbox/trades/add-trades.ts';
 import type { Trade } from '../../../../src/sandbox/trades/trade.ts';
 import { fc } from '../../../support/draw.ts';
+import { size } from '../../../support/size.ts';
 
 const oneTrade = fc.record({
   trader: fc.constantFrom('0x1111111111111111111111111111111111111111', '0x2222222222222222222222222222222222222222'),
@@ -51,7 +52,7 @@ test('trades added in any pieces and any order make the same world as added once
       for (const trade of trades) parts[pieces.next().value ?? 0]?.push(trade);
       expect(worldAfter(parts)).toEqual(worldAfter([trades]));
     }),
-    { numRuns: 60 },
+    { numRuns: size(20, 60) },
   );
 });
 
@@ -63,7 +64,7 @@ test('a book that holds two positions at a time makes the same world as one that
       expect(worldAfter(parts, 2)).toEqual(worldAfter([trades]));
       expect(worldAfter([trades], 2)).toEqual(worldAfter([trades]));
     }),
-    { numRuns: 60 },
+    { numRuns: size(20, 60) },
   );
 });
 
