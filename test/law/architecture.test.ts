@@ -177,6 +177,7 @@ const places: Record<string, string> = {
   'src/resources/webhook/receive/embedded/inbox-thread.ts on': 'answers with the error',
   'src/resources/webhook/receive/embedded/writer.ts on': 'resolve or reject the calls that wait',
   'src/resources/webhook/receive/embedded/writer.ts setTimeout': 'starts a commit, which keeps its error',
+  'src/resources/webhook/receive/nats/connection.ts void': 'resolves, whatever ended it',
   'src/resources/webhook/receive/nats/leases.ts finally': 'behind a catch',
   'src/resources/webhook/receive/nats/leases.ts void': 'behind a catch, or of what catches itself',
   'src/resources/webhook/receive/nats/marks.ts finally': 'behind a catch, which keeps the mark',

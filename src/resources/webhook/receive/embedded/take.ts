@@ -30,8 +30,9 @@ export async function* takeDeliveries(
       .map(({ id, seq }) => [id, seq]),
   );
   const busy = new Set<number>();
-  const due = new Set(db.all<{ id: number }>('SELECT id FROM webhook').map(({ id }) => id));
+  // First: what another process stores between the two is then looked for again.
   let lastSeq = newestSeq(db);
+  const due = new Set(db.all<{ id: number }>('SELECT id FROM webhook').map(({ id }) => id));
   const lookForNew = () => {
     const newest = newestSeq(db);
     if (newest === lastSeq) return;

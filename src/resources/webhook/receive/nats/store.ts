@@ -1,7 +1,7 @@
 import { allEventsOf, type EventSummary } from '../events.ts';
 import type { Delivery, StoredDelivery } from '../inbox.ts';
 import { headersOf, headersOfOne } from './message.ts';
-import type { Streams } from './streams.ts';
+import type { Message, Streams } from './streams.ts';
 import { partitionOf, type Subjects } from './subjects.ts';
 
 interface NewEvent {
@@ -66,6 +66,9 @@ export function deliveryStore(streams: Streams, subjects: Subjects) {
   };
 }
 
+/** Listeners that get an event on two paths at the same moment place it within so many others; a server looks through all of them. */
+const maxApart = 500;
+
 /**
  * The partition to store an event in, on whatever path it comes: the first that a listener said; `undefined` where it is stored. Whoever is
  * killed before it stores the event leaves a place that the next one uses.
@@ -77,10 +80,10 @@ async function takePlace(
   subjects: Subjects,
 ): Promise<number | undefined> {
   const place = subjects.place(eventId);
+  const partitionIn = (message: Message) => Number(Buffer.from(message.data).toString());
   const said = await streams.last(subjects.places, place);
+  if (said && (await streams.last(subjects.events, subjects.event(partitionIn(said), eventId)))) return undefined;
   const seq = said?.seq ?? (await streams.publish(subjects.places, place, String(own)));
-  const first = await streams.first(subjects.places, place, seq);
-  const partition = first === undefined ? own : Number(Buffer.from(first.data).toString());
-  const stored = said && (await streams.last(subjects.events, subjects.event(partition, eventId)));
-  return stored === undefined ? partition : undefined;
+  const first = await streams.first(subjects.places, place, seq, maxApart);
+  return first === undefined ? own : partitionIn(first);
 }

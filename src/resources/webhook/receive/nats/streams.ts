@@ -106,8 +106,8 @@ export function openStreams({ connection, failure }: ServerLink) {
         data: found.data,
       };
     });
-  const first = (stream: string, subject: string, seq: number) =>
-    get(stream, { seq: Math.max(1, seq - nearby), next_by_subj: subject });
+  const first = (stream: string, subject: string, seq: number, within = nearby) =>
+    get(stream, { seq: Math.max(1, seq - within), next_by_subj: subject });
   /** The number of the first message of a subject: of this one, or where it is a copy, of the one stored before it. */
   const firstOf = async (stream: string, subject: string, seq: number): Promise<number> =>
     Math.min(seq, (await first(stream, subject, seq))?.seq ?? seq);
@@ -283,7 +283,7 @@ function streamError(thrown: unknown, stream: string): SotraError {
   const code = thrown instanceof JetStreamApiError ? thrown.code : 0;
   const text = messageOf(thrown);
   if (code === JetStreamApiCodes.StreamNotFound)
-    return new SotraError('config', `the inbox ${stream} does not exist on these servers`, {
+    return new SotraError('config', `the stream ${stream} of the inbox does not exist on these servers`, {
       hint: 'Make it with sotra inbox create, or correct the name at the end of --inbox.',
       cause,
     });
@@ -292,10 +292,12 @@ function streamError(thrown: unknown, stream: string): SotraError {
       hint: 'Start nats-server with -js, or enable JetStream for the account.',
       cause,
     });
-  if (
-    [maxBytesExceeded, maxMessagesExceeded, noSpace].includes(code) ||
-    /maximum (?:bytes|messages)|insufficient/.test(text)
-  )
+  if (code === noSpace || /insufficient/.test(text))
+    return new SotraError('config', `the servers of the inbox have no room for the stream ${stream}: ${text}`, {
+      hint: 'Raise max_file_store of JetStream, or free some disk space; until then deliveries are refused with 503.',
+      cause,
+    });
+  if ([maxBytesExceeded, maxMessagesExceeded].includes(code) || /maximum (?:bytes|messages)/.test(text))
     return new SotraError('config', `the inbox ${stream} is full: ${text}`, {
       hint: 'Allow it more bytes, or keep events for less long; until then deliveries are refused with 503.',
       cause,

@@ -1,4 +1,5 @@
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -7,6 +8,7 @@ import { bodyOf, listen, send, signed } from '../../../../../support/listening.t
 import { operatorConfig, removeStream } from '../../../../../support/nats-creds.ts';
 import { findNats, natsInstall, startCluster } from '../../../../../support/nats-server.ts';
 import { size } from '../../../../../support/size.ts';
+import { start } from '../../../../../support/webhook-kills.ts';
 
 /** They wait for what a server or a clock does. */
 const long = test.runIf(size(0, 1) === 1);
@@ -29,6 +31,22 @@ test.each(addresses)('--inbox %s is refused before anything is stored', async (i
   expect(outcome).toMatchObject({ code, out: '' });
   expect(outcome.err).toContain(says);
   expect(outcome.err).not.toContain('secret');
+});
+
+test('a server that says nothing: exit 9, and the process ends', async () => {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => void sockets.add(socket));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const inbox = `nats://127.0.0.1:${(server.address() as AddressInfo).port}/X`;
+  const folder = temporaryFolder();
+  const env = { SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
+  const { ended, printed } = start(['webhook', 'events', '--inbox', inbox], env);
+  expect(await ended).toBe(9);
+  expect(printed.err).toContain('cannot connect to the inbox X');
 });
 
 /** What a credentials file holds, and what the error says of it. */
