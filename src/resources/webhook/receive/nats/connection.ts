@@ -4,6 +4,7 @@ import { isIP, type Socket } from 'node:net';
 import { type ConnectionOptions, checkServerIdentity, type PeerCertificate } from 'node:tls';
 import {
   type Auth,
+  type Authenticator,
   AuthorizationError,
   ConnectionError,
   connect,
@@ -46,7 +47,7 @@ export async function openConnection(
   const tlsOptions: TlsOptions & Pick<ConnectionOptions, 'checkServerIdentity'> = {
     checkServerIdentity: identityCheck(servers),
   };
-  if (credsFile !== undefined) readCredentials(credsFile);
+  const auth = credsFile === undefined ? {} : { authenticator: authenticatorOf(credsFile) };
   const sockets = replaceSockets();
   try {
     const connection = await sockets.run(() =>
@@ -54,7 +55,7 @@ export async function openConnection(
         servers: [...servers],
         name: `sotra ${name}`,
         ...(tls && { tls: tlsOptions }),
-        ...(credsFile !== undefined && { authenticator: (nonce) => authOf(readCredentials(credsFile), nonce) }),
+        ...auth,
         timeout: connectMs,
         pingInterval: pingMs,
         maxPingOut: 2,
@@ -116,6 +117,19 @@ function watchFailure(connection: NatsConnection): () => Error | undefined {
   };
   watch().catch(() => undefined);
   return () => failure;
+}
+
+/** Reads the file again for each connection; what was read before is for one that is being replaced. */
+function authenticatorOf(file: string): Authenticator {
+  let credentials = readCredentials(file);
+  return (nonce) => {
+    try {
+      credentials = readCredentials(file);
+    } catch {
+      // An error here would end the connection for ever.
+    }
+    return authOf(credentials, nonce);
+  };
 }
 
 /** What the client sends of them; `nonce`: what the server asks to be signed. */

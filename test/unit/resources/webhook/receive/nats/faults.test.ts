@@ -212,6 +212,19 @@ describe.skipIf(findNats() === undefined)(
       expect(events).toMatchObject({ code: 3, err: expect.stringContaining('the inbox DELETED does not exist') });
     });
 
+    long('a credentials file that is gone while the server starts again: what was read before is used', async () => {
+      await create('REPLACED');
+      const file = writeCreds(join(folder, 'replaced.creds'));
+      const { url } = await listen(temporaryFolder(), `--inbox ${inboxOf('REPLACED')} --inbox-creds ${file}`);
+      expect(await deliver(url, 'a')).toBe(200);
+      rmSync(file);
+      await cluster.servers[0]?.end();
+      await cluster.servers[0]?.start();
+      let status = 503;
+      for (let n = 0; status === 503 && n < 20; n += 1) status = await deliver(url, 'b');
+      expect(status).toBe(200);
+    });
+
     long('credentials that expire: 503 until the file is renewed', async () => {
       await create('EXPIRES');
       const file = writeCreds(join(folder, 'short.creds'), { expiresMs: 2000 });
