@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { openDb } from '../../src/sandbox/db/store.ts';
 import { temporaryFolder } from '../support/harness.ts';
+import { long } from '../support/long.ts';
 import { until } from '../support/until.ts';
 
 /** Loaded before the program: its clock is that far ahead once a file is there, as when it is set, or the machine slept. */
@@ -86,7 +87,7 @@ test('a sandbox whose clock is set fifty years ahead answers as before', async (
   expect(await ended).toBe(0);
 });
 
-test('a simulation whose machine slept for eight hours still ends at Ctrl-C, and tells what it made', async () => {
+long('a simulation whose machine slept for eight hours still ends at Ctrl-C, and tells what it made', async () => {
   const { child, folder, text, ended, jump } = start('sandbox simulate --rate 5000/s --for 24h --json', 8 * hourMs);
   await firstTrade(folder);
   jump();
@@ -99,7 +100,7 @@ test('a simulation whose machine slept for eight hours still ends at Ctrl-C, and
   expect(JSON.parse(text.out).trades).toBeGreaterThan(0);
 });
 
-test('a replay that is faster than trades can be made ends at Ctrl-C, and not at the end of its file', async () => {
+long('a replay that is faster than trades can be made ends at Ctrl-C, and not at the end of its file', async () => {
   const file = join(temporaryFolder(), 'trades.csv');
   const [trader, token] = ['0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2', '0x4ed4e862860bed51a9570b96d89af5e1b0efefed'];
   const rows = Array.from({ length: 40_000 }, (_, at) => `${1_700_000_000 + at},base,${trader},${token},buy,10,25\n`);

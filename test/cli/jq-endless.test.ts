@@ -4,6 +4,7 @@ import { Worker } from 'node:worker_threads';
 import { expect, onTestFinished, test } from 'vitest';
 import { compileFilter } from '../../src/output/jq.ts';
 import { answering, stub, temporaryFolder } from '../support/harness.ts';
+import { long } from '../support/long.ts';
 import { size, some } from '../support/size.ts';
 import { until } from '../support/until.ts';
 import { start } from '../support/webhook-kills.ts';
@@ -54,7 +55,7 @@ test('a filter that takes all its memory is exit 2 with one error, and nothing o
   ]);
 });
 
-test('what was filtered before one that never ends is out, and the rest of a walk is not asked for', async () => {
+long('what was filtered before one that never ends is out, and the rest of a walk is not asked for', async () => {
   const service = await stub(({ url }, response) => {
     const at = Number(new URL(url, 'http://x').searchParams.get('cursor') ?? 0);
     response.end(JSON.stringify({ items: [{ at }], cursor: String(at + 1) }));

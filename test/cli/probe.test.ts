@@ -5,6 +5,7 @@ import type { Endpoint, WireNames } from '../../src/contract/endpoint.ts';
 import { openNames } from '../../src/contract/endpoint.ts';
 import { endpoints } from '../../src/resources/index.ts';
 import { run, temporaryFolder } from '../support/harness.ts';
+import { long } from '../support/long.ts';
 import { serveSandbox } from '../support/served.ts';
 
 const open = (endpoints as readonly Endpoint[]).flatMap((endpoint) =>
@@ -102,7 +103,7 @@ test('every name changed: probe finds the other one, --save keeps it, and the co
   ).toEqual([]);
 });
 
-test('a name that nobody would think of is reported as not found and never guessed; --try finds it', async () => {
+long('a name that nobody would think of is reported as not found and never guessed; --try finds it', async () => {
   const { envA } = await serveSandbox({ wire: { 'leaderboard.list.limit': 'zq17', '*.timeframe': 'zq18' } });
   const of = (report: Report, id: string) => report.names.find(({ parameter }) => parameter === id);
   const blind = await probe(envA);

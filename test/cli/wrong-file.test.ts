@@ -6,6 +6,7 @@ import { encodeBase58 } from '../../src/model/address.ts';
 import { outlineAll } from '../../src/program.ts';
 import { apiKey, evmKey, namedSecret, pair, password, phrase, secretsIn, webhookSecret } from '../support/canaries.ts';
 import { answering, run, temporaryFolder } from '../support/harness.ts';
+import { size } from '../support/size.ts';
 
 const outlines = await outlineAll();
 
@@ -87,7 +88,9 @@ test('a file with a secret, given by mistake where another is read, is not told 
     for (const field of outline.fields.filter(({ flag }) => reading.includes(flag))) {
       const command = outline.words.join(' ');
       tried.add(`${command} ${field.label}`);
-      for (const [name, text] of Object.entries(files)) {
+      // Each file with some of the flags; each with each is for the proof.
+      const given = Object.entries(files).filter((_, index) => (index + tried.size) % size(6, 1) === 0);
+      for (const [name, text] of given) {
         for (const [file, more] of [
           [join(folder, name), '--verbose'],
           ['-', '--json'],

@@ -5,6 +5,7 @@ import { listenOnce, liveWays, watchOnce } from '../support/canary-live.ts';
 import { canaryWorld, echoScripts } from '../support/canary-world.ts';
 import { scripts } from '../support/faults.ts';
 import { run } from '../support/harness.ts';
+import { long } from '../support/long.ts';
 import { some } from '../support/size.ts';
 
 const watched = [
@@ -76,7 +77,7 @@ test('the secret itself in the place of its file is not repeated', async () => {
   }
 });
 
-test('the password in an address that deliveries are sent on to is not shown', async () => {
+long('the password in an address that deliveries are sent on to is not shown', async () => {
   const world = await canaryWorld();
   const to = `${world.service.url.replace('//', '//me:hunter2@')}/hook`;
   for (const script of [scripts['reset before answer'], echoScripts['echo 400']]) {

@@ -9,6 +9,7 @@ import { startDeliverer } from '../../src/sandbox/deliver/deliver.ts';
 import { allFaults, kindOf, nodeWarnings, pourMegabytes } from '../support/fault-long.ts';
 import { failing } from '../support/faults.ts';
 import { type Outcome, run, type Seen, temporaryFolder } from '../support/harness.ts';
+import { long } from '../support/long.ts';
 import { patience } from '../support/patience.ts';
 import { size } from '../support/size.ts';
 import { until } from '../support/until.ts';
@@ -148,23 +149,26 @@ test('a trade ends well whatever its webhooks do, and says what was not taken; a
   expect(JSON.parse(status.out)).toMatchObject({ webhooks: heard.length, waiting: 0, failed: failed.length });
 });
 
-test('Ctrl-C ends a trade whose webhooks are silent: it is made, and its deliveries are not counted as tried', async () => {
-  const targets = await Promise.all(silent.map((fault) => targetWith(fault)));
-  const { db, buy } = await worldOf(targets);
-  const stopping = new AbortController();
-  const ended = buy(250, stopping.signal);
-  await until(() => targets.every(({ came }) => came.length > 0));
-  stopping.abort();
-  const { code, out } = await ended;
-  expect({ code, ...JSON.parse(out) }).toMatchObject({ code: 0, deliveries: 2, waiting: 2 });
-  for (const { url } of targets) expect(deliveriesTo(db, url)).toMatchObject([{ state: 'waiting', tries: 0 }]);
-  await deliverAll(db, 50);
-  for (const { url, came } of targets) {
-    expect(deliveriesTo(db, url)).toMatchObject([{ state: 'failed', tries: 5, error: 'no answer within 0.05 s' }]);
-    expect(new Set(came.map(({ id }) => id)).size).toBe(1);
-    expect(came).toHaveLength(6);
-  }
-});
+long(
+  'Ctrl-C ends a trade whose webhooks are silent: it is made, and its deliveries are not counted as tried',
+  async () => {
+    const targets = await Promise.all(silent.map((fault) => targetWith(fault)));
+    const { db, buy } = await worldOf(targets);
+    const stopping = new AbortController();
+    const ended = buy(250, stopping.signal);
+    await until(() => targets.every(({ came }) => came.length > 0));
+    stopping.abort();
+    const { code, out } = await ended;
+    expect({ code, ...JSON.parse(out) }).toMatchObject({ code: 0, deliveries: 2, waiting: 2 });
+    for (const { url } of targets) expect(deliveriesTo(db, url)).toMatchObject([{ state: 'waiting', tries: 0 }]);
+    await deliverAll(db, 50);
+    for (const { url, came } of targets) {
+      expect(deliveriesTo(db, url)).toMatchObject([{ state: 'failed', tries: 5, error: 'no answer within 0.05 s' }]);
+      expect(new Set(came.map(({ id }) => id)).size).toBe(1);
+      expect(came).toHaveLength(6);
+    }
+  },
+);
 
 /** Serves the sandbox in this process, until stopped. */
 async function served(folder: string, env: Record<string, string>) {
@@ -209,7 +213,7 @@ test('a served sandbox brings every event to targets that recover: in order, non
   }
 });
 
-test('a served sandbox that is stopped while a target is silent ends soon, and the next one delivers', async () => {
+long('a served sandbox that is stopped while a target is silent ends soon, and the next one delivers', async () => {
   const targets = await Promise.all(silent.map((fault) => targetWith(fault, 1)));
   const { db, buy, env, folder } = await worldOf(targets);
   const sandbox = await served(folder, env);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { allFaults, brokenService, inShort, kindOf, nodeWarnings, targetKinds } from '../support/fault-long.ts';
 import { run, temporaryFolder } from '../support/harness.ts';
+import { long } from '../support/long.ts';
 import { some } from '../support/size.ts';
 import { until } from '../support/until.ts';
 
@@ -96,27 +97,30 @@ test('webhook replay tries three times and ends with 10 where a target does not 
   expect(cells).toEqual(faults.map((fault) => [fault, ...(said[kindOf(fault)] ?? []), kindOf(fault) === 'silent']));
 });
 
-test('webhook replay sends nothing behind an event that was not answered in time, and what follows a failure', async () => {
-  const { env } = await listenTo('garbage');
-  const outcomes = [];
-  for (const [fault, more] of [
-    ['no first byte', '--timeout 400ms'],
-    ['500', ''],
-  ] as const) {
-    const target = await brokenService({ fault, well: 0 });
-    const { code, out } = await run(`webhook replay one two --to ${target.url}/hook --json ${more}`, {
-      env,
-      hurry: true,
-    });
-    target.close();
-    const errors = JSON.parse(out).map(({ error }: { error: string }) => error);
-    outcomes.push([fault, code, target.requests.length, errors]);
-  }
-  expect(outcomes).toEqual([
-    ['no first byte', 10, 3, ['no answer within 0.4 s', 'not sent: one was not answered']],
-    ['500', 10, 6, ['HTTP 500', 'HTTP 500']],
-  ]);
-});
+long(
+  'webhook replay sends nothing behind an event that was not answered in time, and what follows a failure',
+  async () => {
+    const { env } = await listenTo('garbage');
+    const outcomes = [];
+    for (const [fault, more] of [
+      ['no first byte', '--timeout 400ms'],
+      ['500', ''],
+    ] as const) {
+      const target = await brokenService({ fault, well: 0 });
+      const { code, out } = await run(`webhook replay one two --to ${target.url}/hook --json ${more}`, {
+        env,
+        hurry: true,
+      });
+      target.close();
+      const errors = JSON.parse(out).map(({ error }: { error: string }) => error);
+      outcomes.push([fault, code, target.requests.length, errors]);
+    }
+    expect(outcomes).toEqual([
+      ['no first byte', 10, 3, ['no answer within 0.4 s', 'not sent: one was not answered']],
+      ['500', 10, 6, ['HTTP 500', 'HTTP 500']],
+    ]);
+  },
+);
 
 test('Ctrl-C ends webhook replay and webhook trigger while their target is silent', async () => {
   const { env, secret } = await listenTo('garbage');
@@ -132,7 +136,7 @@ test('Ctrl-C ends webhook replay and webhook trigger while their target is silen
   }
 });
 
-test('webhook trigger sends once and ends with 9 where a target does not take the event', async () => {
+long('webhook trigger sends once and ends with 9 where a target does not take the event', async () => {
   const folder = temporaryFolder();
   const secret = join(folder, 'secret');
   writeFileSync(secret, 'whsec_test\n');

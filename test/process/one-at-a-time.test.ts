@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { cardOf } from '../support/feed-cards.ts';
 import { stub, temporaryFolder } from '../support/harness.ts';
+import { long } from '../support/long.ts';
 import { degen, writeKeys } from '../support/traders.ts';
 import { until } from '../support/until.ts';
 import { start } from '../support/webhook-kills.ts';
@@ -83,7 +84,7 @@ test('the batch of a process that was killed is taken over, and no comment is po
   expect(readdirSync(data).filter((name) => !/^posted-comments-[0-9a-f]{16}\.ndjson$/.test(name))).toEqual(['history']);
 });
 
-test('Ctrl-C in a batch ends with 130 at once; the same command goes on', async () => {
+long('Ctrl-C in a batch ends with 130 at once; the same command goes on', async () => {
   const { taken, held, begin } = await batch();
   const first = begin();
   await until(() => held.length === 1, 'the first comment arrives');
@@ -95,7 +96,7 @@ test('Ctrl-C in a batch ends with 130 at once; the same command goes on', async 
   expect(texts(taken)).toEqual(allOnce);
 });
 
-test('a second watch from the same place is exit 3 and names the first; other filters are another place', async () => {
+long('a second watch from the same place is exit 3 and names the first; other filters are another place', async () => {
   const folder = temporaryFolder();
   const service = await stub((_, response) => {
     response.setHeader('content-type', 'application/json');
@@ -126,7 +127,7 @@ test('a second watch from the same place is exit 3 and names the first; other fi
   expect(left.filter((name) => !name.endsWith('.json'))).toEqual([]);
 });
 
-test('the lock says who has it since when; one that says nothing is taken over', async () => {
+long('the lock says who has it since when; one that says nothing is taken over', async () => {
   const { taken, held, begin, data } = await batch();
   const first = begin();
   await until(() => held.length === 1, 'the first comment arrives');

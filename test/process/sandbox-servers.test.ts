@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { run, temporaryFolder } from '../support/harness.ts';
+import { long } from '../support/long.ts';
 import { size } from '../support/size.ts';
 import { serve, start } from '../support/webhook-kills.ts';
 
@@ -52,7 +53,7 @@ test('two servers and four processes write to one database at once: each write t
   }
 });
 
-test('a second server on a port that is taken is exit 3; the first answers on, and its ready file stays', async () => {
+long('a second server on a port that is taken is exit 3; the first answers on, and its ready file stays', async () => {
   const folder = temporaryFolder();
   const { url } = await served(folder, ['--empty']);
   const ready = join(folder, 'ready.json');
@@ -80,7 +81,7 @@ test('a second server on a port that is taken is exit 3; the first answers on, a
   expect(await answer.json()).toEqual({ traders: [] });
 });
 
-test('a server that ends leaves the ready file of a later one', async () => {
+long('a server that ends leaves the ready file of a later one', async () => {
   const folder = temporaryFolder();
   const first = await served(folder, ['--empty']);
   const ready = join(folder, 'ready.json');

@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { openDb } from '../../src/sandbox/db/store.ts';
 import { addLiveTrades, liveTrade } from '../../src/sandbox/trades/add-trades.ts';
 import { run, stub, temporaryFolder } from '../support/harness.ts';
+import { long } from '../support/long.ts';
 import { size } from '../support/size.ts';
 import { until } from '../support/until.ts';
 import { flood } from '../support/webhook-flood.ts';
@@ -26,33 +27,36 @@ test('a listener that is killed, with a target that fails a third of the time, s
   });
 });
 
-test('what a killed sandbox had not delivered yet, the next one delivers, and trades of other processes too', async () => {
-  const folder = temporaryFolder();
-  let down = true;
-  const target = await stub((_, response) => response.writeHead(down ? 500 : 200).end());
-  const first = await serve(folder, ['--empty']);
-  const env = { SOTRA_DATA_DIR: folder, SOTRA_BASE_URL: first.url, SOTRA_API_KEY: 'sandbox-key-a' };
-  const [trader = '', follower = '', token = ''] = manyAddresses(3);
-  await run(`follow add ${follower} ${trader}`, { env });
-  await run(`webhook register --url ${target.url} --wallet-addresses ${follower}`, { env });
-  const db = openDb(first.db);
-  onTestFinished(() => db.close());
-  const nowMs = Date.now();
-  addLiveTrades(db, [liveTrade({ chain: 'base', trader, token, side: 'buy', amount: 1, usd: 100 }, nowMs)], nowMs);
-  await until(() => target.requests.length > 0, 'the first try');
-  first.child.kill('SIGKILL');
-  await until(() => first.child.exitCode !== null || first.child.signalCode !== null, 'the sandbox ends');
-  rmSync(join(folder, 'ready.json'));
-  down = false;
-  const second = await serve(folder, ['--empty']);
-  onTestFinished(() => void second.child.kill('SIGKILL'));
-  const state = () => db.get<{ state: string }>('SELECT state FROM delivery')?.state;
-  await until(() => state() === 'delivered', 'the delivery after the restart');
-  const ids = target.requests.map(({ body }) => JSON.parse(body).events[0].eventId);
-  expect(new Set(ids).size).toBe(1);
-});
+long(
+  'what a killed sandbox had not delivered yet, the next one delivers, and trades of other processes too',
+  async () => {
+    const folder = temporaryFolder();
+    let down = true;
+    const target = await stub((_, response) => response.writeHead(down ? 500 : 200).end());
+    const first = await serve(folder, ['--empty']);
+    const env = { SOTRA_DATA_DIR: folder, SOTRA_BASE_URL: first.url, SOTRA_API_KEY: 'sandbox-key-a' };
+    const [trader = '', follower = '', token = ''] = manyAddresses(3);
+    await run(`follow add ${follower} ${trader}`, { env });
+    await run(`webhook register --url ${target.url} --wallet-addresses ${follower}`, { env });
+    const db = openDb(first.db);
+    onTestFinished(() => db.close());
+    const nowMs = Date.now();
+    addLiveTrades(db, [liveTrade({ chain: 'base', trader, token, side: 'buy', amount: 1, usd: 100 }, nowMs)], nowMs);
+    await until(() => target.requests.length > 0, 'the first try');
+    first.child.kill('SIGKILL');
+    await until(() => first.child.exitCode !== null || first.child.signalCode !== null, 'the sandbox ends');
+    rmSync(join(folder, 'ready.json'));
+    down = false;
+    const second = await serve(folder, ['--empty']);
+    onTestFinished(() => void second.child.kill('SIGKILL'));
+    const state = () => db.get<{ state: string }>('SELECT state FROM delivery')?.state;
+    await until(() => state() === 'delivered', 'the delivery after the restart');
+    const ids = target.requests.map(({ body }) => JSON.parse(body).events[0].eventId);
+    expect(new Set(ids).size).toBe(1);
+  },
+);
 
-test('commands of other processes that look at the store take nothing from a listener', async () => {
+long('commands of other processes that look at the store take nothing from a listener', async () => {
   const folder = temporaryFolder();
   const env = { SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
   const [secretFile, ready] = [join(folder, 'hook.secret'), join(folder, 'ready')];

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { run, temporaryFolder } from '../../support/harness.ts';
+import { long } from '../../support/long.ts';
 import { some } from '../../support/size.ts';
 import { degen, evmTrader, solanaTrader, swaps, writeKeys } from '../../support/traders.ts';
 
@@ -202,7 +203,7 @@ describe.skipIf(!existsSync(vectorFile))('keystores of other wallets (skipped wh
   const all = existsSync(vectorFile)
     ? (JSON.parse(gunzipSync(readFileSync(vectorFile)).toString()) as KeystoreVector[])
     : [];
-  for (const { id, json, password, address, expect: expected } of some(all, 3))
+  for (const { id, json, password, address, expect: expected } of some(all, 2))
     test(`${id}: ${expected.slice(0, 40)}`, async () => {
       const { folder, env } = place();
       const file = join(folder, 'keystore.json');
@@ -223,7 +224,7 @@ describe.skipIf(!existsSync(vectorFile))('keystores of other wallets (skipped wh
       }
     });
 
-  test('a keystore is imported under its own password, and under another', async () => {
+  long('a keystore is imported under its own password, and under another', async () => {
     const vector = all.find(({ id }) => id === 'foundry-4db566c2');
     const { folder, env, keys } = place();
     const file = join(folder, 'keystore.json');

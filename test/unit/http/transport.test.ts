@@ -7,6 +7,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { generate } from 'selfsigned';
 import { expect, onTestFinished, test } from 'vitest';
 import { createTransport, type StartTimer } from '../../../src/http/transport.ts';
+import { long } from '../../support/long.ts';
 
 async function portOf(server: Server, host = '127.0.0.1'): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, host, resolve));
@@ -134,10 +135,10 @@ test('an answer may take longer than the time without a word, as long as somethi
       if (part !== undefined) return response.write(part);
       clearInterval(timer);
       response.end();
-    }, 400);
+    }, 300);
   });
   const { send } = await transportOf();
-  const { body } = await send(`http://127.0.0.1:${await portOf(server)}/`, { timeoutMs: 1500 });
+  const { body } = await send(`http://127.0.0.1:${await portOf(server)}/`, { timeoutMs: 1100 });
   expect(await textOf(body)).toBe('abcd');
 });
 
@@ -149,7 +150,7 @@ test('silence before the answer and inside it ends in a timeout', async () => {
   const { send } = await transportOf();
   const late = { kind: 'timeout', message: 'no answer in time' };
   await expect(send(url, { timeoutMs: 50 })).rejects.toMatchObject(late);
-  const { body } = await send(`${url}/begun`, { timeoutMs: 1000 });
+  const { body } = await send(`${url}/begun`, { timeoutMs: 500 });
   await expect(textOf(body)).rejects.toMatchObject(late);
 });
 
@@ -166,7 +167,7 @@ test('a port where nobody listens is refused, by address and by name', async () 
   });
 });
 
-test('all of an exchange may take so long and no longer, before the answer and inside it', async () => {
+long('all of an exchange may take so long and no longer, before the answer and inside it', async () => {
   const server = createServer((request, response) => {
     if (request.url === '/begun') response.write('a');
   });

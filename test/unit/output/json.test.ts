@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { compactJson, indentJson, safeJson, visibleJson } from '../../../src/output/json.ts';
 import { fc } from '../../support/draw.ts';
+import { long } from '../../support/long.ts';
 
 test('JSON is indented by two spaces, empty objects and lists on one line', () => {
   expect(indentJson('{"a":[1,{"b":null}],"c":{},"d":[ ],"e":"x"}')).toBe(
@@ -22,7 +23,7 @@ test('a value alone stays alone, and the layout it came in does not matter', () 
   expect(compactJson('{ "a" :\r\n [ 1 , "b c" ] }\n')).toBe('{"a":[1,"b c"]}');
 });
 
-test('indenting is what JSON.stringify does with two spaces', () => {
+long('indenting is what JSON.stringify does with two spaces', () => {
   const withoutFloats = fc
     .jsonValue({ noUnicodeString: false })
     .filter((value) => !/\d\.|e[-+]/.test(JSON.stringify(value)));
