@@ -10,7 +10,8 @@ export default defineConfig({
     pool: 'forks',
     // What files load is loaded once: no test changes what others share.
     isolate: false,
-    maxWorkers: 2,
+    // One more than the cores of a small machine: a third of the time other processes are waited for.
+    maxWorkers: 3,
     execArgv: ['--max-semi-space-size=32'],
     reporters: ['default', ['json', { outputFile: 'node_modules/.cache/test-report.json' }]],
   },

@@ -93,7 +93,7 @@ test('a notice that is pending gives way to the error: deprecation, a shape that
 });
 
 test('without a service, without a key, refused, interrupted: one error for every command of the service', async () => {
-  for (const { name, argv, stdin } of ofService) {
+  for (const { name, argv, stdin } of some(ofService, 12)) {
     const own = { stdin, hurry: true };
     const env = { SOTRA_BASE_URL: 'http://127.0.0.1:9' };
     expect([name, (await failing(name, argv, own)).exitCode]).toEqual([name, 2]);

@@ -48,6 +48,6 @@ const oneOfEach = [
   'refused',
 ];
 
-test.each(some(rows, 15))('$name with $well requests answered well ends as the table says', async (row) => {
+test.each(some(rows, 8))('$name with $well requests answered well ends as the table says', async (row) => {
   await checkRow(row, [...oneOfEach, 'redirect elsewhere']);
 });

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { run, temporaryFolder } from '../../support/harness.ts';
-import { size, some } from '../../support/size.ts';
+import { size } from '../../support/size.ts';
 
 const noon = Date.parse('2026-11-20T12:00:00Z');
 const hourMs = 3_600_000;
@@ -46,7 +46,8 @@ const answers = async (env: Record<string, string>) => [
 const imported = async (path: string, env: Record<string, string>) =>
   JSON.parse((await run(`sandbox import ${path} --json`, { env, now: noon })).out);
 
-test.each(some(['storing the positions', 'rows read in', 'making index 2 of'], 1))(
+// Their tens of thousands of rows are for the proof.
+test.each(['storing the positions', 'rows read in', 'making index 2 of'].slice(0, size(0, 3)))(
   'a large import that was given up at %j leaves the world as it was, at its own times',
   async (said) => {
     const env = { SOTRA_DATA_DIR: temporaryFolder() };
@@ -54,7 +55,7 @@ test.each(some(['storing the positions', 'rows read in', 'making index 2 of'], 1
     const before = await answers(env);
     expect(before[0]).toMatchObject({ trades: 50 });
     // An hour newer than what is there: with it the whole world moves back.
-    const count = size(51_000, 60_000);
+    const count = 60_000;
     const path = file(count, noon + hourMs);
     const { row, stored } = await givenUp(path, env, said);
     expect(row).toBeGreaterThan(0);

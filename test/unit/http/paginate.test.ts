@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import { expect, test } from 'vitest';
 import { cardOf, cardsDown, idsIn } from '../../support/feed-cards.ts';
 import { answering, run, type Script, type Stub, stub, temporaryFolder } from '../../support/harness.ts';
-import { size } from '../../support/size.ts';
+import { long } from '../../support/long.ts';
 
 const wallet = '0xA4E221aa5a7ba51b5d5c7d5c923bfb9bcebcb252';
 const feed = `feed actor ${wallet}`;
@@ -284,9 +284,9 @@ test('the first line is out before the second page is answered', async () => {
   expect(lines).toEqual(['c2', 'c1']);
 });
 
-test('a long walk holds one page at a time', async () => {
+long('a long walk holds one page at a time', async () => {
   // 45 MB and more, in 40 MB of memory.
-  const pages = size(450, 600);
+  const pages = 600;
   const filler = 'x'.repeat(100_000);
   const service = await stub((seen, response, count) => {
     const card = { ...cardOf(`c${count}`, 1_700_000_000 - count), filler };

@@ -30,7 +30,7 @@ test('every character of the plane that most text is written in, alone and besid
   const characters = Array.from({ length: 0x10000 }, (_, code) => String.fromCharCode(code)).filter(
     (each) => !/[\ud800-\udfff]/.test(each),
   );
-  const tried = some(characters, 4000);
+  const tried = some(characters, 1500);
   const others = ['', 'éかー漢한Ａ'];
   const wrong = tried.filter((each) =>
     others.some((other) => displayWidth(each + other) !== stringWidth(each + other)),

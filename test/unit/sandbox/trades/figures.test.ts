@@ -68,7 +68,7 @@ test('in a large world the figures of both windows are those of its trades, at a
     expectRight(db, largeNow);
     expect(isKept(db)).toBe(true);
     // Some minutes: the trades at the edges come and go. Some days: all of them do. Then back.
-    for (const ms of some([1, 60_000, 600_000, 7_200_000, 3 * dayMs, -3_600_000, -5 * dayMs, 0], 2))
+    for (const ms of some([1, 60_000, 600_000, 7_200_000, 3 * dayMs, -3_600_000, -5 * dayMs, 0], 1))
       expectRight(db, largeNow + ms);
     addTrades(db, [live(5, largeNow), live(6, largeNow - 1000)]);
     expectRight(db, largeNow);
