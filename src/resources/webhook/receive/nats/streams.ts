@@ -114,7 +114,8 @@ export function openStreams({ connection, failure }: ServerLink) {
   const remove = (stream: string, seq: number) =>
     call(stream, async () => {
       const { streams } = await manager;
-      await streams.deleteMessage(stream, seq).catch((error) => {
+      // Its bytes are left where they are.
+      await streams.deleteMessage(stream, seq, false).catch((error) => {
         if (!isGone(error)) throw error;
       });
     });
@@ -152,7 +153,8 @@ export function openStreams({ connection, failure }: ServerLink) {
     /** Removes a message that is a copy; resolves with the number of the one that stays. */
     keepFirst: async (stream: string, subject: string, seq: number): Promise<number> => {
       const firstSeq = await firstOf(stream, subject, seq);
-      if (firstSeq < seq) await remove(stream, seq);
+      // When another server leads, the number may be that of another message.
+      if (firstSeq < seq && (await get(stream, { seq }))?.subject === subject) await remove(stream, seq);
       return firstSeq;
     },
     /** The last message of a subject, as the leader has it. */

@@ -162,6 +162,14 @@ describe.skipIf(findNats() === undefined)(`copies of messages (${findNats() ? 'f
     await expect.poll(async () => (await messages()).length).toBe(2);
   });
 
+  test('a number that is of another message by now is not removed', async () => {
+    const { inbox, streams, subjects, messages } = await open();
+    await inbox.store([deliveryOf(hook, 'one'), deliveryOf(hook, 'two')]);
+    const [one, two] = await messages();
+    expect(await streams.keepFirst(subjects.events, one?.subject ?? '', two?.seq ?? 0)).toBe(one?.seq);
+    expect(await messages()).toHaveLength(2);
+  });
+
   test('one that cannot be removed for want of a permission holds up nothing', async () => {
     const { inbox, messages, copy, work } = await open();
     await inbox.store([deliveryOf(hook, 'one')]);
