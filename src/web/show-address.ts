@@ -9,8 +9,9 @@ export interface PageInput {
 export async function showAddress(url: string, { open, readyFile }: PageInput, { world }: Context): Promise<void> {
   if (open || readyFile === undefined) await world.io.err.write(`Page, its address works once: ${url}\n`);
   if (!open) return;
-  const { openInBrowser } = await import('./open-in-browser.ts');
-  await openInBrowser(url, world.env['BROWSER']).catch(() =>
+  const { default: start } = await import('open');
+  const program = world.env['BROWSER'];
+  await start(url, program ? { app: { name: program } } : {}).catch(() =>
     world.io.err.write('No browser can be started here: open the address above by hand.\n'),
   );
 }

@@ -296,19 +296,17 @@ export async function* readEntries(source: FileBytes): AsyncGenerator<readonly (
 }
 
 async function* inBatches(entries: AsyncIterable<NumberedEntry>): AsyncGenerator<Batch> {
-  let batch: NumberedEntry[] = [];
-  let bytes = 2;
+  let batch: [NumberedEntry, ...NumberedEntry[]] | undefined;
+  let bytes = 0;
   for await (const one of entries) {
-    const [first, ...rest] = batch;
-    if (first !== undefined && (batch.length === batchEntries || bytes + one.bytes + 1 > batchBytes)) {
-      yield [first, ...rest];
-      [batch, bytes] = [[], 2];
+    if (batch !== undefined && batch.length < batchEntries && bytes + one.bytes + 1 <= batchBytes) batch.push(one);
+    else {
+      if (batch !== undefined) yield batch;
+      [batch, bytes] = [[one], 2];
     }
-    batch.push(one);
     bytes += one.bytes + 1;
   }
-  const [first, ...rest] = batch;
-  if (first !== undefined) yield [first, ...rest];
+  if (batch !== undefined) yield batch;
 }
 
 function readLine({ number, text }: Line): NumberedEntry | BadEntry {

@@ -22,7 +22,7 @@ CREATE TABLE IF NOT EXISTS wallet (
   ready_ms INTEGER                 -- when tracking has caught up; 0: always; NULL: not tracked
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS wallet_profile ON wallet (profile_id);
-CREATE INDEX IF NOT EXISTS wallet_ready ON wallet (ready_ms);
+CREATE INDEX IF NOT EXISTS wallet_ready ON wallet (ready_ms) WHERE ready_ms IS NOT NULL;
 
 CREATE TABLE IF NOT EXISTS external (
   partner_id TEXT NOT NULL, external_id TEXT NOT NULL, profile_id TEXT NOT NULL,

@@ -5,7 +5,7 @@ import { schema, schemaVersion } from './schema.ts';
 export type { Db, SqlValue } from '../../files/database.ts';
 
 const options = {
-  cacheKib: 65_536,
+  cacheKib: 131_072,
   /** Each commit writes whole pages, and `follow bulk` changes one for each new wallet and follow; imports would be a tenth faster with 16384. */
   pageBytes: 4096,
   /** 128 MB. Those that are written again and again go into the database less often. */

@@ -47,7 +47,12 @@ export function findWallets(db: Db, identifiers: readonly string[], readyMs: num
     [JSON.stringify([...addresses])],
   );
   const ids = new Map(rows.map(({ address, id }) => [address, id]));
-  for (const address of addresses) if (!ids.has(address)) ids.set(address, addWallet(db, address, readyMs));
+  const unseen = [...addresses].filter((address) => !ids.has(address)).sort();
+  for (const address of unseen) ids.set(address, profileIdOf(address));
+  db.run('INSERT INTO wallet (address, profile_id, ready_ms) SELECT value ->> 0, value ->> 1, ? FROM json_each(?)', [
+    readyMs,
+    JSON.stringify(unseen.map((address) => [address, ids.get(address)])),
+  ]);
   return new Map([...written].map((text) => [text, ids.get(normalizeAddress(text)) ?? '']));
 }
 

@@ -1,15 +1,16 @@
 import { formatCount, formatTime } from '../../output/format.ts';
 import type { DeliveryList, DeliveryRow, PageFacts, PageStats, RefusedRow } from '../deliveries.ts';
 import { ask, listenLive, lostText } from './ask.ts';
+import { Chart } from './chart.tsx';
 import { type Chosen, Detail } from './delivery-detail.tsx';
 import { FilterBar, type Filters, noFilters } from './delivery-filters.tsx';
-import { HoursChart } from './hours-chart.tsx';
 import { render, useEffect, useMemo, useRef, useState } from './preact.ts';
 import { Commands, Text } from './text.tsx';
 import { VirtualList } from './virtual-list.tsx';
 
 const [maxRows, maxRefused] = [10_000, 200];
 const [filterWaitMs, reloadMs, statusEveryMs, figuresEveryMs] = [250, 1000, 1500, 4000];
+const [hourSec, hourCount] = [3600, 24];
 const none: DeliveryList = { rows: [], hasMore: false, commands: [] };
 
 function Deliveries() {
@@ -217,6 +218,26 @@ function Figures({ stats, refused }: { stats: PageStats; refused: number }) {
       ))}
     </dl>
   );
+}
+
+/** A bar for each of the last 24 hours: what was received, and below the line what was refused. */
+function HoursChart({ hours }: { hours: PageStats['hours'] }) {
+  const points = useMemo(() => pointsOf(hours), [hours]);
+  const sum = (key: 'y' | 'loss') => formatCount(points.reduce((total, point) => total + Math.abs(point[key]), 0));
+  const label = `Last 24 hours: ${sum('y')} received, ${sum('loss')} refused, by us or a target`;
+  return <Chart label={label} points={points} shape="bars" height={44} />;
+}
+
+function pointsOf(hours: PageStats['hours']) {
+  const last = Math.floor(Date.now() / 1000 / hourSec) * hourSec;
+  const byHour = new Map(hours.map((each) => [each.hour, each]));
+  return Array.from({ length: hourCount }, (_, index) => {
+    const hour = last - (hourCount - 1 - index) * hourSec;
+    const { received = 0, refusedSignatures = 0, refused = 0 } = byHour.get(hour) ?? {};
+    const lost = refused + refusedSignatures;
+    const title = `${formatTime(hour).slice(0, 16)}Z: ${formatCount(received)} received, ${formatCount(lost)} refused`;
+    return { x: hour, y: received, loss: -lost, title };
+  });
 }
 
 const idOf = ({ id }: DeliveryRow) => id;

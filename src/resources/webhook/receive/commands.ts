@@ -238,7 +238,7 @@ const stats = defineCommand({
   view: async () => (await view()).stats,
   run: async (input, context) => {
     const chart = asksChart(input, context.options);
-    return { ...(await (await import('./run-stats.ts')).showStats(input, context)), chart };
+    return { ...(await (await import('./run-events.ts')).showStats(input, context)), chart };
   },
 });
 

@@ -13,7 +13,15 @@ import { type Delivery, type EventQuery, type EventStatus, type Inbox, pathOf, t
 import { type InboxPlace, openInbox, withInbox } from './open-inbox.ts';
 import { timesOf } from './query.ts';
 import { verifyDelivery } from './verify.ts';
-import { type EventRow, events as eventsView, type ReplayRow, replayed, type ShownEvent, shown } from './view.ts';
+import {
+  type EventRow,
+  events as eventsView,
+  type ReplayRow,
+  replayed,
+  type ShownEvent,
+  shown,
+  stats as statsView,
+} from './view.ts';
 
 interface EventsInput extends InboxPlace {
   type?: string | undefined;
@@ -88,6 +96,25 @@ export function rowOf({ eventId, eventType, event, delivery, status }: StoredEve
     status,
     event,
   };
+}
+
+interface StatsInput extends InboxPlace {
+  since?: string | undefined;
+  until?: string | undefined;
+  webhook?: string | undefined;
+}
+
+const defaultStatsSince = '24h';
+
+/** What was received and forwarded, by webhook and hour, oldest first. Errors: `not-found` for a store that does not exist. */
+export async function showStats(input: StatsInput, context: Context): Promise<Result & { kind: 'answer' }> {
+  const times = timesOf({ since: input.since ?? defaultStatsSince, until: input.until }, context.world.now());
+  const none = () => ({ kind: 'answer' as const, answer: [], view: statsView });
+  return withInbox(input, context, none, async (inbox) => ({
+    kind: 'answer' as const,
+    answer: await inbox.stats({ ...times, webhook: input.webhook }),
+    view: statsView,
+  }));
 }
 
 interface ShowInput extends InboxPlace {
