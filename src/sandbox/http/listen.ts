@@ -62,6 +62,8 @@ export async function listen(
     },
   );
   server.maxConnections = limits.connections;
+  // Who ends its side behind a request, as nc does, still gets the answer; the types of Node do not name it.
+  Object.assign(server, { httpAllowHalfOpen: true });
   server.on('clientError', refuseMalformed);
   await started(server, port);
   return {
