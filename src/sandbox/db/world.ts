@@ -54,6 +54,9 @@ export function placeDemo(file: string, nowMs: number): void {
     });
     db.close();
     if (isLinked(draft, file)) removeDrafts(file);
+  } catch (error) {
+    // Who was sooner removes the drafts of the others.
+    if (!existsSync(file)) throw error;
   } finally {
     rmSync(draft, { force: true });
   }
@@ -77,7 +80,8 @@ function isLinked(draft: string, file: string): boolean {
 /** Removes what processes that were killed have left, and what those that came too late would not use. */
 function removeDrafts(file: string): void {
   for (const name of readdirSync(dirname(file)))
-    if (name.startsWith(`${basename(file)}-demo-`) && name.endsWith('.tmp')) rmSync(join(dirname(file), name));
+    if (name.startsWith(`${basename(file)}-demo-`) && name.endsWith('.tmp'))
+      rmSync(join(dirname(file), name), { force: true });
 }
 
 /** Runs `act` in a transaction, where it may attach the demo world, unpacked beside the database. */
