@@ -68,8 +68,8 @@ const options = {
   /** Three deliveries of 2 kB with their headers fit into a page. */
   pageBytes: 8192,
   cacheKib: 8192,
-  /** 32 MB: a page of the index of ids is written less often than once an event. */
-  checkpointPages: 4096,
+  /** 128 MB: a page of the index of ids is written less often than once an event. With 3 million deliveries 6 % more come in a second than with 32. */
+  checkpointPages: 16_384,
   shrinks: true,
 } as const;
 
