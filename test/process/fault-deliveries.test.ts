@@ -1,6 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
@@ -8,6 +7,7 @@ import { type Db, openDb } from '../../src/sandbox/db/store.ts';
 import { startDeliverer } from '../../src/sandbox/deliver/deliver.ts';
 import { allFaults, kindOf, nodeWarnings, pourMegabytes } from '../support/fault-long.ts';
 import { failing } from '../support/faults.ts';
+import { freePorts } from '../support/free-ports.ts';
 import { type Outcome, run, type Seen, temporaryFolder } from '../support/harness.ts';
 import { long } from '../support/long.ts';
 import { patience } from '../support/patience.ts';
@@ -53,8 +53,8 @@ async function targetWith(fault: string, bad = Number.POSITIVE_INFINITY): Promis
     });
   });
   const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-  await listen(0);
-  const { port } = server.address() as AddressInfo;
+  const [port = 0] = await freePorts(1);
+  await listen(port);
   if (fault === 'refused') await new Promise((resolve) => server.close(resolve));
   onTestFinished(() => {
     server.closeAllConnections();

@@ -3,6 +3,7 @@ import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { freePorts } from './free-ports.ts';
 import { readmeBlocks } from './readme.ts';
 import { until } from './until.ts';
 
@@ -32,7 +33,7 @@ export async function runClientExample(place: Place): Promise<{ code: number | n
 /** What the README's webhook example prints of a signed delivery, and its answers to that and to one that is not. */
 export async function runWebhookExample(place: Place): Promise<{ output: string; statuses: number[] }> {
   const [, code = ''] = readmeBlocks('From code');
-  const port = 20_000 + (process.pid % 40_000);
+  const [port = 0] = await freePorts(1);
   const { child, output } = start(place, 'webhook.mjs', code.replace('4242', String(port)), {
     WEBHOOK_SECRET: 'whsec_1',
   });

@@ -1,8 +1,9 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePorts } from './free-ports.ts';
 import { until } from './until.ts';
 
 /** How to get it, where it is missing. */
@@ -85,18 +86,4 @@ async function untilOpen(port: number): Promise<void> {
   };
   attempt();
   await until(() => isOpen, `nats-server on port ${port}`);
-}
-
-/** Free when looked at. */
-async function freePorts(count: number): Promise<number[]> {
-  const open = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const server = createServer();
-      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-      return server;
-    }),
-  );
-  const ports = open.map((server) => (server.address() as { port: number }).port);
-  await Promise.all(open.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
 }

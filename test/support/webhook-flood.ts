@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDb } from '../../src/sandbox/db/store.ts';
 import { addLiveTrades, liveTrade } from '../../src/sandbox/trades/add-trades.ts';
+import { freePorts } from './free-ports.ts';
 import { run } from './harness.ts';
 import { storedIds } from './inbox.ts';
 import { until } from './until.ts';
@@ -68,7 +69,7 @@ export async function flood(options: {
     SOTRA_API_KEY: 'sandbox-key-a',
   };
   const secretFile = join(folder, 'secrets');
-  const port = await freePort();
+  const [port = 0] = await freePorts(1);
   const ready = join(folder, 'listening');
   const listen = async () => {
     rmSync(ready, { force: true });
@@ -149,12 +150,4 @@ export async function flood(options: {
     target.close();
     rmSync(folder, { recursive: true, force: true });
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
