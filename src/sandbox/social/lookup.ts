@@ -48,7 +48,7 @@ export function findWallets(db: Db, identifiers: readonly string[], readyMs: num
   );
   const ids = new Map(rows.map(({ address, id }) => [address, id]));
   const unseen = [...addresses].filter((address) => !ids.has(address)).sort();
-  for (const address of unseen) ids.set(address, profileIdOf(address));
+  for (const address of unseen) ids.set(address, profileIdOf(address, unseen[0]));
   db.run('INSERT INTO wallet (address, profile_id, ready_ms) SELECT value ->> 0, value ->> 1, ? FROM json_each(?)', [
     readyMs,
     JSON.stringify(unseen.map((address) => [address, ids.get(address)])),
