@@ -59,7 +59,7 @@ async function measure(folders: readonly string[]): Promise<Row[]> {
     try {
       for (const [index, sync] of syncs.entries()) {
         const bare = await startServer([self, 'bare', sync]);
-        bareRates?.[index]?.push(await receive(Number(bare.url), prepare()));
+        bareRates?.[index]?.push(await warmRate(Number(bare.url)));
         bare.server.kill();
       }
       for (const [index, folder] of folders.entries()) {
@@ -69,7 +69,7 @@ async function measure(folders: readonly string[]): Promise<Row[]> {
         process.stderr.write(`events: ${seconds.toFixed(3)} s (${cpuSeconds.toFixed(2)} s of processor)\n`);
         const listener = await start(folder, env);
         starts?.[index]?.push(listener.seconds);
-        rates?.[index]?.push(await receive(listener.port, prepare()));
+        rates?.[index]?.push(await warmRate(listener.port));
         memory?.[index]?.push(residentMb(listener.child.pid ?? 0));
         listener.child.kill('SIGTERM');
         await new Promise((resolve) => listener.child.once('exit', resolve));
@@ -200,6 +200,12 @@ function prepare(): Buffer[] {
     ];
     return Buffer.from(`${lines.join('\r\n')}\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
   });
+}
+
+/** How many a second of those that come after the first ones, by which a server warms up. */
+async function warmRate(port: number): Promise<number> {
+  await receive(port, prepare());
+  return await receive(port, prepare());
 }
 
 /** Sends all of them over some connections, one at a time on each: how many were answered 200 in a second. */

@@ -16,8 +16,12 @@ const world: Parameters<typeof openEmbedded>[0]['world'] = {
 };
 
 /** The embedded inbox of a folder, opened in this process. */
-export const openInboxOf = (folder: string, listens = false, clock: Partial<typeof world> = {}): Promise<Inbox> =>
-  openEmbedded({ folder, name: 'default', listens, world: { ...world, ...clock } });
+export const openInboxOf = (
+  folder: string,
+  listens = false,
+  { logBytes, ...clock }: Partial<typeof world> & { logBytes?: number } = {},
+): Promise<Inbox> =>
+  openEmbedded({ folder, name: 'default', listens, ...(logBytes && { logBytes }), world: { ...world, ...clock } });
 
 /** Where a listener with this data directory has its default store. */
 export const inboxFolderOf = (dataFolder: string) => join(dataFolder, 'webhook', 'inbox', 'default');

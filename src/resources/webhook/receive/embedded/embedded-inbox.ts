@@ -7,6 +7,7 @@ import type { World } from '../../../../world.ts';
 import type { Claim, EventQuery, Inbox, StoredEvent, Target } from '../inbox.ts';
 import { hourMs } from '../latency.ts';
 import { webhookAt } from '../query.ts';
+import { startCheckpoints } from './checkpoints.ts';
 import { hourStats } from './hour-stats.ts';
 import { queryDeliveries, queryEvents, queryNew } from './queries.ts';
 import { openStore, storeError, storeFile } from './store.ts';
@@ -20,14 +21,23 @@ interface EmbeddedOptions {
   name: string;
   /** The one process that stores deliveries. Errors: `locked` where another is. */
   listens?: boolean;
+  logBytes?: number;
   world: Pick<World, 'startThread' | 'now' | 'sleep' | 'pid' | 'system'>;
 }
 
+/** A page of the index of ids is then written into the store less often than once an event. */
+const maxLogBytes = 128 * 1024 * 1024;
 /** How soon a process sees what another one stored. */
 const pollMs = 200;
 
 /** Opens the inbox of a folder, made if absent. Errors: `locked`; `local-file` where the store cannot be used. */
-export async function openEmbedded({ folder, name, listens = false, world }: EmbeddedOptions): Promise<Inbox> {
+export async function openEmbedded({
+  folder,
+  name,
+  listens = false,
+  logBytes = maxLogBytes,
+  world,
+}: EmbeddedOptions): Promise<Inbox> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const locks: (() => void)[] = [];
   const lock = (file: string, what: string) => void locks.push(takeLock(join(folder, file), what, world));
@@ -42,9 +52,14 @@ export async function openEmbedded({ folder, name, listens = false, world }: Emb
   const bell = createBell();
   let writer: Writer | undefined;
   const openWriter = async (): Promise<Writer> => {
-    writer ??= startWriter(await world.startThread('inbox-thread'), folder, bell.ring);
+    writer ??= startWriter(await world.startThread('inbox-thread'), folder, (bytes) => {
+      checkpoints.wrote(bytes);
+      bell.ring();
+    });
     return writer;
   };
+  const finish = async () => (await openWriter()).checkpoint();
+  const checkpoints = startCheckpoints({ folder, logBytes, startThread: world.startThread, finish });
   if (listens) await openWriter();
   let forwards = false;
   const lockForwarding = () => {
@@ -127,6 +142,7 @@ export async function openEmbedded({ folder, name, listens = false, world }: Emb
     keep: async (limits, nowMs) => (await openWriter()).keep(limits, nowMs),
     close: async () => {
       try {
+        await checkpoints.close().catch(() => undefined);
         await writer?.close();
       } finally {
         db.close();

@@ -1,3 +1,4 @@
+import { fdatasyncSync } from 'node:fs';
 import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads';
 import { SotraError } from '../../../../errors.ts';
 import type { Db } from '../../../../files/database.ts';
@@ -19,6 +20,8 @@ export type ThreadRequest =
   | CommitRequest
   | { kind: 'targets'; targets: readonly Target[]; nowMs: number }
   | { kind: 'keep'; limits: KeepLimits; nowMs: number; after: number }
+  /** `handle`: of the store's file, which is then synced as well. */
+  | { kind: 'checkpoint'; handle?: number }
   | { kind: 'close' };
 
 export interface ThreadAnswer {
@@ -45,6 +48,11 @@ function createStoreKeeper() {
     if (store === undefined) throw notOpen();
     const { db, writes } = store;
     if (request.kind === 'keep') return { kept: keepStep(db, request.limits, request.nowMs, request.after) };
+    if (request.kind === 'checkpoint') {
+      db.get('PRAGMA wal_checkpoint(PASSIVE)');
+      if (request.handle !== undefined) fdatasyncSync(request.handle);
+      return {};
+    }
     if (request.kind === 'targets') writes.addTargets(request.targets, request.nowMs);
     else {
       // A closed database that is asked for more ends the process.
@@ -121,7 +129,7 @@ function answerRequests(port: MessagePort): void {
   const send = async (): Promise<void> => {
     const some = answers;
     answers = [];
-    if (some.length > 0) port.postMessage(await safe(some));
+    if (some.length > 0) port.postMessage(JSON.stringify(await safe(some)));
   };
   port.on('message', (first: ThreadRequest) => {
     const requests = [first];
@@ -131,7 +139,7 @@ function answerRequests(port: MessagePort): void {
     answers.push(...answersTo(requests.filter(({ kind }) => kind !== 'close')));
     sent = sent.then(send).then(() => {
       if (closing.length === 0) return;
-      port.postMessage(answersTo(closing));
+      port.postMessage(JSON.stringify(answersTo(closing)));
       port.close();
     });
   });

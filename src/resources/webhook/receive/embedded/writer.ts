@@ -1,12 +1,13 @@
 import { once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
-import { SotraError } from '../../../../errors.ts';
 import { allEventsOf, type EventSummary, namesOf } from '../events.ts';
 import type { Delivery, KeepLimits, StoredDelivery, Target } from '../inbox.ts';
 import { hourMs } from '../latency.ts';
 import type { Batch, Committed, Mark, NewDelivery } from './batch.ts';
-import type { ThreadAnswer, ThreadRequest } from './inbox-thread.ts';
+import type { ThreadAnswer } from './inbox-thread.ts';
+import { pageBytes } from './store.ts';
+import { callsOf } from './thread-calls.ts';
 
 /** What one commit takes at most, so that the next ones need not wait for long. */
 const [maxDeliveries, maxBytes] = [512, 16 * 1024 * 1024];
@@ -33,11 +34,13 @@ export interface Writer {
   countRefused: (webhook: string, atMs: number) => void;
   addTargets: (targets: readonly Target[], nowMs: number) => Promise<void>;
   keep: (limits: KeepLimits, nowMs: number) => Promise<number>;
+  /** Brings what the log holds into the store. */
+  checkpoint: () => Promise<void>;
   close: () => Promise<void>;
 }
 
-/** `onStored` is called after each commit that holds new deliveries. */
-export function startWriter(thread: Worker, folder: string, onStored: () => void): Writer {
+/** `onStored` is called after each commit that holds deliveries, with their bytes. */
+export function startWriter(thread: Worker, folder: string, onStored: (bytes: number) => void): Writer {
   const call = callsOf(thread);
   const opened = call({ kind: 'open', folder });
   opened.catch(() => undefined);
@@ -61,6 +64,7 @@ export function startWriter(thread: Worker, folder: string, onStored: () => void
     areRefusalsDue = false;
     const bodies = joined(taken.map(({ delivery }) => delivery.body));
     const deliveries = taken.map(({ delivery, events }) => newDelivery(delivery, events));
+    const storedBytes = bodies.length + taken.length * pageBytes;
     try {
       await opened;
       const batch: Batch = { deliveries, marks: ownMarks, refusals: ownRefusals };
@@ -69,7 +73,7 @@ export function startWriter(thread: Worker, folder: string, onStored: () => void
       unsafeMarks -= ownMarks.length;
       for (const [index, { delivery, events, resolve }] of taken.entries())
         resolve(storedOf(delivery, events, committed[index]));
-      if (taken.length > 0) onStored();
+      if (taken.length > 0) onStored(storedBytes);
     } catch (error) {
       failure = error;
       marks = [...ownMarks, ...marks];
@@ -144,6 +148,7 @@ export function startWriter(thread: Worker, folder: string, onStored: () => void
       }
       return removed;
     },
+    checkpoint: async () => void (await call({ kind: 'checkpoint' })),
     close: async () => {
       clearTimeout(refusalsTimer);
       await flushed();
@@ -154,30 +159,6 @@ export function startWriter(thread: Worker, folder: string, onStored: () => void
       if (marks.length > 0) throw failure;
     },
   };
-}
-
-/** One answer for each request, in their order. */
-function callsOf(thread: Worker): (request: ThreadRequest) => Promise<ThreadAnswer> {
-  const calls: { resolve: (answer: ThreadAnswer) => void; reject: (error: unknown) => void }[] = [];
-  let gone: SotraError | undefined;
-  const end = (cause?: unknown) => {
-    gone ??= new SotraError('internal', 'the thread that stores deliveries has ended', { cause });
-    for (const { reject } of calls.splice(0)) reject(gone);
-  };
-  const settle = ({ failure, ...answer }: ThreadAnswer): void => {
-    const next = calls.shift();
-    if (failure === undefined) next?.resolve(answer);
-    else next?.reject(new SotraError('local-file', failure.message, { hint: failure.hint }));
-  };
-  thread.on('message', (answers: readonly ThreadAnswer[]) => answers.forEach(settle));
-  thread.on('error', end);
-  thread.on('exit', () => end());
-  return (request) =>
-    new Promise((resolve, reject) => {
-      if (gone !== undefined) return reject(gone);
-      calls.push({ resolve, reject });
-      thread.postMessage(request, request.kind === 'commit' ? [request.bodies.buffer as ArrayBuffer] : []);
-    });
 }
 
 function takeSome(waiting: readonly Waiting[]): Waiting[] {

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
@@ -70,4 +72,28 @@ test('signatures that did not fit are counted soon, though nothing else comes', 
   let rows: readonly { webhook: string; refusedSignatures: number }[] = [];
   for (; rows.length === 0; rows = await reader.stats({})) await delay(5);
   expect(rows).toMatchObject([{ webhook: '(other paths)', refusedSignatures: 1, received: 0 }]);
+});
+
+test('the log goes into the store while deliveries go on being stored, and is empty at the end', async () => {
+  const folder = join(temporaryFolder(), 'store');
+  const inbox = await openInboxOf(folder, true, { logBytes: 1_000_000 });
+  const sizes: number[] = [];
+  const stored: string[] = [];
+  for (let wave = 0; wave < 60; wave += 1) {
+    const ids = Array.from({ length: 64 }, () => randomUUID());
+    const body = (eventId: string) => Buffer.from(JSON.stringify({ eventId, pad: 'x'.repeat(2000) }));
+    await inbox.store(ids.map((id) => ({ webhook: '/#1', atMs: wave, headers: [], body: body(id) })));
+    stored.push(...ids);
+    sizes.push(statSync(join(folder, 'inbox.db-wal')).size);
+  }
+  // Left to itself it would have grown to the end.
+  expect(Math.max(...sizes)).toBe(sizes.at(-1));
+  expect(sizes.at(-1)).toBeLessThan(12_000_000);
+  await inbox.close();
+  expect(statSync(join(folder, 'inbox.db-wal')).size).toBe(0);
+  const again = await openInboxOf(folder);
+  onTestFinished(again.close);
+  const found: string[] = [];
+  for await (const { events } of again.deliveries({})) found.push(...events.map(({ eventId }) => eventId));
+  expect(found).toEqual(stored);
 });
