@@ -89,6 +89,8 @@ function replaceSockets() {
     run: <T>(act: () => Promise<T>): Promise<T> => own.run(true, act),
     end: () => {
       unsubscribe('net.client.socket', replace);
+      // Node 20 would go on to copy it into each promise of the process.
+      own.disable();
       last?.destroy();
     },
   };
