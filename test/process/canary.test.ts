@@ -158,7 +158,8 @@ test('no key, password or API key shows in any output, file or process list, wha
       code: 0,
     },
   ];
-  for (const { argv, code, stdin = '', mode = 'take' } of some(cases, 3)) {
+  // Sealing a key takes seconds, and those after it use it.
+  for (const { argv, code, stdin = '', mode = 'take' } of some(cases.slice(size(6, 0)), 4)) {
     answers.mode = mode;
     const ran = await start([...argv, '--verbose'], env, stdin);
     expect([argv, ran.code, ran.code === code ? '' : ran.shown]).toEqual([argv, code, '']);

@@ -127,13 +127,12 @@ test('a disk that fills up in the middle of a batch of comments: each is posted 
   expect(taken.map(({ commentText }) => commentText)).toEqual(Array.from({ length: 12 }, (_, n) => `comment ${n}`));
 });
 
-test.each([
-  '--help',
-  '--version',
-  '--sandbox leaderboard list',
-  '--sandbox leaderboard list --json',
-  'commands --json',
-])('%s with its output on a full disk is exit 3 and says so', async (argv) => {
+test.each(
+  some(
+    ['--help', '--version', '--sandbox leaderboard list', '--sandbox leaderboard list --json', 'commands --json'],
+    3,
+  ),
+)('%s with its output on a full disk is exit 3 and says so', async (argv) => {
   const folder = temporaryFolder();
   const script = `${process.execPath} bin/sotra.js ${argv} > /dev/full`;
   const env = { PATH: process.env['PATH'], SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };

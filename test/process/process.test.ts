@@ -1,10 +1,11 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
-import { stub, temporaryFolder } from '../support/harness.ts';
+import { run, stub, temporaryFolder } from '../support/harness.ts';
 import { size, some } from '../support/size.ts';
 import { until } from '../support/until.ts';
 
@@ -18,9 +19,13 @@ interface Ended {
   err: string;
 }
 
-function environment(more: Record<string, string> = {}): NodeJS.ProcessEnv {
+const folders = () => {
   const folder = temporaryFolder();
-  return { PATH: process.env['PATH'], SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder, ...more };
+  return { SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
+};
+
+function environment(more: Record<string, string> = {}): NodeJS.ProcessEnv {
+  return { PATH: process.env['PATH'], ...folders(), ...more };
 }
 
 function start(argv: readonly string[], env: NodeJS.ProcessEnv): { child: ChildProcess; ended: Promise<Ended> } {
@@ -114,8 +119,8 @@ test('a served sandbox answers the tool and plain curl alike, and is gone after 
   expect(ready).toMatchObject({ pid: child.pid, keys: ['sandbox-key-a', 'sandbox-key-b'] });
   expect(ready.controlToken.length).toBeGreaterThan(20);
   expect(statSync(readyFile).mode & 0o777).toBe(0o600);
-  const client = environment({ SOTRA_API_KEY: 'sandbox-key-a' });
-  const list = await sotra(`leaderboard list --chains solana --limit 5 --json --base-url ${ready.url}`, client);
+  const client = { SOTRA_API_KEY: 'sandbox-key-a', SOTRA_BASE_URL: ready.url };
+  const list = await sotra('leaderboard list --chains solana --limit 5 --json', environment(client));
   const { stdout } = await execute('curl', [
     '-s',
     '-H',
@@ -124,17 +129,17 @@ test('a served sandbox answers the tool and plain curl alike, and is gone after 
   ]);
   expect(JSON.parse(list.out)).toEqual(JSON.parse(stdout));
   const third = JSON.parse(stdout).traders[2].profile.addresses[0];
-  const rank = await sotra(`leaderboard rank ${third} --chains solana --json --base-url ${ready.url}`, client);
+  const rank = await run(`leaderboard rank ${third} --chains solana --json`, { env: client });
   expect(JSON.parse(rank.out).ranking).toBe(3);
   const inProcess = await sotra(`--sandbox profile get ${third} --json`, env);
-  const served = await sotra(`profile get ${third} --json --base-url ${ready.url}`, client);
+  const served = await run(`profile get ${third} --json`, { env: client });
   expect(JSON.parse(served.out)).toEqual(JSON.parse(inProcess.out));
-  const wrongKey = await sotra(`leaderboard list --base-url ${ready.url}`, { ...client, SOTRA_API_KEY: 'wrong' });
+  const wrongKey = await run('leaderboard list', { env: { ...client, SOTRA_API_KEY: 'wrong' } });
   expect(wrongKey).toMatchObject({ code: 4, out: '' });
   child.kill('SIGTERM');
   expect(await ended).toMatchObject({ code: 0 });
   expect(existsSync(readyFile)).toBe(false);
-  const gone = await sotra(`leaderboard list --retries 0 --base-url ${ready.url}`, client);
+  const gone = await run('leaderboard list --retries 0', { env: client });
   expect(gone).toMatchObject({ code: 9, out: '' });
   expect(gone.err).toContain(ready.url);
 });
@@ -175,29 +180,26 @@ test('sandbox start --detach returns once it answers, and the process it names c
     }
   });
   expect(code).toBe(0);
-  const list = await sotra(`leaderboard list --base-url ${ready.url} --limit 1`, {
-    ...env,
-    SOTRA_API_KEY: 'sandbox-key-b',
-  });
-  expect(list.code).toBe(0);
+  const client = { SOTRA_API_KEY: 'sandbox-key-b', SOTRA_BASE_URL: ready.url };
+  expect((await run('leaderboard list --limit 1', { env: client })).code).toBe(0);
   const stop = ['-s', '-X', 'POST', '-H', `x-control-token: ${ready.controlToken}`, `${ready.url}/_sandbox/stop`];
   expect((await execute('curl', stop)).stdout).toBe('{}');
   await until(() => (existsSync(join(env['SOTRA_DATA_DIR'] ?? '', 'sandbox-ready.json')) ? undefined : true));
 });
 
 test('a port that is taken is exit 3 and names the port', async () => {
-  const { ready } = await serve(environment());
+  const { ready } = await serve(environment(), '--db', ':memory:', '--empty');
   const port = new URL(ready.url).port;
-  const { code, err } = await sotra(`sandbox start --port ${port}`, environment());
+  const { code, err } = await run(`sandbox start --port ${port}`);
   expect(code).toBe(3);
   expect(err).toContain(`cannot listen on port ${port}`);
 });
 
 test('a damaged sandbox database is exit 3 and names the file', async () => {
-  const env = environment();
-  const file = join(env['SOTRA_DATA_DIR'] ?? '', 'sandbox.db');
-  await execute('bash', ['--norc', '-c', `head -c 8192 /dev/urandom > '${file}'`]);
-  const { code, err, out } = await sotra('--sandbox leaderboard list', env);
+  const env = folders();
+  const file = join(env.SOTRA_DATA_DIR, 'sandbox.db');
+  writeFileSync(file, randomBytes(8192));
+  const { code, err, out } = await run('--sandbox leaderboard list', { env });
   expect({ code, out }).toEqual({ code: 3, out: '' });
   expect(err).toContain(file);
 });

@@ -15,12 +15,17 @@ interface Sums {
   volumeUsd: number;
 }
 
+interface TradeRow {
+  wallet: string;
+  chain: string;
+  atMs: number;
+  pnl: number;
+  usd: number;
+}
+
 /** The figures of a window by another road: every trade is read and added up here. */
-function addedUp(db: Db, nowMs: number, days: number): Map<string, Sums> {
+function addedUp(rows: readonly TradeRow[], nowMs: number, days: number): Map<string, Sums> {
   const sums = new Map<string, Sums>();
-  const rows = db.all<{ wallet: string; chain: string; atMs: number; pnl: number; usd: number }>(
-    'SELECT wallet, chain, at_ms AS atMs, realized_usd AS pnl, usd FROM trade',
-  );
   for (const { wallet, chain, atMs, pnl, usd } of rows) {
     if (atMs > nowMs || atMs <= nowMs - days * dayMs) continue;
     const sum = sums.get(`${wallet} ${chain}`) ?? { pnl: 0, trades: 0, volumeUsd: 0 };
@@ -30,11 +35,12 @@ function addedUp(db: Db, nowMs: number, days: number): Map<string, Sums> {
 }
 
 function expectRight(db: Db, nowMs: number): void {
+  const rows = db.all<TradeRow>('SELECT wallet, chain, at_ms AS atMs, realized_usd AS pnl, usd FROM trade');
   for (const [timeframe, days] of [
     ['7d', 7],
     ['30d', 30],
   ] as const) {
-    const right = addedUp(db, nowMs, days);
+    const right = addedUp(rows, nowMs, days);
     const figures = windowFigures(db, timeframe, nowMs);
     expect(figures).toHaveLength(right.size);
     for (const { wallet, chain, pnl, trades, volumeUsd } of figures) {
