@@ -3,7 +3,7 @@ import { onTestFinished } from 'vitest';
 import type { WireNames } from '../../src/contract/endpoint.ts';
 import { routesUnder } from '../../src/resources/routes.ts';
 import { type Db, openDb } from '../../src/sandbox/db/store.ts';
-import { ensureWorld, type WorldKind } from '../../src/sandbox/db/world.ts';
+import { ensureWorld, placeDemo, type WorldKind } from '../../src/sandbox/db/world.ts';
 import { answerer } from '../../src/sandbox/http/answer.ts';
 import { listen } from '../../src/sandbox/http/listen.ts';
 import { temporaryFolder } from './harness.ts';
@@ -30,6 +30,7 @@ export async function serveSandbox({
   sleep = undefined as ((ms: number) => Promise<void>) | undefined,
 } = {}): Promise<Served> {
   const dbFile = join(temporaryFolder(), 'sandbox.db');
+  if (kind === 'demo') placeDemo(dbFile, now());
   const db = openDb(dbFile);
   ensureWorld(db, now(), kind);
   if (sleep !== undefined) db.setBusyTimeout(0);
