@@ -6,6 +6,7 @@ import { hourMs } from '../latency.ts';
 import { isWebhook, webhookAt } from '../query.ts';
 import type { NatsAddress } from './address.ts';
 import { openConnection } from './connection.ts';
+import { startRemoval } from './copies.ts';
 import { countHours, readHours } from './hours.ts';
 import { removeOld } from './keep.ts';
 import { startMarks } from './marks.ts';
@@ -44,10 +45,11 @@ export async function openNats({ address, credsFile, world }: NatsInboxOptions):
     throw error;
   }
   const member = randomUUID();
-  const store = deliveryStore(streams, subjects);
   const marks = startMarks(streams, subjects.state);
   const hours = countHours(member, subjects, marks);
   const closing = new AbortController();
+  const removal = startRemoval({ streams, stream: subjects.events, sleep: world.sleep, signal: closing.signal });
+  const store = deliveryStore(streams, subjects, removal);
   const counting = (async () => {
     for (; !closing.signal.aborted; await world.sleep(countMs, closing.signal))
       await hours.write().catch(() => undefined);
@@ -100,6 +102,7 @@ export async function openNats({ address, credsFile, world }: NatsInboxOptions):
     close: async () => {
       closing.abort();
       await counting;
+      await removal.done();
       try {
         await hours.write();
         await marks.flush();

@@ -1,7 +1,8 @@
 import type { Claim, Forward, Target } from '../inbox.ts';
 import { isFor } from '../route.ts';
+import { startRemoval } from './copies.ts';
 import { bodyAt, copyFinder, deliveryOf, type KeyedDelivery } from './message.ts';
-import { isOutage, type Message, nearby, type Streams } from './streams.ts';
+import { type Message, nearby, type Streams } from './streams.ts';
 import type { Subjects } from './subjects.ts';
 
 /** How far a target is in a partition: all up to `seq` is settled, and some up to `top`. */
@@ -12,7 +13,6 @@ export interface Floor {
 
 /** Messages that are held at once; the rest of the partition waits in the stream. */
 const maxOpen = 256;
-const retryMs = 500;
 /** What a crash leaves settled above the floor is found by its marks, until so many in turn have none. */
 const maxUnmarked = 64;
 
@@ -88,16 +88,14 @@ export async function workPartition(options: PartitionOptions): Promise<void> {
     unmarked = mark === undefined ? unmarked + 1 : 0;
     return mark !== undefined;
   };
-  const removeCopy = async ({ subject, seq }: Message): Promise<void> => {
-    while (!stopping.aborted)
-      try {
-        await streams.keepFirst(subjects.events, subject, seq);
-        return close(seq);
-      } catch (error) {
-        // Without the permission it stays; no command shows it.
-        if (!isOutage(error)) return close(seq);
-        await sleep(retryMs, stopping).catch(() => undefined);
-      }
+  const copies = new Set<number>();
+  const removal = startRemoval({ streams, stream: subjects.events, sleep, signal: stopping });
+  const removeCopy = ({ subject, seq }: Message): void => {
+    removal.add(subject, seq, () => {
+      copies.delete(seq);
+      // Somebody else may work it by now.
+      if (!stopping.aborted) close(seq);
+    });
   };
   const isCopy = copyFinder();
   const filter = subjects.ofPartition(partition);
@@ -108,10 +106,11 @@ export async function workPartition(options: PartitionOptions): Promise<void> {
     if (message.seq > floor.seq) break;
     if (isCopy(message)) left.push(message);
   }
-  for (const message of left) void removeCopy(message);
+  for (const message of left) removeCopy(message);
   const reading = streams.read(subjects.events, { filter, from: floor.seq + 1, ends: false, signal: stopping });
   for await (const message of reading) {
-    while (open.size >= maxOpen && !stopping.aborted)
+    // Copies wait for the servers, and hold up nothing else.
+    while (open.size - copies.size >= maxOpen && !stopping.aborted)
       await new Promise<void>((resolve) => {
         wake = resolve;
         stopping.addEventListener('abort', () => resolve(), { once: true });
@@ -121,7 +120,8 @@ export async function workPartition(options: PartitionOptions): Promise<void> {
     read = seq;
     open.add(seq);
     if (isCopy(message)) {
-      void removeCopy(message);
+      copies.add(seq);
+      removeCopy(message);
       continue;
     }
     const delivery = bodyAt(message) === undefined ? deliveryOf(message) : undefined;

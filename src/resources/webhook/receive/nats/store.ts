@@ -1,5 +1,6 @@
 import { allEventsOf, type EventSummary } from '../events.ts';
 import type { Delivery, StoredDelivery } from '../inbox.ts';
+import type { startRemoval } from './copies.ts';
 import { headersOf, headersOfOne } from './message.ts';
 import type { Message, Streams } from './streams.ts';
 import { partitionOf, type Subjects } from './subjects.ts';
@@ -15,13 +16,18 @@ interface NewEvent {
  * Stores deliveries with their new events; `undefined` for one whose events are all stored. Each event has a subject of its own, and the first
  * message of it counts: what several listeners store at the same moment is there once.
  */
-export function deliveryStore(streams: Streams, subjects: Subjects) {
+export function deliveryStore(
+  streams: Streams,
+  subjects: Subjects,
+  { add: removeLater }: Pick<ReturnType<typeof startRemoval>, 'add'>,
+) {
   const { events } = subjects;
   const busy = new Map<string, Promise<unknown>>();
 
   const storeOnce = async (subject: string, data: Uint8Array | string, headers: Record<string, string>) => {
     const seq = await streams.publish(events, subject, data, headers);
-    const firstSeq = await streams.keepFirst(events, subject, seq);
+    const firstSeq = await streams.firstOf(events, subject, seq);
+    if (firstSeq < seq) removeLater(subject, seq);
     return { seq: firstSeq, isFirst: firstSeq === seq };
   };
   const storeEvent = ({ eventId, partition, data, headers }: NewEvent) =>

@@ -57,6 +57,11 @@ interface ReadOptions {
   signal?: AbortSignal | undefined;
 }
 
+/** A replica is up to date that lacks fewer messages, */
+const maxLag = 100;
+/** and was heard of within so long: leaders ask every second. */
+const maxSilenceMs = 2500;
+
 const requestMs = 5000;
 /** A reader that hears nothing of its server for two of these starts again elsewhere. */
 const heartbeatMs = 1000;
@@ -150,6 +155,14 @@ export function openStreams({ connection, failure }: ServerLink) {
     /** The first message of a subject that has one of this number. */
     first,
     firstOf,
+    /** Whether all replicas are there and up to date, as far as the leader knows. */
+    isWhole: (stream: string) =>
+      call(stream, async (): Promise<boolean> => {
+        const { cluster } = (await find(stream)) ?? {};
+        return (cluster?.replicas ?? []).every(
+          ({ offline, lag = 0, active }) => !offline && lag < maxLag && active < maxSilenceMs * nanosPerMs,
+        );
+      }),
     /** Removes a message that is a copy; resolves with the number of the one that stays. */
     keepFirst: async (stream: string, subject: string, seq: number): Promise<number> => {
       const firstSeq = await firstOf(stream, subject, seq);

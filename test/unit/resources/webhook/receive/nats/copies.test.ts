@@ -3,12 +3,14 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { SotraError } from '../../../../../../src/errors.ts';
 import type { Claim, Target } from '../../../../../../src/resources/webhook/receive/inbox.ts';
 import { openConnection } from '../../../../../../src/resources/webhook/receive/nats/connection.ts';
+import { startRemoval } from '../../../../../../src/resources/webhook/receive/nats/copies.ts';
 import { planInbox } from '../../../../../../src/resources/webhook/receive/nats/create.ts';
 import { openNats } from '../../../../../../src/resources/webhook/receive/nats/nats-inbox.ts';
 import { type Floor, workPartition } from '../../../../../../src/resources/webhook/receive/nats/partition.ts';
 import { deliveryStore } from '../../../../../../src/resources/webhook/receive/nats/store.ts';
 import { type Message, openStreams } from '../../../../../../src/resources/webhook/receive/nats/streams.ts';
 import { partitionOf, subjectsOf } from '../../../../../../src/resources/webhook/receive/nats/subjects.ts';
+import { long } from '../../../../../support/long.ts';
 import { findNats, natsInstall, startCluster } from '../../../../../support/nats-server.ts';
 import { until } from '../../../../../support/until.ts';
 
@@ -39,15 +41,20 @@ describe.skipIf(findNats() === undefined)(`copies of messages (${findNats() ? 'f
   afterAll(() => cluster.end());
   let count = 0;
 
-  const open = async () => {
+  const open = async ({ servers } = cluster) => {
     count += 1;
-    const address = { servers: [`127.0.0.1:${cluster.servers[0]?.port}`], tls: false, name: `C${count}` };
-    const plan = await planInbox(address, undefined, { replicas: 1, keepMs: 0, maxBytes: -1 });
-    await plan.make();
-    await plan.close();
+    const address = { servers: servers.map(({ port }) => `127.0.0.1:${port}`), tls: false, name: `C${count}` };
+    // Right after its start a cluster may have no leader yet.
+    const make = async () => {
+      const plan = await planInbox(address, undefined, { replicas: servers.length, keepMs: 0, maxBytes: -1 });
+      await plan.make().finally(plan.close);
+      return 'made';
+    };
+    await expect.poll(() => make().catch(String), { timeout: 60_000 }).toBe('made');
     const link = await openConnection(address, undefined);
     const [streams, subjects] = [openStreams(link), subjectsOf(address.name)];
-    const inbox = await openNats({ address, credsFile: undefined, world });
+    const sleep = (ms: number, signal: AbortSignal) => world.sleep(Math.min(ms, 50), signal);
+    const inbox = await openNats({ address, credsFile: undefined, world: { ...world, sleep } });
     onTestFinished(async () => {
       await inbox.close();
       await link.connection.close();
@@ -80,7 +87,10 @@ describe.skipIf(findNats() === undefined)(`copies of messages (${findNats() ? 'f
       const ids = () => claims.map(({ delivery }) => delivery.events[0]?.eventId);
       return { claims, ids, floor: () => floors.at(-1)?.seq, stop };
     };
-    return { inbox, streams, subjects, messages, copy, work };
+    const ending = new AbortController();
+    onTestFinished(() => ending.abort());
+    const removal = startRemoval({ streams, stream: subjects.events, sleep: soon, signal: ending.signal });
+    return { inbox, streams, subjects, messages, copy, work, removal, connection: link.connection };
   };
 
   test('where nobody forwards they stay, and no command shows or counts them', async () => {
@@ -142,7 +152,7 @@ describe.skipIf(findNats() === undefined)(`copies of messages (${findNats() ? 'f
   });
 
   test('what who forwards did not remove before it was gone, the next one removes', async () => {
-    const { inbox, messages, copy, work } = await open();
+    const { inbox, streams, subjects, messages, copy, work } = await open();
     await inbox.store([deliveryOf(hook, 'one'), deliveryOf(hook, 'two')]);
     for (const message of await messages()) await copy(message);
     const first = work({ keepFirst: outage });
@@ -159,7 +169,7 @@ describe.skipIf(findNats() === undefined)(`copies of messages (${findNats() ? 'f
     // Of those before the start of a target, too.
     for (const message of await messages()) await copy(message);
     work({}, { seq: 6 });
-    await expect.poll(async () => (await messages()).length).toBe(2);
+    await expect.poll(async () => (await streams.state(subjects.events))?.messages).toBe(2);
   });
 
   test('a number that is of another message by now is not removed', async () => {
@@ -181,11 +191,11 @@ describe.skipIf(findNats() === undefined)(`copies of messages (${findNats() ? 'f
   });
 
   test('a listener that is cut off behind storing an event refuses it, and the one that gets it again knows it', async () => {
-    const { inbox, streams, subjects, messages, work } = await open();
+    const { inbox, streams, subjects, messages, work, removal } = await open();
     await inbox.store([deliveryOf(hook, 'one')]);
     // It looked before the event was there.
-    const late = { ...streams, last: async () => undefined, keepFirst: outage };
-    await expect(deliveryStore(late, subjects)(deliveryOf(hook, 'one'))).rejects.toThrow('no answer');
+    const late = { ...streams, last: async () => undefined, firstOf: outage };
+    await expect(deliveryStore(late, subjects, removal)(deliveryOf(hook, 'one'))).rejects.toThrow('no answer');
     expect(await messages()).toHaveLength(2);
     expect(await inbox.store([deliveryOf(hook, 'one')])).toEqual([undefined]);
     const { floor, claims } = work({});
@@ -196,17 +206,69 @@ describe.skipIf(findNats() === undefined)(`copies of messages (${findNats() ? 'f
   });
 
   test('of listeners that look before any stores, on one path or two, the first places the event and counts it', async () => {
-    const { inbox, streams, subjects, messages } = await open();
-    const early = deliveryStore({ ...streams, last: async () => undefined }, subjects);
+    const { inbox, streams, subjects, messages, removal } = await open();
+    const early = deliveryStore({ ...streams, last: async () => undefined }, subjects, removal);
     expect((await early(deliveryOf(hook, 'one')))?.events).toHaveLength(1);
     expect(await early(deliveryOf(hook, 'one'))).toBeUndefined();
     expect(await early(deliveryOf(other, 'one'))).toBeUndefined();
     expect((await early(deliveryOf(other, 'one', 'two')))?.events.map(({ eventId }) => eventId)).toEqual(['two']);
     expect(await inbox.store([deliveryOf(other, 'one')])).toEqual([undefined]);
-    expect((await messages()).map(({ subject }) => subject.split('.')[2])).toEqual([
-      String(partitionOf(hook)),
-      String(partitionOf(other)),
-      String(partitionOf(other)),
-    ]);
+    await expect.poll(async () => (await streams.state(subjects.events))?.messages).toBe(3);
+    expect((await messages()).map(({ subject }) => Number(subject.split('.')[2]))).toEqual(
+      [hook, other, other].map(partitionOf),
+    );
+  });
+
+  test('they are removed once the servers are whole', async () => {
+    const { inbox, streams, subjects, messages, copy } = await open();
+    await inbox.store([deliveryOf(hook, 'one')]);
+    for (const message of await messages()) await copy(message);
+    const [one, two] = await messages();
+    const found: number[] = [];
+    const isWhole = async (stream: string) => {
+      found.push((await streams.state(stream))?.messages ?? 0);
+      return found.length > 3;
+    };
+    const ending = new AbortController();
+    onTestFinished(() => ending.abort());
+    const options = { stream: subjects.events, sleep: soon, signal: ending.signal };
+    const removal = startRemoval({ ...options, streams: { ...streams, isWhole } });
+    removal.add(two?.subject ?? '', two?.seq ?? 0);
+    await removal.done();
+    expect(found).toEqual([2, 2, 2, 2]);
+    expect((await messages()).map(({ seq }) => seq)).toEqual([one?.seq]);
+  });
+
+  long('while a server is away nothing is removed: the one that stays may be missing there', async () => {
+    const three = await startCluster(3);
+    onTestFinished(three.end);
+    const { inbox, streams, subjects, messages, copy, connection } = await open(three);
+    await inbox.store([deliveryOf(hook, 'one')]);
+    for (const message of await messages()) await copy(message);
+    const [, two] = await messages();
+    const paused = three.servers.find(({ port }) => !connection.getServer().endsWith(`:${port}`));
+    paused?.child.kill('SIGSTOP');
+    const isWhole = (stream: string) => streams.isWhole(stream).catch(() => false);
+    await expect.poll(() => isWhole(subjects.events), { timeout: 20_000 }).toBe(false);
+    let looked = 0;
+    const watched = {
+      ...streams,
+      isWhole: async (stream: string) => {
+        looked += 1;
+        return await isWhole(stream);
+      },
+    };
+    const ending = new AbortController();
+    onTestFinished(() => ending.abort());
+    const removal = startRemoval({ streams: watched, stream: subjects.events, sleep: soon, signal: ending.signal });
+    let isGone = false;
+    removal.add(two?.subject ?? '', two?.seq ?? 0, () => {
+      isGone = true;
+    });
+    await until(() => looked > 5);
+    expect(await messages()).toHaveLength(2);
+    paused?.child.kill('SIGCONT');
+    await until(() => isGone);
+    expect((await messages()).map(({ seq }) => seq)).toEqual([1]);
   });
 });
