@@ -5,9 +5,9 @@ import { blockSize } from './store.ts';
 import { settledSeq } from './waiting.ts';
 
 /** Some milliseconds of work: deliveries are stored between two steps. */
-const [rowsAtOnce, pagesAtOnce] = [500, 500];
+const [rowsAtOnce, pagesAtOnce] = [500, 2000];
 /** Free pages that the next deliveries fill anyway. */
-const minFreePages = 128;
+const minFreePages = 512;
 
 export interface KeepStep {
   removed: number;

@@ -64,14 +64,14 @@ CREATE TABLE latency (
 ) WITHOUT ROWID;
 `;
 
-/** Three deliveries of 2 kB with their headers fit into a page. */
-export const pageBytes = 8192;
+/** Each new id changes a page of their index somewhere, which is written whole: of larger ones fewer come in a second. */
+export const pageBytes = 2048;
 
 const options = {
   pageBytes,
-  cacheKib: 8192,
+  cacheKib: 16_384,
   /** 512 MB: where checkpoints.ts has not done it before. */
-  checkpointPages: 65_536,
+  checkpointPages: 262_144,
   shrinks: true,
 } as const;
 
