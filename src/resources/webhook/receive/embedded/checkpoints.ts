@@ -19,16 +19,13 @@ interface CheckpointOptions {
 export function startCheckpoints({ folder, logBytes, startThread, finish }: CheckpointOptions) {
   let writtenBytes = 0;
   let running: Promise<void> | undefined;
-  let opened: ReturnType<typeof open> | undefined;
-  const open = async () => {
-    const call = callsOf(await startThread('inbox-thread'));
-    await call({ kind: 'open', folder });
-    // Never closed: that would drop the locks that other connections of this process hold on the file.
-    return { call, handle: openSync(storeFile(folder), 'r+') };
-  };
+  let call: ReturnType<typeof callsOf> | undefined;
+  let handle: number | undefined;
   const checkpoint = async (): Promise<void> => {
-    opened ??= open();
-    const { call, handle } = await opened;
+    call ??= callsOf(await startThread('inbox-thread'));
+    if (handle === undefined) await call({ kind: 'open', folder });
+    // Never closed: that would drop the locks that other connections of this process hold on the file.
+    handle ??= openSync(storeFile(folder), 'r+');
     await call({ kind: 'checkpoint', handle });
     await finish();
   };
@@ -46,7 +43,6 @@ export function startCheckpoints({ folder, logBytes, startThread, finish }: Chec
     },
     close: async (): Promise<void> => {
       await running;
-      const { call } = (await opened) ?? {};
       await call?.({ kind: 'close' });
     },
   };
