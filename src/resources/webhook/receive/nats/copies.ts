@@ -2,8 +2,6 @@ import { isOutage, type Streams } from './streams.ts';
 
 /** What servers say while another one takes the lead may be taken back: so long a copy stays at least. */
 const settleMs = 5000;
-/** A minute: while a server is away for longer, copies hold up nothing. */
-const maxRounds = 12;
 
 interface CopyOptions {
   streams: Pick<Streams, 'isWhole' | 'keepFirst'>;
@@ -18,38 +16,31 @@ interface CopyOptions {
  * stays. What is left is removed by whoever forwards next; no command shows it.
  */
 export function startRemoval({ streams, stream, sleep, signal }: CopyOptions) {
-  const copies = new Map<number, { subject: string; rounds: number; release: () => void }>();
+  const copies = new Map<number, string>();
   let running: Promise<void> | undefined;
-  const removeOld = async (old: readonly number[]): Promise<void> => {
+  const removeOld = async (old: readonly (readonly [seq: number, subject: string])[]): Promise<void> => {
     if (!(await streams.isWhole(stream))) return;
-    for (const seq of old) {
-      const copy = copies.get(seq);
+    for (const [seq, subject] of old) {
       try {
-        await streams.keepFirst(stream, copy?.subject ?? '', seq);
+        await streams.keepFirst(stream, subject, seq);
       } catch (error) {
         if (isOutage(error)) return;
         // Without the permission it stays.
       }
       copies.delete(seq);
-      copy?.release();
     }
   };
   const run = async (): Promise<void> => {
     while (copies.size > 0 && !signal.aborted) {
-      const old = [...copies.keys()];
+      const old = [...copies];
       await sleep(settleMs, signal).catch(() => undefined);
       await removeOld(old).catch(() => undefined);
-      for (const copy of copies.values()) {
-        copy.rounds += 1;
-        if (copy.rounds === maxRounds) copy.release();
-      }
     }
     running = undefined;
   };
   return {
-    /** `release` is called when it is removed, or need not be waited for; perhaps twice. */
-    add: (subject: string, seq: number, release = () => {}): void => {
-      copies.set(seq, { subject, rounds: 0, release });
+    add: ({ subject, seq }: { subject: string; seq: number }): void => {
+      copies.set(seq, subject);
       running ??= run();
     },
     /** Resolves when what could be removed is. */

@@ -37,7 +37,7 @@ interface PartitionOptions {
 
 /**
  * Offers the deliveries of a partition that its target has not got, one of each webhook at a time, in order, until `stopping`. Removes copies
- * of messages: the floor does not pass one that is there, so that who takes over removes what this one did not.
+ * of messages, also those shortly before the floor, which somebody else may have left.
  */
 export async function workPartition(options: PartitionOptions): Promise<void> {
   const { target, targetId, partition, streams, subjects, sleep, stopping, lost, offer, settle, onFloor } = options;
@@ -88,15 +88,7 @@ export async function workPartition(options: PartitionOptions): Promise<void> {
     unmarked = mark === undefined ? unmarked + 1 : 0;
     return mark !== undefined;
   };
-  const copies = new Set<number>();
   const removal = startRemoval({ streams, stream: subjects.events, sleep, signal: stopping });
-  const removeCopy = ({ subject, seq }: Message): void => {
-    removal.add(subject, seq, () => {
-      copies.delete(seq);
-      // Somebody else may work it by now.
-      if (!stopping.aborted) close(seq);
-    });
-  };
   const isCopy = copyFinder();
   const filter = subjects.ofPartition(partition);
   const from = Math.max(1, floor.seq + 1 - nearby);
@@ -106,11 +98,10 @@ export async function workPartition(options: PartitionOptions): Promise<void> {
     if (message.seq > floor.seq) break;
     if (isCopy(message)) left.push(message);
   }
-  for (const message of left) removeCopy(message);
+  for (const message of left) removal.add(message);
   const reading = streams.read(subjects.events, { filter, from: floor.seq + 1, ends: false, signal: stopping });
   for await (const message of reading) {
-    // Copies wait for the servers, and hold up nothing else.
-    while (open.size - copies.size >= maxOpen && !stopping.aborted)
+    while (open.size >= maxOpen && !stopping.aborted)
       await new Promise<void>((resolve) => {
         wake = resolve;
         stopping.addEventListener('abort', () => resolve(), { once: true });
@@ -120,8 +111,8 @@ export async function workPartition(options: PartitionOptions): Promise<void> {
     read = seq;
     open.add(seq);
     if (isCopy(message)) {
-      copies.add(seq);
-      removeCopy(message);
+      removal.add(message);
+      close(seq);
       continue;
     }
     const delivery = bodyAt(message) === undefined ? deliveryOf(message) : undefined;

@@ -27,7 +27,7 @@ export function deliveryStore(
   const storeOnce = async (subject: string, data: Uint8Array | string, headers: Record<string, string>) => {
     const seq = await streams.publish(events, subject, data, headers);
     const firstSeq = await streams.firstOf(events, subject, seq);
-    if (firstSeq < seq) removeLater(subject, seq);
+    if (firstSeq < seq) removeLater({ subject, seq });
     return { seq: firstSeq, isFirst: firstSeq === seq };
   };
   const storeEvent = ({ eventId, partition, data, headers }: NewEvent) =>
