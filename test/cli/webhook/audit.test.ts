@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { freePorts } from '../../support/free-ports.ts';
 import { run, temporaryFolder } from '../../support/harness.ts';
-import { listen } from '../../support/listening.ts';
 import { findNats, startCluster } from '../../support/nats-server.ts';
 import { until } from '../../support/until.ts';
 
@@ -15,20 +15,19 @@ async function audited(inbox = '') {
   const folder = temporaryFolder();
   const env = { SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
   const sotra = (argv: string) => run(`${argv} --sandbox`, { env });
-  const { url, stop } = await listen(folder);
-  await stop();
+  const [port] = await freePorts(1);
   const secretFile = join(folder, 'hook.secret');
   const made = await sotra(
-    `webhook register --url ${url}/hook --wallet-addresses ${wallet} --secret-file ${secretFile} --json`,
+    `webhook register --url http://127.0.0.1:${port}/hook --wallet-addresses ${wallet} --secret-file ${secretFile} --json`,
   );
   const { uid } = JSON.parse(made.out);
   await sotra(`follow add ${wallet} ${trader}`);
   const listening = async () => {
     const ended = new AbortController();
     const ready = join(folder, `ready-${Math.random()}`);
-    const argv = `webhook listen --port ${new URL(url).port} --secret-file ${secretFile} --ready-file ${ready}${inbox}`;
+    const argv = `webhook listen --port ${port} --secret-file ${secretFile} --ready-file ${ready}${inbox}`;
     const outcome = run(argv, { env, signal: ended.signal });
-    await until(() => existsSync(ready));
+    await until(() => existsSync(ready), 'webhook listen');
     return async () => {
       ended.abort();
       await outcome;

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { freePorts } from '../../support/free-ports.ts';
 import { run, temporaryFolder } from '../../support/harness.ts';
 import { bodyOf, listen, secret, send, signed } from '../../support/listening.ts';
 import { serveSandbox } from '../../support/served.ts';
@@ -137,9 +138,9 @@ test('the probe of webhook validate is answered right and is no event', async ()
     return JSON.parse((await run(argv, { env })).out);
   };
   // The secret is known once there is a webhook, whose address is known once something listens.
-  const first = await listen(folder);
+  const [port] = await freePorts(1);
+  const first = await listen(folder, `--port ${port}`);
   const { uid, secret: made } = await probe(first.url);
-  const port = new URL(first.url).port;
   await first.stop();
   const { stop, shown } = await listen(folder, `--port ${port} --forward-to http://127.0.0.1:1 --json`, `${made}\n`);
   const { code, out } = await run(`webhook validate ${uid} --json`, { env });
