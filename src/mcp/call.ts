@@ -2,8 +2,7 @@ import { type Context, createContext } from '../context.ts';
 import { type SotraError, toSotraError } from '../errors.ts';
 import { safeText } from '../output/safe-text.ts';
 import type { Io, LocalSandbox, World } from '../world.ts';
-import { Question } from './question.ts';
-import type { Tool, ToolAnswer } from './tool.ts';
+import { Question, type Tool, type ToolAnswer } from './tool.ts';
 
 export interface CallOutcome {
   text: string;

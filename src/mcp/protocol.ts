@@ -26,11 +26,10 @@ import { tryParseJson } from '../model/json.ts';
 import { nearest } from '../model/nearest.ts';
 import type { World } from '../world.ts';
 import type { CallOutcome } from './call.ts';
-import { definitionOf } from './definitions.ts';
 import { instructions, type Opened, serverName, untilAborted } from './greeting.ts';
-import { Question } from './question.ts';
 import { DefaultJsonSchemaValidator } from './sdk-shims.ts';
-import type { Tool } from './tool.ts';
+import { Question, type Tool } from './tool.ts';
+import { definitionOf } from './tools.ts';
 
 export interface ServerOptions {
   tools: readonly Tool[];

@@ -1,7 +1,7 @@
 import type { Result } from '../cli/command.ts';
 import type { Context } from '../context.ts';
 import { usageError } from '../errors.ts';
-import { writeReadyFiles } from '../files/ready-file.ts';
+import { writeReadyFiles } from '../files/durable-file.ts';
 import { newRunToken } from '../model/run-token.ts';
 import { column } from '../output/columns.ts';
 import type { View } from '../output/view.ts';

@@ -201,7 +201,7 @@ async function printAnswer(result: Result & { kind: 'answer' }, printing: PrintJ
   noteEmpty(view, rows.length, printing);
   if (result.chart) await out.write(await drawChart(view, rows, printing));
   else if (format === 'toon')
-    await out.write((await import('./toon.ts')).toonText(view, rows, printing.options.columns));
+    await out.write(await (await import('./rows.ts')).toonText(view, rows, printing.options.columns));
   else if (format === 'table') {
     if (rows.length > 0 || view.blocks !== undefined) await writeParts(view, rows, answer, printing, humanText);
   } else if (format === 'md') await writeParts(view, rows, answer, printing, markdown);
@@ -324,7 +324,8 @@ async function printItems(result: Result & { kind: 'items' }, printing: PrintJob
       while (format === 'table' && rows.length >= tableRows) await out.write(await drawRows(rows.splice(0, tableRows)));
     }
     noteEmpty(view, rows.length, printing);
-    if (format === 'toon') return out.write((await import('./toon.ts')).toonText(view, rows, printing.options.columns));
+    if (format === 'toon')
+      return out.write(await (await import('./rows.ts')).toonText(view, rows, printing.options.columns));
     return out.write(await drawRows(rows, format === 'md' ? markdown : humanText));
   }
   const inTable = format === 'table' ? (await import('./table.ts')).liveTable(drawRows) : undefined;

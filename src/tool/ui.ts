@@ -1,7 +1,7 @@
 import { type Command, defineCommand, type Result } from '../cli/command.ts';
 import { option } from '../cli/params.ts';
 import type { Context } from '../context.ts';
-import { writeReadyFiles } from '../files/ready-file.ts';
+import { writeReadyFiles } from '../files/durable-file.ts';
 import { aborted } from '../web/live-log.ts';
 import type { PageInput } from '../web/show-address.ts';
 

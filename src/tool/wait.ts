@@ -31,7 +31,7 @@ async function waitResult(
   context: Context,
   look: () => Promise<Result | undefined>,
 ): Promise<Result> {
-  const { waitFor } = await import('../watch/wait-for.ts');
+  const { waitFor } = await import('../watch/pace.ts');
   return waitFor(look, { otherwise, everyMs: parseDuration(interval ?? '2s') ?? 0, context });
 }
 

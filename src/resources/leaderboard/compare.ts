@@ -1,11 +1,12 @@
 import type { Result } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
+import type { InputOf } from '../../contract/endpoint.ts';
+import { leaderboardChains } from '../../model/chain.ts';
 import { isObject } from '../../model/json.ts';
 import { column, nameColumn } from '../../output/columns.ts';
 import { counted } from '../../output/format.ts';
 import type { View } from '../../output/view.ts';
 import * as endpoints from './endpoints.ts';
-import { boardCommand, boardOf } from './section-key.ts';
 
 type Section = endpoints.SectionsAnswer['sections'][number];
 type Entry = Section['commenters'][number];
@@ -162,4 +163,35 @@ function fieldsOf(entry: Readonly<Record<string, unknown>>): string[] {
     if (key !== 'metadata' || !isObject(value)) return [key];
     return Object.entries(value).flatMap(([inner, field]) => (field == null ? [] : [`metadata.${inner}`]));
   });
+}
+
+/** The V2 command for each section. */
+export function equivalents({ sections, ...rest }: InputOf<typeof endpoints.sections.params>): string[] {
+  if (sections === undefined)
+    return [
+      `Section all is now: ${boardCommand({}, rest)}`,
+      `The sections of one chain are now: ${boardCommand({ chains: ['<chain>'] }, rest)} (${leaderboardChains.join(', ')})`,
+    ];
+  return [...new Set(sections)].map((key) => {
+    const board = boardOf(key);
+    return `Section ${key} ${board === undefined ? 'has no equivalent in V2.' : `is now: ${boardCommand(board, rest)}`}`;
+  });
+}
+
+type ListInput = InputOf<typeof endpoints.list.params>;
+
+/** The filter of the V2 board that takes the place of an old section; `undefined` where none does. Source: section "GET /v2/leaderboard", equivalents. */
+function boardOf(key: string): Pick<ListInput, 'chains'> | undefined {
+  const chain = leaderboardChains.find((name) => key === `chain-${name}`);
+  if (chain === undefined) return key === 'all' ? {} : undefined;
+  return { chains: [chain] };
+}
+
+function boardCommand(
+  { chains }: { chains?: readonly string[] | undefined },
+  { limit, timeframe }: Pick<ListInput, 'limit' | 'timeframe'>,
+): string {
+  const flags = { chains, limit, timeframe };
+  const typed = Object.entries(flags).flatMap(([flag, value]) => (value === undefined ? [] : `--${flag} ${value}`));
+  return ['sotra leaderboard list', ...typed].join(' ');
 }

@@ -4,12 +4,11 @@ import { chartParam, commandsOf, endpointCommand, serviceExitCodes } from '../..
 import { option } from '../../cli/params.ts';
 import type { Context } from '../../context.ts';
 import { type InputOf, local } from '../../contract/endpoint.ts';
-import { leaderboardChains } from '../../model/chain.ts';
 import { watched } from '../../watch/watched.ts';
 import * as endpoints from './endpoints.ts';
-import { boardCommand, boardOf } from './section-key.ts';
 
 const view = () => import('./view.ts');
+const compare = () => import('./compare.ts');
 
 export const views = {
   list: async () => (await view()).list,
@@ -61,28 +60,16 @@ const diff = defineCommand({
 });
 
 const sections = endpointCommand(endpoints.sections, views.sections, {
-  prepare: (typed, context) => {
+  prepare: async (typed, context) => {
+    const { equivalents } = await compare();
     for (const line of equivalents(typed)) context.note(line);
     return typed;
   },
 });
 
-/** The V2 command for each section. */
-function equivalents({ sections, ...rest }: InputOf<typeof endpoints.sections.params>): string[] {
-  if (sections === undefined)
-    return [
-      `Section all is now: ${boardCommand({}, rest)}`,
-      `The sections of one chain are now: ${boardCommand({ chains: ['<chain>'] }, rest)} (${leaderboardChains.join(', ')})`,
-    ];
-  return [...new Set(sections)].map((key) => {
-    const board = boardOf(key);
-    return `Section ${key} ${board === undefined ? 'has no equivalent in V2.' : `is now: ${boardCommand(board, rest)}`}`;
-  });
-}
-
 const oldInputs = endpoints.sections.params;
 
-const compare = defineCommand({
+const compareCommand = defineCommand({
   words: ['leaderboard', 'compare'],
   summary: 'Compare the old leaderboard with the one that takes its place, section by section',
   description:
@@ -100,8 +87,8 @@ const compare = defineCommand({
   ],
   uses: ['requests'],
   exitCodes: [10, ...serviceExitCodes],
-  view: async () => (await import('./compare.ts')).comparison,
-  run: async (input, context) => (await import('./compare.ts')).runCompare(input, context),
+  view: async () => (await compare()).comparison,
+  run: async (input, context) => (await compare()).runCompare(input, context),
 });
 
 const rank = watched(endpointCommand(endpoints.rank, views.rank), { rank: 'ranking' });
@@ -111,5 +98,5 @@ export const commands = commandsOf(endpoints, views, [
   rank,
   sections,
   diff,
-  compare,
+  compareCommand,
 ]);

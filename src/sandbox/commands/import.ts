@@ -1,11 +1,15 @@
 import { statSync, writeSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
+import { z } from 'zod';
 import type { Result } from '../../cli/command.ts';
 import { splitPair } from '../../cli/input.ts';
 import type { Context } from '../../context.ts';
-import { SotraError, usageError } from '../../errors.ts';
+import { messageOf, SotraError, usageError } from '../../errors.ts';
 import { openOutput, openTwice } from '../../files/source.ts';
+import type { RecordedExchange } from '../../history/recording.ts';
 import type { Chain } from '../../model/chain.ts';
+import { isObject, tryParseJson } from '../../model/json.ts';
+import { actorSchema, cardSchema } from '../../model/position.ts';
 import { column, recordView } from '../../output/columns.ts';
 import { formatCount } from '../../output/format.ts';
 import { type Progress, showProgress } from '../../output/progress.ts';
@@ -86,8 +90,7 @@ async function openContent({ file, preset, map }: ImportInput, context: Context)
       `${preset === undefined ? '--map' : '--preset'}: ${file} is a folder of --record, which needs none`,
       'Omit it.',
     );
-  const { recordedTrades } = await import('./recorded-trades.ts');
-  const bytes = Buffer.from(recordedTrades(file));
+  const bytes = Buffer.from(await recordedTrades(file));
   return { open: () => ({ name: file, bytes: oneChunk(bytes) }), remove: () => undefined };
 }
 
@@ -162,4 +165,55 @@ const month = 30 * 86_400_000;
 function formatLength(ms: number): string {
   const days = ms / 86_400_000;
   return days >= 2 ? `${Math.round(days)} days` : `${Math.round(ms / 1000)} s`;
+}
+
+/** What of a card a trade needs; positions and feeds have it. */
+const cardForm = z.object({
+  actor: actorSchema.pick({ address: true }),
+  metadata: cardSchema.shape.metadata.omit({ positionStats: true }),
+});
+
+/** The trades of all cards in a folder of `--record`, each once, oldest first, as NDJSON. Errors: `usage` for another folder, and where there are none. */
+async function recordedTrades(folder: string): Promise<string> {
+  const rows = new Map<string, number>();
+  for (const { text } of await exchangesIn(folder))
+    for (const row of tradesIn(tryParseJson(text))) rows.set(JSON.stringify(row), row.time);
+  if (rows.size === 0)
+    throw usageError(
+      `${folder}: its answers hold no trades`,
+      'Record some: sotra feed actor <address> --all --record <folder>.',
+    );
+  const inTime = [...rows].sort(([, a], [, b]) => a - b);
+  return inTime.map(([line]) => `${line}\n`).join('');
+}
+
+async function exchangesIn(folder: string): Promise<RecordedExchange[]> {
+  const { readRecording } = await import('../../history/recording.ts');
+  try {
+    return readRecording(folder, folder);
+  } catch (cause) {
+    throw usageError(messageOf(cause), 'Name a file of trades, or a folder that sotra --record <folder> wrote.');
+  }
+}
+
+interface TradeRow {
+  time: number;
+  [field: string]: unknown;
+}
+
+function tradesIn(value: unknown): TradeRow[] {
+  if (Array.isArray(value)) return value.flatMap(tradesIn);
+  if (!isObject(value)) return [];
+  const { data: card } = cardForm.safeParse(value);
+  return card === undefined ? Object.values(value).flatMap(tradesIn) : cardTrades(card);
+}
+
+function cardTrades({ actor, metadata }: z.output<typeof cardForm>): TradeRow[] {
+  const { tokenChain: chain, tokenAddress: token, tokenSymbol: symbol, tokenName: name, trades } = metadata;
+  return trades.flatMap((trade) => {
+    if (!['buy', 'sell'].includes(trade.direction)) return [];
+    const { timestamp: time, direction: side, tokenAmount: amount, usdCost: usd, transactionHash: tx } = trade;
+    const { perpPositionType: direction, perpLeverage: leverage } = trade;
+    return { time, chain, trader: actor.address, token, symbol, name, side, amount, usd, tx, direction, leverage };
+  });
 }

@@ -299,7 +299,7 @@ const ui = defineCommand({
   examples: [{ argv: 'webhook ui --open', says: 'in the browser, until Ctrl-C' }],
   uses: [],
   exitCodes: [3, 5, 9, 130],
-  run: async (input, context) => (await import('./page/run-ui.ts')).showPage(input, context),
+  run: async (input, context) => (await import('./page/start-page.ts')).showPage(input, context),
 });
 
 export const receiveCommands: readonly Command[] = [listen, verify, events, show, stats, replay, forward, ui];

@@ -1,7 +1,7 @@
 import type { Result } from '../../../cli/command.ts';
 import type { Context } from '../../../context.ts';
 import { usageError } from '../../../errors.ts';
-import { writeReadyFiles } from '../../../files/ready-file.ts';
+import { writeReadyFiles } from '../../../files/durable-file.ts';
 import { withoutFlagged } from '../../../output/foreign-text.ts';
 import { formatCount } from '../../../output/format.ts';
 import { safeJson } from '../../../output/json.ts';
@@ -11,8 +11,8 @@ import { startForwarder } from './forward.ts';
 import type { Inbox, KeepLimits, StoredDelivery, Target } from './inbox.ts';
 import { startListener } from './listener.ts';
 import { type InboxPlace, openInbox } from './open-inbox.ts';
-import { type NamedSecret, readNamedSecrets } from './page/named-secrets.ts';
 import type { Page } from './page/start-page.ts';
+import { type NamedSecret, readNamedSecrets } from './page/verification.ts';
 import { stopOf, type TargetInput, targetsOf, warnOnceAMinute } from './run-forward.ts';
 
 interface ListenInput extends InboxPlace, TargetInput {

@@ -5,9 +5,9 @@ import { allEventsOf, type EventSummary, namesOf } from '../events.ts';
 import type { Delivery, KeepLimits, StoredDelivery, Target } from '../inbox.ts';
 import { hourMs } from '../latency.ts';
 import type { Batch, Committed, Mark, NewDelivery } from './batch.ts';
+import { callsOf } from './checkpoints.ts';
 import type { ThreadAnswer } from './inbox-thread.ts';
 import { pageBytes } from './store.ts';
-import { callsOf } from './thread-calls.ts';
 
 /** What one commit takes at most, so that the next ones need not wait for long. */
 const [maxDeliveries, maxBytes] = [512, 16 * 1024 * 1024];

@@ -25,8 +25,7 @@ import type { EventQuery, EventStatus, Inbox, StoredEvent, Target } from '../inb
 import type { RefusedRequest } from '../listener.ts';
 import type { InboxPlace } from '../open-inbox.ts';
 import { rowOf } from '../run-events.ts';
-import type { NamedSecret } from './named-secrets.ts';
-import { verificationSteps } from './verification.ts';
+import { type NamedSecret, verificationSteps } from './verification.ts';
 
 export interface PageOptions {
   inbox: Inbox;

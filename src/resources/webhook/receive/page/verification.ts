@@ -1,9 +1,10 @@
+import type { Context } from '../../../../context.ts';
 import { readHeader, timestampMs, untimelyReason } from '../../../../model/signature-header.ts';
 import { matchingSecret } from '../../../../model/webhook-signature.ts';
 import { formatAge, formatCount, formatTime } from '../../../../output/format.ts';
 import type { VerificationStep } from '../../../../web/deliveries.ts';
+import { readOwnSecrets } from '../../secrets.ts';
 import { verifyDelivery } from '../verify.ts';
-import type { NamedSecret } from './named-secrets.ts';
 
 interface Signed {
   header: string | undefined;
@@ -53,4 +54,19 @@ export function verificationSteps(signed: Signed, { secrets, toleranceMs }: Know
     steps.push({ name: 'Secret', text: reason, ok: false });
   }
   return steps;
+}
+
+/** A secret with the name of the file that holds it. */
+export interface NamedSecret {
+  name: string;
+  secret: string;
+}
+
+/** The secrets of files; warns where others may read one. Errors: `local-file`. */
+export function readNamedSecrets(files: readonly string[], context: Context): NamedSecret[] {
+  return files.flatMap((file) => {
+    const secrets = readOwnSecrets([file], context);
+    const nameOf = (index: number) => (secrets.length === 1 ? file : `${file} (${index + 1} of ${secrets.length})`);
+    return secrets.map((secret, index) => ({ name: nameOf(index), secret }));
+  });
 }
