@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import { type Command, defineCommand } from '../cli/command.ts';
+import { option } from '../cli/params.ts';
 import { local } from '../contract/endpoint.ts';
 import { presets } from './tool.ts';
-
-const text = z.string().min(1).optional();
-const yes = z.boolean().optional();
 
 const mcp = defineCommand({
   words: ['mcp'],
@@ -14,19 +12,16 @@ const mcp = defineCommand({
     'this machine alone. The tools only read unless you allow more. A private key is used only for a text that the user has read and\n' +
     'agreed to in the client; secrets of webhooks are never given out. --dry-run lists the tools.',
   params: {
-    http: local(
-      z.int().min(0).max(65_535).optional(),
-      'serve HTTP on this port of 127.0.0.1 instead (0: a free one), with a token',
-    ),
-    readyFile: local(text, 'with --http: write {url, pid, token} here once it answers, instead of printing the token'),
-    config: local(yes, 'print the entry for the settings of Claude, Cursor and VS Code'),
+    http: option.count(0, 65_535, 'serve HTTP on this port of 127.0.0.1 instead (0: a free one), with a token'),
+    readyFile: option.text('with --http: write {url, pid, token} here once it answers, instead of printing the token'),
+    config: option.flag('print the entry for the settings of Claude, Cursor and VS Code'),
     preset: local(z.enum(presets).optional(), 'offer the tools for reading, for trading, or for webhooks'),
-    tools: local(z.array(z.string().min(1)).optional(), 'offer these tools only'),
-    allowWrites: local(yes, 'also offer what changes follows, names, copy intents and webhooks'),
-    allowSigning: local(yes, 'also offer signing and posting comments with --key'),
-    key: local(text, 'stored key that may sign (sotra key list)'),
-    passwordFile: local(text, 'file with the password of that key'),
-    secretFile: local(z.array(z.string().min(1)).optional(), 'file with the secret of a webhook, for verify_webhook'),
+    tools: option.texts('offer these tools only'),
+    allowWrites: option.flag('also offer what changes follows, names, copy intents and webhooks'),
+    allowSigning: option.flag('also offer signing and posting comments with --key'),
+    key: option.text('stored key that may sign (sotra key list)'),
+    passwordFile: option.text('file with the password of that key'),
+    secretFile: option.texts('file with the secret of a webhook, for verify_webhook'),
   },
   examples: [
     { argv: '--sandbox mcp --config', says: 'what to paste into a client, to try it' },

@@ -1,14 +1,10 @@
-import { z } from 'zod';
 import { type Command, defineCommand } from '../cli/command.ts';
 import { serviceExitCodes } from '../cli/endpoint-command.ts';
-import { local } from '../contract/endpoint.ts';
+import { option } from '../cli/params.ts';
 
 const apply = () => import('./apply.ts');
 
-const file = local(
-  z.string().min(1).optional(),
-  'the project file (default: sotra.yaml in this folder, or the nearest above it)',
-);
+const file = option.text('the project file (default: sotra.yaml in this folder, or the nearest above it)');
 
 const fileHelp =
   'The least file:\n  webhooks: [{ destination: https://example.com/hook, addresses: wallets.txt }]\n' +
@@ -22,7 +18,7 @@ const plan = defineCommand({
   description:
     `${fileHelp}\nThe service does not list the addresses of a webhook, so this compares with what this machine has confirmed. What it has no\n` +
     'operation for, such as removing an address, is left to you.',
-  params: { file, check: local(z.boolean().optional(), 'exit 10 where they differ, for CI') },
+  params: { file, check: option.flag('exit 10 where they differ, for CI') },
   examples: [
     { argv: 'plan', says: 'by the sotra.yaml of this project' },
     { argv: 'plan --check --json --yes', says: 'in CI: trust the file of this checkout, and fail where they differ' },

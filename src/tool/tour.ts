@@ -4,11 +4,10 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { z } from 'zod';
 import { type Command, defineCommand, type Result } from '../cli/command.ts';
 import { wrapProse } from '../cli/help.ts';
+import { option } from '../cli/params.ts';
 import type { Context } from '../context.ts';
-import { local } from '../contract/endpoint.ts';
 import { createFile } from '../files/durable-file.ts';
 import { mayAsk, showPlan } from '../output/confirm.ts';
 import type { World } from '../world.ts';
@@ -20,7 +19,7 @@ const tour = defineCommand({
   description:
     'Each command is shown before it runs. On a terminal Enter runs it, s skips it and q ends the tour; elsewhere, and with --yes, all of them run.\n' +
     'Everything is in a folder of its own, which is removed at the end. Your settings and your sandbox are not touched.',
-  params: { keep: local(z.boolean().optional(), 'keep the folder: its key, comment, webhook and deliveries') },
+  params: { keep: option.flag('keep the folder: its key, comment, webhook and deliveries') },
   examples: [
     { argv: 'tour', says: 'step by step' },
     { argv: 'tour --yes --keep', says: 'without questions, and with what it made to look at' },

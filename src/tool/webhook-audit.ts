@@ -15,7 +15,7 @@ import { showProgress } from '../output/progress.ts';
 import type { View } from '../output/view.ts';
 import { home as homeFeed } from '../resources/feed/endpoints.ts';
 import { addAddresses, exampleUid } from '../resources/webhook/endpoints.ts';
-import { sinceText, store } from '../resources/webhook/receive/commands.ts';
+import { momentOption, store } from '../resources/webhook/receive/commands.ts';
 import type { Inbox } from '../resources/webhook/receive/inbox.ts';
 import { type InboxPlace, withInbox } from '../resources/webhook/receive/open-inbox.ts';
 import { checkAddresses } from '../resources/webhook/upload/first-pass.ts';
@@ -83,7 +83,7 @@ const audit: Command = defineCommand({
     'or doubled.',
   params: {
     uid: addAddresses.params.uid,
-    since: local(sinceText, 'only trades and comments since a time, or within 1h (default 24h)'),
+    since: momentOption('only trades and comments since a time, or within 1h (default 24h)'),
     late: option.checked(
       'how long after its trade an event is late (default 5m)',
       (text) => parseDuration(text) !== undefined,

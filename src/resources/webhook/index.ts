@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { type Command, defineCommand } from '../../cli/command.ts';
 import { commandsOf, endpointCommand, serviceExitCodes } from '../../cli/endpoint-command.ts';
-import { option } from '../../cli/params.ts';
+import { httpAddress, option } from '../../cli/params.ts';
 import type { Context } from '../../context.ts';
 import { local } from '../../contract/endpoint.ts';
-import { isHttpAddress } from '../../model/http-address.ts';
 import { watched } from '../../watch/watched.ts';
 import * as endpoints from './endpoints.ts';
 import { receiveCommands } from './receive/commands.ts';
@@ -21,7 +20,6 @@ export const views = {
 
 const uploadCodes = [3, 10, ...serviceExitCodes] as const;
 
-const httpAddress = z.string().refine(isHttpAddress, 'must be an http or https address');
 const addressParams = {
   file: option.text('addresses: one a line, CSV or TSV with a header, NDJSON or a JSON array, gzip too; - for stdin', {
     oldFlags: ['addresses-file'],
@@ -32,7 +30,7 @@ const addressParams = {
   skipInvalid: option.flag('skip bad lines instead of stopping before anything is sent'),
   rejects: option.text('write bad lines here, one JSON object a line'),
 };
-const concurrency = local(z.int().min(1).max(32).optional(), 'requests at once (default 4)');
+const concurrency = option.count(1, 32, 'requests at once (default 4)');
 const report = option.text('write what became of each address here, one JSON object a line with its request id');
 const uid = endpoints.addAddresses.params.uid;
 const job = local(z.string().min(1), 'name of the upload, or its start; webhook jobs lists them', { positional: true });

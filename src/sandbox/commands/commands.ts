@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import { type Command, defineCommand } from '../../cli/command.ts';
-import { option } from '../../cli/params.ts';
+import { httpAddress, option } from '../../cli/params.ts';
 import { local } from '../../contract/endpoint.ts';
 import { usageError } from '../../errors.ts';
 import { chainSchema } from '../../model/chain-schema.ts';
 import { parseDuration, parseRate, parseTime } from '../../model/duration.ts';
-import { isHttpAddress } from '../../model/http-address.ts';
 import { layouts } from '../../settings/settings.ts';
 import { latestMs } from '../db/clock.ts';
 import { faultForm, parseExpected, parseFault } from '../http/fault.ts';
@@ -30,7 +29,7 @@ const start = defineCommand({
     'State is kept in the same database as --sandbox unless --db says otherwise. Ctrl-C stops it, or sotra sandbox stop.\n' +
     '--verbose prints a line for each request: time, method, path, status, key, and names that the endpoint does not know.',
   params: {
-    port: local(z.int().min(0).max(65_535).optional(), 'port to listen on; 0 takes a free one (default: 4010)'),
+    port: option.count(0, 65_535, 'port to listen on; 0 takes a free one (default: 4010)'),
     db: newDb,
     empty,
     asOf,
@@ -150,7 +149,7 @@ const log = defineCommand({
   summary: 'The latest requests of a served sandbox',
   description: `${whichSandbox}\nIt remembers the last 1,000. Keys are shown by partner and their last four characters.`,
   params: {
-    limit: local(z.int().min(1).max(1000).optional(), 'how many of the latest (default: 50)'),
+    limit: option.count(1, 1000, 'how many of the latest (default: 50)'),
     readyFile,
     expect: local(
       z
@@ -270,7 +269,7 @@ const trigger = defineCommand({
     'same delivery twice) and out-of-order (the event before the newest comes after it).',
   params: {
     type: local(z.enum(['new-feed-item', 'comment-created', 'copyswap']), 'kind of event', { positional: true }),
-    to: option.checked('send it here', isHttpAddress, 'must be an http or https address'),
+    to: local(httpAddress.optional(), 'send it here'),
     as: local(
       z.enum(['bad-signature', 'stale', 'duplicate', 'out-of-order']).optional(),
       'with --to: send it as it should not come',

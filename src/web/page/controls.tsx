@@ -5,7 +5,7 @@ import { post } from './ask.ts';
 import { type ComponentChildren, useState } from './preact.ts';
 import { hrefOf } from './route.ts';
 import { type Fact, Facts, Section } from './service-parts.tsx';
-import { Commands, Text } from './text.tsx';
+import { Choice, Commands, Text } from './text.tsx';
 
 /** What changes the world; each control shows what it did, and the command that does the same. */
 interface ControlsProps {
@@ -102,8 +102,7 @@ const firstTrade = {
 
 function Trade({ start }: { start: string }) {
   const [trade, setTrade] = useState(firstTrade);
-  const set = (key: keyof typeof trade) => (event: { currentTarget: { value: string } }) =>
-    setTrade({ ...trade, [key]: event.currentTarget.value });
+  const set = (key: keyof typeof trade) => (value: string) => setTrade({ ...trade, [key]: value });
   const line = `${start} sandbox trade ${Object.entries(trade)
     .map(([flag, value]) => `--${flag} ${value}`)
     .join(' ')}`;
@@ -120,10 +119,6 @@ function Trade({ start }: { start: string }) {
       </>
     );
   };
-  const choices = [
-    ['chain', 'Chain', chains],
-    ['side', 'Side', ['buy', 'sell']],
-  ] as const;
   const texts = [
     ['trader', 'Trader', 'text'],
     ['token', 'Token', 'text'],
@@ -132,22 +127,17 @@ function Trade({ start }: { start: string }) {
   ] as const;
   return (
     <Control title="Make a trade" button="Trade" onDo={make} line={line}>
-      {choices.map(([key, label, values]) => (
-        <label key={key}>
-          {label}
-          <select value={trade[key]} onChange={set(key)}>
-            {values.map((each) => (
-              <option key={each} value={each}>
-                {each}
-              </option>
-            ))}
-          </select>
-        </label>
-      ))}
+      <Choice label="Chain" value={trade.chain} options={chains} onChange={set('chain')} />
+      <Choice label="Side" value={trade.side} options={['buy', 'sell']} onChange={set('side')} />
       {texts.map(([key, label, mode]) => (
         <label key={key}>
           {label}
-          <input required inputMode={mode} value={trade[key]} onInput={set(key)} />
+          <input
+            required
+            inputMode={mode}
+            value={trade[key]}
+            onInput={(event) => set(key)(event.currentTarget.value)}
+          />
         </label>
       ))}
     </Control>

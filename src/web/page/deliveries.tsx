@@ -5,7 +5,7 @@ import { Chart } from './chart.tsx';
 import { type Chosen, Detail } from './delivery-detail.tsx';
 import { FilterBar, type Filters, noFilters } from './delivery-filters.tsx';
 import { render, useEffect, useMemo, useRef, useState } from './preact.ts';
-import { Commands, Text } from './text.tsx';
+import { Alert, Commands, Row, Text } from './text.tsx';
 import { VirtualList } from './virtual-list.tsx';
 
 const [maxRows, maxRefused] = [10_000, 200];
@@ -162,11 +162,7 @@ function Deliveries() {
             </button>
           </nav>
           {tab === 'event' && <FilterBar {...{ filters, types, webhooks }} onChange={setFilters} />}
-          {told !== '' && (
-            <p class="error" role="alert">
-              <Text text={told} />
-            </p>
-          )}
+          <Alert text={told} />
           {tab === 'event' && list.rows.length > 0 && (
             <VirtualList {...listProps} label="Deliveries" items={list.rows} keyOf={idOf} render={renderRow} />
           )}
@@ -244,36 +240,19 @@ const idOf = ({ id }: DeliveryRow) => id;
 const numberOf = ({ number }: RefusedRow) => String(number);
 
 function renderRow({ type, status, atMs, about }: DeliveryRow) {
-  return (
+  const after = (
     <>
-      <span class="top">
-        <span class="type">
-          <Text text={type} />
-        </span>
-        {status !== null && <span class={`status ${status}`}>{status}</span>}
-        <Moment atMs={atMs} />
-      </span>
-      <span class="about">
-        <Text text={about} />
-      </span>
+      {status !== null && <span class={`status ${status}`}>{status}</span>}
+      <Moment atMs={atMs} />
     </>
   );
+  return <Row title={type} after={after} about={<Text text={about} />} />;
 }
 
 function renderRefused({ method, path, status, reason, atMs }: RefusedRow) {
+  const before = <span class="status refused">{status}</span>;
   return (
-    <>
-      <span class="top">
-        <span class="status refused">{status}</span>
-        <span class="type">
-          <Text text={`${method} ${path}`} />
-        </span>
-        <Moment atMs={atMs} />
-      </span>
-      <span class="about">
-        <Text text={reason} />
-      </span>
-    </>
+    <Row before={before} title={`${method} ${path}`} after={<Moment atMs={atMs} />} about={<Text text={reason} />} />
   );
 }
 

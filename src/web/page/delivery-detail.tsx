@@ -3,7 +3,7 @@ import type { ReplayOutcome, ShownDelivery, ShownForward, ShownRefusal, ShownReq
 import { ask, post } from './ask.ts';
 import { BodyView } from './body-view.tsx';
 import { useEffect, useState } from './preact.ts';
-import { Commands, Text } from './text.tsx';
+import { Alert, Commands, Text } from './text.tsx';
 
 /** Which delivery or refused request is read; `version` changes when it must be asked for anew. */
 export interface Chosen {
@@ -46,11 +46,7 @@ export function Detail({ chosen, onClose }: { chosen: Chosen; onClose: () => voi
       <button type="button" class="back" onClick={onClose}>
         ← List
       </button>
-      {error !== '' && (
-        <p class="error" role="alert">
-          <Text text={error} />
-        </p>
-      )}
+      <Alert text={error} />
       {shown !== undefined && (
         <>
           <h2>

@@ -1,3 +1,5 @@
+import { Choice } from './text.tsx';
+
 /** What restricts the list; empty texts restrict nothing. */
 export interface Filters {
   text: string;
@@ -18,8 +20,7 @@ interface FilterBarProps {
 }
 
 export function FilterBar({ filters, types, webhooks, onChange }: FilterBarProps) {
-  const set = (key: keyof Filters) => (event: { currentTarget: { value: string } }) =>
-    onChange({ ...filters, [key]: event.currentTarget.value });
+  const set = (key: keyof Filters) => (value: string) => onChange({ ...filters, [key]: value });
   const written = [
     ['text', 'Text', 'id, path, words'],
     ['wallet', 'Wallet', '0x…, Solana, ext:…'],
@@ -35,21 +36,16 @@ export function FilterBar({ filters, types, webhooks, onChange }: FilterBarProps
       {written.map(([key, label, hint]) => (
         <label key={key}>
           {label}
-          <input type="search" placeholder={hint} value={filters[key]} onInput={set(key)} />
+          <input
+            type="search"
+            placeholder={hint}
+            value={filters[key]}
+            onInput={(event) => set(key)(event.currentTarget.value)}
+          />
         </label>
       ))}
       {chosen.map(([key, label, values]) => (
-        <label key={key}>
-          {label}
-          <select value={filters[key]} onChange={set(key)}>
-            <option value="">any</option>
-            {values.map((each) => (
-              <option key={each} value={each}>
-                {each}
-              </option>
-            ))}
-          </select>
-        </label>
+        <Choice key={key} label={label} value={filters[key]} options={[['', 'any'], ...values]} onChange={set(key)} />
       ))}
     </search>
   );

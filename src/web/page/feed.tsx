@@ -4,8 +4,8 @@ import type { Profile } from '../../model/profile.ts';
 import { counted, formatAmount, formatUsd } from '../../output/format.ts';
 import { useEffect, useState } from './preact.ts';
 import { type Route, setQuery } from './route.ts';
-import { Choice, Moment, OpenList, positionHref, Row, Section, tokenOf, Usd } from './service-parts.tsx';
-import { Text } from './text.tsx';
+import { Moment, OpenList, positionHref, Section, tokenOf, Usd } from './service-parts.tsx';
+import { Choice, Row, Text } from './text.tsx';
 import { useCall } from './use-call.ts';
 
 /** What those whom a user follows trade, as it happens. */
@@ -17,12 +17,7 @@ export function Feed({ route, version }: { route: Route; version: number }) {
     <Section title="Feed">
       <search class="filters" aria-label="Filters">
         <User value={user} onChange={set('user')} />
-        <Choice
-          label="Chain"
-          value={chain}
-          onChange={set('chain')}
-          options={['all', ...chains].map((each) => [each, each] as const)}
-        />
+        <Choice label="Chain" value={chain} onChange={set('chain')} options={['all', ...chains]} />
         <Choice
           label="With a trade of"
           value={min}
@@ -92,14 +87,8 @@ function renderCard(card: Card) {
   const { positionStats: stats, positionAmount, trades } = card.metadata;
   return (
     <Row
-      top={
-        <>
-          <span class="type">
-            <Text text={card.itemTitle} />
-          </span>
-          <Moment atSec={card.cardLatestTradeAt ?? card.timestamp} />
-        </>
-      }
+      title={card.itemTitle}
+      after={<Moment atSec={card.cardLatestTradeAt ?? card.timestamp} />}
       about={
         <>
           <Text text={tokenOf(card)} />: holds {formatAmount(positionAmount)}, realized{' '}

@@ -4,8 +4,8 @@ import { formatCount, formatPercent, formatRatio, formatUsd, toneOf } from '../.
 import { Chart } from './chart.tsx';
 import { useMemo } from './preact.ts';
 import { hrefOf, type Route, setQuery } from './route.ts';
-import { Choice, OpenList, Row, Section, Usd } from './service-parts.tsx';
-import { seen, Text } from './text.tsx';
+import { OpenList, Realized, Section } from './service-parts.tsx';
+import { Choice, Row, seen } from './text.tsx';
 import { useCall } from './use-call.ts';
 
 interface Standing {
@@ -57,12 +57,7 @@ export function Leaderboard({ route, version }: { route: Route; version: number 
             ['only', 'with comments'],
           ]}
         />
-        <Choice
-          label="How many"
-          value={limit}
-          onChange={set('limit')}
-          options={['10', '50', '100', '250'].map((each) => [each, each] as const)}
-        />
+        <Choice label="How many" value={limit} onChange={set('limit')} options={['10', '50', '100', '250']} />
       </search>
       {traders !== undefined && traders.length > 0 && (
         <Chart label={labelOf(traders.length)} points={points} shape="bars" axes={{ x: 'rank', y: axisUsd }} />
@@ -98,17 +93,9 @@ function renderTrader({ profile, pnl, hasComments, rank }: Standing, timeframe: 
       : [metadata.roiPercent30d, metadata.winRate30d, metadata.tradeCount30d];
   return (
     <Row
-      top={
-        <>
-          <span class="rank">{formatCount(rank)}</span>
-          <span class="type">
-            <Text text={profile.name} />
-          </span>
-          <span class="last">
-            <Usd value={pnl.total} signed />
-          </span>
-        </>
-      }
+      before={<span class="rank">{formatCount(rank)}</span>}
+      title={profile.name}
+      after={<Realized usd={pnl.total} />}
       about={
         <>
           <span class={toneOf(roi)}>{formatPercent(roi, { signed: true })}</span> ROI, {formatRatio(winRate)} won,{' '}

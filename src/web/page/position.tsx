@@ -2,8 +2,8 @@ import type { Card, TradeItem } from '../../model/position.ts';
 import { counted, formatAmount, formatTime, formatUsd, toneOf } from '../../output/format.ts';
 import { Chart, type ChartPoint } from './chart.tsx';
 import { useMemo } from './preact.ts';
-import { type Fact, Facts, Moment, OpenList, Row, Section, TokenLink, TraderLink, Usd } from './service-parts.tsx';
-import { seen, Text } from './text.tsx';
+import { type Fact, Facts, Moment, OpenList, Section, TokenLink, TraderLink, Usd } from './service-parts.tsx';
+import { Row, seen, Text } from './text.tsx';
 import { useCall } from './use-call.ts';
 
 /** A position: figures, its trades on a chart and as a list, and what was said. */
@@ -107,11 +107,10 @@ function tradeTitle({ direction, tokenAmount, usdCost, timestamp }: TradeItem): 
 function renderTrade({ direction, tokenAmount, usdCost, timestamp, transactionHash }: TradeItem) {
   return (
     <Row
-      top={
+      title={direction}
+      tone={direction === 'sell' ? 'loss' : 'gain'}
+      after={
         <>
-          <span class={`type ${direction === 'sell' ? 'loss' : 'gain'}`}>
-            <Text text={direction} />
-          </span>
           <span>{formatAmount(tokenAmount)}</span>
           <span class="last">
             <Usd value={usdCost} />

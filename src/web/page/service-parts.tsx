@@ -3,7 +3,7 @@ import { formatAge, formatTime, formatUsd, shortAddress, toneOf } from '../../ou
 import type { ShownCommand } from '../deliveries.ts';
 import { type ComponentChildren, useId, useState } from './preact.ts';
 import { hrefOf } from './route.ts';
-import { Commands, Text } from './text.tsx';
+import { Alert, Commands, Text } from './text.tsx';
 import type { useCall } from './use-call.ts';
 import { VirtualList } from './virtual-list.tsx';
 
@@ -22,11 +22,7 @@ export function Section({ title, error = '', commands = [], children }: SectionP
       <h3 id={id}>
         <Text text={title} />
       </h3>
-      {error !== '' && (
-        <p class="error" role="alert">
-          <Text text={error} />
-        </p>
-      )}
+      <Alert text={error} />
       {children}
       {commands.length > 0 && <Commands commands={commands} />}
     </section>
@@ -53,6 +49,15 @@ export function Facts({ facts }: { facts: readonly Fact[] }) {
 
 export function Usd({ value, signed = false }: { value: number | null | undefined; signed?: boolean }) {
   return <span class={signed ? `figure ${toneOf(value)}` : 'figure'}>{formatUsd(value, { signed })}</span>;
+}
+
+/** What was gained or lost, at the end of a line. */
+export function Realized({ usd }: { usd: number | null | undefined }) {
+  return (
+    <span class="last">
+      <Usd value={usd} signed />
+    </span>
+  );
 }
 
 /** The time, and how long ago by the clock of the service. */
@@ -126,16 +131,6 @@ export function Positions({ title, asked: { data, error, commands }, render }: P
   );
 }
 
-/** Two lines: a name with figures, and what is told of it. */
-export function Row({ top, about }: { top: ComponentChildren; about: ComponentChildren }) {
-  return (
-    <>
-      <span class="top">{top}</span>
-      <span class="about">{about}</span>
-    </>
-  );
-}
-
 /** `DEGEN on base`, with the side of a perp. */
 export function tokenOf({ metadata }: Card): string {
   const { tokenSymbol, tokenAddress, tokenChain, perpPositionType } = metadata;
@@ -144,25 +139,3 @@ export function tokenOf({ metadata }: Card): string {
 }
 
 export const positionHref = ({ itemId }: Card) => hrefOf('position', [itemId]);
-
-interface ChoiceProps {
-  label: string;
-  value: string;
-  options: readonly (readonly [value: string, text: string])[];
-  onChange: (value: string) => void;
-}
-
-export function Choice({ label, value, options, onChange }: ChoiceProps) {
-  return (
-    <label>
-      {label}
-      <select value={value} onChange={(event) => onChange(event.currentTarget.value)}>
-        {options.map(([each, text]) => (
-          <option key={each} value={each}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
-}

@@ -6,9 +6,9 @@ import { Feed } from './feed.tsx';
 import { Leaderboard } from './leaderboard.tsx';
 import { Position } from './position.tsx';
 import { render, useEffect, useRef, useState } from './preact.ts';
-import { Requests } from './requests.tsx';
 import { hrefOf, type Route, useRoute } from './route.ts';
-import { Text } from './text.tsx';
+import { OpenList, Section } from './service-parts.tsx';
+import { Alert, Row, Text } from './text.tsx';
 import { Token } from './token.tsx';
 import { Trader } from './trader.tsx';
 import { useAsked } from './use-call.ts';
@@ -99,11 +99,7 @@ function Service() {
       </nav>
       <main ref={main} tabIndex={-1}>
         <h2 class="hidden">{views.find(([view]) => isAt(route, view))?.[1] ?? route.view}</h2>
-        {state === 'lost' && (
-          <p class="error" role="alert">
-            {lostText}
-          </p>
-        )}
+        <Alert text={state === 'lost' ? lostText : ''} />
         {viewOf(route, { version, controlStart, requests, world: { world, error }, start })}
       </main>
     </div>
@@ -155,6 +151,46 @@ function viewOf(route: Route, { version, controlStart, requests, world, start }:
     default:
       return <p class="empty">There is no such view.</p>;
   }
+}
+
+/** What programs asked the sandbox, newest first: names it ignored, and faults that it injected. */
+function Requests({ requests, start }: { requests: readonly LoggedRequest[] | undefined; start: string }) {
+  return (
+    <Section title="Requests" commands={[{ name: 'Command', line: `${start} sandbox log` }]}>
+      <OpenList
+        label="Requests"
+        items={requests?.map((request, index) => ({ request, key: String(requests.length - index) }))}
+        keyOf={({ key }) => key}
+        empty="None since it was started; those of this page are not counted."
+        render={({ request }) => renderRequest(request)}
+      />
+    </Section>
+  );
+}
+
+function renderRequest({ time, method, path, status, ms, partner, key, ignored, fault }: LoggedRequest) {
+  return (
+    <Row
+      before={<span class={`status ${status < 400 ? 'forwarded' : 'refused'}`}>{status}</span>}
+      title={`${method} ${path}`}
+      after={<time>{`${time.slice(0, 19).replace('T', ' ')}Z`}</time>}
+      about={
+        <>
+          {ms} ms, {key === null ? 'no key' : `${partner === null ? 'unknown key' : `key ${partner}`} ${key}`}
+          {ignored.length > 0 && (
+            <span class="waiting">
+              , ignored: <Text text={ignored.join(', ')} />
+            </span>
+          )}
+          {fault !== undefined && (
+            <span class="error">
+              , fault: <Text text={fault} />
+            </span>
+          )}
+        </>
+      }
+    />
+  );
 }
 
 /** The page says by itself that the connection is lost. */

@@ -1,6 +1,6 @@
 import { splitUnseen } from '../../output/safe-text.ts';
 import type { ShownCommand } from '../deliveries.ts';
-import { useState } from './preact.ts';
+import { type ComponentChildren, useState } from './preact.ts';
 
 /** Text of others: what would not be seen, or would change the direction of what is, stands as a mark. */
 export function Text({ text }: { text: string }) {
@@ -24,6 +24,67 @@ export function seen(text: string): string {
   return splitUnseen(text)
     .map((part) => part.text)
     .join('');
+}
+
+interface RowProps {
+  before?: ComponentChildren;
+  title: string;
+  /** Such as `gain`. */
+  tone?: string;
+  after?: ComponentChildren;
+  about: ComponentChildren;
+}
+
+/** Two lines of a list: a title with what stands before and after it, and what is told of it. */
+export function Row({ before, title, tone, after, about }: RowProps) {
+  return (
+    <>
+      <span class="top">
+        {before}
+        <span class={tone === undefined ? 'type' : `type ${tone}`}>
+          <Text text={title} />
+        </span>
+        {after}
+      </span>
+      <span class="about">{about}</span>
+    </>
+  );
+}
+
+interface ChoiceProps {
+  label: string;
+  value: string;
+  /** A value alone is its own text. */
+  options: readonly (string | readonly [value: string, text: string])[];
+  onChange: (value: string) => void;
+}
+
+export function Choice({ label, value, options, onChange }: ChoiceProps) {
+  return (
+    <label>
+      {label}
+      <select value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+        {options.map((option) => {
+          const [each, text] = typeof option === 'string' ? [option, option] : option;
+          return (
+            <option key={each} value={each}>
+              {text}
+            </option>
+          );
+        })}
+      </select>
+    </label>
+  );
+}
+
+/** What went wrong, if anything did. */
+export function Alert({ text }: { text: string }) {
+  if (text === '') return null;
+  return (
+    <p class="error" role="alert">
+      <Text text={text} />
+    </p>
+  );
 }
 
 /** Command lines that give what a view shows, each with a button that copies it. */

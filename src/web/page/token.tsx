@@ -1,8 +1,8 @@
 import type { Card, Comment, TradeItem } from '../../model/position.ts';
 import { formatAmount, formatUsd } from '../../output/format.ts';
 import { hrefOf } from './route.ts';
-import { Moment, OpenList, Positions, Row, Section, Usd } from './service-parts.tsx';
-import { Text } from './text.tsx';
+import { Moment, OpenList, Positions, Realized, Section } from './service-parts.tsx';
+import { Row, Text } from './text.tsx';
 import { useCall } from './use-call.ts';
 
 interface TokenComment {
@@ -44,14 +44,8 @@ export function Token({ chain, address, version }: { chain: string; address: str
             empty="Nothing is said of it yet."
             render={({ actor, comment }) => (
               <Row
-                top={
-                  <>
-                    <span class="type">
-                      <Text text={actor.name ?? actor.address} />
-                    </span>
-                    <Moment atSec={comment.timestamp} />
-                  </>
-                }
+                title={actor.name ?? actor.address}
+                after={<Moment atSec={comment.timestamp} />}
                 about={<Text text={comment.commentText} />}
               />
             )}
@@ -66,16 +60,8 @@ function renderHolder(card: Card) {
   const { positionAmount, positionStats: stats } = card.metadata;
   return (
     <Row
-      top={
-        <>
-          <span class="type">
-            <Text text={card.itemTitle} />
-          </span>
-          <span class="last">
-            <Usd value={stats.realizedGainsUSD} signed />
-          </span>
-        </>
-      }
+      title={card.itemTitle}
+      after={<Realized usd={stats.realizedGainsUSD} />}
       about={
         <>
           holds {formatAmount(positionAmount)}, cost {formatUsd(stats.holdingsCostBasisUSD)}

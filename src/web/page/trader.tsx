@@ -20,12 +20,11 @@ import {
   OpenList,
   Positions,
   positionHref,
-  Row,
+  Realized,
   Section,
   tokenOf,
-  Usd,
 } from './service-parts.tsx';
-import { Text } from './text.tsx';
+import { Row, Text } from './text.tsx';
 import { useCall } from './use-call.ts';
 
 const positionLimit = 100;
@@ -73,14 +72,8 @@ export function Trader({ id, version }: { id: string; version: number }) {
             empty="None on these positions."
             render={({ comment, card }) => (
               <Row
-                top={
-                  <>
-                    <span class="type">
-                      <Text text={tokenOf(card)} />
-                    </span>
-                    <Moment atSec={comment.timestamp} />
-                  </>
-                }
+                title={tokenOf(card)}
+                after={<Moment atSec={comment.timestamp} />}
                 about={<Text text={comment.commentText} />}
               />
             )}
@@ -93,16 +86,7 @@ export function Trader({ id, version }: { id: string; version: number }) {
             keyOf={(each) => each.id}
             hrefFor={(each) => hrefOf('trader', [each.id])}
             empty="None."
-            render={(each) => (
-              <Row
-                top={
-                  <span class="type">
-                    <Text text={each.name} />
-                  </span>
-                }
-                about={<Text text={each.addresses.join(', ')} />}
-              />
-            )}
+            render={(each) => <Row title={each.name} about={<Text text={each.addresses.join(', ')} />} />}
           />
         </Section>
       </div>
@@ -160,16 +144,8 @@ function renderPosition(card: Card) {
   const { positionStats: stats, trades } = card.metadata;
   return (
     <Row
-      top={
-        <>
-          <span class="type">
-            <Text text={tokenOf(card)} />
-          </span>
-          <span class="last">
-            <Usd value={stats.realizedGainsUSD} signed />
-          </span>
-        </>
-      }
+      title={tokenOf(card)}
+      after={<Realized usd={stats.realizedGainsUSD} />}
       about={
         <>
           {counted(trades.length, 'trade')}, cost of what is held {formatUsd(stats.holdingsCostBasisUSD)}, latest{' '}

@@ -3,7 +3,7 @@ import type { WalletFacts, WalletState, WalletTrouble } from '../wallet.ts';
 import { ask, listenLive, post } from './ask.ts';
 import { type PageWallet, troubleOf } from './page-wallet.ts';
 import { render, useEffect, useRef, useState } from './preact.ts';
-import { Text } from './text.tsx';
+import { Alert, Text } from './text.tsx';
 import { type ConnectedWallet, WalletChoice } from './wallet-choice.tsx';
 import { watchEvmWallets } from './wallet-evm.ts';
 import { watchSolanaWallets } from './wallet-solana.ts';
@@ -176,11 +176,7 @@ function WalletPage() {
               </div>
             </>
           )}
-          {error !== '' && (
-            <p class="error" role="alert">
-              <Text text={error} />
-            </p>
-          )}
+          <Alert text={error} />
           <p class="muted">
             The wallet is asked for its accounts and for signatures over these texts, and for nothing else: no
             transaction, no other network. sotra checks each signature before it is used.

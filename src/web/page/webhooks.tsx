@@ -1,7 +1,7 @@
 import { counted, formatTime } from '../../output/format.ts';
 import type { SandboxDelivery } from '../service.ts';
-import { OpenList, Row, Section } from './service-parts.tsx';
-import { Text } from './text.tsx';
+import { OpenList, Section } from './service-parts.tsx';
+import { Row, Text } from './text.tsx';
 import { useAsked, useCall } from './use-call.ts';
 
 interface Webhook {
@@ -20,16 +20,7 @@ export function Webhooks({ isSandbox, version }: { isSandbox: boolean; version: 
           items={data}
           keyOf={({ uid }) => uid}
           empty="None: sotra webhook register --url http://127.0.0.1:4242/hook makes one."
-          render={({ uid, destinationUrl }) => (
-            <Row
-              top={
-                <span class="type">
-                  <Text text={destinationUrl} />
-                </span>
-              }
-              about={<Text text={uid} />}
-            />
-          )}
+          render={({ uid, destinationUrl }) => <Row title={destinationUrl} about={<Text text={uid} />} />}
         />
       </Section>
       {isSandbox && <Deliveries version={version} />}
@@ -57,11 +48,9 @@ const tones: Readonly<Record<string, string>> = { delivered: 'forwarded', waitin
 function renderDelivery({ state, tries, status, error, type, atMs, url }: SandboxDelivery) {
   return (
     <Row
-      top={
+      title={type}
+      after={
         <>
-          <span class="type">
-            <Text text={type} />
-          </span>
           <span class={`status ${tones[state] ?? 'refused'}`}>{state}</span>
           <time>{formatTime(Math.floor(atMs / 1000))}</time>
         </>

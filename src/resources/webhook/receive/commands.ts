@@ -1,62 +1,59 @@
 import { z } from 'zod';
 import { type Command, defineCommand } from '../../../cli/command.ts';
 import { asksChart, chartParam } from '../../../cli/endpoint-command.ts';
+import { httpAddress, option } from '../../../cli/params.ts';
 import { local } from '../../../contract/endpoint.ts';
 import { usageError } from '../../../errors.ts';
 import { isWalletAddress } from '../../../model/address.ts';
 import { parseDuration, parseSize, parseTime } from '../../../model/duration.ts';
-import { isHttpAddress } from '../../../model/http-address.ts';
 import type { KeepLimits } from './inbox.ts';
 import { readRoute, routeForm } from './route.ts';
 
 const view = () => import('./view.ts');
 
-const text = z.string().min(1).optional();
-const httpAddress = z.string().refine(isHttpAddress, 'must be an http or https address');
+const isDuration = (text: string) => parseDuration(text) !== undefined;
 
 const secretFile = local(
   z.array(z.string().min(1)),
   'file with the secret; several files, or several lines in one, while a secret is being changed',
 );
-const tolerance = local(
-  z
-    .string()
-    .refine((text) => parseDuration(text) !== undefined, 'must be a time such as 300s or 5m')
-    .optional(),
+const tolerance = option.checked(
   'refuse signatures older than this (default: any age, since deliveries may be late)',
+  isDuration,
+  'must be a time such as 300s or 5m',
+);
+/** The file with the credentials of an inbox. */
+export const inboxCreds = option.text(
+  'file with its user: and password:, its token:, or credentials of nsc (SOTRA_NATS_CREDS)',
 );
 /** Which inbox. */
 export const store = {
-  name: local(
-    z
-      .string()
-      .refine((text) => /^[\w-]{1,64}$/.test(text), 'must be letters, digits, - and _, 64 at most')
-      .optional(),
+  name: option.checked(
     'which store, where several listeners run (default: default)',
+    (text) => /^[\w-]{1,64}$/.test(text),
+    'must be letters, digits, - and _, 64 at most',
   ),
-  inbox: local(
-    text,
+  inbox: option.text(
     "an inbox of several machines instead: nats://host:4222,host:4222/NAME or tls://... (default: the context's, if any)",
   ),
-  inboxCreds: local(text, 'file with its user: and password:, its token:, or credentials of nsc (SOTRA_NATS_CREDS)'),
+  inboxCreds,
 };
-export const sinceText = z
-  .string()
-  .refine(
-    (text) => parseDuration(text) !== undefined || parseTime(text) !== undefined,
+export const momentOption = (help: string) =>
+  option.checked(
+    help,
+    (text) => isDuration(text) || parseTime(text) !== undefined,
     'must be a time such as 2026-07-03T12:00:00Z or how long ago, such as 1h',
-  )
-  .optional();
+  );
 
 const isDeliverySize = (bytes = 0) => bytes >= 1024 && bytes <= 64 * 1024 ** 2;
 const toleranceMs = (text: string | undefined) => (text === undefined ? undefined : parseDuration(text));
 
-const isKept = (text: string) => parseDuration(text) !== undefined || (parseSize(text) ?? 0) >= 1024 ** 2;
+const isKept = (text: string) => isDuration(text) || (parseSize(text) ?? 0) >= 1024 ** 2;
 
 /** Errors: `usage` where two of them limit the same. */
 function keepLimits(given: readonly string[] = []): KeepLimits {
   const ms = given.flatMap((text) => parseDuration(text) ?? []);
-  const bytes = given.flatMap((text) => (parseDuration(text) === undefined ? (parseSize(text) ?? []) : []));
+  const bytes = given.flatMap((text) => (isDuration(text) ? [] : (parseSize(text) ?? [])));
   if (ms.length > 1 || bytes.length > 1)
     throw usageError(`--keep ${given.join(' --keep ')}: must be one time and one size at most`, 'Omit one of them.');
   return { ms: ms[0], bytes: bytes[0] };
@@ -71,7 +68,7 @@ const targetParams = {
 };
 
 const pageParams = {
-  open: local(z.boolean().optional(), 'open the page in the browser; otherwise its address is printed on stderr'),
+  open: option.flag('open the page in the browser; otherwise its address is printed on stderr'),
 };
 
 const listen = defineCommand({
@@ -86,26 +83,24 @@ const listen = defineCommand({
     'What was answered 2xx survives a crash and, where the disk keeps what it says it wrote, a power cut; after one, the last few forwarded\n' +
     'deliveries may be forwarded again. Once --keep has removed an event, it counts as new if it comes again.',
   params: {
-    port: local(z.int().min(0).max(65_535).optional(), 'port to listen on (default 4242); 0 picks a free one'),
-    host: local(text, 'address to listen on (default 127.0.0.1: this machine only)'),
+    port: option.count(0, 65_535, 'port to listen on (default 4242); 0 picks a free one'),
+    host: option.text('address to listen on (default 127.0.0.1: this machine only)'),
     secretFile,
     ...targetParams,
     tolerance,
-    maxDelivery: local(
-      z
-        .string()
-        .refine((text) => isDeliverySize(parseSize(text)), 'must be a size from 1KB to 64MB, such as 500KB or 5MB')
-        .optional(),
+    maxDelivery: option.checked(
       'refuse larger deliveries (default 5MB)',
+      (text) => isDeliverySize(parseSize(text)),
+      'must be a size from 1KB to 64MB, such as 500KB or 5MB',
     ),
     keep: local(
       z.array(z.string().refine(isKept, 'must be a time such as 30d or a size from 1MB on, such as 5GB')).optional(),
       'remove what is older, or the oldest of what takes more space, and never what waits to be forwarded',
     ),
     ...store,
-    ui: local(z.boolean().optional(), 'show what comes on a page of this machine, also why requests are refused'),
+    ui: option.flag('show what comes on a page of this machine, also why requests are refused'),
     open: pageParams.open,
-    readyFile: local(text, 'write {url, pid} here once it listens; with --ui the address of the page as ui'),
+    readyFile: option.text('write {url, pid} here once it listens; with --ui the address of the page as ui'),
   },
   examples: [
     {
@@ -129,9 +124,7 @@ const verify = defineCommand({
   params: {
     secretFile,
     header: local(z.string().optional(), 'value of the daylight-signature header (default: there was none)'),
-    file: local(text, 'read the body from this file instead of stdin', {
-      oldFlags: ['body-file'],
-    }),
+    file: option.text('read the body from this file instead of stdin', { oldFlags: ['body-file'] }),
     tolerance,
   },
   examples: [
@@ -147,11 +140,8 @@ const verify = defineCommand({
     (await import('./run-events.ts')).verifySaved({ ...input, toleranceMs: toleranceMs(within) }, context),
 });
 
-const untilText = local(sinceText, 'only events received until a time, or before 1h ago');
-const webhookText = local(
-  z.string().min(1).optional(),
-  'only this webhook: the path that it sends to, or path#secret as webhook stats shows it',
-);
+const until = momentOption('only events received until a time, or before 1h ago');
+const webhook = option.text('only this webhook: the path that it sends to, or path#secret as webhook stats shows it');
 
 const events = defineCommand({
   words: ['webhook', 'events'],
@@ -160,32 +150,25 @@ const events = defineCommand({
     'An event is waiting while a target of --forward-to has not got it, refused where one did not take it, and forwarded where all did.\n' +
     'With --follow, new events are printed as they come, while webhook listen runs.',
   params: {
-    type: local(z.string().min(1).optional(), 'only this kind, such as new-feed-item'),
-    since: local(sinceText, 'only events received since a time, or within 1h'),
-    until: untilText,
-    address: local(
-      z
-        .string()
-        .refine(
-          (text) => isWalletAddress(text) || text.startsWith('ext:'),
-          'must be an EVM or Solana address or ext:<id>',
-        )
-        .optional(),
+    type: option.text('only this kind, such as new-feed-item'),
+    since: momentOption('only events received since a time, or within 1h'),
+    until,
+    address: option.checked(
       'only events that name this wallet: its trader, an author, its audience',
+      (text) => isWalletAddress(text) || text.startsWith('ext:'),
+      'must be an EVM or Solana address or ext:<id>',
       { takesAddress: 'wallet' },
     ),
-    token: local(
-      z.string().refine(isWalletAddress, 'must be an EVM or Solana address').optional(),
-      'only events that name this token',
-      { takesAddress: 'token' },
-    ),
-    webhook: webhookText,
+    token: option.checked('only events that name this token', isWalletAddress, 'must be an EVM or Solana address', {
+      takesAddress: 'token',
+    }),
+    webhook,
     status: local(
       z.enum(['forwarded', 'waiting', 'refused']).optional(),
       'only events whose forwarding is at this point',
     ),
     limit: local(z.int().min(1).optional(), 'how many (default 50)'),
-    follow: local(z.boolean().optional(), 'print new events as they come, until Ctrl-C'),
+    follow: option.flag('print new events as they come, until Ctrl-C'),
     ...store,
   },
   examples: [
@@ -206,10 +189,7 @@ const show = defineCommand({
   summary: 'One stored event: its delivery with headers and body, its signature, and how it was forwarded',
   params: {
     id: local(z.string().min(1), 'id of the event, or its start; webhook events lists them', { positional: true }),
-    secretFile: local(
-      z.array(z.string().min(1)).optional(),
-      'verify the signature once more, by the secrets of these files',
-    ),
+    secretFile: option.texts('verify the signature once more, by the secrets of these files'),
     ...store,
   },
   examples: [{ argv: 'webhook show 2f1d', says: 'the event whose id starts with 2f1d' }],
@@ -223,9 +203,9 @@ const stats = defineCommand({
   words: ['webhook', 'stats'],
   summary: 'What webhook listen received and forwarded, by webhook and hour',
   params: {
-    since: local(sinceText, 'from the hour of this time on, or of so long ago (default 24h)'),
-    until: untilText,
-    webhook: webhookText,
+    since: momentOption('from the hour of this time on, or of so long ago (default 24h)'),
+    until,
+    webhook,
     chart: chartParam,
     ...store,
   },
@@ -265,12 +245,11 @@ const replay = defineCommand({
     '--timeout is how long an answer may take; after one that was not answered in time nothing more is sent. Exit 10 where one was not\n' +
     'accepted.',
   params: {
-    ids: local(
-      z.array(z.string().min(1)).optional(),
-      'ids of events to send, whole or their start; webhook events lists them',
-      { positional: true, flag: 'id' },
-    ),
-    since: local(sinceText, 'every delivery received since a time, or within 1h'),
+    ids: option.texts('ids of events to send, whole or their start; webhook events lists them', {
+      positional: true,
+      flag: 'id',
+    }),
+    since: momentOption('every delivery received since a time, or within 1h'),
     to: local(httpAddress, 'where to send them'),
     ...store,
   },
@@ -288,12 +267,9 @@ const ui = defineCommand({
     'Shows what is stored and what comes, while webhook listen runs elsewhere or not at all; webhook listen --ui shows refused requests too.\n' +
     'The page is served on 127.0.0.1 alone. Its address holds a token that one browser exchanges once for a cookie of this run.',
   params: {
-    secretFile: local(
-      z.array(z.string().min(1)).optional(),
-      'files with the secrets, to say which one fits a delivery; they are not shown',
-    ),
+    secretFile: option.texts('files with the secrets, to say which one fits a delivery; they are not shown'),
     ...pageParams,
-    readyFile: local(text, 'write {ui, pid} here once the page is served'),
+    readyFile: option.text('write {ui, pid} here once the page is served'),
     ...store,
   },
   examples: [{ argv: 'webhook ui --open', says: 'in the browser, until Ctrl-C' }],

@@ -1,13 +1,12 @@
-import { z } from 'zod';
 import { defineCommand, type Result } from '../../../cli/command.ts';
+import { option } from '../../../cli/params.ts';
 import type { Context } from '../../../context.ts';
-import { local } from '../../../contract/endpoint.ts';
 import { usageError } from '../../../errors.ts';
 import { parseDuration, parseSize } from '../../../model/duration.ts';
-import { column } from '../../../output/columns.ts';
+import { column, recordView } from '../../../output/columns.ts';
 import { confirm, showPlan } from '../../../output/confirm.ts';
 import { formatCount } from '../../../output/format.ts';
-import type { View } from '../../../output/view.ts';
+import { inboxCreds } from './commands.ts';
 import type { InboxShape } from './nats/create.ts';
 import { clusterOf, type InboxPlace } from './open-inbox.ts';
 
@@ -29,25 +28,16 @@ interface CreatedInbox {
   created: boolean;
 }
 
-const view: View<CreatedInbox, CreatedInbox> = {
-  layout: 'record',
-  rows: (answer) => [answer],
-  columns: [
-    column.text('name', 'Inbox', 'its name'),
-    column.text('servers', 'Servers', 'servers that were asked', ({ servers }) => servers.join(', ')),
-    column.text('replicas', 'Replicas', 'servers that hold each event', ({ replicas }) => String(replicas)),
-    column.text('keep', 'Keeps for', 'how long; none: for ever', ({ keep }) => keep ?? 'ever'),
-    column.text('maxBytes', 'At most', 'bytes; none: what the servers have', ({ maxBytes }) =>
-      maxBytes === null ? 'what the servers have' : `${formatCount(maxBytes)} bytes`,
-    ),
-    column.flag('created', 'Created', 'by this command; otherwise it was there already'),
-  ],
-};
-
-const duration = z
-  .string()
-  .refine((text) => (parseDuration(text) ?? 0) > 0, 'must be a time such as 10m, 24h or 7d')
-  .optional();
+const view = recordView<CreatedInbox>([
+  column.text('name', 'Inbox', 'its name'),
+  column.text('servers', 'Servers', 'servers that were asked', ({ servers }) => servers.join(', ')),
+  column.text('replicas', 'Replicas', 'servers that hold each event', ({ replicas }) => String(replicas)),
+  column.text('keep', 'Keeps for', 'how long; none: for ever', ({ keep }) => keep ?? 'ever'),
+  column.text('maxBytes', 'At most', 'bytes; none: what the servers have', ({ maxBytes }) =>
+    maxBytes === null ? 'what the servers have' : `${formatCount(maxBytes)} bytes`,
+  ),
+  column.flag('created', 'Created', 'by this command; otherwise it was there already'),
+]);
 
 const createInbox = defineCommand({
   words: ['inbox', 'create'],
@@ -58,22 +48,18 @@ const createInbox = defineCommand({
     '(503), and the service sends them again. What is older than --keep is removed, also what waits to be forwarded. sotra help scaling\n' +
     'says how many machines are enough.',
   params: {
-    inbox: local(z.string().min(1).optional(), "nats://host:4222,host:4222/NAME or tls://... (default: the context's)"),
-    inboxCreds: local(
-      z.string().min(1).optional(),
-      'file with its user: and password:, its token:, or credentials of nsc (SOTRA_NATS_CREDS)',
+    inbox: option.text("nats://host:4222,host:4222/NAME or tls://... (default: the context's)"),
+    inboxCreds,
+    replicas: option.count(1, 5, 'servers that hold each event: 3 survive the loss of one (default 3)'),
+    keep: option.checked(
+      'how long events are kept, such as 7d (default: for ever)',
+      (text) => (parseDuration(text) ?? 0) > 0,
+      'must be a time such as 10m, 24h or 7d',
     ),
-    replicas: local(
-      z.int().min(1).max(5).optional(),
-      'servers that hold each event: 3 survive the loss of one (default 3)',
-    ),
-    keep: local(duration, 'how long events are kept, such as 7d (default: for ever)'),
-    maxBytes: local(
-      z
-        .string()
-        .refine((text) => (parseSize(text) ?? 0) >= 1024 ** 2, 'must be a size of 1MB at least, such as 50GB')
-        .optional(),
+    maxBytes: option.checked(
       'how large it may become, such as 50GB (default: what the servers have)',
+      (text) => (parseSize(text) ?? 0) >= 1024 ** 2,
+      'must be a size of 1MB at least, such as 50GB',
     ),
   },
   examples: [
