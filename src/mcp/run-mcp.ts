@@ -5,6 +5,7 @@ import { writeReadyFiles } from '../files/durable-file.ts';
 import { newRunToken } from '../model/run-token.ts';
 import { column } from '../output/columns.ts';
 import type { View } from '../output/view.ts';
+import { aborted } from '../web/live-log.ts';
 import { configOf, type McpInput } from './clients.ts';
 import { openStdin, untilAborted } from './greeting.ts';
 import type { Tool } from './tool.ts';
@@ -91,7 +92,7 @@ async function serveOverHttp(
     removeReadyFile = writeReadyFiles([readyFile], { url: server.url, pid: world.pid, token });
     if (readyFile === undefined) await world.io.err.write(`Token, shown once: ${token}\n`);
     note(`Tools for agents on ${server.url}. Ctrl-C stops it.`);
-    await untilAborted(new Promise(() => undefined), world.signal);
+    await aborted(world.signal);
   } finally {
     await server.close();
     await handler.close();

@@ -3,7 +3,6 @@ import { type Command, defineCommand, type Result } from '../cli/command.ts';
 import { allItems, serviceExitCodes } from '../cli/endpoint-command.ts';
 import { option } from '../cli/params.ts';
 import type { Context } from '../context.ts';
-import { local } from '../contract/endpoint.ts';
 import { SotraError } from '../errors.ts';
 import { workFolder } from '../files/durable-file.ts';
 import { parseDuration, parseMoment } from '../model/duration.ts';

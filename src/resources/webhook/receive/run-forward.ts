@@ -4,6 +4,7 @@ import { toSotraError, usageError } from '../../../errors.ts';
 import { isHttpAddress } from '../../../model/http-address.ts';
 import { withoutPassword, written } from '../../../model/quoted.ts';
 import { formatCount } from '../../../output/format.ts';
+import { aborted } from '../../../web/live-log.ts';
 import { startForwarder } from './forward.ts';
 import type { Target } from './inbox.ts';
 import { type InboxPlace, openInbox } from './open-inbox.ts';
@@ -25,7 +26,7 @@ export async function forwardDeliveries(input: InboxPlace & TargetInput, context
     try {
       const names = targets.map(({ url }) => withoutPassword(url)).join(', ');
       note(`Forwarding from ${inbox.name} to ${names}. Ctrl-C stops it.`);
-      await Promise.race([stopOf(world.signal), forwarder.broken]);
+      await Promise.race([aborted(world.signal), forwarder.broken]);
     } finally {
       await forwarder.stop();
     }
@@ -48,13 +49,6 @@ export function warnOnceAMinute({ warn, world }: Context): (error: unknown) => v
     const { message, hint } = toSotraError(error);
     warn(`${message}. ${hint}`);
   };
-}
-
-export function stopOf(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }
 
 /** Where deliveries are forwarded to. Errors: `usage` for what is no address, or given twice. */
