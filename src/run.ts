@@ -88,7 +88,11 @@ async function runCommand(
   try {
     if (command.confirms !== undefined)
       await (await import('./output/confirm.ts')).confirm(command.confirms(input as never), context);
-    const made = quietOnceShown(await command.run(input as never, context), context);
+    const isWatched = command.rowKey !== undefined && input['watch'] !== undefined;
+    const result = isWatched
+      ? (await import('./watch/watch.ts')).watchCommand(command, input, context)
+      : command.run(input as never, context);
+    const made = quietOnceShown(await result, context);
     const { note, takeHeads } = context;
     if (made.kind !== 'items' && !command.uses.includes('changes')) refuseWithoutRequest(options);
     const pause = () => world.sleep(0, world.signal);
@@ -96,8 +100,8 @@ async function runCommand(
     if (!out.isTTY || options.dryRun || (options.format ?? 'table') !== 'table')
       return await printResult(made, input, printing);
     const { rememberAddresses } = await import('./tool/known-addresses.ts');
-    const { result, keep } = rememberAddresses(made, context);
-    const code = await printResult(result, input, printing);
+    const { result: shown, keep } = rememberAddresses(made, context);
+    const code = await printResult(shown, input, printing);
     await keep();
     return code;
   } catch (thrown) {

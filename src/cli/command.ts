@@ -50,6 +50,11 @@ export interface Command {
   checkArgv?: (argv: readonly string[]) => Promise<void>;
   /** Describes what cannot be undone, such as `delete webhook 2f1d`: it must be confirmed first. */
   confirms?: (input: never) => string;
+  /**
+   * Takes `--watch`. `id`: the column with what stays the same of a row; absent: the answer is one row. `rank`: the column with the place,
+   * of which a smaller one is better.
+   */
+  rowKey?: { id?: string; rank?: string };
   run: (input: never, context: Context) => Promise<Result>;
 }
 

@@ -1,3 +1,4 @@
+import type { Command } from '../cli/command.ts';
 import type { AnyColumn, AnyView, Cell } from '../output/view.ts';
 import { cellValue, rowsOf } from '../output/view.ts';
 
@@ -14,12 +15,7 @@ export interface RowChange {
 }
 
 /** How the rows of a view are told apart. */
-export interface RowKey {
-  /** The column with what stays the same of a row; absent: the answer is one row. */
-  id?: string;
-  /** The column with the place, of which a smaller one is better. */
-  rank?: string;
-}
+export type RowKey = NonNullable<Command['rowKey']>;
 
 /** An answer as a watch remembers it: its rows by their id. */
 export type Snapshot = ReadonlyMap<string, SnapshotRow>;

@@ -1,6 +1,6 @@
 import type { Command, Frame, Result } from '../cli/command.ts';
 import type { Context } from '../context.ts';
-import { SotraError } from '../errors.ts';
+import { SotraError, usageError } from '../errors.ts';
 import { column } from '../output/columns.ts';
 import { counted } from '../output/format.ts';
 import { readCell } from '../output/grid.ts';
@@ -16,6 +16,7 @@ import {
 } from '../output/view.ts';
 import { compareSnapshots, markOf, type RowChange, type RowKey, type Snapshot, snapshotOf } from './changes.ts';
 import { createPace } from './pace.ts';
+import { everyMsOf } from './watched.ts';
 
 interface Watch {
   command: Command;
@@ -25,10 +26,19 @@ interface Watch {
   context: Context;
 }
 
-/** What a command prints while it is run again and again. Ends with a signal: `interrupted`. Errors: those of the command that do not pass. */
-export async function watchCommand(watch: Watch): Promise<Result> {
-  const { context } = watch;
+/**
+ * What a command prints while it is run again and again. Ends with a signal: `interrupted`. Errors: `usage`; those of the command that do not
+ * pass.
+ */
+export async function watchCommand(
+  command: Command,
+  { watch: every, ...typed }: Readonly<Record<string, unknown>>,
+  context: Context,
+): Promise<Result> {
   const { options, world } = context;
+  checkWatch(typed, options);
+  if (options.preview) return command.run(typed as never, context);
+  const watch = { command, typed, everyMs: everyMsOf(String(every)), key: command.rowKey ?? {}, context };
   context.stopWaiting();
   const { plain, jq, format = 'table' } = options;
   if (world.io.out.isTTY && !plain && jq === undefined && format === 'table')
@@ -37,6 +47,13 @@ export async function watchCommand(watch: Watch): Promise<Result> {
   // The columns were those of the command; printed are changes.
   Object.assign(options, { columns: undefined, ...(!plain && { format: options.format ?? 'ndjson' }) });
   return { kind: 'items', batches: changesIn(watch, columns), view: changesView, live: true };
+}
+
+/** Errors: `usage`. */
+function checkWatch(typed: Readonly<Record<string, unknown>>, options: Context['options']): void {
+  const rival = ['all', 'max', 'save', 'chart'].find((flag) => typed[flag] !== undefined && typed[flag] !== false);
+  if (rival !== undefined) throw usageError(`--watch and --${rival} cannot be used together`, 'Omit one of them.');
+  if (options.format === 'md') throw usageError('--format md needs the end of the list, which --watch does not have');
 }
 
 type Answered = Result & { kind: 'answer'; view: AnyView };

@@ -197,7 +197,6 @@ const places: Record<string, string> = {
   'src/resources/webhook/receive/listener.ts createServer': 'a failure ends the one request: 500, or its connection',
   'src/resources/webhook/receive/listener.ts once': 'resolve or reject',
   'src/resources/webhook/receive/listener.ts setTimeout': 'closes connections',
-  'src/resources/webhook/receive/run-forward.ts addEventListener': 'resolves',
   'src/sandbox/http/control.ts setImmediate': 'aborts a signal',
   'src/sandbox/deliver/deliver.ts finally': 'behind a catch: the lane is started anew',
   'src/sandbox/http/listen.ts createServer': 'a failure ends the one request: 500, or its connection',

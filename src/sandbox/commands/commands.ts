@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { type Command, defineCommand } from '../../cli/command.ts';
 import { httpAddress, option } from '../../cli/params.ts';
 import { local } from '../../contract/endpoint.ts';
-import { usageError } from '../../errors.ts';
 import { chainSchema } from '../../model/chain-schema.ts';
 import { parseDuration, parseRate, parseTime } from '../../model/duration.ts';
 import { layouts } from '../../settings/settings.ts';
@@ -112,8 +111,7 @@ const status = defineCommand({
   uses: ['service'],
   exitCodes: [3],
   view: async () => (await import('./state.ts')).statusView,
-  run: async (input, context) =>
-    withSandboxFile(context, input.db, async (file) => (await import('./state.ts')).sandboxStatus(context, file)),
+  run: async (input, context) => (await import('./state.ts')).sandboxStatus(input.db, context),
 });
 
 const advance = defineCommand({
@@ -131,13 +129,8 @@ const advance = defineCommand({
   uses: ['service', 'changes'],
   exitCodes: [3],
   view: async () => (await import('./state.ts')).statusView,
-  run: async ({ duration, db }, context) => {
-    const byMs = parseDuration(duration);
-    if (byMs === undefined) throw usageError(`<duration> ${duration}: must be a time such as 12h or 8d`);
-    return withSandboxFile(context, db, async (file) =>
-      (await import('./state.ts')).advanceSandbox(byMs, context, file),
-    );
-  },
+  run: async ({ duration, db }, context) =>
+    (await import('./state.ts')).advanceSandbox(parseDuration(duration) ?? 0, db, context),
 });
 
 const readyFile = option.text('ready file of the sandbox, where it was started with one');

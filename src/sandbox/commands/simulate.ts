@@ -9,18 +9,17 @@ import { showPlan } from '../../output/confirm.ts';
 import { formatCount } from '../../output/format.ts';
 import { showProgress } from '../../output/progress.ts';
 import { sandboxNow } from '../db/clock.ts';
-import { type Db, openDb } from '../db/store.ts';
-import { ensureWorld } from '../db/world.ts';
+import type { Db } from '../db/store.ts';
 import { countDeliveries, startDeliverer } from '../deliver/deliver.ts';
 import { type Random, randomFrom } from '../seeded.ts';
 import { addLiveTrades, addTradeNow, checkLiveTrade, liveTrade } from '../trades/add-trades.ts';
 import { type PresetName, readTrades } from '../trades/read-trades.ts';
 import type { LiveTrade, MadeTrade, Trade } from '../trades/trade.ts';
-import { withSandboxFile } from './served.ts';
+import { withWorld } from './state.ts';
 
 export async function tradeNow(input: LiveTrade & { db?: string | undefined }, context: Context): Promise<Result> {
   checkLiveTrade(input, '--');
-  return withSandbox(input.db, context, async (db) => {
+  return withDeliveries(input.db, context, async (db) => {
     const answer = addTradeNow(db, input, sandboxNow(db, context.world.now()));
     return () => ({ kind: 'answer', answer: { ...answer, waiting: countDeliveries(db, 'waiting') }, view: traded });
   });
@@ -46,7 +45,7 @@ export async function simulate(input: SimulateInput, context: Context): Promise<
   if (input.replay !== undefined && !existsSync(input.replay))
     throw usageError(`--replay ${input.replay}: no such file`);
   if (context.options.dryRun) return planOf(input, context);
-  return withSandbox(input.db, context, async (db) => {
+  return withDeliveries(input.db, context, async (db) => {
     const { world } = context;
     const progress = await showProgress(context);
     let saidMs = world.now();
@@ -199,27 +198,22 @@ async function pause({ sleep, signal }: Pick<Context['world'], 'sleep' | 'signal
   await sleep(ms, signal).catch(() => undefined);
 }
 
-async function withSandbox(
+async function withDeliveries(
   file: string | undefined,
   context: Context,
   act: (db: Db) => Promise<() => Result>,
 ): Promise<Result> {
-  return withSandboxFile(context, file, async (dbFile) => {
-    const { world } = context;
-    const db = openDb(dbFile);
-    ensureWorld(db, world.now(), 'demo');
-    const { now, sleep, pid } = world;
-    const isAlive = world.system.isAlive;
+  return withWorld(file, context, async (db) => {
+    const { now, sleep, pid, system, signal } = context.world;
     const deliverer = context.options.dryRun
       ? undefined
-      : startDeliverer({ db, now, sleep, pid, isAlive, warn: context.warn });
+      : startDeliverer({ db, now, sleep, pid, isAlive: system.isAlive, warn: context.warn });
     try {
       const result = await act(db);
-      await deliverer?.settled(world.signal);
+      await deliverer?.settled(signal);
       return result();
     } finally {
       await deliverer?.stop();
-      db.close();
     }
   });
 }

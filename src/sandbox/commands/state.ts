@@ -7,6 +7,7 @@ import { advanceTime, getMeta, sandboxNow } from '../db/clock.ts';
 import { countRows, type Db, OtherVersion, openDb } from '../db/store.ts';
 import { addedTo, ensureWorld, resetWorld, sandboxPartners } from '../db/world.ts';
 import { countDeliveries } from '../deliver/deliver.ts';
+import { withSandboxFile } from './served.ts';
 
 function describe(db: Db, realNowMs: number): Result {
   return { kind: 'answer', answer: statusOf(db, realNowMs), view: statusView };
@@ -50,20 +51,25 @@ export const statusView = recordView<ReturnType<typeof statusOf>>([
   column.text('keys', 'Keys', 'API keys of the two partners', ({ keys }) => keys.join(' ')),
 ]);
 
-async function withDb(file: string, act: (db: Db) => Result | Promise<Result>): Promise<Result> {
-  const db = openDb(file);
-  try {
-    return await act(db);
-  } finally {
-    db.close();
-  }
+/** What a command does with a world, which is made where there is none yet; with `--dry-run` with a copy of it. */
+export function withWorld(
+  file: string | undefined,
+  context: Context,
+  act: (db: Db) => Result | Promise<Result>,
+): Promise<Result> {
+  return withSandboxFile(context, file, async (dbFile) => {
+    const db = openDb(dbFile);
+    try {
+      ensureWorld(db, context.world.now(), 'demo');
+      return await act(db);
+    } finally {
+      db.close();
+    }
+  });
 }
 
-export function sandboxStatus({ world }: Context, file: string): Promise<Result> {
-  return withDb(file, (db) => {
-    ensureWorld(db, world.now(), 'demo');
-    return describe(db, world.now());
-  });
+export function sandboxStatus(file: string | undefined, context: Context): Promise<Result> {
+  return withWorld(file, context, (db) => describe(db, context.world.now()));
 }
 
 /** Drops everything in the sandbox and makes a new world. Errors: `config` when the file cannot be opened; those of `confirm`. */
@@ -98,10 +104,10 @@ function openForReset(file: string, { options }: Context): Db {
   }
 }
 
-export function advanceSandbox(byMs: number, { world }: Context, file: string): Promise<Result> {
-  return withDb(file, (db) => {
-    ensureWorld(db, world.now(), 'demo');
-    advanceTime(db, byMs, world.now());
-    return describe(db, world.now());
+export function advanceSandbox(byMs: number, file: string | undefined, context: Context): Promise<Result> {
+  const { now } = context.world;
+  return withWorld(file, context, (db) => {
+    advanceTime(db, byMs, now());
+    return describe(db, now());
   });
 }

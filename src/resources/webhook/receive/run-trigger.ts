@@ -6,10 +6,10 @@ import { sameDestination } from '../../../model/http-address.ts';
 import { signedHeader } from '../../../model/webhook-signature.ts';
 import { column } from '../../../output/columns.ts';
 import type { View } from '../../../output/view.ts';
-import { withSandboxFile } from '../../../sandbox/commands/served.ts';
+import { withWorld } from '../../../sandbox/commands/state.ts';
 import { sandboxNow } from '../../../sandbox/db/clock.ts';
-import { type Db, openDb } from '../../../sandbox/db/store.ts';
-import { ensureWorld, sandboxPartners } from '../../../sandbox/db/world.ts';
+import type { Db } from '../../../sandbox/db/store.ts';
+import { sandboxPartners } from '../../../sandbox/db/world.ts';
 import { deliveryHeaders, post, startDeliverer } from '../../../sandbox/deliver/deliver.ts';
 import {
   commentedTrade,
@@ -50,16 +50,10 @@ export async function triggerEvent(input: TriggerInput, context: Context): Promi
       `--as ${input.as} needs --to: the sandbox itself delivers as the service does`,
       'Name the receiver: --to http://127.0.0.1:4242/hook.',
     );
-  return withSandboxFile(context, input.db, async (file) => {
-    const db = openDb(file);
-    try {
-      ensureWorld(db, context.world.now(), 'demo');
-      const trigger: Trigger = { db, source: findSource(db, input), input, context };
-      const answer = input.to === undefined ? await viaSandbox(trigger) : await directly(trigger, input.to);
-      return { kind: 'answer', answer, view: triggered, exitCode: triggerExitCode(answer, input) };
-    } finally {
-      db.close();
-    }
+  return withWorld(input.db, context, async (db) => {
+    const trigger: Trigger = { db, source: findSource(db, input), input, context };
+    const answer = input.to === undefined ? await viaSandbox(trigger) : await directly(trigger, input.to);
+    return { kind: 'answer', answer, view: triggered, exitCode: triggerExitCode(answer, input) };
   });
 }
 
