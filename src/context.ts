@@ -53,9 +53,7 @@ export interface Context {
   request: (wire: WireRequest, more?: Pick<Caller, 'tellsBody'>) => Promise<Answer>;
   /** Replaces the listener for waits before a request is repeated. */
   onWait: (listener: (wait: { ms: number; why: string }) => void) => void;
-  /** Whether any request was sent. */
   hasAsked: () => boolean;
-  /** Whether an answer did not fit the contract. */
   sawMisfit: () => boolean;
   /** Runs another command line, perhaps in another world, and returns its exit code. Errors are reported as its own. */
   runLine: RunLine;
@@ -331,7 +329,6 @@ async function openTransport(service: Service, context: Context): Promise<Transp
   return httpTransport(context.world);
 }
 
-/** What sends requests to a service. */
 export async function httpTransport({ transport, now, system, env }: World): Promise<Transport> {
   return transport ?? (await import('./http/transport.ts')).createTransport({ now, node: system.node, env });
 }

@@ -63,10 +63,8 @@ export interface ErrorDetails {
   details?: unknown;
   /** Of a failed request: surely not processed, or perhaps processed; absent when the service refused it. */
   outcome?: 'unsent' | 'unknown' | undefined;
-  /** How often a failed request was sent. */
   attempts?: number | undefined;
   retryAfterSec?: number | undefined;
-  /** What the service answered. */
   body?: string | undefined;
 }
 

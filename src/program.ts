@@ -41,7 +41,6 @@ const modules: readonly (() => Promise<Commands>)[] = [
   () => import('./tool/help.ts'),
 ];
 
-/** With the index of the module of its command. */
 export type ModuleOutline = Outline & { module: number };
 
 export function programOf(outlines: readonly ModuleOutline[], completion: Program['completion']): Program {

@@ -41,7 +41,6 @@ export async function* walkPages({
   }
 }
 
-/** The items of one answer. */
 export interface Page {
   items: readonly unknown[];
   more: boolean;

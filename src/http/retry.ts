@@ -37,7 +37,6 @@ export function retryDelay(
   return delay >= leftMs || (wished ?? 0) > maxWaitMs ? undefined : delay;
 }
 
-/** The turn of a request. */
 export interface Turn {
   waitedMs: number;
   /** To be called once the request has surely arrived or failed: only then its time counts. */

@@ -15,7 +15,6 @@ const revisions: readonly unknown[] = ['2025-11-25', '2025-06-18', '2025-03-26',
 export interface Opened {
   /** All that comes on stdin, from the first byte on. */
   chunks: AsyncIterable<Uint8Array>;
-  /** The request that is answered already. */
   answeredId: unknown;
 }
 

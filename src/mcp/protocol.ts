@@ -46,7 +46,6 @@ export interface ServerOptions {
 /** How long a confirmed text stays confirmed. */
 const confirmedSec = 600;
 
-/** Makes a server of the protocol for each connection. */
 function serverMaker({ tools, version, call }: ServerOptions) {
   const listed = tools.map(definitionOf);
   const states = createRequestStateCodec<string>({

@@ -70,7 +70,6 @@ function pagingOf({ words }: Outline): Paging | undefined {
   return endpoints.find(({ id }) => id === words.join('.'))?.paging;
 }
 
-/** The command that an outline describes. */
 export function commandOf(outline: Outline, { program }: Context): Promise<Command> {
   // context.ts cannot name the type of commands: they name it.
   return (program as Program).load(outline);

@@ -12,7 +12,6 @@ export type Preset = (typeof presets)[number];
 /** Rows of an answer whose size was not asked for. */
 export const defaultRows = 10;
 
-/** A tool of the Model Context Protocol. */
 export interface Tool {
   name: string;
   description: string;
@@ -34,7 +33,6 @@ export interface SigningKey {
   passwordFile?: string | undefined;
 }
 
-/** What one call of a tool works with. */
 export interface ToolCall {
   context: Context;
   /** Notes and warnings so far. */

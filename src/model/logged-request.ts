@@ -1,4 +1,3 @@
-/** A request that a served sandbox answered. */
 export interface LoggedRequest {
   time: string;
   method: string;

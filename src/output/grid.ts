@@ -32,7 +32,6 @@ export function readGrid(columns: readonly AnyColumn[], rows: readonly unknown[]
   };
 }
 
-/** A cell as people read it. */
 export function readCell(column: AnyColumn, row: unknown, index: number): CellText {
   const shown = orMisfit(() => column.show?.(row as never, index), undefined);
   const isShown = typeof shown === 'object' && shown !== null && typeof shown.text === 'string';

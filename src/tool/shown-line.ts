@@ -3,7 +3,6 @@ import { wrapCommand } from '../cli/help.ts';
 import type { Context } from '../context.ts';
 import type { Sink, World } from '../world.ts';
 
-/** A command line as it is typed. */
 export function typedLine(argv: readonly string[]): string {
   return ['sotra', ...argv.map((word) => (/^[\w@%+=:,./<>-]+$/.test(word) ? word : `'${word}'`))].join(' ');
 }

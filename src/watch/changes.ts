@@ -14,7 +14,6 @@ export interface RowChange {
   now: Record<string, Cell> | null;
 }
 
-/** How the rows of a view are told apart. */
 export type RowKey = NonNullable<Command['rowKey']>;
 
 /** An answer as a watch remembers it: its rows by their id. */

@@ -51,7 +51,6 @@ export function createLiveLog(maxEntries = 5000): LiveLog {
   };
 }
 
-/** Resolves once a signal is aborted. */
 export function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();

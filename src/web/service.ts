@@ -36,7 +36,6 @@ export interface SandboxWorld {
   simulation: string | null;
 }
 
-/** A delivery of the sandbox to a webhook. */
 export interface SandboxDelivery {
   seq: number;
   state: string;

@@ -1,6 +1,5 @@
 import type { ShownCommand } from './deliveries.ts';
 
-/** What the page of the wallet is told. */
 export interface WalletFacts {
   /** What follows a signature: it is posted, shown as a request, or given to the user. */
   deed: 'post' | 'show' | 'sign';
@@ -14,7 +13,6 @@ export interface WalletFacts {
   state: WalletState;
 }
 
-/** One text to be signed. */
 export interface WalletText {
   /** Of the file that it comes from. */
   line: number;

@@ -8,7 +8,6 @@ import * as endpoints from './endpoints.ts';
 
 const view = () => import('./view.ts');
 
-/** How the answer of each endpoint is shown, in the order of help. */
 export const views = {
   add: async () => (await view()).targets,
   remove: async () => (await view()).targets,
@@ -45,5 +44,4 @@ const bulk = defineCommand({
     (await import('./bulk.ts')).runBulk({ ...input, fromLine }, context),
 });
 
-/** Every command of this noun. */
 export const commands = commandsOf(endpoints, views, [add, bulk]);

@@ -173,7 +173,6 @@ const validate: Command = {
   },
 };
 
-/** Every command of this noun. */
 export const commands = commandsOf(endpoints, views, [
   ...[register, watched(list, { id: 'uid' }), addAddresses, sync, resume, watched(jobs, { id: 'job' }), removeJob],
   ...[secret, remove, validate],

@@ -26,7 +26,6 @@ export type Handler<E extends { params: Params; answer: z.ZodType }> = (
   call: SandboxCall,
 ) => z.input<E['answer']> | Promise<z.input<E['answer']>>;
 
-/** An endpoint with its handler, of any type. */
 export interface Route {
   endpoint: Endpoint;
   handle: (input: never, call: SandboxCall) => unknown;

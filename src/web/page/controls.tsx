@@ -4,8 +4,8 @@ import type { SandboxWorld } from '../service.ts';
 import { post } from './ask.ts';
 import { type ComponentChildren, useState } from './preact.ts';
 import { hrefOf } from './route.ts';
-import { type Fact, Facts, Section } from './service-parts.tsx';
-import { Choice, Commands, Text } from './text.tsx';
+import { Section } from './service-parts.tsx';
+import { Choice, Commands, type Fact, Facts, Text } from './text.tsx';
 
 /** What changes the world; each control shows what it did, and the command that does the same. */
 interface ControlsProps {
@@ -42,7 +42,7 @@ function Figures({ world }: { world: SandboxWorld }) {
     ['Comments', formatCount(world.comments)],
     ['Deliveries waiting', formatCount(world.waiting)],
   ];
-  return <Facts facts={figures} />;
+  return <Facts kind="counters" facts={figures} />;
 }
 
 interface ControlProps {

@@ -5,7 +5,7 @@ import { Chart } from './chart.tsx';
 import { type Chosen, Detail } from './delivery-detail.tsx';
 import { FilterBar, type Filters, noFilters } from './delivery-filters.tsx';
 import { render, useEffect, useMemo, useRef, useState } from './preact.ts';
-import { Alert, Commands, Row, Text } from './text.tsx';
+import { Alert, Commands, Facts, Row, Text } from './text.tsx';
 import { VirtualList } from './virtual-list.tsx';
 
 const [maxRows, maxRefused] = [10_000, 200];
@@ -199,21 +199,12 @@ function Deliveries() {
 
 function Figures({ stats, refused }: { stats: PageStats; refused: number }) {
   const figures = [
-    ['Stored', stats.stored],
-    ['Forwarded, 24 h', stats.forwarded],
-    ['Waiting', stats.waiting],
-    ['Requests refused', refused],
+    ['Stored', formatCount(stats.stored)],
+    ['Forwarded, 24 h', formatCount(stats.forwarded)],
+    ['Waiting', formatCount(stats.waiting)],
+    ['Requests refused', formatCount(refused)],
   ] as const;
-  return (
-    <dl class="counters">
-      {figures.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{formatCount(value)}</dd>
-        </div>
-      ))}
-    </dl>
-  );
+  return <Facts kind="counters" facts={figures} />;
 }
 
 /** A bar for each of the last 24 hours: what was received, and below the line what was refused. */

@@ -3,7 +3,7 @@ import type { ReplayOutcome, ShownDelivery, ShownForward, ShownRefusal, ShownReq
 import { ask, post } from './ask.ts';
 import { BodyView } from './body-view.tsx';
 import { useEffect, useState } from './preact.ts';
-import { Alert, Commands, Text } from './text.tsx';
+import { Alert, Commands, Facts, Text } from './text.tsx';
 
 /** Which delivery or refused request is read; `version` changes when it must be asked for anew. */
 export interface Chosen {
@@ -14,7 +14,6 @@ export interface Chosen {
 
 type Shown = { kind: 'event'; what: ShownDelivery } | { kind: 'refused'; what: ShownRefusal };
 
-/** All of one delivery, or of one refused request. */
 export function Detail({ chosen, onClose }: { chosen: Chosen; onClose: () => void }) {
   const { kind, key, version } = chosen;
   const [shown, show] = useState<Shown>();
@@ -54,16 +53,7 @@ export function Detail({ chosen, onClose }: { chosen: Chosen; onClose: () => voi
               text={shown.kind === 'event' ? shown.what.row.about : `${shown.what.row.status} ${shown.what.row.reason}`}
             />
           </h2>
-          <dl>
-            {factsOf(shown).map(([name, text]) => (
-              <div key={name}>
-                <dt>{name}</dt>
-                <dd>
-                  <Text text={text} />
-                </dd>
-              </div>
-            ))}
-          </dl>
+          <Facts facts={factsOf(shown)} />
           {shown.kind === 'event' && shown.what.links.length > 0 && (
             <p class="links">
               {shown.what.links.map(({ name, href }) => (
@@ -197,18 +187,7 @@ function Headers({ what }: { what: ShownRequest }) {
   return (
     <>
       <h3>Headers</h3>
-      <dl class="headers">
-        {what.headers.map(({ name, value }, index) => (
-          <div key={index}>
-            <dt>
-              <Text text={name} />
-            </dt>
-            <dd>
-              <Text text={value} />
-            </dd>
-          </div>
-        ))}
-      </dl>
+      <Facts kind="headers" facts={what.headers.map(({ name, value }) => [name, value])} />
     </>
   );
 }

@@ -1,6 +1,5 @@
 import type { WalletTrouble } from '../wallet.ts';
 
-/** A wallet of this browser, whatever its kind. */
 export interface PageWallet {
   name: string;
   /** Its accounts, for which it may ask the user. */

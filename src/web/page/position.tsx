@@ -2,8 +2,8 @@ import type { Card, TradeItem } from '../../model/position.ts';
 import { counted, formatAmount, formatTime, formatUsd, toneOf } from '../../output/format.ts';
 import { Chart, type ChartPoint } from './chart.tsx';
 import { useMemo } from './preact.ts';
-import { type Fact, Facts, Moment, OpenList, Section, TokenLink, TraderLink, Usd } from './service-parts.tsx';
-import { Row, seen, Text } from './text.tsx';
+import { Moment, OpenList, Section, TokenLink, TraderLink, Usd } from './service-parts.tsx';
+import { type Fact, Facts, Row, seen, Text } from './text.tsx';
 import { useCall } from './use-call.ts';
 
 /** A position: figures, its trades on a chart and as a list, and what was said. */
@@ -77,7 +77,7 @@ function Figures({ card }: { card: Card }) {
     ['Sold', formatUsd(stats.soldUSD)],
     ...(typeof perpPositionType === 'string' ? [['Perp', `${perpPositionType}, ${perpLeverage ?? 1}x`] as const] : []),
   ];
-  return <Facts facts={figures} />;
+  return <Facts kind="counters" facts={figures} />;
 }
 
 function Prices({ trades }: { trades: readonly TradeItem[] }) {

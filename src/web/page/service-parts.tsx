@@ -29,24 +29,6 @@ export function Section({ title, error = '', commands = [], children }: SectionP
   );
 }
 
-/** A name, what it is, and its tone, such as `gain`. */
-export type Fact = readonly [name: string, value: string, tone?: string];
-
-export function Facts({ facts }: { facts: readonly Fact[] }) {
-  return (
-    <dl class="counters">
-      {facts.map(([name, value, tone = '']) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd class={tone}>
-            <Text text={value} />
-          </dd>
-        </div>
-      ))}
-    </dl>
-  );
-}
-
 export function Usd({ value, signed = false }: { value: number | null | undefined; signed?: boolean }) {
   return <span class={signed ? `figure ${toneOf(value)}` : 'figure'}>{formatUsd(value, { signed })}</span>;
 }

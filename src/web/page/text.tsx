@@ -77,7 +77,27 @@ export function Choice({ label, value, options, onChange }: ChoiceProps) {
   );
 }
 
-/** What went wrong, if anything did. */
+/** A name, what it is, and its tone, such as `gain`. */
+export type Fact = readonly [name: string, value: string, tone?: string];
+
+/** `kind` as the style sheet has it. */
+export function Facts({ facts, kind }: { facts: readonly Fact[]; kind?: string }) {
+  return (
+    <dl class={kind}>
+      {facts.map(([name, value, tone], index) => (
+        <div key={index}>
+          <dt>
+            <Text text={name} />
+          </dt>
+          <dd class={tone}>
+            <Text text={value} />
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
 export function Alert({ text }: { text: string }) {
   if (text === '') return null;
   return (

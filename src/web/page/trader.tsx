@@ -13,18 +13,8 @@ import { Chart } from './chart.tsx';
 import { realizedOverTime } from './pnl.ts';
 import { useMemo } from './preact.ts';
 import { hrefOf } from './route.ts';
-import {
-  type Fact,
-  Facts,
-  Moment,
-  OpenList,
-  Positions,
-  positionHref,
-  Realized,
-  Section,
-  tokenOf,
-} from './service-parts.tsx';
-import { Row, Text } from './text.tsx';
+import { Moment, OpenList, Positions, positionHref, Realized, Section, tokenOf } from './service-parts.tsx';
+import { type Fact, Facts, Row, Text } from './text.tsx';
 import { useCall } from './use-call.ts';
 
 const positionLimit = 100;
@@ -127,7 +117,7 @@ function Figures({ profile }: { profile: Profile }) {
   ];
   return (
     <>
-      <Facts facts={figures} />
+      <Facts kind="counters" facts={figures} />
       <p class="addresses">
         {addresses.map((address) => (
           <code key={address}>

@@ -55,7 +55,6 @@ const entrySchema = z.discriminatedUnion('kind', [
 
 type Entry = z.output<typeof entrySchema>;
 
-/** A job according to its journal. */
 export interface JobState {
   plan: Plan;
   posting: { before: string[] } | undefined;

@@ -11,11 +11,9 @@ import { type InboxPlace, withInbox } from '../open-inbox.ts';
 import { createDeliveriesApp, type PageOptions } from './deliveries-app.ts';
 import { readNamedSecrets } from './verification.ts';
 
-/** A page that is served. */
 export interface Page {
   /** With the token that one browser may exchange. */
   url: string;
-  /** Shows a request that was refused. */
   addRefused: (request: RefusedRequest) => void;
   /** Rejects where the inbox cannot be read any more. */
   broken: Promise<never>;
