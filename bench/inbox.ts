@@ -29,7 +29,7 @@ const wallets = Array.from({ length: 50_000 }, () => `0x${randomBytes(20).toStri
 const walletOf = (index: number) => wallets[(index * 7919) % wallets.length] ?? '';
 const padding = 'x'.repeat(1500);
 
-/** Deliveries of one commit of filling: their ids lie on all pages of an index, and each page is written once a commit. */
+/** Deliveries of one commit of filling. */
 const filledAtOnce = 10_000;
 /** When a bare server answers. */
 const syncs = ['shared', 'each'] as const;

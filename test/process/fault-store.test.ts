@@ -23,7 +23,15 @@ const faults: Record<string, { make: (folder: string) => Promise<string>; says: 
       changeStore(folder, 'PRAGMA user_version = 99');
       return file;
     },
-    says: 'is of a newer version of sotra (99, not 1)',
+    says: 'is of a newer version of sotra (99, not 2)',
+  },
+  'is of an older sotra': {
+    make: async (folder) => {
+      const file = await filled(folder);
+      changeStore(folder, 'PRAGMA user_version = 1');
+      return file;
+    },
+    says: 'is of an older version of sotra (1, not 2)',
   },
   'is the database of another program': {
     make: async (folder) => {

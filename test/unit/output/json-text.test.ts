@@ -22,8 +22,9 @@ test('brackets in strings do not count, whatever is escaped in them', () => {
 
 test('what comes from outside is parsed with a limit on its depth', () => {
   const trusted = ['main.ts', 'model/json.ts', 'library/webhook.ts', 'output/jq.ts', 'output/json.ts'].concat([
+    'resources/webhook/receive/embedded/checkpoints.ts',
+    'resources/webhook/receive/embedded/event-ids.ts',
     'resources/webhook/receive/embedded/inbox-thread.ts',
-    'resources/webhook/receive/embedded/thread-calls.ts',
     'sandbox/social/cards.ts',
     'sandbox/social/profiles.ts',
     'sandbox/trades/position-lines.ts',

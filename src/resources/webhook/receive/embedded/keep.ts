@@ -1,6 +1,8 @@
 import type { Db } from '../../../../files/database.ts';
+import { parseJson } from '../../../../model/json.ts';
 import type { KeepLimits } from '../inbox.ts';
 import { hourMs } from '../latency.ts';
+import { removeFilters, removeId } from './event-ids.ts';
 import { blockSize } from './store.ts';
 import { settledSeq } from './waiting.ts';
 
@@ -65,13 +67,13 @@ function removeOldest(
     return known;
   };
   const free = old.filter(({ seq, webhookId }) => seq <= horizonOf(webhookId));
-  const ids = `[${free.map(({ eventIds }) => eventIds.slice(1, -1)).join()}]`;
-  db.run('DELETE FROM event WHERE id IN (SELECT value FROM json_each(?))', [ids]);
+  for (const { seq, eventIds } of free) for (const id of parseJson(eventIds) as string[]) removeId(db, id, seq);
   const seqs = JSON.stringify(free.map(({ seq }) => seq));
   for (const table of ['delivery', 'forward'])
     db.run(`DELETE FROM ${table} WHERE seq IN (SELECT value FROM json_each(?))`, [seqs]);
   db.run('UPDATE total SET deliveries = deliveries - ?', [free.length]);
   const oldest = db.get<{ seq: number }>('SELECT min(seq) AS seq FROM delivery')?.seq ?? 0;
   db.run('DELETE FROM term WHERE block < ?', [Math.floor(oldest / blockSize)]);
+  removeFilters(db, oldest);
   return { removed: free.length, after: lastSeq };
 }

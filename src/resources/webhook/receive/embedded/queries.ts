@@ -3,6 +3,7 @@ import type { EventQuery, Forward, StoredDelivery, StoredEvent } from '../inbox.
 import { hourMs } from '../latency.ts';
 import { askedEvents, isWebhook } from '../query.ts';
 import { readDelivery } from './delivery-rows.ts';
+import { seqsByIdStart, seqsOf } from './event-ids.ts';
 import { blockSize } from './store.ts';
 import { firstWaiting, statusOf } from './waiting.ts';
 
@@ -44,11 +45,7 @@ export function* queryDeliveries(
   nowMs: number,
 ): Generator<StoredDelivery> {
   if ('ids' in query) {
-    const rows = db.all<{ seq: number }>(
-      'SELECT DISTINCT seq FROM event WHERE id IN (SELECT value FROM json_each(?)) ORDER BY seq',
-      [JSON.stringify(query.ids)],
-    );
-    for (const { seq } of rows) {
+    for (const seq of seqsOf(db, query.ids)) {
       const delivery = readDelivery(db, seq);
       if (delivery !== undefined) yield delivery;
     }
@@ -72,7 +69,7 @@ function* fittingEvents(db: Db, delivery: StoredDelivery, query: EventQuery, now
 /** Numbers of deliveries among which are all that a query asks for, newest first. */
 function* candidates(db: Db, query: EventQuery): Generator<number> {
   const { idStart, address, token, type } = query;
-  if (idStart !== undefined) return yield* byId(db, idStart);
+  if (idStart !== undefined) return yield* seqsByIdStart(db, idStart);
   const [low, high] = boundsOf(db, query);
   if (query.status === 'refused') return yield* pages(db, 'forward', "outcome = 'refused'", [], low, high);
   const term = [address && `address:${address}`, token && `token:${token}`, type && `type:${type}`].find(Boolean);
@@ -83,24 +80,6 @@ function* candidates(db: Db, query: EventQuery): Generator<number> {
   if (ids.length === 1 && only !== undefined) return yield* pages(db, 'delivery', 'webhook_id = ?', [only], low, high);
   if (ids.length > 1)
     yield* pages(db, 'delivery', '+webhook_id IN (SELECT value FROM json_each(?))', [JSON.stringify(ids)], low, high);
-}
-
-function* byId(db: Db, start: string): Generator<number> {
-  let last: string | undefined;
-  const seen = new Set<number>();
-  for (;;) {
-    const rows = db.all<{ id: string; seq: number }>(
-      `SELECT id, seq FROM event WHERE id ${last === undefined ? '>=' : '>'} ? ORDER BY id LIMIT ${rowsAtOnce}`,
-      [last ?? start],
-    );
-    for (const { id, seq } of rows) {
-      if (!id.startsWith(start)) return;
-      if (!seen.has(seq)) yield seq;
-      seen.add(seq);
-    }
-    last = rows.at(-1)?.id;
-    if (last === undefined) return;
-  }
 }
 
 function* byTerm(db: Db, term: string, low: number, high: number): Generator<number> {

@@ -5,7 +5,7 @@ import { messageOf, SotraError } from '../../../../errors.ts';
 import { type Db, describeDatabase, openDatabase } from '../../../../files/database.ts';
 
 /** Of the tables below, as SQLite's user_version holds it. */
-const schemaVersion = 1;
+const schemaVersion = 2;
 
 /** Deliveries of one block of the index of terms. */
 export const blockSize = 1024;
@@ -28,7 +28,10 @@ CREATE INDEX delivery_webhook ON delivery (webhook_id);
 CREATE TABLE total (deliveries INTEGER NOT NULL);
 INSERT INTO total VALUES (0);
 
-CREATE TABLE event (id TEXT PRIMARY KEY, seq INTEGER NOT NULL) WITHOUT ROWID;
+-- In segments of so many deliveries: new ids change the pages of the last one alone, and the filters of the others say of most ids that they
+-- are not there.
+CREATE TABLE event (segment INTEGER NOT NULL, id TEXT NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (segment, id)) WITHOUT ROWID;
+CREATE TABLE event_filter (segment INTEGER PRIMARY KEY, filter BLOB NOT NULL);
 
 -- Which deliveries name an address, a token or a type. Whole blocks of deliveries are added, so that it grows at its end alone: an index
 -- over all of it would write a page for every address. What is not in a block yet is looked up in delivery.terms.
@@ -64,7 +67,7 @@ CREATE TABLE latency (
 ) WITHOUT ROWID;
 `;
 
-/** Each new id changes a page of their index somewhere, which is written whole: of larger ones fewer come in a second. */
+/** Each new id changes a page of its segment, which is written whole: of larger ones fewer come in a second. */
 export const pageBytes = 2048;
 
 const options = {
@@ -151,18 +154,18 @@ function refuseOldForm(folder: string): void {
 function checkOwn(db: Db): void {
   const { version, tables } = describeDatabase(db);
   if (tables.length === 0 && version === 0) return;
-  if (version > schemaVersion && tables.includes('delivery'))
+  if (version === schemaVersion && tables.includes('delivery')) return;
+  if (version > 0 && tables.includes('delivery')) {
+    const [age, fix] = version > schemaVersion ? ['a newer', 'Update sotra'] : ['an older', 'Move its folder away'];
     throw new SotraError(
       'local-file',
-      `the store ${db.file} is of a newer version of sotra (${version}, not ${schemaVersion})`,
-      {
-        hint: 'Update sotra, or listen into another store with --name.',
-      },
+      `the store ${db.file} is of ${age} version of sotra (${version}, not ${schemaVersion})`,
+      { hint: `${fix}, or listen into another store with --name.` },
     );
-  if (version !== schemaVersion || !tables.includes('delivery'))
-    throw new SotraError('local-file', `${db.file} is a database of another program`, {
-      hint: 'Move it away, or listen into another store with --name.',
-    });
+  }
+  throw new SotraError('local-file', `${db.file} is a database of another program`, {
+    hint: 'Move it away, or listen into another store with --name.',
+  });
 }
 
 function makeTables(db: Db): void {

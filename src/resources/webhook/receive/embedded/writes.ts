@@ -1,6 +1,7 @@
 import type { Db } from '../../../../files/database.ts';
 import type { Target } from '../inbox.ts';
 import type { Batch, Committed, Mark, NewDelivery } from './batch.ts';
+import { createEventIds, type EventIds } from './event-ids.ts';
 import { countHours } from './hours.ts';
 import { ruleOf } from './rule.ts';
 import { blockSize } from './store.ts';
@@ -13,6 +14,7 @@ export interface Writes {
 }
 
 export function writesOf(db: Db): Writes {
+  const eventIds = createEventIds(db);
   const webhookIds = new Map<string, number>();
   const webhookId = (name: string): number => {
     const known = webhookIds.get(name);
@@ -29,15 +31,16 @@ export function writesOf(db: Db): Writes {
       try {
         return db.transaction(() =>
           batches.map(({ bodies, ...batch }) => {
-            const committed = addDeliveries(db, batch.deliveries, bodies, webhookId);
+            const committed = addDeliveries(db, batch.deliveries, bodies, { eventIds, webhookId });
             for (const mark of batch.marks) addMark(db, mark);
             countHours(db, batch, committed);
             return committed;
           }),
         );
       } catch (error) {
-        // A row that was taken back may have been remembered.
+        // What was taken back may have been remembered.
         webhookIds.clear();
+        eventIds.forget();
         throw error;
       }
     },
@@ -57,7 +60,7 @@ function addDeliveries(
   db: Db,
   deliveries: readonly NewDelivery[],
   bodies: Uint8Array,
-  webhookId: (name: string) => number,
+  known: { eventIds: EventIds; webhookId: (name: string) => number },
 ): Committed {
   if (deliveries.length === 0) return [];
   const firstSeq = newestSeq(db) + 1;
@@ -66,13 +69,11 @@ function addDeliveries(
     const body = bodies.subarray(start, start + bodyBytes);
     start += bodyBytes;
     const seq = firstSeq + index;
-    const newIds = eventIds.filter(
-      (id) => db.run('INSERT INTO event (id, seq) VALUES (?, ?) ON CONFLICT (id) DO NOTHING', [id, seq]) > 0,
-    );
+    const newIds = eventIds.filter((id) => known.eventIds.add(id, seq));
     if (newIds.length === 0) return null;
     db.run(
       'INSERT INTO delivery (seq, at_ms, webhook_id, event_ids, terms, headers, body) VALUES (?, ?, ?, ?, ?, ?, ?)',
-      [seq, atMs, webhookId(webhook), JSON.stringify(newIds), JSON.stringify(terms), headers, body],
+      [seq, atMs, known.webhookId(webhook), JSON.stringify(newIds), JSON.stringify(terms), headers, body],
     );
     return { seq, newIds };
   });

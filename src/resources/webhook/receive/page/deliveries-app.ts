@@ -63,7 +63,7 @@ export function createDeliveriesApp(options: PageOptions & { hasService: boolean
     commandLine(words, { ...flags, name: place.name, inbox: place.inbox });
 
   const find = async (id: string | null): Promise<StoredEvent> => {
-    for await (const event of inbox.events({ idStart: id ?? '' })) if (event.eventId === id) return event;
+    if (id !== null) for await (const event of inbox.events({ idStart: id })) if (event.eventId === id) return event;
     throw usageError(`event ${id}: is not stored any more`);
   };
   const list = async (query: URLSearchParams): Promise<DeliveryList> => {

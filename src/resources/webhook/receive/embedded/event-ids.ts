@@ -1,0 +1,103 @@
+import type { Db } from '../../../../files/database.ts';
+import { bitsOf, filterOf, mayHold } from './id-filter.ts';
+
+/** Deliveries of one segment of ids. */
+const segmentSize = 131_072;
+/** Ids of one look. */
+const rowsAtOnce = 256;
+
+const segmentOf = (seq: number) => Math.floor(seq / segmentSize);
+
+/** The numbers of all segments, found with one look for each. */
+const segments = `WITH RECURSIVE segments (segment) AS (
+  SELECT min(segment) FROM event
+  UNION ALL SELECT (SELECT min(segment) FROM event e WHERE e.segment > s.segment) FROM segments s WHERE s.segment IS NOT NULL
+)`;
+
+/** The ids of stored events, for the one who writes: an index over all of them would change a page somewhere for each new one. */
+export interface EventIds {
+  /** `false`: it was there. To be called in a transaction; deliveries come in the order of their numbers. */
+  add: (id: string, seq: number) => boolean;
+  /** After a transaction that was taken back. */
+  forget: () => void;
+}
+
+export function createEventIds(db: Db): EventIds {
+  /** By segment: those that get no more ids. */
+  const filters = new Map<number, Uint32Array>();
+  let current = -1;
+  const load = (segment: number): void => {
+    const stored = db.all<{ segment: number; filter: Uint8Array }>('SELECT segment, filter FROM event_filter');
+    filters.clear();
+    for (const { segment, filter } of stored) filters.set(segment, new Uint32Array(new Uint8Array(filter).buffer));
+    const before = db.all<{ segment: number }>(`${segments} SELECT segment FROM segments WHERE segment < ?`, [segment]);
+    for (const { segment: full } of before) if (!filters.has(full)) close(full);
+    current = segment;
+  };
+  const close = (segment: number): void => {
+    const { ids } = db.get<{ ids: string }>('SELECT json_group_array(id) AS ids FROM event WHERE segment = ?', [
+      segment,
+    ]) ?? { ids: '[]' };
+    const filter = filterOf(JSON.parse(ids) as string[]);
+    db.run('INSERT INTO event_filter (segment, filter) VALUES (?, ?)', [segment, new Uint8Array(filter.buffer)]);
+    filters.set(segment, filter);
+  };
+  const isInClosed = (id: string): boolean => {
+    const bits = bitsOf(id);
+    for (const [segment, filter] of filters)
+      if (mayHold(filter, bits) && db.get('SELECT 1 FROM event WHERE segment = ? AND id = ?', [segment, id]))
+        return true;
+    return false;
+  };
+  return {
+    add: (id, seq) => {
+      const segment = segmentOf(seq);
+      if (segment !== current) load(segment);
+      if (isInClosed(id)) return false;
+      return (
+        db.run('INSERT INTO event (segment, id, seq) VALUES (?, ?, ?) ON CONFLICT DO NOTHING', [segment, id, seq]) > 0
+      );
+    },
+    forget: () => {
+      current = -1;
+    },
+  };
+}
+
+/** The numbers of the deliveries with such events, oldest first. */
+export function seqsOf(db: Db, ids: readonly string[]): number[] {
+  return db
+    .all<{ seq: number }>(
+      `${segments} SELECT DISTINCT e.seq FROM segments s CROSS JOIN json_each(?) j CROSS JOIN event e ON e.segment = s.segment AND e.id = j.value
+       ORDER BY e.seq`,
+      [JSON.stringify(ids)],
+    )
+    .map(({ seq }) => seq);
+}
+
+/** The numbers of the deliveries with events whose ids begin so, each once, in the order of the ids. */
+export function* seqsByIdStart(db: Db, start: string): Generator<number> {
+  const seen = new Set<number>();
+  for (let last: string | undefined; ; ) {
+    const rows: { id: string; seq: number }[] = db.all<{ id: string; seq: number }>(
+      `${segments} SELECT e.id, e.seq FROM segments s CROSS JOIN event e ON e.segment = s.segment
+         AND e.id ${last === undefined ? '>=' : '>'} ? AND e.id <= ? ORDER BY e.id LIMIT ${rowsAtOnce}`,
+      [last ?? start, `${start}\u{10ffff}`],
+    );
+    for (const { seq } of rows) {
+      if (!seen.has(seq)) yield seq;
+      seen.add(seq);
+    }
+    last = rows.at(-1)?.id;
+    if (last === undefined) return;
+  }
+}
+
+export function removeId(db: Db, id: string, seq: number): void {
+  db.run('DELETE FROM event WHERE segment = ? AND id = ?', [segmentOf(seq), id]);
+}
+
+/** The filters of segments before a delivery. */
+export function removeFilters(db: Db, oldestSeq: number): void {
+  db.run('DELETE FROM event_filter WHERE segment < ?', [segmentOf(oldestSeq)]);
+}
