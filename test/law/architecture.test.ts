@@ -183,6 +183,7 @@ const places: Record<string, string> = {
   'src/resources/webhook/receive/nats/leases.ts void': 'behind a catch, or of what catches itself',
   'src/resources/webhook/receive/nats/marks.ts finally': 'behind a catch, which keeps the mark',
   'src/resources/webhook/receive/nats/partition.ts addEventListener': 'resolves',
+  'src/resources/webhook/receive/nats/partition.ts void': 'waits for a mark, which is asked for until it comes',
   'src/resources/webhook/receive/nats/streams.ts addEventListener': 'stops a reader',
   'src/resources/webhook/receive/nats/streams.ts setInterval': 'behind a catch',
   'src/resources/webhook/receive/nats/streams.ts setTimeout': 'resolves',

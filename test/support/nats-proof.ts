@@ -8,6 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { openConnection } from '../../src/resources/webhook/receive/nats/connection.ts';
 import { openNats } from '../../src/resources/webhook/receive/nats/nats-inbox.ts';
 import { openStreams } from '../../src/resources/webhook/receive/nats/streams.ts';
+import { watchLeaders } from './nats-leaders.ts';
 import { startCluster } from './nats-server.ts';
 import { until } from './until.ts';
 import { start } from './webhook-kills.ts';
@@ -95,6 +96,8 @@ export interface ClusterReport {
   faults: string[];
   /** From the kill of a forwarder until each webhook had moved again at each target; `null` where all was forwarded before. */
   takeoverSeconds: number | null;
+  /** For how long of that the cluster had no leader for one of the streams, when nobody can take over. */
+  withoutLeaderSeconds: number | null;
   seconds: number;
 }
 
@@ -141,11 +144,14 @@ export async function proveCluster(options: ProofOptions): Promise<ClusterReport
   const targets = await Promise.all(Array.from({ length: options.targets }, startTarget));
   const faults: string[] = [];
   let takeoverSeconds: number | null = null;
+  let withoutLeaderSeconds: number | null = null;
+  let leaders: Awaited<ReturnType<typeof watchLeaders>> | undefined;
   const startedMs = Date.now();
   const say = (what: string) => faults.push(`${((Date.now() - startedMs) / 1000).toFixed(1)} s: ${what}`);
   try {
     const replicas = String(Math.min(3, options.servers));
     await create(['inbox', 'create', '--inbox', inbox, '--replicas', replicas, '--yes'], env);
+    leaders = await watchLeaders(servers, ['PROOF', 'PROOF_state', 'PROOF_place']);
     const listen = async (number: number) => {
       const ready = join(folder, `ready-${number}-${Math.random()}`);
       const argv = ['webhook', 'listen', '--port', '0', '--secret-file', secretFile, '--inbox', inbox];
@@ -175,6 +181,7 @@ export async function proveCluster(options: ProofOptions): Promise<ClusterReport
           listeners.push(await listen(listeners.length));
         } else if (what === 'kill-forwarder') {
           const gone = pick(forwarders);
+          const killedMs = Date.now();
           gone.child.kill('SIGKILL');
           forwarders.splice(forwarders.indexOf(gone), 1);
           say('kill -9 of a forwarder, which is not started again');
@@ -187,7 +194,10 @@ export async function proveCluster(options: ProofOptions): Promise<ClusterReport
             'each webhook moves',
           );
           const longestMs = Math.max(0, ...moved.flatMap((ms) => [...ms.values()]));
-          if (longestMs > 0) takeoverSeconds = longestMs / 1000;
+          if (longestMs > 0) {
+            takeoverSeconds = longestMs / 1000;
+            withoutLeaderSeconds = leaders.withoutMs(killedMs, killedMs + longestMs) / 1000;
+          }
         } else {
           const server = pick(cluster.servers);
           say(`${what === 'kill-server' ? 'kill -9' : 'SIGSTOP'} of the server on ${server.port}`);
@@ -283,11 +293,13 @@ export async function proveCluster(options: ProofOptions): Promise<ClusterReport
       outOfOrder,
       faults,
       takeoverSeconds,
+      withoutLeaderSeconds,
       seconds,
     };
   } finally {
     for (const { child } of running) child.kill('SIGKILL');
     for (const target of targets) target.close();
+    await leaders?.end();
     await cluster.end();
     rmSync(folder, { recursive: true, force: true });
   }

@@ -30,9 +30,9 @@ export interface ServerLink {
   failure: () => Error | undefined;
 }
 
-/** A server that answers nothing for two of these is left for another. */
-const pingMs = 2000;
-const connectMs = 5000;
+/** A server that answers nothing for two of these is left for another, before leases that are renewed by it are lost. */
+const pingMs = 1000;
+const connectMs = 3000;
 const reconnectMs = 250;
 
 /**
@@ -145,6 +145,11 @@ export function newHeaders(values: Readonly<Record<string, string>>): MsgHdrs {
   const made = natsHeaders();
   for (const [name, value] of Object.entries(values)) made.set(name, value);
   return made;
+}
+
+/** Whether a server said nothing at all. */
+export function isSilence(thrown: unknown): boolean {
+  return thrown instanceof TimeoutError;
 }
 
 /** What a call to the servers failed with, as one of our errors; `undefined` for one that says nothing about the connection. */

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { isObject, tryParseJson } from '../../../../model/json.ts';
 import type { World } from '../../../../world.ts';
 import { isOutage, type Message, type Streams } from './streams.ts';
@@ -5,9 +6,11 @@ import { partitions, type Subjects } from './subjects.ts';
 
 /** The holder of a lease renews it this often; */
 const renewMs = 1000;
-/** stops its work when it could not for so long; */
+/** others ask for it when they saw no change for so long, as what they follow may come late; */
+const quietMs = 2000;
+/** it stops its work when it could not renew for so long; */
 const heldMs = 3500;
-/** and others take it when they saw no change for so long, by their own clock. */
+/** and they take it when they saw no change for so long, by their own clock. */
 const staleMs = 5000;
 const tickMs = 500;
 /** Who takes a lease waits so long for another who does so at the same moment. */
@@ -37,7 +40,10 @@ interface Held {
 /** What somebody last wrote, and when that was first seen here. */
 interface Seen {
   text: string;
+  seq: number;
   seenMs: number;
+  /** By the clock of the servers. */
+  storedMs: number;
   holder: string;
 }
 
@@ -55,14 +61,16 @@ export async function holdLeases({
   work,
 }: LeaseOptions): Promise<void> {
   const { now } = world;
+  // One listener for each claim.
+  setMaxListeners(0, signal);
   const seen = new Map<string, Seen>();
   const held = new Map<number, Held>();
   const ended = new AbortController();
-  const note = ({ subject, data }: Message): string => {
+  const note = ({ subject, data, seq, storedMs }: Message): string => {
     const text = Buffer.from(data).toString();
     const value = tryParseJson(text);
     const holder = isObject(value) && typeof value['holder'] === 'string' ? value['holder'] : '';
-    if (seen.get(subject)?.text !== text) seen.set(subject, { text, seenMs: now(), holder });
+    if (seen.get(subject)?.text !== text) seen.set(subject, { text, seq, seenMs: now(), storedMs, holder });
     return holder;
   };
   /** Who holds it, as the leader of the stream knows. */
@@ -74,22 +82,29 @@ export async function holdLeases({
   const watch = async () => {
     const options = { filter: subjects.work(target), from: 'last-of-each', ends: false, signal: ended.signal } as const;
     for await (const message of streams.read(subjects.state, options)) {
+      // Known already, where the leader was asked meanwhile.
+      if (message.seq < (seen.get(message.subject)?.seq ?? 0)) continue;
       const holder = note(message);
       const lost = [...held].find(([partition]) => subjects.lease(target, partition) === message.subject);
       if (lost !== undefined && holder !== member) startRenewing(...lost);
     }
   };
+  /** Others begin elsewhere, so that few claim the same. */
+  const first = Number.parseInt(member.slice(0, 4), 16) || 0;
+  const places = Array.from({ length: partitions }, (_, index) => (first + index) % partitions);
   let beat = 0;
   const write = (subject: string, holder: string) => {
     beat += 1;
-    return streams.publish(subjects.state, subject, JSON.stringify({ holder, beat }));
+    return streams.replace(subjects.state, subject, JSON.stringify({ holder, beat }));
   };
+  /** Who announced itself not much before the last one who did: then somebody who is gone is not waited for when its leases are free. */
   const liveMembers = (): number => {
     const own = subjects.member(target, member);
     const prefix = subjects.member(target, '');
-    const others = [...seen].filter(
-      ([subject, { holder, seenMs }]) =>
-        subject.startsWith(prefix) && subject !== own && holder !== '' && now() - seenMs < staleMs,
+    const all = [...seen].filter(([subject, { holder }]) => subject.startsWith(prefix) && holder !== '');
+    const lastMs = Math.max(...all.map(([, { storedMs }]) => storedMs));
+    const others = all.filter(
+      ([subject, { seenMs, storedMs }]) => subject !== own && lastMs - storedMs < heldMs && now() - seenMs < staleMs,
     );
     return others.length + 1;
   };
@@ -122,6 +137,7 @@ export async function holdLeases({
     const subject = subjects.lease(target, partition);
     try {
       if ((await holderOf(subject)) !== member) return void drop(partition, lease);
+      if (lease.stop.signal.aborted) return;
       await write(subject, member);
       lease.renewedMs = startedMs;
     } catch {
@@ -134,20 +150,27 @@ export async function holdLeases({
     renewing.add(partition);
     void renew(partition, lease).finally(() => renewing.delete(partition));
   };
-  const claim = async (partition: number): Promise<{ partition: number; renewedMs: number } | undefined> => {
+  const isFree = (partition: number): boolean => {
+    const lease = seen.get(subjects.lease(target, partition));
+    return lease === undefined || lease.holder === '' || lease.holder === member || now() - lease.seenMs > staleMs;
+  };
+  const claim = async (partition: number): Promise<void> => {
     const subject = subjects.lease(target, partition);
     // The watch may be behind.
     await holderOf(subject);
-    if (!isFree(partition)) return undefined;
+    if (!isFree(partition)) return;
     const renewedMs = now();
     await write(subject, member);
-    return { partition, renewedMs };
+    await world.sleep(settleMs, signal).catch(() => undefined);
+    await begin(partition, renewedMs);
   };
   const begin = async (partition: number, renewedMs: number): Promise<void> => {
     const subject = subjects.lease(target, partition);
-    if ((await holderOf(subject)) !== member) return;
+    if ((await holderOf(subject)) !== member || now() - renewedMs > heldMs) return;
     if (signal.aborted) return void (await write(subject, ''));
     const [stop, lose] = [new AbortController(), new AbortController()];
+    // One for each mark that is asked for again.
+    setMaxListeners(0, stop.signal);
     const lease: Held = { renewedMs, stop, lose, done: Promise.resolve() };
     held.set(partition, lease);
     lease.done = work(partition, stop.signal, lose.signal).catch(() => undefined);
@@ -156,28 +179,48 @@ export async function holdLeases({
       if (held.get(partition) === lease && !stop.signal.aborted) void giveBack(partition, lease);
     });
   };
-  const isFree = (partition: number): boolean => {
-    const lease = seen.get(subjects.lease(target, partition));
-    return lease === undefined || lease.holder === '' || lease.holder === member || now() - lease.seenMs > staleMs;
+  let failure: unknown;
+  /** What waits for a server that does not answer holds up nothing else. */
+  const running = new Map<string, Promise<unknown>>();
+  const start = (name: string, act: () => Promise<unknown>): void => {
+    if (running.has(name)) return;
+    const done = act()
+      .catch((error: unknown) => {
+        if (!isOutage(error)) failure = error;
+      })
+      .finally(() => running.delete(name));
+    running.set(name, done);
   };
-  let announcedMs = Number.NEGATIVE_INFINITY;
-  const tick = async (): Promise<void> => {
-    if (now() - announcedMs > renewMs) {
-      announcedMs = now();
-      await write(subjects.member(target, member), member);
+  const memberSubject = subjects.member(target, member);
+  /** When the servers last took it; others that are there do the same before the next tick. */
+  let announcedMs: number | undefined;
+  const announce = async (): Promise<void> => {
+    const startedMs = now();
+    try {
+      await write(memberSubject, member);
+      announcedMs = startedMs;
+    } catch (error) {
+      announcedMs = undefined;
+      throw error;
     }
+  };
+  const tick = (): void => {
+    const isKnown = announcedMs !== undefined;
+    if (announcedMs === undefined || now() - announcedMs > renewMs) start(memberSubject, announce);
+    if (!isKnown) return;
     const fair = Math.ceil(partitions / liveMembers());
-    const extra = [...held].filter(([, { stop }]) => !stop.signal.aborted).slice(fair);
-    for (const [partition, lease] of extra) void giveBack(partition, lease);
-    const free = Array.from({ length: partitions }, (_, partition) => partition).filter(
-      (partition) => !held.has(partition) && isFree(partition),
-    );
-    const working = [...held.values()].filter(({ stop }) => !stop.signal.aborted).length;
-    const claims = await Promise.all(free.slice(0, Math.max(0, fair - working)).map(claim));
-    const claimed = claims.filter((each) => each !== undefined);
-    if (claimed.length === 0) return;
-    await world.sleep(settleMs, signal).catch(() => undefined);
-    await Promise.all(claimed.map(({ partition, renewedMs }) => begin(partition, renewedMs)));
+    const working = [...held].filter(([, { stop }]) => !stop.signal.aborted);
+    for (const [partition, lease] of working.slice(fair)) void giveBack(partition, lease);
+    const others = places.filter((partition) => !held.has(partition));
+    const idle = others.filter((partition) => !running.has(subjects.lease(target, partition)));
+    const room = Math.max(0, fair - working.length - (others.length - idle.length));
+    for (const partition of idle.filter(isFree).slice(0, room))
+      start(subjects.lease(target, partition), () => claim(partition));
+    for (const partition of idle) {
+      const subject = subjects.lease(target, partition);
+      const isQuiet = now() - (seen.get(subject)?.seenMs ?? now()) > quietMs;
+      if (isQuiet && !isFree(partition)) start(`asked ${subject}`, () => holderOf(subject));
+    }
   };
   /** Apart from the rest, so that a server that does not answer delays no lease. */
   const guard = () => {
@@ -187,8 +230,9 @@ export async function holdLeases({
       else if (now() - lease.renewedMs > renewMs) startRenewing(partition, lease);
     }
   };
-  const watching = watch();
-  watching.catch(() => undefined);
+  watch().catch((error: unknown) => {
+    failure = error;
+  });
   const guarding = (async () => {
     while (!ended.signal.aborted) {
       guard();
@@ -198,13 +242,16 @@ export async function holdLeases({
   try {
     // What others hold is known first.
     await world.sleep(0, signal);
+    start(memberSubject, announce);
+    await running.get(memberSubject);
     for (; !signal.aborted; await world.sleep(tickMs, signal).catch(() => undefined)) {
-      const failed = await Promise.race([watching.then(() => undefined), tick().catch((error: unknown) => error)]);
-      if (failed !== undefined && !isOutage(failed)) throw failed;
+      if (failure !== undefined) throw failure;
+      tick();
     }
   } finally {
+    await Promise.all(running.values());
     await Promise.all([...held].map(([partition, lease]) => giveBack(partition, lease)));
-    await write(subjects.member(target, member), '').catch(() => undefined);
+    await write(memberSubject, '').catch(() => undefined);
     ended.abort();
     await guarding;
   }

@@ -15,6 +15,7 @@ export interface Floor {
 const maxOpen = 256;
 /** What a crash leaves settled above the floor is found by its marks, until so many in turn have none. */
 const maxUnmarked = 64;
+const retryMs = 500;
 
 interface PartitionOptions {
   target: Target;
@@ -44,7 +45,7 @@ export async function workPartition(options: PartitionOptions): Promise<void> {
   const floor = { ...options.floor };
   // Numbers that are not settled, in their order.
   const open = new Set<number>();
-  const queues = new Map<string, KeyedDelivery[]>();
+  const queues = new Map<string, { delivery: KeyedDelivery; isMarked: Promise<boolean> }[]>();
   const busy = new Map<string, number>();
   let [read, wake] = [floor.seq, () => {}];
 
@@ -55,14 +56,25 @@ export async function workPartition(options: PartitionOptions): Promise<void> {
     onFloor(floor);
     wake();
   };
-  const offerNext = (webhook: string): void => {
-    const delivery = queues.get(webhook)?.[0];
-    if (delivery === undefined || busy.has(webhook) || stopping.aborted) return;
+  const offerNext = async (webhook: string): Promise<void> => {
+    const first = queues.get(webhook)?.[0];
+    if (first === undefined || busy.has(webhook) || stopping.aborted) return;
+    const { delivery } = first;
     busy.set(webhook, delivery.seq);
     const free = () => {
       busy.delete(webhook);
       wake();
     };
+    const next = () => {
+      queues.get(webhook)?.shift();
+      if (queues.get(webhook)?.length === 0) queues.delete(webhook);
+      close(delivery.seq);
+      free();
+      void offerNext(webhook);
+    };
+    const isMarked = await first.isMarked;
+    if (stopping.aborted) return free();
+    if (isMarked) return next();
     let isSettled = false;
     offer({
       delivery,
@@ -72,11 +84,7 @@ export async function workPartition(options: PartitionOptions): Promise<void> {
         await settle(delivery, forward);
         if (isSettled) return;
         isSettled = true;
-        queues.get(webhook)?.shift();
-        if (queues.get(webhook)?.length === 0) queues.delete(webhook);
-        close(delivery.seq);
-        free();
-        offerNext(webhook);
+        next();
       },
       release: free,
     });
@@ -84,9 +92,14 @@ export async function workPartition(options: PartitionOptions): Promise<void> {
   let unmarked = 0;
   const isMarked = async (delivery: KeyedDelivery): Promise<boolean> => {
     if (delivery.seq > floor.top && unmarked >= maxUnmarked) return false;
-    const mark = await streams.last(subjects.state, subjects.forward(delivery, targetId));
-    unmarked = mark === undefined ? unmarked + 1 : 0;
-    return mark !== undefined;
+    try {
+      const mark = await streams.last(subjects.state, subjects.forward(delivery, targetId));
+      unmarked = mark === undefined ? unmarked + 1 : 0;
+      return mark !== undefined;
+    } catch {
+      await sleep(retryMs, stopping).catch(() => undefined);
+      return stopping.aborted || isMarked(delivery);
+    }
   };
   const removal = startRemoval({ streams, stream: subjects.events, sleep, signal: stopping });
   const isCopy = copyFinder();
@@ -116,14 +129,15 @@ export async function workPartition(options: PartitionOptions): Promise<void> {
       continue;
     }
     const delivery = bodyAt(message) === undefined ? deliveryOf(message) : undefined;
-    if (!delivery?.events.some((event) => isFor(target, event)) || (await isMarked(delivery))) {
+    if (!delivery?.events.some((event) => isFor(target, event))) {
       close(seq);
       continue;
     }
-    const queue = queues.get(delivery.webhook);
-    if (queue === undefined) queues.set(delivery.webhook, [delivery]);
-    else queue.push(delivery);
-    offerNext(delivery.webhook);
+    const queue = queues.get(delivery.webhook) ?? [];
+    queues.set(delivery.webhook, queue);
+    // Not one after the other: each is a request.
+    queue.push({ delivery, isMarked: isMarked(delivery) });
+    void offerNext(delivery.webhook);
   }
   while (busy.size > 0 && !lost.aborted)
     await new Promise<void>((resolve) => {

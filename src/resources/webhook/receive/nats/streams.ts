@@ -3,6 +3,7 @@ import {
   DiscardPolicy,
   JetStreamApiCodes,
   JetStreamApiError,
+  type JetStreamManager,
   jetstream,
   jetstreamManager,
   RetentionPolicy,
@@ -10,7 +11,7 @@ import {
   type StreamConfig,
 } from '@nats-io/jetstream';
 import { messageOf, SotraError } from '../../../../errors.ts';
-import { connectionError, type MsgHdrs, newHeaders, type ServerLink } from './connection.ts';
+import { connectionError, isSilence, type MsgHdrs, newHeaders, type ServerLink } from './connection.ts';
 
 /** A message of a stream. */
 export interface Message {
@@ -63,12 +64,16 @@ const maxLag = 100;
 const maxSilenceMs = 2500;
 
 const requestMs = 5000;
+/** What may be done twice waits less, as its server may stand still: again on the connection to another one, and at last for long. */
+const againMs = 2000;
+const askMs = 1000;
+const maxAsks = 3;
 /** A reader that hears nothing of its server for two of these starts again elsewhere. */
 const heartbeatMs = 1000;
 const restartMs = 200;
 /** How long a reader that ends waits for servers that come back. */
 const patienceMs = 10_000;
-const checkMs = 2500;
+const checkMs = 1500;
 
 /** The streams of one connection; each call's errors: `network`, `config` naming what to change. */
 export type Streams = ReturnType<typeof openStreams>;
@@ -78,9 +83,13 @@ export function openStreams({ connection, failure }: ServerLink) {
     const error = streamError(thrown, stream);
     return (error.code === 'network' && connectionError(failure())) || error;
   };
-  const client = jetstream(connection, { timeout: requestMs });
-  const manager = jetstreamManager(connection, { timeout: requestMs, checkAPI: false });
-  manager.catch(() => undefined);
+  const client = jetstream(connection, { timeout: againMs });
+  const open = (timeout: number) => {
+    const manager = jetstreamManager(connection, { timeout, checkAPI: false });
+    manager.catch(() => undefined);
+    return manager;
+  };
+  const [manager, quick] = [open(requestMs), open(askMs)];
   const call = async <T>(stream: string, act: () => Promise<T>): Promise<T> => {
     try {
       return await act();
@@ -88,10 +97,18 @@ export function openStreams({ connection, failure }: ServerLink) {
       throw errorOf(cause, stream);
     }
   };
+  const ask = async <T>(act: (asked: JetStreamManager) => Promise<T>): Promise<T> => {
+    for (let asks = 0; asks < maxAsks; asks += 1)
+      try {
+        return await act(await quick);
+      } catch (error) {
+        if (!isSilence(error)) throw error;
+      }
+    return await act(await manager);
+  };
   const find = async (stream: string) => {
-    const { streams } = await manager;
     try {
-      return await streams.info(stream);
+      return await ask(({ streams }) => streams.info(stream));
     } catch (error) {
       if (error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound) return undefined;
       throw error;
@@ -99,8 +116,7 @@ export function openStreams({ connection, failure }: ServerLink) {
   };
   const get = (stream: string, query: { last_by_subj: string } | { seq: number; next_by_subj?: string }) =>
     call(stream, async (): Promise<Message | undefined> => {
-      const { streams } = await manager;
-      const found = await streams.getMessage(stream, query as { seq: number });
+      const found = await ask(({ streams }) => streams.getMessage(stream, query as { seq: number }));
       if (found === null) return undefined;
       return {
         ...found,
@@ -150,8 +166,11 @@ export function openStreams({ connection, failure }: ServerLink) {
     publish: (stream: string, subject: string, data: Uint8Array | string, headers?: Readonly<Record<string, string>>) =>
       call(stream, async (): Promise<number> => {
         const options = headers === undefined ? {} : { headers: newHeaders(headers) };
-        return (await client.publish(subject, data, options)).seq;
+        return (await client.publish(subject, data, { timeout: requestMs, ...options })).seq;
       }),
+    /** Stores a message that replaces the last one of its subject, and may do so twice. Fails after `againMs`. */
+    replace: (stream: string, subject: string, text: string) =>
+      call(stream, async () => void (await client.publish(subject, text))),
     /** The first message of a subject that has one of this number. */
     first,
     firstOf,

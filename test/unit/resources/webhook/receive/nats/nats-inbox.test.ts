@@ -5,7 +5,7 @@ import { openConnection } from '../../../../../../src/resources/webhook/receive/
 import { type InboxShape, planInbox } from '../../../../../../src/resources/webhook/receive/nats/create.ts';
 import { openNats } from '../../../../../../src/resources/webhook/receive/nats/nats-inbox.ts';
 import { openStreams } from '../../../../../../src/resources/webhook/receive/nats/streams.ts';
-import { subjectsOf } from '../../../../../../src/resources/webhook/receive/nats/subjects.ts';
+import { partitions, subjectsOf, targetId } from '../../../../../../src/resources/webhook/receive/nats/subjects.ts';
 import { inboxCases } from '../../../../../support/inbox-cases.ts';
 import { findNats, natsInstall, startCluster } from '../../../../../support/nats-server.ts';
 import { until } from '../../../../../support/until.ts';
@@ -104,6 +104,54 @@ describe.skipIf(findNats() === undefined)(`the inbox on a server (${findNats() ?
     nowMs = 5100;
     await until(() => taken.length === 3);
     expect(taken.map(({ delivery }) => delivery.webhook).sort()).toEqual(['/a#1', '/b#1', '/c#1']);
+  });
+
+  test('one that is gone keeps no share of what is free, however late its last word is heard', async () => {
+    const address = await newAddress();
+    const link = await openConnection(address, undefined);
+    const [streams, subjects] = [openStreams(link), subjectsOf(address.name)];
+    const startMs = Date.now();
+    let [aheadMs, ticks] = [0, 0];
+    // Slow, so that the times of the servers say first that somebody is gone.
+    const now = () => aheadMs + (Date.now() - startMs) / 10;
+    const sleep = async (ms: number, signal: AbortSignal) => {
+      await world.sleep(Math.min(ms, 5), signal);
+      ticks += 1;
+    };
+    const someTicks = async () => {
+      const end = ticks + 200;
+      await until(() => ticks > end);
+    };
+    const inbox = await openNats({ address, credsFile: undefined, world: { now, sleep } });
+    const stopping = new AbortController();
+    onTestFinished(async () => {
+      stopping.abort();
+      await inbox.close();
+      await link.connection.close();
+    });
+    const target = { url: 'http://127.0.0.1:1/in' };
+    await inbox.addTargets([target]);
+    const paths = Array.from({ length: 60 }, (_, index) => `/${index}`);
+    for (const path of paths)
+      await inbox.store([{ webhook: `${path}#1`, atMs: 1, headers: [], body: Buffer.from(`{"eventId":"${path}"}`) }]);
+    const id = targetId(target);
+    const gone = JSON.stringify({ holder: 'gone', beat: 1 });
+    for (let partition = 0; partition < partitions; partition += 1)
+      await streams.replace(subjects.state, subjects.lease(id, partition), gone);
+    const taken: string[] = [];
+    (async () => {
+      for await (const { delivery } of inbox.take(target, stopping.signal)) taken.push(delivery.webhook);
+    })().catch(() => undefined);
+    await someTicks();
+    aheadMs = 4800;
+    await streams.replace(subjects.state, subjects.member(id, 'gone'), gone);
+    await someTicks();
+    expect(taken).toEqual([]);
+    aheadMs = 5200;
+    const heardMs = now();
+    await until(() => taken.length === paths.length);
+    expect(now() - heardMs).toBeLessThan(4000);
+    expect(taken.sort()).toEqual(paths.map((path) => `${path}#1`).sort());
   });
 
   test('an event that comes on another path is stored once; a place that leads nowhere is used by the next one', async () => {
