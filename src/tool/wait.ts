@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Command, defineCommand, type Result } from '../cli/command.ts';
 import { serviceExitCodes } from '../cli/endpoint-command.ts';
 import { standsFor } from '../cli/input.ts';
-import { option } from '../cli/params.ts';
+import { intervalParam, option } from '../cli/params.ts';
 import type { Context } from '../context.ts';
 import { local } from '../contract/endpoint.ts';
 import { checkInput } from '../contract/request.ts';
@@ -17,7 +17,6 @@ import { views as boardViews } from '../resources/leaderboard/index.ts';
 import * as positions from '../resources/position/endpoints.ts';
 import { views as positionViews } from '../resources/position/index.ts';
 import { commands as webhookCommands } from '../resources/webhook/index.ts';
-import { intervalParam } from '../watch/watched.ts';
 import { namesKnownTo } from './known-addresses.ts';
 
 const interval = intervalParam('ask this often (default 2s)');

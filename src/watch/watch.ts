@@ -1,4 +1,5 @@
 import type { Command, Frame, Result } from '../cli/command.ts';
+import { everyMsOf } from '../cli/params.ts';
 import type { Context } from '../context.ts';
 import { SotraError, usageError } from '../errors.ts';
 import { column } from '../output/columns.ts';
@@ -16,7 +17,6 @@ import {
 } from '../output/view.ts';
 import { compareSnapshots, markOf, type RowChange, type RowKey, type Snapshot, snapshotOf } from './changes.ts';
 import { createPace } from './pace.ts';
-import { everyMsOf } from './watched.ts';
 
 interface Watch {
   command: Command;

@@ -1,10 +1,9 @@
 import type { Command } from '../../cli/command.ts';
 import { commandsOf, endpointCommand, serviceExitCodes } from '../../cli/endpoint-command.ts';
-import { option } from '../../cli/params.ts';
+import { everyMsOf, intervalParam, option } from '../../cli/params.ts';
 import type { Context } from '../../context.ts';
 import type { Endpoint, Params } from '../../contract/endpoint.ts';
 import { usageError } from '../../errors.ts';
-import { everyMsOf, intervalParam } from '../../watch/watched.ts';
 import * as endpoints from './endpoints.ts';
 
 const view = () => import('./view.ts');

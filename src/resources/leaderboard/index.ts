@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { type Command, defineCommand } from '../../cli/command.ts';
 import { chartParam, commandsOf, endpointCommand, serviceExitCodes } from '../../cli/endpoint-command.ts';
-import { option } from '../../cli/params.ts';
+import { option, watched } from '../../cli/params.ts';
 import type { Context } from '../../context.ts';
 import { type InputOf, local } from '../../contract/endpoint.ts';
-import { watched } from '../../watch/watched.ts';
 import * as endpoints from './endpoints.ts';
 
 const view = () => import('./view.ts');

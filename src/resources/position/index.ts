@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Command, Result } from '../../cli/command.ts';
 import { chartParam, commandsOf, endpointCommand } from '../../cli/endpoint-command.ts';
-import { option } from '../../cli/params.ts';
+import { option, watched } from '../../cli/params.ts';
 import type { Context } from '../../context.ts';
 import { inPath, local } from '../../contract/endpoint.ts';
 import { usageError } from '../../errors.ts';
@@ -11,7 +11,6 @@ import { parseTime } from '../../model/duration.ts';
 import { isObject, parseJson, whyNotJson } from '../../model/json.ts';
 import type { Card } from '../../model/position.ts';
 import { written } from '../../model/quoted.ts';
-import { watched } from '../../watch/watched.ts';
 import * as endpoints from './endpoints.ts';
 import type { PriceOf } from './view.ts';
 

@@ -1,6 +1,6 @@
 import { chartParam, commandsOf, endpointCommand } from '../../cli/endpoint-command.ts';
+import { watched } from '../../cli/params.ts';
 import { usageError } from '../../errors.ts';
-import { watched } from '../../watch/watched.ts';
 import * as endpoints from './endpoints.ts';
 
 const view = () => import('./view.ts');

@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { type Command, defineCommand } from '../../cli/command.ts';
 import { commandsOf, endpointCommand, serviceExitCodes } from '../../cli/endpoint-command.ts';
-import { httpAddress, option } from '../../cli/params.ts';
+import { httpAddress, option, watched } from '../../cli/params.ts';
 import type { Context } from '../../context.ts';
 import { local } from '../../contract/endpoint.ts';
-import { watched } from '../../watch/watched.ts';
 import * as endpoints from './endpoints.ts';
 import { receiveCommands } from './receive/commands.ts';
 

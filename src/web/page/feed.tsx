@@ -2,11 +2,11 @@ import { chains } from '../../model/chain.ts';
 import type { Card } from '../../model/position.ts';
 import type { Profile } from '../../model/profile.ts';
 import { counted, formatAmount, formatUsd } from '../../output/format.ts';
+import { useCall } from './ask.ts';
 import { useEffect, useState } from './preact.ts';
 import { type Route, setQuery } from './route.ts';
 import { Moment, OpenList, positionHref, Section, tokenOf, Usd } from './service-parts.tsx';
 import { Choice, Row, Text } from './text.tsx';
-import { useCall } from './use-call.ts';
 
 /** What those whom a user follows trade, as it happens. */
 export function Feed({ route, version }: { route: Route; version: number }) {

@@ -1,12 +1,12 @@
 import { chainTitles, leaderboardChains } from '../../model/chain.ts';
 import type { Profile } from '../../model/profile.ts';
 import { formatCount, formatPercent, formatRatio, formatUsd, toneOf } from '../../output/format.ts';
+import { useCall } from './ask.ts';
 import { Chart } from './chart.tsx';
 import { useMemo } from './preact.ts';
 import { hrefOf, type Route, setQuery } from './route.ts';
 import { OpenList, Realized, Section } from './service-parts.tsx';
 import { Choice, Row, seen } from './text.tsx';
-import { useCall } from './use-call.ts';
 
 interface Standing {
   profile: Profile;

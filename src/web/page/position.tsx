@@ -1,10 +1,10 @@
 import type { Card, TradeItem } from '../../model/position.ts';
 import { counted, formatAmount, formatTime, formatUsd, toneOf } from '../../output/format.ts';
+import { useCall } from './ask.ts';
 import { Chart, type ChartPoint } from './chart.tsx';
 import { useMemo } from './preact.ts';
 import { Moment, OpenList, Section, TokenLink, TraderLink, Usd } from './service-parts.tsx';
 import { type Fact, Facts, Row, seen, Text } from './text.tsx';
-import { useCall } from './use-call.ts';
 
 /** A position: figures, its trades on a chart and as a list, and what was said. */
 export function Position({ id, version }: { id: string; version: number }) {

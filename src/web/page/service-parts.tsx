@@ -1,10 +1,10 @@
 import type { Card } from '../../model/position.ts';
 import { formatAge, formatTime, formatUsd, shortAddress, toneOf } from '../../output/format.ts';
 import type { ShownCommand } from '../deliveries.ts';
+import type { useCall } from './ask.ts';
 import { type ComponentChildren, useId, useState } from './preact.ts';
 import { hrefOf } from './route.ts';
 import { Alert, Commands, Text } from './text.tsx';
-import type { useCall } from './use-call.ts';
 import { VirtualList } from './virtual-list.tsx';
 
 interface SectionProps {

@@ -1,6 +1,6 @@
 import type { LoggedRequest } from '../../model/logged-request.ts';
 import type { SandboxWorld, ServiceFacts } from '../service.ts';
-import { ask, listenLive, lostText } from './ask.ts';
+import { ask, listenLive, lostText, useAsked } from './ask.ts';
 import { Controls } from './controls.tsx';
 import { Feed } from './feed.tsx';
 import { Leaderboard } from './leaderboard.tsx';
@@ -11,7 +11,6 @@ import { OpenList, Section } from './service-parts.tsx';
 import { Alert, Row, Text } from './text.tsx';
 import { Token } from './token.tsx';
 import { Trader } from './trader.tsx';
-import { useAsked } from './use-call.ts';
 import { Webhooks } from './webhooks.tsx';
 
 /** Views that are shown again after a change at most so often. */

@@ -1,9 +1,9 @@
 import type { Card, Comment, TradeItem } from '../../model/position.ts';
 import { formatAmount, formatUsd } from '../../output/format.ts';
+import { useCall } from './ask.ts';
 import { hrefOf } from './route.ts';
 import { Moment, OpenList, Positions, Realized, Section } from './service-parts.tsx';
 import { Row, Text } from './text.tsx';
-import { useCall } from './use-call.ts';
 
 interface TokenComment {
   itemId: string;

@@ -9,13 +9,13 @@ import {
   formatUsd,
   toneOf,
 } from '../../output/format.ts';
+import { useCall } from './ask.ts';
 import { Chart } from './chart.tsx';
 import { realizedOverTime } from './pnl.ts';
 import { useMemo } from './preact.ts';
 import { hrefOf } from './route.ts';
 import { Moment, OpenList, Positions, positionHref, Realized, Section, tokenOf } from './service-parts.tsx';
 import { type Fact, Facts, Row, Text } from './text.tsx';
-import { useCall } from './use-call.ts';
 
 const positionLimit = 100;
 

@@ -1,8 +1,8 @@
 import { counted, formatTime } from '../../output/format.ts';
 import type { SandboxDelivery } from '../service.ts';
+import { useAsked, useCall } from './ask.ts';
 import { OpenList, Section } from './service-parts.tsx';
 import { Row, Text } from './text.tsx';
-import { useAsked, useCall } from './use-call.ts';
 
 interface Webhook {
   uid: string;
