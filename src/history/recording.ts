@@ -5,7 +5,7 @@ import { messageOf, SotraError } from '../errors.ts';
 import { readStateFile } from '../files/durable-file.ts';
 import type { Exchange, Trace } from '../http/observe.ts';
 import { maskHeader } from '../http/preview.ts';
-import { secretHider } from '../http/secrets.ts';
+import { requestHider, secretHider } from '../http/secrets.ts';
 import { parseJson, tryParseJson } from '../model/json.ts';
 
 /** A body: its JSON where that says every character of it, else its text. */
@@ -52,7 +52,7 @@ export function openRecording(folder: string, baseUrl: string): Trace {
       if (exchange.outcome.kind !== 'answer') return;
       const { method, url } = exchange.request;
       const text = `${JSON.stringify({ baseUrl, ...describe(exchange, exchange.outcome) }, undefined, 2)}\n`;
-      const path = secretHider(keyOf(exchange))(url.pathname)
+      const path = requestHider(exchange.request)(url.pathname)
         .replaceAll(/[^\w.]+/g, '-')
         .slice(0, 60);
       for (;;) {
@@ -71,7 +71,7 @@ export function openRecording(folder: string, baseUrl: string): Trace {
 }
 
 function describe(exchange: Exchange, answer: Extract<Exchange['outcome'], { kind: 'answer' }>) {
-  const hide = secretHider(keyOf(exchange));
+  const hide = requestHider(exchange.request);
   const { method, url, body } = exchange.request;
   const headers = Object.entries(answer.headers).flatMap(([name, value]) =>
     value === undefined || ofTheJourney.includes(name)
@@ -87,10 +87,6 @@ function describe(exchange: Exchange, answer: Extract<Exchange['outcome'], { kin
     request: { method, url: hide(url.href), ...(body !== undefined && bodyOf(hide(body))) },
     response: { status: answer.status, headers: Object.fromEntries(headers), ...bodyOf(hide(answer.text)) },
   };
-}
-
-function keyOf({ request }: Exchange): string | undefined {
-  return request.headers['authorization']?.replace(/^Bearer /, '');
 }
 
 function bodyOf(text: string): { json: unknown } | { text: string } {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { messageOf } from '../errors.ts';
 import type { CallEvent } from '../http/client.ts';
-import { headerOf } from '../http/failures.ts';
+import { requestIdOf } from '../http/failures.ts';
 import { secretHider } from '../http/secrets.ts';
 import { readEnv, type Service } from '../settings/settings.ts';
 import { configDirectory, dataDirectory, openStore } from '../settings/store.ts';
@@ -58,7 +58,7 @@ function recordCall(
       } else if (event.kind === 'failure') status = null;
       else if (event.kind === 'answer') {
         status = event.status;
-        requestId = headerOf(event.headers, 'x-request-id') ?? headerOf(event.headers, 'request-id');
+        requestId = requestIdOf(event.headers);
       }
     },
     end: (thrown) => {

@@ -1,5 +1,5 @@
 import { SotraError } from '../errors.ts';
-import { secretHider } from '../http/secrets.ts';
+import { requestHider, secretHider } from '../http/secrets.ts';
 import type { HttpRequest, Transport } from '../world.ts';
 import { type RecordedExchange, readRecording } from './recording.ts';
 
@@ -37,8 +37,8 @@ async function* oneChunk(text: string): AsyncIterable<Uint8Array> {
 }
 
 /** Without the secrets that the recording has not. */
-function redactedBody({ body, headers }: HttpRequest): string | undefined {
-  return body === undefined ? undefined : secretHider(headers['authorization']?.replace(/^Bearer /, ''))(body);
+function redactedBody(request: HttpRequest): string | undefined {
+  return request.body === undefined ? undefined : requestHider(request)(request.body);
 }
 
 function keyOf(method: string, url: URL, body: string | undefined): string {

@@ -5,7 +5,15 @@ import { encodeRequest, type WireRequest } from '../contract/request.ts';
 import { SotraError } from '../errors.ts';
 import { DepthError, parseJson } from '../model/json.ts';
 import type { HttpAnswer, HttpRequest, Timing, Transport } from '../world.ts';
-import { headerOf, NetworkFailure, sendError, statusError, type TimeLimits, versionHint } from './failures.ts';
+import {
+  headerOf,
+  NetworkFailure,
+  requestIdOf,
+  sendError,
+  statusError,
+  type TimeLimits,
+  versionHint,
+} from './failures.ts';
 import { type Failure, retryDelay, type Turn } from './retry.ts';
 import { hideSecrets, type KeyHiding } from './secrets.ts';
 
@@ -228,7 +236,7 @@ async function attemptOnce(
     if (isLarge(text)) await pauseIn(caller, deadlineMs);
     const ms = caller.now() - started;
     caller.observe({ kind: 'answer', status, headers, bytes: read.body.length, ms, text, ...(timing && { timing }) });
-    const requestId = headerOf(headers, 'x-request-id') ?? headerOf(headers, 'request-id');
+    const requestId = requestIdOf(headers);
     if (status >= 200 && status < 300) return { answer: { ...readAnswer(text, status, requestId, caller), body } };
     const failure = { status, retryAfter: headerOf(headers, 'retry-after') };
     const error = statusError({ request, status, text, headers, requestId, nowMs: caller.now(), caller });

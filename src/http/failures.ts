@@ -100,6 +100,10 @@ function plainHint(origin: string, hostname: string): string {
   return 'What listens there does not speak TLS: check the port (http:// is allowed to this machine only).';
 }
 
+export function requestIdOf(headers: HttpAnswer['headers']): string | undefined {
+  return headerOf(headers, 'x-request-id') ?? headerOf(headers, 'request-id');
+}
+
 /** The first value of a header. */
 export function headerOf(headers: HttpAnswer['headers'], name: string): string | undefined {
   const value = headers[name];

@@ -5,9 +5,9 @@ import { openReplaced } from '../files/durable-file.ts';
 import { safeText } from '../output/safe-text.ts';
 import type { HttpAnswer, HttpRequest, Timing } from '../world.ts';
 import type { CallEvent } from './client.ts';
-import { headerOf } from './failures.ts';
+import { requestIdOf } from './failures.ts';
 import { maskHeader, maskHeaders } from './preview.ts';
-import { hideSecrets, secretHider } from './secrets.ts';
+import { hideSecrets, requestHider, secretHider } from './secrets.ts';
 
 interface WatchOptions {
   /** `--verbose`. */
@@ -26,7 +26,7 @@ export function watchCall({ say, heads, traces, now }: WatchOptions): (event: Ca
   let hide = secretHider(undefined);
   let head = { text: '' };
   return (event) => {
-    if (event.kind === 'request') hide = secretHider(event.request.headers['authorization']?.replace(/^Bearer /, ''));
+    if (event.kind === 'request') hide = requestHider(event.request);
     if (say !== undefined) for (const line of describeEvent(event)) say(hide(line));
     if (event.kind === 'request') sent = { startedMs: now(), request: event.request, attempt: event.attempt, why };
     else if (event.kind === 'wait') {
@@ -78,7 +78,7 @@ function describeParts({ timing, headers }: Extract<CallEvent, { kind: 'answer' 
     timing?.connectMs === undefined ? [] : [`connect ${Math.round(timing.connectMs)}`],
     timing === undefined ? [] : [`first byte ${Math.round(timing.firstByteMs)}`],
   ].flat();
-  const requestId = headerOf(headers, 'x-request-id') ?? headerOf(headers, 'request-id');
+  const requestId = requestIdOf(headers);
   return `${parts.length === 0 ? '' : ` (${parts.join(', ')} ms)`}${requestId === undefined ? '' : `, request id ${requestId}`}`;
 }
 
@@ -102,8 +102,7 @@ export function harFrame(version: string) {
  * those of the real bodies. Without an answer the status is 0 and `comment` says why.
  */
 export function harEntry({ startedMs, request, attempt, why, outcome }: Exchange): Record<string, unknown> {
-  const key = request.headers['authorization']?.replace(/^Bearer /, '');
-  const hide = secretHider(key);
+  const hide = requestHider(request);
   const failed = outcome.kind === 'failure' ? outcome.message : undefined;
   const again = attempt === 1 ? undefined : `attempt ${attempt}${why === undefined ? '' : `, after ${why}`}`;
   const comment = [again, failed].filter((part) => part !== undefined).join('; ');

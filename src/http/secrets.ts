@@ -1,5 +1,5 @@
 import { hexOf } from '../model/address.ts';
-import type { HttpAnswer } from '../world.ts';
+import type { HttpAnswer, HttpRequest } from '../world.ts';
 
 /** What stands for a secret that is not shown. */
 export const hidden = '***';
@@ -19,6 +19,11 @@ export function secretHider(key: string | undefined): (text: string) => string {
     const shown = blot(named, webhookSecrets(named));
     return hideAny === undefined ? shown : hideAny(shown);
   };
+}
+
+/** Hides the key that a request carries, and the secrets that have a form of their own. */
+export function requestHider({ headers }: Pick<HttpRequest, 'headers'>): (text: string) => string {
+  return secretHider(headers['authorization']?.replace(/^Bearer /, ''));
 }
 
 /** Without a pattern, which would be quadratic in backslashes: the quotes of a value have equally many. */

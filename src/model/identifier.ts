@@ -1,5 +1,11 @@
 import { z } from 'zod';
-import { isUuid, isWalletAddress } from './address.ts';
+import { isUuid, isWalletAddress, normalizeAddress } from './address.ts';
+import type { Profile } from './profile.ts';
+
+/** Every identifier of a profile, as `normalizeAddress` writes it. */
+export function namesOf({ id, addresses, externalId }: Pick<Profile, 'id' | 'addresses' | 'externalId'>): string[] {
+  return [id, ...(addresses ?? []).map(normalizeAddress), ...(externalId ? [`ext:${externalId}`] : [])];
+}
 
 export function isIdentifier(text: string): boolean {
   return isUuid(text) || isWalletAddress(text) || /^ext:./su.test(text);

@@ -24,7 +24,5 @@ export function createPalette(level: ColorLevel) {
     title: paint.bold,
     dim: paint.dim,
     success: paint.green,
-    warn: paint.yellow,
-    error: paint.red,
   };
 }

@@ -11,8 +11,6 @@ export interface Progress {
   step: (text: string) => void;
   /** The last step succeeded; the line stays. */
   done: (text: string) => void;
-  /** The last step failed; the line stays. */
-  fail: (text: string) => void;
   stop: () => void;
   /** Steps replace each other, so that there may be many. */
   live: boolean;
@@ -53,10 +51,10 @@ export async function createProgress(options: ProgressOptions): Promise<Progress
   const { stderr, quiet, colorLevel = 0, unicode = true, now = () => 0 } = options;
   const live = stderr.isTTY === true;
   const silence = () => {};
-  if (quiet) return { step: silence, done: silence, fail: silence, stop: silence, live };
+  if (quiet) return { step: silence, done: silence, stop: silence, live };
   if (!live) {
     const line = (text: string) => void stderr.write(`${safeText(text)}\n`);
-    return { step: line, done: line, fail: line, stop: silence, live };
+    return { step: line, done: line, stop: silence, live };
   }
   const { default: ora } = await import('ora');
   const { createPalette } = await import('./color.ts');
@@ -77,16 +75,13 @@ export async function createProgress(options: ProgressOptions): Promise<Progress
     discardStdin: false,
     suffixText: () => elapsed(),
   });
-  const stay = (symbol: string) => (text: string) => {
-    spinner.stopAndPersist({ symbol, text: safeText(text), suffixText: '' });
-  };
+  const symbol = palette.success(unicode ? '✔' : '+');
   return {
     step: (text) => {
       stepMs = now();
       showStep(spinner, safeText(text));
     },
-    done: stay(palette.success(unicode ? '✔' : '+')),
-    fail: stay(palette.error(unicode ? '✖' : 'x')),
+    done: (text) => void spinner.stopAndPersist({ symbol, text: safeText(text), suffixText: '' }),
     stop: () => void spinner.stop(),
     live,
   };

@@ -5,6 +5,7 @@ import type { Context } from '../context.ts';
 import { workFolder } from '../files/durable-file.ts';
 import { shellWord } from '../http/preview.ts';
 import { normalizeAddress } from '../model/address.ts';
+import { namesOf } from '../model/identifier.ts';
 import type { Profile } from '../model/profile.ts';
 import { formatCount } from '../output/format.ts';
 import { follows as followsOf } from '../resources/profile/endpoints.ts';
@@ -99,10 +100,6 @@ async function followSteps(follower: string, targets: readonly string[], context
       surplus.map(({ name, id }) => name || id),
     ),
   ];
-}
-
-function namesOf({ id, addresses, externalId }: Profile): string[] {
-  return [id, ...(addresses ?? []).map(normalizeAddress), ...(externalId ? [`ext:${externalId}`] : [])];
 }
 
 const maxNamed = 5;

@@ -8,6 +8,7 @@ import { local } from '../contract/endpoint.ts';
 import { SotraError, usageError } from '../errors.ts';
 import { openOutput, openTwice } from '../files/source.ts';
 import { normalizeAddress } from '../model/address.ts';
+import { namesOf } from '../model/identifier.ts';
 import type { Profile } from '../model/profile.ts';
 import { column, listView } from '../output/columns.ts';
 import { counted, formatCount } from '../output/format.ts';
@@ -136,14 +137,10 @@ async function find(identifier: string, context: Context): Promise<Profile | und
   }
 }
 
-function isCalled(
-  { id, addresses, externalId, metadata }: Profile,
-  target: string,
-  type: BulkEntry['targetType'],
-): boolean {
-  if (type === 'twitterHandle') return metadata.twitterHandle?.toLowerCase() === target.replace('@', '').toLowerCase();
-  const names = [id, ...(addresses ?? []), ...(externalId ? [`ext:${externalId}`] : [])];
-  return names.map(normalizeAddress).includes(normalizeAddress(target));
+function isCalled(profile: Profile, target: string, type: BulkEntry['targetType']): boolean {
+  const { twitterHandle } = profile.metadata;
+  if (type === 'twitterHandle') return twitterHandle?.toLowerCase() === target.replace('@', '').toLowerCase();
+  return namesOf(profile).includes(normalizeAddress(target));
 }
 
 export const commands: readonly Command[] = [plan];
