@@ -11,4 +11,7 @@ export async function browserPath(): Promise<string> {
 }
 
 /** Pages are held apart as in every browser, which that package turns off. */
-export const browserArgs = chromium.args.filter((each) => !/web-security|insecure|isolat/.test(each));
+export const browserArgs = [
+  ...chromium.args.filter((each) => !/web-security|insecure|isolat|gl=|angle|swiftshader|gpu/.test(each)),
+  '--disable-gpu',
+];

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import { checkedLine } from '../../src/files/log-file.ts';
-import { fc } from './draw.ts';
+import { anyCharacter, fc } from './draw.ts';
 import { documented } from './fuzz-lines.ts';
 import { contentsOf, healthyService, makeState } from './fuzz-state.ts';
 import type { Target } from './fuzz-targets.ts';
@@ -45,7 +45,7 @@ const envValue = fc.oneof(
     'C',
     'truecolor',
   ),
-  fc.string({ unit: 'binary', maxLength: 20 }).map((text) => text.replaceAll(/[\0/\\]/g, '_')),
+  fc.string({ unit: anyCharacter, maxLength: 20 }).map((text) => text.replaceAll(/[\0/\\]/g, '_')),
 );
 const envName = fc.constantFrom(
   ...[

@@ -1,4 +1,4 @@
-import { fc } from './draw.ts';
+import { anyCharacter, fc } from './draw.ts';
 
 /** JSON texts that a reader may trip over. */
 export const oddJson = [
@@ -178,7 +178,7 @@ export function harmed(content: Buffer): fc.Arbitrary<Buffer> {
     fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes)),
     fc.json().map((json) => Buffer.from(json)),
     fc.constantFrom(...oddTexts, ...oddJson).map((odd) => Buffer.from(odd)),
-    fc.string({ unit: 'binary' }).map((odd) => Buffer.from(odd)),
+    fc.string({ unit: anyCharacter }).map((odd) => Buffer.from(odd)),
   );
   return fc
     .tuple(

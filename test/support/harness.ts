@@ -10,6 +10,7 @@ import { outlineAll, programOf } from '../../src/program.ts';
 import { run as runProgram } from '../../src/run.ts';
 import { openSandbox } from '../../src/sandbox/open.ts';
 import type { Sink, Transport, World } from '../../src/world.ts';
+import { copyDemo } from './demo.ts';
 
 /** The program, described as by the build, or from its sources where nothing was built (`npm run mutate`); made when it is first run. */
 const program = (async () => {
@@ -102,7 +103,10 @@ export async function run(argv: string | readonly string[], options: RunOptions 
       startOf: (pid) => (isRunning(pid) ? '' : undefined),
     },
     ...(options.transport && { transport: options.transport }),
-    openSandbox: async (wanted) => openSandbox(wanted),
+    openSandbox: async (wanted) => {
+      copyDemo(wanted.file, wanted.now());
+      return openSandbox(wanted);
+    },
     startThread: async (name) =>
       new Worker(new URL(`../../dist/${name}.cjs`, import.meta.url), { env: {}, stdout: true, stderr: true }),
     spawnSelf: () => {

@@ -3,9 +3,10 @@ import { onTestFinished } from 'vitest';
 import type { WireNames } from '../../src/contract/endpoint.ts';
 import { routesUnder } from '../../src/resources/routes.ts';
 import { type Db, openDb } from '../../src/sandbox/db/store.ts';
-import { ensureWorld, placeDemo, type WorldKind } from '../../src/sandbox/db/world.ts';
+import { ensureWorld, type WorldKind } from '../../src/sandbox/db/world.ts';
 import { answerer } from '../../src/sandbox/http/answer.ts';
 import { listen } from '../../src/sandbox/http/listen.ts';
+import { copyDemo } from './demo.ts';
 import { temporaryFolder } from './harness.ts';
 
 /** A sandbox on a socket of this machine. */
@@ -30,7 +31,7 @@ export async function serveSandbox({
   sleep = undefined as ((ms: number) => Promise<void>) | undefined,
 } = {}): Promise<Served> {
   const dbFile = join(temporaryFolder(), 'sandbox.db');
-  if (kind === 'demo') placeDemo(dbFile, now());
+  if (kind === 'demo') copyDemo(dbFile, now());
   const db = openDb(dbFile);
   ensureWorld(db, now(), kind);
   if (sleep !== undefined) db.setBusyTimeout(0);

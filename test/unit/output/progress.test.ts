@@ -139,10 +139,11 @@ test('an import says how many rows it has seen, and Ctrl-C how far it came', asy
     tx: `0x${index.toString(16).padStart(64, '0')}`,
   });
   writeFileSync(file, Array.from({ length: 6000 }, (_, index) => JSON.stringify(trade(index))).join('\n'));
-  const spinning = await run(`sandbox import ${file}`, { tty: 80 });
+  const env = { SOTRA_DATA_DIR: temporaryFolder() };
+  const spinning = await run(`sandbox import ${file}`, { env, tty: 80 });
   expect([spinning.code, spinning.out]).toEqual([0, expect.stringContaining('6,000')]);
   expect(spinning.err).toContain('5,000 rows checked');
-  expect((await run(`sandbox import ${file} --quiet`, { tty: 80 })).err).toBe('');
+  expect((await run(`sandbox import ${file} --quiet`, { env, tty: 80 })).err).toBe('');
   const stopped = await run(`sandbox import ${file}`, { signal: AbortSignal.abort() });
   expect(stopped.code).toBe(130);
   expect(stopped.err).toMatch(

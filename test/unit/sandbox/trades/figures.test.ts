@@ -43,14 +43,9 @@ function expectRight(db: Db, nowMs: number): void {
     const right = addedUp(rows, nowMs, days);
     const figures = windowFigures(db, timeframe, nowMs);
     expect(figures).toHaveLength(right.size);
-    for (const { wallet, chain, pnl, trades, volumeUsd } of figures) {
-      const sum = right.get(`${wallet} ${chain}`);
-      expect([trades, pnl.toFixed(6), volumeUsd.toFixed(6)]).toEqual([
-        sum?.trades,
-        sum?.pnl.toFixed(6),
-        sum?.volumeUsd.toFixed(6),
-      ]);
-    }
+    const textOf = ({ trades, pnl, volumeUsd }: Sums) => `${trades} ${pnl.toFixed(6)} ${volumeUsd.toFixed(6)}`;
+    const found = figures.map((figure) => [`${figure.wallet} ${figure.chain}`, textOf(figure)]);
+    expect(Object.fromEntries(found)).toEqual(Object.fromEntries([...right].map(([key, sum]) => [key, textOf(sum)])));
   }
 }
 
