@@ -1,15 +1,18 @@
+import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { type Command, defineCommand, type Result } from '../cli/command.ts';
 import { option } from '../cli/params.ts';
 import { type Context, createContext } from '../context.ts';
 import { type InputOf, local } from '../contract/endpoint.ts';
-import { usageError } from '../errors.ts';
+import { SotraError, usageError } from '../errors.ts';
+import { makeSigner } from '../keys/signer.ts';
 import { checkBaseUrl } from '../model/http-address.ts';
 import { mayAsk, showPlan } from '../output/confirm.ts';
+import { post } from '../resources/comment/endpoints.ts';
+import { signedText, type TextForm } from '../resources/comment/signing.ts';
 import { keyStores, layouts, presets, readEnv, type StoredContext } from '../settings/settings.ts';
 import type { World } from '../world.ts';
 import { checkName } from './context.ts';
-import { type Form, probeSigning } from './probe-signing.ts';
 import { callFlags, runShown, showLine, typedLine } from './shown-line.ts';
 
 const presetNames = Object.keys(presets).filter((name) => name !== 'sandbox') as [string, ...string[]];
@@ -179,7 +182,7 @@ async function findForm(
   { name, baseUrl }: Pick<Chosen, 'name' | 'baseUrl'>,
   { layout = 'five-line' }: Input,
   context: Context,
-): Promise<Form | undefined> {
+): Promise<TextForm | undefined> {
   const options = { ...context.options, context: name, baseUrl: undefined, quiet: true };
   const asking = createContext({ ...context, options, say: () => undefined });
   const usual = nameOf(baseUrl);
@@ -194,4 +197,44 @@ async function findForm(
   const question = 'Name of the service in signed comments (Enter: later): ';
   const serviceName = (await context.world.io.ask(question, { hidden: false })).trim();
   return serviceName === '' ? undefined : { serviceName, layout };
+}
+
+const randomHex = (bytes: number) => `0x${randomBytes(bytes).toString('hex')}`;
+
+/**
+ * The form of signed texts that a service accepts, of these service names; `undefined` where its answers do not tell. Sends comments on a
+ * trade that does not exist, signed by a key that nobody keeps: a service answers a fitting signature otherwise than one that does not fit.
+ */
+async function probeSigning(serviceNames: readonly string[], context: Context): Promise<TextForm | undefined> {
+  const signer = await makeSigner('evm', randomBytes(32), 'base58');
+  const fields = {
+    chain: 'base',
+    tokenAddress: randomHex(20),
+    transactionHash: randomHex(32),
+    commentText: 'Does this signature fit?',
+  } as const;
+  const refusalOf = async (text: string) => {
+    const signature = await signer.sign(text);
+    return askRefusal({ ...fields, signature, signerAddress: signer.address }, context);
+  };
+  const unfitting = await refusalOf('one text');
+  if (unfitting === undefined || (await refusalOf('another text')) !== unfitting) return undefined;
+  for (const serviceName of serviceNames)
+    for (const layout of layouts) {
+      const refusal = await refusalOf(signedText(fields, { serviceName, layout }));
+      if (refusal === undefined) return undefined;
+      if (refusal !== unfitting) return { serviceName, layout };
+    }
+  return undefined;
+}
+
+/** The refusal without its values, which differ from request to request; `undefined` for any other answer. */
+async function askRefusal(input: object, context: Context) {
+  try {
+    await context.call(post, input as never, undefined, 0);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof SotraError) || error.code !== 'bad-request') return undefined;
+    return (error.body ?? error.message).replaceAll(/0x[0-9a-f…]+|\d+/gi, '');
+  }
 }
