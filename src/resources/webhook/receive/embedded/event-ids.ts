@@ -1,10 +1,10 @@
 import type { Db } from '../../../../files/database.ts';
-import { bitsOf, filterOf, mayHold } from './id-filter.ts';
+import { filterOf, hashOf, type IdFilter, mayHold } from './id-filter.ts';
 
 /** Deliveries of one segment of ids. */
 const segmentSize = 131_072;
-/** Ids of one look. */
-const rowsAtOnce = 256;
+/** Ids of one look, and of one step through a segment. */
+const [rowsAtOnce, idsAtOnce] = [256, 8192];
 
 const segmentOf = (seq: number) => Math.floor(seq / segmentSize);
 
@@ -24,28 +24,38 @@ export interface EventIds {
 
 export function createEventIds(db: Db): EventIds {
   /** By segment: those that get no more ids. */
-  const filters = new Map<number, Uint32Array>();
+  const filters = new Map<number, IdFilter>();
   let current = -1;
   const load = (segment: number): void => {
     const stored = db.all<{ segment: number; filter: Uint8Array }>('SELECT segment, filter FROM event_filter');
     filters.clear();
-    for (const { segment, filter } of stored) filters.set(segment, new Uint32Array(new Uint8Array(filter).buffer));
+    for (const { segment, filter } of stored) filters.set(segment, new Uint8Array(filter));
     const before = db.all<{ segment: number }>(`${segments} SELECT segment FROM segments WHERE segment < ?`, [segment]);
     for (const { segment: full } of before) if (!filters.has(full)) close(full);
     current = segment;
   };
   const close = (segment: number): void => {
-    const { ids } = db.get<{ ids: string }>('SELECT json_group_array(id) AS ids FROM event WHERE segment = ?', [
-      segment,
-    ]) ?? { ids: '[]' };
-    const filter = filterOf(JSON.parse(ids) as string[]);
-    db.run('INSERT INTO event_filter (segment, filter) VALUES (?, ?)', [segment, new Uint8Array(filter.buffer)]);
+    const filter = filterOf(idsIn(segment));
+    db.run('INSERT INTO event_filter (segment, filter) VALUES (?, ?)', [segment, filter]);
     filters.set(segment, filter);
   };
+  /** As JSON, which is read in a tenth of the time that rows take. */
+  function* idsIn(segment: number): Generator<string> {
+    for (let last: string | undefined; ; ) {
+      const sql = `SELECT json_group_array(id) AS ids FROM
+        (SELECT id FROM event WHERE segment = ? AND id ${last === undefined ? '>=' : '>'} ? ORDER BY id LIMIT ${idsAtOnce})`;
+      const found = db.get<{ ids: string }>(sql, [segment, last ?? '']);
+      const ids = JSON.parse(found?.ids ?? '[]') as string[];
+      yield* ids;
+      last = ids.at(-1);
+      if (last === undefined) return;
+    }
+  }
   const isInClosed = (id: string): boolean => {
-    const bits = bitsOf(id);
+    // As SQLite keeps it: in UTF-8, which has no halves of characters.
+    const hash = hashOf(Buffer.from(id).toString());
     for (const [segment, filter] of filters)
-      if (mayHold(filter, bits) && db.get('SELECT 1 FROM event WHERE segment = ? AND id = ?', [segment, id]))
+      if (mayHold(filter, hash) && db.get('SELECT 1 FROM event WHERE segment = ? AND id = ?', [segment, id]))
         return true;
     return false;
   };

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { seqsByIdStart, seqsOf } from '../../../../../../src/resources/webhook/receive/embedded/event-ids.ts';
-import { bitsOf, filterOf, mayHold } from '../../../../../../src/resources/webhook/receive/embedded/id-filter.ts';
+import { filterOf, hashOf, mayHold } from '../../../../../../src/resources/webhook/receive/embedded/id-filter.ts';
 import { keepStep } from '../../../../../../src/resources/webhook/receive/embedded/keep.ts';
 import { openStore } from '../../../../../../src/resources/webhook/receive/embedded/store.ts';
 import { writesOf } from '../../../../../../src/resources/webhook/receive/embedded/writes.ts';
@@ -110,9 +110,31 @@ test('what was removed may be stored again, and the filter of a segment without 
 });
 
 test('a filter knows each of its ids, and takes few others for them', () => {
-  const [known, others] = [ids(0, 20_000), Array.from({ length: 20_000 }, () => randomUUID())];
-  const filter = filterOf([...known, 'Zo\u{eb}', '']);
-  expect([...known, 'Zo\u{eb}', ''].filter((id) => !mayHold(filter, bitsOf(id)))).toEqual([]);
-  expect(others.filter((id) => mayHold(filter, bitsOf(id))).length).toBeLessThan(300);
-  expect(mayHold(filterOf([]), bitsOf('a'))).toBe(false);
+  const [known, others] = [[...ids(0, 20_000), 'Zo\u{eb}', ''], Array.from({ length: 20_000 }, () => randomUUID())];
+  const filter = filterOf(known);
+  expect(known.filter((id) => !mayHold(filter, hashOf(id)))).toEqual([]);
+  expect(others.filter((id) => mayHold(filter, hashOf(id))).length).toBeLessThan(30);
+  expect(ids(20_000, 20_000).filter((id) => mayHold(filter, hashOf(id))).length).toBeLessThan(30);
+  expect(mayHold(filterOf([]), hashOf('a'))).toBe(false);
+  for (let count = 0; count < 100; count += 1) {
+    const few = filterOf(known.slice(0, count));
+    expect(few.length).toBeGreaterThan(0);
+    expect(known.slice(0, count).every((id) => mayHold(few, hashOf(id)))).toBe(true);
+  }
+  // Twice the same cannot be told apart: nothing is ruled out then.
+  const none = filterOf(['a', 'a']);
+  expect([none.length, mayHold(none, hashOf('a')), mayHold(none, hashOf('b'))]).toEqual([0, true, true]);
+});
+
+test('a segment of many ids is closed whole', () => {
+  const { add, skipTo } = opened();
+  const odd = ['', 'Zo\u{eb}', '\u{1f600}', 'a\u0000b', 'a\u0000c', '"\\n', '\ud800'];
+  const many = [...odd, ...ids(0, 20_000)];
+  add(many.slice(0, 10_000));
+  skipTo(last - 1);
+  expect(add(many, ['other'])).toEqual([
+    [last, ...many.slice(10_000)],
+    [last + 1, 'other'],
+  ]);
+  expect(add(many, ['other'])).toEqual([null, null]);
 });
