@@ -1,4 +1,4 @@
-import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -18,6 +18,7 @@ export type WorldKind = 'demo' | 'empty';
 
 /** Fills a new database with a world, once; a database that has one is left alone. Safe with several processes. */
 export function ensureWorld(db: Db, realNowMs: number, kind: WorldKind): void {
+  if ((statSync(db.file, { throwIfNoEntry: false })?.nlink ?? 1) > 1) removeDrafts(db.file);
   if (getMeta(db, 'world') !== undefined) return;
   withDemo(db, (attach) => {
     if (getMeta(db, 'world') === undefined) fill(db, realNowMs, kind, attach);
@@ -77,8 +78,11 @@ function isLinked(draft: string, file: string): boolean {
   }
 }
 
-/** Removes what processes that were killed have left, and what those that came too late would not use. */
-function removeDrafts(file: string): void {
+/**
+ * Removes what processes that were killed have left, and what those that came too late would not use. A database that has a second name got
+ * it from a process that was killed just before it took its draft away.
+ */
+export function removeDrafts(file: string): void {
   for (const name of readdirSync(dirname(file)))
     if (name.startsWith(`${basename(file)}-demo-`) && name.endsWith('.tmp'))
       rmSync(join(dirname(file), name), { force: true });
