@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { routesUnder } from '../resources/routes.ts';
 import type { LocalSandbox, SandboxOptions } from '../world.ts';
 import { getMeta, setMeta } from './db/clock.ts';
@@ -7,9 +7,7 @@ import { answerer } from './http/answer.ts';
 
 /** The sandbox inside this process: no port, state in one file. */
 export async function openSandbox({ file, now, wire, serviceName, layout }: SandboxOptions): Promise<LocalSandbox> {
-  const links = statSync(file, { throwIfNoEntry: false })?.nlink;
-  if (links === undefined) (await import('./db/world.ts')).placeDemo(file, now());
-  else if (links > 1) (await import('./db/world.ts')).removeDrafts(file);
+  if (!existsSync(file)) (await import('./db/world.ts')).placeDemo(file, now());
   const db = openDb(file);
   if (getMeta(db, 'world') === undefined) (await import('./db/world.ts')).ensureWorld(db, now(), 'demo');
   if (serviceName !== undefined) keepMeta(db, 'signing.serviceName', serviceName);

@@ -7,6 +7,15 @@ import { bodyOf, listen, secret, send, signed } from '../support/listening.ts';
 import { some } from '../support/size.ts';
 
 /** What is wrong with a store, what every command says of it, and the file that stays as it was. */
+const changed = (sql: string, says: string) => ({
+  make: async (folder: string) => {
+    const file = await filled(folder);
+    changeStore(folder, sql);
+    return file;
+  },
+  says,
+});
+
 const faults: Record<string, { make: (folder: string) => Promise<string>; says: string }> = {
   'is of the older form': {
     make: async (folder) => {
@@ -17,30 +26,9 @@ const faults: Record<string, { make: (folder: string) => Promise<string>; says: 
     },
     says: 'is a store of an older form, which this version of sotra does not read',
   },
-  'is of a newer sotra': {
-    make: async (folder) => {
-      const file = await filled(folder);
-      changeStore(folder, 'PRAGMA user_version = 99');
-      return file;
-    },
-    says: 'is of a newer version of sotra (99, not 2)',
-  },
-  'is of an older sotra': {
-    make: async (folder) => {
-      const file = await filled(folder);
-      changeStore(folder, 'PRAGMA user_version = 1');
-      return file;
-    },
-    says: 'is of an older version of sotra (1, not 2)',
-  },
-  'is the database of another program': {
-    make: async (folder) => {
-      const file = await filled(folder);
-      changeStore(folder, 'DROP TABLE delivery');
-      return file;
-    },
-    says: 'is a database of another program',
-  },
+  'is of a newer sotra': changed('PRAGMA user_version = 99', 'is of a newer version of sotra (99, not 2)'),
+  'is of an older sotra': changed('PRAGMA user_version = 1', 'is of an older version of sotra (1, not 2)'),
+  'is the database of another program': changed('DROP TABLE delivery', 'is a database of another program'),
   'has lost its beginning': {
     make: async (folder) => {
       const file = await filled(folder);

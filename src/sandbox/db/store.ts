@@ -1,3 +1,5 @@
+import { readdirSync, rmSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { messageOf, SotraError } from '../../errors.ts';
 import { type Db, describeDatabase, openDatabase, type SqlValue } from '../../files/database.ts';
 import { schema, schemaVersion } from './schema.ts';
@@ -31,6 +33,8 @@ export function openDb(file: string, { replace = false, isDraft = false } = {}):
   try {
     db = openDatabase(file, { ...options, isDraft, check: (found) => checkOwn(found, replace) });
     makeTables(db);
+    // The second name is that of a draft whose process was killed when it had just given it this one.
+    if ((statSync(file, { throwIfNoEntry: false })?.nlink ?? 1) > 1) removeDrafts(file);
     return db;
   } catch (cause) {
     db?.close();
@@ -40,6 +44,16 @@ export function openDb(file: string, { replace = false, isDraft = false } = {}):
       cause,
     });
   }
+}
+
+/** Where a process makes a demo world, before it puts it in the place of a database. */
+export const draftOf = (file: string) => `${file}-demo-${crypto.randomUUID()}.tmp`;
+
+/** Removes what processes that were killed have left, and what those that came too late would not use. */
+export function removeDrafts(file: string): void {
+  for (const name of readdirSync(dirname(file)))
+    if (name.startsWith(`${basename(file)}-demo-`) && name.endsWith('.tmp'))
+      rmSync(join(dirname(file), name), { force: true });
 }
 
 /** How many rows `from` has: a table, with conditions on it. */

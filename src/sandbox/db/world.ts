@@ -1,13 +1,13 @@
-import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { brotliDecompressSync } from 'node:zlib';
 import { parseJson } from '../../model/json.ts';
 import { dropFigures } from '../trades/figures.ts';
 import { freezeClock, getMeta, sandboxNow, setMeta } from './clock.ts';
 import { schema, worldTables } from './schema.ts';
-import { countRows, type Db, openDb } from './store.ts';
+import { countRows, type Db, draftOf, openDb, removeDrafts } from './store.ts';
 
 export const sandboxPartners = [
   { id: 'a', key: 'sandbox-key-a', suffix: '.alpha.test' },
@@ -18,7 +18,6 @@ export type WorldKind = 'demo' | 'empty';
 
 /** Fills a new database with a world, once; a database that has one is left alone. Safe with several processes. */
 export function ensureWorld(db: Db, realNowMs: number, kind: WorldKind): void {
-  if ((statSync(db.file, { throwIfNoEntry: false })?.nlink ?? 1) > 1) removeDrafts(db.file);
   if (getMeta(db, 'world') !== undefined) return;
   withDemo(db, (attach) => {
     if (getMeta(db, 'world') === undefined) fill(db, realNowMs, kind, attach);
@@ -63,8 +62,6 @@ export function placeDemo(file: string, nowMs: number): void {
   }
 }
 
-const draftOf = (file: string) => `${file}-demo-${crypto.randomUUID()}.tmp`;
-
 function unpackDemo(file: string): void {
   writeFileSync(file, brotliDecompressSync(readFileSync(demoUrl)), { mode: 0o600 });
 }
@@ -76,16 +73,6 @@ function isLinked(draft: string, file: string): boolean {
   } catch {
     return false;
   }
-}
-
-/**
- * Removes what processes that were killed have left, and what those that came too late would not use. A database that has a second name got
- * it from a process that was killed just before it took its draft away.
- */
-export function removeDrafts(file: string): void {
-  for (const name of readdirSync(dirname(file)))
-    if (name.startsWith(`${basename(file)}-demo-`) && name.endsWith('.tmp'))
-      rmSync(join(dirname(file), name), { force: true });
 }
 
 /** Runs `act` in a transaction, where it may attach the demo world, unpacked beside the database. */

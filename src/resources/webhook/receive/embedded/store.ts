@@ -154,18 +154,17 @@ function refuseOldForm(folder: string): void {
 function checkOwn(db: Db): void {
   const { version, tables } = describeDatabase(db);
   if (tables.length === 0 && version === 0) return;
-  if (version === schemaVersion && tables.includes('delivery')) return;
-  if (version > 0 && tables.includes('delivery')) {
-    const [age, fix] = version > schemaVersion ? ['a newer', 'Update sotra'] : ['an older', 'Move its folder away'];
-    throw new SotraError(
-      'local-file',
-      `the store ${db.file} is of ${age} version of sotra (${version}, not ${schemaVersion})`,
-      { hint: `${fix}, or listen into another store with --name.` },
-    );
-  }
-  throw new SotraError('local-file', `${db.file} is a database of another program`, {
-    hint: 'Move it away, or listen into another store with --name.',
-  });
+  if (version === 0 || !tables.includes('delivery'))
+    throw new SotraError('local-file', `${db.file} is a database of another program`, {
+      hint: 'Move it away, or listen into another store with --name.',
+    });
+  if (version === schemaVersion) return;
+  const [age, fix] = version > schemaVersion ? ['a newer', 'Update sotra'] : ['an older', 'Move its folder away'];
+  throw new SotraError(
+    'local-file',
+    `the store ${db.file} is of ${age} version of sotra (${version}, not ${schemaVersion})`,
+    { hint: `${fix}, or listen into another store with --name.` },
+  );
 }
 
 function makeTables(db: Db): void {
