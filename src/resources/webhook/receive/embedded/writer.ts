@@ -71,6 +71,8 @@ export function startWriter(thread: Worker, folder: string, onStored: (bytes: nu
       const { committed = [] } = await call({ kind: 'commit', batch: JSON.stringify(batch), bodies });
       failure = undefined;
       unsafeMarks -= ownMarks.length;
+      // The thread has the next ones before these are answered.
+      goOn();
       for (const [index, { delivery, events, resolve }] of taken.entries())
         resolve(storedOf(delivery, events, committed[index]));
       if (taken.length > 0) onStored(storedBytes);
@@ -79,11 +81,13 @@ export function startWriter(thread: Worker, folder: string, onStored: (bytes: nu
       marks = [...ownMarks, ...marks];
       for (const { webhook, atMs, count } of ownRefusals) addRefusals(webhook, atMs, count);
       for (const { reject } of taken) reject(error);
-    } finally {
-      isCommitting = false;
-      // What came meanwhile goes together.
-      if (hasWork()) start();
+      goOn();
     }
+  };
+  /** What came meanwhile goes together. */
+  const goOn = (): void => {
+    isCommitting = false;
+    if (hasWork()) track(commit());
   };
   let refusalsTimer: NodeJS.Timeout | undefined;
   let areRefusalsDue = false;
