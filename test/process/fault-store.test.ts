@@ -26,8 +26,8 @@ const faults: Record<string, { make: (folder: string) => Promise<string>; says: 
     },
     says: 'is a store of an older form, which this version of sotra does not read',
   },
-  'is of a newer sotra': changed('PRAGMA user_version = 99', 'is of a newer version of sotra (99, not 2)'),
-  'is of an older sotra': changed('PRAGMA user_version = 1', 'is of an older version of sotra (1, not 2)'),
+  'is of a newer sotra': changed('PRAGMA user_version = 99', 'is of a newer version of sotra (99, not 3)'),
+  'is of an older sotra': changed('PRAGMA user_version = 2', 'is of an older version of sotra (2, not 3)'),
   'is the database of another program': changed('DROP TABLE delivery', 'is a database of another program'),
   'has lost its beginning': {
     make: async (folder) => {

@@ -2,7 +2,7 @@ import type { Db } from '../../../../files/database.ts';
 import { filterOf, hashOf, type IdFilter, mayHold } from './id-filter.ts';
 
 /** Deliveries of one segment of ids. */
-const segmentSize = 131_072;
+const segmentSize = 524_288;
 /** Ids of one look, and of one step through a segment. */
 const [rowsAtOnce, idsAtOnce] = [256, 8192];
 

@@ -5,34 +5,51 @@
  */
 export type IdFilter = Uint8Array;
 
-/** Where the fingerprints of an id are in any filter, as fractions of the length of a part, and its own. */
-export interface IdHash {
-  places: readonly [number, number, number];
-  own: number;
-}
+/** What an id comes to, in 32 bits each: its place in each part, as a fraction of the length of the part, and its own fingerprint. */
+export type IdHash = readonly [number, number, number, number];
 
+const words = 4;
 const sizes = [1.23, 1.26, 1.3, 1.4, 1.6];
 
 /** An empty filter where ids cannot be told apart, which is not to be expected. */
 export function filterOf(ids: Iterable<string>): IdFilter {
-  const hashes = [...ids].map(hashOf);
+  const hashes = hashesOf(ids);
+  const count = hashes.length / words;
   for (const size of sizes) {
-    const part = 2 * Math.ceil((hashes.length * size) / 6) + 10;
-    const slots = Uint32Array.from(hashes.flatMap((hash) => slotsOf(hash, part)));
+    const part = 2 * Math.ceil((count * size) / 6) + 10;
+    const slots = new Uint32Array(3 * count);
+    for (let id = 0; id < count; id += 1)
+      for (let index = 0; index < 3; index += 1)
+        slots[3 * id + index] = slotOf(hashes[words * id + index] ?? 0, index, part);
     const order = peel(slots, 3 * part);
     if (order !== undefined) return fill(hashes, slots, order, part);
   }
   return new Uint8Array();
 }
 
-export function mayHold(filter: IdFilter, hash: IdHash): boolean {
+/** One behind the other: of half a million ids, objects would take 80 MB. */
+function hashesOf(ids: Iterable<string>): Uint32Array {
+  let hashes = new Uint32Array(words * 1024);
+  let used = 0;
+  for (const id of ids) {
+    if (used === hashes.length) {
+      const larger = new Uint32Array(2 * used);
+      larger.set(hashes);
+      hashes = larger;
+    }
+    hashes.set(hashOf(id), used);
+    used += words;
+  }
+  return hashes.subarray(0, used);
+}
+
+export function mayHold(filter: IdFilter, [first, second, third, own]: IdHash): boolean {
   const part = (filter.length * 2) / 9;
-  const [first, second, third] = hash.places;
   const found =
-    fingerprintAt(filter, Math.floor(first * part)) ^
-    fingerprintAt(filter, Math.floor(second * part) + part) ^
-    fingerprintAt(filter, Math.floor(third * part) + 2 * part);
-  return found === hash.own || part === 0;
+    fingerprintAt(filter, slotOf(first, 0, part)) ^
+    fingerprintAt(filter, slotOf(second, 1, part)) ^
+    fingerprintAt(filter, slotOf(third, 2, part));
+  return found === (own & 0xfff) || part === 0;
 }
 
 export function hashOf(id: string): IdHash {
@@ -42,13 +59,17 @@ export function hashOf(id: string): IdHash {
     one = Math.imul(one ^ code, 0x01000193);
     other = Math.imul(other ^ code, 0x85ebca6b) ^ (other >>> 15);
   }
-  return {
-    places: [fraction(mixed(one)), fraction(mixed(other)), fraction(mixed(one ^ Math.imul(other, 0x9e3779b1)))],
-    own: mixed(other ^ Math.imul(one, 0x9e3779b1)) & 0xfff,
-  };
+  return [
+    mixed(one) >>> 0,
+    mixed(other) >>> 0,
+    mixed(one ^ Math.imul(other, 0x9e3779b1)) >>> 0,
+    mixed(other ^ Math.imul(one, 0x9e3779b1)) >>> 0,
+  ];
 }
 
-const fraction = (hash: number) => (hash >>> 0) / 2 ** 32;
+function slotOf(word: number, index: number, part: number): number {
+  return Math.floor((word / 2 ** 32) * part) + index * part;
+}
 
 /** The last step of MurmurHash3, which is in the public domain: each bit of the hash depends on all of them. */
 function mixed(hash: number): number {
@@ -57,43 +78,43 @@ function mixed(hash: number): number {
   return whole ^ (whole >>> 16);
 }
 
-function slotsOf({ places }: IdHash, part: number): number[] {
-  return places.map((place, index) => Math.floor(place * part) + index * part);
-}
-
 /** Takes away ids that have a slot for themselves until none is left; gives ids and slots in turn, `undefined` where some stay. */
 function peel(slots: Uint32Array, count: number): Uint32Array | undefined {
   // Of each slot: how many ids use it, and the exclusive or of their numbers.
   const [users, mix] = [new Uint32Array(count), new Uint32Array(count)];
-  const change = (id: number, by: 1 | -1) => {
-    for (const slot of slots.subarray(3 * id, 3 * id + 3)) {
-      users[slot] = (users[slot] ?? 0) + by;
-      mix[slot] = (mix[slot] ?? 0) ^ id;
-      if (by === -1 && users[slot] === 1) single.push(slot);
-    }
-  };
+  for (let index = 0; index < slots.length; index += 1) {
+    const slot = slots[index] ?? 0;
+    users[slot] = (users[slot] ?? 0) + 1;
+    mix[slot] = (mix[slot] ?? 0) ^ Math.floor(index / 3);
+  }
   const single: number[] = [];
-  for (let id = 0; id < slots.length / 3; id += 1) change(id, 1);
-  for (const [slot, used] of users.entries()) if (used === 1) single.push(slot);
+  for (let slot = 0; slot < count; slot += 1) if (users[slot] === 1) single.push(slot);
   const order = new Uint32Array((slots.length / 3) * 2);
   let taken = 0;
   for (let slot = single.pop(); slot !== undefined; slot = single.pop()) {
     if (users[slot] !== 1) continue;
     const id = mix[slot] ?? 0;
-    order.set([id, slot], taken);
+    order[taken] = id;
+    order[taken + 1] = slot;
     taken += 2;
-    change(id, -1);
+    for (let index = 3 * id; index < 3 * id + 3; index += 1) {
+      const used = slots[index] ?? 0;
+      const left = (users[used] ?? 0) - 1;
+      users[used] = left;
+      mix[used] = (mix[used] ?? 0) ^ id;
+      if (left === 1) single.push(used);
+    }
   }
   return taken === order.length ? order : undefined;
 }
 
 /** The last one that was taken comes first: then the slot of each is free for what it needs. */
-function fill(hashes: readonly IdHash[], slots: Uint32Array, order: Uint32Array, part: number): IdFilter {
+function fill(hashes: Uint32Array, slots: Uint32Array, order: Uint32Array, part: number): IdFilter {
   const filter = new Uint8Array((part * 9) / 2);
   for (let at = order.length - 2; at >= 0; at -= 2) {
-    const [id = 0, slot = 0] = order.subarray(at, at + 2);
-    let value = hashes[id]?.own ?? 0;
-    for (const each of slots.subarray(3 * id, 3 * id + 3)) value ^= fingerprintAt(filter, each);
+    const [id, slot] = [order[at] ?? 0, order[at + 1] ?? 0];
+    let value = (hashes[words * id + 3] ?? 0) & 0xfff;
+    for (let index = 3 * id; index < 3 * id + 3; index += 1) value ^= fingerprintAt(filter, slots[index] ?? 0);
     setFingerprint(filter, slot, value);
   }
   return filter;

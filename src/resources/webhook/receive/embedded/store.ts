@@ -5,7 +5,7 @@ import { messageOf, SotraError } from '../../../../errors.ts';
 import { type Db, describeDatabase, openDatabase } from '../../../../files/database.ts';
 
 /** Of the tables below, as SQLite's user_version holds it. */
-const schemaVersion = 2;
+const schemaVersion = 3;
 
 /** Deliveries of one block of the index of terms. */
 export const blockSize = 1024;

@@ -9,7 +9,7 @@ import { writesOf } from '../../../../../../src/resources/webhook/receive/embedd
 import { temporaryFolder } from '../../../../../support/harness.ts';
 
 /** The last number of the first segment. */
-const last = 131_071;
+const last = 524_287;
 
 const ids = (first: number, count: number) => Array.from({ length: count }, (_, index) => `event-${first + index}`);
 
@@ -36,7 +36,7 @@ function opened() {
     /** The next delivery gets the number after it. */
     skipTo: (seq: number) => {
       db.run(
-        'UPDATE event SET seq = ?1, segment = CAST(?1 / 131072 AS INTEGER) WHERE seq = (SELECT max(seq) FROM delivery)',
+        'UPDATE event SET seq = ?1, segment = CAST(?1 / 524288 AS INTEGER) WHERE seq = (SELECT max(seq) FROM delivery)',
         [seq],
       );
       db.run('UPDATE delivery SET seq = ? WHERE seq = (SELECT max(seq) FROM delivery)', [seq]);
