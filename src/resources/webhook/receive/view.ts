@@ -27,7 +27,7 @@ export const events = listView<EventRow>(
     column.text('webhook', 'Webhook', 'its path, and digits that stand for its secret', { extra: true }),
   ],
   {
-    empty: 'No events are stored. sotra webhook listen receives and stores them.',
+    empty: 'No such event is stored. sotra webhook listen receives and stores events.',
   },
 );
 
