@@ -1,7 +1,7 @@
 import type { Endpoint, Param } from '../../src/contract/endpoint.ts';
 import { describeKind } from '../../src/contract/kind.ts';
 import { kindOf } from '../../src/contract/kind-of.ts';
-import { namedShapes, type Shared, sharedSchemas } from '../../src/contract/openapi.ts';
+import { namedShapes, type SharedSchemas, sharedSchemas } from '../../src/contract/openapi.ts';
 import { endpoints, methodName } from '../../src/library/endpoints.ts';
 import { chains } from '../../src/model/chain.ts';
 
@@ -92,7 +92,7 @@ function typeBase(endpoint: Endpoint): string {
     .join('');
 }
 
-function typesOf(endpoint: Endpoint, shared: Shared): string[] {
+function typesOf(endpoint: Endpoint, shared: SharedSchemas): string[] {
   const base = typeBase(endpoint);
   const answer = `export type ${base}Answer = ${typeOf(shared.schemaOf(endpoint.answer) as JsonSchema, { isInput: false })};`;
   const fields = Object.entries(endpoint.params).map(([key, param]) => {

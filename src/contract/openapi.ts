@@ -114,7 +114,7 @@ function nounOf({ id }: Endpoint): string {
   return id.split('.')[0] ?? id;
 }
 
-function operation(endpoint: Endpoint, { wire, samples }: OpenApiOptions, shared: Shared): Json {
+function operation(endpoint: Endpoint, { wire, samples }: OpenApiOptions, shared: SharedSchemas): Json {
   const { id, summary, description, deprecated, source, params, examples, keyless, answer } = endpoint;
   const sample = samples(endpoint);
   const texts = [description, deprecated === undefined ? undefined : `Deprecated: ${deprecated}.`];
@@ -145,7 +145,7 @@ function operation(endpoint: Endpoint, { wire, samples }: OpenApiOptions, shared
   };
 }
 
-function parameter(name: string, key: string, param: Param, sample: unknown, shared: Shared): Json {
+function parameter(name: string, key: string, param: Param, sample: unknown, shared: SharedSchemas): Json {
   const path = param.place === 'path';
   const { list, optional } = kindOf(param.schema);
   return {
@@ -160,7 +160,7 @@ function parameter(name: string, key: string, param: Param, sample: unknown, sha
   };
 }
 
-function requestBody(endpoint: Endpoint, wire: WireNames, sample: Json, shared: Shared): Json | undefined {
+function requestBody(endpoint: Endpoint, wire: WireNames, sample: Json, shared: SharedSchemas): Json | undefined {
   const entries = Object.entries(endpoint.params);
   const whole = entries.find(([, param]) => param.place === 'document');
   if (whole !== undefined) {
@@ -201,12 +201,12 @@ function jsonContent(schema: unknown): Json {
 }
 
 /** Schemas as JSON Schema, those with a name as `$ref`. */
-export interface Shared {
+export interface SharedSchemas {
   schemas: Json;
   schemaOf: (schema: z.ZodType) => Json;
 }
 
-export function sharedSchemas(named: Readonly<Record<string, z.ZodType>>): Shared {
+export function sharedSchemas(named: Readonly<Record<string, z.ZodType>>): SharedSchemas {
   const registry = z.registry<{ id: string }>();
   for (const [id, schema] of Object.entries(named)) registry.add(schema, { id });
   const convert = (schema: z.ZodType): { schema: Json; parts: Json } => {

@@ -75,19 +75,19 @@ interface Deadline {
 }
 
 /** What a timer looks after. */
-interface Waiting {
+interface Waiter {
   dueMs: () => number;
   expire: () => void;
 }
 
 interface Timer {
-  add: (one: Waiting) => void;
-  remove: (one: Waiting) => void;
+  add: (one: Waiter) => void;
+  remove: (one: Waiter) => void;
 }
 
 /** One timer for all calls of a client, which goes on between them: to set and clear one each would cost a tenth of a call. */
 function startTimer(): Timer {
-  const waiting = new Set<Waiting>();
+  const waiting = new Set<Waiter>();
   let firesMs = Number.POSITIVE_INFINITY;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const look = () => {
@@ -120,7 +120,7 @@ function startDeadline({ timeoutMs, totalMs, signal }: Limits, timer: Timer, idl
   let heardMs = Date.now();
   let expired: 'timeout' | 'late' | undefined;
   const interrupt = () => stop.abort();
-  const waiting: Waiting = {
+  const waiting: Waiter = {
     dueMs: () => Math.min(heardMs + timeoutMs, lastMs),
     expire: () => {
       expired = Date.now() < lastMs ? 'timeout' : 'late';

@@ -18,7 +18,7 @@ export interface SandboxOptions {
   port?: number | undefined;
   /** What it begins with: the demo world (the default), or nothing. */
   seed?: 'demo' | 'empty' | undefined;
-  /** A time at which the clock stands still, such as `2026-11-20T12:00:00Z`; default: the real time. */
+  /** A time at which the clock is frozen, such as `2026-11-20T12:00:00Z`; default: the real time. */
   asOf?: string | Date | undefined;
   /** What goes wrong, as `sotra sandbox start --fault` takes it: `503:every=3:GET /v1/feed/**`. */
   faults?: readonly string[] | undefined;

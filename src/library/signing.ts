@@ -99,13 +99,13 @@ export function verifyComment({ signature, signerAddress, ...comment }: CommentT
   return verifyClaim({ chain: comment.chain, message, signature, signerAddress }, verifyEd25519);
 }
 
-type Signed = Pick<SignedComment, 'signature'> & { address: string };
+type AddressSignature = Pick<SignedComment, 'signature'> & { address: string };
 
 async function signWith(
   signer: AccountSigner | SeedSigner | BytesSigner,
   message: string,
   chain: string,
-): Promise<Signed> {
+): Promise<AddressSignature> {
   const isSolana = familyOf(chain) === 'solana';
   const bytes = new TextEncoder().encode(message);
   if ('seed' in signer) {

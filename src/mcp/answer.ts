@@ -11,7 +11,7 @@ export interface AnswerOptions {
   /** The columns that were asked for; default: `usual`, or those that the narrowest table shows. */
   fields?: readonly string[] | undefined;
   usual?: readonly string[] | undefined;
-  /** More rows are left out. */
+  /** More rows were cut. */
   maxRows: number;
   /** The inputs that ask for what the service holds back. */
   next: Readonly<Record<string, unknown>> | undefined;

@@ -12,7 +12,7 @@ export const instructions =
 /** Revisions of the protocol that open with `initialize` and that the server package speaks. */
 const revisions: readonly unknown[] = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07'];
 
-export interface Opened {
+export interface OpenedInput {
   /** All that comes on stdin, from the first byte on. */
   chunks: AsyncIterable<Uint8Array>;
   answeredId: unknown;
@@ -20,9 +20,9 @@ export interface Opened {
 
 /**
  * Answers the first message of a client at once, where it is a plain `initialize`: loading the server package takes as long as all the rest
- * of starting. The package gets the message too, and its answer, which is the same, is left out.
+ * of starting. The package gets the message too, and its answer, which is the same, is dropped.
  */
-export async function openStdin({ io, version }: Pick<World, 'io' | 'version'>): Promise<Opened> {
+export async function openStdin({ io, version }: Pick<World, 'io' | 'version'>): Promise<OpenedInput> {
   const rest = io.in[Symbol.asyncIterator]();
   const first: Uint8Array[] = [];
   for (let next = await rest.next(); !next.done; next = await rest.next()) {

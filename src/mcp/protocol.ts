@@ -26,7 +26,7 @@ import { tryParseJson } from '../model/json.ts';
 import { nearest } from '../model/nearest.ts';
 import type { World } from '../world.ts';
 import type { CallOutcome } from './call.ts';
-import { instructions, type Opened, serverName, untilAborted } from './greeting.ts';
+import { instructions, type OpenedInput, serverName, untilAborted } from './greeting.ts';
 import { DefaultJsonSchemaValidator } from './sdk-shims.ts';
 import { Question, type Tool } from './tool.ts';
 import { definitionOf } from './tools.ts';
@@ -157,7 +157,7 @@ const lastMs = 1000;
 /** Serves on stdin and stdout until stdin ends or the signal comes. */
 export async function serveLines(
   options: ServerOptions,
-  { chunks, answeredId }: Opened,
+  { chunks, answeredId }: OpenedInput,
   { io, signal, sleep }: World,
 ): Promise<void> {
   const waiting = new Set<unknown>();

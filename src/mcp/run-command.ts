@@ -37,7 +37,7 @@ async function answerTo(
   const paging = pagingOf(outline);
   // One more tells whether there is more.
   const isOurs = outline.endpoint === undefined && isPaged;
-  // What a cursor or page would skip is not left out.
+  // What a cursor or page would skip is kept.
   const isWhole = isPaged && !isOurs && paging?.kind !== 'limit';
   const result = await command.run((isOurs ? { ...values, limit: maxRows + 1 } : values) as never, context);
   return answerOf(result, {

@@ -56,7 +56,7 @@ export interface ToolAnswer {
   text: string;
   /** For programs: the same with whole values. */
   structured: Table & {
-    /** Whether nothing is left out. */
+    /** Whether nothing is missing. */
     complete: boolean;
     /** The inputs to add for what comes next. */
     next?: Readonly<Record<string, unknown>>;

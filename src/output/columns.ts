@@ -77,7 +77,7 @@ export const column = {
   compactAmount: kind((tokens: Figure) => formatAmount(tokens, compact), right),
 };
 
-/** A name, cut to `keep` characters while another column can be left out instead. */
+/** A name, cut to `keep` characters while another column can be dropped instead. */
 export function nameColumn<Row>(header: string, nameOf: (row: Row) => string, keep?: number): Column<Row> {
   const options = { tone: 'strong', cut: 'end', ...(keep !== undefined && { keep }) } as const;
   return column.text('name', header, 'display name', nameOf, options);

@@ -133,13 +133,13 @@ interface WaitingOptions {
 }
 
 /** Shows on a terminal what a call waits for, each second again. */
-export interface Waiting {
+export interface WaitDisplay {
   observe: (event: CallEvent) => void;
   /** Ends it for good. */
   stop: () => void;
 }
 
-export function showWaiting({ err, noColor, unicode, now }: WaitingOptions): Waiting {
+export function showWaiting({ err, noColor, unicode, now }: WaitingOptions): WaitDisplay {
   let line: (() => string) | undefined;
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;

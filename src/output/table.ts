@@ -81,7 +81,7 @@ function pick({ heads, lines }: Grid, chosen: readonly number[]): Grid {
 }
 
 /**
- * The columns that fit (by index) and their widths. Those with the highest `drop` are left out first, and come back if there is room after
+ * The columns that fit (by index) and their widths. Those with the highest `drop` are dropped first, and come back if there is room after
  * all. No widths: even the rest does not fit.
  */
 function chooseColumns(

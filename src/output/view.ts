@@ -21,13 +21,13 @@ export interface Column<Row> {
   /** The human form; default: the machine value. */
   show?: (row: Row, index: number) => string | CellText | undefined;
   align?: 'left' | 'right';
-  /** Columns of the highest number are left out first when the table does not fit; absent: never. */
+  /** Columns of the highest number are dropped first when the table does not fit; absent: never. */
   drop?: number;
   /** Shown only when named in `--columns`. */
   extra?: boolean;
   /** Where text may be cut on a narrow terminal; absent: nowhere. */
   cut?: 'middle' | 'end';
-  /** Characters to keep while another column can be left out instead. */
+  /** Characters to keep while another column can be dropped instead. */
   keep?: number;
 }
 

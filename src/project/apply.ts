@@ -38,10 +38,10 @@ export const planned: View<Differences, Row> = {
 };
 
 /** A change that was made, with what came of it. */
-type Made = Change & { uid?: string; job?: string; undoFile?: string };
-type Applied = Omit<Differences, 'changes'> & { applied: Made[] };
+type MadeChange = Change & { uid?: string; job?: string; undoFile?: string };
+type ApplyAnswer = Omit<Differences, 'changes'> & { applied: MadeChange[] };
 
-export const appliedView: View<Applied, Row> = { ...table, rows: ({ applied, byHand }) => rowsOf(applied, byHand) };
+export const appliedView: View<ApplyAnswer, Row> = { ...table, rows: ({ applied, byHand }) => rowsOf(applied, byHand) };
 
 interface ProjectInput {
   file?: string | undefined;
@@ -73,14 +73,14 @@ export async function applyPlan({ file }: ProjectInput, context: Context): Promi
       await confirm(`make ${counted(changes.length, 'change')} at ${rest.baseUrl}`, context, lines.join(''));
     }
     const applied = await makeChanges(plan, context);
-    const answer: Applied = { ...rest, inSync: rest.byHand.length === 0, applied };
+    const answer: ApplyAnswer = { ...rest, inSync: rest.byHand.length === 0, applied };
     const [undoFile] = applied.flatMap((made) => made.undoFile ?? []);
     const notes = undoFile === undefined ? [] : [`The follows are undone by: sotra follow bulk --file ${undoFile}`];
     return { kind: 'answer', answer, view: appliedView, notes };
   });
 }
 
-async function makeChanges({ steps, folder }: Plan, context: Context): Promise<Made[]> {
+async function makeChanges({ steps, folder }: Plan, context: Context): Promise<MadeChange[]> {
   const entries = steps.flatMap(({ entry }) => entry ?? []);
   const acts = steps.flatMap(({ change, run }) => (run === undefined ? [] : [{ changes: [change], run }]));
   if (entries.length > 0) {
@@ -89,11 +89,11 @@ async function makeChanges({ steps, folder }: Plan, context: Context): Promise<M
     const changes = steps.flatMap(({ change, entry }) => (entry === undefined ? [] : [change]));
     acts.push({ changes, run: () => runBulk({ file, fromLine: 1 }, context) });
   }
-  const done: Made[] = [];
+  const done: MadeChange[] = [];
   for (const { changes, run } of acts) {
     try {
       const result = await run();
-      const { uid, job, undoFile } = result?.kind === 'answer' ? (result.answer as Partial<Made>) : {};
+      const { uid, job, undoFile } = result?.kind === 'answer' ? (result.answer as Partial<MadeChange>) : {};
       const came = { ...(uid && { uid }), ...(job && { job }), ...(undoFile && { undoFile }) };
       done.push(...changes.map((change) => ({ ...change, ...came })));
     } catch (thrown) {

@@ -13,7 +13,7 @@ import type { Answer, IncomingRequest } from './http/service.ts';
 
 export interface WorldOptions {
   empty?: boolean | undefined;
-  /** A time at which the clock stands still. */
+  /** A time at which the clock is frozen. */
   asOf?: string | undefined;
   eligibility?: 'any' | 'public' | undefined;
   serviceName?: string | undefined;

@@ -16,7 +16,7 @@ interface Source {
   read: (answer: never) => readonly Choice[];
 }
 
-type Named = { name: string; address?: string };
+type NamedAddress = { name: string; address?: string };
 
 const traders: Source = {
   argv: ['leaderboard', 'list', '--limit', '50'],
@@ -37,11 +37,11 @@ const jobs: Source = {
 };
 const keys: Source = {
   argv: ['key', 'list'],
-  read: (answer: Named[]) => answer.map(({ name, address = '' }) => ({ value: name, says: address })),
+  read: (answer: NamedAddress[]) => answer.map(({ name, address = '' }) => ({ value: name, says: address })),
 };
 const contexts: Source = {
   argv: ['context', 'list'],
-  read: (answer: { contexts: (Named & { baseUrl: string | null })[] }) =>
+  read: (answer: { contexts: (NamedAddress & { baseUrl: string | null })[] }) =>
     answer.contexts.map(({ name, baseUrl }) => ({ value: name, says: baseUrl ?? '' })),
 };
 

@@ -6,7 +6,7 @@ import { formatTime } from '../output/format.ts';
 import type { HourStats, StoredEvent } from '../resources/webhook/receive/inbox.ts';
 
 /** What a feed shows and a webhook should have been told of. */
-export interface Expected {
+export interface ExpectedEvent {
   key: string;
   kind: 'new-feed-item' | 'comment-created';
   /** Unix seconds. */
@@ -22,8 +22,8 @@ export interface Expected {
 }
 
 /** The buys and comments of feed cards that make events. A reason needs the buys of two weeks before. Source: wire-facts 4.1. */
-export function expectedOf(cards: Iterable<Card>, sinceMs: number): Expected[] {
-  const expected: Expected[] = [];
+export function expectedOf(cards: Iterable<Card>, sinceMs: number): ExpectedEvent[] {
+  const expected: ExpectedEvent[] = [];
   const buys = new Map<string, { card: Card; trade: TradeItem }[]>();
   for (const card of cards) {
     const { actor, metadata } = card;
@@ -83,13 +83,13 @@ export function audienceOf({ event }: Pick<StoredEvent, 'event'>): string[] {
   ];
 }
 
-export interface Received {
+export interface ReceivedEvent {
   eventId: string;
   key: string;
   atMs: number;
 }
 
-export interface Finding extends Omit<Expected, 'key'> {
+export interface Finding extends Omit<ExpectedEvent, 'key'> {
   state: 'missing' | 'late' | 'doubled' | 'pending';
   /** Seconds from the trade or comment to the first delivery. */
   delay: number | null;
@@ -106,11 +106,11 @@ interface Circumstances {
 
 /** What is missing, late or doubled. */
 export function compareEvents(
-  expected: readonly Expected[],
-  received: readonly Received[],
+  expected: readonly ExpectedEvent[],
+  received: readonly ReceivedEvent[],
   circumstances: Circumstances,
 ): Finding[] {
-  const byKey = new Map<string, Received[]>();
+  const byKey = new Map<string, ReceivedEvent[]>();
   for (const one of received) byKey.set(one.key, [...(byKey.get(one.key) ?? []), one]);
   const times = received.map(({ atMs }) => atMs).sort((a, b) => a - b);
   const { nowMs, lateMs } = circumstances;

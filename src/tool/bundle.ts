@@ -18,13 +18,13 @@ import { commands as doctorCommands } from './doctor.ts';
 
 const maxFailedCalls = 20;
 
-interface Written {
+interface BundleFacts {
   file: string;
   bytes: number;
   failedCalls: number;
 }
 
-const view = recordView<Written>([
+const view = recordView<BundleFacts>([
   column.text('file', 'Bundle', 'the file that was written'),
   column.count('bytes', 'Bytes', 'its size'),
   column.count('failedCalls', 'Failed calls', 'how many of the last calls that failed it holds'),
@@ -59,7 +59,7 @@ const bundle = defineCommand({
     const failedCalls = contents.failedCalls.length;
     return {
       kind: 'answer',
-      answer: { file: out, bytes: Buffer.byteLength(text), failedCalls } satisfies Written,
+      answer: { file: out, bytes: Buffer.byteLength(text), failedCalls } satisfies BundleFacts,
       view,
     };
   },

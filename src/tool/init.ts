@@ -50,7 +50,7 @@ const init = defineCommand({
 
 export const commands: readonly Command[] = [init];
 
-interface Chosen {
+interface ServiceChoice {
   name: string;
   baseUrl: string;
   preset: string | undefined;
@@ -64,7 +64,7 @@ async function runInit(input: Input, asked: Context): Promise<Result> {
   const isOther = fromEnv !== undefined && fromEnv !== chosen?.baseUrl;
   if (isOther)
     context.warn(
-      'SOTRA_BASE_URL is set and goes before what is stored here: unset it, or other commands use that service.',
+      'SOTRA_BASE_URL is set and overrides what is stored here: unset it, or other commands use that service.',
     );
   const named = isOther ? ['--context', chosen?.name ?? 'sandbox'] : [];
   const lines = [...made, ...(input.offline ? [] : [[...board, ...named]])].map((line) =>
@@ -103,7 +103,7 @@ const board = ['leaderboard', 'list', '--limit', '5'];
 const sandboxLines = [['context', 'use', 'sandbox']];
 
 /** What stores the choice; the key comes first, so that nothing is stored where the service refuses it. */
-function linesOf({ name, baseUrl, preset }: Chosen, input: Input, { world }: Context): string[][] {
+function linesOf({ name, baseUrl, preset }: ServiceChoice, input: Input, { world }: Context): string[][] {
   const { withKey, store, passwordFile, offline, serviceName, layout } = input;
   const flags = (values: Record<string, string | boolean | undefined>) =>
     Object.entries(values).flatMap(([flag, value]) => (value ? [flag, ...(value === true ? [] : [value])] : []));
@@ -128,7 +128,7 @@ function linesOf({ name, baseUrl, preset }: Chosen, input: Input, { world }: Con
 }
 
 /** What was named, or is answered; `undefined` for the sandbox. Errors: `usage` where nothing is named and nobody can be asked. */
-async function chooseService({ preset }: Input, context: Context): Promise<Chosen | undefined> {
+async function chooseService({ preset }: Input, context: Context): Promise<ServiceChoice | undefined> {
   const { sandbox, baseUrl: typed, context: name } = context.options;
   const { SOTRA_BASE_URL: fromEnv } = context.world.env;
   if (sandbox) return undefined;
@@ -167,7 +167,7 @@ function nameOf(baseUrl: string): string {
 }
 
 /** Finds out how comments are signed where neither flags nor a preset say it, or asks, and stores it. */
-async function setForm({ name, baseUrl }: Chosen, input: Input, context: Context): Promise<void> {
+async function setForm({ name, baseUrl }: ServiceChoice, input: Input, context: Context): Promise<void> {
   const stored = (await context.store()).read().contexts[name];
   if (input.offline || (stored?.serviceName ?? presets[name]?.serviceName) !== undefined) return;
   const form = await findForm({ name, baseUrl }, input, context);
@@ -179,7 +179,7 @@ async function setForm({ name, baseUrl }: Chosen, input: Input, context: Context
 }
 
 async function findForm(
-  { name, baseUrl }: Pick<Chosen, 'name' | 'baseUrl'>,
+  { name, baseUrl }: Pick<ServiceChoice, 'name' | 'baseUrl'>,
   { layout = 'five-line' }: Input,
   context: Context,
 ): Promise<TextForm | undefined> {

@@ -48,7 +48,7 @@ async function findAddresses(
 
 /** The result, and a function that keeps its addresses once it is printed. Does nothing in a folder that cannot be written. */
 export function rememberAddresses(result: Result, context: Context): { result: Result; keep: () => Promise<void> } {
-  const seen: Seen = { addresses: new Set(), named: new Map() };
+  const seen: SeenAddresses = { addresses: new Set(), named: new Map() };
   const keep = async () => {
     if (seen.addresses.size === 0) return;
     try {
@@ -73,20 +73,23 @@ export function rememberAddresses(result: Result, context: Context): { result: R
   return { result: { ...result, batches: collecting(result.batches, seen) }, keep };
 }
 
-async function* collecting(batches: AsyncIterable<readonly unknown[]>, seen: Seen): AsyncGenerator<readonly unknown[]> {
+async function* collecting(
+  batches: AsyncIterable<readonly unknown[]>,
+  seen: SeenAddresses,
+): AsyncGenerator<readonly unknown[]> {
   for await (const batch of batches) {
     collect(batch, seen);
     yield batch;
   }
 }
 
-interface Seen {
+interface SeenAddresses {
   addresses: Set<string>;
   /** Addresses by name in lower case, and by rank (`#3`). */
   named: Map<string, string>;
 }
 
-function collect(value: unknown, seen: Seen): void {
+function collect(value: unknown, seen: SeenAddresses): void {
   const { addresses, named } = seen;
   if (addresses.size >= maxKept) return;
   if (typeof value === 'string' && wallet.test(value)) addresses.add(value);
@@ -100,7 +103,7 @@ function collect(value: unknown, seen: Seen): void {
     named.set(name.toLowerCase(), known === undefined || known === first ? first : '');
   }
   if (Array.isArray(traders))
-    for (const [index, trader] of (traders as (Ranked | null)[]).entries()) {
+    for (const [index, trader] of (traders as (RankedTrader | null)[]).entries()) {
       const top = trader?.profile?.addresses?.[0];
       if (typeof top === 'string') named.set(`#${index + 1}`, top);
     }
@@ -114,7 +117,7 @@ interface Trader {
   traders?: unknown;
 }
 
-interface Ranked {
+interface RankedTrader {
   profile?: { addresses?: readonly unknown[] };
 }
 

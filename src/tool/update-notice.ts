@@ -10,7 +10,7 @@ import type { Env, World } from '../world.ts';
 const dayMs = 86_400_000;
 
 /** What is known of newer versions; times in Unix milliseconds. */
-interface Known {
+interface NewestVersion {
   askedMs: number;
   shownMs: number;
   /** The latest version, as the registry said. */
@@ -61,8 +61,8 @@ export async function askRegistry(url = '', file = ''): Promise<void> {
   }
 }
 
-function read(file: string): Known {
-  const none: Known = { askedMs: 0, shownMs: 0, latest: '' };
+function read(file: string): NewestVersion {
+  const none: NewestVersion = { askedMs: 0, shownMs: 0, latest: '' };
   try {
     const kept = tryParseJson(readFileSync(file, 'utf8'));
     return isObject(kept) ? { ...none, ...kept } : none;

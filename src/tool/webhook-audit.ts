@@ -19,7 +19,7 @@ import type { Inbox } from '../resources/webhook/receive/inbox.ts';
 import { type InboxPlace, withInbox } from '../resources/webhook/receive/open-inbox.ts';
 import { checkAddresses } from '../resources/webhook/upload/first-pass.ts';
 import { addressesFile, jobsFolder, listJobs, readChunks, serviceId } from '../resources/webhook/upload/jobs.ts';
-import { audienceOf, compareEvents, expectedOf, type Finding, keyOf, type Received } from './audit-events.ts';
+import { audienceOf, compareEvents, expectedOf, type Finding, keyOf, type ReceivedEvent } from './audit-events.ts';
 
 interface Audit {
   uid: string;
@@ -121,7 +121,7 @@ async function runAudit(input: AuditInput, context: Context): Promise<Result> {
   const query = { sinceMs, ...(destinationUrl !== null && { webhook: pathOf(destinationUrl) }) };
   const unlisted = new Set<string>();
   const stored = async (inbox: Inbox): Promise<Result> => {
-    const received: Received[] = [];
+    const received: ReceivedEvent[] = [];
     for await (const event of inbox.events(query)) {
       for (const wallet of audienceOf(event)) if (!wallets.has(wallet)) unlisted.add(wallet);
       const key = keyOf(event);
@@ -129,7 +129,7 @@ async function runAudit(input: AuditInput, context: Context): Promise<Result> {
     }
     return answerOf(received, await inbox.stats({ sinceMs }));
   };
-  const answerOf = (received: readonly Received[], hours: Awaited<ReturnType<Inbox['stats']>>): Result => {
+  const answerOf = (received: readonly ReceivedEvent[], hours: Awaited<ReturnType<Inbox['stats']>>): Result => {
     const lateMs = parseDuration(input.late ?? '5m') ?? 0;
     const findings = compareEvents(expected, received, { nowMs, lateMs, hours });
     const count = (state: Finding['state']) => findings.filter((each) => each.state === state).length;

@@ -56,18 +56,18 @@ function checkWatch(typed: Readonly<Record<string, unknown>>, options: Context['
   if (options.format === 'md') throw usageError('--format md needs the end of the list, which --watch does not have');
 }
 
-type Answered = Result & { kind: 'answer'; view: AnyView };
+type AnswerResult = Result & { kind: 'answer'; view: AnyView };
 
 /** The answers of a command round by round; `undefined` where there was none. */
 async function* roundsOf(
   { command, typed, everyMs, context }: Watch,
   say: (text: string) => unknown,
-): AsyncGenerator<Answered | undefined> {
+): AsyncGenerator<AnswerResult | undefined> {
   const { signal } = context.world;
   const pace = createPace(context, everyMs, say);
   for (let rounds = 0; ; ) {
     try {
-      const result = (await command.run(typed as never, context)) as Answered;
+      const result = (await command.run(typed as never, context)) as AnswerResult;
       rounds += 1;
       await pace.succeeded();
       yield result;

@@ -9,7 +9,7 @@ import type { Service } from '../settings/settings.ts';
 import type { ShownCommand } from './deliveries.ts';
 import { createLiveLog, type LiveLog } from './live-log.ts';
 import type { WebApp } from './serve.ts';
-import type { Called, ServiceFacts } from './service.ts';
+import type { CallOutcome, ServiceFacts } from './service.ts';
 
 interface ServiceAppOptions {
   title: string;
@@ -29,7 +29,7 @@ interface ServiceAppOptions {
 export function createServiceApp({ title, facts, live, routes, ...options }: ServiceAppOptions) {
   const [calling, previewing] = [contextOf(options, false), contextOf(options, true)];
   const asking = keepAway(options.context.world.now);
-  const call = async (query: URLSearchParams): Promise<Called<unknown>> => {
+  const call = async (query: URLSearchParams): Promise<CallOutcome<unknown>> => {
     const name = query.get('command') ?? '';
     const { outline, command } = await findReading(name, options.context);
     const given = tryParseJson(query.get('input') ?? '{}');

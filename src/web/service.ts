@@ -12,7 +12,7 @@ export interface ServiceFacts {
 }
 
 /** An answer of an endpoint, and the commands that give the same. */
-export interface Called<T> {
+export interface CallOutcome<T> {
   data: T;
   commands: readonly ShownCommand[];
 }

@@ -24,7 +24,7 @@ test('init --sandbox shows the sandbox though SOTRA_BASE_URL names a service, an
     env: { SOTRA_BASE_URL: 'http://127.0.0.1:1', SOTRA_CONFIG_DIR: temporaryFolder() },
   });
   expect([code, out]).toEqual([0, expect.stringMatching(/\$ sotra leaderboard list --limit 5 --context sandbox\n1\t/)]);
-  expect(err).toContain('warning: SOTRA_BASE_URL is set and goes before what is stored here');
+  expect(err).toContain('warning: SOTRA_BASE_URL is set and overrides what is stored here');
 });
 
 test('init asks for service, address and key, finds out how comments are signed, and shows a board', async () => {

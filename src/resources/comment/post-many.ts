@@ -138,9 +138,9 @@ async function chooseSigning(lines: readonly CommentLine[], input: PostManyInput
   return { lines: unsigned, form, family, deed: 'post' as const, input: way };
 }
 
-type Signing = NonNullable<Awaited<ReturnType<typeof chooseSigning>>>;
+type ChosenSigning = NonNullable<Awaited<ReturnType<typeof chooseSigning>>>;
 
-async function openInBrowser(lines: readonly CommentLine[], signing: Signing, context: Context): Promise<Batch> {
+async function openInBrowser(lines: readonly CommentLine[], signing: ChosenSigning, context: Context): Promise<Batch> {
   const { openBrowserWallet } = await import('./browser-wallet.ts');
   const wallet = await openBrowserWallet(signing, context);
   const { address: signerAddress } = wallet;
@@ -156,7 +156,7 @@ async function openInBrowser(lines: readonly CommentLine[], signing: Signing, co
 
 async function signAll(
   lines: readonly CommentLine[],
-  signing: Signing | undefined,
+  signing: ChosenSigning | undefined,
   context: Context,
 ): Promise<SignedLine[]> {
   const made = new Map<number, SignedComment>();

@@ -26,7 +26,7 @@ interface Difference {
   valueV2: number | null;
 }
 
-interface Compared {
+interface SectionComparison {
   key: string;
   /** The command of V2 for it; null where there is none. */
   command: string | null;
@@ -39,7 +39,7 @@ interface Compared {
 }
 
 interface Comparison {
-  sections: Compared[];
+  sections: SectionComparison[];
 }
 
 export const comparison: View<Comparison, Difference> = {
@@ -79,7 +79,7 @@ const maxLimit = 250;
 export async function runCompare({ check, ...input }: CompareInput, context: Context): Promise<Result> {
   const { timeframe } = input;
   const { data } = await context.call(endpoints.sections, input);
-  const sections: Compared[] = [];
+  const sections: SectionComparison[] = [];
   for (const section of data.sections) {
     const board = boardOf(section.key);
     // A trader beyond the old list is still on the new board.
@@ -95,7 +95,7 @@ export async function runCompare({ check, ...input }: CompareInput, context: Con
 /** What floating point may leave between two sums of the same trades. */
 const sameUsd = 0.005;
 
-function compareSection(section: Section, traders: readonly Trader[], command: string | null): Compared {
+function compareSection(section: Section, traders: readonly Trader[], command: string | null): SectionComparison {
   const { key, commenters, others } = section;
   const none = { key, command, traders: 0, fieldsOnlyInV1: [], fieldsOnlyInV2: [], differences: [] };
   if (command === null) return none;

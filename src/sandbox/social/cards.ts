@@ -36,7 +36,7 @@ interface PositionRow {
 type Json = Record<string, unknown>;
 const dayMs = 86_400_000;
 
-/** Position cards in the order of the ids; unknown ids are left out. Source: section "Position card (feed item)". */
+/** Position cards in the order of the ids; unknown ids are skipped. Source: section "Position card (feed item)". */
 export function cardsOf(db: Db, positionIds: readonly string[], options: CardOptions): Card[] {
   const list = JSON.stringify(positionIds);
   const rows = db.all<PositionRow>(

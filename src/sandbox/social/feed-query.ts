@@ -26,7 +26,7 @@ export interface FeedScope {
   chains: readonly Chain[];
   onlyWithComments?: boolean | undefined;
   minTradeUsd?: number | undefined;
-  /** Market cap at the card's latest trade, in USD; a card of a token without a known supply is left out. */
+  /** Market cap at the card's latest trade, in USD; a card of a token without a known supply is omitted. */
   minMarketCap?: number | undefined;
   maxMarketCap?: number | undefined;
 }
@@ -73,7 +73,7 @@ function readNearest(
   return arrange([...found, ...back], reach);
 }
 
-/** The cards among the given ones that a feed holds, each at its place in the order of a snapshot; those without trades by then are left out. */
+/** The cards among the given ones that a feed holds, each at its place in the order of a snapshot; those without trades by then are omitted. */
 export function placesOf(db: Db, scope: FeedScope, snapshot: number, ids: readonly string[]): Place[] {
   if (ids.length === 0) return [];
   const { sql, params } = where([

@@ -43,7 +43,7 @@ export interface FollowQuestion {
 /**
  * One page of a profile's followers or follows in this partner's graph, the latest follow first, ties by profile id; its `cursor` is where
  * the next page begins, `null` at the end. A follow made meanwhile comes before the first page, so no
- * profile is shown twice and none is left out. Errors: Refusal 400 for a cursor that is none.
+ * profile is shown twice and none is missed. Errors: Refusal 400 for a cursor that is none.
  */
 export function followPage(db: Db, { partner, profileId, side, limit, cursor }: FollowQuestion) {
   const [shown, fixed] = side === 'followers' ? ['follower_id', 'target_id'] : ['target_id', 'follower_id'];

@@ -111,7 +111,7 @@ export function followedByViewers(
   return viewers && followedBy(db, viewers.slice(0, honoredViewers), partner);
 }
 
-/** The chains that a filter lets through; left out, the service's default (section "positions"). */
+/** The chains that a filter lets through; default: as the service has it (section "positions"). */
 export function chainsOf(filter: readonly (Chain | 'all')[] | undefined): readonly Chain[] {
   if (filter === undefined) return defaultFilterChains;
   return filter.includes('all') ? chains : chains.filter((chain) => filter.includes(chain));

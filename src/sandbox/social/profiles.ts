@@ -14,7 +14,7 @@ export interface ProfileOptions {
   nowMs: number;
   /** With figures per chain and address, metrics and status; without them the plain form of lists and actors. */
   full: boolean;
-  /** Wallets whose following fills `isFollowedByUser`; absent: the field is left out. */
+  /** Wallets whose following fills `isFollowedByUser`; absent: the field is omitted. */
   viewers?: readonly string[] | undefined;
 }
 

@@ -1,4 +1,4 @@
-import type { Called } from '../service.ts';
+import type { CallOutcome } from '../service.ts';
 import { useEffect, useRef, useState } from './preact.ts';
 
 /** What the server of this page answers. Errors: `Error` with its words, or that it is gone. */
@@ -44,15 +44,15 @@ export function listenLive(
 }
 
 /** What was asked for; absent until it has come. `error` stands beside what came before. */
-export interface Asked<T> {
+export interface AskState<T> {
   data: T | undefined;
   error: string;
 }
 
 /** Nothing is asked without a query. Asks again whenever the path, the query or the version changes; what is shown stays meanwhile, unless it is of another question. */
-export function useAsked<T>(path: string, query: Record<string, string> | undefined, version: number): Asked<T> {
+export function useAsked<T>(path: string, query: Record<string, string> | undefined, version: number): AskState<T> {
   const question = query === undefined ? '' : `${path}?${new URLSearchParams(query)}`;
-  const [asked, setAsked] = useState<Asked<T> & { question: string }>({ question, data: undefined, error: '' });
+  const [asked, setAsked] = useState<AskState<T> & { question: string }>({ question, data: undefined, error: '' });
   const latest = useRef('');
   useEffect(() => {
     if (query === undefined) return;
@@ -74,7 +74,7 @@ export function useAsked<T>(path: string, query: Record<string, string> | undefi
 
 /** The answer of a command that reads, and the lines that give the same. */
 export function useCall<T>(command: string, input: Readonly<Record<string, unknown>> | undefined, version: number) {
-  const { data: called, error } = useAsked<Called<T>>(
+  const { data: called, error } = useAsked<CallOutcome<T>>(
     'service/call',
     input && { command, input: JSON.stringify(input) },
     version,

@@ -6,21 +6,21 @@ import { useEffect, useState } from './preact.ts';
 import { Alert, Commands, Facts, Text } from './text.tsx';
 
 /** Which delivery or refused request is read; `version` changes when it must be asked for anew. */
-export interface Chosen {
+export interface Choice {
   kind: 'event' | 'refused';
   key: string;
   version: string;
 }
 
-type Shown = { kind: 'event'; what: ShownDelivery } | { kind: 'refused'; what: ShownRefusal };
+type DetailFacts = { kind: 'event'; what: ShownDelivery } | { kind: 'refused'; what: ShownRefusal };
 
-export function Detail({ chosen, onClose }: { chosen: Chosen; onClose: () => void }) {
+export function Detail({ chosen, onClose }: { chosen: Choice; onClose: () => void }) {
   const { kind, key, version } = chosen;
-  const [shown, show] = useState<Shown>();
+  const [shown, show] = useState<DetailFacts>();
   const [error, setError] = useState('');
   useEffect(() => {
     let isCurrent = true;
-    const asked: Promise<Shown> =
+    const asked: Promise<DetailFacts> =
       kind === 'event'
         ? ask<ShownDelivery>('deliveries/event', { id: key }).then((what) => ({ kind, what }))
         : ask<ShownRefusal>('deliveries/refused-request', { number: key }).then((what) => ({ kind, what }));
@@ -85,7 +85,7 @@ export function Detail({ chosen, onClose }: { chosen: Chosen; onClose: () => voi
   );
 }
 
-function factsOf(shown: Shown): [string, string][] {
+function factsOf(shown: DetailFacts): [string, string][] {
   const at = formatTime(Math.floor(shown.what.atMs / 1000));
   if (shown.kind === 'refused') {
     const { method, path } = shown.what.row;

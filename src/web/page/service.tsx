@@ -119,7 +119,7 @@ function isAt({ view }: Route, name: string): boolean {
   return view === name || (view === '' && name === 'leaderboard');
 }
 
-interface Shared {
+interface ViewFacts {
   version: number;
   controlStart: string | null;
   requests: readonly LoggedRequest[] | undefined;
@@ -127,7 +127,7 @@ interface Shared {
   start: string;
 }
 
-function viewOf(route: Route, { version, controlStart, requests, world, start }: Shared) {
+function viewOf(route: Route, { version, controlStart, requests, world, start }: ViewFacts) {
   const [part = '', address = ''] = route.parts;
   switch (route.view) {
     case '':

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Card } from '../../../src/model/position.ts';
-import { compareEvents, type Expected, expectedOf, keyOf } from '../../../src/tool/audit-events.ts';
+import { compareEvents, type ExpectedEvent, expectedOf, keyOf } from '../../../src/tool/audit-events.ts';
 
 const trader = '0x7e5f4552091a69125d5dfcb7b8c2659029395bdf';
 const token = '0x940181A94a35a4569e4529a3cdfb74e38fd98631';
@@ -23,7 +23,7 @@ const card = (trades: object[], itemId = '1'): Card =>
     },
   }) as unknown as Card;
 
-const shown = ({ kind, why, transactionHash }: Expected) => [kind, why, transactionHash];
+const shown = ({ kind, why, transactionHash }: ExpectedEvent) => [kind, why, transactionHash];
 
 test('buys that are noteworthy by the rules are expected, over the cards of a token; sells and buys before the time are not', () => {
   const cards = [

@@ -67,7 +67,7 @@ async function receive(inbox: Inbox, { input, targets, secrets, context }: Recep
   }
 }
 
-interface Listening extends Reception {
+interface ListenRun extends Reception {
   /** Rejects where deliveries cannot be forwarded. */
   broken: Promise<never>;
   onDiskError: (error: unknown) => void;
@@ -75,7 +75,7 @@ interface Listening extends Reception {
 
 async function listen(
   inbox: Inbox,
-  { input, targets, secrets, context, broken, onDiskError }: Listening,
+  { input, targets, secrets, context, broken, onDiskError }: ListenRun,
 ): Promise<void> {
   const { world, note } = context;
   const printer = createPrinter(context);
@@ -110,7 +110,7 @@ async function listen(
     removeReadyFile = writeReadyFiles([input.readyFile], ready);
     const count = await inbox.count();
     const stored = count === 0 ? '' : ` ${formatCount(count)} ${inbox.counts} are stored already.`;
-    note(`Listening on ${listener.url} for signed deliveries.${stored} Ctrl-C stops it.`);
+    note(`ListenRun on ${listener.url} for signed deliveries.${stored} Ctrl-C stops it.`);
     if (page !== undefined) await showAddress(page.url, input, context);
     await Promise.race([aborted(world.signal), printer.broken, broken, ...(page ? [page.broken] : [])]);
   } finally {

@@ -10,7 +10,7 @@ export interface NewDelivery {
   bodyBytes: number;
 }
 
-/** How far a target is in a webhook; `forward` is absent where deliveries were only passed over. */
+/** How far a target is in a webhook; `forward` is absent where deliveries were only skipped. */
 export interface Mark {
   targetId: number;
   webhookId: number;
@@ -28,4 +28,4 @@ export interface Batch {
 }
 
 /** For each delivery what it was stored as, with the ids that were new; `null` for a repeat. */
-export type Committed = readonly ({ seq: number; newIds: readonly string[] } | null)[];
+export type CommitResult = readonly ({ seq: number; newIds: readonly string[] } | null)[];

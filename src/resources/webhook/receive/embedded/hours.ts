@@ -1,9 +1,9 @@
 import type { Db } from '../../../../files/database.ts';
 import { hourMs, latencyBucket } from '../latency.ts';
-import type { Batch, Committed } from './batch.ts';
+import type { Batch, CommitResult } from './batch.ts';
 
 /** Adds up what happened in each hour at each webhook, so that a batch takes a row or two. */
-export function countHours(db: Db, { deliveries, marks, refusals }: Batch, committed: Committed): void {
+export function countHours(db: Db, { deliveries, marks, refusals }: Batch, committed: CommitResult): void {
   const hours = new Map<string, HourCounts>();
   const at = (webhook: string, atMs: number): HourCounts => {
     const key = `${Math.floor(atMs / hourMs)} ${webhook}`;

@@ -3,7 +3,7 @@ import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_
 import { SotraError } from '../../../../errors.ts';
 import type { Db } from '../../../../files/database.ts';
 import type { KeepLimits, Target } from '../inbox.ts';
-import type { Batch, Committed } from './batch.ts';
+import type { Batch, CommitResult } from './batch.ts';
 import { type KeepStep, keepStep } from './keep.ts';
 import { openStore, startLogSync, storeError } from './store.ts';
 import { type Writes, writesOf } from './writes.ts';
@@ -25,7 +25,7 @@ export type ThreadRequest =
   | { kind: 'close' };
 
 export interface ThreadAnswer {
-  committed?: Committed;
+  committed?: CommitResult;
   kept?: KeepStep;
   failure?: { message: string; hint: string | undefined };
 }

@@ -13,7 +13,7 @@ const rowsAtOnce = 256;
 export function* queryEvents(db: Db, query: EventQuery, nowMs: number): Generator<StoredEvent> {
   for (const seq of candidates(db, query)) {
     const delivery = readDelivery(db, seq);
-    // What was removed meanwhile is left out.
+    // What was removed meanwhile is skipped.
     if (delivery !== undefined) yield* fittingEvents(db, delivery, query, nowMs);
   }
 }

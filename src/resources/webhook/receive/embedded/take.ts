@@ -15,7 +15,7 @@ export interface Bell {
   next: () => Promise<void>;
 }
 
-/** Deliveries that are passed over before that is stored, so that the next start need not look at them again. */
+/** Deliveries that are skipped before that is stored, so that the next start need not look at them again. */
 const maxPassed = 1000;
 
 /** The deliveries that a target has not got yet, one of each webhook at a time; see `Inbox.take`. */

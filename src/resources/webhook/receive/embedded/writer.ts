@@ -4,7 +4,7 @@ import type { Worker } from 'node:worker_threads';
 import { allEventsOf, type EventSummary, namesOf } from '../events.ts';
 import type { Delivery, KeepLimits, StoredDelivery, Target } from '../inbox.ts';
 import { hourMs } from '../latency.ts';
-import type { Batch, Committed, Mark, NewDelivery } from './batch.ts';
+import type { Batch, CommitResult, Mark, NewDelivery } from './batch.ts';
 import { callsOf } from './checkpoints.ts';
 import type { ThreadAnswer } from './inbox-thread.ts';
 import { pageBytes } from './store.ts';
@@ -16,7 +16,7 @@ const refusalsMs = 1000;
 /** Marks that a crash may lose: so many deliveries are then forwarded again. */
 const maxUnsafeMarks = 256;
 
-interface Waiting {
+interface PendingDelivery {
   delivery: Delivery;
   events: readonly EventSummary[];
   resolve: (stored: StoredDelivery | undefined) => void;
@@ -44,7 +44,7 @@ export function startWriter(thread: Worker, folder: string, onStored: (bytes: nu
   const call = callsOf(thread);
   const opened = call({ kind: 'open', folder });
   opened.catch(() => undefined);
-  let [waiting, marks]: [Waiting[], Mark[]] = [[], []];
+  let [waiting, marks]: [PendingDelivery[], Mark[]] = [[], []];
   const refusals = new Map<string, { webhook: string; atMs: number; count: number }>();
   const addRefusals = (webhook: string, atMs: number, count: number): void => {
     const key = `${Math.floor(atMs / hourMs)} ${webhook}`;
@@ -165,7 +165,7 @@ export function startWriter(thread: Worker, folder: string, onStored: (bytes: nu
   };
 }
 
-function takeSome(waiting: readonly Waiting[]): Waiting[] {
+function takeSome(waiting: readonly PendingDelivery[]): PendingDelivery[] {
   let [count, bytes] = [0, 0];
   for (const { delivery } of waiting) {
     bytes += delivery.body.length;
@@ -212,7 +212,7 @@ function termsOf(events: readonly EventSummary[]): Set<string> {
 function storedOf(
   delivery: Delivery,
   events: readonly EventSummary[],
-  committed: Committed[number] | undefined,
+  committed: CommitResult[number] | undefined,
 ): StoredDelivery | undefined {
   if (committed === undefined || committed === null) return undefined;
   const { seq, newIds } = committed;

@@ -1,6 +1,6 @@
 import type { Db } from '../../../../files/database.ts';
 import type { Target } from '../inbox.ts';
-import type { Batch, Committed, Mark, NewDelivery } from './batch.ts';
+import type { Batch, CommitResult, Mark, NewDelivery } from './batch.ts';
 import { createEventIds, type EventIds } from './event-ids.ts';
 import { countHours } from './hours.ts';
 import { ruleOf } from './rule.ts';
@@ -9,7 +9,7 @@ import { newestSeq } from './waiting.ts';
 
 /** What the thread does with the store, all of it or nothing. */
 export interface Writes {
-  commit: (batches: readonly (Batch & { bodies: Uint8Array })[]) => Committed[];
+  commit: (batches: readonly (Batch & { bodies: Uint8Array })[]) => CommitResult[];
   addTargets: (targets: readonly Target[], nowMs: number) => void;
 }
 
@@ -61,7 +61,7 @@ function addDeliveries(
   deliveries: readonly NewDelivery[],
   bodies: Uint8Array,
   known: { eventIds: EventIds; webhookId: (name: string) => number },
-): Committed {
+): CommitResult {
   if (deliveries.length === 0) return [];
   const firstSeq = newestSeq(db) + 1;
   let start = 0;

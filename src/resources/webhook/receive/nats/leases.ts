@@ -26,11 +26,11 @@ interface LeaseOptions {
   subjects: Subjects;
   world: Pick<World, 'now' | 'sleep'>;
   signal: AbortSignal;
-  /** Works a partition; ends what is begun and marks it after `stopping`, and drops it once the lease is `lost`. */
+  /** Works a partition; ends what is started and marks it after `stopping`, and drops it once the lease is `lost`. */
   work: (partition: number, stopping: AbortSignal, lost: AbortSignal) => Promise<void>;
 }
 
-interface Held {
+interface HeldLease {
   renewedMs: number;
   stop: AbortController;
   lose: AbortController;
@@ -38,7 +38,7 @@ interface Held {
 }
 
 /** What somebody last wrote, and when that was first seen here. */
-interface Seen {
+interface SeenLease {
   text: string;
   seq: number;
   seenMs: number;
@@ -63,8 +63,8 @@ export async function holdLeases({
   const { now } = world;
   // One listener for each claim.
   setMaxListeners(0, signal);
-  const seen = new Map<string, Seen>();
-  const held = new Map<number, Held>();
+  const seen = new Map<string, SeenLease>();
+  const held = new Map<number, HeldLease>();
   const ended = new AbortController();
   const note = ({ subject, data, seq, storedMs }: Message): string => {
     const text = Buffer.from(data).toString();
@@ -108,18 +108,18 @@ export async function holdLeases({
     );
     return others.length + 1;
   };
-  const drop = async (partition: number, lease: Held): Promise<void> => {
+  const drop = async (partition: number, lease: HeldLease): Promise<void> => {
     held.delete(partition);
     lease.stop.abort();
     lease.lose.abort();
     await lease.done;
   };
-  const endOf = async ({ done }: Held): Promise<void> => {
+  const endOf = async ({ done }: HeldLease): Promise<void> => {
     const over = new AbortController();
     await Promise.race([done, world.sleep(endMs, over.signal).catch(() => undefined)]);
     over.abort();
   };
-  const giveBack = async (partition: number, lease: Held): Promise<void> => {
+  const giveBack = async (partition: number, lease: HeldLease): Promise<void> => {
     lease.stop.abort();
     if (!signal.aborted) await endOf(lease);
     lease.lose.abort();
@@ -132,7 +132,7 @@ export async function holdLeases({
       // Others take it when it is stale.
     }
   };
-  const renew = async (partition: number, lease: Held): Promise<void> => {
+  const renew = async (partition: number, lease: HeldLease): Promise<void> => {
     const startedMs = now();
     const subject = subjects.lease(target, partition);
     try {
@@ -145,7 +145,7 @@ export async function holdLeases({
     }
   };
   const renewing = new Set<number>();
-  const startRenewing = (partition: number, lease: Held): void => {
+  const startRenewing = (partition: number, lease: HeldLease): void => {
     if (renewing.has(partition) || lease.stop.signal.aborted) return;
     renewing.add(partition);
     void renew(partition, lease).finally(() => renewing.delete(partition));
@@ -171,7 +171,7 @@ export async function holdLeases({
     const [stop, lose] = [new AbortController(), new AbortController()];
     // One for each mark that is asked for again.
     setMaxListeners(0, stop.signal);
-    const lease: Held = { renewedMs, stop, lose, done: Promise.resolve() };
+    const lease: HeldLease = { renewedMs, stop, lose, done: Promise.resolve() };
     held.set(partition, lease);
     lease.done = work(partition, stop.signal, lose.signal).catch(() => undefined);
     void lease.done.then(() => {

@@ -11,7 +11,7 @@ import { type Message, nearby, type Streams } from './streams.ts';
 const header = 'Sotra-Delivery';
 const eventHeader = 'Sotra-Event';
 const bodyAtHeader = 'Sotra-Body-At';
-/** Servers take 64 KB of headers; a list of ids that exceeds this is left out: all events of the body are then said to be new. */
+/** Servers take 64 KB of headers; a list of ids that exceeds this is omitted: all events of the body are then said to be new. */
 const maxIdBytes = 32 * 1024;
 
 interface Head {

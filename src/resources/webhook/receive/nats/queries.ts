@@ -101,7 +101,7 @@ export async function* queryDeliveries(
   }
 }
 
-/** The messages of events, wherever they are; those that are not stored are left out. */
+/** The messages of events, wherever they are; those that are not stored are skipped. */
 async function findEvents(ids: readonly string[], { streams, subjects }: QueryOptions): Promise<Message[]> {
   const all = Array.from({ length: partitions }, (_, partition) => partition);
   const found = await Promise.all(

@@ -64,7 +64,7 @@ const maxLag = 100;
 const maxSilenceMs = 2500;
 
 const requestMs = 5000;
-/** What may be done twice waits less, as its server may stand still: again on the connection to another one, and at last for long. */
+/** What may be done twice waits less, as its server may be frozen: again on the connection to another one, and at last for long. */
 const againMs = 2000;
 const askMs = 1000;
 const maxAsks = 3;

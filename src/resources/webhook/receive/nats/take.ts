@@ -32,7 +32,7 @@ export async function* takeDeliveries(target: Target, options: TakeOptions): Asy
   const writeFloors = async (): Promise<void> => {
     const changed = [...floors];
     floors.clear();
-    // What is settled is marked before it is passed over.
+    // What is settled is marked before it is skipped.
     await marks.flush();
     for (const [partition, floor] of changed) await marks.add(subjects.floor(known.id, partition), floor);
   };

@@ -6,7 +6,7 @@ import type { VerificationStep } from '../../../../web/deliveries.ts';
 import { readOwnSecrets } from '../../secrets.ts';
 import { verifyDelivery } from '../verify.ts';
 
-interface Signed {
+interface SignedDelivery {
   header: string | undefined;
   /** `undefined`: it was not kept. */
   body: Buffer | undefined;
@@ -16,13 +16,16 @@ interface Signed {
   storedSecret?: string;
 }
 
-interface Known {
+interface VerificationRules {
   secrets: readonly NamedSecret[];
   toleranceMs: number | undefined;
 }
 
 /** What is checked of a signature, one step after the other, up to the first that fails; never a secret. */
-export function verificationSteps(signed: Signed, { secrets, toleranceMs }: Known): VerificationStep[] {
+export function verificationSteps(
+  signed: SignedDelivery,
+  { secrets, toleranceMs }: VerificationRules,
+): VerificationStep[] {
   const { header, body, atMs, storedSecret } = signed;
   const parsed = readHeader(header);
   if (typeof parsed === 'string') return [{ name: 'Header', text: parsed, ok: false }];
