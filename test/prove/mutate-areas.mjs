@@ -9,7 +9,9 @@ export const areas = {
   retry: { files: sources('http/retry'), tests: tests('unit/http/retry') },
   request: {
     files: sources('contract/request contract/kind contract/kind-of http/body http/preview http/failures'),
-    tests: tests('unit/contract/encode unit/contract/kinds unit/http/preview unit/http/failures unit/http/body'),
+    tests: tests(
+      'unit/contract/encode unit/contract/check-input unit/contract/kinds unit/http/preview unit/http/failures unit/http/body',
+    ),
   },
   wire: { files: sources('contract/endpoint'), tests: tests('unit/contract/encode law/wire-names') },
   client: { files: sources('http/client'), tests: tests('unit/http/client cli/http cli/http-limits') },

@@ -152,6 +152,38 @@ test.each(wrong)('%s: the field is named as the request does', (problem, decoded
   expect(decoded()).toEqual({ ok: false, problem });
 });
 
+const remove = defineEndpoint({
+  ...about,
+  id: 'thing.remove',
+  method: 'DELETE',
+  path: '/v1/things',
+  params: { targets: inBody(z.array(z.string()).optional(), 'h', { alsoInQuery: true, aliases: ['ids'] }) },
+});
+const removed = (query: string, body: unknown) =>
+  decodeRequest(remove, { path: {}, query: new URLSearchParams(query), body });
+
+test('a field of the body that may stand in the query is read from there where the body has none', () => {
+  const read = (targets: readonly string[], ignored: readonly string[]) => ({ ok: true, input: { targets }, ignored });
+  expect(removed('', { targets: ['a'] })).toEqual(read(['a'], []));
+  expect(removed('targets=b&targets=c', {})).toEqual(read(['b', 'c'], []));
+  expect(removed('ids=b', {})).toEqual(read(['b'], []));
+  expect(removed('targets=b', { ids: ['a'] })).toEqual(read(['a'], ['targets']));
+  expect(removed('targets=b', undefined)).toEqual(read(['b'], []));
+  expect(removed('', {})).toEqual({ ok: true, input: {}, ignored: [] });
+  for (const query of ['', 'other=1'])
+    expect(removed(query, [])).toEqual({ ok: false, problem: 'body must be a JSON object' });
+});
+
+test.each(['.', '..', '', 'a/..'])('a path is not built with %j', (id) => {
+  const rule = 'must be one part of a path: neither empty nor . or .., nor with them between slashes';
+  expect(() => encodeRequest(get, { id, owner: 'b' })).toThrow(
+    expect.objectContaining({ code: 'usage', message: `<id> ${JSON.stringify(id)}: ${rule}` }),
+  );
+  const flagged = { ...get, params: { id: inPath(z.string(), 'h', { flag: 'thing' }) } };
+  expect(() => encodeRequest(flagged, { id })).toThrow(`<thing> ${JSON.stringify(id)}: ${rule}`);
+  expect(encodeRequest(put, { name: id }).body).toEqual({ title: id });
+});
+
 test('what is left out stays out of the input, also where the body has nothing of it', () => {
   expect(Object.keys((heard('') as { input: object }).input)).toEqual(['id', 'owner']);
   expect(Object.keys((taken({ title: 'n' }) as { input: object }).input)).toEqual(['name']);

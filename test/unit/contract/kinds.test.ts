@@ -62,6 +62,7 @@ const read: readonly [kind: Partial<Kind>, given: string, value: unknown][] = [
   [{ type: 'boolean' }, 'false', false],
   [{ type: 'boolean' }, 'TRUE', undefined],
   [{ type: 'boolean' }, '', undefined],
+  [{ type: 'boolean' }, '1', undefined],
   [{ type: 'json' }, '{"a":[1]}', { a: [1] }],
   [{ type: 'json' }, '{a', undefined],
   [{ type: 'choice', choices: ['a'] }, 'b', 'b'],
@@ -85,7 +86,9 @@ const kinds: readonly [name: string, schema: z.ZodType, kind: Partial<Kind>][] =
   ['one of two words', z.enum(['a', 'b']), { type: 'choice', choices: ['a', 'b'] }],
   ['one of two numbers', z.literal([7, 30]), { type: 'choice', choices: ['7', '30'], numeric: true }],
   ['text that may be left out', z.string().optional(), { optional: true }],
+  ['one of a number and a word', z.literal([7, 'all']), { type: 'choice', choices: ['7', 'all'] }],
   ['text or null', z.string().nullable(), { nullable: true }],
+  ['null or a number', z.union([z.null(), z.int().min(1)]), { type: 'integer', min: 1, nullable: true }],
   ['a number or null', z.int().min(1).nullable(), { type: 'integer', min: 1, nullable: true }],
   ['a list of text', z.array(z.string()), { list: true }],
   ['a list of few choices', z.array(z.enum(['a'])).max(3), { type: 'choice', choices: ['a'], list: true, maxItems: 3 }],
@@ -94,5 +97,5 @@ const kinds: readonly [name: string, schema: z.ZodType, kind: Partial<Kind>][] =
 ];
 
 test.each(kinds)('a schema of %s is known by its kind', (_, schema, kind) => {
-  expect(kindOf(schema)).toEqual(text(kind));
+  expect(kindOf(schema)).toStrictEqual(text(kind));
 });

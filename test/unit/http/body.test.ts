@@ -1,5 +1,5 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { readBody } from '../../../src/http/body.ts';
 
 async function* chunks(...parts: readonly (string | Uint8Array)[]): AsyncIterable<Uint8Array> {
@@ -39,7 +39,8 @@ const limits: readonly [body: string | Uint8Array, encoding: string | undefined,
   ['12345', undefined, 4, false],
   [gzipSync('1'.repeat(2048)), 'gzip', 2048, true],
   [gzipSync('1'.repeat(2048)), 'gzip', 2047, false],
-  [gzipSync('1'), 'gzip', 10, false],
+  [gzipSync('1'), 'gzip', gzipSync('1').length, true],
+  [gzipSync('1'), 'gzip', gzipSync('1').length - 1, false],
 ];
 
 test.each(limits)('of %j (%s) at most %i bytes are read: %s', async (body, encoding, max, isRead) => {
@@ -81,12 +82,26 @@ test('an unknown encoding is named, one that does not decode too', async () => {
   await expect(readBody(chunks(gzipSync(text).subarray(0, 20)), 'gzip', 90)).rejects.toThrow('Z_BUF_ERROR');
 });
 
-async function* broken(code: string): AsyncIterable<Uint8Array> {
+async function* broken(code: string | undefined): AsyncIterable<Uint8Array> {
   yield gzipSync(text).subarray(0, 12);
   throw Object.assign(new Error('cut'), { code });
 }
 
 test('what breaks on the way stays what it was, compressed or not', async () => {
   await expect(readBody(broken('ECONNRESET'), undefined, 90)).rejects.toThrow('cut');
-  await expect(readBody(broken('ECONNRESET'), 'gzip', 90)).rejects.toThrow('cut');
+  for (const code of ['ECONNRESET', 'UND_ERR_SOCKET', undefined])
+    await expect(readBody(broken(code), 'gzip', 90)).rejects.toThrow('cut');
+});
+
+test('what is not read any more is closed', async () => {
+  let isOpen = true;
+  async function* endless(): AsyncIterable<Uint8Array> {
+    try {
+      for (;;) yield gzipSync(text);
+    } finally {
+      isOpen = false;
+    }
+  }
+  await expect(readBody(endless(), 'gzip', 100_000)).rejects.toMatchObject({ code: 'bad-answer' });
+  await vi.waitFor(() => expect(isOpen).toBe(false));
 });

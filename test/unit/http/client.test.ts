@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { defineEndpoint, inPath } from '../../../src/contract/endpoint.ts';
 import { readBody } from '../../../src/http/body.ts';
@@ -80,6 +80,10 @@ test('a request has the path behind the base URL, the key and a JSON body where 
     url: new URL('https://a.example.com/api/v1/x?y=1'),
     headers: { accept: 'application/json', 'user-agent': 'sotra/0', authorization: 'Bearer key-of-a-partner' },
   });
+  expect(buildRequest(get, { ...caller, userAgent: null }).headers).toEqual({
+    accept: 'application/json',
+    authorization: 'Bearer key-of-a-partner',
+  });
   const deep = { ...caller, apiKey: null, baseUrl: 'https://a.example.com//' };
   expect(buildRequest(post, deep)).toEqual({
     method: 'POST',
@@ -157,6 +161,7 @@ const unread: readonly [reply: Reply, message: string][] = [
   [{ text: '' }, 'the service answered 200 with a body that is not JSON: an empty body'],
   [{ text: ' \n' }, 'the service answered 200 with a body that is not JSON: an empty body'],
   [{ status: 204, text: 'x' }, 'the service answered 204 with a body that is not JSON: "x"'],
+  [{ text: 'not KEY-OF-A-PARTNER' }, 'the service answered 200 with a body that is not JSON: "not ***"'],
   [{ text: 'y'.repeat(500) }, `the service answered 200 with a body that is not JSON: "${'y'.repeat(120)}"`],
 ];
 
@@ -169,6 +174,50 @@ test.each(unread)('the answer %j is no JSON, and asked for once', async (reply, 
     cause: expect.any(SyntaxError),
   });
   expect(seen).toHaveLength(1);
+});
+
+test('a body that is no JSON comes with the error where that is asked for, the key hidden in any case', async () => {
+  const odd = { text: 'not KEY-OF-A-PARTNER' };
+  const told = calling([odd], { tellsBody: true });
+  await expect(sendRequest(get, told.caller)).rejects.toMatchObject({ code: 'bad-answer', body: 'not ***' });
+  const silent = calling([odd]);
+  await expect(sendRequest(get, silent.caller)).rejects.toMatchObject({ code: 'bad-answer', body: undefined });
+});
+
+const long = { text: `"${'x'.repeat(1_000_000)}"` };
+const roomy = { maxBodyBytes: 2_000_000, readBody: async () => ({ text: long.text, body: new Uint8Array() }) };
+
+test('a long answer is read with pauses, in which its time limit and a signal are looked at', async () => {
+  const pauses: number[] = [];
+  const sleep = async (ms: number) => void pauses.push(ms);
+  expect(await sendRequest(get, calling([long], { ...roomy, sleep }).caller)).toMatchObject({ text: long.text });
+  expect(pauses).toEqual([0, 0]);
+  const short = { ...roomy, readBody: async () => ({ text: `"${'x'.repeat(999_998)}"`, body: new Uint8Array() }) };
+  await sendRequest(get, calling([long], { ...short, sleep }).caller);
+  expect(pauses).toEqual([0, 0]);
+  await expect(sendRequest(get, calling([long], { ...roomy, maxTimeMs: 40 }).caller)).rejects.toMatchObject({
+    ...{ code: 'timeout', message: 'https://a.example.com: timed out after 0.04 s', attempts: 1 },
+  });
+  expect(await sendRequest(get, calling([long], { ...roomy, maxTimeMs: 41 }).caller)).toMatchObject({ attempts: 1 });
+});
+
+test('what is waited for a turn is no time of the call, and a turn ends with its answer or failure', async () => {
+  const arrived = vi.fn();
+  const takeTurn = async () => ({ waitedMs: 500, arrived });
+  const { caller } = calling([down, {}], { takeTurn });
+  const totals: number[] = [];
+  const { send } = caller.transport;
+  caller.transport.send = (request, limits) => {
+    totals.push(limits.totalMs);
+    return send(request, limits);
+  };
+  await sendRequest(get, caller);
+  // The first attempt took 40 ms and the wait behind it 125 ms.
+  expect(totals).toEqual([600_500, 600_835]);
+  const failing = calling([down], { takeTurn, retries: 0 });
+  arrived.mockClear();
+  await expect(sendRequest(get, failing.caller)).rejects.toMatchObject({ code: 'network' });
+  expect(arrived).toHaveBeenCalledOnce();
 });
 
 test('what fails and may be repeated is repeated, after waits that are told', async () => {
@@ -225,6 +274,7 @@ const once: readonly [wire: typeof get | typeof post, step: Step, error: object]
   [post, new Error('odd'), { code: 'network', message: 'cannot reach https://a.example.com: odd' }],
   [post, { status: 503 }, { code: 'server-error' }],
   [get, new NetworkFailure('untrusted', 'bad', undefined), { code: 'network', outcome: 'unsent' }],
+  [get, new NetworkFailure('plain', 'bad', undefined), { code: 'network', outcome: 'unsent' }],
 ];
 
 test.each(once)('%j ends with its first failure %s', async (wire, step, error) => {

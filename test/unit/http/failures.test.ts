@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest';
-import { headerOf, NetworkFailure, sendError, statusError } from '../../../src/http/failures.ts';
+import {
+  failureOf,
+  headerOf,
+  NetworkFailure,
+  requestIdOf,
+  sendError,
+  statusError,
+  versionHint,
+} from '../../../src/http/failures.ts';
 
 const url = new URL('https://a.example.com/v1/x?y=1');
 const request = { method: 'GET', url, headers: { authorization: 'Bearer k' } as Record<string, string> };
@@ -12,6 +20,13 @@ const refusal = (status: number, text: string, headers = {}, sent = request) =>
 
 const unanswered: readonly [thrown: unknown, hint: RegExp, code: string, message: string, outcome: string][] = [
   [failed('refused'), /--base-url/, 'network', 'cannot reach https://a.example.com: the reason', 'unsent'],
+  [
+    failed('plain'),
+    /^What listens there does not speak TLS: check the port/,
+    'network',
+    'cannot reach https://a.example.com: the reason',
+    'unsent',
+  ],
   [failed('broken'), /--base-url/, 'network', 'cannot reach https://a.example.com: the reason', 'unknown'],
   [new Error('odd'), /--base-url/, 'network', 'cannot reach https://a.example.com: odd', 'unknown'],
   ['text', /--base-url/, 'network', 'cannot reach https://a.example.com: text', 'unknown'],
@@ -35,6 +50,64 @@ test.each(unanswered)('no answer (%s) has a way out (%s) and is %s', (thrown, hi
 test('an untrusted certificate is told how to trust it, other failures where to look', () => {
   expect(sendError(request, failed('untrusted'), limits).hint).toContain('NODE_EXTRA_CA_CERTS');
   expect(sendError(request, failed('refused'), limits).hint).toContain('SOTRA_BASE_URL');
+});
+
+test('what listens on this machine without TLS is to be asked without it', () => {
+  const here = { ...request, url: new URL('https://127.0.0.1:8443/v1/x') };
+  expect(sendError(here, failed('plain'), limits).hint).toBe(
+    'Try http://127.0.0.1:8443: what listens there does not speak TLS.',
+  );
+});
+
+const coded = (code: string | undefined, message = 'the reason', more = {}) =>
+  Object.assign(new Error(message), { ...(code !== undefined && { code }), ...more });
+
+const thrown: readonly [error: unknown, kind: string, message: string][] = [
+  [coded('ECONNREFUSED'), 'refused', 'the reason'],
+  [coded('ENOTFOUND'), 'refused', 'the reason'],
+  [coded('EAI_AGAIN'), 'refused', 'the reason'],
+  [coded('EHOSTUNREACH'), 'refused', 'the reason'],
+  [coded('ENETUNREACH'), 'refused', 'the reason'],
+  [coded('UND_ERR_CONNECT_TIMEOUT'), 'refused', 'the reason'],
+  [coded('ECONNRESET'), 'broken', 'the reason'],
+  [coded(undefined), 'broken', 'the reason'],
+  [coded('ECONNRESET', ''), 'broken', 'ECONNRESET'],
+  [coded(undefined, ''), 'broken', 'Error'],
+  ['a text', 'broken', 'a text'],
+  [{ code: 'EPIPE' }, 'broken', 'EPIPE'],
+  [new AggregateError([coded('ECONNREFUSED', 'the first'), coded('EPIPE')], 'all'), 'refused', 'the first'],
+  [coded('CERT_HAS_EXPIRED'), 'untrusted', 'the reason'],
+  [coded('ERR_TLS_CERT_ALTNAME_INVALID'), 'untrusted', 'the reason'],
+  [coded('UNABLE_TO_VERIFY_LEAF_SIGNATURE'), 'untrusted', 'the reason'],
+  [coded('UNABLE_TO_GET_ISSUER_CERT_LOCALLY'), 'untrusted', 'the reason'],
+  [coded('DEPTH_ZERO_SELF_SIGNED_CERT'), 'untrusted', 'the reason'],
+  [coded('EPROTO', 'long', { reason: 'no shared cipher' }), 'broken', 'the TLS handshake failed: no shared cipher'],
+  [coded('ERR_SSL_NO_CIPHER'), 'broken', 'the TLS handshake failed: ERR_SSL_NO_CIPHER'],
+  [coded('MY_ERR_SSL_X'), 'broken', 'the reason'],
+  [coded('X', 'long', { library: 'SSL routines' }), 'broken', 'the TLS handshake failed: X'],
+  [coded('X', 'error:0A00010B:SSL routines::wrong'), 'broken', 'the TLS handshake failed: X'],
+  [
+    coded('ERR_SSL_WRONG_VERSION_NUMBER', 'long', { reason: 'wrong version number' }),
+    'plain',
+    'the TLS handshake failed: wrong version number',
+  ],
+  [
+    coded('ERR_SSL_PACKET_LENGTH_TOO_LONG', 'long', { reason: 'packet length too long' }),
+    'plain',
+    'the TLS handshake failed: packet length too long',
+  ],
+  [coded('ECONNRESET', 'wrong version number'), 'broken', 'wrong version number'],
+];
+
+test.each(thrown)('of a connection that ends with %o the kind is %s: %s', (error, kind, message) => {
+  expect(failureOf(error)).toMatchObject({ kind, message, cause: error });
+});
+
+test('a request is known by either of two headers', () => {
+  expect(requestIdOf({ 'x-request-id': 'a', 'request-id': 'b' })).toBe('a');
+  expect(requestIdOf({ 'x-request-id': ['c', 'd'] })).toBe('c');
+  expect(requestIdOf({ 'request-id': 'b' })).toBe('b');
+  expect(requestIdOf({})).toBeUndefined();
 });
 
 test('the first of several headers of one name counts', () => {
@@ -69,7 +142,18 @@ test('a redirect is told with its place', () => {
   expect(error).toMatchObject({ code: 'redirect', status: 302, requestId: 'r-1' });
   expect(error.message).toBe('https://a.example.com redirects to https://b.example.com/');
   expect(error.hint).toContain('base URL');
+  expect(error.hint).toContain('set the base URL to the new address');
   expect(refusal(399, '', {}).code).toBe('redirect');
+  expect(refusal(302, '').hint).toBe('See the answer with --include, and check the base URL.');
+});
+
+test('the body of an answer comes with its error where that is asked for, secrets hidden', () => {
+  const told = (text: string, tellsBody?: boolean) => {
+    const about = { request, status: 409, text, headers: {}, requestId: undefined, nowMs: 0 };
+    return statusError({ ...about, caller: { ...caller, tellsBody } }).body;
+  };
+  expect(told('{"secret":"abc","a":1}', true)).toBe('{"secret":"***","a":1}');
+  expect([told('', true), told('{"a":1}', false), told('{"a":1}')]).toEqual([undefined, undefined, undefined]);
 });
 
 test.each([
@@ -83,6 +167,8 @@ test.each([
 test.each([
   ['3600', 'The service asks to wait 3600 s, and --max-wait allows 60 s: --max-wait 3600s waits for it.', 3600],
   ['172800', 'The service asks to wait 172800 s, and --max-wait allows 60 s: retry then.', 172_800],
+  ['86400', 'The service asks to wait 86400 s, and --max-wait allows 60 s: --max-wait 86400s waits for it.', 86_400],
+  ['86401', 'The service asks to wait 86401 s, and --max-wait allows 60 s: retry then.', 86_401],
   ['60', 'The service asks to wait 60 s: retry then, or allow more attempts with --retries.', 60],
   ['soon', 'Wait, or allow more attempts with --retries.', undefined],
 ])('a Retry-After of %s has the hint %j', (header, hint, retryAfterSec) => {
@@ -97,6 +183,29 @@ test('a base URL that ends as the paths begin is named where nothing is found', 
   expect(hint).toBe(
     'The base URL ends in /v2, which the paths begin with already: --base-url https://a.example.com/api.',
   );
+});
+
+test.each([
+  ['https://a.test/v1', 'The base URL ends in /v1, which the paths begin with already: --base-url https://a.test.'],
+  [
+    'https://a.test/b/v12/',
+    'The base URL ends in /v12, which the paths begin with already: --base-url https://a.test/b.',
+  ],
+  ['https://a.test/v1/b', undefined],
+  ['https://a.test/v', undefined],
+  ['https://a.test', undefined],
+])('of the base URL %s is said: %s', (baseUrl, hint) => {
+  expect(versionHint(baseUrl)).toBe(hint);
+});
+
+test('a key without a name is told of too, and an unknown base URL only where nothing is found', () => {
+  const about = { request, text: '', headers: {}, requestId: undefined, nowMs: 0 };
+  const versioned = { maxWaitMs: 60_000, baseUrl: 'https://a.example.com/v2' };
+  expect(statusError({ ...about, status: 401, caller: versioned }).hint).toBe(
+    'The key was sent and refused: check SOTRA_API_KEY or the key of the context.',
+  );
+  expect(statusError({ ...about, status: 404, caller: versioned }).hint).toContain('ends in /v2');
+  expect(statusError({ ...about, status: 409, caller: versioned }).hint).toBeUndefined();
 });
 
 const hints: readonly [status: number, headers: Record<string, string>, hint: RegExp | undefined][] = [

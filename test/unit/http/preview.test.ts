@@ -1,6 +1,15 @@
 import { expect, test } from 'vitest';
 import { NetworkFailure } from '../../../src/http/failures.ts';
-import { curlLine, describeRequest, maskHeaders, RequestPreview } from '../../../src/http/preview.ts';
+import {
+  curlLine,
+  deliveryPreview,
+  describeRequest,
+  maskHeader,
+  maskHeaders,
+  RequestPreview,
+  requestObject,
+  shellWord,
+} from '../../../src/http/preview.ts';
 
 const url = new URL('https://a.example.com/v1/x?y=1');
 const headers = { accept: 'application/json', authorization: 'Bearer key-1' };
@@ -41,4 +50,48 @@ test('what stands for a request that was not sent, or did not arrive, carries wh
   expect([preview.request, preview.message]).toEqual([request, 'the request was not sent']);
   const failure = new NetworkFailure('refused', 'no', 'why');
   expect([failure.kind, failure.message, failure.cause]).toEqual(['refused', 'no', 'why']);
+});
+
+test.each([
+  ['authorization', 'Bearer ***'],
+  ['proxy-authorization', '***'],
+  ['cookie', '***'],
+  ['set-cookie', '***'],
+  ['accept', 'secret'],
+])('the header %s is shown as %s', (name, shown) => {
+  expect(maskHeader(name, 'secret')).toBe(shown);
+});
+
+test('as JSON a request has its body as a value, where there is one', () => {
+  expect(requestObject({ method: 'GET', url, headers })).toStrictEqual({
+    method: 'GET',
+    url: 'https://a.example.com/v1/x?y=1',
+    headers: { accept: 'application/json', authorization: 'Bearer ***' },
+  });
+  expect(requestObject({ method: 'PUT', url, headers: {}, body: '{"a":[1]}' })).toStrictEqual({
+    ...{ method: 'PUT', url: 'https://a.example.com/v1/x?y=1', headers: {} },
+    body: { a: [1] },
+  });
+});
+
+test('a delivery is shown with its headers by name, those of one name together', () => {
+  const pairs = ['a', '1', 'b', '2', 'a', '3', 'c'];
+  expect(deliveryPreview('http://127.0.0.1:9/in', pairs, '{}').request).toEqual({
+    method: 'POST',
+    url: new URL('http://127.0.0.1:9/in'),
+    headers: { a: '1, 3', b: '2' },
+    body: '{}',
+  });
+});
+
+test.each([
+  ['ext:user_1', 'ext:user_1'],
+  ['a@b%20+=:,./-', 'a@b%20+=:,./-'],
+  ['', "''"],
+  ['a b', "'a b'"],
+  ['$a', "'$a'"],
+  ['a*', "'a*'"],
+  ["it's", "'it'\\''s'"],
+])('the word %j is typed as %s', (word, typed) => {
+  expect(shellWord(word)).toBe(typed);
 });
