@@ -1,4 +1,4 @@
-import { unseenClass } from './safe-text.ts';
+import { patternOnUse, unseenClass } from './safe-text.ts';
 
 // Deeper lines are not indented further, so that a deeply nested answer stays linear in size.
 const deepest = 100;
@@ -56,11 +56,11 @@ export function safeJson(text: string): string {
   return text.replace(/[\x7f-\x9f]/g, (character) => `\\u00${character.charCodeAt(0).toString(16)}`);
 }
 
-const unseen = new RegExp(`[${unseenClass}]`, 'gu');
+const unseen = patternOnUse(`[${unseenClass}]`, 'gu');
 
 /** The same for a terminal: characters that hide or reorder text are escaped too. */
 export function visibleJson(text: string): string {
-  return safeJson(text).replace(unseen, (character) =>
+  return safeJson(text).replace(unseen(), (character) =>
     Array.from(
       { length: character.length },
       (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`,

@@ -14,7 +14,7 @@ const control = new RegExp(
 // the three flags that need them, and the joiners, which are checked below.
 const flagWithTags =
   '\\u{1F3F4}\\u{E0067}\\u{E0062}(?:\\u{E0065}\\u{E006E}\\u{E0067}|\\u{E0073}\\u{E0063}\\u{E0074}|\\u{E0077}\\u{E006C}\\u{E0073})\\u{E007F}';
-const invisible = new RegExp(
+const invisible = patternOnUse(
   `(${flagWithTags}|(?<=\\p{Emoji})[\\uFE0E\\uFE0F]|[\\u200C\\u200D])|[\\p{Default_Ignorable_Code_Point}\\uFFF9-\\uFFFB]`,
   'gu',
 );
@@ -25,26 +25,39 @@ const joining =
     .split(' ')
     .map((script) => `\\p{Script=${script}}`)
     .join('');
-const strayJoiner = new RegExp(
+const strayJoiner = patternOnUse(
   `(?<![${joining}]|[\\p{Extended_Pictographic}\\p{Emoji_Modifier}]\\uFE0F?)[\\u200C\\u200D]` +
     `|[\\u200C\\u200D](?![${joining}\\p{Extended_Pictographic}])`,
   'gu',
 );
 
 // No script needs more than four marks on a letter; more paint over the neighboring lines.
-const markPile = /(?<=[\p{Mn}\p{Me}\u200C\u200D]{4})[\p{Mn}\p{Me}\u200C\u200D]/gu;
+const markPile = patternOnUse(String.raw`(?<=[\p{Mn}\p{Me}\u200C\u200D]{4})[\p{Mn}\p{Me}\u200C\u200D]`, 'gu');
+
+// What nearly every text is made of, none of it invisible nor a mark: Latin, Greek, punctuation, Japanese, Chinese and Korean. The patterns
+// above take 3 ms at their first use.
+const plain =
+  /^[\x20-\x7e\xa0-\xac\xae-\u02ff\u0391-\u03c9\u2010-\u2027\u3041-\u3096\u30a1-\u30fe\u4e00-\u9fff\uac00-\ud7a3]*$/;
+
+/** Gives a pattern that is made when it is first asked for: classes of Unicode take up to half a millisecond each, and few runs need them. */
+export function patternOnUse(source: string, flags: string): () => RegExp {
+  let made: RegExp | undefined;
+  return () => {
+    made ??= new RegExp(source, flags);
+    return made;
+  };
+}
 
 /**
  * The text on one line, safe for a terminal: escape sequences, control, bidirectional and zero-width characters are removed, a line break or
  * tab becomes a space, a lone surrogate U+FFFD, and a letter carries at most four marks. Idempotent. Source: conventions, "Output".
  */
 export function safeText(text: string): string {
-  // Nearly every cell is plain ASCII.
-  if (/^[\x20-\x7e]*$/.test(text)) return text;
+  if (plain.test(text)) return text;
   return stripControls(text)
-    .replace(invisible, (_, kept: string | undefined) => kept ?? '')
-    .replace(markPile, '')
-    .replace(strayJoiner, '')
+    .replace(invisible(), (_, kept: string | undefined) => kept ?? '')
+    .replace(markPile(), '')
+    .replace(strayJoiner(), '')
     .replace(/\r\n|[\t\n\r\u2028\u2029]/g, ' ')
     .replace(/\p{Surrogate}/gu, '\uFFFD');
 }
@@ -66,17 +79,17 @@ export const unseenClass =
   '\\u2800\\uFFFC\\u{13441}\\u{13442}\\u{16FE4}\\u{1D159}';
 
 const hidden = `[${unseenClass}\\p{Cc}\\p{Cs}]`;
-const mayHide = new RegExp(hidden, 'u');
+const mayHide = patternOnUse(hidden, 'u');
 
 /** The invisible characters of a text, in order; controls, line feeds and lone surrogates too. */
 export function unseenIn(text: string): string[] {
-  if (!mayHide.test(text)) return [];
+  if (!mayHide().test(text)) return [];
   return [...text.matchAll(patternFor(text))].flatMap(([, character]) => character ?? []);
 }
 
 /** The text with each invisible character as `<U+200B>`. */
 export function showUnseen(text: string): string {
-  if (!mayHide.test(text)) return text;
+  if (!mayHide().test(text)) return text;
   return text.replace(patternFor(text), (whole, character: string | undefined) =>
     character === undefined ? whole : `<${codeOf(character)}>`,
   );
@@ -95,7 +108,7 @@ export function codeOf(character: string): string {
 
 /** The text in parts: runs of what is seen, and each invisible character by itself as `U+200B`. */
 export function splitUnseen(text: string): { text: string; unseen: boolean }[] {
-  if (!mayHide.test(text)) return [{ text, unseen: false }];
+  if (!mayHide().test(text)) return [{ text, unseen: false }];
   const parts: { text: string; unseen: boolean }[] = [];
   let at = 0;
   for (const { 1: character, index } of text.matchAll(patternFor(text))) {

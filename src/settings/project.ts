@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { SotraError } from '../errors.ts';
@@ -14,6 +13,8 @@ export function findProjectFile(): string | undefined {
 }
 
 export function hashOf(bytes: Uint8Array): string {
+  // Every command loads this file, and node:crypto takes 4 ms.
+  const { createHash } = process.getBuiltinModule('node:crypto');
   return createHash('sha256').update(bytes).digest('hex');
 }
 

@@ -49,6 +49,13 @@ test.each([
   expect(safeText(text)).toBe(expected);
 });
 
+test('no character is taken for a harmless one: each is shown as in a text that has invisible ones', () => {
+  const codes = Array.from({ length: 0x10000 }, (_, code) => code);
+  expect(
+    codes.filter((code) => safeText(String.fromCharCode(code)) !== safeText(`${String.fromCharCode(code)}\u200b`)),
+  ).toEqual([]);
+});
+
 test('text for csv keeps its lines, tabs and invisible characters, but no control and nothing that turns text round', () => {
   expect(stripForCsv('a\tb\r\nc\u001b[31md\u202Etxt.exe\u2066\u061C\u200B')).toBe('a\tb\r\ncdtxt.exe\u200B');
   expect(stripControls('a\tb\r\nc\u001b[31md\u0007\u202e')).toBe('a\tb\r\ncd\u202e');
