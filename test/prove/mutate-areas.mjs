@@ -16,7 +16,10 @@ export const areas = {
   wire: { files: sources('contract/endpoint'), tests: tests('unit/contract/encode law/wire-names') },
   client: { files: sources('http/client'), tests: tests('unit/http/client cli/http cli/http-limits') },
   secrets: { files: sources('http/secrets'), tests: tests('unit/http/secrets') },
-  transport: { files: sources('http/transport'), tests: tests('unit/http/transport cli/http cli/http-limits') },
+  transport: {
+    files: sources('http/transport'),
+    tests: tests('unit/http/transport cli/http cli/http-limits cli/http-hints'),
+  },
   answers: { files: sources('contract/fits http/batch'), tests: tests('unit/contract/fits unit/http/batch') },
   pages: { files: sources('http/paginate'), tests: tests('unit/http/pages') },
   documents: {

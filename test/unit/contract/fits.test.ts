@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { createFitCheck } from '../../../src/contract/fits.ts';
+import { createFitCheck, firstIssue } from '../../../src/contract/fits.ts';
 import { endpoints } from '../../../src/resources/index.ts';
 import { fc } from '../../support/draw.ts';
 import { answering, run, temporaryFolder } from '../../support/harness.ts';
@@ -109,6 +109,45 @@ const left: readonly [what: string, schema: z.ZodType, value: unknown][] = [
 
 test.each(left)('%s are left to the schema', (_, schema, value) => {
   expect(fitsOf(schema)(value)).toBe(false);
+});
+
+const card = z.looseObject({ id: z.string(), tags: z.array(z.string()).min(1).max(2).optional() });
+const board = z.looseObject({ cards: z.array(card).max(2), others: z.array(z.number()), total: z.number() });
+const ids = [{ id: 'a' }, { id: 'b' }];
+const issues: readonly [schema: z.ZodType, value: unknown, path: readonly (string | number)[], message: string][] = [
+  [board, null, [], 'Invalid input: expected object, received null'],
+  [board, [], [], 'Invalid input: expected object, received array'],
+  [board, { cards: ids, others: [], total: 'x' }, ['total'], 'Invalid input: expected number, received string'],
+  [board, { others: [], total: 1 }, ['cards'], 'Invalid input: expected array, received undefined'],
+  [board, { cards: 1, others: [], total: 1 }, ['cards'], 'Invalid input: expected array, received number'],
+  [
+    board,
+    { cards: [{ id: 'a' }, { id: 1 }, { id: 2 }], others: [], total: 1 },
+    ['cards', 1, 'id'],
+    'Invalid input: expected string, received number',
+  ],
+  [
+    board,
+    { cards: [{ id: 'a', tags: ['x', 2] }], others: ['y'], total: 'z' },
+    ['cards', 0, 'tags', 1],
+    'Invalid input: expected string, received number',
+  ],
+  [board, { cards: [], others: [1, 'x'], total: 1 }, ['others', 1], 'Invalid input: expected number, received string'],
+  [z.array(card), [{ id: 'a' }, 'x'], [1], 'Invalid input: expected object, received string'],
+  [z.array(card), {}, [], 'Invalid input: expected array, received object'],
+  [z.array(z.string()).min(1), [], [], 'Too small: expected array to have >=1 items'],
+  [z.string(), 1, [], 'Invalid input: expected string, received number'],
+  [z.string(), ['x'], [], 'Invalid input: expected string, received array'],
+];
+
+test.each(issues)('the first that is wrong is told by its place (case %#)', (schema, value, path, message) => {
+  expect(firstIssue(schema, value)).toMatchObject({ path, message });
+});
+
+test('of what fits nothing is told', () => {
+  expect(firstIssue(board, { cards: ids, others: [1], total: 2, more: [1] })).toBeUndefined();
+  expect(firstIssue(z.array(card), ids)).toBeUndefined();
+  expect(firstIssue(z.string(), 'x')).toBeUndefined();
 });
 
 test('pages that do not fit are told of by the path that is wrong, whether first or later', async () => {

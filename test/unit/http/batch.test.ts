@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest';
-import { itemBytes, itemLines } from '../../../src/http/batch.ts';
+import {
+  linesOf as batchLines,
+  bytesOf,
+  itemBytes,
+  itemLines,
+  linedBatch,
+  pageBatch,
+  textsOf,
+} from '../../../src/http/batch.ts';
 import { fc } from '../../support/draw.ts';
 import { answering, run } from '../../support/harness.ts';
 
@@ -46,6 +54,31 @@ test('the quick way is taken for a plain list of things that are alike, and for 
   expect(quick('[{"a":1}]', undefined, 0)).toBe(false);
 });
 
+const listed = '[{"a":1.0},{"a":2.0},{"a":3.0}]';
+const items = JSON.parse(listed);
+const source = { text: listed, key: undefined };
+
+test('the items that are wanted of a page have their text as it came', () => {
+  const body = Buffer.from(listed);
+  const batch = pageBatch(items.slice(0, 2), { items, more: false, source: { ...source, body } });
+  expect(batch).toEqual([{ a: 1 }, { a: 2 }]);
+  expect(batchLines(batch)).toBe('{"a":1.0}\n{"a":2.0}\n');
+  expect(textsOf(batch)).toEqual(['{"a":1.0}', '{"a":2.0}']);
+  expect(Buffer.from(bytesOf(batch) ?? []).toString()).toBe('{"a":1.0}\n{"a":2.0}\n');
+  const without = pageBatch(items, { items, more: false, source });
+  expect([bytesOf(without), batchLines(without)]).toEqual([undefined, '{"a":1.0}\n{"a":2.0}\n{"a":3.0}\n']);
+});
+
+test('items whose text is not known are written anew', () => {
+  const wanted = [{ a: 1 }, undefined, 'x', 0];
+  expect(pageBatch(wanted, { items: wanted, more: false })).toBe(wanted);
+  expect(textsOf(wanted)).toEqual(['{"a":1}', 'null', '"x"', '0']);
+  expect([batchLines(wanted), bytesOf(wanted)]).toEqual([undefined, undefined]);
+  const counted = linedBatch(wanted, (count) => '1.0\n'.repeat(count));
+  expect(counted).toEqual(wanted);
+  expect([batchLines(counted), bytesOf(counted)]).toEqual(['1.0\n1.0\n1.0\n1.0\n', undefined]);
+});
+
 test.each([
   ['[{"a":1},{"a":2}]', '{"a":1}\n{"a":2}\n'],
   ['[{"a":9007199254740993,"b":1.0},{"a":-0}]', '{"a":9007199254740993,"b":1.0}\n{"a":-0}\n'],
@@ -58,6 +91,7 @@ test.each([
   ['[{},{}]', '{}\n{}\n'],
   ['[[1],[2]]', '[1]\n[2]\n'],
   ['[{"a":1},{"a":2}]\n ', '{"a":1}\n{"a":2}\n'],
+  ['[{"a":1},\r{"a":2,\r"b":3}]', '{"a":1}\n{"a":2, "b":3}\n'],
   ['[]', ''],
   ['\n[\r\n  {"a": 1,\n   "b": "x"} ,\n  {"a": 2}\n]\n', '{"a": 1,    "b": "x"}\n{"a": 2}\n'],
 ])('the items of %s stand one a line, as they came', (text, lines) => {

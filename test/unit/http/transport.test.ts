@@ -117,6 +117,7 @@ test('the time of a connection whose request failed is told to no later one', as
 
 test('close ends the connections that were kept', async () => {
   const server = createServer(echo);
+  server.keepAliveTimeout = 60_000;
   const ended = new Promise<void>((resolve) => {
     server.on('connection', (socket: Socket) => socket.on('close', () => resolve()));
   });
@@ -317,6 +318,7 @@ test('a service behind TLS is asked through HTTPS_PROXY; a certificate that nobo
 });
 
 const badProxies = [
+  ['HTTP_PROXY', 'proxy.test', 'HTTP_PROXY "proxy.test"'],
   ['HTTP_PROXY', 'proxy.test:8080', 'HTTP_PROXY "proxy.test:8080"'],
   ['HTTPS_PROXY', 'ftp://proxy.test', 'HTTPS_PROXY "ftp://proxy.test"'],
   ['HTTPS_PROXY', 'xhttp://proxy.test', 'HTTPS_PROXY "xhttp://proxy.test"'],
