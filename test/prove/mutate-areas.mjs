@@ -43,9 +43,9 @@ export const areas = {
     ),
   },
   curve: {
-    files: sources('resources/comment/verify model/keccak'),
+    files: sources('resources/comment/verify resources/comment/signature-rules model/keccak'),
     tests: tests(
-      'cli/comment/signing-vectors cli/comment/signing-independent unit/resources/comment/verify cli/webhook/addresses',
+      'cli/comment/signing-vectors cli/comment/signing-independent unit/resources/comment/verify unit/model/keccak',
     ),
   },
   'comment-read': {
@@ -54,7 +54,7 @@ export const areas = {
   },
   'comment-sign': {
     files: sources('resources/comment/run-sign'),
-    tests: tests('cli/comment/sign'),
+    tests: tests('cli/comment/sign cli/comment/read cli/comment/batch'),
   },
   'comment-post': {
     files: sources('resources/comment/post'),

@@ -2,8 +2,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { decodeUtf8, readWhole } from '../../../src/files/source.ts';
+import { chains } from '../../../src/model/chain.ts';
 import { type RunOptions, run, temporaryFolder } from '../../support/harness.ts';
-import { degen, evmTrader, swaps } from '../../support/traders.ts';
+import { bonk, degen, evmTrader, swaps } from '../../support/traders.ts';
 
 const chain = ['--chain', 'base'];
 const tx = ['--tx', swaps.good];
@@ -209,5 +210,90 @@ test('a signed file is read also where an editor put a byte order mark in front'
       valid: true,
       signerAddress: evmTrader.address,
       recoveredAddress: evmTrader.address,
+    });
+});
+
+const line = { chain: 'base', transactionHash: swaps.good, tokenAddress: degen, commentText: 'gm' };
+const second = { ...line, transactionHash: swaps.second };
+const onSolana = { chain: 'solana', transactionHash: swaps.solana, tokenAddress: bonk, commentText: 'gm' };
+const linesOf = (lines: readonly unknown[]) =>
+  lines.map((each) => `${typeof each === 'string' ? each : JSON.stringify(each)}\n`).join('');
+const previews = (lines: readonly unknown[], words: readonly string[] = []) =>
+  said(['comment', 'sign', '--file', '-', ...name, '--dry-run', ...words], { stdin: linesOf(lines) });
+const signedLine = async (words: readonly string[] = []) => {
+  const signing = ['comment', 'sign', ...comment, ...name, '--key-env', 'TRADER', '--format', 'json', ...words];
+  return JSON.parse((await run(signing, { env: { TRADER: evmTrader.key } })).out);
+};
+
+test('the comments of a file are read in its order, under both kinds of names, signed ones too', async () => {
+  const short = { chain: 'base', tx: swaps.third, token: degen, text: 'short' };
+  const { out, code } = await previews([second, short, await signedLine(), ''], ['--format', 'ndjson']);
+  expect(code).toBe(0);
+  const read = out.trimEnd().split('\n');
+  expect(read.map((each) => JSON.parse(each))).toMatchObject([
+    { transactionHash: swaps.second, commentText: 'gm' },
+    { transactionHash: swaps.third, tokenAddress: degen, commentText: 'short' },
+    { transactionHash: swaps.good, commentText: 'gm' },
+  ]);
+});
+
+const about = 'is about the same trade as line 1, and there is one comment per trade';
+const lineHint = 'Nothing was signed or sent. Each line is {"chain","transactionHash","tokenAddress","commentText"}.';
+const badLines: readonly [lines: readonly unknown[], problem: string][] = [
+  [['null'], 'line 1: is not a JSON object'],
+  [['[1]', '"x"', '7'], 'line 1: is not a JSON object; line 2: is not a JSON object; line 3: is not a JSON object'],
+  [['{}'], 'line 1: chain is missing'],
+  [[{ ...line, chain: 'bse' }], `line 1: chain "bse": must be one of ${chains.join(', ')}`],
+  [[{ ...line, transactionHash: '' }], 'line 1: transactionHash "": must be text that is not empty'],
+  [[{ ...line, tokenAddress: '' }], 'line 1: tokenAddress "": must be text that is not empty'],
+  [[{ ...line, commentText: '' }], 'line 1: commentText "": must be text that is not empty'],
+  [[{ ...line, commentText: 7 }], 'line 1: commentText 7: must be text that is not empty'],
+  [[{ ...line, tokenAddress: '0x12' }], 'line 1: tokenAddress 0x12: a token on base is 0x and 40 hex digits'],
+  [[{ ...line, signature: 7, tokenAddress: undefined }], 'line 1: tokenAddress is missing'],
+  [[{ ...line, signature: '0x' }], 'line 1: message: Invalid input: expected string, received undefined'],
+  [[line, second, { ...line, commentText: 'again' }], `line 3: ${about}`],
+  [['1', '2', '3', '4', '5'], [1, 2, 3, 4, 5].map((number) => `line ${number}: is not a JSON object`).join('; ')],
+  [
+    ['1', '2', '3', '4', '5', '6', '7'],
+    `${[1, 2, 3, 4, 5].map((number) => `line ${number}: is not a JSON object`).join('; ')} (and 2 more)`,
+  ],
+];
+
+test.each(badLines)('a file of comments that holds %j is refused: %s', async (lines, problem) => {
+  expect(await previews(lines)).toEqual({ out: '', code: 2, error: `stdin: ${problem}`, hint: lineHint });
+});
+
+test('a signed line must be good, and one signer has one comment on a trade', async () => {
+  const signed = await signedLine();
+  const changed = { ...signed, commentText: 'gn' };
+  expect((await previews([changed])).error).toBe('stdin: line 1: its message is not the text that its fields make');
+  expect((await previews([{ ...signed, tokenAddress: '0x12' }])).error).toBe(
+    'stdin: line 1: tokenAddress 0x12: a token on base is 0x and 40 hex digits',
+  );
+  expect((await previews([signed, { ...signed, signerAddress: evmTrader.address.toLowerCase() }])).error).toBe(
+    `stdin: line 2: ${about}`,
+  );
+  expect((await previews([signed, line])).code).toBe(0);
+});
+
+test('a file without comments, and one that no single key can sign, are refused', async () => {
+  expect(await previews(['', ''])).toMatchObject({ code: 2, error: 'stdin holds no comments' });
+  const file = fileOf('\n');
+  const from = ['comment', 'sign', '--file', file, ...name, '--dry-run'];
+  expect(await said(from)).toMatchObject({ code: 2, error: `${file} holds no comments` });
+  writeFileSync(file, 'x');
+  expect(await said(from)).toMatchObject({ code: 2, error: `${file}: line 1: is not a JSON object` });
+  expect(await previews([line, second, onSolana])).toEqual({
+    ...{ out: '', code: 2 },
+    error: 'line 3 is on solana and line 1 on base: one key cannot sign both',
+    hint: 'Split the file by kind of chain.',
+  });
+});
+
+test('a file of comments and a typed one contradict each other', async () => {
+  for (const words of [chain, tx, token, text, ['--text-file', '/nowhere'], ['--preview']])
+    expect(await previews([line], words)).toMatchObject({
+      code: 2,
+      error: '--file reads the comments from the file: omit --chain, --tx, --token, --text and --preview',
     });
 });
