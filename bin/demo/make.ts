@@ -1,10 +1,12 @@
 import { rmSync } from 'node:fs';
+import { setMeta } from '../../src/sandbox/db/clock.ts';
 import { worldTables } from '../../src/sandbox/db/schema.ts';
 import { type Db, openDb } from '../../src/sandbox/db/store.ts';
 import { describeWorld, dropIndexes, sandboxPartners } from '../../src/sandbox/db/world.ts';
 import { digestOf, uuidOf } from '../../src/sandbox/seeded.ts';
 import { addWallet, findProfile } from '../../src/sandbox/social/lookup.ts';
 import { addTrades } from '../../src/sandbox/trades/add-trades.ts';
+import { layouts } from '../../src/settings/settings.ts';
 import { demoWorld, type World } from './world.ts';
 
 /** Writes the database of a demo sandbox, without the indexes over times, which are made once its times are moved to those of its user. */
@@ -12,6 +14,9 @@ export function makeDemo(file: string): void {
   const db = openDb(':memory:');
   fill(db, demoWorld());
   describeWorld(db, 'demo');
+  // What a command without settings of its own would note: the first one then writes nothing.
+  setMeta(db, 'signing.serviceName', 'Sandbox');
+  setMeta(db, 'signing.layout', layouts[0]);
   dropIndexes(db, worldTables, '_ms');
   rmSync(file, { force: true });
   db.run('VACUUM INTO ?', [file]);

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { brotliDecompressSync } from 'node:zlib';
+import { finishDraft } from '../../files/database.ts';
 import { parseJson } from '../../model/json.ts';
 import { dropFigures } from '../trades/figures.ts';
 import { freezeClock, getMeta, sandboxNow, setMeta } from './clock.ts';
@@ -53,6 +54,7 @@ export function placeDemo(file: string, nowMs: number): void {
       db.exec(schema);
     });
     db.close();
+    finishDraft(draft);
     if (isLinked(draft, file)) removeDrafts(file);
   } catch (error) {
     // Who was sooner removes the drafts of the others.
