@@ -12,7 +12,10 @@ export default defineConfig({
     isolate: false,
     // One more than the cores of a small machine: a third of the time other processes are waited for.
     maxWorkers: 3,
-    execArgv: ['--max-semi-space-size=32'],
+    // Most code runs a few times: collecting garbage less often, and optimizing later, is a tenth less work.
+    execArgv: ['--min-semi-space-size=32', '--max-semi-space-size=64', '--interrupt-budget=1000000'],
+    // What was transformed for an earlier run is read from a file.
+    experimental: { fsModuleCache: true, fsModuleCachePath: 'node_modules/.cache/test-modules' },
     reporters: ['default', ['json', { outputFile: 'node_modules/.cache/test-report.json' }]],
   },
 });
