@@ -50,8 +50,9 @@ function hideFields(text: string): string {
 function endOfValue(text: string, from: number, slashes: number): number {
   for (let end = text.indexOf('"', from); end !== -1; end = text.indexOf('"', end + 1)) {
     let before = 0;
-    while (end - before > from && text[end - before - 1] === '\\') before += 1;
-    if (before >= slashes && (before - slashes) % (2 * slashes + 2) === 0) return end + 1;
+    // They end at the quote before the value at the latest.
+    while (text[end - before - 1] === '\\') before += 1;
+    if ((before - slashes) % (2 * slashes + 2) === 0) return end + 1;
   }
   return text.length;
 }

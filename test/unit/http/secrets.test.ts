@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { hideSecrets, hidingKey } from '../../../src/http/secrets.ts';
+import { hideSecrets, hidingKey, requestHider } from '../../../src/http/secrets.ts';
 import { run, stub, temporaryFolder } from '../../support/harness.ts';
 import { size } from '../../support/size.ts';
 
@@ -38,10 +38,48 @@ const hidden: readonly [text: string, key: string | undefined, shown: string][] 
   ['it breaks off in 12345678/12345678', '12345678/12345678/9', 'it breaks off in ***'],
   ['<abcdefgh%25>', 'abcdefgh%', '<***>'],
   ['{"a":"key%2F1%2F', 'key/1/2/3', '{"a":"***'],
+  ['"secret\\":"secret":"x"', undefined, '"secret\\":"secret":"***"'],
+  ['{"secret\\":\\"a\\"}', undefined, '{"secret\\":\\"a\\"}'],
+  ['{\\"secret\\":"a"}', undefined, '{\\"secret\\":"a"}'],
+  ['x ab&sol;cd&lowbar;e&dash;f x', 'ab/cd_e-f', 'x *** x'],
+  ['<ab\\\\cdef>', 'ab\\\\cdef', '<***>'],
+  ['&&&&&&&&', 'abcdefgh', '&&&&&&&&'],
+  [`in key-12345${'\\'.repeat(299)}`, 'key-12345678', 'in ***'],
+  [`in key-12345${'\\'.repeat(300)}`, 'key-12345678', `in key-12345${'\\'.repeat(300)}`],
 ];
 
 test.each(hidden)('of %j with the key %j there is shown %j', (text, key, shown) => {
   expect(hideSecrets(text, key)).toBe(shown);
+});
+
+test.each([
+  '\\',
+  '\\\\',
+  '\\u',
+  '\\u00',
+  '\\u{3',
+  '\\x',
+  '\\x3',
+  '%',
+  '%3',
+  '%25',
+  '&',
+  '&#',
+  '&#x3',
+  '&#5',
+  '&amp;#5',
+])('where a text ends with %j the key before it may be cut off within a character', (end) => {
+  expect(hideSecrets(`in key-12345${end}`, 'key-12345678')).toBe('in ***');
+  for (const more of [`${end} `, `${end}!`])
+    expect(hideSecrets(`in key-12345${more}`, 'key-12345678')).toBe(`in key-12345${more}`);
+});
+
+test('the key of a request is hidden without the word before it, or with a word that is not known', () => {
+  const hiding = (authorization: string | undefined, text: string) =>
+    requestHider({ headers: authorization === undefined ? {} : { authorization } })(text);
+  expect(hiding('Bearer key-of-a-partner', 'Bearer key-of-a-partner')).toBe('Bearer ***');
+  expect(hiding('My Bearer key-1', 'key-1, My key-1, My Bearer key-1')).toBe('key-1, My key-1, ***');
+  expect(hiding(undefined, 'Bearer {"secret":"a"}')).toBe('Bearer {"secret":"***"}');
 });
 
 const told = (text: string, headers = {}) => ({ status: 200, headers, text, body: Buffer.from(text), more: 1 });
