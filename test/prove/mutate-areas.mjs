@@ -62,7 +62,9 @@ export const areas = {
   },
   'key-forms': {
     files: sources('keys/keystore keys/private-key'),
-    tests: tests('unit/keys/private-key unit/keys/keystore unit/keys/private-key-arguments'),
+    tests: tests(
+      'unit/keys/private-key unit/keys/keystore unit/keys/private-key-arguments cli/key/key-store cli/comment/signer-command',
+    ),
   },
   keys: {
     files: sources('keys/open-key'),

@@ -30,7 +30,8 @@ test('a preview is text for people, the object where JSON or a part of it is ask
   expect([asText.code, asText.err]).toEqual([0, '']);
   expect(asText.out.startsWith('Text to be signed (five-line, 5 lines):\n  1  Example Swap Comment:\n')).toBe(true);
   expect((await sign([...base, '--preview', '--format', 'table'])).out).toBe(asText.out);
-  expect((await sign([...base, '--dry-run', ...byEvm])).out).toBe(asText.out);
+  expect(await sign([...base, '--dry-run', ...byEvm])).toMatchObject({ out: asText.out, err: '' });
+  expect(await sign([...base, '--preview', '--out', '/nowhere/x'])).toMatchObject({ out: asText.out, err: '' });
   const asJson = await sign([...base, '--preview', '--json']);
   expect(JSON.parse(asJson.out)).toEqual({
     ...{ message, layout: 'five-line', serviceName: 'Example', chain: 'base', tokenAddress: degen },
@@ -45,6 +46,7 @@ test('a dry run of many comments shows each and signs none', async () => {
   const dry = ['--from', file, '--out', out, ...name, '--layout', 'five-line', '--dry-run', ...byEvm];
   const shown = await sign(dry);
   expect(shown).toMatchObject({ code: 0, err: `Would sign and write to ${out}.\n` });
+  expect(shown.out.split('\n\n').map((part) => part.split(' (')[0])).toEqual(Array(2).fill('Text to be signed'));
   expect(shown.out.match(/^ {2}5 {2}Comment: \| g[mn]$/gm)).toEqual(['  5  Comment: | gm', '  5  Comment: | gn']);
   const lines = (await sign([...dry, '--format', 'ndjson'])).out.trimEnd().split('\n');
   expect(lines.map((line) => JSON.parse(line).commentText)).toEqual(['gm', 'gn']);

@@ -64,16 +64,20 @@ test('a keystore opens with its password, by either derivation, with 0x and Cryp
   const hex = Object.fromEntries(['ciphertext', 'mac'].map((name) => [name, `0x${crypto[name]}`]));
   expect(await open({ ...rest, crypto: { ...crypto, ...hex } })).toEqual(key);
   const address = 'ab'.repeat(20);
-  expect(await open(sealed({}, { address }))).toEqual({ ...key, statedAddress: address });
+  for (const stated of [address, `0x${address}`, `0x${address.toUpperCase()}`])
+    expect(await open(sealed({}, { address: stated }))).toEqual({ ...key, statedAddress: stated });
 });
+
+const ofSolana = { sotra: { family: 'solana' } };
 
 test('a key of solana is any 32 bytes; a short one gets its zeros back', async () => {
   const zeros = { bytes: Buffer.alloc(32) };
-  const ofSolana = { sotra: { family: 'solana' } };
   expect(await open(sealed(zeros, ofSolana))).toEqual({ family: 'solana', bytes: new Uint8Array(32) });
   await expect(open(sealed(zeros))).rejects.toThrow('the key in k is not a valid EVM private key');
   const short = await open(sealed({ bytes: Buffer.from([1, 2]) }));
   expect(short?.bytes).toEqual(Uint8Array.from([...new Array(30).fill(0), 1, 2]));
+  for (const address of [solanaTrader.address, '1'.repeat(32)])
+    expect(readKeystore(sealed({}, { ...ofSolana, address }), 'k').address).toBe(address);
   expect(readKeystore(sealed(), 'k').sotra.family).toBe('evm');
   expect(readKeystore(sealed({}, ofSolana), 'k').sotra.family).toBe('solana');
 });
@@ -106,6 +110,18 @@ const refused: readonly [what: string, json: Json, message: string][] = [
   ],
   ['an empty address', { ...sealed(), address: '' }, 'k is damaged: its address is empty'],
   ['an address that is none', { ...sealed(), address: '0x12' }, 'k is damaged: its address is not an address'],
+  ...['x', '0x0x', '0x0', 'ab', 'g'].map((before): [string, Json, string] => [
+    `an address that begins with ${before}`,
+    { ...sealed(), address: before + 'ab'.repeat(20) },
+    'k is damaged: its address is not an address',
+  ]),
+  ...[`${solanaTrader.address}1`, `${solanaTrader.address.slice(0, 31)}`, `0${solanaTrader.address.slice(1)}`].map(
+    (address): [string, Json, string] => [
+      `an address of solana that is ${address}`,
+      { ...sealed(), ...ofSolana, address },
+      'k is damaged: its address is not an address',
+    ],
+  ),
   ['another version', { ...sealed(), version: 4 }, 'k is not a Web3 Secret Storage V3 keystore: see version'],
   [
     'another cipher',

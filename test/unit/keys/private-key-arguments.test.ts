@@ -11,6 +11,8 @@ const base58 = encodeBase58(pair);
 /** A pair that begins with a zero may have 86 letters in base58, the fewest that are looked at. */
 const shortest = encodeBase58(pairOf((text) => text.length === 86));
 const spoilt = Uint8Array.from([...pair.slice(0, 63), 27]);
+/** A signature of 64 zero bytes in base58, and 64 hex digits. */
+const zeros = '1'.repeat(64);
 const list = (count: number, space = '') => `[${new Array(count).fill(`${space}17${space}`).join(',')}]`;
 const twelve = 'test test test test test test test test test test test junk';
 const words = (count: number) => new Array(count).fill('zoo').join(' ');
@@ -104,6 +106,12 @@ const refused: readonly [argv: string[], where: string][] = [
   [['--tx', list(64)], '--tx holds what looks like a Solana keypair'],
   [['--tx', pairHex], '--tx holds what looks like a Solana keypair'],
   [['--tx', hex, hex], 'an argument holds what looks like a private key'],
+  [['--signer-command', `wallet --key ${hex}`], '--signer-command holds what looks like a private key'],
+  [['--signer-command', `wallet "${hex}"`], '--signer-command holds what looks like a private key'],
+  [[`--signer-command=wallet '${base58}'`], '--signer-command holds what looks like a Solana keypair'],
+  [['--signer-command', twelve], '--signer-command holds what looks like a recovery phrase'],
+  [['--text', zeros], '--text holds what looks like a private key'],
+  [['--signature', base58], '--signature holds what looks like a Solana keypair'],
 ];
 
 test.each(refused)('the command line %j is refused by its place, without what it holds', async (argv, where) => {
@@ -118,6 +126,9 @@ test.each([
   [['--tx', hex]],
   [['--tx', `0x${hex}`]],
   [[`--tx=0X${hex}`]],
+  [['--text', `a ${hex}`]],
+  [['--signature', zeros]],
+  [[`--signature=${zeros}`]],
   [['--text', 'gm', '--signature', Buffer.from(spoilt).toString('hex')]],
   [[]],
 ])('the command line %j is taken', async (argv) => {
