@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { copyDemo } from '../support/demo.ts';
 import { answering, run, temporaryFolder } from '../support/harness.ts';
 
 const uid = '2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e';
@@ -23,6 +24,7 @@ async function place() {
   const staging = { baseUrl: service.url, apiKey: 'a-stored-key' };
   writeFileSync(join(folder, 'config.json'), JSON.stringify({ version: 1, contexts: { staging } }));
   writeFileSync(join(folder, 'taken'), 'what was there');
+  copyDemo(join(folder, 'world.db'), Date.now());
   await run(`sandbox trade ${trade} --db ${folder}/world.db`, { env });
   return { folder, env, service };
 }

@@ -1,12 +1,14 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { copyDemo } from '../../support/demo.ts';
 import { run, stub, temporaryFolder } from '../../support/harness.ts';
 import { listen } from '../../support/listening.ts';
 
 /** A listener of the tool, and events sent to it as they should not come. */
 async function receiver(more = '') {
   const folder = temporaryFolder();
+  copyDemo(join(folder, 'sandbox.db'), Date.now());
   const { url, shown } = await listen(folder, more);
   const env = { SOTRA_DATA_DIR: folder };
   const trigger = async (words: string) => {

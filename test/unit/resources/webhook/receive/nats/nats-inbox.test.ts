@@ -8,6 +8,7 @@ import { openStreams } from '../../../../../../src/resources/webhook/receive/nat
 import { partitions, subjectsOf, targetId } from '../../../../../../src/resources/webhook/receive/nats/subjects.ts';
 import { inboxCases } from '../../../../../support/inbox-cases.ts';
 import { findNats, natsInstall, startCluster } from '../../../../../support/nats-server.ts';
+import { size } from '../../../../../support/size.ts';
 import { until } from '../../../../../support/until.ts';
 
 const world = { now: Date.now, sleep: (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal }) };
@@ -191,7 +192,7 @@ describe.skipIf(findNats() === undefined)(`the inbox on a server (${findNats() ?
     });
     const bodyOf = (ids: readonly string[]) =>
       Buffer.from(JSON.stringify({ events: ids.map((eventId) => ({ eventId, eventType: 't' })) }));
-    const numbers = Array.from({ length: 300 }, (_, number) => number);
+    const numbers = Array.from({ length: size(100, 300) }, (_, number) => number);
     await Promise.all(
       numbers.flatMap((number) =>
         inboxes.map((inbox, index) => {
