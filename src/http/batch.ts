@@ -129,15 +129,15 @@ function startOfValue(text: string, key: string): number {
     const nameEnd = endOfString(text, at);
     const value = firstMark(text, firstMark(text, nameEnd) + 1);
     if (parseJson(text.slice(at, nameEnd)) === key) return value;
-    const next = firstMark(text, endOf(text, value));
-    at = text.charCodeAt(next) === comma ? firstMark(text, next + 1) : text.length;
+    // Behind the comma; behind the last value of the object nothing stands.
+    at = firstMark(text, firstMark(text, endOf(text, value)) + 1);
   }
   return text.length;
 }
 
 function firstMark(text: string, from: number): number {
   let at = from;
-  while (at < text.length && text.charCodeAt(at) <= 0x20) at += 1;
+  while (text.charCodeAt(at) <= 0x20) at += 1;
   return at;
 }
 

@@ -68,7 +68,7 @@ export const areas = {
   },
   keys: {
     files: sources('keys/open-key'),
-    tests: tests('cli/key/key-files cli/key/key-asked cli/comment/sign'),
+    tests: tests('cli/key/key-files cli/key/key-asked cli/comment/sign cli/comment/signer-command'),
   },
   addresses: {
     files: sources('resources/webhook/upload/address-file model/address-set'),

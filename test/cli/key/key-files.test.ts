@@ -243,6 +243,8 @@ const refusals: readonly [flags: string, options: RunOptions, code: number, mess
   ['', {}, 2, 'no key is given', safeWays],
   ['--no-input', { answers: [] }, 2, 'no key is given', safeWays],
   ['--key-file @pw --key-env A', {}, 2, '--key-file and --key-env contradict each other', 'Give the key one way.'],
+  ['--key-env A --browser', {}, 2, '--key-env and --browser contradict each other', 'Give the key one way.'],
+  ['--key kept --signer-command x', {}, 2, '--key and --signer-command contradict each other', 'Give the key one way.'],
   ['--key-stdin --key kept', {}, 2, '--key-stdin and --key contradict each other', 'Give the key one way.'],
   [
     '--key-env 1A',

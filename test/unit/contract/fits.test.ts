@@ -92,6 +92,7 @@ const left: readonly [what: string, schema: z.ZodType, value: unknown][] = [
   ['keys of a record with a shortest length', z.record(z.string().min(2), z.string()), { a: 'x' }],
   ['keys of a record that are numbers', z.record(z.number(), z.string()), { a: 'x' }],
   ['all other fields of an object', z.object({ a: z.string() }).catchall(z.number()), { a: 'x', b: 'y' }],
+  ['objects that lose their other fields', z.object({ a: z.string() }), { a: 'x' }],
   ['three kinds of value', within(z.union([z.string(), z.number(), z.boolean()])), { a: 'x' }],
   [
     'a rule of what may be left out',
