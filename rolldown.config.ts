@@ -6,9 +6,6 @@ import { defineConfig, type Plugin, rolldown } from 'rolldown';
 import { replacePlugin } from 'rolldown/plugins';
 import { buildLibrary } from './bin/library/build.ts';
 
-/** Commander starts the programs that stand for subcommands; there are none, and what starts programs takes a millisecond to load. */
-const commander = replacePlugin({ "require('node:child_process')": 'undefined' }, { delimiters: ['', ''] });
-
 /** Writes what help says of the commands beside the program, taken from the commands it has just built, and the man pages. */
 const outlines: Plugin = {
   name: 'outlines',
@@ -118,7 +115,7 @@ export default defineConfig({
   preserveEntrySignatures: 'allow-extension',
   external: ['libsql'],
   resolve: { alias: { '@modelcontextprotocol/server/_shims': resolve('src/mcp/sdk-shims.ts') } },
-  plugins: [commander, outlines, contents, jq, demo, helpPages, library, pages],
+  plugins: [outlines, contents, jq, demo, helpPages, library, pages],
   output: {
     dir: 'dist',
     format: 'cjs',
