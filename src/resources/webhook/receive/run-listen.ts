@@ -110,7 +110,7 @@ async function listen(
     removeReadyFile = writeReadyFiles([input.readyFile], ready);
     const count = await inbox.count();
     const stored = count === 0 ? '' : ` ${formatCount(count)} ${inbox.counts} are stored already.`;
-    note(`ListenRun on ${listener.url} for signed deliveries.${stored} Ctrl-C stops it.`);
+    note(`Listening on ${listener.url} for signed deliveries.${stored} Ctrl-C stops it.`);
     if (page !== undefined) await showAddress(page.url, input, context);
     await Promise.race([aborted(world.signal), printer.broken, broken, ...(page ? [page.broken] : [])]);
   } finally {
