@@ -58,7 +58,7 @@ export const areas = {
   },
   'comment-post': {
     files: sources('resources/comment/post'),
-    tests: tests('unit/resources/comment/post cli/comment/ways cli/comment/post'),
+    tests: tests('unit/resources/comment/post cli/comment/ways cli/comment/post cli/comment/signer-command'),
   },
   'key-forms': {
     files: sources('keys/keystore keys/private-key'),

@@ -24,6 +24,7 @@ process.stdout.write(`${report.join('\n')}\n`);
 
 /** Every mutant of some files with what became of it. It runs in a copy of the project, beside which the shared data lies as here. */
 async function mutate({ files, tests }) {
+  process.env.SOTRA_MUTATED = files.join(' ');
   const folder = mkdtempSync(join(tmpdir(), 'sotra-mutate-'));
   if (existsSync('../shared')) symlinkSync(resolve('../shared'), join(folder, 'shared'));
   try {

@@ -263,6 +263,16 @@ test.each(badLines)('a file of comments that holds %j is refused: %s', async (li
   expect(await previews(lines)).toEqual({ out: '', code: 2, error: `stdin: ${problem}`, hint: lineHint });
 });
 
+test('all lines that are wrong are in the JSON of the error', async () => {
+  const { error } = await previews(['1', JSON.stringify(line), '{}'], ['--json']);
+  expect(JSON.parse(error).error.details).toEqual({
+    lines: [
+      { line: 1, problem: 'is not a JSON object' },
+      { line: 3, problem: 'chain is missing' },
+    ],
+  });
+});
+
 test('a signed line must be good, and one signer has one comment on a trade', async () => {
   const signed = await signedLine();
   const changed = { ...signed, commentText: 'gn' };

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { answerHead, type Exchange, harEntry, harFrame } from '../../../src/http/observe.ts';
+import type { CallEvent } from '../../../src/http/client.ts';
+import { answerHead, type Exchange, harEntry, harFrame, watchCall } from '../../../src/http/observe.ts';
 import type { Timing } from '../../../src/world.ts';
 
 const key = 'key-0123456789';
@@ -176,4 +177,74 @@ test('the head of an answer is its status line and headers, one a line, and an e
     'HTTP/1.1 404 Not Found\na: 1\nb: 2\nb: 3\n\n',
   );
   expect(answerHead({ status: 299, headers: {} })).toBe('HTTP/1.1 299\n\n');
+});
+
+/** What `--verbose` says of these events. */
+function saidOf(...events: readonly CallEvent[]): string[] {
+  const lines: string[] = [];
+  const observe = watchCall({ say: (line) => lines.push(line), heads: undefined, traces: [], now: () => 0 });
+  for (const event of events) observe(event);
+  return lines;
+}
+
+test('a request is told line by line, later attempts by their number, without the key and cookies', () => {
+  expect(saidOf({ kind: 'request', request: get, attempt: 1 })).toEqual([
+    '> GET https://api.example/v1/things?limit=2&q=***',
+    '> accept: application/json',
+    '> authorization: Bearer ***',
+  ]);
+  expect(saidOf({ kind: 'request', request: post, attempt: 2 })).toEqual([
+    '> POST https://api.example/v1/things (attempt 2)',
+    '> content-type: application/json',
+    '> cookie: ***',
+    '> proxy-authorization: ***',
+    '> {"secret":"***","name":"\u00fc"}',
+  ]);
+});
+
+test('an answer is told with its times and headers, one that refuses with its body', () => {
+  const request: CallEvent = { kind: 'request', request: get, attempt: 1 };
+  const headers = { 'x-request-id': 'r-1', 'x-two': ['a', key] };
+  expect(saidOf(request, { ...answer, headers, ms: 40.6 }).slice(3)).toEqual([
+    '< 200 in 41 ms, 12 bytes, request id r-1',
+    '< x-request-id: r-1',
+    '< x-two: a, ***',
+  ]);
+  const timing = { dnsMs: 0.6, connectMs: 2.2, firstByteMs: 3.4 };
+  expect(saidOf(request, { ...answer, headers: {}, timing }).slice(3)).toEqual([
+    '< 200 in 40 ms, 12 bytes (dns 1, connect 2, first byte 3 ms)',
+  ]);
+  expect(saidOf(request, { ...answer, headers: {}, timing: { firstByteMs: 3 } }).slice(3)).toEqual([
+    '< 200 in 40 ms, 12 bytes (first byte 3 ms)',
+  ]);
+  const bodyOf = (status: number, text: string) => saidOf(request, { ...answer, headers: {}, status, text })[4];
+  expect([bodyOf(399, 'x'), bodyOf(400, `x ${key}`)]).toEqual([undefined, '< x ***']);
+  expect(bodyOf(500, 'y'.repeat(2001))).toBe(`< ${'y'.repeat(2000)}`);
+});
+
+test('a failure and a wait are told by their reason', () => {
+  expect(saidOf({ kind: 'failure', message: 'cannot reach it', ms: 12.4 })).toEqual(['! cannot reach it after 12 ms']);
+  expect(saidOf({ kind: 'wait', ms: 250, why: 'busy' })).toEqual(['! waiting 250 ms: busy']);
+});
+
+test('heads are kept of the answer that counts, exchanges of every attempt', () => {
+  const heads = new Set<{ text: string }>();
+  const kept: Exchange[] = [];
+  const trace = { add: (exchange: Exchange) => void kept.push(exchange), close: () => undefined };
+  const observe = watchCall({ say: undefined, heads, traces: [trace], now: () => 7 });
+  const refused = { ...answer, status: 503, headers: { a: 'whsec_12345678' } };
+  // Of what was not asked for there is nothing to keep.
+  observe({ kind: 'failure', message: 'no', ms: 1 });
+  observe({ kind: 'request', request: get, attempt: 1 });
+  observe(refused);
+  expect([...heads]).toEqual([{ text: 'HTTP/1.1 503 Service Unavailable\na: whsec_***\n\n' }]);
+  observe({ kind: 'wait', ms: 1, why: 'busy' });
+  expect(heads.size).toBe(0);
+  observe({ kind: 'request', request: get, attempt: 2 });
+  observe({ ...answer, headers: { b: 'c' } });
+  expect([...heads]).toEqual([{ text: 'HTTP/1.1 200 OK\nb: c\n\n' }]);
+  expect(kept).toMatchObject([
+    { startedMs: 7, request: get, attempt: 1, why: undefined, outcome: { status: 503 } },
+    { startedMs: 7, request: get, attempt: 2, why: 'busy', outcome: { status: 200 } },
+  ]);
 });

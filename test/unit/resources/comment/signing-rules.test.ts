@@ -8,7 +8,12 @@ import {
   signComment,
   signedProblem,
 } from '../../../../src/resources/comment/signed.ts';
-import { fieldProblem } from '../../../../src/resources/comment/signing.ts';
+import {
+  commentProblem,
+  fieldProblem,
+  isServiceName,
+  normalizeSignature,
+} from '../../../../src/resources/comment/signing.ts';
 import { ed25519Problem, verifySignature } from '../../../../src/resources/comment/verify.ts';
 
 const degen = '0x4ed4e862860bed51a9570b96d89af5e1b0efefed';
@@ -86,6 +91,40 @@ test.each(tokens)('on %s the token %j: %s', (chain, tokenAddress, problem) => {
   const transactionHash = chain === 'solana' ? solanaHash : hash;
   const found = fieldProblem({ chain, transactionHash, tokenAddress, commentText: 'gm' });
   expect(found).toEqual(problem === undefined ? undefined : { field: 'tokenAddress', problem });
+});
+
+const rAndS = 'aB'.repeat(64);
+const signatures: readonly [chain: Chain, signature: string, taken: string][] = [
+  ['base', `0x${rAndS}00`, `0x${rAndS}1b`],
+  ['base', `0x${rAndS}01`, `0x${rAndS}1c`],
+  ['hyperliquid', `0x${rAndS}00`, `0x${rAndS}1b`],
+  ['base', `0x${rAndS}1b`, `0x${rAndS}1b`],
+  ['base', `0x${rAndS}02`, `0x${rAndS}02`],
+  ['base', `0x${rAndS}0000`, `0x${rAndS}0000`],
+  ['base', `0x${rAndS.slice(2)}00`, `0x${rAndS.slice(2)}00`],
+  ['base', `x0x${rAndS}00`, `x0x${rAndS}00`],
+  ['base', `0x${rAndS}00x`, `0x${rAndS}00x`],
+  ['solana', `0x${rAndS}00`, `0x${rAndS}00`],
+];
+
+test.each(signatures)('on %s the signature %s is sent as %s', (chain, signature, taken) => {
+  expect(normalizeSignature(chain, signature)).toBe(taken);
+});
+
+test('a service is named by one line that can be seen', () => {
+  const names = ['Example', 'My Service', '', ' x', 'x ', 'a\nb', 'a\u200bb'];
+  expect(names.map(isServiceName)).toEqual([true, true, false, false, false, false, false]);
+});
+
+test('a comment has 9999 characters at most, and is not shown where it is wrong', () => {
+  const problem = (commentText: string, tokenAddress = degen) =>
+    commentProblem({ chain: 'base', transactionHash: hash, tokenAddress, commentText });
+  expect(problem('\u{1F600}'.repeat(9999))).toBeUndefined();
+  expect(problem('x'.repeat(10_000))).toBe('commentText has 10000 characters, at most 9999 are allowed');
+  expect(problem('secret \ud800')).toBe(
+    'commentText holds half of a character (a lone surrogate), which has no bytes to sign',
+  );
+  expect(problem('x', '0x12')).toBe('tokenAddress 0x12: a token on base is 0x and 40 hex digits');
 });
 
 test('half of a character cannot be signed, a whole one can', () => {
