@@ -45,7 +45,7 @@ export const areas = {
   curve: {
     files: sources('resources/comment/verify resources/comment/signature-rules model/keccak'),
     tests: tests(
-      'cli/comment/signing-vectors cli/comment/signing-independent unit/resources/comment/verify unit/model/keccak',
+      'cli/comment/signing-vectors cli/comment/signing-independent unit/resources/comment/verify unit/resources/comment/signing-rules unit/model/keccak',
     ),
   },
   'comment-read': {
@@ -63,7 +63,7 @@ export const areas = {
   'key-forms': {
     files: sources('keys/keystore keys/private-key'),
     tests: tests(
-      'unit/keys/private-key unit/keys/keystore unit/keys/private-key-arguments cli/key/key-store cli/comment/signer-command',
+      'unit/keys/private-key unit/keys/keystore unit/keys/private-key-arguments unit/keys/stored-keys cli/key/key-store cli/comment/signer-command',
     ),
   },
   keys: {
