@@ -6,6 +6,7 @@ import { hasWrongChecksum } from '../../../src/model/keccak.ts';
 import { readAddressFile } from '../../../src/resources/webhook/upload/address-file.ts';
 import { runFirstPass } from '../../../src/resources/webhook/upload/first-pass.ts';
 import { fc } from '../../support/draw.ts';
+import { checksummed } from '../../support/eip55.ts';
 import { temporaryFolder } from '../../support/harness.ts';
 import { size } from '../../support/size.ts';
 
@@ -88,18 +89,6 @@ test('the compact set agrees with a plain one, also where it grows', () => {
   expect(many.size()).toBe(100_000);
   expect(many.add(`0x${(99_999).toString(16).padStart(40, '0')}`)).toBe(false);
 });
-
-// From the text of EIP-55.
-const checksummed = [
-  '0x52908400098527886E0F7030069857D2E4169EE7',
-  '0x8617E340B3D01FA5F11F306F4090FD50E238070D',
-  '0xde709f2102306220921060314715629080e2fb77',
-  '0x27b1fdb04752bbc536007a920d24acb045561c26',
-  '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
-  '0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359',
-  '0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB',
-  '0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb',
-];
 
 test('the addresses of EIP-55 have the right checksum, and with one letter of the other case the wrong one', () => {
   for (const each of checksummed) expect([each, hasWrongChecksum(each)]).toEqual([each, false]);
