@@ -96,9 +96,9 @@ function bodyOf(index: number): string {
   return JSON.stringify({ events: [{ eventId: randomUUID(), eventType: 'new-feed-item', walletAddresses, feedItem }] });
 }
 
-type Signed = { body: string; headers: Record<string, string | number> };
+type SignedDelivery = { body: string; headers: Record<string, string | number> };
 
-function prepare(amount: number): Signed[] {
+function prepare(amount: number): SignedDelivery[] {
   const t = Math.floor(Date.now() / 1000);
   return Array.from({ length: amount }, (_, index) => {
     const body = bodyOf(index);
@@ -108,7 +108,7 @@ function prepare(amount: number): Signed[] {
 }
 
 /** Deliveries a second. */
-async function receive(urls: readonly string[], all: readonly Signed[]): Promise<number> {
+async function receive(urls: readonly string[], all: readonly SignedDelivery[]): Promise<number> {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const started = performance.now();
   let next = 0;

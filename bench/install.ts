@@ -14,7 +14,7 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-interface Installed {
+interface Installation {
   seconds: number;
   mb: number;
   packages: number;
@@ -23,7 +23,7 @@ interface Installed {
 function measureInstalls(): void {
   const packed: [{ filename: string; size: number }] = JSON.parse(npm('pack', '--json', '--ignore-scripts'));
   const tarball = join(folder, packed[0].filename);
-  const taken: Record<'ours' | 'other', Installed[]> = { ours: [], other: [] };
+  const taken: Record<'ours' | 'other', Installation[]> = { ours: [], other: [] };
   let other: string | undefined = 'resend-cli';
   for (let round = 0; round <= rounds; round += 1) {
     const ours = install(tarball);
@@ -36,12 +36,12 @@ function measureInstalls(): void {
       other = undefined;
     }
   }
-  const row = (what: string, unit: Row['unit'], figure: keyof Installed): Row => ({
+  const row = (what: string, unit: Row['unit'], figure: keyof Installation): Row => ({
     what: `npm install -g, ${what}`,
     unit,
     measured: taken.ours.map((each) => each[figure]),
   });
-  const beside = (each: Row, figure: keyof Installed): Row[] =>
+  const beside = (each: Row, figure: keyof Installation): Row[] =>
     other === undefined
       ? []
       : [{ ...each, what: `${each.what}, resend-cli`, floor: taken.other.map((one) => one[figure]) }];
@@ -62,7 +62,7 @@ function measureInstalls(): void {
 }
 
 /** Installs a package into a prefix of its own, measures it there and takes it away again. */
-function install(what: string): Installed {
+function install(what: string): Installation {
   const prefix = mkdtempSync(join(folder, 'prefix-'));
   const started = performance.now();
   npm('install', '--global', '--prefix', prefix, '--prefer-offline', '--no-audit', '--no-fund', what);

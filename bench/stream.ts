@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { measureChild, startServer, type Taken } from './measure/child.ts';
+import { measureChild, startServer, type Usage } from './measure/child.ts';
 import { report } from './measure/row.ts';
 import { measureBare } from './stream/bare.ts';
 import { recordAnswers } from './stream/record.ts';
@@ -28,7 +28,7 @@ async function main(cards: number): Promise<void> {
   const { url, server } = await startServer([self, 'serve', file]);
   try {
     const floor = (kind: 'bare' | 'lines') => measureChild([self, kind, url, String(cards)]);
-    const taken: Record<'sotra' | 'tenth' | 'bare' | 'lines', Taken[]> = { sotra: [], tenth: [], bare: [], lines: [] };
+    const taken: Record<'sotra' | 'tenth' | 'bare' | 'lines', Usage[]> = { sotra: [], tenth: [], bare: [], lines: [] };
     await sotra(url, folder, cards / 10);
     for (let round = 0; round < rounds; round += 1) {
       taken.bare.push(await floor('bare'));
@@ -36,10 +36,10 @@ async function main(cards: number): Promise<void> {
       taken.lines.push(await floor('lines'));
       taken.tenth.push(await sotra(url, folder, cards / 10));
     }
-    const rate = (each: readonly Taken[]) => each.map(({ seconds }) => cards / seconds);
-    const time = (each: readonly Taken[]) => each.map(({ seconds }) => seconds);
-    const cpu = (each: readonly Taken[]) => each.map(({ cpuSeconds }) => cpuSeconds);
-    const peak = (each: readonly Taken[]) => each.map(({ peakMb }) => peakMb);
+    const rate = (each: readonly Usage[]) => each.map(({ seconds }) => cards / seconds);
+    const time = (each: readonly Usage[]) => each.map(({ seconds }) => seconds);
+    const cpu = (each: readonly Usage[]) => each.map(({ cpuSeconds }) => cpuSeconds);
+    const peak = (each: readonly Usage[]) => each.map(({ peakMb }) => peakMb);
     const what = `--all --format ndjson of ${cards} cards`;
     report([
       {
@@ -73,7 +73,7 @@ async function main(cards: number): Promise<void> {
   }
 }
 
-async function sotra(url: string, folder: string, items: number): Promise<Taken> {
+async function sotra(url: string, folder: string, items: number): Promise<Usage> {
   const argv = ['profile', 'positions', wallet, 'closed', '--max', String(items), '--format', 'ndjson', '--quiet'];
   const env = {
     SOTRA_BASE_URL: url,

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Agent } from 'undici';
-import { measureChild, startServer, type Taken } from './measure/child.ts';
+import { measureChild, startServer, type Usage } from './measure/child.ts';
 import { report } from './measure/row.ts';
 
 const self = fileURLToPath(import.meta.url);
@@ -29,14 +29,14 @@ async function main(count: number): Promise<void> {
     const [one, five] = [join(folder, 'one.txt'), join(folder, 'five.txt')];
     writeAddresses(one, count);
     writeAddresses(five, count * 5);
-    const taken: Record<'bare' | 'one' | 'five', Taken[]> = { bare: [], one: [], five: [] };
+    const taken: Record<'bare' | 'one' | 'five', Usage[]> = { bare: [], one: [], five: [] };
     for (let round = 0; round < rounds; round += 1) {
       taken.bare.push(await measureChild([self, 'bare', url, one]));
       taken.one.push(await upload(url, one, join(folder, `data-${round}`)));
       if (round % 3 === 0) taken.five.push(await upload(url, five, join(folder, `data-five-${round}`)));
     }
-    const time = (each: readonly Taken[]) => each.map(({ seconds }) => seconds);
-    const peak = (each: readonly Taken[]) => each.map(({ peakMb }) => peakMb);
+    const time = (each: readonly Usage[]) => each.map(({ seconds }) => seconds);
+    const peak = (each: readonly Usage[]) => each.map(({ peakMb }) => peakMb);
     const what = `webhook register of ${count} addresses`;
     report([
       { what: `${what}, read + split + PUT`, unit: 's', floor: time(taken.bare), measured: time(taken.one), atMost: 2 },
@@ -69,7 +69,7 @@ function addressOf(index: number): string {
   return `0x${words.join('')}\n`;
 }
 
-async function upload(url: string, file: string, data: string): Promise<Taken> {
+async function upload(url: string, file: string, data: string): Promise<Usage> {
   const argv = ['webhook', 'register', '--url', `http://127.0.0.1:9/${data}`, '--file', file, '--json'];
   const taken = await measureChild([program, ...argv, '--concurrency', String(concurrency)], {
     XDG_CACHE_HOME: dirname(data),

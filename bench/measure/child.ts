@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { atEnd } from './folder.ts';
 
 /** What a process took from start to exit. */
-export interface Taken {
+export interface Usage {
   seconds: number;
   /** Processor time, which a busy machine does not stretch. */
   cpuSeconds: number;
@@ -20,7 +20,7 @@ export interface Taken {
 export async function measureChild(
   argv: readonly string[],
   env: Readonly<Record<string, string>> = {},
-): Promise<Taken> {
+): Promise<Usage> {
   const started = performance.now();
   const child = spawn(process.execPath, argv, {
     stdio: ['ignore', 'pipe', 'inherit'],

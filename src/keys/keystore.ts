@@ -74,9 +74,11 @@ export function readKeystore(json: Record<string, unknown>, source: string): Key
 
 function checkSizes(keystore: Keystore, source: string): Keystore {
   const { address, crypto, sotra } = keystore;
-  const [key, iv, mac] = [crypto.ciphertext, crypto.cipherparams.iv, crypto.mac].map((text) => bytesOf(text).length);
-  if (key === undefined || key === 0 || key > 32) throw keyError(`${source} holds ${key} bytes, a private key has 32`);
+  const key = bytesOf(crypto.ciphertext).length;
+  if (key === 0 || key > 32) throw keyError(`${source} holds ${key} bytes, a private key has 32`);
+  const iv = bytesOf(crypto.cipherparams.iv).length;
   if (iv !== 16) throw keyError(`${source} is damaged: its iv has ${iv} bytes, not 16`);
+  const mac = bytesOf(crypto.mac).length;
   if (mac !== 32) throw keyError(`${source} is damaged: its mac has ${mac} bytes, not 32`);
   const form = sotra.family === 'evm' ? /^(0x)?[0-9a-fA-F]{40}$/ : /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
   if (address !== undefined && !form.test(address))
@@ -214,8 +216,9 @@ export function readStoredKey(folder: string, name: string): { stored: StoredKey
     throw usageError(`key ${name} does not exist`, known.length === 0 ? hint : `Known keys: ${known.join(', ')}.`);
   }
   const json = readJson(file);
-  const { address = '', sotra } = readKeystore(json, file);
-  const shown = sotra.family === 'evm' ? checksumAddress(address.replace(/^0x/, '')) : address;
+  const { address, sotra } = readKeystore(json, file);
+  const hasChecksum = address !== undefined && sotra.family === 'evm';
+  const shown = hasChecksum ? checksumAddress(address.replace(/^0x/, '')) : (address ?? '');
   return { stored: { name, family: sotra.family, address: shown, file }, json };
 }
 

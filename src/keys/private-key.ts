@@ -24,10 +24,8 @@ export function readKeyContent(content: Uint8Array, source: string): KeyContent 
   const list = trimmed[0] === 0x5b ? readByteList(trimmed) : undefined;
   if (list !== undefined) return { kind: 'plain', key: solanaKey(list, source) };
   if (trimmed[0] === 0x7b) return { kind: 'keystore', json: readJson(trimmed, source) };
-  if (trimmed.length <= 90) {
-    const pair = decodeBase58(Buffer.from(trimmed).toString('latin1'));
-    if (pair?.length === 64) return { kind: 'plain', key: solanaKey(pair, source) };
-  }
+  const pair = base58Bytes(Buffer.from(trimmed).toString('latin1'));
+  if (pair?.length === 64) return { kind: 'plain', key: solanaKey(pair, source) };
   throw keyError(`${source} holds no private key in a known form${phraseHint(trimmed)}`);
 }
 
@@ -49,8 +47,8 @@ const isSpace = (byte: number | undefined) => byte === 0x20 || byte === 0x09 || 
 function trim(bytes: Uint8Array): Uint8Array {
   let [start, end] = [0, bytes.length];
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) start = 3;
-  while (start < end && isSpace(bytes[start])) start += 1;
-  while (end > start && isSpace(bytes[end - 1])) end -= 1;
+  while (isSpace(bytes[start])) start += 1;
+  while (isSpace(bytes[end - 1])) end -= 1;
   return bytes.subarray(start, end);
 }
 
@@ -71,6 +69,14 @@ function readHex(text: Uint8Array): Uint8Array | undefined {
     bytes[index] = high * 16 + low;
   }
   return bytes;
+}
+
+/** What 64 bytes take at most in base58. */
+const maxPairLetters = 88;
+
+/** The bytes of base58 that may be a keypair: longer texts take long. */
+function base58Bytes(text: string): Uint8Array | undefined {
+  return text.length <= maxPairLetters ? decodeBase58(text) : undefined;
 }
 
 /** The numbers of a JSON list of bytes, without making text of them; `undefined` for anything else. */
@@ -137,7 +143,7 @@ export const safeWays =
 /** Refuses a command line with what looks like a private key, without showing it. `--tx` may be 64 hex digits. Errors: `usage`. */
 export async function refuseSecretArguments(argv: readonly string[]): Promise<void> {
   for (const [index, token] of argv.entries()) {
-    const joined = /^(--[\w-]+)=([\s\S]*)$/.exec(token);
+    const joined = /^(--[\w-]+)=(.*)/s.exec(token);
     const before = argv[index - 1] ?? '';
     const flag = joined?.[1] ?? (before.startsWith('--') && !before.includes('=') ? before : undefined);
     const value = joined?.[2] ?? token;
@@ -176,6 +182,6 @@ export async function secretIn(value: string): Promise<string | undefined> {
 }
 
 function keypairBytes(text: string): Uint8Array | undefined {
-  if (/^(0x)?[0-9a-f]{128}$/i.test(text)) return Buffer.from(text.replace(/^0x/i, ''), 'hex');
-  return text.length >= 86 && text.length <= 90 ? decodeBase58(text) : undefined;
+  const bytes = Buffer.from(text.replace(/^0x/i, ''), 'hex');
+  return bytes.length === 64 ? bytes : base58Bytes(text);
 }

@@ -106,12 +106,17 @@ export async function showKeys(context: Context): Promise<Result> {
 
 export async function removeKey(name: string, context: Context): Promise<Result> {
   const { stored } = readStoredKey(await keyFolder(context), name);
-  const what = `key ${name} (${stored.address})`;
+  const what = describe(stored);
   if (context.options.dryRun) return showPlan([{ action: 'remove', what, detail: stored.file }]);
   await confirm(`remove ${what} for good`, context);
   rmSync(stored.file);
   context.note(`Removed ${what}.`);
   return { kind: 'none' };
+}
+
+/** A keystore need not name its address. */
+function describe({ name, address }: StoredKey): string {
+  return address === '' ? `key ${name}` : `key ${name} (${address})`;
 }
 
 interface ExportInput {
@@ -148,9 +153,7 @@ export async function exportKey(input: ExportInput, context: Context): Promise<R
       key.bytes.fill(0);
     }
   }
-  context.note(
-    `Exported key ${input.name} (${stored.address}) to ${input.out}${input.unencrypted ? ', not sealed' : ''}.`,
-  );
+  context.note(`Exported ${describe(stored)} to ${input.out}${input.unencrypted ? ', not sealed' : ''}.`);
   return { kind: 'none' };
 }
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { publint } from 'publint';
 import { expect, test } from 'vitest';
 
-interface Locked {
+interface LockedPackage {
   version: string;
   resolved?: string;
   integrity?: string;
@@ -13,7 +13,7 @@ interface Locked {
 }
 
 const own = JSON.parse(readFileSync('package.json', 'utf8'));
-const lock: { packages: Record<string, Locked> } = JSON.parse(readFileSync('package-lock.json', 'utf8'));
+const lock: { packages: Record<string, LockedPackage> } = JSON.parse(readFileSync('package-lock.json', 'utf8'));
 const locked = Object.entries(lock.packages).filter(([path]) => path !== '');
 
 test('the package holds the program, completions and texts, and nothing else', () => {

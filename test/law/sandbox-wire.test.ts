@@ -1,12 +1,16 @@
 import { connect } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { type Served, serveSandbox } from '../support/served.ts';
+import { type SandboxServer, serveSandbox } from '../support/served.ts';
 
 const key = 'Authorization: Bearer sandbox-key-a';
 const close = 'Connection: close';
 
 /** Sends bytes as they are to a sandbox and gives all that comes back. */
-async function raw(service: Served, lines: readonly string[], body: Iterable<string | Buffer> = []): Promise<string> {
+async function raw(
+  service: SandboxServer,
+  lines: readonly string[],
+  body: Iterable<string | Buffer> = [],
+): Promise<string> {
   const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
   onTestFinished(() => void socket.destroy());
   const chunks: Buffer[] = [];

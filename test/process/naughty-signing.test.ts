@@ -10,7 +10,7 @@ import { isSignedBy } from '../support/openssl-curve.ts';
 import { some } from '../support/size.ts';
 import { bonk, degen, evmTrader, solanaTrader, swaps, writeKeys } from '../support/traders.ts';
 
-interface Signed {
+interface SignedText {
   message: string;
   commentText: string;
   signature: string;
@@ -18,13 +18,13 @@ interface Signed {
 }
 
 /** Whether `evmTrader` signed a text: Keccak by @noble, the curve by Node's OpenSSL; what signs is viem. */
-function isEvmSignature({ message, signature }: Signed): boolean {
+function isEvmSignature({ message, signature }: SignedText): boolean {
   const text = Buffer.from(message, 'utf8');
   const digest = keccak_256(Buffer.concat([Buffer.from(`\x19Ethereum Signed Message:\n${text.length}`), text]));
   return isSignedBy(Buffer.from(evmTrader.key.slice(2), 'hex'), digest, Buffer.from(signature.slice(2), 'hex'));
 }
 
-function isSolanaSignature({ message, signature }: Signed): boolean {
+function isSolanaSignature({ message, signature }: SignedText): boolean {
   const key = base58.decode(solanaTrader.address);
   return ed25519.verify(base58.decode(signature), Buffer.from(message, 'utf8'), key);
 }
@@ -73,14 +73,14 @@ describe('naughty strings as comments', () => {
       const argv = `comment sign --from ${file} --key-file ${key} --service-name Example --out ${out}`;
       const { code, err } = await run(argv);
       expect([code, steers.exec(err)?.[0]]).toEqual([0, undefined]);
-      const signed: Signed[] = readFileSync(out, 'utf8')
+      const signed: SignedText[] = readFileSync(out, 'utf8')
         .trimEnd()
         .split('\n')
         .map((line) => JSON.parse(line));
       expect(signed.map(({ commentText }) => commentText)).toEqual(texts);
       const head = headOf[fields.chain as 'base'];
       for (const [index, text] of texts.entries()) {
-        const one = signed[index] as Signed;
+        const one = signed[index] as SignedText;
         expect(one.message).toBe(head.replace(fields.transactionHash, hashOf(fields.chain, index)) + text);
         if (fields.chain === 'base') expect(isEvmSignature(one)).toBe(true);
         else expect(isSolanaSignature(one)).toBe(true);
@@ -101,7 +101,7 @@ describe('naughty strings as comments', () => {
       const given = { stdin: Buffer.from(text) };
       const { out, code } = await run(['comment', 'sign', ...fields, ...way, '--key-file', keys.evm, '--json'], given);
       expect([text.slice(0, 40), code]).toEqual([text.slice(0, 40), 0]);
-      const signed: Signed = JSON.parse(out);
+      const signed: SignedText = JSON.parse(out);
       expect(signed.message).toBe(headOf.base + text);
       expect([signed.signerAddress, isEvmSignature(signed)]).toEqual([evmTrader.address, true]);
       const claim = ['--signature', signed.signature, '--signer', evmTrader.address];

@@ -12,7 +12,7 @@ import { until } from '../support/until.ts';
 const bin = 'bin/sotra.js';
 const execute = promisify(execFile);
 
-interface Ended {
+interface ProcessEnd {
   code: number | null;
   signal: NodeJS.Signals | null;
   out: string;
@@ -28,7 +28,7 @@ function environment(more: Record<string, string> = {}): NodeJS.ProcessEnv {
   return { PATH: process.env['PATH'], ...folders(), ...more };
 }
 
-function start(argv: readonly string[], env: NodeJS.ProcessEnv): { child: ChildProcess; ended: Promise<Ended> } {
+function start(argv: readonly string[], env: NodeJS.ProcessEnv): { child: ChildProcess; ended: Promise<ProcessEnd> } {
   const child = spawn(process.execPath, [bin, ...argv], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   onTestFinished(() => void child.kill('SIGKILL'));
   const text = { out: '', err: '' };
@@ -38,7 +38,7 @@ function start(argv: readonly string[], env: NodeJS.ProcessEnv): { child: ChildP
   child.stderr.on('data', (chunk) => {
     text.err += chunk;
   });
-  const ended = new Promise<Ended>((resolve) =>
+  const ended = new Promise<ProcessEnd>((resolve) =>
     child.on('close', (code, signal) => resolve({ code, signal, ...text })),
   );
   return { child, ended };

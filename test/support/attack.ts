@@ -8,7 +8,7 @@ import { temporaryFolder } from './harness.ts';
 import { program } from './program.ts';
 
 /** What became of a command that was attacked; `code` is null where a signal ended it, ours too where it does not end by itself. */
-export interface Attacked {
+export interface AttackResult {
   code: number | null;
   signal: string | null;
   out: string;
@@ -35,7 +35,7 @@ export async function attack(
     /** Told when the process is there. */
     onStart?: (pid: number) => void;
   } = {},
-): Promise<Attacked> {
+): Promise<AttackResult> {
   const words = typeof argv === 'string' ? argv.split(' ').filter((word) => word !== '') : argv;
   const { stdin, before = ':', cwd = process.cwd(), onStart } = options;
   const env: Record<string, string> = { PATH: process.env['PATH'] ?? '', ...heap, ...options.env };

@@ -11,7 +11,7 @@ import { expect, onTestFinished } from 'vitest';
 import { type Outcome, type RunOptions, run, temporaryFolder } from './harness.ts';
 import { until } from './until.ts';
 
-export interface Connected {
+export interface Connection {
   client: Client;
   /** What `sotra mcp` came to, once its stdin has ended. */
   ended: Promise<Outcome>;
@@ -25,7 +25,7 @@ interface ConnectOptions extends RunOptions {
 }
 
 /** The official client on the stdin and stdout of `sotra mcp` in this process; it ends with the test. */
-export async function connect(argv: string, options: ConnectOptions = {}): Promise<Connected> {
+export async function connect(argv: string, options: ConnectOptions = {}): Promise<Connection> {
   const { client: clientOptions, prepare, ...runOptions } = options;
   const lines: string[] = [];
   let wake: () => void = () => undefined;
@@ -70,13 +70,13 @@ export async function connect(argv: string, options: ConnectOptions = {}): Promi
   return { client, ended, close };
 }
 
-interface Served {
+interface McpServer {
   url: string;
   token: string;
 }
 
 /** `sotra mcp --http` on a free port, until the test ends. */
-export async function serve(argv = '--sandbox mcp', env: Record<string, string> = {}): Promise<Served> {
+export async function serve(argv = '--sandbox mcp', env: Record<string, string> = {}): Promise<McpServer> {
   const file = join(temporaryFolder(), 'ready.json');
   const stop = new AbortController();
   const ended = run(`${argv} --http 0 --ready-file ${file}`, { env, signal: stop.signal });
@@ -92,7 +92,7 @@ export async function serve(argv = '--sandbox mcp', env: Record<string, string> 
 
 /** The official client of that server. */
 export async function clientOf(
-  { url, token }: Served,
+  { url, token }: McpServer,
   options: ClientOptions = {},
   prepare?: (client: Client) => void,
 ): Promise<Client> {

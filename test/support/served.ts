@@ -10,7 +10,7 @@ import { copyDemo } from './demo.ts';
 import { temporaryFolder } from './harness.ts';
 
 /** A sandbox on a socket of this machine. */
-export interface Served {
+export interface SandboxServer {
   url: string;
   keyA: string;
   keyB: string;
@@ -29,7 +29,7 @@ export async function serveSandbox({
   wire = {} as WireNames,
   /** As served by the command: a request waits for other processes' writes alone. */
   sleep = undefined as ((ms: number) => Promise<void>) | undefined,
-} = {}): Promise<Served> {
+} = {}): Promise<SandboxServer> {
   const dbFile = join(temporaryFolder(), 'sandbox.db');
   if (kind === 'demo') copyDemo(dbFile, now());
   const db = openDb(dbFile);
@@ -45,18 +45,18 @@ export async function serveSandbox({
   return { url: server.url, keyA, keyB, dbFile, db, envA: envOf(keyA), envB: envOf(keyB) };
 }
 
-export interface Replied {
+export interface Reply {
   status: number;
   body: unknown;
 }
 
 /** Sends a request as curl would: any text as the body. */
 export async function ask(
-  service: Served,
+  service: SandboxServer,
   method: string,
   path: string,
   { key = service.keyA, body }: { key?: string | null; body?: string } = {},
-): Promise<Replied> {
+): Promise<Reply> {
   const headers = key === null ? {} : { authorization: `Bearer ${key}` };
   const answer = await fetch(service.url + path, { method, headers, ...(body === undefined ? {} : { body }) });
   return { status: answer.status, body: await answer.json() };

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { answering, run, stub, temporaryFolder } from '../../support/harness.ts';
-import { ask, type Served, serveSandbox } from '../../support/served.ts';
+import { ask, type SandboxServer, serveSandbox } from '../../support/served.ts';
 
 const wallet = '0xa4e221aa5a7ba51b5d5c7d5c923bfb9bcebcb252';
 const other = '0x5180db8f5c931aae63c74266b211f580155ecac8';
@@ -14,7 +14,7 @@ function file(text: string, name = 'friends.ndjson'): string {
   return path;
 }
 
-async function graph(service: Served): Promise<string[]> {
+async function graph(service: SandboxServer): Promise<string[]> {
   const rows = service.db.all<{ follower: string; target: string }>(
     'SELECT follower_id AS follower, target_id AS target FROM follow ORDER BY 1, 2',
   );

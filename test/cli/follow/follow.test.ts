@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { answering, run, temporaryFolder } from '../../support/harness.ts';
-import { ask, type Served, serveSandbox } from '../../support/served.ts';
+import { ask, type SandboxServer, serveSandbox } from '../../support/served.ts';
 
 const follower = '0x00000000000000000000000000000000000000f1';
 const wallet = '0xA4E221aa5a7ba51b5d5c7d5c923bfb9bcebcb252';
 const mint = 'So11111111111111111111111111111111111111112';
 const unknown = '3f0c1f5e-6a53-4d0c-9e57-0d4b1c2f7a11';
 const json = (value: unknown) => ({ body: JSON.stringify(value) });
-const follows = async (service: Served, identifier: string, key = service.keyA) => {
+const follows = async (service: SandboxServer, identifier: string, key = service.keyA) => {
   const { body } = await ask(service, 'GET', `/v1/addresses/${identifier}/follows`, { key });
   return (body as { items: { addresses: string[]; externalId?: string }[] }).items
     .map(({ addresses, externalId }) => addresses[0] ?? externalId)

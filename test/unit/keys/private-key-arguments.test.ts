@@ -8,8 +8,9 @@ const hex = '0123456789abcdef'.repeat(4);
 const pair = Uint8Array.from(solanaTrader.keypair);
 const pairHex = Buffer.from(pair).toString('hex');
 const base58 = encodeBase58(pair);
-/** A pair that begins with a zero may have 86 letters in base58, the fewest that are looked at. */
+/** A pair that begins with a zero may have 86 letters in base58, and one of zeros and a one has fewer. */
 const shortest = encodeBase58(pairOf((text) => text.length === 86));
+const leading = encodeBase58(nacl.sign.keyPair.fromSeed(Uint8Array.from([...new Array(31).fill(0), 1])).secretKey);
 const spoilt = Uint8Array.from([...pair.slice(0, 63), 27]);
 /** A signature of 64 zero bytes in base58, and 64 hex digits. */
 const zeros = '1'.repeat(64);
@@ -45,6 +46,9 @@ const looks: readonly [text: string, what: string | undefined][] = [
   [`${pairHex}00`, undefined],
   [`a ${pairHex}`, undefined],
   [pairHex.slice(2), undefined],
+  [`${pairHex.slice(0, -1)}g`, undefined],
+  [leading, 'a Solana keypair'],
+  [`1${leading}`, undefined],
   [base58, 'a Solana keypair'],
   [shortest, 'a Solana keypair'],
   [encodeBase58(spoilt), undefined],
