@@ -45,7 +45,7 @@ export const areas = {
   curve: {
     files: sources('resources/comment/verify resources/comment/signature-rules model/keccak'),
     tests: tests(
-      'cli/comment/signing-vectors cli/comment/signing-independent unit/resources/comment/verify unit/resources/comment/signing-rules unit/model/keccak unit/library/signing',
+      'cli/comment/signing-vectors cli/comment/signing-independent unit/resources/comment/verify unit/resources/comment/signature-rules unit/resources/comment/signing-rules unit/model/keccak unit/library/signing',
     ),
   },
   'comment-read': {
