@@ -5,7 +5,7 @@ import type { KnownCommands } from './cli/outline.ts';
 import type { Endpoint, InputOf, Params } from './contract/endpoint.ts';
 import { createFitCheck } from './contract/fits.ts';
 import { encodeRequest, type WireRequest } from './contract/request.ts';
-import { SotraError } from './errors.ts';
+import { orUndefined, SotraError } from './errors.ts';
 import type { Replay } from './history/replay.ts';
 import { readBody } from './http/body.ts';
 import type { Answer, Caller } from './http/client.ts';
@@ -315,10 +315,7 @@ async function findService({ world, options, settings, note }: ServiceSource): P
 async function replayedService({ baseUrlFor }: Replay, source: ServiceSource): Promise<Service> {
   const { options } = source;
   // Opens no keychain and asks for no password.
-  const named = await findService({ ...source, options: { ...options, preview: true } }).catch((thrown: unknown) => {
-    if (thrown instanceof SotraError && thrown.code === 'no-service') return undefined;
-    throw thrown;
-  });
+  const named = await orUndefined(findService({ ...source, options: { ...options, preview: true } }), 'no-service');
   const service = named ?? resolveService({ ...options, baseUrl: 'https://localhost' }, {}, { contexts: {} });
   const apiKey = service.apiKey ?? 'no-key-is-needed-for-a-replay';
   return { ...service, kind: 'http', apiKey, baseUrl: baseUrlFor(named?.baseUrl) };

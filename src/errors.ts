@@ -113,6 +113,16 @@ export function missingInputs(inputs: readonly { label: string; help: string; va
   return usageError(`${named} required: ${missing.map(({ help }) => help).join('; ')}`, seeHelp);
 }
 
+/** What a call gives; `undefined` where it fails with one of these codes. Errors: those of the call with other codes. */
+export async function orUndefined<T>(call: Promise<T>, ...codes: readonly ErrorCode[]): Promise<T | undefined> {
+  try {
+    return await call;
+  } catch (thrown) {
+    if (thrown instanceof SotraError && codes.includes(thrown.code)) return undefined;
+    throw thrown;
+  }
+}
+
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }

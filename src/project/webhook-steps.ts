@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { Result } from '../cli/command.ts';
 import type { Context } from '../context.ts';
-import { SotraError, toSotraError } from '../errors.ts';
+import { orUndefined, SotraError, toSotraError } from '../errors.ts';
 import { createAddressSet } from '../model/address-set.ts';
 import { sameDestination } from '../model/http-address.ts';
 import { isIdentifier } from '../model/identifier.ts';
@@ -132,15 +132,12 @@ export async function webhookSteps(
 
 async function secretStep(uid: string, secretFile: string, context: Context): Promise<Step> {
   const change = { action: 'write secret', what: uid, count: 1, detail: secretFile } as const;
-  try {
-    const secret = await webhookSecret(uid, context);
-    const run = async () => {
-      writeSecret(secretFile, secret);
-      return undefined;
-    };
-    return { change, run };
-  } catch (thrown) {
-    if (!(thrown instanceof SotraError) || thrown.code !== 'not-found') throw thrown;
+  const secret = await orUndefined(webhookSecret(uid, context), 'not-found');
+  if (secret === undefined)
     return { change: { ...change, detail: `${secretFile}: the service shows a secret once, and it is not here` } };
-  }
+  const run = async () => {
+    writeSecret(secretFile, secret);
+    return undefined;
+  };
+  return { change, run };
 }

@@ -1,7 +1,7 @@
 import { type Command, defineCommand, type Result } from '../cli/command.ts';
 import { option } from '../cli/params.ts';
 import type { Context } from '../context.ts';
-import { SotraError, usageError } from '../errors.ts';
+import { orUndefined, SotraError, usageError } from '../errors.ts';
 import { column, recordView } from '../output/columns.ts';
 import { showPlan } from '../output/confirm.ts';
 import {
@@ -132,7 +132,7 @@ export const statusView = recordView<AuthStatus>([
 
 /** The key in use and where it comes from. Errors: `key-missing` with the same facts as details; those of a call with `check`. */
 async function authStatus({ check }: { check?: boolean | undefined }, context: Context): Promise<Result> {
-  const service = await serviceOf(context);
+  const service = await orUndefined(context.service(), 'no-service');
   const status: AuthStatus = {
     context: service?.context ?? null,
     baseUrl: service?.baseUrl ?? null,
@@ -146,18 +146,9 @@ async function authStatus({ check }: { check?: boolean | undefined }, context: C
       ? [`The settings are in ${(await context.store()).path}.`]
       : [];
   if (!check) return { kind: 'answer', answer: status, view: statusView, notes };
-  const valid = await isAccepted(context);
+  const answer = await orUndefined(context.request({ method: 'GET', path: checkPath }), 'key-refused', 'forbidden');
+  const valid = answer !== undefined;
   return { kind: 'answer', answer: { ...status, valid }, view: statusView, notes, exitCode: valid ? 0 : 4 };
-}
-
-/** The service in use; `undefined` where nothing names one. */
-export async function serviceOf(context: Context): Promise<Service | undefined> {
-  try {
-    return await context.service();
-  } catch (error) {
-    if (error instanceof SotraError && error.code === 'no-service') return undefined;
-    throw error;
-  }
 }
 
 function keyMissing(status: AuthStatus, service: Service | undefined): SotraError {
@@ -172,16 +163,6 @@ function keyMissing(status: AuthStatus, service: Service | undefined): SotraErro
     hint: `Store one with ${login}, or set SOTRA_API_KEY.`,
     details: status,
   });
-}
-
-async function isAccepted(context: Context): Promise<boolean> {
-  try {
-    await context.request({ method: 'GET', path: checkPath });
-    return true;
-  } catch (error) {
-    if (error instanceof SotraError && (error.code === 'key-refused' || error.code === 'forbidden')) return false;
-    throw error;
-  }
 }
 
 export const checkPath = '/v2/leaderboard?limit=1';

@@ -5,7 +5,7 @@ import { allItems, serviceExitCodes } from '../cli/endpoint-command.ts';
 import { option } from '../cli/params.ts';
 import type { Context } from '../context.ts';
 import { local } from '../contract/endpoint.ts';
-import { SotraError, usageError } from '../errors.ts';
+import { orUndefined, usageError } from '../errors.ts';
 import { openOutput, openTwice } from '../files/source.ts';
 import { normalizeAddress } from '../model/address.ts';
 import { namesOf } from '../model/identifier.ts';
@@ -122,19 +122,13 @@ function readers(context: Context) {
       return followed;
     },
     profileOf: async (target: string): Promise<Profile | undefined> => {
-      if (!profiles.has(target)) profiles.set(target, await find(target, context));
+      if (!profiles.has(target)) {
+        const answer = await orUndefined(context.call(getProfile, { identifier: target }), 'not-found');
+        profiles.set(target, answer?.data);
+      }
       return profiles.get(target);
     },
   };
-}
-
-async function find(identifier: string, context: Context): Promise<Profile | undefined> {
-  try {
-    return (await context.call(getProfile, { identifier })).data;
-  } catch (error) {
-    if (error instanceof SotraError && error.code === 'not-found') return undefined;
-    throw error;
-  }
 }
 
 function isCalled(profile: Profile, target: string, type: BulkEntry['targetType']): boolean {

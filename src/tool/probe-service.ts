@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import { type Endpoint, type WireNames, wireName } from '../contract/endpoint.ts';
 import { encodeRequest, type WireRequest } from '../contract/request.ts';
-import { SotraError } from '../errors.ts';
+import { orUndefined, SotraError } from '../errors.ts';
 import { endpoints } from '../resources/index.ts';
 import { list as leaderboard } from '../resources/leaderboard/endpoints.ts';
 import { at, itemsIn, type Subject } from './probe-checks.ts';
@@ -26,7 +26,7 @@ export interface Asker {
   learn: (id: string, name: string) => void;
 }
 
-const refusals = ['bad-request', 'not-found', 'conflict', 'request-refused'];
+const refusals = ['bad-request', 'not-found', 'conflict', 'request-refused'] as const;
 
 /** Errors: those of the call that are no refusal. */
 export function createAsker(context: Context, overrides: WireNames): Asker {
@@ -35,12 +35,7 @@ export function createAsker(context: Context, overrides: WireNames): Asker {
   let calls = 0;
   const send = async (wire: WireRequest): Promise<unknown> => {
     calls += 1;
-    try {
-      return (await context.request(wire)).data;
-    } catch (error) {
-      if (error instanceof SotraError && refusals.includes(error.code)) return undefined;
-      throw error;
-    }
+    return (await orUndefined(context.request(wire), ...refusals))?.data;
   };
   const requestFor: (...asked: Parameters<Asker['ask']>) => WireRequest = (endpoint, input, extra = []) => {
     const wire = encodeRequest(endpoint, input, known);

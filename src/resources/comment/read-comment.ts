@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Context } from '../../context.ts';
-import { missingInputs, SotraError, usageError } from '../../errors.ts';
+import { missingInputs, orUndefined, SotraError, usageError } from '../../errors.ts';
 import { bytesOf, decodeUtf8, readWhole } from '../../files/source.ts';
 import { openTextFile, readLines } from '../../files/text-file.ts';
 import { secretIn } from '../../keys/private-key.ts';
@@ -77,10 +77,7 @@ async function readText({ commentText, textFile }: CommentInput, { world }: Cont
 
 /** From the flags, else from the context. Errors: `usage` without a service name: a wrong one makes a signature that nobody accepts. */
 export async function readForm(input: FormInput, context: Context): Promise<TextForm> {
-  const service = await context.service().catch((thrown: unknown) => {
-    if (thrown instanceof SotraError && thrown.code === 'no-service') return undefined;
-    throw thrown;
-  });
+  const service = await orUndefined(context.service(), 'no-service');
   const serviceName = input.serviceName ?? service?.serviceName;
   const layout = input.layout ?? service?.layout ?? 'five-line';
   if (serviceName !== undefined) {

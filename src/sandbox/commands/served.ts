@@ -2,13 +2,12 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:f
 import { dirname, join } from 'node:path';
 import type { Result } from '../../cli/command.ts';
 import { type Context, httpTransport } from '../../context.ts';
-import { SotraError, usageError } from '../../errors.ts';
+import { orUndefined, SotraError, usageError } from '../../errors.ts';
 import { readStateFile, workFolder } from '../../files/durable-file.ts';
 import { isLoopback } from '../../model/http-address.ts';
 import { parseJson } from '../../model/json.ts';
 import type { LoggedRequest } from '../../model/logged-request.ts';
 import { column, listView, recordView } from '../../output/columns.ts';
-import { serviceOf } from '../../tool/auth.ts';
 import { controlHeader } from '../http/control.ts';
 import { parseExpected } from '../http/fault.ts';
 
@@ -224,14 +223,12 @@ async function resolveFile(context: Context, db: string | undefined): Promise<st
   if (db !== undefined && (options.sandbox || (options.baseUrl ?? options.context) !== undefined))
     throw usageError(`--db and ${rival} name two sandboxes`, 'Omit one of them.');
   if (db !== undefined) return db;
-  const service = await serviceOf(context);
+  const service = await orUndefined(context.service(), 'no-service');
   if (service === undefined || service.kind === 'sandbox') return context.sandboxFile();
   const { baseUrl } = service;
   const hint = 'Name its database with --db, or say --sandbox for the built-in one.';
-  const served = await findServed(context, undefined, baseUrl).catch((thrown: unknown) => {
-    if (!(thrown instanceof SotraError) || thrown.code !== 'not-found') throw thrown;
-    throw usageError(`${baseUrl} is not a sandbox that is served from this data folder`, hint);
-  });
+  const served = await orUndefined(findServed(context, undefined, baseUrl), 'not-found');
+  if (served === undefined) throw usageError(`${baseUrl} is not a sandbox that is served from this data folder`, hint);
   if (served.db !== ':memory:') return served.db;
   throw usageError(`the sandbox at ${baseUrl} keeps its world in memory, which other commands cannot read`, hint);
 }
