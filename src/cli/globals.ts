@@ -182,6 +182,27 @@ function readRate(text: string | undefined): Rate | undefined {
   throw usageError(`--rate ${text}: must be a rate such as 5/s, 300/m or 1000/h, at most 5000/s`);
 }
 
+type FlagValue = string | number | boolean | readonly string[] | undefined;
+
+/** Flags as they are typed, with their values: a list repeats its flag, and what is false or absent has none. */
+export function flagsOf(values: Readonly<Record<string, FlagValue>>): string[] {
+  return Object.entries(values).flatMap(([flag, given]) =>
+    [given].flat().flatMap((value) => {
+      if (value === undefined || value === false) return [];
+      return value === true ? [flag] : [flag, String(value)];
+    }),
+  );
+}
+
+/** The flags that name a service. */
+export function serviceFlags({
+  sandbox,
+  context,
+  baseUrl,
+}: Partial<Pick<GlobalOptions, 'sandbox' | 'context' | 'baseUrl'>>): string[] {
+  return flagsOf({ '--sandbox': sandbox, '--context': context, '--base-url': baseUrl });
+}
+
 export function takenFlags(outline: Omit<Outline, 'description'>): readonly GlobalFlag[] {
   return globalFlags.filter((flag) => takes(outline, flag));
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type Command, defineCommand, type Result } from '../cli/command.ts';
 import { serviceExitCodes } from '../cli/endpoint-command.ts';
+import { flagsOf, serviceFlags } from '../cli/globals.ts';
 import { option } from '../cli/params.ts';
 import type { Context } from '../context.ts';
 import { local } from '../contract/endpoint.ts';
@@ -170,14 +171,9 @@ function placeOf({ context, baseUrl }: NumberedCall): { context?: string; sandbo
 
 /** The command that sends a call again. */
 export function commandLine(call: NumberedCall): string {
-  const { context, sandbox, baseUrl } = placeOf(call);
-  const place = [
-    context === undefined ? [] : ['--context', context],
-    baseUrl === undefined ? [] : ['--base-url', baseUrl],
-  ];
-  const data = call.body === undefined ? [] : ['--data', call.body];
-  const words = ['sotra', sandbox ? '--sandbox' : [], ...place, 'request', call.method, call.path, data].flat();
-  return words.flat().map(shellWord).join(' ');
+  const data = flagsOf({ '--data': call.body });
+  const words = ['sotra', ...serviceFlags(placeOf(call)), 'request', call.method, call.path, ...data];
+  return words.map(shellWord).join(' ');
 }
 
 async function sendAgain(call: NumberedCall, context: Context): Promise<Result> {

@@ -1,4 +1,5 @@
 import type { Result } from '../cli/command.ts';
+import { flagsOf } from '../cli/globals.ts';
 import type { Context } from '../context.ts';
 import { SotraError, usageError } from '../errors.ts';
 import { writeReadyFiles } from '../files/durable-file.ts';
@@ -118,22 +119,19 @@ async function configOf(input: McpInput, context: Context): Promise<Result> {
   if (input.http !== undefined)
     throw usageError('--config and --http contradict each other', 'Clients start the server that the entry names.');
   const { timeoutMs, retries } = context.options;
-  const { preset, tools, allowWrites, allowSigning, key, passwordFile, secretFile = [] } = input;
-  const flags: [flag: string, value: string | boolean | undefined][] = [
-    ...(await serviceFlags(context)),
-    ['--timeout', timeoutMs === defaultTimeoutMs ? undefined : `${timeoutMs}ms`],
-    ['--retries', retries === undefined ? undefined : String(retries)],
-    ['--preset', preset],
-    ['--tools', tools?.join(',')],
-    ['--allow-writes', allowWrites],
-    ['--allow-signing', allowSigning],
-    ['--key', key],
-    ['--password-file', passwordFile],
-    ...secretFile.map((file): [string, string] => ['--secret-file', file]),
-  ];
-  const typed = flags.filter(([, value]) => value !== undefined && value !== false);
-  const args = ['mcp', ...typed.flatMap(([flag, value]) => (value === true ? [flag] : [flag, String(value)]))];
-  const entries = clientEntries(args);
+  const { preset, tools, allowWrites, allowSigning, key, passwordFile, secretFile } = input;
+  const flags = flagsOf({
+    '--timeout': timeoutMs === defaultTimeoutMs ? undefined : `${timeoutMs}ms`,
+    '--retries': retries,
+    '--preset': preset,
+    '--tools': tools?.join(','),
+    '--allow-writes': allowWrites,
+    '--allow-signing': allowSigning,
+    '--key': key,
+    '--password-file': passwordFile,
+    '--secret-file': secretFile,
+  });
+  const entries = clientEntries(['mcp', ...(await placeFlags(context)), ...flags]);
   return context.options.format === 'json'
     ? { kind: 'answer', answer: { entries } }
     : { kind: 'text', text: describeEntries(entries) };
@@ -143,11 +141,11 @@ async function configOf(input: McpInput, context: Context): Promise<Result> {
 const defaultTimeoutMs = 30_000;
 
 /** The service by flags: a client has neither this environment nor this folder. */
-async function serviceFlags(context: Context): Promise<[string, string | boolean][]> {
+async function placeFlags(context: Context): Promise<string[]> {
   try {
     const { kind, context: name, baseUrl, isElsewhere } = await context.service();
-    if (kind === 'sandbox') return [['--sandbox', true]];
-    return name === undefined || isElsewhere ? [['--base-url', baseUrl]] : [['--context', name]];
+    if (kind === 'sandbox') return ['--sandbox'];
+    return name === undefined || isElsewhere ? ['--base-url', baseUrl] : ['--context', name];
   } catch (thrown) {
     if (!(thrown instanceof SotraError) || thrown.code !== 'no-service') throw thrown;
     context.note(`${thrown.message}: the entry names none. ${thrown.hint}`);

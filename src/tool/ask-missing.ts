@@ -1,3 +1,4 @@
+import { serviceFlags } from '../cli/globals.ts';
 import type { Field, Outline, TypedInput } from '../cli/outline.ts';
 import type { Context } from '../context.ts';
 import { tryParseJson } from '../model/json.ts';
@@ -113,19 +114,14 @@ async function choicesOf(
   { argv, asksService, read }: Source,
   { world, options, runLine }: Context,
 ): Promise<readonly Choice[]> {
-  const { sandbox, context, baseUrl } = options;
-  const service = [
-    ...(sandbox ? ['--sandbox'] : []),
-    ...(context === undefined ? [] : ['--context', context]),
-    ...(baseUrl === undefined ? [] : ['--base-url', baseUrl]),
-  ];
   let printed = '';
-  const keep = async (text: string | Uint8Array) => {
-    printed += typeof text === 'string' ? text : Buffer.from(text).toString();
+  const write = async (text: string) => {
+    printed += text;
   };
   const sink = { isTTY: false, width: 80, colorLevel: 0, write: async () => undefined } as const;
-  const io = { in: world.io.in, ask: world.io.ask, err: sink, out: { ...sink, write: keep, writeBytes: keep } };
-  const code = await runLine([...argv, ...(asksService ? service : []), '--json', '--quiet'], { ...world, io });
+  const io = { in: world.io.in, ask: world.io.ask, err: sink, out: { ...sink, write } };
+  const service = asksService ? serviceFlags(options) : [];
+  const code = await runLine([...argv, ...service, '--json', '--quiet'], { ...world, io });
   return code === 0 ? read(tryParseJson(printed) as never) : [];
 }
 

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { type Command, defineCommand, type Result } from '../cli/command.ts';
+import { flagsOf } from '../cli/globals.ts';
 import { option } from '../cli/params.ts';
 import { type Context, createContext } from '../context.ts';
 import { type InputOf, local } from '../contract/endpoint.ts';
@@ -105,15 +106,13 @@ const sandboxLines = [['context', 'use', 'sandbox']];
 /** What stores the choice; the key comes first, so that nothing is stored where the service refuses it. */
 function linesOf({ name, baseUrl, preset }: ServiceChoice, input: Input, { world }: Context): string[][] {
   const { withKey, store, passwordFile, offline, serviceName, layout } = input;
-  const flags = (values: Record<string, string | boolean | undefined>) =>
-    Object.entries(values).flatMap(([flag, value]) => (value ? [flag, ...(value === true ? [] : [value])] : []));
-  const login = flags({
+  const login = flagsOf({
     '--with-key': withKey,
     '--offline': offline,
     '--store': store,
     '--password-file': passwordFile,
   });
-  const form = flags({
+  const form = flagsOf({
     '--preset': preset === name ? undefined : preset,
     '--service-name': serviceName,
     '--layout': layout,

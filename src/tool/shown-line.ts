@@ -1,7 +1,7 @@
-import { readGlobals } from '../cli/globals.ts';
+import { flagsOf, readGlobals } from '../cli/globals.ts';
 import { wrapCommand } from '../cli/help.ts';
 import type { Context } from '../context.ts';
-import type { Sink, World } from '../world.ts';
+import type { World } from '../world.ts';
 
 export function typedLine(argv: readonly string[]): string {
   return ['sotra', ...argv.map((word) => (/^[\w@%+=:,./<>-]+$/.test(word) ? word : `'${word}'`))].join(' ');
@@ -21,34 +21,31 @@ export async function runShown(
   world: World,
 ): Promise<{ code: number; printed: string }> {
   let printed = '';
-  const keep = async (text: string | Uint8Array) => {
-    const shown = typeof text === 'string' ? text : Buffer.from(text).toString();
-    printed += shown;
-    if (options.format !== 'json') await io.out.write(shown);
+  const write = async (text: string) => {
+    printed += text;
+    if (options.format !== 'json') await io.out.write(text);
   };
-  const out: Sink = { ...io.out, write: keep, writeBytes: keep };
+  const { writeBytes: _, ...sink } = io.out;
   const code = await runLine([...argv, ...looksOf(options)], {
     ...world,
-    io: { err: world.io.err, in: world.io.in, ask: world.io.ask, out },
+    io: { err: world.io.err, in: world.io.in, ask: world.io.ask, out: { ...sink, write } },
   });
   return { code, printed };
 }
 
 function looksOf({ noColor, ascii, plain, quiet, verbose, format, noInput, yes }: Context['options']): string[] {
   const looks = { '--no-color': noColor, '--ascii': ascii, '--plain': plain, '--quiet': quiet, '--no-input': noInput };
-  const flags = { ...looks, '--verbose': verbose, '--yes': yes, '--json': format === 'json' };
-  return Object.entries(flags).flatMap(([flag, isOn]) => (isOn ? [flag] : []));
+  return flagsOf({ ...looks, '--verbose': verbose, '--yes': yes, '--json': format === 'json' });
 }
 
 /** The flags of calls that were typed, for a command line that makes them. */
 export function callFlags({ timeoutMs, maxTimeMs, maxWaitMs, retries, rate }: Context['options']): string[] {
   const usual = readGlobals({});
-  const flags = {
+  return flagsOf({
     '--timeout': timeoutMs === usual.timeoutMs ? undefined : `${timeoutMs}ms`,
     '--max-time': maxTimeMs === usual.maxTimeMs ? undefined : `${maxTimeMs}ms`,
     '--max-wait': maxWaitMs === usual.maxWaitMs ? undefined : `${maxWaitMs}ms`,
     '--retries': retries,
     '--rate': rate?.text,
-  };
-  return Object.entries(flags).flatMap(([flag, value]) => (value === undefined ? [] : [flag, String(value)]));
+  });
 }

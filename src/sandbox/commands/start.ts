@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Result } from '../../cli/command.ts';
+import { flagsOf } from '../../cli/globals.ts';
 import type { Context } from '../../context.ts';
 import { checkWireNames } from '../../contract/endpoint.ts';
 import { SotraError, usageError } from '../../errors.ts';
@@ -120,20 +121,22 @@ async function detachSandbox(input: StartInput, context: Context): Promise<Resul
   const log = join(folder, 'sandbox.log');
   // That of a server that runs stays, in case ours does not start.
   const before = textOf(readyFile);
-  const argv = ['sandbox', 'start', '--ready-file', readyFile, '--port', String(input.port ?? defaultPort)];
-  const flags = {
+  const flags = flagsOf({
+    '--ready-file': readyFile,
+    '--port': input.port ?? defaultPort,
     '--db': input.db,
     '--as-of': input.asOf,
     '--wire': input.wire && JSON.stringify(input.wire),
     '--eligibility': input.eligibility,
     '--service-name': input.serviceName,
     '--layout': input.layout,
-  };
-  for (const [flag, value] of Object.entries(flags)) if (value !== undefined) argv.push(flag, value);
-  for (const fault of input.fault ?? []) argv.push('--fault', fault);
-  for (const flag of ['empty', 'ui', 'open'] as const) if (input[flag]) argv.push(`--${flag}`);
-  if (context.options.verbose) argv.push('--verbose');
-  const child = await world.spawnSelf(argv, log);
+    '--fault': input.fault,
+    '--empty': input.empty,
+    '--ui': input.ui,
+    '--open': input.open,
+    '--verbose': context.options.verbose,
+  });
+  const child = await world.spawnSelf(['sandbox', 'start', ...flags], log);
   const until = world.now() + detachWaitMs;
   try {
     while ([undefined, before].includes(textOf(readyFile))) {
