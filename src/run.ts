@@ -92,7 +92,7 @@ async function runCommand(
     const result = isWatched
       ? (await import('./watch/watch.ts')).watchCommand(command, input, context)
       : command.run(input as never, context);
-    const made = quietOnceShown(await result, context);
+    const made = await quietOnceShown(await result, context);
     const { note, takeHeads } = context;
     if (made.kind !== 'items' && !command.uses.includes('changes')) refuseWithoutRequest(options);
     const pause = () => world.sleep(0, world.signal);
@@ -134,19 +134,13 @@ function unusable(thrown: unknown, { hasAsked, sawMisfit }: Context): unknown {
 }
 
 /** Stops the spinner when the first row of a stream is printed. */
-function quietOnceShown(result: Result, { stopWaiting }: Context): Result {
-  if (result.kind !== 'items') {
-    stopWaiting();
-    return result;
+async function quietOnceShown(result: Result, { stopWaiting }: Context): Promise<Result> {
+  if (result.kind === 'items') {
+    const { onEachBatch } = await import('./http/batch.ts');
+    return { ...result, batches: onEachBatch(result.batches, stopWaiting) };
   }
-  const { batches } = result;
-  async function* quiet() {
-    for await (const batch of batches) {
-      stopWaiting();
-      yield batch;
-    }
-  }
-  return { ...result, batches: quiet() };
+  stopWaiting();
+  return result;
 }
 
 /** Errors: `usage` for a preview of a command that would send nothing. */

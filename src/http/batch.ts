@@ -52,6 +52,26 @@ export function bytesOf(batch: readonly unknown[]): Uint8Array | undefined {
   return (batch as LinedBatch).bytes?.(batch.length);
 }
 
+/** The batches as they come, `see` called with each first. */
+export async function* onEachBatch(
+  batches: AsyncIterable<readonly unknown[]>,
+  see: (batch: readonly unknown[]) => void,
+): AsyncGenerator<readonly unknown[]> {
+  for await (const batch of batches) {
+    see(batch);
+    yield batch;
+  }
+}
+
+/** All items of the batches, and the JSON of their list, as received where that is known. */
+export async function wholeOf(
+  batches: AsyncIterable<readonly unknown[]>,
+): Promise<{ answer: unknown[]; text: string }> {
+  const pages: (readonly unknown[])[] = [];
+  for await (const batch of batches) pages.push(batch);
+  return { answer: pages.flat(), text: `[${pages.flatMap(textsOf).join(',')}]` };
+}
+
 const quote = 0x22;
 const comma = 0x2c;
 const backslash = 0x5c;

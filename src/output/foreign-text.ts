@@ -1,6 +1,6 @@
 import type { Result } from '../cli/command.ts';
 import { usageError } from '../errors.ts';
-import { textsOf } from '../http/batch.ts';
+import { wholeOf } from '../http/batch.ts';
 import { isEvmAddress, isSolanaAddress, isUuid } from '../model/address.ts';
 import { chains } from '../model/chain.ts';
 import { isObject } from '../model/json.ts';
@@ -51,9 +51,7 @@ function stepTo(key: string): string {
 export async function withMeta(result: Result): Promise<Result> {
   if (result.kind === 'items') {
     if (result.live) throw usageError('--meta: this prints one object after another, without an end', 'Omit it.');
-    const batches: (readonly unknown[])[] = [];
-    for await (const batch of result.batches) batches.push(batch);
-    return withMeta({ kind: 'answer', answer: batches.flat(), text: `[${batches.flatMap(textsOf).join(',')}]` });
+    return withMeta({ kind: 'answer', ...(await wholeOf(result.batches)) });
   }
   if (result.kind !== 'answer') return result;
   const { answer: data, view: _, ...rest } = result;

@@ -4,6 +4,7 @@ import type { Result } from '../cli/command.ts';
 import type { KnownNames } from '../cli/input.ts';
 import type { Context } from '../context.ts';
 import { readStateFile, replaceFile } from '../files/durable-file.ts';
+import { onEachBatch } from '../http/batch.ts';
 import { parseJson } from '../model/json.ts';
 
 const maxKept = 1000;
@@ -70,17 +71,7 @@ export function rememberAddresses(result: Result, context: Context): { result: R
   };
   if (result.kind === 'answer') collect(result.answer, seen);
   if (result.kind !== 'items') return { result, keep };
-  return { result: { ...result, batches: collecting(result.batches, seen) }, keep };
-}
-
-async function* collecting(
-  batches: AsyncIterable<readonly unknown[]>,
-  seen: SeenAddresses,
-): AsyncGenerator<readonly unknown[]> {
-  for await (const batch of batches) {
-    collect(batch, seen);
-    yield batch;
-  }
+  return { result: { ...result, batches: onEachBatch(result.batches, (batch) => collect(batch, seen)) }, keep };
 }
 
 interface SeenAddresses {

@@ -8,7 +8,7 @@ import type { Context } from '../context.ts';
 import { type Endpoint, hasDots, type InputOf, local, type WireNames, wireName } from '../contract/endpoint.ts';
 import type { WireRequest } from '../contract/request.ts';
 import { messageOf, SotraError, usageError } from '../errors.ts';
-import { itemLines, linedBatch, textsOf } from '../http/batch.ts';
+import { itemLines, linedBatch, wholeOf } from '../http/batch.ts';
 import { sameOrigin } from '../http/client.ts';
 import { itemsOf, listKey } from '../http/paginate.ts';
 import { parseJson, whyNotJson } from '../model/json.ts';
@@ -77,9 +77,7 @@ async function sendTyped(typed: InputOf<typeof params>, context: Context): Promi
   }
   const batches = walk(wire, context);
   if (context.options.format === 'ndjson') return { kind: 'items', batches, view: rawItems };
-  const pages: (readonly unknown[])[] = [];
-  for await (const batch of batches) pages.push(batch);
-  return { kind: 'answer', answer: pages.flat(), text: `[${pages.flatMap(textsOf).join(',')}]` };
+  return { kind: 'answer', ...(await wholeOf(batches)) };
 }
 
 async function* walk(first: WireRequest, context: Context): AsyncGenerator<readonly unknown[]> {

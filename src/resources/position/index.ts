@@ -6,6 +6,7 @@ import type { Context } from '../../context.ts';
 import { inPath, local } from '../../contract/endpoint.ts';
 import { usageError } from '../../errors.ts';
 import { decodeUtf8, type Input, readWhole } from '../../files/source.ts';
+import { onEachBatch } from '../../http/batch.ts';
 import { normalizeAddress } from '../../model/address.ts';
 import { parseTime } from '../../model/duration.ts';
 import { isObject, parseJson, whyNotJson } from '../../model/json.ts';
@@ -56,12 +57,11 @@ function priced(name: 'ofToken' | 'ofProfile' | 'one', plain: Command): Command 
 }
 
 /** Passes cards of one token on: one price cannot fit two. Errors: `usage`. */
-async function* ofOneToken(batches: AsyncIterable<readonly unknown[]>): AsyncGenerator<readonly unknown[]> {
+function ofOneToken(batches: AsyncIterable<readonly unknown[]>): AsyncIterable<readonly unknown[]> {
   let first: string | undefined;
-  for await (const batch of batches) {
+  return onEachBatch(batches, (batch) => {
     first = checkToken(batch, first);
-    yield batch;
-  }
+  });
 }
 
 function checkToken(cards: readonly unknown[], first: string | undefined): string | undefined {
