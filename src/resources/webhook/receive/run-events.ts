@@ -23,13 +23,16 @@ import {
   stats as statsView,
 } from './view.ts';
 
-interface EventsInput extends InboxPlace {
-  type?: string | undefined;
+interface StatsInput extends InboxPlace {
   since?: string | undefined;
   until?: string | undefined;
+  webhook?: string | undefined;
+}
+
+interface EventsInput extends StatsInput {
+  type?: string | undefined;
   address?: string | undefined;
   token?: string | undefined;
-  webhook?: string | undefined;
   status?: EventStatus | undefined;
   limit?: number | undefined;
 }
@@ -86,22 +89,8 @@ function queryOf({ address, token, type, webhook, status, ...times }: EventsInpu
 export function rowOf({ eventId, eventType, event, delivery, status }: StoredEvent): EventRow {
   const about = describeEvent({ eventId, eventType, event });
   const { webhook, atMs } = delivery;
-  return {
-    eventId,
-    eventType,
-    receivedAt: Math.floor(atMs / 1000),
-    webhook,
-    path: pathOf(webhook),
-    about,
-    status,
-    event,
-  };
-}
-
-interface StatsInput extends InboxPlace {
-  since?: string | undefined;
-  until?: string | undefined;
-  webhook?: string | undefined;
+  const receivedAt = Math.floor(atMs / 1000);
+  return { eventId, eventType, receivedAt, webhook, path: pathOf(webhook), about, status, event };
 }
 
 const defaultStatsSince = '24h';
@@ -182,15 +171,9 @@ export async function replayEvents(input: ReplayInput, context: Context): Promis
       count += 1;
       if (preview) continue;
       const outcome = unanswered === undefined ? await sendAgain(stored, input.to, context) : notSent(unanswered);
+      const { ok: taken, status, error } = outcome;
       if (outcome.late) unanswered ??= stored.events[0]?.eventId;
-      for (const { eventId, eventType } of stored.events)
-        rows.push({
-          eventId,
-          eventType,
-          taken: outcome.ok,
-          status: outcome.status,
-          error: outcome.error,
-        });
+      for (const { eventId, eventType } of stored.events) rows.push({ eventId, eventType, taken, status, error });
     }
     if (preview && first !== undefined) {
       if (count > 1) context.note(`${count} deliveries would be sent; this is the first.`);

@@ -6,7 +6,7 @@ import { withoutPassword, written } from '../../../model/quoted.ts';
 import { formatCount } from '../../../output/format.ts';
 import { aborted } from '../../../web/live-log.ts';
 import { startForwarder } from './forward.ts';
-import type { Target } from './inbox.ts';
+import type { Inbox, Target } from './inbox.ts';
 import { type InboxPlace, openInbox } from './open-inbox.ts';
 import { readRoute } from './route.ts';
 
@@ -30,12 +30,16 @@ export async function forwardDeliveries(input: InboxPlace & TargetInput, context
     } finally {
       await forwarder.stop();
     }
-    const waiting = await inbox.waiting(targets);
-    if (waiting > 0) note(`${formatCount(waiting)} deliveries wait to be forwarded; the next start continues.`);
+    await noteWaiting(inbox, targets, context);
     return { kind: 'none' };
   } finally {
     await inbox.close();
   }
+}
+
+export async function noteWaiting(inbox: Inbox, targets: readonly Target[], { note }: Context): Promise<void> {
+  const waiting = await inbox.waiting(targets);
+  if (waiting > 0) note(`${formatCount(waiting)} deliveries wait to be forwarded; the next start continues.`);
 }
 
 const minuteMs = 60_000;

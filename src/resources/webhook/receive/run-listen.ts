@@ -14,7 +14,7 @@ import { startListener } from './listener.ts';
 import { type InboxPlace, openInbox } from './open-inbox.ts';
 import type { Page } from './page/start-page.ts';
 import { type NamedSecret, readNamedSecrets } from './page/verification.ts';
-import { type TargetInput, targetsOf, warnOnceAMinute } from './run-forward.ts';
+import { noteWaiting, type TargetInput, targetsOf, warnOnceAMinute } from './run-forward.ts';
 
 interface ListenInput extends InboxPlace, TargetInput {
   port?: number | undefined;
@@ -62,8 +62,7 @@ async function receive(inbox: Inbox, { input, targets, secrets, context }: Recep
   } finally {
     await keeping.stop();
     await forwarder.stop();
-    const waiting = await inbox.waiting(targets);
-    if (waiting > 0) context.note(`${formatCount(waiting)} deliveries wait to be forwarded; the next start continues.`);
+    await noteWaiting(inbox, targets, context);
   }
 }
 

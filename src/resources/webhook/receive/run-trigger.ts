@@ -4,8 +4,7 @@ import { exitCodeOf, SotraError, usageError } from '../../../errors.ts';
 import { deliveryPreview } from '../../../http/preview.ts';
 import { sameDestination } from '../../../model/http-address.ts';
 import { signedHeader } from '../../../model/webhook-signature.ts';
-import { column } from '../../../output/columns.ts';
-import type { View } from '../../../output/view.ts';
+import { column, listView } from '../../../output/columns.ts';
 import { withWorld } from '../../../sandbox/commands/state.ts';
 import { sandboxNow } from '../../../sandbox/db/clock.ts';
 import type { Db } from '../../../sandbox/db/store.ts';
@@ -219,14 +218,10 @@ export interface SentEvent {
   error: string | null;
 }
 
-export const triggered: View<SentEvent[], SentEvent> = {
-  layout: 'table',
-  rows: (answer) => answer,
-  columns: [
-    column.text('eventId', 'Event id', 'id of the event'),
-    column.text('destinationUrl', 'Destination', 'where it was sent', { cut: 'middle' }),
-    column.check('delivered', 'Taken', 'whether the answer was 2xx'),
-    column.text('status', 'Status', 'HTTP status of the answer'),
-    column.text('error', 'Why not', 'what went wrong', { cut: 'end' }),
-  ],
-};
+export const triggered = listView<SentEvent>([
+  column.text('eventId', 'Event id', 'id of the event'),
+  column.text('destinationUrl', 'Destination', 'where it was sent', { cut: 'middle' }),
+  column.check('delivered', 'Taken', 'whether the answer was 2xx'),
+  column.text('status', 'Status', 'HTTP status of the answer'),
+  column.text('error', 'Why not', 'what went wrong', { cut: 'end' }),
+]);

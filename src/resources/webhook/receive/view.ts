@@ -1,6 +1,7 @@
 import { column, listView, recordView } from '../../../output/columns.ts';
 import { formatTime } from '../../../output/format.ts';
 import type { Verdict } from '../view.ts';
+import { byHour } from './hours.ts';
 import type { EventStatus, Forward, HourStats } from './inbox.ts';
 
 export interface EventRow {
@@ -137,16 +138,3 @@ export const stats = listView<HourStats>(
     }),
   },
 );
-
-/** All webhooks of an hour together. */
-function byHour(rows: readonly HourStats[]) {
-  const hours = new Map<number, { hour: number; received: number; refusedSignatures: number; refused: number }>();
-  for (const { hour, received, refusedSignatures, refused } of rows) {
-    const sums = hours.get(hour) ?? { hour, received: 0, refusedSignatures: 0, refused: 0 };
-    sums.received += received;
-    sums.refusedSignatures += refusedSignatures;
-    sums.refused += refused;
-    hours.set(hour, sums);
-  }
-  return [...hours.values()];
-}

@@ -1,7 +1,7 @@
 import type { Db } from '../../../../files/database.ts';
 import { parseJson } from '../../../../model/json.ts';
+import { hourMs } from '../hours.ts';
 import type { KeepLimits } from '../inbox.ts';
-import { hourMs } from '../latency.ts';
 import { removeFilters, removeId } from './event-ids.ts';
 import { blockSize } from './store.ts';
 import { settledSeq } from './waiting.ts';

@@ -1,6 +1,6 @@
 import type { Db, SqlValue } from '../../../../files/database.ts';
+import { hourMs } from '../hours.ts';
 import type { EventQuery, Forward, StoredDelivery, StoredEvent } from '../inbox.ts';
-import { hourMs } from '../latency.ts';
 import { askedEvents, isWebhook } from '../query.ts';
 import { readDelivery } from './delivery-rows.ts';
 import { seqsByIdStart, seqsOf } from './event-ids.ts';

@@ -1,33 +1,20 @@
-import { isObject, tryParseJson } from '../../../../model/json.ts';
+import { isObject } from '../../../../model/json.ts';
+import { countForward, countsAt, type HourCounts, statsOf } from '../hours.ts';
 import type { Forward, HourStats } from '../inbox.ts';
-import { hourMs, latencyBucket, percentile } from '../latency.ts';
 import type { Marks } from './marks.ts';
-import type { Streams } from './streams.ts';
+import { jsonOf } from './message.ts';
+import type { InboxStreams } from './streams.ts';
 import type { Subjects } from './subjects.ts';
-
-interface Counts {
-  hour: number;
-  webhook: string;
-  received: number;
-  refusedSignatures: number;
-  forwarded: number;
-  refused: number;
-  latencies: Record<number, number>;
-}
 
 /**
  * Counts what this process does in each hour at each webhook; every process writes counts of its own, and reading adds them up. A crash
  * loses the counts since the last `write`.
  */
 export function countHours(member: string, subjects: Subjects, marks: Marks) {
-  const hours = new Map<string, Counts>();
-  const changed = new Set<Counts>();
-  const at = (webhook: string, atMs: number): Counts => {
-    const hour = Math.floor(atMs / hourMs);
-    const key = `${hour} ${webhook}`;
-    const none = { received: 0, refusedSignatures: 0, forwarded: 0, refused: 0, latencies: {} };
-    const counts = hours.get(key) ?? { hour, webhook, ...none };
-    hours.set(key, counts);
+  const hours = new Map<string, HourCounts>();
+  const changed = new Set<HourCounts>();
+  const at = (webhook: string, atMs: number): HourCounts => {
+    const counts = countsAt(hours, webhook, atMs);
     changed.add(counts);
     return counts;
   };
@@ -38,13 +25,8 @@ export function countHours(member: string, subjects: Subjects, marks: Marks) {
     refusedSignature: (path: string, atMs: number) => {
       at(path, atMs).refusedSignatures += 1;
     },
-    forward: (webhook: string, arrivedMs: number, { outcome, atMs }: Pick<Forward, 'outcome' | 'atMs'>) => {
-      const counts = at(webhook, atMs);
-      counts[outcome] += 1;
-      if (outcome !== 'forwarded') return;
-      const bucket = latencyBucket(atMs - arrivedMs);
-      counts.latencies[bucket] = (counts.latencies[bucket] ?? 0) + 1;
-    },
+    forward: (webhook: string, arrivedMs: number, forward: Pick<Forward, 'outcome' | 'atMs'>) =>
+      countForward(at(webhook, forward.atMs), arrivedMs, forward),
     write: async () => {
       const dirty = [...changed];
       changed.clear();
@@ -55,17 +37,13 @@ export function countHours(member: string, subjects: Subjects, marks: Marks) {
 
 /** What all processes counted, oldest first; without what waits. */
 export async function readHours(
-  streams: Streams,
-  subjects: Subjects,
+  { streams, subjects }: InboxStreams,
   fits: (hour: number, webhook: string) => boolean,
 ): Promise<Omit<HourStats, 'waiting'>[]> {
-  const sums = new Map<string, Counts>();
-  for await (const { data } of streams.read(subjects.state, {
-    filter: subjects.hours,
-    from: 'last-of-each',
-    ends: true,
-  })) {
-    const counts = tryParseJson(Buffer.from(data).toString());
+  const sums = new Map<string, HourCounts>();
+  const stored = streams.read(subjects.state, { filter: subjects.hours, from: 'last-of-each', ends: true });
+  for await (const message of stored) {
+    const counts = jsonOf(message);
     if (!isCounts(counts) || !fits(counts.hour, counts.webhook)) continue;
     const key = `${counts.hour} ${counts.webhook}`;
     const sum = sums.get(key);
@@ -77,19 +55,9 @@ export async function readHours(
     for (const [bucket, count] of Object.entries(counts.latencies))
       sum.latencies[Number(bucket)] = (sum.latencies[Number(bucket)] ?? 0) + count;
   }
-  return [...sums.values()]
-    .sort((a, b) => a.hour - b.hour || (a.webhook < b.webhook ? -1 : 1))
-    .map(({ hour, latencies, ...counts }) => {
-      const buckets = Object.entries(latencies).map(([bucket, count]) => ({ bucket: Number(bucket), count }));
-      return {
-        hour: (hour * hourMs) / 1000,
-        ...counts,
-        p50Ms: percentile(buckets, 0.5),
-        p99Ms: percentile(buckets, 0.99),
-      };
-    });
+  return [...sums.values()].sort((a, b) => a.hour - b.hour || (a.webhook < b.webhook ? -1 : 1)).map(statsOf);
 }
 
-function isCounts(value: unknown): value is Counts {
+function isCounts(value: unknown): value is HourCounts {
   return isObject(value) && typeof value['hour'] === 'number' && isObject(value['latencies']);
 }

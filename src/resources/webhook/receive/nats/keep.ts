@@ -11,8 +11,8 @@ export async function removeOld({ ms, bytes }: KeepLimits, options: QueryOptions
   let surplus = bytes === undefined ? 0 : state.bytes - bytes;
   const meanBytes = state.bytes / state.messages;
   const beforeMs = ms === undefined ? 0 : nowMs - ms;
-  const targets = await readTargets(streams, subjects, nowMs);
-  const floors = floorReader(streams, subjects);
+  const targets = await readTargets(options, nowMs);
+  const floors = floorReader(options);
   const keptBodies = new Set<string>();
   const isCopy = copyFinder();
   const waits = async ({ seq, partition }: KeyedDelivery): Promise<boolean> => {

@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import { isObject, tryParseJson } from '../../../../model/json.ts';
 import type { World } from '../../../../world.ts';
-import { isOutage, type Message, type Streams } from './streams.ts';
-import { partitions, type Subjects } from './subjects.ts';
+import { type InboxStreams, isOutage, type Message } from './streams.ts';
+import { partitions } from './subjects.ts';
 
 /** The holder of a lease renews it this often; */
 const renewMs = 1000;
@@ -18,12 +18,10 @@ const settleMs = 500;
 /** What is on its way when a lease is given back may take so long. */
 const endMs = 2500;
 
-interface LeaseOptions {
+interface LeaseOptions extends InboxStreams {
   target: string;
   /** One process that forwards. */
   member: string;
-  streams: Streams;
-  subjects: Subjects;
   world: Pick<World, 'now' | 'sleep'>;
   signal: AbortSignal;
   /** Works a partition; ends what is started and marks it after `stopping`, and drops it once the lease is `lost`. */

@@ -50,6 +50,11 @@ export function eventIdOf({ headers }: Message): string | undefined {
   return typeof id === 'string' ? id : undefined;
 }
 
+/** The JSON that a message holds; `undefined` for other data. */
+export function jsonOf(message: Message | undefined): unknown {
+  return message && tryParseJson(Buffer.from(message.data).toString());
+}
+
 /** A delivery of a stream; its key is the same if it is stored again. */
 export interface KeyedDelivery extends StoredDelivery {
   key: string;

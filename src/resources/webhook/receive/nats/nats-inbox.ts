@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { SotraError } from '../../../../errors.ts';
 import type { World } from '../../../../world.ts';
+import { hourMs } from '../hours.ts';
 import type { HourStats, Inbox, Target } from '../inbox.ts';
-import { hourMs } from '../latency.ts';
 import { isWebhook, webhookAt } from '../query.ts';
 import type { NatsAddress } from './address.ts';
 import { openConnection } from './connection.ts';
@@ -34,6 +34,7 @@ export async function openNats({ address, credsFile, world }: NatsInboxOptions):
   const { connection } = link;
   const streams = openStreams(link);
   const subjects = subjectsOf(address.name);
+  const inbox = { streams, subjects };
   try {
     for (const stream of Object.keys(subjects.streams))
       if ((await streams.state(stream)) === undefined)
@@ -49,14 +50,14 @@ export async function openNats({ address, credsFile, world }: NatsInboxOptions):
   const hours = countHours(member, subjects, marks);
   const closing = new AbortController();
   const removal = startRemoval({ streams, stream: subjects.events, sleep: world.sleep, signal: closing.signal });
-  const store = deliveryStore(streams, subjects, removal);
+  const store = deliveryStore(inbox, removal);
   const counting = (async () => {
     for (; !closing.signal.aborted; await world.sleep(countMs, closing.signal))
       await hours.write().catch(() => undefined);
   })().catch(() => undefined);
   /** Those that this process has stored deliveries of. */
   const webhooks = new Set<string>();
-  const queryOptions = () => ({ streams, subjects, nowMs: world.now() });
+  const queryOptions = () => ({ ...inbox, nowMs: world.now() });
   const maxPayload = connection.info?.max_payload ?? 1024 * 1024;
   return {
     name: address.name,
@@ -74,12 +75,11 @@ export async function openNats({ address, credsFile, world }: NatsInboxOptions):
       ),
     countRefused: (path, atMs) => hours.refusedSignature(webhookAt(path, webhooks), atMs),
     addTargets: (targets) => addTargets(targets, { ...queryOptions(), member }),
-    take: (target, signal) => takeDeliveries(target, { streams, subjects, marks, hours, member, world, signal }),
+    take: (target, signal) => takeDeliveries(target, { ...inbox, marks, hours, member, world, signal }),
     waiting: async (targets: readonly Target[]) => {
       await marks.flush();
       let count = 0;
-      for (const target of targets)
-        for await (const _ of waitingOf(await readTarget(target, streams, subjects), streams, subjects)) count += 1;
+      for (const target of targets) for await (const _ of waitingOf(await readTarget(target, inbox), inbox)) count += 1;
       return count;
     },
     events: (query) => queryEvents(query, queryOptions()),
@@ -90,12 +90,12 @@ export async function openNats({ address, credsFile, world }: NatsInboxOptions):
       const fits = (hour: number, name: string) =>
         hour >= first && hour <= last && (webhook === undefined || isWebhook(name, webhook));
       const waiting = new Map<string, number>();
-      for (const target of await readTargets(streams, subjects, world.now()))
-        for await (const { webhook: name, atMs } of waitingOf(target, streams, subjects)) {
+      for (const target of await readTargets(inbox, world.now()))
+        for await (const { webhook: name, atMs } of waitingOf(target, inbox)) {
           const key = `${(Math.floor(atMs / hourMs) * hourMs) / 1000} ${name}`;
           waiting.set(key, (waiting.get(key) ?? 0) + 1);
         }
-      const rows = await readHours(streams, subjects, fits);
+      const rows = await readHours(inbox, fits);
       return rows.map((row): HourStats => ({ ...row, waiting: waiting.get(`${row.hour} ${row.webhook}`) ?? 0 }));
     },
     keep: (limits, nowMs) => removeOld(limits, { ...queryOptions(), nowMs }),

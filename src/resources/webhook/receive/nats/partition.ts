@@ -2,8 +2,7 @@ import type { Claim, Forward, Target } from '../inbox.ts';
 import { isFor } from '../route.ts';
 import { startRemoval } from './copies.ts';
 import { bodyAt, copyFinder, deliveryOf, type KeyedDelivery } from './message.ts';
-import { type Message, nearby, type Streams } from './streams.ts';
-import type { Subjects } from './subjects.ts';
+import { type InboxStreams, type Message, nearby } from './streams.ts';
 
 /** How far a target is in a partition: all up to `seq` is settled, and some up to `top`. */
 export interface Floor {
@@ -17,13 +16,11 @@ const maxOpen = 256;
 const maxUnmarked = 64;
 const retryMs = 500;
 
-interface PartitionOptions {
+interface PartitionOptions extends InboxStreams {
   target: Target;
   targetId: string;
   partition: number;
   floor: Floor;
-  streams: Streams;
-  subjects: Subjects;
   sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   /** Nothing more is offered. */
   stopping: AbortSignal;
@@ -49,6 +46,11 @@ export async function workPartition(options: PartitionOptions): Promise<void> {
   const busy = new Map<string, number>();
   let [read, wake] = [floor.seq, () => {}];
 
+  const woken = (signal: AbortSignal) =>
+    new Promise<void>((resolve) => {
+      wake = resolve;
+      signal.addEventListener('abort', () => resolve(), { once: true });
+    });
   const close = (seq: number): void => {
     open.delete(seq);
     const [first] = open;
@@ -114,11 +116,7 @@ export async function workPartition(options: PartitionOptions): Promise<void> {
   for (const message of left) removal.add(message);
   const reading = streams.read(subjects.events, { filter, from: floor.seq + 1, ends: false, signal: stopping });
   for await (const message of reading) {
-    while (open.size >= maxOpen && !stopping.aborted)
-      await new Promise<void>((resolve) => {
-        wake = resolve;
-        stopping.addEventListener('abort', () => resolve(), { once: true });
-      });
+    while (open.size >= maxOpen && !stopping.aborted) await woken(stopping);
     if (stopping.aborted) break;
     const { seq } = message;
     read = seq;
@@ -139,9 +137,5 @@ export async function workPartition(options: PartitionOptions): Promise<void> {
     queue.push({ delivery, isMarked: isMarked(delivery) });
     void offerNext(delivery.webhook);
   }
-  while (busy.size > 0 && !lost.aborted)
-    await new Promise<void>((resolve) => {
-      wake = resolve;
-      lost.addEventListener('abort', () => resolve(), { once: true });
-    });
+  while (busy.size > 0 && !lost.aborted) await woken(lost);
 }

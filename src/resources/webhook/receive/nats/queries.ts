@@ -1,13 +1,11 @@
 import type { EventQuery, StoredDelivery, StoredEvent } from '../inbox.ts';
 import { askedEvents } from '../query.ts';
 import { bodyAt, copyFinder, deliveryOf, eventIdOf, eventReader } from './message.ts';
-import type { Message, Streams } from './streams.ts';
-import { partitions, type Subjects } from './subjects.ts';
+import type { InboxStreams, Message } from './streams.ts';
+import { partitions } from './subjects.ts';
 import { floorReader, readTargets, statusOf } from './targets.ts';
 
-export interface QueryOptions {
-  streams: Streams;
-  subjects: Subjects;
+export interface QueryOptions extends InboxStreams {
   nowMs: number;
 }
 
@@ -65,12 +63,8 @@ export async function* followEvents(
 ): AsyncGenerator<StoredEvent> {
   const { streams, subjects, nowMs } = options;
   const toEvent = await eventMaker(query, options);
-  for await (const message of streams.read(subjects.events, {
-    filter: subjects.all,
-    from: { ms: nowMs },
-    ends: false,
-    signal,
-  })) {
+  const reading = streams.read(subjects.events, { filter: subjects.all, from: { ms: nowMs }, ends: false, signal });
+  for await (const message of reading) {
     const event = await toEvent(message);
     if (event !== undefined && (await isFirst(message, options))) yield event;
   }
@@ -113,17 +107,17 @@ async function findEvents(ids: readonly string[], { streams, subjects }: QueryOp
 /** What a message is, with what became of it; `undefined` where it is not asked for. */
 async function eventMaker(
   query: EventQuery,
-  { streams, subjects, nowMs }: QueryOptions,
+  options: QueryOptions,
 ): Promise<(message: Message) => Promise<StoredEvent | undefined>> {
-  const targets = await readTargets(streams, subjects, nowMs);
-  const floors = floorReader(streams, subjects);
-  const read = eventReader(streams, subjects.events);
+  const targets = await readTargets(options, options.nowMs);
+  const floors = floorReader(options);
+  const read = eventReader(options.streams, options.subjects.events);
   return async (message) => {
     const found = await read(message);
     if (found === undefined) return undefined;
     const { event, delivery } = found;
     if (askedEvents({ ...delivery, events: [event] }, query).length === 0) return undefined;
-    const { status, forwards } = await statusOf(delivery, event, { targets, floors, streams, subjects });
+    const { status, forwards } = await statusOf(delivery, event, { ...options, targets, floors });
     if (query.status !== undefined && status !== query.status) return undefined;
     return { ...event, delivery, status, forwards };
   };

@@ -2,8 +2,8 @@ import { allEventsOf, type EventSummary } from '../events.ts';
 import type { Delivery, StoredDelivery } from '../inbox.ts';
 import type { startRemoval } from './copies.ts';
 import { headersOf, headersOfOne } from './message.ts';
-import type { Message, Streams } from './streams.ts';
-import { partitionOf, type Subjects } from './subjects.ts';
+import type { InboxStreams, Message } from './streams.ts';
+import { partitionOf } from './subjects.ts';
 
 interface NewEvent {
   eventId: string;
@@ -16,11 +16,8 @@ interface NewEvent {
  * Stores deliveries with their new events; `undefined` for one whose events are all stored. Each event has a subject of its own, and the first
  * message of it counts: what several listeners store at the same moment is there once.
  */
-export function deliveryStore(
-  streams: Streams,
-  subjects: Subjects,
-  { add: removeLater }: Pick<ReturnType<typeof startRemoval>, 'add'>,
-) {
+export function deliveryStore(store: InboxStreams, { add: removeLater }: Pick<ReturnType<typeof startRemoval>, 'add'>) {
+  const { streams, subjects } = store;
   const { events } = subjects;
   const busy = new Map<string, Promise<unknown>>();
 
@@ -36,7 +33,7 @@ export function deliveryStore(
   const storeNew = async (delivery: Delivery, all: readonly EventSummary[]): Promise<StoredDelivery | undefined> => {
     const { webhook, body } = delivery;
     const own = partitionOf(webhook);
-    const places = await Promise.all(all.map(({ eventId }) => takePlace(eventId, own, streams, subjects)));
+    const places = await Promise.all(all.map(({ eventId }) => takePlace(eventId, own, store)));
     const open = all.flatMap((event, index) => {
       const partition = places[index];
       return partition === undefined ? [] : [{ event, eventId: event.eventId, partition }];
@@ -82,8 +79,7 @@ const maxApart = 500;
 async function takePlace(
   eventId: string,
   own: number,
-  streams: Streams,
-  subjects: Subjects,
+  { streams, subjects }: InboxStreams,
 ): Promise<number | undefined> {
   const place = subjects.place(eventId);
   const partitionIn = (message: Message) => Number(Buffer.from(message.data).toString());

@@ -12,6 +12,7 @@ import {
 } from '@nats-io/jetstream';
 import { messageOf, SotraError } from '../../../../errors.ts';
 import { connectionError, isSilence, type MsgHdrs, newHeaders, type ServerLink } from './connection.ts';
+import type { Subjects } from './subjects.ts';
 
 /** A message of a stream. */
 export interface Message {
@@ -78,6 +79,12 @@ const checkMs = 1500;
 /** The streams of one connection; each call's errors: `network`, `config` naming what to change. */
 export type Streams = ReturnType<typeof openStreams>;
 
+/** The streams of an inbox, and the subjects in them. */
+export interface InboxStreams {
+  streams: Streams;
+  subjects: Subjects;
+}
+
 export function openStreams({ connection, failure }: ServerLink) {
   const errorOf = (thrown: unknown, stream: string): SotraError => {
     const error = streamError(thrown, stream);
@@ -118,14 +125,8 @@ export function openStreams({ connection, failure }: ServerLink) {
     call(stream, async (): Promise<Message | undefined> => {
       const found = await ask(({ streams }) => streams.getMessage(stream, query as { seq: number }));
       if (found === null) return undefined;
-      return {
-        ...found,
-        subject: found.subject,
-        seq: found.seq,
-        storedMs: found.time.getTime(),
-        headers: found.header,
-        data: found.data,
-      };
+      const { subject, seq, time, header: headers, data } = found;
+      return { subject, seq, storedMs: time.getTime(), headers, data };
     });
   const first = (stream: string, subject: string, seq: number, within = nearby) =>
     get(stream, { seq: Math.max(1, seq - within), next_by_subj: subject });

@@ -1,17 +1,14 @@
 import type { World } from '../../../../world.ts';
+import { hourMs } from '../hours.ts';
 import type { Claim, Target } from '../inbox.ts';
-import { hourMs } from '../latency.ts';
 import type { countHours } from './hours.ts';
 import { holdLeases } from './leases.ts';
 import type { Marks } from './marks.ts';
 import { type Floor, workPartition } from './partition.ts';
-import type { Streams } from './streams.ts';
-import type { Subjects } from './subjects.ts';
+import type { InboxStreams } from './streams.ts';
 import { addTargets, readFloor, readTarget } from './targets.ts';
 
-interface TakeOptions {
-  streams: Streams;
-  subjects: Subjects;
+interface TakeOptions extends InboxStreams {
   marks: Marks;
   hours: ReturnType<typeof countHours>;
   member: string;
@@ -24,8 +21,8 @@ const floorMs = 1000;
 
 /** The deliveries that a target has not got yet, of the partitions that this process holds; see `Inbox.take`. */
 export async function* takeDeliveries(target: Target, options: TakeOptions): AsyncGenerator<Claim> {
-  const { streams, subjects, marks, hours, member, world, signal } = options;
-  const known = await readTarget(target, streams, subjects);
+  const { streams, subjects, marks, hours, world, signal } = options;
+  const known = await readTarget(target, options);
   const claims: Claim[] = [];
   const floors = new Map<number, Floor>();
   let [wake, failure]: [() => void, unknown] = [() => {}, undefined];
@@ -42,7 +39,7 @@ export async function* takeDeliveries(target: Target, options: TakeOptions): Asy
         target,
         targetId: known.id,
         partition,
-        floor: await readFloor(known, partition, streams, subjects),
+        floor: await readFloor(known, partition, options),
         streams,
         subjects,
         sleep: world.sleep,
@@ -68,11 +65,11 @@ export async function* takeDeliveries(target: Target, options: TakeOptions): Asy
       await writeFloors().catch(() => undefined);
       if (world.now() - usedMs < hourMs) continue;
       usedMs = world.now();
-      await addTargets([target], { streams, subjects, member, nowMs: usedMs }).catch(() => undefined);
+      await addTargets([target], { ...options, nowMs: usedMs }).catch(() => undefined);
     }
   };
   const tending = tend().catch(() => undefined);
-  const leasing = holdLeases({ target: known.id, member, streams, subjects, world, signal, work }).catch((error) => {
+  const leasing = holdLeases({ ...options, target: known.id, work }).catch((error) => {
     failure = error;
   });
   void leasing.then(() => wake());

@@ -1,11 +1,11 @@
-import { isObject, tryParseJson } from '../../../../model/json.ts';
+import { isObject } from '../../../../model/json.ts';
 import type { EventSummary } from '../events.ts';
 import { type EventStatus, type Forward, type Target, targetMs } from '../inbox.ts';
 import { isFor } from '../route.ts';
-import { bodyAt, copyFinder, deliveryOf, type KeyedDelivery } from './message.ts';
+import { bodyAt, copyFinder, deliveryOf, jsonOf, type KeyedDelivery } from './message.ts';
 import type { Floor } from './partition.ts';
-import type { Message, Streams } from './streams.ts';
-import { partitions, type Subjects, targetId } from './subjects.ts';
+import type { InboxStreams, Message } from './streams.ts';
+import { partitions, targetId } from './subjects.ts';
 
 /** A target that somebody forwards to. */
 export interface KnownTarget extends Target {
@@ -18,7 +18,7 @@ export interface KnownTarget extends Target {
 /** Adds targets, or says that they are still used. */
 export async function addTargets(
   targets: readonly Target[],
-  { streams, subjects, member, nowMs }: { streams: Streams; subjects: Subjects; member: string; nowMs: number },
+  { streams, subjects, member, nowMs }: InboxStreams & { member: string; nowMs: number },
 ): Promise<void> {
   for (const target of targets) {
     const id = targetId(target);
@@ -31,22 +31,21 @@ export async function addTargets(
   }
 }
 
-export async function readTarget(target: Target, streams: Streams, subjects: Subjects): Promise<KnownTarget> {
+export async function readTarget(target: Target, inbox: InboxStreams): Promise<KnownTarget> {
+  const { streams, subjects } = inbox;
   const last = await streams.last(subjects.state, subjects.target(targetId(target)));
-  const known = last && (await knownTarget(last, streams, subjects));
+  const known = last && (await knownTarget(last, inbox));
   if (known === undefined) throw new Error(`${target.url} was not added to the targets`);
   return known;
 }
 
 /** The targets that are waited for: those in use. */
-export async function readTargets(streams: Streams, subjects: Subjects, nowMs: number): Promise<KnownTarget[]> {
+export async function readTargets(inbox: InboxStreams, nowMs: number): Promise<KnownTarget[]> {
+  const { streams, subjects } = inbox;
   const found: KnownTarget[] = [];
-  for await (const message of streams.read(subjects.state, {
-    filter: subjects.targets,
-    from: 'last-of-each',
-    ends: true,
-  })) {
-    const target = await knownTarget(message, streams, subjects);
+  const stored = streams.read(subjects.state, { filter: subjects.targets, from: 'last-of-each', ends: true });
+  for await (const message of stored) {
+    const target = await knownTarget(message, inbox);
     if (target !== undefined && target.usedMs > nowMs - targetMs) found.push(target);
   }
   return found;
@@ -56,10 +55,9 @@ export async function readTargets(streams: Streams, subjects: Subjects, nowMs: n
 export async function readFloor(
   target: KnownTarget,
   partition: number,
-  streams: Streams,
-  subjects: Subjects,
+  { streams, subjects }: InboxStreams,
 ): Promise<Floor> {
-  const value = parse(await streams.last(subjects.state, subjects.floor(target.id, partition)));
+  const value = jsonOf(await streams.last(subjects.state, subjects.floor(target.id, partition)));
   const [seq, top] = isObject(value) ? [Number(value['seq']), Number(value['top'])] : [0, 0];
   return { seq: Math.max(seq, target.startSeq), top };
 }
@@ -68,15 +66,10 @@ export async function readFloor(
 export async function statusOf(
   delivery: KeyedDelivery,
   event: EventSummary,
-  {
-    targets,
-    floors,
-    streams,
-    subjects,
-  }: { targets: readonly KnownTarget[]; floors: Floors; streams: Streams; subjects: Subjects },
+  { targets, floors, streams, subjects }: InboxStreams & { targets: readonly KnownTarget[]; floors: Floors },
 ): Promise<{ status: EventStatus | null; forwards: Forward[] }> {
   const marks = await Promise.all(
-    targets.map(async ({ id }) => parse(await streams.last(subjects.state, subjects.forward(delivery, id)))),
+    targets.map(async ({ id }) => jsonOf(await streams.last(subjects.state, subjects.forward(delivery, id)))),
   );
   const forwards = marks.filter(isForward).sort((a, b) => a.atMs - b.atMs);
   if (forwards.some(({ outcome }) => outcome === 'refused')) return { status: 'refused', forwards };
@@ -90,25 +83,22 @@ export async function statusOf(
 /** Floors as they were when first asked for. */
 export type Floors = ReturnType<typeof floorReader>;
 
-export function floorReader(streams: Streams, subjects: Subjects) {
+export function floorReader(inbox: InboxStreams) {
   const floors = new Map<string, Promise<Floor>>();
   return (target: KnownTarget, partition: number): Promise<Floor> => {
     const key = `${target.id} ${partition}`;
-    const floor = floors.get(key) ?? readFloor(target, partition, streams, subjects);
+    const floor = floors.get(key) ?? readFloor(target, partition, inbox);
     floors.set(key, floor);
     return floor;
   };
 }
 
 /** The deliveries that a target has not got, partition by partition. */
-export async function* waitingOf(
-  target: KnownTarget,
-  streams: Streams,
-  subjects: Subjects,
-): AsyncGenerator<KeyedDelivery> {
+export async function* waitingOf(target: KnownTarget, inbox: InboxStreams): AsyncGenerator<KeyedDelivery> {
+  const { streams, subjects } = inbox;
   for (let partition = 0; partition < partitions; partition += 1) {
     const filter = subjects.ofPartition(partition);
-    const { seq } = await readFloor(target, partition, streams, subjects);
+    const { seq } = await readFloor(target, partition, inbox);
     const first = await streams.next(subjects.events, filter, seq + 1);
     if (first === undefined) continue;
     const isCopy = copyFinder();
@@ -122,12 +112,8 @@ export async function* waitingOf(
   }
 }
 
-function parse(message: Message | undefined): unknown {
-  return message && tryParseJson(Buffer.from(message.data).toString());
-}
-
-async function knownTarget(message: Message, streams: Streams, subjects: Subjects): Promise<KnownTarget | undefined> {
-  const value = parse(message);
+async function knownTarget(message: Message, { streams, subjects }: InboxStreams): Promise<KnownTarget | undefined> {
+  const value = jsonOf(message);
   if (!isObject(value) || typeof value['id'] !== 'string') return undefined;
   const starts: number[] = [];
   const filter = subjects.starts(value['id']);

@@ -21,6 +21,7 @@ import { createLiveLog } from '../../../../web/live-log.ts';
 import type { WebApp } from '../../../../web/serve.ts';
 import { subjectOf } from '../events.ts';
 import { forward, forwardedHeaders, headerPairs, signatureIn } from '../forward.ts';
+import { byHour, hourMs } from '../hours.ts';
 import type { EventQuery, EventStatus, Inbox, StoredEvent, Target } from '../inbox.ts';
 import type { RefusedRequest } from '../listener.ts';
 import type { InboxPlace } from '../open-inbox.ts';
@@ -43,7 +44,6 @@ const maxRefused = 200;
 const maxRows = 10_000;
 /** Of a body, what is shown. */
 const shownBytes = 256 * 1024;
-const dayMs = 86_400_000;
 
 /** The page of what an inbox holds, live. `addRefused` shows a request that was refused; `broken` rejects where the inbox cannot be read. */
 export function createDeliveriesApp(options: PageOptions & { hasService: boolean }) {
@@ -125,19 +125,9 @@ export function createDeliveriesApp(options: PageOptions & { hasService: boolean
     return { taken, status, error, ms: world.now() - startedMs };
   };
   const stats = async (): Promise<PageStats> => {
-    const rows = await inbox.stats({ sinceMs: world.now() - dayMs });
-    const hours = new Map<number, PageStats['hours'][number]>();
-    for (const { hour, received, refusedSignatures, refused } of rows) {
-      const before = hours.get(hour) ?? { hour, received: 0, refusedSignatures: 0, refused: 0 };
-      hours.set(hour, {
-        hour,
-        received: before.received + received,
-        refusedSignatures: before.refusedSignatures + refusedSignatures,
-        refused: before.refused + refused,
-      });
-    }
+    const rows = await inbox.stats({ sinceMs: world.now() - 24 * hourMs });
     return {
-      hours: [...hours.values()],
+      hours: byHour(rows),
       stored: await inbox.count(),
       forwarded: rows.reduce((sum, { forwarded }) => sum + forwarded, 0),
       waiting: rows.reduce((sum, { waiting }) => sum + waiting, 0),

@@ -195,7 +195,9 @@ describe.skipIf(findNats() === undefined)(`copies of messages (${findNats() ? 'f
     await inbox.store([deliveryOf(hook, 'one')]);
     // It looked before the event was there.
     const late = { ...streams, last: async () => undefined, firstOf: outage };
-    await expect(deliveryStore(late, subjects, removal)(deliveryOf(hook, 'one'))).rejects.toThrow('no answer');
+    await expect(deliveryStore({ streams: late, subjects }, removal)(deliveryOf(hook, 'one'))).rejects.toThrow(
+      'no answer',
+    );
     expect(await messages()).toHaveLength(2);
     expect(await inbox.store([deliveryOf(hook, 'one')])).toEqual([undefined]);
     const { floor, claims } = work({});
@@ -207,7 +209,7 @@ describe.skipIf(findNats() === undefined)(`copies of messages (${findNats() ? 'f
 
   test('of listeners that look before any stores, on one path or two, the first places the event and counts it', async () => {
     const { inbox, streams, subjects, messages, removal } = await open();
-    const early = deliveryStore({ ...streams, last: async () => undefined }, subjects, removal);
+    const early = deliveryStore({ streams: { ...streams, last: async () => undefined }, subjects }, removal);
     expect((await early(deliveryOf(hook, 'one')))?.events).toHaveLength(1);
     expect(await early(deliveryOf(hook, 'one'))).toBeUndefined();
     expect(await early(deliveryOf(other, 'one'))).toBeUndefined();
