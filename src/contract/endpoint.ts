@@ -98,19 +98,19 @@ export function defineEndpoint<const Id extends string, P extends Params, R exte
 
 type More = Omit<Param, 'place' | 'schema' | 'help' | 'source'> & { source?: Source };
 
-function param(place: Place, defaultSource: Source) {
+function param(place: Place) {
   return <S extends z.ZodType>(schema: S, help: string, more: More = {}): Param<S> => ({
     place,
     schema,
     help,
     ...more,
-    source: more.source ?? defaultSource,
+    source: more.source ?? 'spec',
     ...(place === 'path' ? { positional: true } : {}),
   });
 }
 
 export const inPath = <S extends z.ZodType>(schema: S, help: string, more: More = {}): Param<S> =>
-  param('path', 'spec')(schema.refine(isPathSegment, segmentRule), help, more);
+  param('path')(schema.refine(isPathSegment, segmentRule), help, more);
 
 /** Whether a path value stays one segment: an empty one, `.` and `..` would lead to another endpoint. */
 export function isPathSegment(value: unknown): boolean {
@@ -124,10 +124,10 @@ export function hasDots(path: string): boolean {
   const kept = path.replaceAll(/[\s\p{Cc}]/gu, '');
   return kept.split(/[\\/]|%(?:25)*(?:2f|5c)/i).some((part) => /^(?:\.|%(?:25)*2e){1,2}$/i.test(part));
 }
-export const inQuery = param('query', 'spec');
-export const inBody = param('body', 'spec');
-export const asDocument = param('document', 'spec');
-export const local = param('local', 'spec');
+export const inQuery = param('query');
+export const inBody = param('body');
+export const asDocument = param('document');
+export const local = param('local');
 
 /** The service's name of a parameter; names that are not from the interface document can be overridden. */
 export function wireName(endpoint: Pick<Endpoint, 'id'>, key: string, param: Param, overrides: WireNames): string {

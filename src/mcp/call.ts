@@ -10,7 +10,7 @@ export interface CallOutcome {
   isError?: true;
 }
 
-interface CallOptions {
+export interface CallOptions {
   tool: Tool;
   input: Readonly<Record<string, unknown>>;
   signal: AbortSignal;

@@ -25,7 +25,7 @@ import { usageError } from '../errors.ts';
 import { tryParseJson } from '../model/json.ts';
 import { nearest } from '../model/nearest.ts';
 import type { World } from '../world.ts';
-import type { CallOutcome } from './call.ts';
+import type { CallOptions, CallOutcome } from './call.ts';
 import { instructions, type OpenedInput, serverName, untilAborted } from './greeting.ts';
 import { DefaultJsonSchemaValidator } from './sdk-shims.ts';
 import { Question, type Tool } from './tool.ts';
@@ -34,12 +34,7 @@ import { definitionOf } from './tools.ts';
 export interface ServerOptions {
   tools: readonly Tool[];
   version: string;
-  call: (options: {
-    tool: Tool;
-    input: Readonly<Record<string, unknown>>;
-    signal: AbortSignal;
-    confirm: (text: string) => Promise<void>;
-  }) => Promise<CallOutcome>;
+  call: (options: CallOptions) => Promise<CallOutcome>;
   warn: (text: string) => void;
 }
 

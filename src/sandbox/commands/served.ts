@@ -8,7 +8,7 @@ import { isLoopback } from '../../model/http-address.ts';
 import { parseJson } from '../../model/json.ts';
 import type { LoggedRequest } from '../../model/logged-request.ts';
 import { column, listView, recordView } from '../../output/columns.ts';
-import { controlHeader } from '../http/control.ts';
+import { controlHeader, maxLogged } from '../http/control.ts';
 import { parseExpected } from '../http/fault.ts';
 
 export interface Ready {
@@ -66,8 +66,6 @@ interface LogInput {
   readyFile?: string | undefined;
   expect?: readonly string[] | undefined;
 }
-
-const maxLogged = 1000;
 
 export async function showLog(
   { expect, limit = expect === undefined ? defaultLogged : maxLogged, readyFile }: LogInput,

@@ -56,13 +56,10 @@ export async function simulate(input: SimulateInput, context: Context): Promise<
     try {
       for await (const batch of batches) {
         const nowMs = sandboxNow(db, world.now());
-        const result = addLiveTrades(
-          db,
-          batch.map((trade) => trade(nowMs)),
-          nowMs,
-        );
-        sum.trades += result.trades;
-        sum.deliveries += result.deliveries;
+        const trades = batch.map((trade) => trade(nowMs));
+        const added = addLiveTrades(db, trades, nowMs);
+        sum.trades += added.trades;
+        sum.deliveries += added.deliveries;
         if (!progress.live && world.now() - saidMs < betweenLinesMs) continue;
         saidMs = world.now();
         progress.step(`${formatCount(sum.trades)} trades, ${formatCount(sum.deliveries)} deliveries`);

@@ -3,9 +3,8 @@ import { buyReason } from '../../model/noteworthy-buy.ts';
 import type { Db } from '../db/store.ts';
 import type { Partner } from '../http/service.ts';
 import { cardsOf } from '../social/cards.ts';
+import type { Json } from '../social/profiles.ts';
 import { oneOf, type StoredTrade, tradeColumns } from '../trades/trade.ts';
-
-type Json = Record<string, unknown>;
 
 /** Trades older than this make no events, so that an import sends none (wire-facts 4.3: receivers skip them anyway). */
 const freshMs = 300_000;

@@ -84,7 +84,7 @@ export interface RequestLog {
   latest: (count: number) => readonly LoggedRequest[];
 }
 
-const maxLogged = 1000;
+export const maxLogged = 1000;
 const maxPath = 2000;
 
 export function createRequestLog(now: () => number): RequestLog {

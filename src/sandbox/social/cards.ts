@@ -4,7 +4,7 @@ import type { Partner } from '../http/service.ts';
 import { type PositionState, type PositionStats, positionStats } from '../trades/positions.ts';
 import { groupBy, oneOf, type StoredTrade, tradeColumns } from '../trades/trade.ts';
 import { commentsOfTrades, copiedText, copyVolume } from './comments.ts';
-import { actorsOf } from './profiles.ts';
+import { actorsOf, type Json, readCounts } from './profiles.ts';
 
 export interface CardOptions {
   partner: Partner;
@@ -33,7 +33,6 @@ interface PositionRow {
   price: number | null;
 }
 
-type Json = Record<string, unknown>;
 const dayMs = 86_400_000;
 
 /** Position cards in the order of the ids; unknown ids are skipped. Source: section "Position card (feed item)". */
@@ -187,12 +186,12 @@ function countBuyers(db: Db, rows: readonly PositionRow[], nowMs: number): Map<s
 }
 
 function countReplies(db: Db, list: string): Map<string, number> {
-  const rows = db.all<{ id: string; n: number }>(
+  return readCounts(
+    db,
     `SELECT t.position_id AS id, count(*) AS n FROM trade t JOIN comment c ON c.trade_id = t.id JOIN reply r ON r.comment_id = c.id
      WHERE t.position_id ${oneOf} GROUP BY t.position_id`,
     [list],
   );
-  return new Map(rows.map(({ id, n }) => [id, n]));
 }
 
 function sumMetrics(comments: readonly Json[]) {

@@ -4,9 +4,7 @@ import type { Partner } from '../http/service.ts';
 import { uuidOf } from '../seeded.ts';
 import { groupBy, oneOf, type StoredTrade, tradeColumns } from '../trades/trade.ts';
 import { findProfile } from './lookup.ts';
-import { actorsOf } from './profiles.ts';
-
-type Json = Record<string, unknown>;
+import { actorsOf, type Json } from './profiles.ts';
 
 interface CommentOptions {
   partner: Partner;

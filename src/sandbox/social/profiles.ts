@@ -6,7 +6,7 @@ import { type Timeframe, type WindowFigures, windowFigures, windowMs } from '../
 import { groupBy, oneOf } from '../trades/trade.ts';
 import { followedByViewers } from './lookup.ts';
 
-type Json = Record<string, unknown>;
+export type Json = Record<string, unknown>;
 type Counts = Map<string, number>;
 
 export interface ProfileOptions {
@@ -260,6 +260,7 @@ function countComments(db: Db, list: string, sinceMs: number): Counts {
   );
 }
 
-function readCounts(db: Db, sql: string, params: (string | number)[]): Counts {
+/** The numbers `n` of a query by `id`. */
+export function readCounts(db: Db, sql: string, params: (string | number)[]): Counts {
   return new Map(db.all<{ id: string; n: number }>(sql, params).map(({ id, n }) => [id, n]));
 }

@@ -29,17 +29,22 @@ async function answerOf<T>(response: Response): Promise<T> {
   throw new Error([answer.error, answer.hint].filter(Boolean).join('. '));
 }
 
-/** Calls for each kind of entry as it comes, after a lost connection from where it was; `onState` says whether there is one. */
+/** For what fails because the connection is lost: the page says that by itself. */
+export function ignore(): void {}
+
+export type Connection = 'connecting' | 'live' | 'lost';
+
+/** Calls for each kind of entry as it comes, after a lost connection from where it was. */
 export function listenLive(
   path: string,
   calls: Readonly<Record<string, (data: never) => void>>,
-  onState: (isOpen: boolean) => void,
+  onState: (state: Connection) => void,
 ): () => void {
   const source = new EventSource(`/api/${path}`);
   for (const [kind, call] of Object.entries(calls))
     source.addEventListener(kind, ({ data }) => call(JSON.parse(data) as never));
-  source.addEventListener('open', () => onState(true));
-  source.addEventListener('error', () => onState(false));
+  source.addEventListener('open', () => onState('live'));
+  source.addEventListener('error', () => onState('lost'));
   return () => source.close();
 }
 

@@ -1,6 +1,6 @@
 import uPlot from 'uplot';
 import { formatTime } from '../../output/format.ts';
-import { useEffect, useRef, useState } from './preact.ts';
+import { onKeys, useEffect, useRef, useState } from './preact.ts';
 
 export interface ChartPoint {
   /** Unix seconds, or a rank. */
@@ -60,12 +60,12 @@ export function Chart(props: ChartProps) {
     const point = points[Math.max(0, Math.min(points.length - 1, index))];
     if (point !== undefined) plot.current?.setCursor({ left: plot.current.valToPos(point.x, 'x'), top: 0 });
   };
-  const steps: Record<string, () => void> = {
+  const onKeyDown = onKeys({
     ArrowLeft: () => choose((at ?? points.length) - 1),
     ArrowRight: () => choose((at ?? -1) + 1),
     Home: () => choose(0),
     End: () => choose(points.length - 1),
-  };
+  });
   const chosen = at === undefined ? undefined : points[at];
   return (
     <figure class="chart">
@@ -76,12 +76,7 @@ export function Chart(props: ChartProps) {
         aria-label={`${label}. ${mainPoints(points)}`}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: its points are chosen by arrow keys
         tabIndex={0}
-        onKeyDown={(event) => {
-          const step = steps[event.key];
-          if (step === undefined) return;
-          event.preventDefault();
-          step();
-        }}
+        onKeyDown={onKeyDown}
         onBlur={() => plot.current?.setCursor({ left: -10, top: -10 })}
       />
       <figcaption>

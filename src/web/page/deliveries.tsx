@@ -1,6 +1,6 @@
 import { formatCount, formatTime } from '../../output/format.ts';
 import type { DeliveryList, DeliveryRow, PageFacts, PageStats, RefusedRow } from '../deliveries.ts';
-import { ask, listenLive, lostText } from './ask.ts';
+import { ask, type Connection, ignore, listenLive, lostText } from './ask.ts';
 import { Chart } from './chart.tsx';
 import { type Choice, Detail } from './delivery-detail.tsx';
 import { FilterBar, type Filters, noFilters } from './delivery-filters.tsx';
@@ -21,7 +21,7 @@ function Deliveries() {
   const [filters, setFilters] = useState<Filters>(noFilters);
   const [tab, setTab] = useState<Choice['kind']>('event');
   const [selected, setSelected] = useState<{ kind: Choice['kind']; key: string }>();
-  const [state, setState] = useState<'connecting' | 'live' | 'lost'>('connecting');
+  const [state, setState] = useState<Connection>('connecting');
   const [error, setError] = useState('');
   const [trouble, setTrouble] = useState('');
   const current = useRef(filters);
@@ -75,7 +75,7 @@ function Deliveries() {
         setRefused((before) => [...rows.reverse(), ...before].slice(0, maxRefused)),
       ),
     };
-    return listenLive('deliveries/live', calls, (isOpen) => setState(isOpen ? 'live' : 'lost'));
+    return listenLive('deliveries/live', calls, setState);
   }, []);
   useEffect(() => {
     const wait = setTimeout(load, state === 'connecting' ? 0 : filterWaitMs);
@@ -291,9 +291,6 @@ function useDistinct(rows: readonly DeliveryRow[], of: (row: DeliveryRow) => str
     return [...known.current].sort().slice(0, 200);
   }, [rows, chosen]);
 }
-
-/** The page says by itself that the connection is lost. */
-function ignore(): void {}
 
 const root = document.getElementById('app');
 if (root !== null) render(<Deliveries />, root);

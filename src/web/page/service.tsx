@@ -1,6 +1,6 @@
 import type { LoggedRequest } from '../../model/logged-request.ts';
 import type { SandboxWorld, ServiceFacts } from '../service.ts';
-import { ask, listenLive, lostText, useAsked } from './ask.ts';
+import { ask, type Connection, ignore, listenLive, lostText, useAsked } from './ask.ts';
 import { Controls } from './controls.tsx';
 import { Feed } from './feed.tsx';
 import { Leaderboard } from './leaderboard.tsx';
@@ -25,7 +25,7 @@ function Service() {
   const controlStart = facts?.controlStart ?? null;
   const isSandbox = controlStart !== null;
   const [version, setVersion] = useState(0);
-  const [state, setState] = useState<'connecting' | 'live' | 'lost'>('connecting');
+  const [state, setState] = useState<Connection>('connecting');
   const [requests, setRequests] = useState<readonly LoggedRequest[]>();
   const { data: world, error } = useAsked<SandboxWorld>(
     'service/control',
@@ -54,7 +54,7 @@ function Service() {
       changed: reload,
       request: (request: LoggedRequest) => setRequests((before = []) => [request, ...before].slice(0, maxRequests)),
     };
-    return listenLive('service/live', isSandbox ? calls : {}, (isOpen) => setState(isOpen ? 'live' : 'lost'));
+    return listenLive('service/live', isSandbox ? calls : {}, setState);
   }, [facts === undefined]);
   useEffect(() => {
     if (facts === undefined || isSandbox) return;
@@ -191,9 +191,6 @@ function renderRequest({ time, method, path, status, ms, partner, key, ignored, 
     />
   );
 }
-
-/** The page says by itself that the connection is lost. */
-function ignore(): void {}
 
 const root = document.getElementById('app');
 if (root !== null) render(<Service />, root);

@@ -1,4 +1,4 @@
-import { type ComponentChildren, useEffect, useLayoutEffect, useRef, useState } from './preact.ts';
+import { type ComponentChildren, onKeys, useEffect, useLayoutEffect, useRef, useState } from './preact.ts';
 
 interface VirtualListProps<Item> {
   label: string;
@@ -56,7 +56,7 @@ export function VirtualList<Item>(props: VirtualListProps<Item>) {
     if (bottom > element.scrollTop + element.clientHeight) element.scrollTop = bottom - element.clientHeight;
   };
   const page = Math.max(1, Math.floor(view.height / rowHeight) - 1);
-  const steps: Record<string, () => void> = {
+  const onKeyDown = onKeys({
     ArrowDown: () => choose(at + 1),
     ArrowUp: () => choose(at - 1),
     PageDown: () => choose(at + page),
@@ -64,7 +64,7 @@ export function VirtualList<Item>(props: VirtualListProps<Item>) {
     Home: () => choose(0),
     End: () => choose(items.length - 1),
     Enter: () => selected !== undefined && onOpen(selected),
-  };
+  });
   const first = Math.max(0, Math.floor(view.top / rowHeight) - margin);
   const end = Math.min(items.length, Math.ceil((view.top + view.height) / rowHeight) + margin);
   return (
@@ -76,12 +76,7 @@ export function VirtualList<Item>(props: VirtualListProps<Item>) {
       tabIndex={0}
       style={{ '--rows': `${items.length * rowHeight + 2}px` }}
       aria-activedescendant={at >= first && at < end ? idOf(at) : undefined}
-      onKeyDown={(event) => {
-        const step = steps[event.key];
-        if (step === undefined) return;
-        event.preventDefault();
-        step();
-      }}
+      onKeyDown={onKeyDown}
     >
       <div role="presentation" style={{ height: `${items.length * rowHeight}px` }}>
         {items.slice(first, end).map((item, index) => {

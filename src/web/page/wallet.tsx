@@ -1,6 +1,6 @@
 import { normalizeAddress } from '../../model/address.ts';
 import type { WalletFacts, WalletState, WalletTrouble } from '../wallet.ts';
-import { ask, listenLive, post } from './ask.ts';
+import { ask, type Connection, listenLive, post } from './ask.ts';
 import { type PageWallet, troubleOf } from './page-wallet.ts';
 import { render, useEffect, useRef, useState } from './preact.ts';
 import { Alert, Text } from './text.tsx';
@@ -18,7 +18,7 @@ function WalletPage() {
   const [wallets, setWallets] = useState<readonly PageWallet[]>([]);
   const [connected, setConnected] = useState<ConnectedWallet>();
   const [account, setAccount] = useState('');
-  const [connection, setConnection] = useState<'connecting' | 'live' | 'lost'>('connecting');
+  const [connection, setConnection] = useState<Connection>('connecting');
   const [isSigning, setSigning] = useState(false);
   const [error, setError] = useState('');
   const latest = useRef<WalletState>();
@@ -40,7 +40,7 @@ function WalletPage() {
     };
     const fails = (thrown: Error) => setError(thrown.message);
     const calls = { load: () => load().catch(fails), state: take };
-    const stop = listenLive('wallet/live', calls, (isOpen) => setConnection(isOpen ? 'live' : 'lost'));
+    const stop = listenLive('wallet/live', calls, setConnection);
     return stop;
   }, []);
   useEffect(() => {

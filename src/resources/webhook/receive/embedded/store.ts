@@ -131,9 +131,11 @@ export function storeError(cause: unknown, file: string): SotraError {
   return new SotraError('local-file', `cannot use the store ${file}: ${why}`, { hint, cause });
 }
 
+const moveAwayHint = 'Move its folder away, or listen into another store with --name.';
+
 export function damagedStore(file: string, why: string, cause?: unknown): SotraError {
   return new SotraError('local-file', `the store ${file} is damaged: ${why}`, {
-    hint: 'Move its folder away, or listen into another store with --name.',
+    hint: moveAwayHint,
     cause,
   });
 }
@@ -147,7 +149,7 @@ function refuseOldForm(folder: string): void {
   const old = join(folder, 'deliveries.ndjson');
   if (!existsSync(old)) return;
   throw new SotraError('local-file', `${old} is a store of an older form, which this version of sotra does not read`, {
-    hint: 'Move its folder away, or listen into another store with --name.',
+    hint: moveAwayHint,
   });
 }
 
