@@ -1,4 +1,4 @@
-import { tryParseJson } from './model/json.ts';
+import { defined, tryParseJson } from './model/json.ts';
 
 /** Every error code, with the exit code that scripts rely on. */
 export const exitCodeOf = {
@@ -162,8 +162,7 @@ export function errorObject(error: SotraError): { error: Record<string, unknown>
       status: error.status ?? null,
       exitCode: error.exitCode,
       requestId: error.requestId ?? null,
-      ...(error.retryAfterSec === undefined ? {} : { retryAfterSec: error.retryAfterSec }),
-      ...(error.details === undefined ? {} : { details: error.details }),
+      ...defined({ retryAfterSec: error.retryAfterSec, details: error.details }),
       ...(error.body === undefined ? {} : { body: readIfJson(error.body) }),
     },
     schemaVersion: 1,

@@ -2,6 +2,7 @@ import type { Context } from '../context.ts';
 import type { Example, InputOf, Param, Params } from '../contract/endpoint.ts';
 import type { Kind } from '../contract/kind.ts';
 import { kindOf } from '../contract/kind-of.ts';
+import { defined } from '../model/json.ts';
 import type { AnyView } from '../output/view.ts';
 import type { Field, KnownCommands, Outline, Use } from './outline.ts';
 
@@ -78,8 +79,7 @@ export async function outlineOf(command: Command): Promise<Outline> {
   return {
     words,
     summary,
-    ...(description === undefined ? {} : { description }),
-    ...(endpoint === undefined ? {} : { endpoint }),
+    ...defined({ description, endpoint }),
     examples,
     exitCodes,
     uses,
@@ -93,6 +93,7 @@ function fieldOf(key: string, param: Param): Field {
   const kind = kindOf(param.schema);
   const flag = param.flag ?? kebabCase(key);
   const { positional, short, bare, oldFlags, whole, serviceDefault, help } = param;
+  const identifier = param.takesAddress === 'token' ? 'token' : takesIdentifier(kind, param) || undefined;
   const argument = kind.list ? `<${flag}...>` : `<${flag}>`;
   return {
     key,
@@ -102,14 +103,9 @@ function fieldOf(key: string, param: Param): Field {
     help,
     source: param.place === 'local' ? 'local' : param.source,
     ...(positional && { positional }),
-    ...(short === undefined ? {} : { short }),
-    ...(bare === undefined ? {} : { bare }),
-    ...(oldFlags === undefined ? {} : { oldFlags }),
+    ...defined({ short, bare, oldFlags }),
     ...(whole && { whole }),
-    ...(param.takesAddress === 'token'
-      ? { identifier: 'token' }
-      : takesIdentifier(kind, param) && { identifier: true }),
-    ...(serviceDefault === undefined ? {} : { serviceDefault }),
+    ...defined({ identifier, serviceDefault }),
   };
 }
 

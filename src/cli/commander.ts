@@ -1,7 +1,7 @@
 import { Argument, CommanderError, Command as Node, Option } from 'commander';
 import { type SotraError, seeHelp, usageError } from '../errors.ts';
 import { globalFlags } from './globals.ts';
-import type { Field, Outline, TypedInput } from './outline.ts';
+import { beginsWith, type Field, type Outline, type TypedInput } from './outline.ts';
 
 type ReadArgv =
   | { kind: 'run'; outline: Outline; typed: TypedInput; globals: Record<string, unknown> }
@@ -15,8 +15,7 @@ type ReadArgv =
 export function readArgv(argv: readonly string[], outlines: readonly Outline[], found: Outline | undefined): ReadArgv {
   const state: ParseState = { found, result: { kind: 'help', words: [] } };
   // Commander needs no other commands than the one that is named and those below it, and each takes time to build.
-  const isNeeded = ({ words }: Outline) => found?.words.every((word, index) => words[index] === word) !== false;
-  const needed = outlines.filter(isNeeded);
+  const needed = outlines.filter(({ words }) => beginsWith(words, found?.words ?? []));
   try {
     buildProgram(needed, state).parse(withBareValues(argv, found?.fields ?? []), { from: 'user' });
   } catch (thrown) {

@@ -1,8 +1,8 @@
 import { describeKind } from '../contract/kind.ts';
 import { exitMeanings } from '../errors.ts';
 import { type GlobalFlag, globalFlags, takenFlags } from './globals.ts';
-import { inputSchemaOf, type JsonSchema } from './input-schema.ts';
-import type { Field, Outline } from './outline.ts';
+import { inputSchemaOf } from './input-schema.ts';
+import { beginsWith, type Field, type Outline, topicsOf } from './outline.ts';
 
 export type Line = readonly [label: string, says: string];
 
@@ -17,19 +17,15 @@ export function helpText(
   outlines: readonly Outline[],
   { width, json, all }: { width: number; json: boolean; all: boolean },
 ): string | undefined {
-  const under = outlines.filter((outline) => words.every((word, index) => outline.words[index] === word));
+  const under = outlines.filter((outline) => beginsWith(outline.words, words));
   if (under.length === 0) return undefined;
   if (json) return `${JSON.stringify(commandTree(under), null, 2)}\n`;
-  if (words.length === 0) return programHelp(outlines, width, all);
+  if (words.length === 0) return formatParts(programParts(outlines, all), width);
   const exact = under.find((outline) => outline.words.length === words.length);
   return exact === undefined ? groupHelp(words, under, width) : commandHelp(exact, width, all);
 }
 
 const commonFlags: readonly string[] = ['context', 'sandbox', 'json', 'dry-run', 'no-input'];
-
-function programHelp(commands: readonly Outline[], width: number, all: boolean): string {
-  return formatParts(programParts(commands, all), width);
-}
 
 /** Help of the program, not laid out yet. */
 export function programParts(commands: readonly Outline[], all: boolean): Part[] {
@@ -53,15 +49,10 @@ export function programParts(commands: readonly Outline[], all: boolean): Part[]
         ['sotra --help all', 'every global flag'],
         ['sotra <command> --help', 'one command'],
         ['sotra help rate-limited', 'an error code, or an exit code (help 7)'],
-        ['sotra help <topic>', topics(commands)],
+        ['sotra help <topic>', topicsOf(commands).join(', ')],
       ],
     ],
   ];
-}
-
-function topics(commands: readonly Outline[]): string {
-  const help = commands.find(({ words }) => words[0] === 'help');
-  return help?.fields.flatMap(({ kind }) => kind.choices).join(', ') ?? '';
 }
 
 function nounSummary(noun: string, commands: readonly Outline[]): string {
@@ -253,29 +244,16 @@ export function wrapProse(text: string, width: number): string[] {
   });
 }
 
-/** Commands as `commands --json` lists them. `schemaVersion` counts the changes that a reader has to know of. */
-export interface CommandTree {
-  schemaVersion: 1;
-  commands: CommandEntry[];
-}
+export type CommandTree = ReturnType<typeof commandTree>;
 
-export function commandTree(outlines: readonly Outline[]): CommandTree {
+/** Commands as `commands --json` lists them. `schemaVersion` counts the changes that a reader has to know of. */
+export function commandTree(outlines: readonly Outline[]) {
   return { schemaVersion: 1, commands: outlines.map(entryOf) };
 }
 
-/** As `commands --json` lists it. */
-export interface CommandEntry {
-  command: string;
-  summary: string;
-  endpoint: { method: string; path: string; source: string; deprecated: string | null } | null;
-  inputs: ReturnType<typeof inputOf>[];
-  inputSchema: JsonSchema;
-  globalFlags: string[];
-  exitCodes: number[];
-  examples: { argv: string; says: string }[];
-}
+export type CommandEntry = ReturnType<typeof entryOf>;
 
-function entryOf(outline: Outline): CommandEntry {
+function entryOf(outline: Outline) {
   const { words, summary, endpoint, fields, exitCodes, examples } = outline;
   return {
     command: words.join(' '),
@@ -285,7 +263,7 @@ function entryOf(outline: Outline): CommandEntry {
     inputSchema: inputSchemaOf(fields),
     globalFlags: takenFlags(outline).map(({ flag }) => `--${flag}`),
     exitCodes: [0, 1, 2, ...exitCodes],
-    examples: [...examples],
+    examples,
   };
 }
 

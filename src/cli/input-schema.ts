@@ -1,4 +1,5 @@
 import type { Kind } from '../contract/kind.ts';
+import { defined } from '../model/json.ts';
 import type { Field } from './outline.ts';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -17,7 +18,7 @@ export function inputSchemaOf(fields: readonly Field[]): JsonSchema {
 function fieldSchemaOf({ kind, help, serviceDefault }: Field): JsonSchema {
   const description = serviceDefault === undefined ? help : `${help}; default: ${serviceDefault}`;
   const schema = kind.list
-    ? { type: 'array', items: itemSchemaOf(kind), ...(kind.maxItems === undefined ? {} : { maxItems: kind.maxItems }) }
+    ? { type: 'array', items: itemSchemaOf(kind), ...defined({ maxItems: kind.maxItems }) }
     : itemSchemaOf(kind);
   return { ...(kind.nullable ? orNull(schema) : schema), description };
 }
@@ -45,8 +46,4 @@ function orNull(schema: JsonSchema): JsonSchema {
     ...(type === undefined ? {} : { type: [type, 'null'] }),
     ...(Array.isArray(choices) ? { enum: [...choices, null] } : {}),
   };
-}
-
-function defined(keywords: Readonly<Record<string, number | undefined>>): JsonSchema {
-  return Object.fromEntries(Object.entries(keywords).filter(([, value]) => value !== undefined));
 }

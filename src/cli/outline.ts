@@ -54,6 +54,17 @@ export interface Outline {
   checksArgv?: true;
 }
 
+/** Whether these words begin with those. */
+export function beginsWith(words: readonly string[], start: readonly string[]): boolean {
+  return start.every((word, index) => words[index] === word);
+}
+
+/** What `sotra help` explains besides commands. */
+export function topicsOf(outlines: readonly Outline[]): readonly string[] {
+  const help = outlines.find(({ words }) => words.join(' ') === 'help');
+  return help?.fields.flatMap(({ kind }) => kind.choices) ?? [];
+}
+
 export interface KnownCommands {
   outlines: readonly Outline[];
   completion: (shell: Shell) => Promise<string>;

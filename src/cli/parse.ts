@@ -2,7 +2,7 @@ import { usageError } from '../errors.ts';
 import { nearest } from '../model/nearest.ts';
 import type { Program } from './command.ts';
 import { type GlobalOptions, globalFlags, readGlobals, refuseUnusedFlags } from './globals.ts';
-import { type Outline, type Shell, shells, type TypedInput } from './outline.ts';
+import { beginsWith, type Outline, type Shell, shells, type TypedInput, topicsOf } from './outline.ts';
 
 export type CommandLine =
   | { kind: 'run'; outline: Outline; typed: TypedInput; options: GlobalOptions }
@@ -40,15 +40,14 @@ export async function parse(
 export function findCommand(argv: readonly string[], outlines: readonly Outline[]): Outline | undefined {
   const words = wordsOf(argv);
   return outlines
-    .filter((outline) => outline.words.every((word, index) => words[index] === word))
+    .filter((outline) => beginsWith(words, outline.words))
     .sort((a, b) => b.words.length - a.words.length)[0];
 }
 
 /** The words that begin commands: `wait webhook` of `wait webhook evnt`. */
 export function findGroup(argv: readonly string[], outlines: readonly Outline[]): readonly string[] {
   const words = wordsOf(argv);
-  const isGroup = (length: number) =>
-    outlines.some((outline) => words.slice(0, length).every((word, index) => outline.words[index] === word));
+  const isGroup = (length: number) => outlines.some((outline) => beginsWith(outline.words, words.slice(0, length)));
   return words.slice(0, words.findLastIndex((_, index) => isGroup(index + 1)) + 1);
 }
 
@@ -76,7 +75,7 @@ function textRequest(argv: readonly string[], outlines: readonly Outline[], all:
   if (shell !== undefined) return { kind: 'completion', shell };
   const words = argv.filter((word) => !['--help', '-h', '--json'].includes(word));
   const asksHelp = argv.length === 0 || argv.includes('--help') || argv.includes('-h');
-  const isKnown = outlines.some((outline) => words.every((word, index) => outline.words[index] === word));
+  const isKnown = outlines.some((outline) => beginsWith(outline.words, words));
   return asksHelp && isKnown ? { kind: 'help', words, all } : undefined;
 }
 
@@ -89,9 +88,7 @@ function helpAsFlag(argv: readonly string[], outlines: readonly Outline[]): read
   if (noun.startsWith('-')) return [...argv.slice(1), '--help'];
   const nouns = [...new Set(outlines.map(({ words }) => words[0] ?? ''))];
   if (nouns.includes(noun)) return [noun, ...others, '--help'];
-  const help = outlines.find(({ words }) => words.join(' ') === 'help');
-  const topics = help?.fields.flatMap(({ kind }) => kind.choices) ?? [];
   const near = nearest(noun, nouns);
-  if (near === undefined || nearest(noun, topics) !== undefined) return argv;
+  if (near === undefined || nearest(noun, topicsOf(outlines)) !== undefined) return argv;
   throw usageError(`unknown command '${noun}'`, `Did you mean sotra help ${near}?`);
 }

@@ -29,6 +29,11 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** The object without the keys that have no value. */
+export function defined<T extends object>(values: T): { [Key in keyof T]?: Exclude<T[Key], undefined> } {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never;
+}
+
 export class DepthError extends SyntaxError {
   constructor() {
     super(`JSON nested more than ${maxJsonDepth} levels deep`);
