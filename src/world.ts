@@ -12,9 +12,11 @@ export interface Sink {
   width: number;
   /** Lines of the terminal, where known. */
   height?: number | undefined;
-  /** 0 none, 1 sixteen colors, 2 256, 3 true color. */
-  colorLevel: 0 | 1 | 2 | 3;
+  colorLevel: ColorLevel;
 }
+
+/** 0: no color; 1: the 16 colors of the terminal; 2: 256; 3: all. */
+export type ColorLevel = 0 | 1 | 2 | 3;
 
 export interface Io {
   out: Sink;
@@ -125,7 +127,7 @@ export function lineWidth(env: Env, terminal: number | undefined): number {
  * No color without a terminal, with NO_COLOR or a dumb terminal; CLICOLOR_FORCE is a terminal for this, CLICOLOR=0 none, and FORCE_COLOR
  * (0..3) overrides them all. Source: no-color.org, bixense.com/clicolors, force-color.org.
  */
-export function colorLevel(env: Env, isTTY: boolean, depth: number): 0 | 1 | 2 | 3 {
+export function colorLevel(env: Env, isTTY: boolean, depth: number): ColorLevel {
   const forced = env['FORCE_COLOR'];
   if (forced !== undefined && forced !== '') return forced === '0' || forced === 'false' ? 0 : levelOf(forced);
   if ((env['NO_COLOR'] ?? '') !== '') return 0;

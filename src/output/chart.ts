@@ -195,19 +195,18 @@ function renderTimeline(chart: TimeChart, { width, palette, unicode }: DrawOptio
         .trimEnd(),
     );
   const usd = (value: number) => formatUsd(value, { compact: true });
-  const upper = Array.from({ length: rows.up }, (_, index) => rows.up - 1 - index);
-  const lower = Array.from({ length: rows.down }, (_, index) => index);
+  const linesOf = (side: 'up' | 'down', size: number) =>
+    Array.from({ length: rows[side] }, (_, row) => {
+      const isLast = row === rows[side] - 1;
+      return line(isLast ? chart[side] : '', isLast ? usd(size) : '', drawn(side, row));
+    });
   const zero = (unicode ? '─' : '-').repeat(room);
   return [
     ...wrapText(safeText(chart.title), width).map((line) => palette.title(line)),
     '',
-    ...upper.map((row) =>
-      row === rows.up - 1 ? line(chart.up, usd(most), drawn('up', row)) : line('', '', drawn('up', row)),
-    ),
+    ...linesOf('up', most).reverse(),
     `${palette.dim('0'.padStart(gutter))} ${unicode ? '┼' : '+'}${palette.dim(zero)}`,
-    ...lower.map((row) =>
-      row === rows.down - 1 ? line(chart.down, usd(least), drawn('down', row)) : line('', '', drawn('down', row)),
-    ),
+    ...linesOf('down', least),
     ' '.repeat(gutter + 2) + palette.dim(timeLine(from, to, room)),
     '',
     ...wrapText(sums(chart, to - from, room), width),

@@ -1,8 +1,6 @@
 import { Chalk } from 'chalk';
+import type { ColorLevel } from '../world.ts';
 import type { Tone } from './view.ts';
-
-/** 0: no color; 1: the 16 colors of the terminal; 2: 256; 3: all. */
-export type ColorLevel = 0 | 1 | 2 | 3;
 
 export type Palette = ReturnType<typeof createPalette>;
 

@@ -33,7 +33,7 @@ export function readGrid(columns: readonly AnyColumn[], rows: readonly unknown[]
 }
 
 export function readCell(column: AnyColumn, row: unknown, index: number): CellText {
-  const shown = orMisfit(() => column.show?.(row as never, index), undefined);
+  const shown = orMisfit(() => column.show?.(row as never, index));
   const isShown = typeof shown === 'object' && shown !== null && typeof shown.text === 'string';
   const value = isShown || typeof shown === 'string' ? shown : cellValue(column, row, index);
   if (value === null || value === undefined || value === missing) return { text: missing, tone: 'muted' };

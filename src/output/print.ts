@@ -213,7 +213,7 @@ async function printAnswer(result: Result & { kind: 'answer' }, printing: PrintJ
       if (lines.length > partRows) await printing.pause();
     }
   } else await writeRows(view, rows, 0, format, printing);
-  for (const note of orMisfit(() => view.notes?.(answer, printing.input), undefined) ?? []) printing.note(note);
+  for (const note of orMisfit(() => view.notes?.(answer, printing.input)) ?? []) printing.note(note);
 }
 
 /** JSON in pieces, ending with a newline. */
@@ -300,12 +300,6 @@ const tableRows = 500;
 async function printItems(result: Result & { kind: 'items' }, printing: PrintJob): Promise<void> {
   const { batches, view, live, chart } = result;
   const { out } = printing.io;
-  if (chart) {
-    let rows: unknown[] = [];
-    for await (const batch of batches) rows = rows.concat(batch);
-    noteEmpty(view, rows.length, printing);
-    return out.write(await drawChart(view, rows, printing));
-  }
   const wanted = printing.options.format ?? (out.isTTY ? 'table' : 'plain');
   // A live stream never becomes a whole array.
   const format = live && wanted === 'json' ? 'ndjson' : wanted;
@@ -316,14 +310,16 @@ async function printItems(result: Result & { kind: 'items' }, printing: PrintJob
       '--format toon: it begins with the number of rows, which is not known here',
       'Take ndjson or csv.',
     );
-  if (format === 'md' || format === 'toon' || (format === 'table' && !live)) {
+  if (chart || format === 'md' || format === 'toon' || (format === 'table' && !live)) {
     // Columns are as wide as their widest cell, so they wait for their rows.
+    const perTable = chart || format !== 'table' ? Number.POSITIVE_INFINITY : tableRows;
     let rows: unknown[] = [];
     for await (const batch of batches) {
       rows = rows.concat(batch);
-      while (format === 'table' && rows.length >= tableRows) await out.write(await drawRows(rows.splice(0, tableRows)));
+      while (rows.length >= perTable) await out.write(await drawRows(rows.splice(0, perTable)));
     }
     noteEmpty(view, rows.length, printing);
+    if (chart) return out.write(await drawChart(view, rows, printing));
     if (format === 'toon')
       return out.write(await (await import('./rows.ts')).toonText(view, rows, printing.options.columns));
     return out.write(await drawRows(rows, format === 'md' ? markdown : humanText));

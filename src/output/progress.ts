@@ -2,8 +2,7 @@ import { Writable } from 'node:stream';
 import type { Ora } from 'ora';
 import type { GlobalOptions } from '../cli/globals.ts';
 import type { CallEvent } from '../http/client.ts';
-import type { Sink, World } from '../world.ts';
-import type { ColorLevel } from './color.ts';
+import type { ColorLevel, Sink, World } from '../world.ts';
 import { safeText } from './safe-text.ts';
 
 export interface Progress {

@@ -106,25 +106,25 @@ export function knownColumns(view: Pick<AnyView, 'columns'>, names: readonly str
 
 /** The machine value of a cell; JSON for an object, nothing for a row of another shape. */
 export function cellValue(column: AnyColumn, row: unknown, index: number): Cell {
-  const value: unknown = orMisfit(() => column.value(row as never, index), undefined);
+  const value: unknown = orMisfit(() => column.value(row as never, index));
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : (value as Cell);
 }
 
 export function rowsOf(view: Pick<AnyView, 'rows'>, answer: unknown, input: unknown): readonly unknown[] | undefined {
-  const rows = orMisfit(() => view.rows(answer as never, input as never), undefined);
+  const rows = orMisfit(() => view.rows(answer as never, input as never));
   return Array.isArray(rows) ? rows : undefined;
 }
 
 export function blocksOf(view: Pick<AnyView, 'blocks'>, answer: unknown, input: unknown): readonly Block[] {
-  return orMisfit(() => view.blocks?.(answer as never, input as never), undefined) ?? [];
+  return orMisfit(() => view.blocks?.(answer as never, input as never)) ?? [];
 }
 
-/** What `read` gives, or the other value for an answer of another shape. */
-export function orMisfit<T, Other>(read: () => T, other: Other): T | Other {
+/** What `read` gives; `undefined` for an answer of another shape. */
+export function orMisfit<T>(read: () => T): T | undefined {
   try {
     return read();
   } catch (thrown) {
-    if (thrown instanceof TypeError || thrown instanceof RangeError) return other;
+    if (thrown instanceof TypeError || thrown instanceof RangeError) return undefined;
     throw thrown;
   }
 }

@@ -135,7 +135,7 @@ async function* drawnFrames(watch: Watch): AsyncGenerator<Frame> {
       const notes = [
         ...(left.length === 0 ? [] : [`Left: ${left.join(', ')}.`]),
         ...(result.notes ?? []),
-        ...(orMisfit(() => view.notes?.(answer as never, typed as never), undefined) ?? []),
+        ...(orMisfit(() => view.notes?.(answer as never, typed as never)) ?? []),
         ...(rows.size === 0 && view.empty !== undefined ? [view.empty] : []),
       ];
       last = { answer, view: before === undefined ? view : markedView(view, before, key), notes };
