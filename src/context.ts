@@ -97,7 +97,16 @@ export function createContext({
   knownService,
 }: ContextOptions): Context {
   let preferred: string | undefined;
-  const settings = () => readSettings(world, options, preferred);
+  const store = once(async () => {
+    const { configDirectory, openStore } = await import('./settings/store.ts');
+    const opened = openStore(configDirectory(world));
+    // A preview computes the change, with its refusals, and writes nothing.
+    return options.preview ? { ...opened, update: async (_, change) => change(opened.read()) } : opened;
+  });
+  const settings = async () => {
+    const stored = (await store()).read();
+    return preferred === undefined ? withProject(stored, world, options) : { ...stored, current: preferred };
+  };
   const replay = once(async () =>
     options.replay === undefined ? undefined : (await import('./history/replay.ts')).openReplay(options.replay),
   );
@@ -113,9 +122,11 @@ export function createContext({
     const { wire, serviceName, layout } = await service();
     return world.openSandbox({ file: await sandboxFile(), now: world.now, wire, serviceName, layout });
   });
-  const transport = once(
-    async () => (await replay())?.transport ?? world.transport ?? openTransport(await service(), context),
-  );
+  const transport = once(async () => {
+    const known = (await replay())?.transport ?? world.transport;
+    if (known !== undefined) return known;
+    return (await service()).kind === 'sandbox' ? sandbox() : httpTransport(world);
+  });
   const hideKey = once(async () => {
     const { kind, apiKey } = await service();
     // Those of the sandbox are no secret: its documentation names them.
@@ -159,7 +170,7 @@ export function createContext({
   };
   const history = once(async () => (await import('./history/remember.ts')).openHistory(await service(), world));
   const remembered = async <T>(caller: Caller, act: (caller: Caller) => Promise<T>): Promise<T> => {
-    const record = options.replay === undefined ? (await history())?.start() : undefined;
+    const record = options.replay === undefined ? (await history())?.() : undefined;
     if (record === undefined) return act(caller);
     const observe: Caller['observe'] = (event) => {
       caller.observe(event);
@@ -222,12 +233,7 @@ export function createContext({
     program,
     runLine,
     service,
-    store: once(async () => {
-      const { configDirectory, openStore } = await import('./settings/store.ts');
-      const store = openStore(configDirectory(world));
-      // A preview computes the change, with its refusals, and writes nothing.
-      return options.preview ? { ...store, update: async (_, change) => change(store.read()) } : store;
-    }),
+    store,
     settings,
     preferContext: (name) => {
       preferred = name;
@@ -285,10 +291,8 @@ const previewing: Transport = {
 
 type ServiceSource = Pick<Context, 'world' | 'options' | 'settings' | 'note'>;
 
-async function readSettings(world: World, options: GlobalOptions, preferred: string | undefined) {
-  const { configDirectory, openStore } = await import('./settings/store.ts');
-  const stored = openStore(configDirectory(world)).read();
-  if (preferred !== undefined) return { ...stored, current: preferred };
+/** The settings with the context of the project, where the user trusts one here. Errors: as in `projectContext`. */
+async function withProject(stored: StoredSettings, world: World, options: GlobalOptions): Promise<StoredSettings> {
   const isNamed = chosenContext(options, world.env, { contexts: {} }) !== undefined;
   if (isNamed || stored.trusted === undefined) return stored;
   const { projectContext } = await import('./settings/project.ts');
@@ -319,11 +323,6 @@ async function replayedService({ baseUrlFor }: Replay, source: ServiceSource): P
   const service = named ?? resolveService({ ...options, baseUrl: 'https://localhost' }, {}, { contexts: {} });
   const apiKey = service.apiKey ?? 'no-key-is-needed-for-a-replay';
   return { ...service, kind: 'http', apiKey, baseUrl: baseUrlFor(named?.baseUrl) };
-}
-
-async function openTransport(service: Service, context: Context): Promise<Transport> {
-  if (service.kind === 'sandbox') return context.sandbox();
-  return httpTransport(context.world);
 }
 
 export async function httpTransport({ transport, now, system, env }: World): Promise<Transport> {

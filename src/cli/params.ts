@@ -20,7 +20,11 @@ export const option = {
   /** A text that fits; `rule` says what it must be. */
   checked: (help: string, fits: (text: string) => boolean, rule: string, more?: More) =>
     local(z.string().refine(fits, rule).optional(), help, more),
+  /** A time such as these. */
+  duration: (help: string, such: string) => option.checked(help, isDuration, `must be a time such as ${such}`),
 };
+
+export const isDuration = (text: string) => parseDuration(text) !== undefined;
 
 export const httpAddress = z.string().refine(isHttpAddress, 'must be an http or https address');
 

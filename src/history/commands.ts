@@ -8,10 +8,10 @@ import { local } from '../contract/endpoint.ts';
 import { SotraError } from '../errors.ts';
 import { shellWord } from '../http/preview.ts';
 import { parseJson } from '../model/json.ts';
-import { column, recordView } from '../output/columns.ts';
+import { column, listView, recordView } from '../output/columns.ts';
 import { confirm, showPlan } from '../output/confirm.ts';
 import { counted } from '../output/format.ts';
-import type { Column, View } from '../output/view.ts';
+import type { Column } from '../output/view.ts';
 import { maxCalls, type NumberedCall, readCalls, removeCalls } from './history-file.ts';
 import { historyFolder } from './remember.ts';
 
@@ -33,12 +33,7 @@ const columns: readonly Column<NumberedCall>[] = [
   column.text('baseUrl', 'Service', 'address of the service', { extra: true }),
 ];
 
-const listView: View<NumberedCall[], NumberedCall> = {
-  layout: 'table',
-  rows: (calls) => calls,
-  columns,
-  empty: 'No such call is remembered.',
-};
+const callsView = listView(columns, { empty: 'No such call is remembered.' });
 
 const oneView = recordView<ShownCall>([
   ...columns.map((each) => ({ ...each, extra: false })),
@@ -70,11 +65,11 @@ const list = defineCommand({
   ],
   uses: [],
   exitCodes: [3],
-  view: async () => listView,
+  view: async () => callsView,
   run: async ({ failed, limit = 20 }, { world }) => {
     const calls = readCalls(historyFolder(world)).filter(({ error }) => failed !== true || error !== undefined);
     const notes = calls.length > limit ? [`There are ${calls.length - limit} more: --limit ${calls.length}.`] : [];
-    return { kind: 'answer', answer: calls.slice(-limit).reverse(), view: listView, notes };
+    return { kind: 'answer', answer: calls.slice(-limit).reverse(), view: callsView, notes };
   },
 });
 

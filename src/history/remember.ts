@@ -8,10 +8,6 @@ import { configDirectory, dataDirectory, openStore } from '../settings/store.ts'
 import type { HttpRequest, World } from '../world.ts';
 import { addCall, type PastCall } from './history-file.ts';
 
-export interface History {
-  start: () => CallRecord;
-}
-
 /** One call, with all its attempts. */
 interface CallRecord {
   observe: (event: CallEvent) => void;
@@ -26,14 +22,14 @@ export function historyFolder(world: Pick<World, 'env' | 'system'>): string {
   return join(dataDirectory(world), 'history');
 }
 
-/** What remembers the calls of this command line; `undefined` where that is off (SOTRA_HISTORY=0, `history set off`). */
-export function openHistory(service: Service, world: World): History | undefined {
+/** Begins to remember a call of this command line; `undefined` where that is off (SOTRA_HISTORY=0, `history set off`). */
+export function openHistory(service: Service, world: World): (() => CallRecord) | undefined {
   try {
     if (readEnv(world.env, 'SOTRA_HISTORY') === '0') return undefined;
     if (openStore(configDirectory(world)).read().history === false) return undefined;
     const folder = historyFolder(world);
     const hide = secretHider(service.apiKey ?? undefined);
-    return { start: () => recordCall(service, hide, world, (call) => addCall(folder, call, world)) };
+    return () => recordCall(service, hide, world, (call) => addCall(folder, call, world));
   } catch {
     return undefined;
   }

@@ -128,32 +128,31 @@ interface ExportInput {
 
 /** The sealed form of a stored key, or with `unencrypted` the key itself in a file. Errors: `usage`, `signing-key`, `local-file`. */
 export async function exportKey(input: ExportInput, context: Context): Promise<Result> {
-  const { stored, json } = readStoredKey(await keyFolder(context), input.name);
+  const { name, out, unencrypted, passwordFile } = input;
+  const { stored, json } = readStoredKey(await keyFolder(context), name);
+  const form = unencrypted ? ', not sealed' : '';
   if (context.options.dryRun) {
-    if (input.out === undefined) throw usageError('--dry-run: without --out nothing is written', 'Omit it.');
-    return showPlan([
-      { action: 'write', what: `key ${input.name}${input.unencrypted ? ', not sealed' : ''}`, detail: input.out },
-    ]);
+    if (out === undefined) throw usageError('--dry-run: without --out nothing is written', 'Omit it.');
+    return showPlan([{ action: 'write', what: `key ${name}${form}`, detail: out }]);
   }
-  if (!input.unencrypted) {
-    const text = `${safeJson(JSON.stringify(json, null, 2))}\n`;
-    if (input.out === undefined) return { kind: 'text', text };
-    await confirmReplace('--out', input.out, context);
-    writeSecretFile(input.out, text, { exclusive: false });
-    if (stored.family === 'solana')
-      context.note('A sealed Solana key opens in sotra only; for other wallets export it with --unencrypted.');
-  } else {
-    if (input.out === undefined)
-      throw usageError('--unencrypted needs --out <file>: an unencrypted key never goes to the screen or a pipe');
-    await confirmReplace('--out', input.out, context);
-    const key = await openKey({ key: input.name, passwordFile: input.passwordFile }, stored.family, context);
+  const sealed = `${safeJson(JSON.stringify(json, null, 2))}\n`;
+  if (out === undefined && unencrypted)
+    throw usageError('--unencrypted needs --out <file>: an unencrypted key never goes to the screen or a pipe');
+  if (out === undefined) return { kind: 'text', text: sealed };
+  await confirmReplace('--out', out, context);
+  if (unencrypted) {
+    const key = await openKey({ key: name, passwordFile }, stored.family, context);
     try {
-      writeSecretFile(input.out, plainText(key), { exclusive: false });
+      writeSecretFile(out, plainText(key), { exclusive: false });
     } finally {
       key.bytes.fill(0);
     }
+  } else {
+    writeSecretFile(out, sealed, { exclusive: false });
+    if (stored.family === 'solana')
+      context.note('A sealed Solana key opens in sotra only; for other wallets export it with --unencrypted.');
   }
-  context.note(`Exported ${describe(stored)} to ${input.out}${input.unencrypted ? ', not sealed' : ''}.`);
+  context.note(`Exported ${describe(stored)} to ${out}${form}.`);
   return { kind: 'none' };
 }
 

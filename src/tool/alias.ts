@@ -60,8 +60,7 @@ const set = defineCommand({
   run: async ({ name, identifier }, context) => {
     let before: string | undefined;
     await (await context.store()).update(context.world, (now) => {
-      const saved = now.aliases ?? byName([]);
-      before = Object.hasOwn(saved, name.slice(1)) ? saved[name.slice(1)] : undefined;
+      before = now.aliases?.[name.slice(1)];
       return { ...now, aliases: { ...now.aliases, [name.slice(1)]: identifier } };
     });
     if (context.options.dryRun) return showPlan([{ action: 'set', what: `alias ${name}`, detail: identifier }]);

@@ -44,11 +44,7 @@ const copies: Command = defineCommand({
     'Looks for a position of one of the wallets in the token that was traded since. The service does not list intents, so those that were\n' +
     'sent from elsewhere are not here.',
   params: {
-    expiring: option.checked(
-      'only intents whose exits are tracked for no longer than this, and still are',
-      (text) => parseDuration(text) !== undefined,
-      'must be a time such as 24h',
-    ),
+    expiring: option.duration('only intents whose exits are tracked for no longer than this, and still are', '24h'),
   },
   examples: [
     { argv: '--sandbox comment copies', says: 'every intent' },

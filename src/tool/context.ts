@@ -109,9 +109,11 @@ const use = defineCommand({
   },
 });
 
+const textOrNull = z.string().min(1).nullable().optional();
+
 const setParams = {
   name,
-  baseUrl: local(z.string().min(1).nullable().optional(), 'address of the service'),
+  baseUrl: local(textOrNull, 'address of the service'),
   serviceName: local(
     z
       .string()
@@ -127,14 +129,8 @@ const setParams = {
     z.record(z.string(), z.string()).nullable().optional(),
     'names this deployment uses for parameters, in place of those stored: {"*.limit":"count"}',
   ),
-  inbox: local(
-    z.string().min(1).nullable().optional(),
-    'where webhook commands store deliveries: nats://host:4222/NAME (default: this machine)',
-  ),
-  inboxCreds: local(
-    z.string().min(1).nullable().optional(),
-    'file with its user: and password:, its token:, or credentials of nsc',
-  ),
+  inbox: local(textOrNull, 'where webhook commands store deliveries: nats://host:4222/NAME (default: this machine)'),
+  inboxCreds: local(textOrNull, 'file with its user: and password:, its token:, or credentials of nsc'),
 };
 
 type ContextChange = Omit<InputOf<typeof setParams>, 'name'>;

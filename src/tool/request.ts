@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { buffer } from 'node:stream/consumers';
 import { z } from 'zod';
 import { type Command, defineCommand, type Result } from '../cli/command.ts';
 import { serviceExitCodes } from '../cli/endpoint-command.ts';
@@ -142,11 +143,7 @@ async function readBody(typed: string, context: Context): Promise<Pick<WireReque
 }
 
 async function readText(typed: string, context: Context): Promise<string> {
-  if (typed === '-') {
-    const chunks: Uint8Array[] = [];
-    for await (const chunk of context.world.io.in) chunks.push(chunk);
-    return Buffer.concat(chunks).toString('utf8');
-  }
+  if (typed === '-') return (await buffer(context.world.io.in)).toString();
   if (!typed.startsWith('@')) return typed;
   try {
     return await readFile(typed.slice(1), 'utf8');

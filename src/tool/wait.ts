@@ -23,6 +23,8 @@ const interval = intervalParam('ask this often (default 2s)');
 const ends =
   'Prints it and exits 0 as soon as it is so, also at once; exits 124 when it is not within --timeout (default 30s).';
 
+const exitCodes = [...serviceExitCodes, 124].sort((a, b) => a - b);
+
 /** The answer of `look`, as a result; asked again until there is one. */
 async function waitResult(
   otherwise: string,
@@ -57,7 +59,7 @@ const position = defineCommand({
     },
   ],
   uses: ['requests'],
-  exitCodes: [...serviceExitCodes, 124].sort((a, b) => a - b),
+  exitCodes,
   view: positionViews.get,
   run: async (input, context) => {
     const id = await positionId(input.position, context);
@@ -109,7 +111,7 @@ const rank = defineCommand({
     },
   ],
   uses: ['requests'],
-  exitCodes: [...serviceExitCodes, 124].sort((a, b) => a - b),
+  exitCodes,
   view: boardViews.rank,
   run: async ({ interval: every, atMost, ...asked }, context) =>
     waitResult(`${asked.address} did not reach place ${atMost}`, { interval: every }, context, async () => {
@@ -143,7 +145,7 @@ const comment = defineCommand({
     },
   ],
   uses: ['requests'],
-  exitCodes: [...serviceExitCodes, 124].sort((a, b) => a - b),
+  exitCodes,
   view: commentViews.post,
   run: async (input, context) => {
     const { uid, chain, tx, token } = input;
@@ -154,7 +156,9 @@ const comment = defineCommand({
       );
     return waitResult(`comment ${uid} did not come`, input, context, async () => {
       if (chain === undefined)
-        return storedEvent({ type: 'comment-created' }, context, (event) => JSON.stringify(event).includes(`"${uid}"`));
+        return storedEvent({ type: 'comment-created' }, context, ({ event }) =>
+          JSON.stringify(event).includes(`"${uid}"`),
+        );
       const all = tx === undefined ? await onToken(chain, token ?? '', context) : await onSwap(chain, tx, context);
       const found = all.find((each) => each.uid === uid);
       return found && { kind: 'answer', answer: found, view: await commentViews.post() };
@@ -209,12 +213,16 @@ const event = defineCommand({
 async function storedEvent(
   query: Readonly<Record<string, unknown>>,
   context: Context,
-  fits: (event: unknown) => boolean = () => true,
+  fits: (row: { event: unknown }) => boolean = () => true,
 ): Promise<Result | undefined> {
-  const result = await events.run({ ...query, limit: 1000 } as never, context);
-  if (result.kind !== 'answer' || result.view === undefined) return undefined;
-  const found = (result.answer as { event: unknown }[]).find((row) => fits(row.event));
-  return found && { kind: 'answer', answer: found, view: { ...result.view, rows: (row: never) => [row] } };
+  return rowOf(await events.run({ ...query, limit: 1000 } as never, context), fits);
+}
+
+/** The first row of a list that fits, by itself. */
+function rowOf<Row>(list: Result, fits: (row: Row) => boolean): Result | undefined {
+  if (list.kind !== 'answer' || list.view === undefined) return undefined;
+  const found = (list.answer as Row[]).find(fits);
+  return found && { kind: 'answer', answer: found, view: { ...list.view, rows: (row: never) => [row] } };
 }
 
 const job = defineCommand({
@@ -235,14 +243,10 @@ const job = defineCommand({
   run: async (input, context) => {
     const { findJob, jobsFolder, showJobs } = await import('../resources/webhook/upload/jobs.ts');
     const { state } = findJob(await jobsFolder(context), input.job);
-    return waitResult(`upload ${state.plan.job} did not finish`, input, context, async () => {
-      const jobs = await showJobs(context);
-      if (jobs.kind !== 'answer' || jobs.view === undefined) return undefined;
-      const found = (jobs.answer as { job: string; finished: boolean }[]).find((row) => row.job === state.plan.job);
-      return found?.finished
-        ? { kind: 'answer', answer: found, view: { ...jobs.view, rows: (row: never) => [row] } }
-        : undefined;
-    });
+    const isDone = (row: { job: string; finished: boolean }) => row.job === state.plan.job && row.finished;
+    return waitResult(`upload ${state.plan.job} did not finish`, input, context, async () =>
+      rowOf(await showJobs(context), isDone),
+    );
   },
 });
 

@@ -83,11 +83,7 @@ const audit: Command = defineCommand({
   params: {
     uid: addAddresses.params.uid,
     since: momentOption('only trades and comments since a time, or within 1h (default 24h)'),
-    late: option.checked(
-      'how long after its trade an event is late (default 5m)',
-      (text) => parseDuration(text) !== undefined,
-      'must be a time such as 90s or 5m',
-    ),
+    late: option.duration('how long after its trade an event is late (default 5m)', '90s or 5m'),
     file: option.text('the wallets, in place of those that this machine uploaded'),
     check: option.flag('exit 10 where an event is missing, late or doubled'),
     ...store,

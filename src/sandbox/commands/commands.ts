@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type Command, defineCommand } from '../../cli/command.ts';
-import { httpAddress, option } from '../../cli/params.ts';
+import { httpAddress, isDuration, option } from '../../cli/params.ts';
 import { local } from '../../contract/endpoint.ts';
 import { chainSchema } from '../../model/chain-schema.ts';
 import { parseDuration, parseRate, parseTime } from '../../model/duration.ts';
@@ -119,7 +119,7 @@ const advance = defineCommand({
   summary: "Move the sandbox's clock forward",
   params: {
     duration: local(
-      z.string().refine((text) => parseDuration(text) !== undefined, 'must be a time such as 90s, 12h or 8d'),
+      z.string().refine(isDuration, 'must be a time such as 90s, 12h or 8d'),
       'how far, such as 12h or 8d',
       { positional: true },
     ),

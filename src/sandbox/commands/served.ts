@@ -1,5 +1,6 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import type { Result } from '../../cli/command.ts';
 import { type Context, httpTransport } from '../../context.ts';
 import { orUndefined, SotraError, usageError } from '../../errors.ts';
@@ -146,9 +147,7 @@ async function askServed(
       { method, url: new URL(`/_sandbox/${path}`, url), headers: { [controlHeader]: controlToken } },
       { timeoutMs: options.timeoutMs, totalMs: options.timeoutMs, signal: world.signal },
     );
-    const chunks: Uint8Array[] = [];
-    for await (const chunk of answer.body) chunks.push(chunk);
-    const text = Buffer.concat(chunks).toString();
+    const text = (await buffer(answer.body)).toString();
     if (answer.status !== 200)
       throw new SotraError('bad-answer', `${url}/_sandbox/${path} answered ${answer.status}: ${text.slice(0, 200)}`);
     return parseJson(text);

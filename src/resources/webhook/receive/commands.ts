@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Command, defineCommand } from '../../../cli/command.ts';
 import { asksChart, chartParam } from '../../../cli/endpoint-command.ts';
-import { httpAddress, option } from '../../../cli/params.ts';
+import { httpAddress, isDuration, option } from '../../../cli/params.ts';
 import { local } from '../../../contract/endpoint.ts';
 import { usageError } from '../../../errors.ts';
 import { isWalletAddress } from '../../../model/address.ts';
@@ -11,16 +11,13 @@ import { readRoute, routeForm } from './route.ts';
 
 const view = () => import('./view.ts');
 
-const isDuration = (text: string) => parseDuration(text) !== undefined;
-
 const secretFile = local(
   z.array(z.string().min(1)),
   'file with the secret; several files, or several lines in one, while a secret is being changed',
 );
-const tolerance = option.checked(
+const tolerance = option.duration(
   'refuse signatures older than this (default: any age, since deliveries may be late)',
-  isDuration,
-  'must be a time such as 300s or 5m',
+  '300s or 5m',
 );
 /** The file with the credentials of an inbox. */
 export const inboxCreds = option.text(
