@@ -43,7 +43,7 @@ export async function createTransport({
           path: request.url.pathname + request.url.search,
           method: request.method as 'GET',
           headers: request.headers,
-          ...(request.body === undefined ? {} : { body: request.body }),
+          body: request.body ?? null,
           // undici counts in whole seconds; our limits are exact.
           headersTimeout: 0,
           bodyTimeout: 0,
@@ -69,8 +69,8 @@ async function direct(connect: buildConnector.connector): Promise<Dispatcher> {
 
 async function proxied(env: TransportOptions['env']): Promise<Dispatcher | undefined> {
   const named = (name: string) => env[name.toLowerCase()] || env[name] || undefined;
-  const [httpsProxy, httpProxy] = [named('HTTPS_PROXY'), named('HTTP_PROXY')];
-  if (httpsProxy === undefined && httpProxy === undefined) return undefined;
+  const [httpsProxy, httpProxy, noProxy = ''] = [named('HTTPS_PROXY'), named('HTTP_PROXY'), named('NO_PROXY')];
+  if ((httpsProxy === undefined && httpProxy === undefined) || noProxy === '*') return undefined;
   for (const [name, address] of Object.entries({ HTTPS_PROXY: httpsProxy, HTTP_PROXY: httpProxy }))
     if (address !== undefined && !isProxy(address))
       throw usageError(
@@ -79,10 +79,9 @@ async function proxied(env: TransportOptions['env']): Promise<Dispatcher | undef
   const { default: EnvHttpProxyAgent } = await import('undici/lib/dispatcher/env-http-proxy-agent.js');
   const { default: Pool } = await import('undici/lib/dispatcher/pool.js');
   const { default: ask } = await import('undici/lib/api/api-connect.js');
-  const noProxy = ['localhost', '127.0.0.1', '[::1]', '::1', ...(named('NO_PROXY')?.split(/[\s,]+/) ?? [])].join(',');
   return new EnvHttpProxyAgent({
     connections: 8,
-    noProxy,
+    noProxy: `localhost,127.0.0.1,[::1],${noProxy}`,
     connect: { timeout: connectTimeoutMs },
     // undici's index adds this to every dispatcher: how to ask the proxy for a tunnel.
     clientFactory: (origin, options) => Object.assign(new Pool(origin, options), { connect: ask }),
@@ -98,7 +97,7 @@ function isProxy(address: string): boolean {
     : new URL('x:');
   const isReadable = [username, password].every(isUtf8);
   const isBare = ['', '/'].includes(pathname) && search === '' && hash === '';
-  return /^(?:https?|socks5?):$/.test(protocol) && isBare && isReadable;
+  return /^(?:https?|socks5?):/.test(protocol) && isBare && isReadable;
 }
 
 function isUtf8(escaped: string): boolean {

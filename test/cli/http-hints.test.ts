@@ -121,6 +121,12 @@ test('a connection that ends behind 100 Continue is a broken one', async () => {
   expect((await run(`${profile} --retries 0`, service)).code).toBe(9);
 });
 
+test('100 Continue with headers that have no end is broken off, and not waited for', async () => {
+  const service = await raw((socket) => socket.write(`HTTP/1.1 100 Continue\r\nx: ${'y'.repeat(100_000)}`));
+  const ran = await run(`${profile} --retries 0 --json`, service);
+  expect([ran.code, JSON.parse(ran.err).error.code]).toEqual([9, 'network']);
+});
+
 test.each(['.', '..', '%2e%2E', '../x', 'a/..', 'a\\..\\b', 'x%2f..', '\t..', '.\n.', ''])(
   'no command takes %j for a part of a path',
   async (value) => {

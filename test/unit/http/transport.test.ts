@@ -271,6 +271,8 @@ const environments: readonly [(proxy: string) => Record<string, string>, uses: b
   [(proxy) => ({ HTTP_PROXY: proxy, NO_PROXY: 'a.test, 127.0.0.2\tb.test' }), false],
   [(proxy) => ({ HTTP_PROXY: proxy, no_proxy: '127.0.0.2' }), false],
   [(proxy) => ({ HTTP_PROXY: proxy, NO_PROXY: 'a.test' }), true],
+  [(proxy) => ({ HTTP_PROXY: proxy, NO_PROXY: '*' }), false],
+  [(proxy) => ({ HTTP_PROXY: proxy, NO_PROXY: '*.test' }), true],
   [() => ({}), false],
 ];
 
