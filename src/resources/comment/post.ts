@@ -109,7 +109,7 @@ async function prepareFile(input: PostInput, file: string, context: Context): Pr
   const signed = await readSignedFile(file, context);
   const problem = signedProblem(signed);
   if (problem !== undefined) throw new SotraError('verification', `${file} was not posted: ${problem}`);
-  if (familyOf(signed.chain) === 'solana' && !verifySignature({ ...signed, encoding: 'base58' }).valid)
+  if (!verifySignature({ ...signed, encoding: 'base58' }).valid)
     context.warn('the signature is not in base58, which is what the service accepts');
   const { serviceName, layout } = await context.service();
   const form = { serviceName: input.serviceName ?? serviceName ?? signed.serviceName, layout: input.layout ?? layout };
@@ -192,7 +192,8 @@ function checkStored(sent: SendableComment, answered: unknown): void {
   const body: Record<string, unknown> = bodyOf(sent);
   const answer = (typeof answered === 'object' && answered !== null ? answered : {}) as Record<string, unknown>;
   const fields = ['signerAddress', 'transactionHash', 'chain', 'tokenAddress', 'commentText'] as const;
-  const wrong = fields.filter((field) => comparable(field, body[field]) !== comparable(field, answer[field]));
+  const formOf = (value: unknown, field: string) => (field === 'commentText' ? value : comparable(value));
+  const wrong = fields.filter((field) => formOf(body[field], field) !== formOf(answer[field], field));
   if (wrong.length === 0) return;
   const shown = wrong.map(
     (field) => `${field}: signed ${shownJson(body[field])}, answered ${shownJson(answer[field])}`,
@@ -212,9 +213,9 @@ function shownJson(value: unknown): string {
   return visibleJson(JSON.stringify(value) ?? 'nothing');
 }
 
-/** EVM addresses and hashes may come back in another case; the text of a comment may not change. */
-function comparable(field: string, value: unknown): unknown {
-  if (typeof value !== 'string' || field === 'commentText') return value;
+/** EVM addresses and hashes may come back in another case. */
+function comparable(value: unknown): unknown {
+  if (typeof value !== 'string') return value;
   return /^0x[0-9a-f]+$/i.test(value) ? value.toLowerCase() : normalizeAddress(plainAddress(value));
 }
 
@@ -222,14 +223,10 @@ function comparable(field: string, value: unknown): unknown {
 export async function lookUp(comment: AuthoredComment, context: Context): Promise<CommentAnswer | undefined> {
   const { transactionHash, chain } = comment;
   const { data } = await context.call(list, { hashes: [transactionHash], chain });
-  const signer = comparable('signerAddress', comment.signerAddress);
-  const token = comparable('tokenAddress', comment.tokenAddress);
+  const signer = comparable(comment.signerAddress);
+  const token = comparable(comment.tokenAddress);
   const found = Object.values(data).flatMap((entry) => entry?.comments ?? []);
-  return found.find(
-    (each) =>
-      comparable('signerAddress', each.signerAddress) === signer &&
-      comparable('tokenAddress', each.tokenAddress) === token,
-  );
+  return found.find((each) => comparable(each.signerAddress) === signer && comparable(each.tokenAddress) === token);
 }
 
 async function findPosted(comment: SendableComment, lost: SotraError, context: Context): Promise<PostedComment> {

@@ -99,7 +99,7 @@ test.each([[null], ['gm'], [7]])('an answer of %j is another comment in every fi
   const outcome = await service({ data }).sent();
   expect(outcome).toMatchObject({ code: 'verification' });
   expect((outcome as SotraError).message).toMatch(
-    /^the service answered with .*: signerAddress: .*; transactionHash: /,
+    /^the service answered with .*: signerAddress: signed ".*", answered nothing; transactionHash: /,
   );
   expect((outcome as SotraError).details).toMatchObject({
     answered: { signerAddress: null, transactionHash: null, chain: null, tokenAddress: null, commentText: null },
