@@ -10,7 +10,7 @@ import type { BulkEntry } from '../resources/follow/endpoints.ts';
 import type { WebhookList } from '../resources/webhook/endpoints.ts';
 import { secretIn, webhookSecret, writeSecret } from '../resources/webhook/secrets.ts';
 import { checkAddresses } from '../resources/webhook/upload/first-pass.ts';
-import { addressesFile, jobsFolder, listJobs, readChunks, serviceId } from '../resources/webhook/upload/jobs.ts';
+import { addressesFile, jobsOfService, readChunks } from '../resources/webhook/upload/jobs.ts';
 import { syncAddresses } from '../resources/webhook/upload/run-sync.ts';
 import { uploadAddresses } from '../resources/webhook/upload/run-upload.ts';
 import type { SyncResult } from '../resources/webhook/view.ts';
@@ -88,8 +88,7 @@ export async function webhookSteps(
   const list = { file, allowBadChecksum: true } as const;
   const { options } = context;
   const quiet = { ...context, options: { ...options, format: options.format && ('json' as const) } };
-  const { baseUrl } = await serviceId(context);
-  const jobs = listJobs(await jobsFolder(context)).filter(({ state }) => state.plan.baseUrl === baseUrl);
+  const jobs = await jobsOfService(context);
   const webhooks = existing.filter((each) => sameDestination(each.destinationUrl, destination));
   const webhook = webhooks.find(({ uid }) => jobs.some(({ state }) => state.uid === uid)) ?? webhooks[0];
   const started = jobs.some(

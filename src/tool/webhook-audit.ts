@@ -18,7 +18,7 @@ import { momentOption, store } from '../resources/webhook/receive/commands.ts';
 import type { Inbox } from '../resources/webhook/receive/inbox.ts';
 import { type InboxPlace, withInbox } from '../resources/webhook/receive/open-inbox.ts';
 import { checkAddresses } from '../resources/webhook/upload/first-pass.ts';
-import { addressesFile, jobsFolder, listJobs, readChunks, serviceId } from '../resources/webhook/upload/jobs.ts';
+import { addressesFile, jobsOfService, readChunks } from '../resources/webhook/upload/jobs.ts';
 import { audienceOf, compareEvents, expectedOf, type Finding, keyOf, type ReceivedEvent } from './audit-events.ts';
 
 interface Audit {
@@ -155,10 +155,7 @@ interface Wallets {
 
 /** The wallets of a webhook, as named or as this machine uploaded them. Errors: `not-found` where neither says them. */
 async function walletsOf({ uid, file }: AuditInput, context: Context): Promise<Wallets> {
-  const { baseUrl } = await serviceId(context);
-  const jobs = listJobs(await jobsFolder(context)).filter(
-    ({ state }) => state.uid === uid && state.plan.baseUrl === baseUrl,
-  );
+  const jobs = (await jobsOfService(context)).filter(({ state }) => state.uid === uid);
   const destinationUrl = jobs.find(({ state }) => state.destinationUrl !== undefined)?.state.destinationUrl ?? null;
   const uploadedMs = jobs[0]?.state.plan.atMs ?? 0;
   const wallets = new Set<string>();

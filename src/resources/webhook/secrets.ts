@@ -16,7 +16,7 @@ import { written } from '../../model/quoted.ts';
 import { confirmReplace } from '../../output/confirm.ts';
 import { jsonTokens } from '../../output/json.ts';
 import * as endpoints from './endpoints.ts';
-import { type Job, jobsFolder, listJobs, serviceId } from './upload/jobs.ts';
+import { type Job, jobsOfService } from './upload/jobs.ts';
 import { list as listView, secretWritten } from './view.ts';
 
 /** Warns where others may read a file. Errors: as in `readSecrets`. */
@@ -192,10 +192,8 @@ export async function webhookSecret(uid: string, context: Context): Promise<stri
 
 async function uploadedSecret(uid: string, context: Context): Promise<string | undefined> {
   if (context.options.preview) return undefined;
-  const { baseUrl } = await serviceId(context);
-  const job = listJobs(await jobsFolder(context)).find(
-    ({ state }) => state.uid === uid && state.plan.baseUrl === baseUrl && state.plan.task === 'register',
-  );
+  const jobs = await jobsOfService(context);
+  const job = jobs.find(({ state }) => state.uid === uid && state.plan.task === 'register');
   return job && keptSecret(job)?.secret;
 }
 

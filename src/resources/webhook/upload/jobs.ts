@@ -110,6 +110,12 @@ export function listJobs(jobs: string): Job[] {
     .sort((a, b) => a.state.plan.atMs - b.state.plan.atMs);
 }
 
+/** The uploads from this machine to the service in use. */
+export async function jobsOfService(context: Context): Promise<Job[]> {
+  const { baseUrl } = await context.service();
+  return listJobs(await jobsFolder(context)).filter(({ state }) => state.plan.baseUrl === baseUrl);
+}
+
 function jobNames(jobs: string): string[] {
   return existsSync(jobs) ? readdirSync(jobs).filter((name) => /^[0-9a-f]{12}$/.test(name)) : [];
 }

@@ -6,7 +6,7 @@ import { type AddressSet, createAddressSet } from '../../../model/address-set.ts
 import { formatCount } from '../../../output/format.ts';
 import { type SyncResult, synced, type UploadResult } from '../view.ts';
 import { type AddressInput, checkAddresses } from './first-pass.ts';
-import { addressesFile, checkList, type Job, jobsFolder, listJobs, readChunks, serviceId } from './jobs.ts';
+import { addressesFile, checkList, type Job, jobsFolder, jobsOfService, listJobs, readChunks } from './jobs.ts';
 import { resumeUpload, uploadAddresses } from './run-upload.ts';
 
 interface SyncInput extends AddressInput {
@@ -28,8 +28,7 @@ export async function syncAddresses({ check, ...input }: SyncInput, context: Con
     const wanted = createAddressSet();
     for (const { addresses } of readChunks(draft)) for (const address of addresses) wanted.add(address);
     const resumed = check ? [] : await resumeEarlier(jobs, input, wanted, context);
-    const { baseUrl } = await serviceId(context);
-    const uploads = listJobs(jobs).filter(({ state }) => state.uid === input.uid && state.plan.baseUrl === baseUrl);
+    const uploads = (await jobsOfService(context)).filter(({ state }) => state.uid === input.uid);
     const confirmed = confirmedBy(uploads);
     const surplus = surplusOf(uploads, wanted);
     const missing = pass.addresses - (confirmed.size() - surplus.count);
