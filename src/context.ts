@@ -14,9 +14,9 @@ import { RequestPreview } from './http/preview.ts';
 import { createRate } from './http/retry.ts';
 import { hidingKey } from './http/secrets.ts';
 import {
-  chosenContext,
   describeKey,
   findContext,
+  namesContext,
   needsNoStore,
   resolveService,
   type Service,
@@ -293,8 +293,7 @@ type ServiceSource = Pick<Context, 'world' | 'options' | 'settings' | 'note'>;
 
 /** The settings with the context of the project, where the user trusts one here. Errors: as in `projectContext`. */
 async function withProject(stored: StoredSettings, world: World, options: GlobalOptions): Promise<StoredSettings> {
-  const isNamed = chosenContext(options, world.env, { contexts: {} }) !== undefined;
-  if (isNamed || stored.trusted === undefined) return stored;
+  if (namesContext(options, world.env) || stored.trusted === undefined) return stored;
   const { projectContext } = await import('./settings/project.ts');
   const current = projectContext(stored);
   return current === undefined ? stored : { ...stored, current };

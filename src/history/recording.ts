@@ -146,9 +146,8 @@ const harSchema = z.object({
 
 /** The answers of an HTTP archive, as `--trace-file` and browsers write it. */
 function readHar(file: string, failing: (what: string, cause?: unknown) => SotraError): RecordedExchange[] {
-  let text: string;
   try {
-    text = readStateFile(file);
+    const text = readStateFile(file);
     const { log } = harSchema.parse(parseJson(text.replace(/^\uFEFF/, '')));
     const hide = secretHider(undefined);
     return log.entries

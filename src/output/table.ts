@@ -49,7 +49,7 @@ function renderPart(
   const whole = withShortFigures(read);
   const uncut = measure(whole, columns).map(({ natural }) => natural);
   if (totalOf(uncut) <= width) return renderTable(cutCells(whole, uncut, ellipsis), uncut, palette, rule);
-  const grid = shortened(whole);
+  const grid = mapCells(whole, (cell) => ({ ...cell, text: cell.short ?? cell.text }));
   const measures = measure(grid, columns);
   const every = columns.map((_, index) => index);
   const { chosen, widths } = chooseColumns(named ? every : withoutEmpty(every, grid), measures, width, !named);
@@ -119,18 +119,18 @@ function chooseColumns(
 const maxFigure = 24;
 
 /** A very long figure is written as `$1.235e+30`, so that other columns keep their room. */
-function withShortFigures({ heads, lines }: Grid): Grid {
+function withShortFigures(grid: Grid): Grid {
   const shorter = (cell: CellText) => {
     const [, sign = '', digits = '', unit = ''] =
       cell.text.length > maxFigure ? (/^([+-]?\$?)([\d,.]+)(%?)$/.exec(cell.text) ?? []) : [];
     const size = Number(digits.replaceAll(',', ''));
     return digits === '' ? cell : { ...cell, text: `${sign}${size.toExponential(3)}${unit}` };
   };
-  return { heads, lines: lines.map((cells) => cells.map(shorter)) };
+  return mapCells(grid, shorter);
 }
 
-function shortened({ heads, lines }: Grid): Grid {
-  return { heads, lines: lines.map((cells) => cells.map((cell) => ({ ...cell, text: cell.short ?? cell.text }))) };
+function mapCells({ heads, lines }: Grid, change: (cell: CellText, index: number) => CellText): Grid {
+  return { heads, lines: lines.map((cells) => cells.map(change)) };
 }
 
 function withoutEmpty(places: readonly number[], { lines }: Grid): readonly number[] {
@@ -161,10 +161,7 @@ function fitWidths(measures: readonly Measure[], width: number, fewer: boolean):
 function cutCells(grid: Grid, widths: readonly number[], ellipsis: string): Grid {
   const cut = (text: string, index: number) =>
     cutText(text, widths[index] ?? 0, grid.heads[index]?.cut ?? 'end', ellipsis);
-  return {
-    heads: grid.heads,
-    lines: grid.lines.map((cells) => cells.map((cell, index) => ({ ...cell, text: cut(cell.text, index) }))),
-  };
+  return mapCells(grid, (cell, index) => ({ ...cell, text: cut(cell.text, index) }));
 }
 
 /** Each line is a table of its own: cells come padded to their width, which cli-table3 counts wrongly for marks and newer emoji. */

@@ -114,8 +114,7 @@ interface Choice {
  * for. Errors: `no-service`, `insecure-url`, `usage` for an unknown context or a malformed URL.
  */
 export function resolveService(choice: Choice, env: Env, stored: StoredSettings): Service {
-  const typedUrl =
-    choice.baseUrl ?? (choice.sandbox || choice.context !== undefined ? undefined : readEnv(env, 'SOTRA_BASE_URL'));
+  const typedUrl = chosenUrl(choice, env);
   const name = chosenContext(choice, env, stored);
   const context = name === undefined ? {} : findContext(name, stored);
   const common = {
@@ -146,16 +145,20 @@ export function chosenContext(
   return sandbox ? 'sandbox' : (context ?? readEnv(env, 'SOTRA_CONTEXT') ?? stored.current);
 }
 
+/** Whether a flag or the environment names a context. */
+export function namesContext(choice: Pick<Choice, 'sandbox' | 'context'>, env: Env): boolean {
+  return chosenContext(choice, env, { contexts: {} }) !== undefined;
+}
+
+function chosenUrl({ sandbox, context, baseUrl }: Choice, env: Env): string | undefined {
+  return baseUrl ?? (sandbox || context !== undefined ? undefined : readEnv(env, 'SOTRA_BASE_URL'));
+}
+
 /** True when flags and environment alone name service and key. */
 export function needsNoStore(choice: Choice, env: Env): boolean {
   if (choice.sandbox) return true;
-  const url = choice.baseUrl ?? (choice.context === undefined ? readEnv(env, 'SOTRA_BASE_URL') : undefined);
-  return (
-    url !== undefined &&
-    readEnv(env, 'SOTRA_API_KEY') !== undefined &&
-    choice.context === undefined &&
-    !readEnv(env, 'SOTRA_CONTEXT')
-  );
+  const hasKey = readEnv(env, 'SOTRA_API_KEY') !== undefined;
+  return hasKey && chosenUrl(choice, env) !== undefined && !namesContext(choice, env);
 }
 
 /** A stored context over the preset of its name. Errors: `usage` for an unknown name. */

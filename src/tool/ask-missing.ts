@@ -17,8 +17,6 @@ interface Source {
   read: (answer: never) => readonly Choice[];
 }
 
-type NamedAddress = { name: string; address?: string };
-
 const traders: Source = {
   argv: ['leaderboard', 'list', '--limit', '50'],
   asksService: true,
@@ -38,11 +36,12 @@ const jobs: Source = {
 };
 const keys: Source = {
   argv: ['key', 'list'],
-  read: (answer: NamedAddress[]) => answer.map(({ name, address = '' }) => ({ value: name, says: address })),
+  read: (answer: { name: string; address?: string }[]) =>
+    answer.map(({ name, address = '' }) => ({ value: name, says: address })),
 };
 const contexts: Source = {
   argv: ['context', 'list'],
-  read: (answer: { contexts: (NamedAddress & { baseUrl: string | null })[] }) =>
+  read: (answer: { contexts: { name: string; baseUrl: string | null }[] }) =>
     answer.contexts.map(({ name, baseUrl }) => ({ value: name, says: baseUrl ?? '' })),
 };
 

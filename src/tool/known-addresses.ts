@@ -85,7 +85,7 @@ function collect(value: unknown, seen: SeenAddresses): void {
   if (addresses.size >= maxKept) return;
   if (typeof value === 'string' && wallet.test(value)) addresses.add(value);
   if (typeof value !== 'object' || value === null) return;
-  const { name, address, addresses: listed, traders } = value as Trader;
+  const { name, address, addresses: listed, traders } = value as Record<string, unknown>;
   // Reports of uploads hold how many there were.
   const first = Array.isArray(listed) ? listed[0] : address;
   if (typeof name === 'string' && typeof first === 'string' && wallet.test(first)) {
@@ -99,13 +99,6 @@ function collect(value: unknown, seen: SeenAddresses): void {
       if (typeof top === 'string') named.set(`#${index + 1}`, top);
     }
   for (const part of Object.values(value)) collect(part, seen);
-}
-
-interface Trader {
-  name?: unknown;
-  address?: unknown;
-  addresses?: unknown;
-  traders?: unknown;
 }
 
 interface RankedTrader {

@@ -160,7 +160,7 @@ async function runSteps(folder: string, { context, stop, listening }: TourOption
     if (answer === 'skip') continue;
     const signal = AbortSignal.any([place.signal, stop]);
     const { code, printed } = listens
-      ? await startListening(line, { context, place: { ...place, signal }, folder, listening })
+      ? await startListening(line, folder, { ...place, signal }, { context, listening })
       : await runShown(line, context, place);
     ran.push({ command: typedLine(line), exitCode: code });
     if (code !== 0) break;
@@ -171,12 +171,9 @@ async function runSteps(folder: string, { context, stop, listening }: TourOption
 
 async function startListening(
   line: readonly string[],
-  {
-    context,
-    place,
-    folder,
-    listening,
-  }: { context: Context; place: World; folder: string; listening: Promise<unknown>[] },
+  folder: string,
+  place: World,
+  { context, listening }: Pick<TourOptions, 'context' | 'listening'>,
 ): Promise<{ code: number; printed: string }> {
   const readyFile = join(folder, 'listening.json');
   const ended = runShown([...line, '--ready-file', readyFile], context, place);
