@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { SotraError } from '../errors.ts';
 import type { StoredSettings } from './settings.ts';
@@ -14,7 +15,7 @@ export function findProjectFile(): string | undefined {
 
 export function hashOf(bytes: Uint8Array): string {
   // Most commands load this file and hash nothing, and node:crypto takes 4 ms.
-  const { createHash } = process.getBuiltinModule('node:crypto');
+  const { createHash }: typeof import('node:crypto') = createRequire(import.meta.url)('node:crypto');
   return createHash('sha256').update(bytes).digest('hex');
 }
 
