@@ -73,10 +73,7 @@ function refusalOf({ headers, url = '' }: IncomingMessage, token: string): Respo
 }
 
 function refuse(status: number, error: string, headers: Record<string, string> = {}): Response {
-  return new Response(JSON.stringify({ error }), {
-    status,
-    headers: { 'content-type': 'application/json', ...headers },
-  });
+  return Response.json({ error }, { status, headers });
 }
 
 /** Ends when its connection does, so that what it asked for is not fetched for nobody. */

@@ -6,6 +6,7 @@ import { keySources, withSigner } from '../../keys/open-key.ts';
 import type { Signer } from '../../keys/signer.ts';
 import { normalizeAddress, plainAddress } from '../../model/address.ts';
 import { familyOf } from '../../model/chain.ts';
+import { isObject } from '../../model/json.ts';
 import { confirm } from '../../output/confirm.ts';
 import { visibleJson } from '../../output/json.ts';
 import { showUnseen } from '../../output/safe-text.ts';
@@ -190,7 +191,7 @@ export async function send(comment: SendableComment, context: Context): Promise<
 /** Errors: `verification` where the service stored another comment than was signed. */
 function checkStored(sent: SendableComment, answered: unknown): void {
   const body: Record<string, unknown> = bodyOf(sent);
-  const answer = (typeof answered === 'object' && answered !== null ? answered : {}) as Record<string, unknown>;
+  const answer = isObject(answered) ? answered : {};
   const fields = ['signerAddress', 'transactionHash', 'chain', 'tokenAddress', 'commentText'] as const;
   const formOf = (value: unknown, field: string) => (field === 'commentText' ? value : comparable(value));
   const wrong = fields.filter((field) => formOf(body[field], field) !== formOf(answer[field], field));

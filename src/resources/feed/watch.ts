@@ -100,13 +100,11 @@ async function startPlace({ input }: Watch, file: WatchFile, say: Say): Promise<
 }
 
 /** The place after the newest card: nothing that the feed shows now is new. */
-async function newestPlace({ endpoint, input, context }: Watch): Promise<WatchPlace> {
-  const { data } = await context.call(endpoint, input as never);
-  const cards = (data as FeedAnswer).items;
+async function newestPlace(watch: Watch): Promise<WatchPlace> {
+  const { items: cards, pagination } = await pageFrom(watch, {});
   const seconds = cards.map(latestSec);
   if (seconds.length === 0) return { cursor: null, sinceSec: 0, seen: {} };
   // No further back than the page reaches: older cards were not seen, and are not new.
-  const { pagination } = data as FeedAnswer;
   const isWhole = !pagination?.olderItemsURL && !pagination?.olderCursor;
   const reachesSec = isWhole ? 0 : Math.min(...seconds) + 1;
   const sinceSec = Math.max(Math.max(...seconds) - overlapSec, reachesSec);
@@ -204,27 +202,19 @@ function secondOf(one: Card | number): number {
   return typeof one === 'number' ? one : latestSec(one);
 }
 
-async function firstPage(
-  { endpoint, input, context }: Watch,
-  { cursor, sinceSec }: WatchPlace,
-  say: Say,
-): Promise<FeedAnswer> {
-  const since = sinceSec === null || sinceSec <= 0 ? undefined : `${new Date((sinceSec - 1) * 1000).toISOString()}`;
-  const ask = async (newerThan: string | undefined) => {
-    const { newerThan: _, ...rest } = input;
-    const query = newerThan === undefined ? rest : { ...rest, newerThan };
-    return (await context.call(endpoint, query as never)).data as FeedAnswer;
-  };
-  if (cursor === null) return ask(since);
+async function firstPage(watch: Watch, { cursor, sinceSec }: WatchPlace, say: Say): Promise<FeedAnswer> {
+  const since = sinceSec === null || sinceSec <= 0 ? undefined : new Date((sinceSec - 1) * 1000).toISOString();
+  const fromTime = () => pageFrom(watch, since === undefined ? {} : { newerThan: since });
+  if (cursor === null) return fromTime();
   try {
-    return await ask(cursor);
+    return await pageFrom(watch, { newerThan: cursor });
   } catch (thrown) {
     if (!(thrown instanceof SotraError) || thrown.code !== 'bad-request' || since === undefined) throw thrown;
     await say(
       `warning: the service refuses the cursor where this watch stopped (${thrown.message}). Resuming by time, from ` +
         `${since}: cards may be missing.`,
     );
-    return ask(since);
+    return fromTime();
   }
 }
 
@@ -251,8 +241,14 @@ async function olderPages(
   return pages;
 }
 
-async function pageAt({ endpoint, input, context }: Watch, next: Next): Promise<FeedAnswer> {
+async function pageAt(watch: Watch, next: Next): Promise<FeedAnswer> {
+  const { endpoint, input, context } = watch;
   if (next.kind === 'link') return (await context.call(endpoint, input as never, next.text)).data as FeedAnswer;
+  return pageFrom(watch, { [next.input]: next.text });
+}
+
+/** A page from another place than the one where the watch was to start. */
+async function pageFrom({ endpoint, input, context }: Watch, place: Record<string, string>): Promise<FeedAnswer> {
   const { newerThan: _, ...rest } = input;
-  return (await context.call(endpoint, { ...rest, [next.input]: next.text } as never)).data as FeedAnswer;
+  return (await context.call(endpoint, { ...rest, ...place } as never)).data as FeedAnswer;
 }
