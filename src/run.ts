@@ -67,7 +67,7 @@ async function runCommand(
   const { options } = parsed;
   const { fields } = parsed.outline;
   const command = await program.load(parsed.outline);
-  const { checkColumns, printPreview, printResult, readFilter } = await import('./output/print.ts');
+  const { checkColumns, printPreview, printResult } = await import('./output/print.ts');
   if (options.columns !== undefined) checkColumns(await command.view?.(), options.columns);
   const { createContext } = await import('./context.ts');
   const runLine: Context['runLine'] = (line, elsewhere) => run(line, program, elsewhere);
@@ -84,7 +84,8 @@ async function runCommand(
   const { endpoint } = command;
   if (endpoint?.deprecated !== undefined)
     context.warn(`${endpoint.method} ${endpoint.path} is deprecated: ${endpoint.deprecated}`);
-  const filter = options.jq === undefined ? undefined : await readFilter(options.jq, world);
+  const filter =
+    options.jq === undefined ? undefined : await (await import('./output/jq.ts')).compileFilter(options.jq, world);
   try {
     if (command.confirms !== undefined)
       await (await import('./output/confirm.ts')).confirm(command.confirms(input as never), context);

@@ -7,7 +7,7 @@ import { hideSecrets } from '../http/secrets.ts';
 import type { Io, Sink } from '../world.ts';
 import type { DrawOptions } from './chart.ts';
 import { withMeta, withoutFlagged } from './foreign-text.ts';
-import type { JqFilter, Threads } from './jq.ts';
+import type { JqFilter } from './jq.ts';
 import { compactPieces, indentedPieces, indentJson, rowLines, safeJson, visibleJson } from './json.ts';
 import type { RowFormat } from './rows.ts';
 import { type AnyView, cellValue, knownColumns, orMisfit, rawItems, rowsOf } from './view.ts';
@@ -21,16 +21,6 @@ interface PrintContext {
   /** Handles signals during long work. Rejects when one came. */
   pause: () => Promise<void>;
   filter: JqFilter | undefined;
-}
-
-export async function readFilter(text: string, threads: Threads): Promise<JqFilter> {
-  const { compileFilter } = await import('./jq.ts');
-  const compiled = await compileFilter(text, threads);
-  if (compiled.ok) return compiled.filter;
-  throw usageError(
-    `--jq ${text}: ${compiled.problem}`,
-    'The language is that of jq 1.8: --jq ".traders[].profile.name"',
-  );
 }
 
 /** Refuses unknown names in `--columns`. Errors: `usage`, naming the known ones. */
@@ -160,10 +150,8 @@ async function printFiltered(result: Result, filter: JqFilter, printing: PrintJo
   const { out } = printing.io;
   const byItem = printing.options.format === 'ndjson' || (result.kind === 'items' && result.live === true);
   const put = async (json: string) => {
-    const filtered = await filter.run(json, { indent: out.isTTY && !byItem });
-    if (!filtered.ok)
-      throw usageError(`--jq ${printing.options.jq}: ${filtered.problem}`, 'See what it works on with --json.');
-    if (filtered.text !== '') await out.write(filtered.text);
+    const text = await filter.run(json, { indent: out.isTTY && !byItem });
+    if (text !== '') await out.write(text);
   };
   if (result.kind === 'text') throw usageError('--jq: this command prints no JSON');
   if (result.kind === 'items') {

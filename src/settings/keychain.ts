@@ -30,12 +30,8 @@ export async function readKeychain(place: KeychainPlace): Promise<string> {
 
 /** Why the keychain of this machine cannot be used; `undefined` where it can. */
 export async function keychainProblem(place: KeychainPlace): Promise<string | undefined> {
-  try {
-    await withEntry('read', place, (entry) => entry.getPassword());
-    return undefined;
-  } catch (error) {
-    return messageOf(error);
-  }
+  const read = withEntry('read', place, (entry) => entry.getPassword());
+  return read.then(() => undefined, messageOf);
 }
 
 /** Stores a key and reads it back: some keychains accept what they do not keep. Errors: `config`. */
