@@ -1,10 +1,12 @@
 import { flagsOf, readGlobals } from '../cli/globals.ts';
 import { wrapCommand } from '../cli/help.ts';
 import type { Context } from '../context.ts';
+import { shellWord } from '../http/preview.ts';
 import type { World } from '../world.ts';
 
 export function typedLine(argv: readonly string[]): string {
-  return ['sotra', ...argv.map((word) => (/^[\w@%+=:,./<>-]+$/.test(word) ? word : `'${word}'`))].join(' ');
+  const isPlaceholder = (word: string) => /^[\w:./-]*<(folder|port|address|hash)>[\w:./-]*$/.test(word);
+  return ['sotra', ...argv.map((word) => (isPlaceholder(word) ? word : shellWord(word)))].join(' ');
 }
 
 /** Shows a command line, as wide as the terminal. */

@@ -94,6 +94,23 @@ test('init --dry-run shows what it would run, and changes nothing', async () => 
   expect(settings).toThrow('ENOENT');
 });
 
+test('what init would run can be pasted into a shell, whatever a service is called', async () => {
+  const words = [
+    'init',
+    '--base-url',
+    'https://api.example.com',
+    '--service-name',
+    "O'Neil <x>",
+    '--layout',
+    'five-line',
+  ];
+  const shown = await run([...words, '--offline', '--dry-run', '--jq', '.changes[1].what'], { env: place().env });
+  expect(shown).toMatchObject({
+    code: 0,
+    out: `sotra context set example --base-url https://api.example.com --service-name 'O'\\''Neil <x>' --layout five-line\n`,
+  });
+});
+
 test('init hands the flags of a call to the calls it makes, and refuses what they refuse', async () => {
   const { env } = place();
   const service = await answering({ error: 'busy' }, 503);
