@@ -170,7 +170,7 @@ export function createContext({
   };
   const history = once(async () => (await import('./history/remember.ts')).openHistory(await service(), world));
   const remembered = async <T>(caller: Caller, act: (caller: Caller) => Promise<T>): Promise<T> => {
-    const record = options.replay === undefined ? (await history())?.() : undefined;
+    const record = options.replay === undefined ? (await history())?.start() : undefined;
     if (record === undefined) return act(caller);
     const observe: Caller['observe'] = (event) => {
       caller.observe(event);
@@ -276,6 +276,7 @@ export function createContext({
     },
     close: async () => {
       context.stopWaiting();
+      if (history.started()) (await history())?.close();
       if (transport.started()) await (await transport()).close();
       else if (sandbox.started()) await (await sandbox()).close();
       if (traces.started()) for (const trace of await traces()) trace.close();

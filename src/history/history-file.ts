@@ -49,18 +49,18 @@ const countEveryBytes = 128 * 1024;
 const current = 'current.ndjson';
 
 /**
- * Adds a call to the history in a folder. Lines are added whole, so that processes do not mix theirs; each begins with a line end, which
+ * Adds calls to the history in a folder. Lines are added whole, so that processes do not mix theirs; each begins with a line end, which
  * closes one that a full disk cut off. Errors: those of the file system.
  */
-export function addCall(folder: string, call: PastCall, world: Pick<World, 'pid' | 'system'>): void {
+export function addCalls(folder: string, calls: readonly PastCall[], world: Pick<World, 'pid' | 'system'>): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const line = Buffer.from(`\n${JSON.stringify(call)}`);
-  // Opened for each line: another process may have put the file aside meanwhile.
+  const lines = Buffer.from(calls.map((call) => `\n${JSON.stringify(call)}`).join(''));
+  // Opened each time: another process may have put the file aside meanwhile.
   const handle = openStateFile(join(folder, current), constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT);
   try {
-    writeSync(handle, line);
+    writeSync(handle, lines);
     const { size } = fstatSync(handle);
-    if (Math.floor(size / countEveryBytes) === Math.floor((size - line.length) / countEveryBytes)) return;
+    if (Math.floor(size / countEveryBytes) === Math.floor((size - lines.length) / countEveryBytes)) return;
   } finally {
     closeSync(handle);
   }

@@ -6,12 +6,12 @@ import { secretHider } from '../http/secrets.ts';
 import { readEnv, type Service } from '../settings/settings.ts';
 import { configDirectory, dataDirectory, openStore } from '../settings/store.ts';
 import type { HttpRequest, World } from '../world.ts';
-import { addCall, type PastCall } from './history-file.ts';
+import { addCalls, type PastCall } from './history-file.ts';
 
 /** One call, with all its attempts. */
 interface CallRecord {
   observe: (event: CallEvent) => void;
-  /** Writes it down; `thrown` is what it ended with. Does nothing where that cannot be written: it only helps to look back. */
+  /** `thrown` is what it ended with. */
   end: (thrown?: unknown) => void;
 }
 
@@ -22,14 +22,40 @@ export function historyFolder(world: Pick<World, 'env' | 'system'>): string {
   return join(dataDirectory(world), 'history');
 }
 
-/** Begins to remember a call of this command line; `undefined` where that is off (SOTRA_HISTORY=0, `history set off`). */
-export function openHistory(service: Service, world: World): (() => CallRecord) | undefined {
+/** Calls that come faster than this are written together: of an upload each write would take a tenth of its request. */
+const minPauseMs = 100;
+
+/** The calls of this command line. */
+interface History {
+  start: () => CallRecord;
+  /** Writes what was not written yet. */
+  close: () => void;
+}
+
+/** `undefined` where nothing is remembered (SOTRA_HISTORY=0, `history set off`). */
+export function openHistory(service: Service, world: World): History | undefined {
   try {
     if (readEnv(world.env, 'SOTRA_HISTORY') === '0') return undefined;
     if (openStore(configDirectory(world)).read().history === false) return undefined;
     const folder = historyFolder(world);
     const hide = secretHider(service.apiKey ?? undefined);
-    return () => recordCall(service, hide, world, (call) => addCall(folder, call, world));
+    let unwritten: PastCall[] = [];
+    let writtenMs = 0;
+    const close = () => {
+      const calls = unwritten;
+      unwritten = [];
+      writtenMs = world.now();
+      try {
+        if (calls.length > 0) addCalls(folder, calls, world);
+      } catch {
+        // A full or read-only disk is no failure of the command.
+      }
+    };
+    const add = (call: PastCall) => {
+      unwritten.push(call);
+      if (Math.abs(world.now() - writtenMs) >= minPauseMs) close();
+    };
+    return { start: () => recordCall(service, hide, world, add), close };
   } catch {
     return undefined;
   }
@@ -65,11 +91,7 @@ function recordCall(
       const ms = Math.round(now() - atMs);
       const place = { baseUrl, context: isElsewhere ? undefined : context };
       const shared = { atMs, method, ...place, path, status, ms, attempts, requestId, error };
-      try {
-        add({ ...shared, ...(body !== undefined && bodyOf(body, hide)) });
-      } catch {
-        // A full or read-only disk is no failure of the command.
-      }
+      add({ ...shared, ...(body !== undefined && bodyOf(body, hide)) });
     },
   };
 }

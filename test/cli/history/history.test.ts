@@ -52,6 +52,17 @@ test('the last calls are listed, newest first, with those to the sandbox and tho
   expect(err).toBe('There are 2 more: --limit 3.\n');
 });
 
+test('calls of one command that come fast are all kept, in their order', async () => {
+  const { env, calls } = user();
+  const { code } = await run(
+    '--sandbox profile positions 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2 closed --chains all --limit 2 --max 12 --format ndjson',
+    { env },
+  );
+  const all: { path: string; status: number }[] = await calls();
+  expect([code, all.length, new Set(all.map(({ status }) => status))]).toEqual([0, 6, new Set([200])]);
+  expect(all.map(({ path }) => /page=(\d)/.exec(path)?.[1] ?? '1')).toEqual(['6', '5', '4', '3', '2', '1']);
+});
+
 test('a call that was repeated is one line; one that was only shown is none', async () => {
   const service = await stub((_, response, count) => response.writeHead(count === 1 ? 503 : 200).end('{"traders":[]}'));
   const { env, calls } = user(service.env);
