@@ -13,7 +13,7 @@ import { confirm, showPlan } from '../output/confirm.ts';
 import { counted } from '../output/format.ts';
 import type { Column } from '../output/view.ts';
 import { maxCalls, type NumberedCall, readCalls, removeCalls } from './history-file.ts';
-import { historyFolder } from './remember.ts';
+import { historyFolder, maxOfCommand } from './remember.ts';
 
 type ShownCall = NumberedCall & { command: string };
 
@@ -53,8 +53,9 @@ const list = defineCommand({
   words: ['history'],
   summary: 'The last calls to services, newest first',
   description:
-    `The last ${maxCalls} calls of this machine, those to the sandbox too: what was asked and how it ended. Keys, secrets and what was\n` +
-    'answered are not kept, nor bodies that are long or hold a signature. SOTRA_HISTORY=0 or sotra history set off stops it.',
+    `The last ${maxCalls} calls of this machine, those to the sandbox too: what was asked and how it ended. Of one command the first\n` +
+    `${maxOfCommand} are kept and all that fail. Keys, secrets and what was answered are not kept, nor bodies that are long or hold a\n` +
+    'signature. SOTRA_HISTORY=0 or sotra history set off stops it.',
   params: {
     failed: option.flag('only calls that failed'),
     limit: local(z.int().min(1).max(maxCalls).optional(), 'how many (default 20)'),

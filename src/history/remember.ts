@@ -22,7 +22,10 @@ export function historyFolder(world: Pick<World, 'env' | 'system'>): string {
   return join(dataDirectory(world), 'history');
 }
 
-/** Calls that come faster than this are written together: of an upload each write would take a tenth of its request. */
+/** Of one command line, besides those that fail: an upload or a watch would push everything else out of the history. */
+export const maxOfCommand = 100;
+
+/** Calls that come faster than this are written together: each write would take a tenth of a quick request. */
 const minPauseMs = 100;
 
 /** The calls of this command line. */
@@ -41,12 +44,13 @@ export function openHistory(service: Service, world: World): History | undefined
     const hide = secretHider(service.apiKey ?? undefined);
     let unwritten: PastCall[] = [];
     let writtenMs = 0;
+    let calls = 0;
     const close = () => {
-      const calls = unwritten;
+      const ready = unwritten;
       unwritten = [];
       writtenMs = world.now();
       try {
-        if (calls.length > 0) addCalls(folder, calls, world);
+        if (ready.length > 0) addCalls(folder, ready, world);
       } catch {
         // A full or read-only disk is no failure of the command.
       }
@@ -55,7 +59,11 @@ export function openHistory(service: Service, world: World): History | undefined
       unwritten.push(call);
       if (Math.abs(world.now() - writtenMs) >= minPauseMs) close();
     };
-    return { start: () => recordCall(service, hide, world, add), close };
+    const isKept = (hasFailed: boolean) => {
+      calls += 1;
+      return hasFailed || calls <= maxOfCommand;
+    };
+    return { start: () => recordCall(service, hide, world, { isKept, add }), close };
   } catch {
     return undefined;
   }
@@ -65,7 +73,7 @@ function recordCall(
   { baseUrl, context, isElsewhere }: Service,
   hide: (text: string) => string,
   { now }: World,
-  add: (call: PastCall) => void,
+  { isKept, add }: { isKept: (hasFailed: boolean) => boolean; add: (call: PastCall) => void },
 ): CallRecord {
   let atMs = 0;
   let sent: HttpRequest | undefined;
@@ -84,7 +92,7 @@ function recordCall(
       }
     },
     end: (thrown) => {
-      if (sent === undefined) return;
+      if (sent === undefined || !isKept(thrown !== undefined)) return;
       const { method, url, body } = sent;
       const path = hide(url.href.slice(url.href.startsWith(baseUrl) ? baseUrl.length : url.origin.length));
       const error = thrown === undefined ? undefined : hide(messageOf(thrown)).slice(0, maxErrorLength);

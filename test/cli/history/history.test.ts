@@ -63,6 +63,21 @@ test('calls of one command that come fast are all kept, in their order', async (
   expect(all.map(({ path }) => /page=(\d)/.exec(path)?.[1] ?? '1')).toEqual(['6', '5', '4', '3', '2', '1']);
 });
 
+test('of one command the first hundred calls are kept, and those that fail', async () => {
+  const service = await stub((_, response, count) => {
+    response.statusCode = count > 120 ? 500 : 200;
+    response.end(JSON.stringify([{ itemId: count }]));
+  });
+  const { env, calls } = user(service.env);
+  const argv = 'token positions base 0x4ed4e862860bed51a9570b96d89af5e1b0efefed open --limit 1 --max 200';
+  const { code } = await run(`${argv} --format ndjson --retries 0 --quiet`, { env });
+  const kept: { status: number; path: string }[] = await calls('history --limit 1000');
+  const pagesOf = (wanted: number) =>
+    kept.filter(({ status }) => status === wanted).map(({ path }) => Number(/page=(\d+)/.exec(path)?.[1] ?? 1));
+  expect([code, pagesOf(200).length, Math.max(...pagesOf(200))]).toEqual([8, 100, 100]);
+  expect([pagesOf(500).length, pagesOf(500)]).toEqual([service.requests.length - 120, expect.arrayContaining([121])]);
+});
+
 test('a call that was repeated is one line; one that was only shown is none', async () => {
   const service = await stub((_, response, count) => response.writeHead(count === 1 ? 503 : 200).end('{"traders":[]}'));
   const { env, calls } = user(service.env);
