@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, openSync, readFileSync, readSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, readSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { isatty, type WriteStream } from 'node:tty';
 import packageFile from '../package.json' with { type: 'json' };
@@ -166,7 +166,10 @@ const world: World = {
   },
   openSandbox: async (options) => {
     shortenReport();
-    return (await import('./sandbox/open.ts')).openSandbox(options);
+    const demo = existsSync(options.file) ? undefined : (await import('./sandbox/db/demo-file.ts')).readDemoAside();
+    // Who waits for it hears of an error.
+    demo?.catch(() => undefined);
+    return (await import('./sandbox/open.ts')).openSandbox(options, demo);
   },
   startThread: async (name) => {
     const { Worker } = await import('node:worker_threads');

@@ -5,9 +5,12 @@ import { getMeta, setMeta } from './db/clock.ts';
 import { type Db, openDb } from './db/store.ts';
 import { answerer } from './http/answer.ts';
 
-/** The sandbox inside this process: no port, state in one file. */
-export async function openSandbox({ file, now, wire, serviceName, layout }: SandboxOptions): Promise<LocalSandbox> {
-  if (!existsSync(file)) (await import('./db/world.ts')).placeDemo(file, now());
+/** The sandbox inside this process: no port, state in one file, which is made from `demo` if absent. */
+export async function openSandbox(
+  { file, now, wire, serviceName, layout }: SandboxOptions,
+  demo?: Promise<Buffer>,
+): Promise<LocalSandbox> {
+  if (!existsSync(file)) (await import('./db/world.ts')).placeDemo(file, now(), await demo);
   const db = openDb(file);
   if (getMeta(db, 'world') === undefined) (await import('./db/world.ts')).ensureWorld(db, now(), 'demo');
   if (serviceName !== undefined) keepMeta(db, 'signing.serviceName', serviceName);

@@ -1,12 +1,12 @@
-import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { brotliDecompressSync } from 'node:zlib';
 import { finishDraft } from '../../files/database.ts';
 import { parseJson } from '../../model/json.ts';
 import { dropFigures } from '../trades/figures.ts';
 import { freezeClock, getMeta, sandboxNow, setMeta } from './clock.ts';
+import { readDemo } from './demo-file.ts';
 import { schema, worldTables } from './schema.ts';
 import { countRows, type Db, draftOf, openDb, removeDrafts } from './store.ts';
 
@@ -34,20 +34,17 @@ export function resetWorld(db: Db, realNowMs: number, kind: WorldKind, frozenMs?
   });
 }
 
-/** The database of a demo sandbox, which the build writes packed to dist/; sources that a test runs lie elsewhere. */
-const demoUrl = new URL(import.meta.url.endsWith('.ts') ? '../../../dist/demo.db.br' : 'demo.db.br', import.meta.url);
-
 /**
  * Makes a new database with the demo world and puts it in its place whole, which takes half as long as filling one that others may open.
  * Where one is there already, or the file system has no links, it does nothing.
  */
-export function placeDemo(file: string, nowMs: number): void {
+export function placeDemo(file: string, nowMs: number, demo = readDemo()): void {
   // SQLite would take the log of a database that was removed for this one's.
   if (file === ':memory:' || existsSync(`${file}-wal`)) return;
   const draft = draftOf(file);
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    unpackDemo(draft);
+    writeDraft(draft, demo);
     const db = openDb(draft, { isDraft: true });
     db.transaction(() => {
       moveNewest(db, nowMs);
@@ -64,11 +61,7 @@ export function placeDemo(file: string, nowMs: number): void {
   }
 }
 
-function unpackDemo(file: string): void {
-  // In one piece: by default it would be put together from a hundred.
-  const bytes = brotliDecompressSync(readFileSync(demoUrl), { chunkSize: 4 * 1024 * 1024 });
-  writeFileSync(file, bytes, { mode: 0o600, flag: 'wx' });
-}
+const writeDraft = (file: string, bytes: Buffer) => writeFileSync(file, bytes, { mode: 0o600, flag: 'wx' });
 
 function isLinked(draft: string, file: string): boolean {
   try {
@@ -85,7 +78,7 @@ function withDemo(db: Db, act: (attach: () => void) => void): void {
   let isAttached = false;
   const attach = () => {
     if (db.file !== ':memory:') removeDrafts(db.file);
-    unpackDemo(draft);
+    writeDraft(draft, readDemo());
     db.run('ATTACH ? AS demo', [`${pathToFileURL(draft).href}?mode=ro&immutable=1`]);
     isAttached = true;
     removeOpen(draft);
