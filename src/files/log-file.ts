@@ -13,7 +13,7 @@ export interface LogFile {
   close: () => void;
 }
 
-const pieceBytes = 256 * 1024;
+const pieceBytes = 64 * 1024;
 const lineEnd = 0x0a;
 
 /** Opens a log to append to (created with mode 0600). A last line that was cut off by a crash is dropped: it was never acknowledged. */
