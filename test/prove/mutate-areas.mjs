@@ -78,12 +78,12 @@ export const areas = {
   },
   'first-pass': {
     files: sources('resources/webhook/upload/first-pass'),
-    tests: tests('unit/resources/webhook/upload/first-pass'),
+    tests: tests('unit/resources/webhook/upload/first-pass cli/webhook/addresses cli/webhook/upload-told'),
   },
   upload: {
     files: sources('resources/webhook/upload/upload resources/webhook/upload/journal resources/webhook/upload/jobs'),
     tests: tests(
-      'unit/resources/webhook/upload/upload unit/resources/webhook/upload/upload-edges unit/resources/webhook/upload/upload-broken cli/webhook/upload',
+      'unit/resources/webhook/upload/upload unit/resources/webhook/upload/upload-edges unit/resources/webhook/upload/upload-broken cli/webhook/upload cli/webhook/upload-told cli/webhook/upload-preview process/upload-jobs process/upload-once process/upload-again',
     ),
   },
   'run-upload': {
