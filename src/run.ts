@@ -17,7 +17,7 @@ const maxUnwritten = 10_000;
  * JSON mode.
  */
 export async function run(argv: readonly string[], program: Program, world: World): Promise<number> {
-  const jsonMode = argv.includes('--json') || /(^| )--format[= ](nd)?json( |$)/.test(argv.join(' '));
+  const jsonMode = isJsonMode(argv);
   let held: string[] | undefined = jsonMode ? [] : undefined;
   const waiting = new Set<Promise<void>>();
   const say = (line: string) => {
@@ -46,6 +46,14 @@ export async function run(argv: readonly string[], program: Program, world: Worl
     await reportError(withHelpHint(error, argv, program), jsonMode, argv, world).catch(() => undefined);
     return error.exitCode;
   }
+}
+
+/** Also for a line that cannot be read. */
+function isJsonMode(argv: readonly string[]): boolean {
+  return argv.some(
+    (word, index) =>
+      /^--(json|format=(nd)?json)$/.test(word) || (word === '--format' && /^(nd)?json$/.test(argv[index + 1] ?? '')),
+  );
 }
 
 async function runCommand(

@@ -148,3 +148,13 @@ test('done: stdout of every command of the service is JSON that parses', async (
     }
   }
 });
+
+test('JSON mode is set by a flag, not by a text that names one', async () => {
+  const post = ['comment', 'post', '--token', 'nowhere:1', '--text'];
+  const spoken = await run([...post, 'see --format json'], {});
+  expect(spoken).toMatchObject({ code: 2, err: expect.stringMatching(/^error: /) });
+  for (const flags of [['--json'], ['--format=json'], ['--format', 'ndjson']]) {
+    const asked = await run([...post, 'gm', ...flags], {});
+    expect(JSON.parse(asked.err).error).toMatchObject({ exitCode: 2 });
+  }
+});
