@@ -554,7 +554,7 @@ complete -c sotra -n '__sotra_at " webhook trigger" 1 1' -a 'new-feed-item comme
 complete -c sotra -n '__sotra_at " inbox create"' -l inbox -x -d 'nats://host:4222,host:4222/NAME or tls://... (default: the context\'s)'
 complete -c sotra -n '__sotra_at " inbox create"' -l inbox-creds -x -d 'file with its user: and password:, its token:, or credentials of nsc (SOTRA_NATS_CREDS)'
 complete -c sotra -n '__sotra_at " inbox create"' -l replicas -x -d 'servers that hold each event: 3 survive the loss of one (default 3)'
-complete -c sotra -n '__sotra_at " inbox create"' -l keep -x -d 'how long events are kept, such as 7d (default: for ever)'
+complete -c sotra -n '__sotra_at " inbox create"' -l keep -x -d 'how long events are kept, such as 7d (default: forever)'
 complete -c sotra -n '__sotra_at " inbox create"' -l max-bytes -x -d 'how large it may become, such as 50GB (default: what the servers have)'
 complete -c sotra -n '__sotra_at " inbox create"' -l columns -x -a '(__fish_append , name servers replicas keep maxBytes created)' -d 'show these columns; with --json and ndjson, objects of these fields; the command with --help names them'
 complete -c sotra -n '__sotra_at " plan"' -l file -r -F -d 'the project file (default: sotra.yaml in this folder, or the nearest above it)'

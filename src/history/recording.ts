@@ -107,7 +107,7 @@ export function readRecording(place: string, label = `--replay ${place}`): Recor
   const found = isFolder
     ? filesIn(place).map((name) => {
         const { data, error } = exchangeSchema.safeParse(tryParseJson(readStateFile(join(place, name))));
-        if (data === undefined) throw failing(`${name} is no recorded exchange`, error);
+        if (data === undefined) throw failing(`${name} is not a recorded exchange`, error);
         const { baseUrl, request, response } = data;
         const { method, url } = request;
         const { status, headers } = response;

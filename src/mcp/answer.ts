@@ -58,7 +58,7 @@ function chosen(view: AnyView, fields: readonly string[] | undefined): readonly 
   if (unknown !== undefined) {
     const near = nearest(unknown, known);
     const hint = near === undefined ? '' : `Did you mean ${near}? `;
-    throw usageError(`fields ${unknown}: is no column of this answer`, `${hint}Known: ${known.join(', ')}.`);
+    throw usageError(`fields ${unknown}: is not a column of this answer`, `${hint}Known: ${known.join(', ')}.`);
   }
   return knownColumns(view, fields);
 }

@@ -19,7 +19,7 @@ interface HttpOptions {
 const limits = { headersTimeout: 10_000, requestTimeout: 30_000, connections: 100 };
 
 /**
- * Serves on 127.0.0.1; port 0 takes a free one. Only requests to this machine by its own name, from no web page of elsewhere, and with the
+ * Serves on 127.0.0.1; port 0 takes a free one. Only requests to this machine by its own name, from no page of another site, and with the
  * token are answered. Errors: `config` when the port is taken.
  */
 export async function serveHttp(answer: Answer, { port, token, warn }: HttpOptions) {
@@ -59,12 +59,12 @@ function cannotListen(port: number, cause: Error): SotraError {
   });
 }
 
-/** A page of elsewhere may reach this machine by a name of its own, but can neither set its Host nor know the token. */
+/** A page of another site may reach this machine by a name of its own, but can neither set its Host nor know the token. */
 function refusalOf({ headers, url = '' }: IncomingMessage, token: string): Response | undefined {
   const { host = '', origin, authorization = '' } = headers;
   if (!isLocalHost(host)) return refuse(403, 'Host header: only this machine may ask');
   if (origin !== undefined && !(URL.canParse(origin) && isLocalHost(new URL(origin).host)))
-    return refuse(403, 'Origin header: web pages of elsewhere may not ask');
+    return refuse(403, 'Origin header: web pages of other sites may not ask');
   if (!sameText(authorization, `Bearer ${token}`))
     return refuse(401, 'Authorization header: Bearer and the token that sotra mcp printed', {
       'www-authenticate': 'Bearer',

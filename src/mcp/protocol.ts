@@ -194,7 +194,7 @@ function nextMessage(buffer: ReadBuffer, { warn }: ServerOptions): JSONRPCMessag
     return buffer.readMessage();
   } catch {
     warn(
-      'a line on stdin is no message of the protocol, and was skipped: sotra mcp is started by a client, see --config',
+      'a line on stdin is not a message of the protocol, and was skipped: sotra mcp is started by a client, see --config',
     );
     return undefined;
   }

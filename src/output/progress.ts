@@ -103,7 +103,7 @@ type TerminalStream = NodeJS.WritableStream & {
 
 /**
  * The sink as a Node stream; writes fail silently once the reader is gone. Text is passed on in the same turn, never queued: ora hooks the
- * process's own streams while it spins and would take late text for somebody else's, and draw again, for ever.
+ * process's own streams while it spins and would take late text for somebody else's, and draw again, forever.
  */
 export function sinkStream(sink: Sink): TerminalStream {
   const write = (text: unknown): boolean => {

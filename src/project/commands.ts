@@ -7,7 +7,7 @@ const apply = () => import('./apply.ts');
 const file = option.text('the project file (default: sotra.yaml in this folder, or the nearest above it)');
 
 const fileHelp =
-  'The least file:\n  webhooks: [{ destination: https://example.com/hook, addresses: wallets.txt }]\n' +
+  'The smallest file:\n  webhooks: [{ destination: https://example.com/hook, addresses: wallets.txt }]\n' +
   'A webhook has destination, addresses (files, or addresses themselves), column, secretFile and routes; a follow has follower and\n' +
   `targets; context names the service. Paths are from the folder of the file, \${NAME} is a variable. The file holds no secret, and you\n` +
   'are asked once whether to trust it, and again when it changes; --yes trusts it without a question.';

@@ -19,7 +19,7 @@ export async function openProject(named: string | undefined, context: Context): 
   const file = named === undefined ? findProjectFile() : resolve(named);
   if (file === undefined)
     throw new SotraError('config', 'there is no sotra.yaml in this folder or above it', {
-      hint: 'The least one: webhooks: [{ destination: https://example.com/hook, addresses: wallets.txt }]',
+      hint: 'The smallest: webhooks: [{ destination: https://example.com/hook, addresses: wallets.txt }]',
     });
   const bytes = read(file);
   const { plan, variables } = readProject(file, bytes.toString(), context.world.env);

@@ -26,6 +26,6 @@ export function projectContext({ trusted = {} }: StoredSettings): string | undef
   if (file === undefined || known?.context === undefined) return undefined;
   if (hashOf(readFileSync(file)) === known.sha256) return known.context;
   throw new SotraError('config', `${file} was changed since you trusted it, and names the context to use`, {
-    hint: 'sotra plan shows it and asks again; --context <name> goes on without it.',
+    hint: 'sotra plan shows it and asks again; --context <name> continues without it.',
   });
 }

@@ -81,7 +81,7 @@ const steps: readonly Step[] = [
     gives: 'uid',
   },
   {
-    says: 'This receives deliveries, checks their signatures and stores them. It goes on beside the next steps.',
+    says: 'This receives deliveries, checks their signatures and stores them. It keeps running during the next steps.',
     argv: (facts) => facts.uid && ['webhook', 'listen', '--port', facts.port, ...secretOf(facts)],
     listens: true,
   },

@@ -22,7 +22,7 @@ export const pageHeaders = {
 };
 
 /**
- * Who may ask: requests to this machine by its own name (a page of elsewhere may reach it by another), from no page but ours, with the
+ * Who may ask: requests to this machine by its own name (a page of another site may reach it by another), from no page but ours, with the
  * cookie that was given once for the token in the address.
  */
 export function createGuard() {

@@ -109,7 +109,7 @@ test('the end of stdin ends it: what was asked is still answered, and a service 
       .map((line) => JSON.parse(line).id),
   ).toEqual([1, 2]);
   expect(quick.told.err).toBe(
-    'warning: a line on stdin is no message of the protocol, and was skipped: sotra mcp is started by a client, see --config\n',
+    'warning: a line on stdin is not a message of the protocol, and was skipped: sotra mcp is started by a client, see --config\n',
   );
   const silent = await stub(() => undefined);
   const call = { jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'leaderboard_list', arguments: {} } };

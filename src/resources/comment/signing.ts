@@ -101,7 +101,7 @@ function describeValue(text: string): string {
   if (isSolanaHash(text)) return 'that is a transaction of solana';
   if (isEvmAddress(text) || isSolanaAddress(text)) return 'that is an address, not a transaction';
   if (/^\s|\s$/.test(text)) return 'it begins or ends with a space or line end';
-  return /^0x[0-9a-fA-F]*$/.test(text) ? `it has ${text.length - 2} hex digits` : 'it is no transaction hash';
+  return /^0x[0-9a-fA-F]*$/.test(text) ? `it has ${text.length - 2} hex digits` : 'it is not a transaction hash';
 }
 
 function tokenProblem(chain: string, text: string): string | undefined {

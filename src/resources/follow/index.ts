@@ -18,7 +18,7 @@ const add = endpointCommand(endpoints.add, views.add, {
   prepare: (typed) => {
     const self = endpoints.selfAmong(typed.addressOrUid, typed.targets);
     if (self !== undefined)
-      throw usageError(`<target...> ${typed.targets[self]}: nobody can follow themselves`, 'Leave this target out.');
+      throw usageError(`<target...> ${typed.targets[self]}: nobody can follow themselves`, 'Omit this target.');
     return typed;
   },
 });

@@ -55,7 +55,7 @@ export const uploaded = recordView<UploadResult>(
     column.count('addresses', 'Addresses', 'distinct addresses, all confirmed'),
     column.count('chunks', 'Chunks', 'requests of up to 1,000 addresses'),
     column.count('duplicates', 'Repeated', 'addresses that were in the input more than once'),
-    column.count('rejected', 'Bad lines', 'lines that are no address and were skipped'),
+    column.count('rejected', 'Bad lines', 'lines that are not addresses and were skipped'),
     column.count(
       'resentChunks',
       'Sent twice',

@@ -209,7 +209,7 @@ const simulate = defineCommand({
   words: ['sandbox', 'simulate'],
   summary: 'Make trades happen for a while, with their feed items and webhook events',
   description:
-    'Without --replay the traders of the world go on trading what they trade. With it a file of trades happens again, its distances in\n' +
+    'Without --replay the traders of the world keep trading what they trade. With it a file of trades happens again, its distances in\n' +
     'time kept and --speed times as fast. Webhooks are delivered by a served sandbox on the same database, or by this command.',
   params: {
     rate: option.checked(

@@ -223,7 +223,7 @@ async function resolveFile(context: Context, db: string | undefined): Promise<st
   const service = await orUndefined(context.service(), 'no-service');
   if (service === undefined || service.kind === 'sandbox') return context.sandboxFile();
   const { baseUrl } = service;
-  const hint = 'Name its database with --db, or say --sandbox for the built-in one.';
+  const hint = 'Name its database with --db, or use --sandbox for the built-in one.';
   const served = await orUndefined(findServed(context, undefined, baseUrl), 'not-found');
   if (served === undefined) throw usageError(`${baseUrl} is not a sandbox that is served from this data folder`, hint);
   if (served.db !== ':memory:') return served.db;

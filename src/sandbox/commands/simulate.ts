@@ -97,7 +97,7 @@ export async function* madeTrades(
 ): AsyncGenerator<AtMoment[]> {
   const markets = knownMarkets(db);
   if (markets.length === 0)
-    throw new SotraError('not-found', 'this world has no trades to go on from', {
+    throw new SotraError('not-found', 'this world has no trades to continue from', {
       hint: 'Import trades first (sotra sandbox import), use --replay, or the built-in world (sotra sandbox reset).',
     });
   const random: Random = randomFrom(input.seed ?? String(world.random()));

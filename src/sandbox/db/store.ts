@@ -40,7 +40,7 @@ export function openDb(file: string, { replace = false, isDraft = false } = {}):
     db?.close();
     if (cause instanceof SotraError) throw cause;
     throw new SotraError('config', `cannot open the sandbox database ${file}: ${messageOf(cause)}`, {
-      hint: 'Move the file away to begin anew, or choose another with --db or SOTRA_DATA_DIR.',
+      hint: 'Move the file away to start over, or choose another with --db or SOTRA_DATA_DIR.',
       cause,
     });
   }

@@ -53,7 +53,7 @@ export async function* readTrades(
 function chooseReader({ chain, preset, map }: ReadOptions): RowReader | Fatal {
   if (preset === undefined) return mappedReader({ chain, map });
   if (Object.keys(map).length > 0)
-    return { kind: 'fatal', message: `the preset ${preset} has its own columns`, hint: 'leave out --map or --preset' };
+    return { kind: 'fatal', message: `the preset ${preset} has its own columns`, hint: 'omit --map or --preset' };
   const { chain: own, reader } = presets[preset];
   if (own !== undefined && chain !== undefined && chain !== own) {
     const message = `the preset ${preset} holds trades on ${own}, not ${chain}`;

@@ -171,7 +171,7 @@ function WalletPage() {
                   {isSigning &&
                     state.asked !== null &&
                     `Confirm in your wallet: text ${state.asked.index + 1} of ${count}.`}
-                  {!isSigning && state.account !== null && 'Another page signs, or press Sign to go on here.'}
+                  {!isSigning && state.account !== null && 'Another page signs, or press Sign to continue here.'}
                 </p>
               </div>
             </>

@@ -147,7 +147,7 @@ test('recordings that are none, folders that cannot be written and both flags at
     [`--replay ${join(folder, 'none')}`, 3, 'does not exist'],
     [`--replay ${file}`, 3, 'is neither a folder nor an HTTP archive (HAR)'],
     [`--replay ${empty}`, 3, 'holds no answer'],
-    [`--replay ${damaged}`, 3, '0001-GET.json is no recorded exchange'],
+    [`--replay ${damaged}`, 3, '0001-GET.json is not a recorded exchange'],
     [`--record ${join(file, 'below')} --sandbox`, 3, '--record'],
     [`--record ${folder} --replay ${folder}`, 2, '--record and --replay contradict each other'],
   ] as const) {

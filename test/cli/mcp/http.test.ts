@@ -15,7 +15,7 @@ test.each(['legacy', 'auto'] as const)('the official client lists and calls tool
   );
 });
 
-test('only who knows the token may ask, from this machine and from no page of elsewhere', async () => {
+test('only who knows the token may ask, from this machine and from no page of another site', async () => {
   const { url, token } = await serve();
   expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/mcp$/);
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });

@@ -52,7 +52,9 @@ test('fields and limit choose, and a page says how to go on', async () => {
   expect(textOf(second)).not.toContain(String(valuesOf(first).rows[0]?.[1]));
   const wrong = await call({ fields: ['tokn'] });
   expect(wrong.isError).toBe(true);
-  expect(textOf(wrong)).toMatch(/^error: fields tokn: is no column of this answer\nfix: Did you mean token\? Known: /);
+  expect(textOf(wrong)).toMatch(
+    /^error: fields tokn: is not a column of this answer\nfix: Did you mean token\? Known: /,
+  );
 });
 
 test('wrong input names the input, the value and the fix; a number may come as text', async () => {

@@ -50,5 +50,5 @@ test('a recording without trades, another folder and flags about columns are ref
   expect(await fail(`${recording} --preset dune`)).toContain('--preset: ');
   expect(await fail(`${recording} --map a=usd`)).toContain('--map: ');
   writeFileSync(join(recording, '0002-GET-x.json'), '{"no":"exchange"}');
-  expect(await fail(recording)).toContain('0002-GET-x.json is no recorded exchange');
+  expect(await fail(recording)).toContain('0002-GET-x.json is not a recorded exchange');
 });

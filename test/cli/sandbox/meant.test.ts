@@ -42,7 +42,7 @@ test('with the base URL of a served sandbox a trade happens there, by flag, vari
 test('a base URL of anything else is refused with the way out, and nothing happens anywhere', async () => {
   const env = { SOTRA_CONFIG_DIR: temporaryFolder(), SOTRA_DATA_DIR: temporaryFolder() };
   const other = await answering({});
-  const hint = 'hint: Name its database with --db, or say --sandbox for the built-in one.\n';
+  const hint = 'hint: Name its database with --db, or use --sandbox for the built-in one.\n';
   for (const line of [
     trade,
     'sandbox status',

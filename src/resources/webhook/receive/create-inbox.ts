@@ -20,7 +20,7 @@ interface CreatedInbox {
   name: string;
   servers: readonly string[];
   replicas: number;
-  /** Such as `7d`; `null`: for ever. */
+  /** Such as `7d`; `null`: forever. */
   keep: string | null;
   /** `null`: what the servers have. */
   maxBytes: number | null;
@@ -32,7 +32,7 @@ const view = recordView<CreatedInbox>([
   column.text('name', 'Inbox', 'its name'),
   column.text('servers', 'Servers', 'servers that were asked', ({ servers }) => servers.join(', ')),
   column.text('replicas', 'Replicas', 'servers that hold each event', ({ replicas }) => String(replicas)),
-  column.text('keep', 'Keeps for', 'how long; none: for ever', ({ keep }) => keep ?? 'ever'),
+  column.text('keep', 'Keeps for', 'how long; none: forever', ({ keep }) => keep ?? 'ever'),
   column.text('maxBytes', 'At most', 'bytes; none: what the servers have', ({ maxBytes }) =>
     maxBytes === null ? 'what the servers have' : `${formatCount(maxBytes)} bytes`,
   ),
@@ -52,7 +52,7 @@ const createInbox = defineCommand({
     inboxCreds,
     replicas: option.count(1, 5, 'servers that hold each event: 3 survive the loss of one (default 3)'),
     keep: option.checked(
-      'how long events are kept, such as 7d (default: for ever)',
+      'how long events are kept, such as 7d (default: forever)',
       (text) => (parseDuration(text) ?? 0) > 0,
       'must be a time such as 10m, 24h or 7d',
     ),
@@ -88,7 +88,7 @@ async function runCreate(input: CreateInput, context: Context): Promise<Result> 
   };
   const detail =
     `${shape.replicas} replica${shape.replicas === 1 ? '' : 's'}, ` +
-    `keeps ${shape.keepMs === 0 ? 'for ever' : input.keep}, ` +
+    `keeps ${shape.keepMs === 0 ? 'forever' : input.keep}, ` +
     `${shape.maxBytes === -1 ? 'any size' : `at most ${input.maxBytes}`}`;
   const where = `at ${address.servers.join(', ')}`;
   if (context.options.dryRun) return showPlan([{ action: 'make', what: `inbox ${address.name} ${where}`, detail }]);

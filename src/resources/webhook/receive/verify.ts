@@ -56,7 +56,7 @@ function reasonFor(parsed: SignatureHeader, body: Uint8Array, secrets: readonly 
   return noSignatureFits;
 }
 
-const reserialized = 're-serialized JSON: the body was parsed and written anew; verify the bytes as they came';
+const reserialized = 're-serialized JSON: the body was parsed and written again; verify the bytes as they came';
 
 const spellings: readonly [reason: string, spell: (secret: string) => Uint8Array | string][] = [
   ['wrong secret: it fits with a line end behind it, as it was stored with one', (secret) => `${secret}\n`],

@@ -18,7 +18,7 @@ export function readNatsAddress(text: string): NatsAddress {
   const refuse = (why: string) =>
     usageError(`--inbox ${/@/.test(text) ? '(hidden)' : written(text)}: ${why}`, `Such as ${example}.`);
   const [, scheme, hosts, path] = /^([a-z+]+):\/\/([^/]*)(?:\/(.*))?$/i.exec(text) ?? [];
-  if (scheme === undefined || hosts === undefined) throw refuse('is no address');
+  if (scheme === undefined || hosts === undefined) throw refuse('is not an address');
   if (scheme !== 'nats' && scheme !== 'tls') throw refuse(`${scheme}: must be nats or tls`);
   if (hosts.includes('@'))
     throw usageError(
@@ -29,7 +29,7 @@ export function readNatsAddress(text: string): NatsAddress {
   if (!/^[\w-]{1,48}$/.test(path)) throw refuse('the name may hold letters, digits, - and _, 48 at most');
   const servers = hosts.split(',').map((each) => {
     const [, host, port] = /^(\[[\da-f:.]+\]|[\w.-]+)(?::(\d+))?$/i.exec(each) ?? [];
-    if (host === undefined) throw refuse(each === '' ? 'names no server' : `${each} is no server`);
+    if (host === undefined) throw refuse(each === '' ? 'names no server' : `${each} is not a server`);
     const number = Number(port ?? defaultPort);
     if (number < 1 || number > 65_535) throw refuse(`${each}: a port is from 1 to 65535`);
     return `${host}:${number}`;

@@ -128,7 +128,7 @@ function authenticatorOf(file: string): Authenticator {
     try {
       credentials = readCredentials(file);
     } catch {
-      // An error here would end the connection for ever.
+      // An error here would end the connection forever.
     }
     return authOf(credentials, nonce);
   };

@@ -7,7 +7,7 @@ import { subjectsOf } from './subjects.ts';
 /** What an inbox keeps, and how safely. */
 export interface InboxShape {
   replicas: number;
-  /** 0: for ever. */
+  /** 0: forever. */
   keepMs: number;
   /** -1: as much as the servers have. */
   maxBytes: number;

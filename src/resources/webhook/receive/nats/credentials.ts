@@ -22,9 +22,9 @@ export function readCredentials(file: string): Credentials {
     if (/^\s*(#.*)?$/.test(line)) continue;
     const [, name = '', text = ''] = /^\s*(user|password|token)\s*:(.*)$/.exec(line) ?? [];
     const value = text.trim();
-    if (name === '') throw refuse(`line ${index + 1} is no user:, password: or token:`, hint);
+    if (name === '') throw refuse(`line ${index + 1} is not a user:, password: or token: line`, hint);
     if (value === '' || values.has(name))
-      throw refuse(`line ${index + 1}: ${name}: ${value === '' ? 'is empty' : 'stands there twice'}`, hint);
+      throw refuse(`line ${index + 1}: ${name}: ${value === '' ? 'is empty' : 'is given twice'}`, hint);
     values.set(name, value);
   }
   const [user, password, token] = ['user', 'password', 'token'].map((name) => values.get(name));

@@ -66,7 +66,7 @@ export function deliveryOf(message: Message): KeyedDelivery {
   const { seq, headers, data } = message;
   const head = tryParseJson(headers?.get(header) ?? '');
   if (!isHead(head))
-    throw new SotraError('config', `message ${seq} of the inbox (${message.subject}) is no delivery`, {
+    throw new SotraError('config', `message ${seq} of the inbox (${message.subject}) is not a delivery`, {
       hint: 'Only sotra may publish to the subjects of an inbox. Remove the message.',
     });
   const body = Buffer.from(data.buffer, data.byteOffset, data.byteLength);

@@ -21,9 +21,9 @@ const addresses: readonly (readonly [inbox: string, code: number, says: string])
   ['nats://127.0.0.1/a.b', 2, 'the name may hold letters'],
   ['nats://127.0.0.1:70000/X', 2, 'a port is from 1 to 65535'],
   ['nats://a,,b/X', 2, 'names no server'],
-  ['nats://a b/X', 2, 'a b is no server'],
+  ['nats://a b/X', 2, 'a b is not a server'],
   ['http://127.0.0.1/X', 2, 'must be nats or tls'],
-  ['X', 2, 'is no address'],
+  ['X', 2, 'is not an address'],
 ];
 
 test.each(addresses)('--inbox %s is refused before anything is stored', async (inbox, code, says) => {
@@ -56,9 +56,9 @@ const files: readonly (readonly [text: string, says: string])[] = [
   ['user: me\n', 'holds no password'],
   ['password: hunter2\n', 'holds no user'],
   ['user: me\npassword:\n', 'line 2: password: is empty'],
-  ['user: me\nuser: you\npassword: hunter2\n', 'line 2: user: stands there twice'],
+  ['user: me\nuser: you\npassword: hunter2\n', 'line 2: user: is given twice'],
   ['token: hunter2\nuser: me\n', 'holds a token beside a user or a password'],
-  ['hunter2\n', 'line 1 is no user:, password: or token:'],
+  ['hunter2\n', 'line 1 is not a user:, password: or token: line'],
 ];
 
 test.each(files)('a credentials file with %j is refused, and what it holds is not repeated', async (text, says) => {
