@@ -3,7 +3,6 @@ import { relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { defineConfig, type Plugin, rolldown } from 'rolldown';
-import { replacePlugin } from 'rolldown/plugins';
 import { buildLibrary } from './bin/library/build.ts';
 
 /** Writes what help says of the commands beside the program, taken from the commands it has just built, and the man pages. */
@@ -90,8 +89,8 @@ const pages: Plugin = {
       },
       platform: 'browser',
       tsconfig: 'src/web/page/tsconfig.json',
-      // uPlot ends where a browser names a language that Intl does not know, such as en-US@posix; its numbers are ours.
-      plugins: [replacePlugin({ 'nav.language': '"en-US"' })],
+      // package.json says that importing a file does nothing, by which bundles of the library are small; importing this one does.
+      treeshake: { moduleSideEffects: [{ test: /page\/language\.ts$/, sideEffects: true }] },
     });
     await page.write({ dir: `${dir}/web`, format: 'esm', minify: true, entryFileNames: '[name].js' });
     for (const file of ['service.css', 'icon.svg']) copyFileSync(`src/web/page/${file}`, `${dir}/web/${file}`);

@@ -135,6 +135,14 @@ test('each outside package is imported by one file', () => {
   expect(several.map(([name, users]) => [name, [...users]])).toEqual([]);
 });
 
+test('no text of a package is replaced while bundling', () => {
+  const builds = readdirSync('bin', { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
+  const replacing = ['rolldown.config.ts', ...builds.map((name) => join('bin', name))].filter((file) =>
+    readFileSync(file, 'utf8').includes('replacePlugin'),
+  );
+  expect(replacing).toEqual([]);
+});
+
 test('the process and the console are touched at the process edge alone, and nothing keeps module state', () => {
   const edge = files.filter((file) => file !== 'src/main.ts');
   const touching = edge.filter((file) =>

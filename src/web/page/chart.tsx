@@ -1,3 +1,4 @@
+import './language.ts';
 import uPlot from 'uplot';
 import { formatTime } from '../../output/format.ts';
 import { onKeys, useEffect, useRef, useState } from './preact.ts';
