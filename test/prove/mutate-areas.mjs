@@ -1,5 +1,8 @@
 const sources = (names) => names.split(' ').map((name) => `src/${name}.ts`);
 const tests = (names) => names.split(' ');
+const uploadTests = tests(
+  'unit/resources/webhook/upload/upload unit/resources/webhook/upload/upload-edges unit/resources/webhook/upload/upload-broken cli/webhook/upload cli/webhook/upload-told cli/webhook/upload-preview cli/report process/upload-jobs process/upload-once process/upload-again',
+);
 
 /**
  * What is mutated together, and the tests in this process that are about it: those that start the built program see no mutant. Few tests,
@@ -82,15 +85,15 @@ export const areas = {
   },
   upload: {
     files: sources('resources/webhook/upload/upload resources/webhook/upload/journal resources/webhook/upload/jobs'),
-    tests: tests(
-      'unit/resources/webhook/upload/upload unit/resources/webhook/upload/upload-edges unit/resources/webhook/upload/upload-broken cli/webhook/upload cli/webhook/upload-told cli/webhook/upload-preview process/upload-jobs process/upload-once process/upload-again',
-    ),
+    tests: uploadTests,
   },
   'run-upload': {
-    files: sources(
-      'resources/webhook/upload/run-upload resources/webhook/secrets resources/webhook/upload/show-upload',
-    ),
-    tests: tests('cli/webhook/upload-told process/upload-again cli/webhook/upload-preview'),
+    files: sources('resources/webhook/upload/run-upload resources/webhook/upload/show-upload'),
+    tests: uploadTests,
+  },
+  'webhook-secrets': {
+    files: sources('resources/webhook/secrets'),
+    tests: [...uploadTests, ...tests('cli/webhook/verify')],
   },
   figures: { files: sources('output/format'), tests: tests('unit/output/format') },
 };
