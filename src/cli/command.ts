@@ -92,7 +92,7 @@ export async function outlineOf(command: Command): Promise<Outline> {
 function fieldOf(key: string, param: Param): Field {
   const kind = kindOf(param.schema);
   const flag = param.flag ?? kebabCase(key);
-  const { positional, short, bare, oldFlags, whole, serviceDefault, help } = param;
+  const { positional, short, bare, otherFlags, whole, serviceDefault, help } = param;
   const identifier = param.takesAddress === 'token' ? 'token' : takesIdentifier(kind, param) || undefined;
   const argument = kind.list ? `<${flag}...>` : `<${flag}>`;
   return {
@@ -103,7 +103,7 @@ function fieldOf(key: string, param: Param): Field {
     help,
     source: param.place === 'local' ? 'local' : param.source,
     ...(positional && { positional }),
-    ...defined({ short, bare, oldFlags }),
+    ...defined({ short, bare, otherFlags }),
     ...(whole && { whole }),
     ...defined({ identifier, serviceDefault }),
   };

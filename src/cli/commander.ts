@@ -92,7 +92,7 @@ function isGlobal(field: Field): boolean {
 function optionsOf(field: Field): Option[] {
   if (field.kind.type === 'boolean') return [new Option(`--${field.flag}`), new Option(`--no-${field.flag}`)];
   const short = field.short === undefined ? '' : `-${field.short}, `;
-  const names = [`${short}--${field.flag}`, ...(field.oldFlags ?? []).map((flag) => `--${flag}`)];
+  const names = [`${short}--${field.flag}`, ...(field.otherFlags ?? []).map((flag) => `--${flag}`)];
   return names.map((name) => {
     const option = new Option(`${name} <value>`);
     if (field.kind.list) option.argParser((text: string, before: string[] | undefined) => [...(before ?? []), text]);
@@ -113,8 +113,8 @@ function typedOf(node: Node, fields: readonly Field[]): TypedInput {
 }
 
 /** Errors: `usage` for two names of one flag. */
-function typedFor({ flag, oldFlags = [] }: Field, options: Record<string, unknown>): unknown {
-  const [typed, other] = [flag, ...oldFlags].filter((name) => options[attributeOf(name)] !== undefined);
+function typedFor({ flag, otherFlags = [] }: Field, options: Record<string, unknown>): unknown {
+  const [typed, other] = [flag, ...otherFlags].filter((name) => options[attributeOf(name)] !== undefined);
   if (typed !== undefined && other !== undefined)
     throw usageError(`--${other} is the same flag as --${typed}`, 'Omit one of them.');
   return typed === undefined ? undefined : options[attributeOf(typed)];
@@ -185,7 +185,7 @@ const otherVerbs: ReadonlyMap<string, readonly string[]> = new Map([
   ['get', ['show', 'list', 'status']],
 ]);
 
-const otherFlags: ReadonlyMap<string, string> = new Map([
+const unknownFlags: ReadonlyMap<string, string> = new Map([
   ['-v', 'Did you mean --verbose? The version is sotra --version.'],
   ['-o', 'Did you mean --format? It takes table, json, ndjson, csv, tsv or md.'],
   ['--output', 'Did you mean --format? It takes table, json, ndjson, csv, tsv or md.'],
@@ -197,7 +197,7 @@ const otherFlags: ReadonlyMap<string, string> = new Map([
 ]);
 
 function otherName(name: string, argv: readonly string[], outlines: readonly Outline[]): string | undefined {
-  if (name.startsWith('-')) return otherFlags.get(name);
+  if (name.startsWith('-')) return unknownFlags.get(name);
   const typed = argv.filter((word) => !word.startsWith('-'));
   const group = typed.slice(0, typed.indexOf(name)).join(' ');
   if (group === '') return didYouMean(otherNames.get(name));

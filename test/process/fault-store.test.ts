@@ -1,5 +1,5 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { run, temporaryFolder } from '../support/harness.ts';
 import { changeStore, fillInbox, inboxFolderOf } from '../support/inbox.ts';
@@ -17,15 +17,6 @@ const changed = (sql: string, says: string) => ({
 });
 
 const faults: Record<string, { make: (folder: string) => Promise<string>; says: string }> = {
-  'is of the older form': {
-    make: async (folder) => {
-      const file = join(inboxFolderOf(folder), 'deliveries.ndjson');
-      mkdirSync(dirname(file), { recursive: true });
-      writeFileSync(file, '{"v":1,"seq":1}\n');
-      return file;
-    },
-    says: 'is a store of an older form, which this version of sotra does not read',
-  },
   'is of a newer sotra': changed('PRAGMA user_version = 99', 'is of a newer version of sotra (99, not 3)'),
   'is of an older sotra': changed('PRAGMA user_version = 2', 'is of an older version of sotra (2, not 3)'),
   'is the database of another program': changed('DROP TABLE delivery', 'is a database of another program'),

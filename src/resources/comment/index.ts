@@ -63,7 +63,7 @@ const sign = defineCommand({
     signer: option.text('address that must sign; another one is an error', { takesAddress: 'wallet' }),
     encoding: local(encodingSchema, 'text form of a Solana signature; the service accepts base58'),
     file: option.text('sign many: NDJSON of chain, transactionHash, tokenAddress, commentText; - is stdin', {
-      oldFlags: ['from'],
+      otherFlags: ['from'],
     }),
     out: option.text('write the signed comment to this file, for comment post --signed'),
   },
@@ -100,7 +100,7 @@ const post = defineCommand({
     ...keyParams,
     ...walletParams,
     signed: option.text('post what comment sign --out wrote; - is stdin'),
-    file: option.text('post many in order: NDJSON, signed or not, or -', { oldFlags: ['from'] }),
+    file: option.text('post many in order: NDJSON, signed or not, or -', { otherFlags: ['from'] }),
   },
   endpoint: { method: 'POST', path: endpoints.post.path, source: 'spec' },
   examples: [

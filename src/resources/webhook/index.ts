@@ -21,7 +21,7 @@ const uploadCodes = [3, 10, ...serviceExitCodes] as const;
 
 const addressParams = {
   file: option.text('addresses: one a line, CSV or TSV with a header, NDJSON or a JSON array, gzip too; - for stdin', {
-    oldFlags: ['addresses-file'],
+    otherFlags: ['addresses-file'],
   }),
   walletAddresses: local(z.array(z.string()).optional(), 'addresses typed here instead', { takesAddress: 'wallet' }),
   column: option.text('the column, or field of JSON, that holds the addresses'),

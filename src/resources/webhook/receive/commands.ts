@@ -121,7 +121,7 @@ const verify = defineCommand({
   params: {
     secretFile,
     header: local(z.string().optional(), 'value of the daylight-signature header (default: there was none)'),
-    file: option.text('read the body from this file instead of stdin', { oldFlags: ['body-file'] }),
+    file: option.text('read the body from this file instead of stdin', { otherFlags: ['body-file'] }),
     tolerance,
   },
   examples: [

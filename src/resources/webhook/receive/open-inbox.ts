@@ -43,8 +43,7 @@ export async function withInbox<R extends Result = Result>(
   act: (inbox: Inbox) => Promise<R>,
 ): Promise<R> {
   const folder = await storesFolder(context);
-  const holdsStore = (each: string) =>
-    ['inbox.db', 'deliveries.ndjson'].some((file) => existsSync(join(folder, each, file)));
+  const holdsStore = (each: string) => existsSync(join(folder, each, 'inbox.db'));
   const { name = defaultName } = place;
   if ((await findCluster(place, context)) === undefined && !holdsStore(name)) {
     if (name === defaultName) return empty();

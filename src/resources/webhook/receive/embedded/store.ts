@@ -1,4 +1,4 @@
-import { closeSync, existsSync, fdatasync, fstatSync, openSync } from 'node:fs';
+import { closeSync, fdatasync, fstatSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { messageOf, SotraError } from '../../../../errors.ts';
@@ -103,10 +103,9 @@ export function startLogSync(file: string) {
 
 export const storeFile = (folder: string) => join(folder, 'inbox.db');
 
-/** Opens the store of a folder, made if absent. Errors: `local-file` where it is damaged, newer, of the old form or cannot be opened. */
+/** Opens the store of a folder, made if absent. Errors: `local-file` where it is damaged, of another version or cannot be opened. */
 export function openStore(folder: string): Db {
   const file = storeFile(folder);
-  refuseOldForm(folder);
   let db: Db | undefined;
   try {
     db = openDatabase(file, { ...options, check: checkOwn });
@@ -142,15 +141,6 @@ export function damagedStore(file: string, why: string, cause?: unknown): SotraE
 
 function codeOf(cause: unknown): string {
   return cause instanceof Error && 'code' in cause ? String(cause.code) : '';
-}
-
-/** Up to version 0.2 a store was a log of lines. */
-function refuseOldForm(folder: string): void {
-  const old = join(folder, 'deliveries.ndjson');
-  if (!existsSync(old)) return;
-  throw new SotraError('local-file', `${old} is a store of an older form, which this version of sotra does not read`, {
-    hint: moveAwayHint,
-  });
 }
 
 function checkOwn(db: Db): void {
