@@ -19,10 +19,10 @@ const builders = [
 export function patternsOf(folder) {
   const patterns = [];
   const strays = [];
-  for (const file of readdirSync(folder, { recursive: true }).filter((name) => name.endsWith('.ts'))) {
+  for (const file of readdirSync(folder, { recursive: true }).filter((name) => /\.tsx?$/.test(name))) {
     const text = readFileSync(`${folder}/${file}`, 'utf8');
     const lineOf = (at) => text.slice(0, at).split('\n').length;
-    visit(parseAst(text, { lang: 'ts' }), (node) => {
+    visit(parseAst(text, { lang: file.endsWith('x') ? 'tsx' : 'ts' }), (node) => {
       const at = { file, line: lineOf(node.start) };
       if (node.type === 'Literal' && node.regex)
         patterns.push({ ...at, source: node.regex.pattern, flags: node.regex.flags });

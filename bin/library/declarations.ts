@@ -109,11 +109,9 @@ function docOfParam({ help, serviceDefault, schema }: Param): string[] {
   const isBound = [kind.min, kind.max, kind.minLength, kind.maxLength, kind.maxItems].some(
     (bound) => bound !== undefined,
   );
-  // What is said of a command's own flags is not said here.
-  const text = help.replace(/; left out, .*$/, '');
   const range = isBound ? `: ${describeKind(kind)}` : '';
   const usual = serviceDefault === undefined ? '' : `; default: ${serviceDefault} (set by the service)`;
-  return [`${text.slice(0, 1).toUpperCase()}${text.slice(1)}${range}${usual}.`];
+  return [`${help.slice(0, 1).toUpperCase()}${help.slice(1)}${range}${usual}.`];
 }
 
 function docOf(lines: readonly string[]): string {

@@ -99,7 +99,7 @@ function Leaf({ name = '', value }: { name?: string | undefined; value: unknown 
   );
 }
 
-const [linesAtOnce, lineLength] = [200, 2000];
+const linesAtOnce = 200;
 
 function Lines({ lines, label }: { lines: readonly string[]; label: string }) {
   const [shown, setShown] = useState(linesAtOnce);
@@ -122,9 +122,9 @@ function Lines({ lines, label }: { lines: readonly string[]; label: string }) {
   );
 }
 
-/** Line ends stay visible as marks. */
+/** Of at most 2,000 characters. Line ends stay visible as marks. */
 function textLines(text: string): string[] {
-  return text.split(/(?<=\n)/).flatMap((line) => line.match(new RegExp(`[^]{1,${lineLength}}`, 'gu')) ?? []);
+  return text.split(/(?<=\n)/).flatMap((line) => line.match(/.{1,2000}/gsu) ?? []);
 }
 
 function hexLines(body: Uint8Array): string[] {
