@@ -5,6 +5,7 @@ import { type Caller, callEndpoint } from '../http/client.ts';
 import { nameOf, walkPages } from '../http/paginate.ts';
 import { hidingKey } from '../http/secrets.ts';
 import { checkBaseUrl, checkKey } from '../model/http-address.ts';
+import { post as postComment } from '../resources/comment/endpoints.ts';
 import { commentProblem, signedText, type TextFields, type TextForm } from '../resources/comment/signing.ts';
 import { endpoints, methodName } from './endpoints.ts';
 import { type Fetch, fetchTransport, readBody, sleep } from './fetch-transport.ts';
@@ -75,7 +76,7 @@ function methodOf(endpoint: Endpoint, base: Caller): AnyMethod {
   const call = async (input: object = {}, options: CallOptions = {}): Promise<unknown> => {
     try {
       const checked = checkInput(endpoint, { ...input });
-      const problem = endpoint.id === 'comment.post' ? commentProblem(input as TextFields) : undefined;
+      const problem = endpoint.id === postComment.id ? commentProblem(input as TextFields) : undefined;
       if (problem !== undefined) throw usageError(problem);
       return (await callEndpoint(endpoint, checked, callerFor(options))).data;
     } catch (thrown) {

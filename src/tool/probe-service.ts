@@ -2,8 +2,9 @@ import type { Context } from '../context.ts';
 import { type Endpoint, type WireNames, wireName } from '../contract/endpoint.ts';
 import { encodeRequest, type WireRequest } from '../contract/request.ts';
 import { orUndefined, SotraError } from '../errors.ts';
-import { endpoints } from '../resources/index.ts';
 import { list as leaderboard } from '../resources/leaderboard/endpoints.ts';
+import { ofProfile as positionsOf } from '../resources/position/endpoints.ts';
+import { followers as followersOf } from '../resources/profile/endpoints.ts';
 import { at, itemsIn, type Subject } from './probe-checks.ts';
 
 export type Pairs = readonly (readonly [name: string, value: string])[];
@@ -91,11 +92,8 @@ const maxTraders = 8;
  * that is no leaderboard.
  */
 export async function findSubjects({ ask, need }: Pick<Asker, 'ask' | 'need'>): Promise<Subjects | undefined> {
-  const read = async (id: string, input: Input) => {
-    const endpoint = (endpoints as readonly Endpoint[]).find((one) => one.id === id);
-    return endpoint === undefined ? [] : itemsIn(await ask(endpoint, input));
-  };
-  const answer = await need(leaderboard as Endpoint, {});
+  const read = async (endpoint: Endpoint, input: Input) => itemsIn(await ask(endpoint, input));
+  const answer = await need(leaderboard, {});
   if (!Array.isArray(at(answer, 'traders')))
     throw new SotraError('contract', 'the leaderboard has no list of traders: there is no trader to ask about', {
       hint: 'See the raw answer: sotra request GET /v2/leaderboard',
@@ -108,13 +106,13 @@ export async function findSubjects({ ask, need }: Pick<Asker, 'ask' | 'need'>): 
   const broadest = [...traders].sort((a, b) => breadth(b) - breadth(a)).slice(0, maxTraders);
   const trader = broadest[0] ?? first;
   const byFollowers = [...traders].sort((a, b) => followers(b) - followers(a))[0] ?? first;
-  const fans = await read('profile.followers', { identifier: addressOf(byFollowers) });
+  const fans = await read(followersOf, { identifier: addressOf(byFollowers) });
   const follower = fans.map((fan) => at(fan, 'addresses', 0)).find((address) => typeof address === 'string');
   const cards: Record<string, unknown>[] = [];
   for (const item of traders.slice(0, maxTraders)) {
     if (cards.some((card) => commentOf(card) !== undefined)) break;
     for (const status of ['closed', 'open'])
-      cards.push(...(await read('profile.positions', { identifier: addressOf(item), status })));
+      cards.push(...(await read(positionsOf, { identifier: addressOf(item), status })));
   }
   const talked = cards.find((card) => commentOf(card) !== undefined);
   const comment = commentOf(talked);

@@ -45,7 +45,7 @@ function feedCommand(endpoint: typeof endpoints.actor | typeof endpoints.home): 
       const input = feedInput(endpoint, typed);
       checkWatch(typed, context);
       const batches = watchFeed({
-        endpoint: endpoint as Endpoint,
+        endpoint,
         input,
         everyMs: everyMsOf(typed.watch),
         max: typed.max,
