@@ -1,10 +1,10 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream as WebStream } from 'node:stream/web';
-import { messageOf, SotraError } from '../errors.ts';
-import { isLocalHost } from '../model/http-address.ts';
+import { messageOf } from '../errors.ts';
+import { startServer } from '../http/start-server.ts';
+import { isLocalHost, otherHostRefusal } from '../model/http-address.ts';
 import { sameText } from '../model/webhook-signature.ts';
 
 /** What answers a request, as browsers and the server package know them. */
@@ -38,31 +38,14 @@ export async function serveHttp(answer: Answer, { port, token, warn }: HttpOptio
     });
   });
   server.maxConnections = limits.connections;
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause) => reject(cannotListen(port, cause)));
-    server.listen(port, '127.0.0.1', resolve);
-  });
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
-    close: () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
-}
-
-function cannotListen(port: number, cause: Error): SotraError {
-  return new SotraError('config', `cannot listen on port ${port}: ${cause.message}`, {
-    hint: 'Choose another port, or --http 0 for a free one.',
-    cause,
-  });
+  const started = await startServer(server, { port, hint: 'Choose another port, or --http 0 for a free one.' });
+  return { url: `http://127.0.0.1:${started.port}/mcp`, close: started.close };
 }
 
 /** A page of another site may reach this machine by a name of its own, but can neither set its Host nor know the token. */
 function refusalOf({ headers, url = '' }: IncomingMessage, token: string): Response | undefined {
   const { host = '', origin, authorization = '' } = headers;
-  if (!isLocalHost(host)) return refuse(403, 'Host header: only this machine may ask');
+  if (!isLocalHost(host)) return refuse(403, otherHostRefusal);
   if (origin !== undefined && !(URL.canParse(origin) && isLocalHost(new URL(origin).host)))
     return refuse(403, 'Origin header: web pages of other sites may not ask');
   if (!sameText(authorization, `Bearer ${token}`))

@@ -21,6 +21,8 @@ export function isLocalHost(host: string): boolean {
   return /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i.test(host);
 }
 
+export const otherHostRefusal = 'Host header: only this machine may ask';
+
 /** The normal form of RFC 3986 (6.2.2 and 6.2.3), without a fragment; other text as it is. */
 export function normalizeDestination(text: string): string {
   if (!URL.canParse(text)) return text;

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { isLocalHost } from '../model/http-address.ts';
+import { isLocalHost, otherHostRefusal } from '../model/http-address.ts';
 import { newRunToken } from '../model/run-token.ts';
 import { sameText } from '../model/webhook-signature.ts';
 
@@ -52,7 +52,7 @@ export function refusalOf({ method = '', headers, headersDistinct, url = '' }: I
   const { host = '', origin } = headers;
   const hosts = headersDistinct['host'] ?? [];
   if (hosts.length !== 1 || !isLocalHost(host) || !url.startsWith('/'))
-    return { status: 403, reason: 'Host header: only this machine may ask' };
+    return { status: 403, reason: otherHostRefusal };
   // A page of another port of this machine would be sent with our cookie.
   if (origin !== undefined && origin !== `http://${host}`)
     return { status: 403, reason: 'Origin header: other pages may not ask' };

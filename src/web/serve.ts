@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { messageOf, SotraError } from '../errors.ts';
+import { startServer } from '../http/start-server.ts';
 import { tryParseJson } from '../model/json.ts';
 import { createGuard, pageHeaders, refusalOf } from './guard.ts';
 import type { LiveLog } from './live-log.ts';
@@ -87,21 +87,14 @@ export async function serveWeb({ apps, warn }: WebOptions) {
     });
   });
   server.maxConnections = maxConnections;
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause) =>
-      reject(new SotraError('config', `cannot serve the page: ${cause.message}`, { cause })),
-    );
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  port = (server.address() as AddressInfo).port;
+  const started = await startServer(server, { port: 0 });
+  port = started.port;
   return {
     url: `http://127.0.0.1:${port}/?token=${guard.token}`,
-    close: () =>
-      new Promise<void>((resolve) => {
-        stop.abort();
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close: () => {
+      stop.abort();
+      return started.close();
+    },
   };
 }
 

@@ -1,8 +1,7 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { SotraError } from '../../errors.ts';
-import { isLocalHost } from '../../model/http-address.ts';
+import { startServer } from '../../http/start-server.ts';
+import { isLocalHost, otherHostRefusal } from '../../model/http-address.ts';
 import { type Fault, type FaultyAnswer, withFaults } from './fault.ts';
 import {
   type Answer,
@@ -65,15 +64,11 @@ export async function listen(
   // Who ends its side behind a request, as nc does, still gets the answer; the types of Node do not name it.
   Object.assign(server, { httpAllowHalfOpen: true });
   server.on('clientError', refuseMalformed);
-  await started(server, port);
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close: () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+  const started = await startServer(server, {
+    port,
+    hint: 'Choose another port with --port, or --port 0 for a free one.',
+  });
+  return { url: `http://127.0.0.1:${started.port}`, close: started.close };
 }
 
 /** What lets pages of an origin ask, and read what errors tell. */
@@ -85,20 +80,6 @@ function pageHeaders(origin: string): Record<string, string> {
     'access-control-expose-headers': `x-request-id, retry-after, ${ignoredHeader}`,
     vary: 'origin',
   };
-}
-
-function started(server: Server, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (cause) =>
-      reject(
-        new SotraError('config', `cannot listen on port ${port}: ${cause.message}`, {
-          hint: 'Choose another port with --port, or --port 0 for a free one.',
-          cause,
-        }),
-      ),
-    );
-    server.listen(port, '127.0.0.1', resolve);
-  });
 }
 
 const hostForm = /^(\[[\da-f:.]*\]|[\w.-]*)(:\d+)?$/i;
@@ -113,7 +94,7 @@ function requestOf(incoming: IncomingMessage): IncomingRequest | Refusal {
     rawHeaders.filter((text, index) => index % 2 === 0 && text.length === 4 && /host/i.test(text)).length === 1;
   const named = absolute?.[1];
   if (!isLocalHost(host) || (named !== undefined && !isLocalHost(named)) || !isNamedOnce)
-    return new Refusal(403, 'Host header: only this machine may ask');
+    return new Refusal(403, otherHostRefusal);
   const origin = `http://${host}`;
   if (!URL.canParse(origin)) return new Refusal(400, 'Host header: not a host');
   return {

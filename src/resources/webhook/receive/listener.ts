@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
-import { messageOf, SotraError } from '../../../errors.ts';
+import type { Socket } from 'node:net';
+import { messageOf } from '../../../errors.ts';
+import { startServer } from '../../../http/start-server.ts';
 import {
   hasSignature,
   readHeader,
@@ -106,21 +107,14 @@ export async function startListener(options: ListenerOptions) {
     connections.add(stream);
     for (const each of parse) each.call(server, stream);
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('listening', resolve);
-    server.once('error', (cause) =>
-      reject(
-        new SotraError('config', `cannot listen on ${options.host}:${options.port}: ${cause.message}`, {
-          hint: 'Choose another port with --port, or --port 0 for a free one.',
-          cause,
-        }),
-      ),
-    );
-    server.listen(options.port, options.host);
+  const { host, port } = options;
+  const started = await startServer(server, {
+    host,
+    port,
+    hint: 'Choose another port with --port, or --port 0 for a free one.',
   });
-  const { port } = server.address() as AddressInfo;
   return {
-    url: `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`,
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${started.port}`,
     close: () =>
       new Promise<void>((resolve) => {
         server.close(() => resolve());

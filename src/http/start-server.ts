@@ -1,0 +1,31 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { SotraError } from '../errors.ts';
+
+interface ListenPlace {
+  /** 0: a free one. */
+  port: number;
+  /** Default: 127.0.0.1. */
+  host?: string;
+  /** How to choose another port. */
+  hint?: string;
+}
+
+/** Starts a server; gives back its port, and what stops it and ends its connections. Errors: `config` where it cannot listen. */
+export async function startServer(server: Server, { port, host, hint }: ListenPlace) {
+  const place = host === undefined ? `port ${port}` : `${host}:${port}`;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (cause) =>
+      reject(new SotraError('config', `cannot listen on ${place}: ${cause.message}`, { hint, cause })),
+    );
+    server.listen(port, host ?? '127.0.0.1', resolve);
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
