@@ -1,5 +1,5 @@
 import { type SotraError, usageError } from '../errors.ts';
-import { parseDuration, parseRate, parseSize, type Rate } from '../model/duration.ts';
+import { dayMs, hourMs, parseDuration, parseRate, parseSize, type Rate } from '../model/duration.ts';
 import { nearest } from '../model/nearest.ts';
 import type { Outline, Use } from './outline.ts';
 
@@ -158,7 +158,7 @@ function readFormat(text: string | undefined): Format | undefined {
 
 function readTime(flag: string, text: string, longest: 'h' | 'd'): number {
   const ms = parseDuration(text);
-  if (ms !== undefined && ms >= 1 && ms <= (longest === 'h' ? 3_600_000 : 86_400_000)) return ms;
+  if (ms !== undefined && ms >= 1 && ms <= (longest === 'h' ? hourMs : dayMs)) return ms;
   throw usageError(`${flag} ${text}: must be a time from 1ms to 1${longest}, such as 500ms, 30s or 2m`);
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { local } from '../contract/endpoint.ts';
-import { parseDuration } from '../model/duration.ts';
+import { hourMs, parseDuration } from '../model/duration.ts';
 import { isHttpAddress } from '../model/http-address.ts';
 import type { Command } from './command.ts';
 
@@ -28,7 +28,7 @@ export const isDuration = (text: string) => parseDuration(text) !== undefined;
 
 export const httpAddress = z.string().refine(isHttpAddress, 'must be an http or https address');
 
-const [minEveryMs, maxEveryMs] = [100, 3_600_000];
+const [minEveryMs, maxEveryMs] = [100, hourMs];
 
 /** A flag that takes an interval; `bare` is the one where none is typed. */
 export const intervalParam = (help: string, bare?: string) =>

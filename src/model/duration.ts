@@ -1,4 +1,7 @@
-const unitMs = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+export const hourMs = 3_600_000;
+export const dayMs = 24 * hourMs;
+
+const unitMs = { ms: 1, s: 1000, m: 60_000, h: hourMs, d: dayMs };
 
 /** Milliseconds of `500ms`, `30s`, `5m`, `24h`, `7d`; `undefined` for other text. */
 export function parseDuration(text: string): number | undefined {
@@ -52,8 +55,7 @@ const maxPerSec = 5000;
 /** What `20/s`, `300/m` or `20` (a second) say; `undefined` for other text, and above 5000 a second. */
 export function parseRate(text: string): Rate | undefined {
   const [, typed, unit = 's'] = /^(\d+(?:\.\d+)?)(?:\/(s|m|h))?$/.exec(text) ?? [];
-  const unitMs = { s: 1000, m: 60_000, h: 3_600_000 }[unit as 's' | 'm' | 'h'];
-  const perSec = (Number(typed) * 1000) / unitMs;
+  const perSec = (Number(typed) * 1000) / unitMs[unit as 's' | 'm' | 'h'];
   if (!(perSec > 0 && perSec <= maxPerSec)) return undefined;
   const count = Number.isInteger(Number(typed)) ? Math.min(Number(typed), maxPerSec) : 1;
   return { count, perMs: (count * 1000) / perSec, perSec, text };

@@ -1,10 +1,12 @@
+import { dayMs } from './duration.ts';
+
 interface Buy {
   atMs: number;
   usd: number;
 }
 
 /** The counter of a trader and token ends after this long without a buy (wire-facts 4.1). */
-export const buyWindowMs = 14 * 86_400_000;
+export const buyWindowMs = 14 * dayMs;
 const repeatUsd = 1000;
 const apedInFactor = 1.4;
 

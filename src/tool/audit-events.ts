@@ -1,4 +1,5 @@
 import { normalizeAddress } from '../model/address.ts';
+import { hourMs } from '../model/duration.ts';
 import { isObject } from '../model/json.ts';
 import { buyReason } from '../model/noteworthy-buy.ts';
 import { type Card, cardSchema, type TradeItem } from '../model/position.ts';
@@ -138,7 +139,7 @@ const silenceMs = 600_000;
 
 function whyMissing(atMs: number, times: readonly number[], { hours }: Circumstances): string | null {
   const refused = hours
-    .filter(({ hour }) => hour * 1000 <= atMs && atMs < hour * 1000 + 3_600_000)
+    .filter(({ hour }) => hour * 1000 <= atMs && atMs < hour * 1000 + hourMs)
     .reduce((sum, { refusedSignatures }) => sum + refusedSignatures, 0);
   if (refused > 0) return `${refused} requests of that hour were refused: their signature did not fit`;
   const [oldest] = times;

@@ -1,13 +1,12 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { replaceFile } from '../files/durable-file.ts';
+import { dayMs } from '../model/duration.ts';
 import { isHttpAddress, isLoopback } from '../model/http-address.ts';
 import { isObject, tryParseJson } from '../model/json.ts';
 import { readEnv } from '../settings/settings.ts';
 import { dataDirectory } from '../settings/store.ts';
 import type { Env, World } from '../world.ts';
-
-const dayMs = 86_400_000;
 
 /** What is known of newer versions; times in Unix milliseconds. */
 interface NewestVersion {

@@ -8,6 +8,7 @@ import { messageOf, SotraError } from '../../errors.ts';
 import { withLock } from '../../files/lock.ts';
 import { openLog, readLog } from '../../files/log-file.ts';
 import { normalizeAddress } from '../../model/address.ts';
+import { hourMs } from '../../model/duration.ts';
 import { confirm, mayAsk } from '../../output/confirm.ts';
 import { formatTime } from '../../output/format.ts';
 import * as endpoints from './endpoints.ts';
@@ -35,7 +36,7 @@ type Entry =
   | { kind: 'refused'; id: string };
 
 /** An entry by one of the wallets within this time counts as a copy (section "POST /v1/swap-comment/{id}/copyswap"; the hour is assumed). */
-const copyWindowMs = 3_600_000;
+const copyWindowMs = hourMs;
 
 /**
  * Records an intent and keeps it in the journal of this machine. One that was sent within the hour is asked about on a terminal and warned

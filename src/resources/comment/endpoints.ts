@@ -3,6 +3,7 @@ import { type AnswerOf, defineEndpoint, inBody, inPath, inQuery } from '../../co
 import { isUuid } from '../../model/address.ts';
 import { chainSchema } from '../../model/chain-schema.ts';
 import { countCharacters, maxCommentCharacters } from '../../model/comment-text.ts';
+import { dayMs } from '../../model/duration.ts';
 import { firstTenViewers, viewerAddressesSchema, walletSchema } from '../../model/identifier.ts';
 import { actorSchema, commentSchema, positionStatsSchema, tradeSchema } from '../../model/position.ts';
 
@@ -10,7 +11,7 @@ const degen = '0x4ed4e862860bed51a9570b96d89af5e1b0efefed';
 const wallet = '0xa4e221aa5a7ba51b5d5c7d5c923bfb9bcebcb252';
 
 /** `trackExitUntil` is at most this far ahead. Section "Limits". */
-export const maxTrackingMs = 7 * 86_400_000;
+export const maxTrackingMs = 7 * dayMs;
 
 const lengthRule = `must be 1 to ${maxCommentCharacters} characters`;
 

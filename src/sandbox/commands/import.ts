@@ -8,6 +8,7 @@ import { messageOf, SotraError, usageError } from '../../errors.ts';
 import { openOutput, openTwice } from '../../files/source.ts';
 import type { RecordedExchange } from '../../history/recording.ts';
 import type { Chain } from '../../model/chain.ts';
+import { dayMs } from '../../model/duration.ts';
 import { isObject, tryParseJson } from '../../model/json.ts';
 import { actorSchema, cardSchema } from '../../model/position.ts';
 import { column, recordView } from '../../output/columns.ts';
@@ -150,7 +151,7 @@ export const importView = recordView<ImportReport>(
       ...(worldMovedBackMs > 0
         ? [`The file is newer than the sandbox: the whole world moved back by ${formatLength(worldMovedBackMs)}.`]
         : []),
-      ...(newestAgeMs !== null && newestAgeMs > month
+      ...(newestAgeMs !== null && newestAgeMs > monthMs
         ? [
             `The file's newest trade is ${formatLength(newestAgeMs)} before now, outside the windows of leaderboards: ` +
               'it keeps its distance to what was imported before. --own-time makes it now.',
@@ -160,10 +161,10 @@ export const importView = recordView<ImportReport>(
   },
 );
 
-const month = 30 * 86_400_000;
+const monthMs = 30 * dayMs;
 
 function formatLength(ms: number): string {
-  const days = ms / 86_400_000;
+  const days = ms / dayMs;
   return days >= 2 ? `${Math.round(days)} days` : `${Math.round(ms / 1000)} s`;
 }
 

@@ -1,3 +1,4 @@
+import { dayMs } from '../../model/duration.ts';
 import type { Card } from '../../model/position.ts';
 import type { Db } from '../db/store.ts';
 import type { Partner } from '../http/service.ts';
@@ -32,8 +33,6 @@ interface PositionRow {
   supply: number | null;
   price: number | null;
 }
-
-const dayMs = 86_400_000;
 
 /** Position cards in the order of the ids; unknown ids are skipped. Source: section "Position card (feed item)". */
 export function cardsOf(db: Db, positionIds: readonly string[], options: CardOptions): Card[] {

@@ -1,3 +1,4 @@
+import { hourMs } from '../../model/duration.ts';
 import { honoredViewers } from '../../model/identifier.ts';
 import type { Db } from '../db/store.ts';
 import type { Partner } from '../http/service.ts';
@@ -116,7 +117,7 @@ function repliesOf(
 }
 
 /** An entry counts as a copy when it comes within this time of the intent (wire-facts 3.8: "usually within an hour"). */
-const copyWindowMs = 3_600_000;
+const copyWindowMs = hourMs;
 
 /**
  * Turns entries into copies where they fit a copy intent: same address, token and chain, on perps the direction of the commented trade,

@@ -1,11 +1,11 @@
 import { type LeaderboardChain, leaderboardChains } from '../../model/chain.ts';
+import { dayMs } from '../../model/duration.ts';
 import { getMeta, setMeta } from '../db/clock.ts';
 import type { Db, SqlValue } from '../db/store.ts';
 import { oneOf } from './trade.ts';
 
 export type Timeframe = '7d' | '30d';
 
-const dayMs = 86_400_000;
 export const windowMs: Readonly<Record<Timeframe, number>> = { '7d': 7 * dayMs, '30d': 30 * dayMs };
 const timeframes: readonly Timeframe[] = ['7d', '30d'];
 

@@ -1,6 +1,5 @@
+import { hourMs } from '../../../model/duration.ts';
 import type { Forward, HourStats } from './inbox.ts';
-
-export const hourMs = 3_600_000;
 
 /** What is counted of an hour at a webhook. */
 export interface HourCounts

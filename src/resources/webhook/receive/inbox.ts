@@ -1,3 +1,4 @@
+import { dayMs } from '../../../model/duration.ts';
 import type { EventSummary } from './events.ts';
 
 /** A delivery as it came; its bytes are what is signed. */
@@ -34,7 +35,7 @@ export interface Target {
 }
 
 /** A target that nobody has forwarded to for so long is waited for no more. */
-export const targetMs = 7 * 86_400_000;
+export const targetMs = 7 * dayMs;
 
 /** How a delivery ended at a target: taken, or refused and not sent to it again. */
 export interface Forward {

@@ -1,5 +1,6 @@
 import type { Db } from '../../../../files/database.ts';
-import { countForward, countsAt, type HourCounts, hourMs, statsOf } from '../hours.ts';
+import { hourMs } from '../../../../model/duration.ts';
+import { countForward, countsAt, type HourCounts, statsOf } from '../hours.ts';
 import type { EventQuery, HourStats } from '../inbox.ts';
 import { isWebhook } from '../query.ts';
 import type { Batch, CommitResult } from './batch.ts';

@@ -1,6 +1,6 @@
 import type { Db } from '../../../../files/database.ts';
+import { hourMs } from '../../../../model/duration.ts';
 import { parseJson } from '../../../../model/json.ts';
-import { hourMs } from '../hours.ts';
 import type { KeepLimits } from '../inbox.ts';
 import { removeFilters, removeId } from './event-ids.ts';
 import { blockSize } from './store.ts';

@@ -1,5 +1,5 @@
 import type { Db, SqlValue } from '../../../../files/database.ts';
-import { hourMs } from '../hours.ts';
+import { hourMs } from '../../../../model/duration.ts';
 import type { EventQuery, Forward, StoredDelivery, StoredEvent } from '../inbox.ts';
 import { askedEvents, isWebhook } from '../query.ts';
 import { readDelivery } from './delivery-rows.ts';

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
+import { hourMs } from '../../../../model/duration.ts';
 import { allEventsOf, type EventSummary, namesOf } from '../events.ts';
-import { hourMs } from '../hours.ts';
 import type { Delivery, KeepLimits, StoredDelivery, Target } from '../inbox.ts';
 import type { Batch, CommitResult, Mark, NewDelivery } from './batch.ts';
 import { callsOf } from './checkpoints.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { SotraError } from '../../../../errors.ts';
+import { hourMs } from '../../../../model/duration.ts';
 import type { World } from '../../../../world.ts';
-import { hourMs } from '../hours.ts';
 import type { HourStats, Inbox, Target } from '../inbox.ts';
 import { isWebhook, webhookAt } from '../query.ts';
 import type { NatsAddress } from './address.ts';

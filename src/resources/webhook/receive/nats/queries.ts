@@ -1,3 +1,4 @@
+import { hourMs } from '../../../../model/duration.ts';
 import type { EventQuery, StoredDelivery, StoredEvent } from '../inbox.ts';
 import { askedEvents } from '../query.ts';
 import { bodyAt, copyFinder, deliveryOf, eventIdOf, eventReader } from './message.ts';
@@ -10,7 +11,7 @@ export interface QueryOptions extends InboxStreams {
 }
 
 /** How far the clocks of listeners and servers may be apart. */
-const clockMs = 3_600_000;
+const clockMs = hourMs;
 /** Read at once when going backwards; twice as many each time. */
 const [minWindow, maxWindow] = [64, 4096];
 

@@ -1,5 +1,5 @@
+import { hourMs } from '../../../../model/duration.ts';
 import type { World } from '../../../../world.ts';
-import { hourMs } from '../hours.ts';
 import type { Claim, Target } from '../inbox.ts';
 import type { countHours } from './hours.ts';
 import { holdLeases } from './leases.ts';
