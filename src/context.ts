@@ -11,7 +11,7 @@ import { readBody } from './http/body.ts';
 import type { Answer, Caller } from './http/client.ts';
 import { buildRequest, callEndpoint, sendRequest } from './http/client.ts';
 import { RequestPreview } from './http/preview.ts';
-import { createRate } from './http/retry.ts';
+import { createRate, defaultRetries } from './http/retry.ts';
 import { hidingKey } from './http/secrets.ts';
 import {
   describeKey,
@@ -83,8 +83,6 @@ interface ContextOptions {
   /** In place of the one that flags, environment and settings name. */
   knownService?: Service;
 }
-
-const defaultRetries = 2;
 
 export function createContext({
   world,

@@ -82,7 +82,7 @@ async function runCommand(
   const context = createContext({ world, options, program, runLine, say, stream });
   const lacks = fields.some(({ key, kind }) => !kind.optional && parsed.typed[key] === undefined);
   const given =
-    lacks && world.io.in.isTTY === true && !options.noInput
+    lacks && (await import('./output/confirm.ts')).mayAsk(context)
       ? await (await import('./tool/ask-missing.ts')).askMissing(parsed.outline, parsed.typed, context)
       : parsed.typed;
   const typed = mentionsAlias(fields, given)

@@ -207,6 +207,21 @@ export function workFolder(parent: string, kind: string, { world, options }: Wor
   return folder;
 }
 
+/** What `act` gives, with such a folder, which is removed afterwards. */
+export async function withWorkFolder<T>(
+  parent: string,
+  kind: string,
+  place: WorkPlace,
+  act: (folder: string) => Promise<T>,
+): Promise<T> {
+  const folder = workFolder(parent, kind, place);
+  try {
+    return await act(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
 /** Makes new and renamed files of a folder safe on disk. */
 export function syncFolder(folder: string): void {
   try {

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { parseJson } from '../model/json.ts';
+import { isObject, parseJson } from '../model/json.ts';
 import type { Page } from './paginate.ts';
 
 interface Lines {
@@ -122,7 +122,7 @@ export function itemBytes(
 
 /** The key that an object's text begins with; `undefined` for keys like numbers, which parsing moves to the front. */
 function firstKey(item: unknown): string | undefined {
-  if (typeof item !== 'object' || item === null || Array.isArray(item)) return undefined;
+  if (!isObject(item)) return undefined;
   for (const key in item) return /^\d+$/.test(key) ? undefined : key;
   return undefined;
 }

@@ -6,6 +6,9 @@ export type Failure =
   | { status: number; retryAfter?: string | undefined }
   | { network: 'refused' | 'broken' | 'untrusted' | 'plain' };
 
+/** Attempts after the first, where `--retries` does not say. */
+export const defaultRetries = 2;
+
 const firstDelayMs = 250;
 const maxDelayMs = 20_000;
 const temporaryStatuses = [429, 502, 503, 504];

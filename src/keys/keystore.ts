@@ -14,7 +14,7 @@ import type { Context } from '../context.ts';
 import { SotraError, usageError } from '../errors.ts';
 import { createFile, readStateFile, replaceFile } from '../files/durable-file.ts';
 import type { ChainFamily } from '../model/chain.ts';
-import { parseJson } from '../model/json.ts';
+import { isObject, parseJson } from '../model/json.ts';
 import { checksumAddress, keccak256 } from '../model/keccak.ts';
 import { type ScryptCost, scrypt } from '../model/scrypt.ts';
 import { checkEvmKey, keyError, type PrivateKey } from './private-key.ts';
@@ -224,8 +224,8 @@ export function readStoredKey(folder: string, name: string): { stored: StoredKey
 
 function readJson(file: string): Record<string, unknown> {
   try {
-    const json: unknown = parseJson(readStateFile(file));
-    if (typeof json === 'object' && json !== null) return json as Record<string, unknown>;
+    const json = parseJson(readStateFile(file));
+    if (isObject(json)) return json;
     throw new Error('it is not an object');
   } catch (cause) {
     // The parser's words would show what the file holds.

@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { SotraError, usageError } from '../errors.ts';
-import { decodeBase58 } from '../model/address.ts';
+import { decodeBase58, isHashOrKey } from '../model/address.ts';
 import type { ChainFamily } from '../model/chain.ts';
 import { parseJson } from '../model/json.ts';
 
@@ -147,7 +147,7 @@ export async function refuseSecretArguments(argv: readonly string[]): Promise<vo
     const before = argv[index - 1] ?? '';
     const flag = joined?.[1] ?? (before.startsWith('--') && !before.includes('=') ? before : undefined);
     const value = joined?.[2] ?? token;
-    if (flag === '--tx' && /^(0x)?[0-9a-f]{64}$/i.test(value)) continue;
+    if (flag === '--tx' && isHashOrKey(value)) continue;
     const what = await secretInAny(flag === '--signer-command' ? [value, ...value.split(/[\s'"]/)] : [value]);
     // 64 zero bytes in base58 are 64 ones: an invalid signature in the form of a key.
     if (what === undefined || (flag === '--signature' && value === '1'.repeat(64))) continue;
@@ -170,7 +170,7 @@ async function secretInAny(texts: readonly string[]): Promise<string | undefined
 /** What kind of secret a text looks like: `a private key`; `undefined` where it looks like none. */
 export async function secretIn(value: string): Promise<string | undefined> {
   const text = value.trim();
-  if (/^(0x)?[0-9a-f]{64}$/i.test(text)) return 'a private key';
+  if (isHashOrKey(text)) return 'a private key';
   if (/^\[\s*(\d{1,3}\s*,\s*){31,63}\d{1,3}\s*\]$/.test(text)) return 'a Solana keypair';
   const bytes = keypairBytes(text);
   if (bytes?.length === 64 && isKeypair(bytes)) return 'a Solana keypair';

@@ -1,4 +1,5 @@
 import type { SotraError } from '../errors.ts';
+import { isHashOrKey } from '../model/address.ts';
 
 /** What hides texts that may be private keys, typed in the wrong place. Of 64 hex digits, which may be a hash, the ends stay. */
 export async function hidingTyped(
@@ -11,7 +12,7 @@ export async function hidingTyped(
   for (const token of new Set(tokens.map((each) => each.trim()).filter(({ length }) => length >= minSecretLength))) {
     const { secretIn } = await import('./private-key.ts');
     const what = await secretIn(token);
-    const isHash = /^(?:0x)?[0-9a-f]{64}$/i.test(token);
+    const isHash = isHashOrKey(token);
     const ends = `${token.slice(0, 6)}…${token.slice(-4)}`;
     // What was sent as a hash is one, and the hint of an unfinished request has to be typed with it.
     if (isHash && (outcome ?? status) !== undefined) continue;

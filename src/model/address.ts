@@ -24,6 +24,16 @@ export function isUuid(text: string): boolean {
   return uuidPattern.test(text);
 }
 
+/** `ext:` and an id of the partner's own. */
+export function isExternalId(text: string): boolean {
+  return /^ext:./s.test(text);
+}
+
+/** 64 hex digits, with or without 0x: a transaction hash or a private key. */
+export function isHashOrKey(text: string): boolean {
+  return /^(0x)?[0-9a-f]{64}$/i.test(text);
+}
+
 /** The address without the `solana:` that some clients put before it (wire-facts 3.6). */
 export function plainAddress(address: string): string {
   return address.startsWith('solana:') ? address.slice('solana:'.length) : address;

@@ -18,7 +18,7 @@ export function isLoopback(hostname: string): boolean {
 
 /** Whether a Host header names this machine itself; a web page that reaches it by a name of its own cannot send such a one. */
 export function isLocalHost(host: string): boolean {
-  return /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i.test(host);
+  return isLoopback(host.toLowerCase().replace(/:\d+$/, ''));
 }
 
 export const otherHostRefusal = 'Host header: only this machine may ask';

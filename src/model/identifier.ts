@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isUuid, isWalletAddress, normalizeAddress } from './address.ts';
+import { isExternalId, isUuid, isWalletAddress, normalizeAddress } from './address.ts';
 import type { Profile } from './profile.ts';
 
 /** Every identifier of a profile, as `normalizeAddress` writes it. */
@@ -8,7 +8,7 @@ export function namesOf({ id, addresses, externalId }: Pick<Profile, 'id' | 'add
 }
 
 export function isIdentifier(text: string): boolean {
-  return isUuid(text) || isWalletAddress(text) || /^ext:./su.test(text);
+  return isUuid(text) || isWalletAddress(text) || isExternalId(text);
 }
 
 /** What is wrong with a mistyped address; `undefined` for text that looks like none. */

@@ -1,3 +1,4 @@
+import { unicodeEscapes } from '../model/json.ts';
 import { patternOnUse, unseenClass } from './safe-text.ts';
 
 // Deeper lines are not indented further, so that a deeply nested answer stays linear in size.
@@ -53,19 +54,14 @@ export function* compactPieces(text: string): Generator<string> {
 
 /** Valid JSON text with DEL and the C1 controls, which terminals obey, as `\u` escapes. */
 export function safeJson(text: string): string {
-  return text.replace(/[\x7f-\x9f]/g, (character) => `\\u00${character.charCodeAt(0).toString(16)}`);
+  return text.replace(/[\x7f-\x9f]/g, unicodeEscapes);
 }
 
 const unseen = patternOnUse(`[${unseenClass}]`, 'gu');
 
 /** The same for a terminal: characters that hide or reorder text are escaped too. */
 export function visibleJson(text: string): string {
-  return safeJson(text).replace(unseen(), (character) =>
-    Array.from(
-      { length: character.length },
-      (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`,
-    ).join(''),
-  );
+  return safeJson(text).replace(unseen(), unicodeEscapes);
 }
 
 /** The tokens of valid JSON text, without white space. */

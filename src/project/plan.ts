@@ -1,8 +1,7 @@
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { allItems } from '../cli/endpoint-command.ts';
 import type { Context } from '../context.ts';
-import { workFolder } from '../files/durable-file.ts';
+import { withWorkFolder } from '../files/durable-file.ts';
 import { shellWord } from '../http/preview.ts';
 import { normalizeAddress } from '../model/address.ts';
 import { namesOf } from '../model/identifier.ts';
@@ -34,12 +33,8 @@ export interface Plan {
 
 /** What `act` gives of the differences between a project file and its service. Errors: those of the lists and of the calls. */
 export async function withPlan<T>(project: Project, context: Context, act: (plan: Plan) => Promise<T>): Promise<T> {
-  const folder = workFolder(join(await context.dataDirectory(), 'project'), 'plan', context);
-  try {
-    return await act(await makePlan(project, folder, context));
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  const parent = join(await context.dataDirectory(), 'project');
+  return withWorkFolder(parent, 'plan', context, async (folder) => act(await makePlan(project, folder, context)));
 }
 
 async function makePlan(project: Project, folder: string, context: Context): Promise<Plan> {

@@ -10,6 +10,7 @@ import { commandLine } from '../history/commands.ts';
 import { readCalls } from '../history/history-file.ts';
 import { historyFolder } from '../history/remember.ts';
 import { secretHider } from '../http/secrets.ts';
+import { withoutPassword } from '../model/quoted.ts';
 import { column, recordView } from '../output/columns.ts';
 import { confirm, showPlan } from '../output/confirm.ts';
 import { safeText } from '../output/safe-text.ts';
@@ -108,7 +109,7 @@ function withoutSecrets(stored: StoredContext) {
     serviceName,
     layout,
     wire,
-    inbox: inbox?.replaceAll(/\/\/[^/@]*@/g, '//***@'),
+    inbox: inbox === undefined ? undefined : withoutPassword(inbox),
     hasKey,
   };
 }

@@ -1,10 +1,9 @@
-import { rmSync } from 'node:fs';
 import { type Command, defineCommand, type Result } from '../cli/command.ts';
 import { allItems, serviceExitCodes } from '../cli/endpoint-command.ts';
 import { option } from '../cli/params.ts';
 import type { Context } from '../context.ts';
 import { SotraError } from '../errors.ts';
-import { workFolder } from '../files/durable-file.ts';
+import { withWorkFolder } from '../files/durable-file.ts';
 import { parseDuration, parseMoment } from '../model/duration.ts';
 import { buyWindowMs } from '../model/noteworthy-buy.ts';
 import type { Card } from '../model/position.ts';
@@ -160,13 +159,10 @@ async function walletsOf({ uid, file }: AuditInput, context: Context): Promise<W
   const uploadedMs = jobs[0]?.state.plan.atMs ?? 0;
   const wallets = new Set<string>();
   if (file !== undefined) {
-    const folder = workFolder(await context.dataDirectory(), 'audit', context);
-    try {
+    await withWorkFolder(await context.dataDirectory(), 'audit', context, async (folder) => {
       await checkAddresses({ file }, context, { to: addressesFile(folder), onRead: () => undefined });
       for (const { addresses } of readChunks(folder)) for (const address of addresses) wallets.add(address);
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
+    });
     return { wallets, destinationUrl, uploadedMs };
   }
   for (const { folder, state } of jobs)

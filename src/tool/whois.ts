@@ -5,7 +5,14 @@ import { standsFor } from '../cli/input.ts';
 import type { Context } from '../context.ts';
 import { local } from '../contract/endpoint.ts';
 import { usageError } from '../errors.ts';
-import { isEvmAddress, isSolanaAddress, isUuid, normalizeAddress } from '../model/address.ts';
+import {
+  isEvmAddress,
+  isExternalId,
+  isHashOrKey,
+  isSolanaAddress,
+  isUuid,
+  normalizeAddress,
+} from '../model/address.ts';
 import { identifierSchema } from '../model/identifier.ts';
 import type { Profile } from '../model/profile.ts';
 import { column } from '../output/columns.ts';
@@ -83,26 +90,23 @@ async function whois({ who, viewer }: { who: string; viewer?: string | undefined
   return { kind: 'answer', answer, view };
 }
 
-// 64 digits may as well be somebody's private key: never repeated in full.
-const hash = /^(0x)?[0-9a-fA-F]{64}$/;
-
 function kindOf(text: string): string {
   if (isUuid(text)) return 'profile id (UUID)';
   if (isEvmAddress(text)) return 'EVM address';
   if (isSolanaAddress(text)) return 'Solana address';
-  if (/^ext:./su.test(text)) return 'external id of your own';
-  const shown = hash.test(text) ? `${text.slice(0, 6)}...` : text;
+  if (isExternalId(text)) return 'external id of your own';
+  const shown = isHashOrKey(text) ? `${text.slice(0, 6)}...` : text;
   throw usageError(`<who> ${shown}: ${whyUnknown(text)}`, hintFor(text));
 }
 
 function whyUnknown(text: string): string {
-  if (hash.test(text)) return '64 digits are a transaction hash, not a wallet or profile';
+  if (isHashOrKey(text)) return '64 digits are a transaction hash, not a wallet or profile';
   if (/^0x[0-9a-fA-F]*$/.test(text)) return `an EVM address has 40 digits after 0x, this has ${text.length - 2}`;
   return 'neither an address, a profile UUID, an ext: id nor an @alias';
 }
 
 function hintFor(text: string): string | undefined {
-  if (hash.test(text)) return 'For the comments of a transaction: sotra comment list <hash> --chain <chain>.';
+  if (isHashOrKey(text)) return 'For the comments of a transaction: sotra comment list <hash> --chain <chain>.';
   if (/^(?!0x)[A-Za-z0-9][\w.-]{0,31}$/.test(text)) return `An alias is typed with its @: sotra whois @${text}.`;
   return undefined;
 }

@@ -7,7 +7,7 @@ import { secretIn } from '../../keys/private-key.ts';
 import { type Chain, type ChainFamily, chains, familyOf } from '../../model/chain.ts';
 import { chainSchema } from '../../model/chain-schema.ts';
 import { countCharacters, maxCommentCharacters } from '../../model/comment-text.ts';
-import { tryParseJson } from '../../model/json.ts';
+import { isObject, tryParseJson } from '../../model/json.ts';
 import { showUnseen } from '../../output/safe-text.ts';
 import { readSigned, type SignedComment, signedProblem } from './signed.ts';
 import { commentProblem, fieldProblem, isServiceName, type TextFields, type TextForm } from './signing.ts';
@@ -132,8 +132,8 @@ type ReadLine = Omit<CommentLine, 'line'> | { problem: string };
 
 function readLine(text: string): ReadLine {
   const value = tryParseJson(text);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return { problem: 'is not a JSON object' };
-  if ('signature' in value && typeof value.signature === 'string') {
+  if (!isObject(value)) return { problem: 'is not a JSON object' };
+  if (typeof value['signature'] === 'string') {
     const read = readSigned(value);
     if (!read.ok) return { problem: read.problem };
     const problem = commentProblem(read.signed) ?? signedProblem(read.signed);

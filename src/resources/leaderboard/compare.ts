@@ -1,4 +1,5 @@
 import type { Result } from '../../cli/command.ts';
+import { flagsOf } from '../../cli/globals.ts';
 import type { Context } from '../../context.ts';
 import type { InputOf } from '../../contract/endpoint.ts';
 import { leaderboardChains } from '../../model/chain.ts';
@@ -191,7 +192,6 @@ function boardCommand(
   { chains }: { chains?: readonly string[] | undefined },
   { limit, timeframe }: Pick<ListInput, 'limit' | 'timeframe'>,
 ): string {
-  const flags = { chains, limit, timeframe };
-  const typed = Object.entries(flags).flatMap(([flag, value]) => (value === undefined ? [] : `--${flag} ${value}`));
-  return ['sotra leaderboard list', ...typed].join(' ');
+  const flags = flagsOf({ '--chains': chains, '--limit': limit, '--timeframe': timeframe });
+  return ['sotra leaderboard list', ...flags].join(' ');
 }

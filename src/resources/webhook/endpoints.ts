@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type AnswerOf, defineEndpoint, inBody, inPath } from '../../contract/endpoint.ts';
-import { isWalletAddress } from '../../model/address.ts';
+import { isExternalId, isWalletAddress } from '../../model/address.ts';
 
 /** Addresses that one request may carry (section "Limits"). */
 export const chunkSize = 1000;
@@ -8,7 +8,7 @@ export const chunkSize = 1000;
 const subscriberSchema = z
   .string()
   .refine(
-    (text) => isWalletAddress(text) || /^ext:./su.test(text),
+    (text) => isWalletAddress(text) || isExternalId(text),
     'must be a wallet address (0x... or Solana base58) or ext:<your user id>',
   );
 const walletAddresses = inBody(z.array(subscriberSchema).max(chunkSize), 'wallet addresses or ext: ids');

@@ -1,10 +1,10 @@
-import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import type { Result } from '../../cli/command.ts';
 import { type Context, httpTransport } from '../../context.ts';
 import { orUndefined, SotraError, usageError } from '../../errors.ts';
-import { readStateFile, workFolder } from '../../files/durable-file.ts';
+import { readStateFile, withWorkFolder } from '../../files/durable-file.ts';
 import { isLoopback } from '../../model/http-address.ts';
 import { parseJson } from '../../model/json.ts';
 import type { LoggedRequest } from '../../model/logged-request.ts';
@@ -232,12 +232,9 @@ async function resolveFile(context: Context, db: string | undefined): Promise<st
 
 async function onCopy<T>(file: string, context: Context, act: (copy: string) => T | Promise<T>): Promise<T> {
   if (file === ':memory:') return act(file);
-  const folder = workFolder(dirname(file), 'copy', context);
-  try {
+  return withWorkFolder(dirname(file), 'copy', context, async (folder) => {
     const copy = join(folder, 'sandbox.db');
     for (const part of ['', '-wal']) if (existsSync(file + part)) copyFileSync(file + part, copy + part);
-    return await act(copy);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+    return act(copy);
+  });
 }

@@ -56,6 +56,11 @@ export function removeDrafts(file: string): void {
       rmSync(join(dirname(file), name), { force: true });
 }
 
+/** The id of the newest trade stored; 0 when there is none. */
+export function newestTradeId(db: Db): number {
+  return db.get<{ id: number }>('SELECT coalesce(max(id), 0) AS id FROM trade')?.id ?? 0;
+}
+
 /** How many rows `from` has: a table, with conditions on it. */
 export function countRows(db: Db, from: string, params: readonly SqlValue[] = []): number {
   return Number(db.get(`SELECT count(*) AS n FROM ${from}`, params)?.['n'] ?? 0);

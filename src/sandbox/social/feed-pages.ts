@@ -1,17 +1,8 @@
 import { parseTime } from '../../model/duration.ts';
 import { parseJson } from '../../model/json.ts';
-import type { Db } from '../db/store.ts';
+import { type Db, newestTradeId } from '../db/store.ts';
 import { defaultLimits, Refusal } from '../http/service.ts';
-import {
-  arrange,
-  currentSnapshot,
-  type FeedScope,
-  isAbove,
-  nearestCards,
-  type Place,
-  placesOf,
-  tradedBetween,
-} from './feed-query.ts';
+import { arrange, type FeedScope, isAbove, nearestCards, type Place, placesOf, tradedBetween } from './feed-query.ts';
 
 export interface PageRequest {
   limit?: number | undefined;
@@ -45,7 +36,7 @@ export function feedPage(db: Db, request: PageRequest, scopeOf: ScopeOf): FeedPa
 }
 
 function olderPage(db: Db, cursor: Cursor | undefined, limit: number, scopeOf: ScopeOf): FeedPage {
-  const snapshot = cursor?.snapshot ?? currentSnapshot(db);
+  const snapshot = cursor?.snapshot ?? newestTradeId(db);
   const scope = scopeOf(snapshot);
   const anchor = cursor?.at ?? cursor?.start?.anchor;
   const from = anchor === undefined ? undefined : placeOf(db, anchor, snapshot);
@@ -76,7 +67,7 @@ function newerLink(
 }
 
 function newerPage(db: Db, cursor: Cursor, limit: number, scopeOf: ScopeOf): FeedPage {
-  const snapshot = cursor.snapshot ?? currentSnapshot(db);
+  const snapshot = cursor.snapshot ?? newestTradeId(db);
   const scope = scopeOf(snapshot);
   const start = cursor.start ?? { anchor: cursor.at ?? '', snapshot };
   const from = placeOf(db, cursor.at ?? start.anchor, cursor.at === undefined ? start.snapshot : snapshot);
@@ -106,7 +97,7 @@ function newerPage(db: Db, cursor: Cursor, limit: number, scopeOf: ScopeOf): Fee
 
 /** Where a walk to newer cards continues after its snapshot; `null` when nothing arrived that it has not shown. */
 function arrivalsLink(db: Db, scopeOf: ScopeOf, floor: number, start: Start): string | null {
-  const snapshot = currentSnapshot(db);
+  const snapshot = newestTradeId(db);
   if (snapshot === floor || unseen(db, scopeOf, { floor, snapshot, start }).length === 0) return null;
   return writeCursor({ floor, start });
 }
@@ -191,7 +182,7 @@ export function writeCursor({ snapshot, at, start, floor, sinceSec }: Cursor): s
  */
 function readCursor(db: Db, field: 'olderThan' | 'newerThan', text: string): Cursor {
   const atMs = parseTime(text);
-  const snapshot = currentSnapshot(db);
+  const snapshot = newestTradeId(db);
   if (atMs !== undefined) {
     if (field === 'newerThan') return { snapshot, sinceSec: Math.floor(atMs / 1000) };
     return { snapshot, at: { atSec: Math.ceil(atMs / 1000), id: afterAll } };

@@ -1,5 +1,5 @@
 import type { Chain } from '../../model/chain.ts';
-import type { Db, SqlValue } from '../db/store.ts';
+import { type Db, newestTradeId, type SqlValue } from '../db/store.ts';
 import { oneOf } from '../trades/trade.ts';
 
 /**
@@ -13,11 +13,6 @@ export interface Place {
 
 export function isAbove(a: Place, b: Place): boolean {
   return a.atSec > b.atSec || (a.atSec === b.atSec && a.id < b.id);
-}
-
-/** The id of the newest trade stored; 0 when there is none. */
-export function currentSnapshot(db: Db): number {
-  return db.get<{ id: number }>('SELECT coalesce(max(id), 0) AS id FROM trade')?.id ?? 0;
 }
 
 export interface FeedScope {
@@ -49,10 +44,10 @@ type Condition = readonly [sql: string, ...params: SqlValue[]];
  */
 export function nearestCards(db: Db, scope: FeedScope, snapshot: number, reach: Reach): Place[] {
   for (;;) {
-    const newest = currentSnapshot(db);
+    const newest = newestTradeId(db);
     const found = readNearest(db, scope, { snapshot, newest }, reach);
     // A trade that another process stored while we read may have moved a card past the place we read at: read again.
-    if (currentSnapshot(db) === newest) return found;
+    if (newestTradeId(db) === newest) return found;
   }
 }
 

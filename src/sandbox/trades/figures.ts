@@ -1,7 +1,7 @@
 import { type LeaderboardChain, leaderboardChains } from '../../model/chain.ts';
 import { dayMs } from '../../model/duration.ts';
 import { getMeta, setMeta } from '../db/clock.ts';
-import type { Db, SqlValue } from '../db/store.ts';
+import { type Db, newestTradeId, type SqlValue } from '../db/store.ts';
 import { oneOf } from './trade.ts';
 
 export type Timeframe = '7d' | '30d';
@@ -90,7 +90,7 @@ export function dropFigures(db: Db): void {
 }
 
 function staleProfiles(db: Db, nowMs: number, isPassing: boolean): string[] | undefined {
-  const largest = db.get<{ id: number | null }>('SELECT max(id) AS id FROM trade')?.id ?? 0;
+  const largest = newestTradeId(db);
   if (largest < minTrades) return undefined;
   const stale = staleSince(db, nowMs);
   if (isPassing || (stale !== undefined && stale.length <= maxStaleProfiles)) return stale;

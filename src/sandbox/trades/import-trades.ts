@@ -1,6 +1,6 @@
 import { type Chain, chains } from '../../model/chain.ts';
 import { getMeta, setMeta } from '../db/clock.ts';
-import { countRows, type Db } from '../db/store.ts';
+import { countRows, type Db, newestTradeId } from '../db/store.ts';
 import { dropIndexes, ensureWorld, moveWorld } from '../db/world.ts';
 import { type AddCounts, addTrades, openBook, rememberStored } from './add-trades.ts';
 import type { Fatal, ReadEvent, RejectedRow } from './read-rows.ts';
@@ -51,7 +51,7 @@ export async function importTrades(options: ImportOptions): Promise<ImportReport
   if ('kind' in survey) return survey;
   const { db } = options;
   // Making the indexes anew costs less than keeping them up to date where the file holds more than the sandbox.
-  const stored = db.get<{ id: number | null }>('SELECT max(id) AS id FROM trade')?.id ?? 0;
+  const stored = newestTradeId(db);
   if (survey.rows >= largeRows && survey.rows > stored)
     return db.longTransaction(() => storeFile(options, survey, addLarge));
   return storeFile(options, survey, addLots);

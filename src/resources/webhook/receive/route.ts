@@ -1,4 +1,4 @@
-import { isWalletAddress, normalizeAddress } from '../../../model/address.ts';
+import { isExternalId, isWalletAddress, normalizeAddress } from '../../../model/address.ts';
 import { isObject } from '../../../model/json.ts';
 import { type EventSummary, namesOf } from './events.ts';
 import type { Target } from './inbox.ts';
@@ -41,7 +41,7 @@ function readConditions(where: string): Condition[] | undefined {
     const [, field = '', typed = ''] = conditionForm.exec(text.trim()) ?? [];
     const isAddress = field === 'address' || field === 'token';
     const value = isAddress ? normalizeAddress(typed) : typed;
-    const fits = !isAddress || isWalletAddress(value) || (field === 'address' && /^ext:./.test(value));
+    const fits = !isAddress || isWalletAddress(value) || (field === 'address' && isExternalId(value));
     return field !== '' && fits ? { field, value } : undefined;
   });
   return conditions.every((each) => each !== undefined) ? conditions : undefined;

@@ -4,6 +4,7 @@ import { messageOf, SotraError, usageError } from '../../../errors.ts';
 import { type Input, readWhole } from '../../../files/source.ts';
 import type { PostOutcome } from '../../../http/post-delivery.ts';
 import { deliveryPreview } from '../../../http/preview.ts';
+import { defaultRetries } from '../../../http/retry.ts';
 import { normalizeAddress } from '../../../model/address.ts';
 import { readOwnSecrets } from '../secrets.ts';
 import { verdict as verdictView } from '../view.ts';
@@ -209,12 +210,12 @@ function notFound(message: string): SotraError {
   return new SotraError('not-found', message, { hint: 'sotra webhook events lists them.' });
 }
 
-/** Sent again twice or as `--retries` says; each may take `--timeout`. */
+/** Sent again as often as `--retries` says; each may take `--timeout`. */
 async function sendAgain(stored: Delivery, to: string, { world, options }: Context): Promise<PostOutcome> {
   for (let tries = 1; ; tries += 1) {
     const outcome = await forward(to, stored, { answerMs: options.timeoutMs, signal: world.signal });
     if (world.signal.aborted) throw new SotraError('interrupted', `interrupted while waiting for the answer of ${to}`);
-    if (outcome.ok || outcome.unsendable || tries > (options.retries ?? 2)) return outcome;
+    if (outcome.ok || outcome.unsendable || tries > (options.retries ?? defaultRetries)) return outcome;
     await world.sleep(200 * tries, world.signal);
   }
 }

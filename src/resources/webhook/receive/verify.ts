@@ -1,4 +1,4 @@
-import { tryParseJson } from '../../../model/json.ts';
+import { tryParseJson, unicodeEscapes } from '../../../model/json.ts';
 import {
   hasSignature,
   noSignatureFits,
@@ -85,7 +85,7 @@ function* serializations(value: unknown): Generator<string> {
   const compact = JSON.stringify(value);
   yield compact;
   yield compact.replaceAll('/', '\\/');
-  yield compact.replaceAll(/[\u0080-\uffff]/g, (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  yield compact.replaceAll(/[\u0080-\uffff]/g, unicodeEscapes);
   for (const indent of [2, 4])
     if (indentedLength(compact, indent) <= maxRewrittenLength) yield JSON.stringify(value, null, indent);
   // As Python writes it: on one line, with a space after each colon and comma. No JSON string holds a line end.

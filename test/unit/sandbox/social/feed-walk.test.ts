@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { type Db, openDb } from '../../../../src/sandbox/db/store.ts';
+import { type Db, newestTradeId, openDb } from '../../../../src/sandbox/db/store.ts';
 import { feedPage, type PageRequest, writeCursor } from '../../../../src/sandbox/social/feed-pages.ts';
-import { currentSnapshot } from '../../../../src/sandbox/social/feed-query.ts';
 import { addTrades } from '../../../../src/sandbox/trades/add-trades.ts';
 import type { Trade } from '../../../../src/sandbox/trades/trade.ts';
 import { fc } from '../../../support/draw.ts';
@@ -90,7 +89,7 @@ test('a walk to newer cards shows each card once, those of its beginning in orde
       const add = worldOf(db);
       add(before);
       const atStart = orderNow(db);
-      const beginning = { anchor: { atSec: 0, id: '' }, snapshot: currentSnapshot(db) };
+      const beginning = { anchor: { atSec: 0, id: '' }, snapshot: newestTradeId(db) };
       const first = {
         newerThan: writeCursor({ snapshot: beginning.snapshot, at: beginning.anchor, start: beginning }),
       };

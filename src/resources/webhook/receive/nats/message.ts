@@ -1,5 +1,5 @@
 import { SotraError } from '../../../../errors.ts';
-import { isObject, tryParseJson } from '../../../../model/json.ts';
+import { isObject, tryParseJson, unicodeEscapes } from '../../../../model/json.ts';
 import { allEventsOf, type EventSummary } from '../events.ts';
 import type { Delivery, StoredDelivery } from '../inbox.ts';
 import { type Message, nearby, type Streams } from './streams.ts';
@@ -106,10 +106,7 @@ function isHead(value: unknown): value is Head {
 
 /** Headers of messages are ASCII. */
 function asciiJson(value: unknown): string {
-  return JSON.stringify(value).replace(
-    /[\u007f-\uffff]/g,
-    (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+  return JSON.stringify(value).replace(/[\u007f-\uffff]/g, unicodeEscapes);
 }
 
 /** Says of each message that is read whether it is a copy of one that was. */
