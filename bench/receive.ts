@@ -39,9 +39,9 @@ async function main(): Promise<void> {
   const port = Number(new URL(JSON.parse(readFileSync(ready, 'utf8')).url).port);
   const rows: Row[] = [];
   for (const size of sizes) {
-    const beyond: number[][] = [];
-    for (const filling of fillings) beyond.push(await afterLastByte(port, size, filling));
-    const [worst = []] = beyond.sort((a, b) => median(b) - median(a));
+    const extraMs: number[][] = [];
+    for (const filling of fillings) extraMs.push(await afterLastByte(port, size, filling));
+    const [worst = []] = extraMs.sort((a, b) => median(b) - median(a));
     const what = `listen, 401 of the worst ${size} bytes beyond that of ${smallest}`;
     rows.push({ what, unit: 'ms', measured: worst, atMost: 5 });
   }
@@ -60,12 +60,12 @@ async function main(): Promise<void> {
 /** Milliseconds from the last byte to the answer beyond those of the smallest body, one figure a round. */
 async function afterLastByte(port: number, size: number, filling: string): Promise<number[]> {
   const [body, small] = [bodyOf(size, filling), bodyOf(smallest, filling)];
-  const beyond: number[] = [];
+  const extraMs: number[] = [];
   for (let round = 0; round <= rounds; round += 1) {
     const [large, least] = [await exchange(port, body, pauseMs), await exchange(port, small, pauseMs)];
-    if (round > 0) beyond.push(large.lastMs - least.lastMs);
+    if (round > 0) extraMs.push(large.lastMs - least.lastMs);
   }
-  return beyond;
+  return extraMs;
 }
 
 function bodyOf(size: number, filling: string): Buffer {

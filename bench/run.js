@@ -15,9 +15,8 @@ const known = readdirSync(`${root}bench`)
   .filter((name) => name.endsWith('.ts'))
   .map((name) => name.slice(0, -'.ts'.length));
 const names = known.filter((name) => asked.length === 0 || asked.includes(name));
-const strangers = asked.filter((name) => !known.includes(name));
-if (strangers.length > 0)
-  process.stderr.write(`no such bench: ${strangers.join(', ')} (there are ${known.join(', ')})\n`);
+const unknown = asked.filter((name) => !known.includes(name));
+if (unknown.length > 0) process.stderr.write(`no such bench: ${unknown.join(', ')} (there are ${known.join(', ')})\n`);
 
 const inputs = [...names.map((name) => `bench/${name}.ts`), 'bench/measure/table.ts'];
 const external = ['libsql', 'playwright-core', '@sparticuz/chromium'];

@@ -65,7 +65,7 @@ export function endpointCommand<P extends Params, L extends Params = Record<neve
         };
         const walk = { paging, input: input as Record<string, unknown>, ask: askPage, max, batchOf: pageBatch, onCut };
         const batches = walkPages(walk);
-        return { kind: 'items', batches: counted(batches), view: await view(), ...picture };
+        return { kind: 'items', batches: countItems(batches), view: await view(), ...picture };
       }
       const { data, text } = await ask(input);
       const hint = paging && moreHint(paging, input as Record<string, unknown>, data);
@@ -101,7 +101,7 @@ export function allItems<P extends Params>(
 }
 
 /** Adds to an interruption how many items came. */
-async function* counted(batches: AsyncIterable<readonly unknown[]>): AsyncGenerator<readonly unknown[]> {
+async function* countItems(batches: AsyncIterable<readonly unknown[]>): AsyncGenerator<readonly unknown[]> {
   let items = 0;
   try {
     for await (const batch of batches) {

@@ -106,11 +106,11 @@ export function commandParts(
     ['EXAMPLES', shown.flatMap(({ argv, says: does }) => [['', `# ${does}`] as const, `sotra ${argv}`])],
     ['ARGUMENTS', positional.map(fieldLine)],
     ['FLAGS', flags.map(fieldLine)],
-    ...(all ? reference(command) : briefly(command)),
+    ...(all ? reference(command) : briefParts(command)),
   ];
 }
 
-function briefly({ columns }: Pick<Outline, 'columns'>): Part[] {
+function briefParts({ columns }: Pick<Outline, 'columns'>): Part[] {
   const rest = [...(columns.length === 0 ? [] : ['what each column holds']), 'exit codes', 'global flags'];
   return [
     ['COLUMNS', columns.length === 0 ? [] : [['', columns.map(({ key }) => key).join(', ')]]],

@@ -4,7 +4,7 @@ import { hourMs, parseDuration } from '../model/duration.ts';
 import { isHttpAddress } from '../model/http-address.ts';
 import type { Command } from './command.ts';
 
-type More = Parameters<typeof local>[2];
+type ParamOptions = Parameters<typeof local>[2];
 
 const text = z.string().min(1).optional();
 const texts = z.array(z.string().min(1)).optional();
@@ -12,13 +12,13 @@ const flag = z.boolean().optional();
 
 /** Inputs that no command requires, and that are never sent. */
 export const option = {
-  text: (help: string, more?: More) => local(text, help, more),
-  texts: (help: string, more?: More) => local(texts, help, more),
+  text: (help: string, more?: ParamOptions) => local(text, help, more),
+  texts: (help: string, more?: ParamOptions) => local(texts, help, more),
   flag: (help: string) => local(flag, help),
   /** A whole number. */
   count: (min: number, max: number, help: string) => local(z.int().min(min).max(max).optional(), help),
   /** A text that fits; `rule` says what it must be. */
-  checked: (help: string, fits: (text: string) => boolean, rule: string, more?: More) =>
+  checked: (help: string, fits: (text: string) => boolean, rule: string, more?: ParamOptions) =>
     local(z.string().refine(fits, rule).optional(), help, more),
   /** A time such as these. */
   duration: (help: string, such: string) => option.checked(help, isDuration, `must be a time such as ${such}`),
@@ -42,7 +42,7 @@ function isInterval(text: string): boolean {
 export const everyMsOf = (watch: string): number => parseDuration(watch) ?? minEveryMs;
 
 /** The command with `--watch`: its table drawn again in place with what changed marked, or elsewhere what changed, one object a line. */
-export function watched(command: Command, rowKey: NonNullable<Command['rowKey']>): Command {
+export function withWatch(command: Command, rowKey: NonNullable<Command['rowKey']>): Command {
   return {
     ...command,
     params: {

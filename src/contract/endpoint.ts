@@ -96,10 +96,10 @@ export function defineEndpoint<const Id extends string, P extends Params, R exte
   return { ...definition, source: definition.source ?? 'spec' };
 }
 
-type More = Omit<Param, 'place' | 'schema' | 'help' | 'source'> & { source?: Source };
+type ParamOptions = Omit<Param, 'place' | 'schema' | 'help' | 'source'> & { source?: Source };
 
 function param(place: Place) {
-  return <S extends z.ZodType>(schema: S, help: string, more: More = {}): Param<S> => ({
+  return <S extends z.ZodType>(schema: S, help: string, more: ParamOptions = {}): Param<S> => ({
     place,
     schema,
     help,
@@ -109,7 +109,7 @@ function param(place: Place) {
   });
 }
 
-export const inPath = <S extends z.ZodType>(schema: S, help: string, more: More = {}): Param<S> =>
+export const inPath = <S extends z.ZodType>(schema: S, help: string, more: ParamOptions = {}): Param<S> =>
   param('path')(schema.refine(isPathSegment, segmentRule), help, more);
 
 /** Whether a path value stays one segment: an empty one, `.` and `..` would lead to another endpoint. */

@@ -20,8 +20,8 @@ const maxCellLines = 100;
 export function separatorOf(head: string): Separator | undefined {
   const bare = head.replaceAll(/"[^"]*(?:"|$)/g, '');
   const counts = separators.map((separator) => bare.split(separator).length);
-  const most = Math.max(...counts);
-  return most === 1 ? undefined : separators[counts.indexOf(most)];
+  const maxCells = Math.max(...counts);
+  return maxCells === 1 ? undefined : separators[counts.indexOf(maxCells)];
 }
 
 /**

@@ -20,7 +20,7 @@ export async function readBody(
 ): Promise<{ text: string; body: Uint8Array }> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  for await (const chunk of decoded(incoming, encoding, maxBytes)) {
+  for await (const chunk of decode(incoming, encoding, maxBytes)) {
     bytes += chunk.length;
     if (bytes > maxBytes) throw tooLarge(maxBytes);
     chunks.push(chunk);
@@ -31,7 +31,7 @@ export async function readBody(
   return { text: text.charCodeAt(0) === 0xfeff ? text.slice(1) : text, body };
 }
 
-async function* limited(incoming: AsyncIterable<Uint8Array>, maxBytes: number): AsyncIterable<Uint8Array> {
+async function* limitBytes(incoming: AsyncIterable<Uint8Array>, maxBytes: number): AsyncIterable<Uint8Array> {
   let bytes = 0;
   for await (const chunk of incoming) {
     bytes += chunk.length;
@@ -40,7 +40,7 @@ async function* limited(incoming: AsyncIterable<Uint8Array>, maxBytes: number): 
   }
 }
 
-function decoded(
+function decode(
   incoming: AsyncIterable<Uint8Array>,
   encoding: string | undefined,
   maxBytes: number,
@@ -51,10 +51,10 @@ function decoded(
     throw new SotraError('bad-answer', `the service answered in an unknown encoding: ${name}`, {
       hint: 'Supported: gzip, deflate and br. A proxy may be the cause.',
     });
-  return inflated(limited(incoming, maxBytes), name as keyof typeof decoders);
+  return inflate(limitBytes(incoming, maxBytes), name as keyof typeof decoders);
 }
 
-async function* inflated(incoming: AsyncIterable<Uint8Array>, name: keyof typeof decoders): AsyncIterable<Uint8Array> {
+async function* inflate(incoming: AsyncIterable<Uint8Array>, name: keyof typeof decoders): AsyncIterable<Uint8Array> {
   const decoder = (await import('node:zlib'))[decoders[name]]();
   const source = Readable.from(incoming).on('error', (error) => decoder.destroy(error));
   try {

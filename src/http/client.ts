@@ -146,7 +146,7 @@ export async function sendRequest(wire: WireRequest, caller: Caller): Promise<An
   const time = { deadlineMs: caller.now() + caller.maxTimeMs };
   const failed: FailedAttempt[] = [];
   for (let attempt = 1; ; attempt += 1) {
-    const result = await followed(request, caller, attempt, time).catch((thrown: unknown) => {
+    const result = await followRedirects(request, caller, attempt, time).catch((thrown: unknown) => {
       throw thrown instanceof SotraError
         ? withAttempts(thrown, [...failed, { reason: thrown.message, waitedMs: null }])
         : thrown;
@@ -173,7 +173,7 @@ interface AttemptFailure {
 const maxRedirects = 5;
 
 /** One attempt, following the redirects of a GET within its origin. Errors: `redirect` for a loop. */
-async function followed(
+async function followRedirects(
   first: HttpRequest,
   caller: Caller,
   attempt: number,

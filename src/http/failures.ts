@@ -170,9 +170,9 @@ function waitHint(code: ErrorCode, retryAfterSec: number | undefined, maxWaitMs:
     return code === 'rate-limited' ? 'Wait, or allow more attempts with --retries.' : undefined;
   const asked = `The service asks to wait ${retryAfterSec} s`;
   if (retryAfterSec * 1000 <= maxWaitMs) return `${asked}: retry then, or allow more attempts with --retries.`;
-  const most = `${asked}, and --max-wait allows ${maxWaitMs / 1000} s`;
+  const tooLong = `${asked}, and --max-wait allows ${maxWaitMs / 1000} s`;
   const isAllowed = retryAfterSec <= maxWaitSec;
-  return isAllowed ? `${most}: --max-wait ${retryAfterSec}s waits for it.` : `${most}: retry then.`;
+  return isAllowed ? `${tooLong}: --max-wait ${retryAfterSec}s waits for it.` : `${tooLong}: retry then.`;
 }
 
 /** The largest `--max-wait`. */

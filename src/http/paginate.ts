@@ -128,19 +128,19 @@ export type Next = { way: 'older' | 'newer'; text: string } & (
 );
 
 /** A time (not a cursor) since which items are wanted, and the item field to compare with it. */
-interface Since {
+interface TimeBound {
   atMs: number;
   field: string;
 }
 
-function sinceOf(paging: Paging, input: Input): Since | undefined {
+function sinceOf(paging: Paging, input: Input): TimeBound | undefined {
   if (paging.kind !== 'links') return undefined;
   const atMs = parseTime(String(input[paging.newer]));
   return atMs === undefined ? undefined : { atMs, field: paging.atSec };
 }
 
 /** The number of items, newest first, since that time. */
-function countSince(items: readonly unknown[], since: Since | undefined): number {
+function countSince(items: readonly unknown[], since: TimeBound | undefined): number {
   if (since === undefined) return items.length;
   const end = items.findIndex((item) => Number((item as Input | null)?.[since.field]) * 1000 <= since.atMs);
   return end === -1 ? items.length : end;
@@ -160,17 +160,17 @@ export function nextOf(
 ): Next | undefined {
   const answer = data as Record<string, unknown> | null;
   if (paging.kind === 'cursor') {
-    const text = filled(answer?.[paging.next]);
+    const text = filledText(answer?.[paging.next]);
     return text === undefined ? undefined : { kind: 'cursor', way: 'older', text, input: paging.cursor };
   }
   const pagination = answer?.['pagination'] as Record<string, unknown> | null | undefined;
-  const cursor = filled(pagination?.[`${way}Cursor`]);
-  const link = filled(pagination?.[`${way}ItemsURL`]);
+  const cursor = filledText(pagination?.[`${way}Cursor`]);
+  const link = filledText(pagination?.[`${way}ItemsURL`]);
   if (link !== undefined) return { kind: 'link', way, text: link, cursor };
   return cursor === undefined ? undefined : { kind: 'cursor', way, text: cursor, input: paging[way] };
 }
 
-function filled(value: unknown): string | undefined {
+function filledText(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 

@@ -1,7 +1,7 @@
 import { parseJson } from '../model/json.ts';
 import type { HttpRequest } from '../world.ts';
 
-interface About {
+interface PreviewNote {
   text: string;
   facts: Readonly<Record<string, unknown>>;
 }
@@ -9,8 +9,8 @@ interface About {
 /** Thrown instead of sending, for `--dry-run` and `--curl`. */
 export class RequestPreview extends Error {
   readonly request: HttpRequest;
-  readonly about: About | undefined;
-  constructor(request: HttpRequest, about?: About) {
+  readonly about: PreviewNote | undefined;
+  constructor(request: HttpRequest, about?: PreviewNote) {
     super('the request was not sent');
     this.request = request;
     this.about = about;

@@ -61,7 +61,7 @@ export async function withSigner<T>(
       );
     return await act(signer);
   } finally {
-    signer.forget();
+    signer.wipe();
   }
 }
 

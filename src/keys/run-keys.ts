@@ -69,7 +69,7 @@ async function sealAndStore(key: PrivateKey, input: StoreInput, context: Context
   const { name, passwordFile, replace = false } = input;
   try {
     const signer = await makeSigner(key.family, key.bytes, 'base58');
-    signer.forget();
+    signer.wipe();
     const { address } = signer;
     checkStatedAddress(key, address);
     const password = await newPassword(passwordFile, context);

@@ -14,7 +14,7 @@ const maxSignatureChars = 4096;
  * stderr. The command is not given the API key. Errors of `sign`: `signing-key`, `wait-timeout`, `interrupted`.
  */
 export function commandSigner(command: string, address: string, context: Context): Signer {
-  return { address, sign: (message) => signBy(command, message, context), forget: () => undefined };
+  return { address, sign: (message) => signBy(command, message, context), wipe: () => undefined };
 }
 
 async function signBy(command: string, message: string, { world, options }: Context): Promise<string> {

@@ -5,11 +5,11 @@ import type { ChainFamily } from '../model/chain.ts';
 /** Text form of a Solana signature; the service accepts base58 (wire-facts 1, row 22). */
 export type Encoding = 'base58' | 'base64' | 'hex';
 
-/** A key that can sign; `forget` wipes it from memory as far as its library allows. */
+/** A key that can sign; `wipe` removes it from memory as far as its library allows. */
 export interface Signer {
   address: string;
   sign: (message: string) => Promise<string>;
-  forget: () => void;
+  wipe: () => void;
 }
 
 /** A signer for 32 bytes of key, with the library of its family, loaded now. Errors: `signing-key`, without the library's message. */
@@ -26,19 +26,19 @@ export async function makeSigner(family: ChainFamily, bytes: Uint8Array, encodin
 async function evmSigner(key: Uint8Array): Promise<Signer> {
   const { privateKeyToAccount } = await import('viem/accounts');
   const account = privateKeyToAccount(`0x${Buffer.from(key.buffer, key.byteOffset, key.length).toString('hex')}`);
-  return { address: account.address, sign: (message) => account.signMessage({ message }), forget: () => undefined };
+  return { address: account.address, sign: (message) => account.signMessage({ message }), wipe: () => undefined };
 }
 
 async function solanaSigner(seed: Uint8Array, encoding: Encoding): Promise<Signer> {
   const { solanaKey } = await import('./solana-key.ts');
-  const { address, sign, forget } = solanaKey(seed);
+  const { address, sign, wipe } = solanaKey(seed);
   return {
     address,
     sign: async (message) => {
       const signature = sign(new TextEncoder().encode(message));
       return encoding === 'base58' ? encodeBase58(signature) : Buffer.from(signature).toString(encoding);
     },
-    forget,
+    wipe,
   };
 }
 

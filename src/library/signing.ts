@@ -114,7 +114,7 @@ async function signWith(
       throw usageError('signer: seed must be 32 bytes, or the 64 of a keypair');
     const key = solanaKey(signer.seed.subarray(0, 32));
     const signature = encodeBase58(key.sign(bytes));
-    key.forget();
+    key.wipe();
     return { address: key.address, signature };
   }
   const { address } = signer;

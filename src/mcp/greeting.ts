@@ -45,7 +45,7 @@ export async function openStdin({ io, version }: Pick<World, 'io' | 'version'>):
 }
 
 /** What a promise gives; `undefined` once the signal comes, also where that makes it fail. */
-export async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   const stopped = new Promise<undefined>((resolve) => {
     if (signal.aborted) resolve(undefined);
     signal.addEventListener('abort', () => resolve(undefined), { once: true });

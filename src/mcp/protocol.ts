@@ -26,7 +26,7 @@ import { tryParseJson } from '../model/json.ts';
 import { nearest } from '../model/nearest.ts';
 import type { World } from '../world.ts';
 import type { CallOptions, CallOutcome } from './call.ts';
-import { instructions, type OpenedInput, serverName, untilAborted } from './greeting.ts';
+import { instructions, type OpenedInput, serverName, unlessAborted } from './greeting.ts';
 import { DefaultJsonSchemaValidator } from './sdk-shims.ts';
 import { Question, type Tool } from './tool.ts';
 import { definitionOf } from './tools.ts';
@@ -182,7 +182,7 @@ export async function serveLines(
     for (let ms = 0; waiting.size > 0 && ms < lastMs; ms += 10) await sleep(10, signal);
   };
   try {
-    await untilAborted(takeAll(), signal);
+    await unlessAborted(takeAll(), signal);
   } finally {
     await handle.close();
   }

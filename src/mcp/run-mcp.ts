@@ -6,8 +6,8 @@ import { writeReadyFiles } from '../files/durable-file.ts';
 import { newRunToken } from '../model/run-token.ts';
 import { column } from '../output/columns.ts';
 import type { View } from '../output/view.ts';
-import { aborted } from '../web/live-log.ts';
-import { openStdin, untilAborted } from './greeting.ts';
+import { untilAborted } from '../web/live-log.ts';
+import { openStdin, unlessAborted } from './greeting.ts';
 import type { Preset, Tool } from './tool.ts';
 import { chooseTools } from './tools.ts';
 
@@ -36,7 +36,7 @@ export async function runMcp(input: McpInput, context: Context): Promise<Result>
   const { http } = input;
   if (http === undefined && world.io.in.isTTY)
     note('Waits for a client on stdin: sotra mcp --config prints what to paste into one. Ctrl-C stops it.');
-  const opened = http === undefined ? await untilAborted(openStdin(world), world.signal) : undefined;
+  const opened = http === undefined ? await unlessAborted(openStdin(world), world.signal) : undefined;
   if (world.signal.aborted) return { kind: 'none' };
   const { createCaller } = await import('./call.ts');
   const { httpHandler, serveLines } = await import('./protocol.ts');
@@ -106,7 +106,7 @@ async function serveOverHttp(
     removeReadyFile = writeReadyFiles([readyFile], { url: server.url, pid: world.pid, token });
     if (readyFile === undefined) await world.io.err.write(`Token, shown once: ${token}\n`);
     note(`Tools for agents on ${server.url}. Ctrl-C stops it.`);
-    await aborted(world.signal);
+    await untilAborted(world.signal);
   } finally {
     await server.close();
     await handler.close();

@@ -99,14 +99,14 @@ function sumOf(bar: Bar, sign: 1 | -1): number {
 
 /** Gains and losses share the room on one scale. */
 function plotOf(bars: readonly Bar[], room: number): Plot {
-  const most = Math.max(...bars.map((bar) => sumOf(bar, 1)));
-  const least = Math.max(...bars.map((bar) => sumOf(bar, -1)));
+  const maxGain = Math.max(...bars.map((bar) => sumOf(bar, 1)));
+  const maxLoss = Math.max(...bars.map((bar) => sumOf(bar, -1)));
   const cells = Math.max(4, room - 1);
-  if (most + least === 0) return { left: 0, right: cells, cellsPerUsd: 0 };
-  const share = Math.round((cells * least) / (most + least));
-  const left = least === 0 ? 0 : most === 0 ? cells : Math.min(cells - 1, Math.max(1, share));
+  if (maxGain + maxLoss === 0) return { left: 0, right: cells, cellsPerUsd: 0 };
+  const share = Math.round((cells * maxLoss) / (maxGain + maxLoss));
+  const left = maxLoss === 0 ? 0 : maxGain === 0 ? cells : Math.min(cells - 1, Math.max(1, share));
   const right = cells - left;
-  const scales = [most > 0 ? right / most : [], least > 0 ? left / least : []].flat();
+  const scales = [maxGain > 0 ? right / maxGain : [], maxLoss > 0 ? left / maxLoss : []].flat();
   return { left, right, cellsPerUsd: Math.min(...scales) };
 }
 
@@ -180,9 +180,12 @@ function renderTimeline(chart: TimeChart, { width, palette, unicode }: DrawOptio
   const gutter = Math.max(...names) + 1 + figureRoom;
   const room = Math.max(8, width - gutter - 2);
   const columns = fillColumns(chart, room, from, to);
-  const [most, least] = [Math.max(...columns.up), Math.max(...columns.down)];
-  const rows = rowsOf(most, least);
-  const rowsPerUsd = Math.min(...[most > 0 ? rows.up / most : [], least > 0 ? rows.down / least : []].flat(), 1e12);
+  const [maxUp, maxDown] = [Math.max(...columns.up), Math.max(...columns.down)];
+  const rows = rowsOf(maxUp, maxDown);
+  const rowsPerUsd = Math.min(
+    ...[maxUp > 0 ? rows.up / maxUp : [], maxDown > 0 ? rows.down / maxDown : []].flat(),
+    1e12,
+  );
   const axis = unicode ? '│' : '|';
   const line = (name: string, figure: string, cells: string) =>
     `${palette.dim(name.padEnd(gutter - figureRoom) + figure.padStart(figureRoom))} ${axis}${cells}`;
@@ -204,9 +207,9 @@ function renderTimeline(chart: TimeChart, { width, palette, unicode }: DrawOptio
   return [
     ...wrapText(safeText(chart.title), width).map((line) => palette.title(line)),
     '',
-    ...linesOf('up', most).reverse(),
+    ...linesOf('up', maxUp).reverse(),
     `${palette.dim('0'.padStart(gutter))} ${unicode ? '┼' : '+'}${palette.dim(zero)}`,
-    ...linesOf('down', least),
+    ...linesOf('down', maxDown),
     ' '.repeat(gutter + 2) + palette.dim(timeLine(from, to, room)),
     '',
     ...wrapText(sums(chart, to - from, room), width),
@@ -224,9 +227,9 @@ function fillColumns({ moments }: TimeChart, room: number, from: number, to: num
   return columns;
 }
 
-function rowsOf(most: number, least: number): { up: number; down: number } {
-  if (most === 0 || least === 0) return { up: least === 0 ? height / 2 : 0, down: least === 0 ? 0 : height / 2 };
-  const up = Math.min(height - 1, Math.max(1, Math.round((height * most) / (most + least))));
+function rowsOf(maxUp: number, maxDown: number): { up: number; down: number } {
+  if (maxUp === 0 || maxDown === 0) return { up: maxDown === 0 ? height / 2 : 0, down: maxDown === 0 ? 0 : height / 2 };
+  const up = Math.min(height - 1, Math.max(1, Math.round((height * maxUp) / (maxUp + maxDown))));
   return { up, down: height - up };
 }
 

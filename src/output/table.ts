@@ -99,11 +99,11 @@ function chooseColumns(
     );
   const dropped: (readonly number[])[] = [];
   for (let chosen = places; ; ) {
-    const least = mayDrop ? Math.max(...chosen.map(dropOf)) : 0;
-    let widths = widthsOf(chosen, least > 0);
-    if (widths === undefined && least > 0) {
-      dropped.unshift(chosen.filter((place) => dropOf(place) === least));
-      chosen = chosen.filter((place) => dropOf(place) !== least);
+    const maxDrop = mayDrop ? Math.max(...chosen.map(dropOf)) : 0;
+    let widths = widthsOf(chosen, maxDrop > 0);
+    if (widths === undefined && maxDrop > 0) {
+      dropped.unshift(chosen.filter((place) => dropOf(place) === maxDrop));
+      chosen = chosen.filter((place) => dropOf(place) !== maxDrop);
       continue;
     }
     if (widths === undefined) return { chosen, widths };
@@ -143,13 +143,13 @@ const noValue = ['', missing, '-'];
 /** The width of each column, the widest of those that may be cut narrowed; `fewer`: down to `keep` at most. Undefined: it cannot fit. */
 function fitWidths(measures: readonly Measure[], width: number, fewer: boolean): number[] | undefined {
   const columns = measures.map(({ natural, header, cut, keep }) => {
-    const least = Math.max((fewer ? keep : undefined) ?? minWidth, header);
-    return { natural, least: cut ? Math.min(natural, least) : natural };
+    const narrow = Math.max((fewer ? keep : undefined) ?? minWidth, header);
+    return { natural, min: cut ? Math.min(natural, narrow) : natural };
   });
   const room = width - gap * (columns.length - 1);
   const widest = Math.min(width, Math.max(...columns.map((column) => column.natural)));
   for (let level = widest; level >= minWidth || level === widest; level -= 1) {
-    const widths = columns.map(({ natural, least }) => Math.min(natural, Math.max(least, level)));
+    const widths = columns.map(({ natural, min }) => Math.min(natural, Math.max(min, level)));
     let spare = room - widths.reduce((sum, each) => sum + each, 0);
     if (spare < 0) continue;
     // Cells left over by the last step go to the first columns that can use them.

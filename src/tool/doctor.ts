@@ -141,7 +141,7 @@ function checkService(service: Service | SotraError, { options, world }: Context
 
 function checkKeyOf(
   service: Service | SotraError,
-  online: Online | undefined,
+  online: ServiceAnswer | undefined,
   passwordFile: string | undefined,
 ): Finding {
   if (service instanceof SotraError) return skipped('there is no service');
@@ -160,7 +160,7 @@ function checkKeyOf(
   return warning(`${told}, unencrypted`, `sotra auth login --context ${name} --store keychain, or --store sealed`);
 }
 
-interface Online {
+interface ServiceAnswer {
   status?: number;
   ms: number;
   dateMs?: number;
@@ -169,7 +169,7 @@ interface Online {
 
 const maxWaitMs = 10_000;
 
-async function askService({ baseUrl, apiKey }: Service, { world, options }: Context): Promise<Online> {
+async function askService({ baseUrl, apiKey }: Service, { world, options }: Context): Promise<ServiceAnswer> {
   const transport = await httpTransport(world);
   const timeoutMs = Math.min(options.timeoutMs, maxWaitMs);
   const headers = {
@@ -193,7 +193,7 @@ async function askService({ baseUrl, apiKey }: Service, { world, options }: Cont
   }
 }
 
-function checkReach(service: Service | SotraError, online: Online | undefined): Finding {
+function checkReach(service: Service | SotraError, online: ServiceAnswer | undefined): Finding {
   if (online === undefined || service instanceof SotraError) return skipped('no request is needed');
   const { status, ms, failure } = online;
   if (failure !== undefined)
@@ -205,7 +205,7 @@ function checkReach(service: Service | SotraError, online: Online | undefined): 
   return status === 404 ? warning(found, 'check the path of the base URL: this may not be the service') : ok(found);
 }
 
-function checkTls(service: Service | SotraError, online: Online | undefined, { world }: Context): Finding {
+function checkTls(service: Service | SotraError, online: ServiceAnswer | undefined, { world }: Context): Finding {
   if (online === undefined || service instanceof SotraError) return skipped('no connection is needed');
   if (service.baseUrl.startsWith('http:')) return ok('plain http, on this machine only');
   const code = online.failure?.code ?? '';
@@ -219,7 +219,7 @@ function checkTls(service: Service | SotraError, online: Online | undefined, { w
   return online.failure === undefined ? ok('the certificate is trusted') : skipped('the service did not answer');
 }
 
-function checkClock(online: Online | undefined, { world }: Context): Finding {
+function checkClock(online: ServiceAnswer | undefined, { world }: Context): Finding {
   if (online?.dateMs === undefined) return skipped('no time to compare with');
   // The header has whole seconds, and was written while we waited.
   const skewMs = world.now() - online.ms / 2 - online.dateMs - 500;

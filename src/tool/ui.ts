@@ -2,7 +2,7 @@ import { type Command, defineCommand, type Result } from '../cli/command.ts';
 import { option } from '../cli/params.ts';
 import type { Context } from '../context.ts';
 import { writeReadyFiles } from '../files/durable-file.ts';
-import { aborted } from '../web/live-log.ts';
+import { untilAborted } from '../web/live-log.ts';
 import type { PageInput } from '../web/show-address.ts';
 
 const uiCommand = defineCommand({
@@ -45,7 +45,7 @@ async function showService(input: PageInput, context: Context): Promise<Result> 
     removeReadyFiles = writeReadyFiles([input.readyFile], { ui: page.url, pid: world.pid });
     note(`Shows ${service.baseUrl}. Ctrl-C stops it.`);
     await (await import('../web/show-address.ts')).showAddress(page.url, input, context);
-    await aborted(world.signal);
+    await untilAborted(world.signal);
   } finally {
     await Promise.all([page.close(), close()]);
     removeReadyFiles();

@@ -41,7 +41,7 @@ export function createLiveLog(maxEntries = 5000): LiveLog {
           yield { id: idOf(seen), kind: 'load', data: null };
         }
         const next = entries[entries.length - added + seen];
-        if (next === undefined) await aborted(AbortSignal.any([signal, wake.signal]));
+        if (next === undefined) await untilAborted(AbortSignal.any([signal, wake.signal]));
         else {
           seen += 1;
           yield next;
@@ -51,7 +51,7 @@ export function createLiveLog(maxEntries = 5000): LiveLog {
   };
 }
 
-export function aborted(signal: AbortSignal): Promise<void> {
+export function untilAborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
     else signal.addEventListener('abort', () => resolve(), { once: true });

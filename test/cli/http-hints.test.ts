@@ -27,7 +27,7 @@ test('a rate limit longer than --max-wait says how long, and which flag allows i
   expect(err).not.toContain('--retries');
   const json = await run(`${profile} --json`, { env: service.env });
   expect(JSON.parse(json.err)).toMatchObject({ error: { code: 'rate-limited', retryAfterSec: 3600 } });
-  const waited = await run(`${profile} --json --max-wait 3600s --max-time 1d`, { env: service.env, hurry: true });
+  const waited = await run(`${profile} --json --max-wait 3600s --max-time 1d`, { env: service.env, skipWaits: true });
   expect(JSON.parse(waited.err)).toMatchObject({ error: { details: { attempts: [{ waitedMs: 3_600_000 }, {}, {}] } } });
 });
 

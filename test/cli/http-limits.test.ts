@@ -103,11 +103,11 @@ test('--max-time ends a call that trickles on, and one that would wait beyond it
   expect(JSON.parse(slow.err).error.message).toMatch(/timed out after 0\.3 s$/);
   expect(trickle.requests).toHaveLength(1);
   const busy = await stub((_, response) => response.writeHead(429, { 'retry-after': '30' }).end('{"error":"busy"}'));
-  const waiting = await run('leaderboard list --json --max-time 20s', { env: busy.env, hurry: true });
+  const waiting = await run('leaderboard list --json --max-time 20s', { env: busy.env, skipWaits: true });
   expect([waiting.code, busy.requests.length]).toEqual([7, 1]);
-  const impatient = await run('leaderboard list --json --max-wait 29s', { env: busy.env, hurry: true });
+  const impatient = await run('leaderboard list --json --max-wait 29s', { env: busy.env, skipWaits: true });
   expect([impatient.code, busy.requests.length]).toEqual([7, 2]);
-  const patient = await run('leaderboard list --json --max-wait 30s', { env: busy.env, hurry: true });
+  const patient = await run('leaderboard list --json --max-wait 30s', { env: busy.env, skipWaits: true });
   expect([patient.code, busy.requests.length]).toEqual([7, 5]);
 });
 
@@ -115,7 +115,7 @@ test('the error that ends a call lists its attempts', async () => {
   const service = await stub((_, response, count) =>
     count === 2 ? response.destroy() : response.writeHead(503, { 'retry-after': '2' }).end('{"error":"busy"}'),
   );
-  const { code, err } = await run('leaderboard list --json', { env: service.env, hurry: true });
+  const { code, err } = await run('leaderboard list --json', { env: service.env, skipWaits: true });
   expect(code).toBe(8);
   const { error } = JSON.parse(err);
   expect(error.message).toBe('busy (HTTP 503 from GET /v2/leaderboard) (after 3 attempts)');

@@ -69,7 +69,7 @@ test.each(answers)(
     });
     const asked = status === 401 ? ofService : some(ofService, 8);
     for (const { name, argv, stdin } of asked) {
-      const error = await failing(name, argv, { env: service.env, stdin, hurry: true });
+      const error = await failing(name, argv, { env: service.env, stdin, skipWaits: true });
       // The list of webhooks is asked when an answer to register is lost: what it says is what ends the command.
       expect([name, error.exitCode]).toEqual([name, exitCode]);
     }
@@ -94,7 +94,7 @@ test('a notice that is pending gives way to the error: deprecation, a shape that
 
 test('without a service, without a key, refused, interrupted: one error for every command of the service', async () => {
   for (const { name, argv, stdin } of some(ofService, 12)) {
-    const own = { stdin, hurry: true };
+    const own = { stdin, skipWaits: true };
     const env = { SOTRA_BASE_URL: 'http://127.0.0.1:9' };
     expect([name, (await failing(name, argv, own)).exitCode]).toEqual([name, 2]);
     // The interface document lets anybody ask for this one.

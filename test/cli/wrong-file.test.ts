@@ -96,7 +96,7 @@ test('a file with a secret, given by mistake where another is read, is not told 
           ['-', '--json'],
         ] as const) {
           const argv = `${lineWith(outline, field, file)} ${more} --retries 0`;
-          const { out, err, code } = await run(argv, { env, stdin: text, hurry: true });
+          const { out, err, code } = await run(argv, { env, stdin: text, skipWaits: true });
           const told = secretsIn(out + err);
           expect([argv, code, told, told.length === 0 ? '' : err]).toEqual([argv, expect.any(Number), [], '']);
           expect([argv, code === 1 ? err : '']).toEqual([argv, '']);

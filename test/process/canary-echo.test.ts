@@ -47,7 +47,7 @@ test.each(some(echoes, 3))(
       const trace = join(temporaryFolder(), 'trace.har');
       const more = ['--verbose', '--include', '--retries', '0', '--trace-file', trace];
       const env = { ...service.env, SOTRA_API_KEY: key };
-      const { out, err } = await run([...argv, ...more], { env, stdin, hurry: true });
+      const { out, err } = await run([...argv, ...more], { env, stdin, skipWaits: true });
       expect(service.requests.at(-1)?.headers['authorization']).toBe(`Bearer ${key}`);
       // What a service answers under other names than the contract's is shown as it is.
       const shown = status === 200 && cut === 0 ? err : out + err;

@@ -58,7 +58,7 @@ test('webhook listen shows no secret, writes none down and sends none on, whatev
     `webhook replay --name ${name} --since 1h --to ${world.service.url}/again --verbose`,
   ]) {
     world.answerAs(echoScripts['echo 400'] ?? world.healthy);
-    const { out, err } = await run(argv, { env: world.env, hurry: true });
+    const { out, err } = await run(argv, { env: world.env, skipWaits: true });
     expect([argv, secretsIn(out + err), out + err]).toEqual([argv, [], expect.stringContaining('copyswap')]);
   }
   expect(strayIn(world)).toEqual([]);

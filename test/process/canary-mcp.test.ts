@@ -33,7 +33,7 @@ test('no answer of a tool holds a secret, nor what is said beside it, whatever t
     `mcp --verbose --retries 0 --allow-writes --allow-signing --key evm --password-file ${world.input('password')} --secret-file ${world.input('hook.secret')}`,
     {
       env: world.env,
-      hurry: true,
+      skipWaits: true,
       onErr: (text) => {
         said += text;
       },

@@ -32,11 +32,11 @@ test.each([400, 401, 404, 429, 500, 502])('a %i that says back the key is told w
     const file = join(temporaryFolder(), 'trace.har');
     const env = { ...service.env, SOTRA_API_KEY: key };
     const words = ['leaderboard', 'list', '--verbose', '--include', '--trace-file', file, '--retries', '1'];
-    const { err, out } = await run(words, { env, hurry: true });
+    const { err, out } = await run(words, { env, skipWaits: true });
     expect(err).toMatch(/^error: you sent Bearer .*\*\*\*.* to us \(HTTP/m);
     expect(err).toMatch(/^< x-echo: Bearer .*\*\*\*/m);
     for (const text of [out, err, readFileSync(file, 'utf8')]) expect(text).not.toContain(spelled);
-    const { err: json } = await run(['leaderboard', 'list', '--json'], { env, hurry: true });
+    const { err: json } = await run(['leaderboard', 'list', '--json'], { env, skipWaits: true });
     expect(json).not.toContain(spelled);
     expect(JSON.parse(json).error.requestId).toMatch(/\*\*\*/);
   }

@@ -10,7 +10,7 @@ import { failing } from '../support/faults.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { type Outcome, run, type Seen, temporaryFolder } from '../support/harness.ts';
 import { long } from '../support/long.ts';
-import { patience } from '../support/patience.ts';
+import { createManualTimeouts } from '../support/manual-timeouts.ts';
 import { size } from '../support/size.ts';
 import { until } from '../support/until.ts';
 
@@ -31,7 +31,7 @@ interface Target {
 
 /** A webhook's destination that fails so, for so many requests. */
 async function targetWith(fault: string, bad = Number.POSITIVE_INFINITY): Promise<Target> {
-  const waiting = await patience();
+  const waiting = await createManualTimeouts();
   const came: Target['came'] = [];
   let left = bad;
   const fail = (seen: Seen, response: ServerResponse) => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type CommandLine, failing, scripts, serviceCommands } from '../support/faults.ts';
 import { run, stub } from '../support/harness.ts';
-import { patience } from '../support/patience.ts';
+import { createManualTimeouts } from '../support/manual-timeouts.ts';
 import { some } from '../support/size.ts';
 
 const commands = await serviceCommands();
@@ -40,10 +40,10 @@ test('every fault has its line', () => {
 
 /** One command against a server that fails so: what it ended with, and what the server got, in order. */
 async function against(fault: string, { argv, stdin }: CommandLine, more: readonly string[] = flags) {
-  const waiting = await patience();
+  const waiting = await createManualTimeouts();
   const service = await stub(failing(fault, waiting));
   const { transport } = waiting;
-  const outcome = await run([...argv, ...more], { env: service.env, stdin, hurry: true, transport });
+  const outcome = await run([...argv, ...more], { env: service.env, stdin, skipWaits: true, transport });
   return { ...outcome, requests: service.requests.map(({ method }) => method) };
 }
 
@@ -87,7 +87,7 @@ test('a wrong shape is shown with a warning that names the place, and with --str
 test('a refused connection is exit 9 and said so; nothing was sent, so that POST is tried again as well', async () => {
   for (const { name, argv, stdin } of commands) {
     const env = { SOTRA_BASE_URL: 'http://127.0.0.1:9', SOTRA_API_KEY: 'key' };
-    const { code, out, err } = await run([...argv, ...flags], { env, stdin, hurry: true });
+    const { code, out, err } = await run([...argv, ...flags], { env, stdin, skipWaits: true });
     expect([name, code, out]).toEqual([name, 9, '']);
     const { error } = JSON.parse(err);
     expect(error.code).toBe('network');
@@ -110,7 +110,7 @@ test('a redirect to another origin is refused with exit 9, and nothing arrives t
     ({ url }, response) => void response.writeHead(307, { location: elsewhere.url + url }).end(),
   );
   for (const { name, argv, stdin } of commands) {
-    const { code, out, err } = await run([...argv, ...flags], { env: service.env, stdin, hurry: true });
+    const { code, out, err } = await run([...argv, ...flags], { env: service.env, stdin, skipWaits: true });
     expect([name, code, out]).toEqual([name, 9, '']);
     expect(JSON.parse(err).error).toMatchObject({ code: 'redirect', message: expect.stringContaining(elsewhere.url) });
   }

@@ -28,7 +28,7 @@ async function listenTo(fault: string) {
   const stopping = new AbortController();
   const env = { SOTRA_DATA_DIR: folder };
   const argv = `webhook listen --port 0 --secret-file ${secret} --ready-file ${ready} --forward-to ${target.url}/hook`;
-  const ended = run(argv, { env, hurry: true, signal: stopping.signal });
+  const ended = run(argv, { env, skipWaits: true, signal: stopping.signal });
   await until(() => existsSync(ready));
   const { url } = JSON.parse(readFileSync(ready, 'utf8'));
   expect([await deliver(url, 'one'), await deliver(url, 'two')]).toEqual([200, 200]);
@@ -80,7 +80,7 @@ test('webhook replay tries three times and ends with 10 where a target does not 
       const target = await brokenService({ fault, well: 0 });
       const patience = kindOf(fault) === 'silent' ? '--timeout 400ms' : '';
       const argv = `webhook replay one --to ${target.url}/hook --json ${patience}`;
-      const { code, out } = await run(argv, { env: { ...env, SOTRA_CONFIG_DIR: folder }, hurry: true });
+      const { code, out } = await run(argv, { env: { ...env, SOTRA_CONFIG_DIR: folder }, skipWaits: true });
       target.close();
       const [{ error }] = JSON.parse(out);
       return [fault, code, inShort(target.requests), error === 'no answer within 0.4 s'];
@@ -109,7 +109,7 @@ long(
       const target = await brokenService({ fault, well: 0 });
       const { code, out } = await run(`webhook replay one two --to ${target.url}/hook --json ${more}`, {
         env,
-        hurry: true,
+        skipWaits: true,
       });
       target.close();
       const errors = JSON.parse(out).map(({ error }: { error: string }) => error);
@@ -144,7 +144,7 @@ long('webhook trigger sends once and ends with 9 where a target does not take th
     const target = await brokenService({ fault, well: 0 });
     const patience = kindOf(fault) === 'silent' ? '--timeout 400ms' : '';
     const argv = `webhook trigger copyswap --to ${target.url}/hook --secret-file ${secret} --json ${patience}`;
-    const { code, out } = await run(argv, { env: { SOTRA_DATA_DIR: folder }, hurry: true });
+    const { code, out } = await run(argv, { env: { SOTRA_DATA_DIR: folder }, skipWaits: true });
     target.close();
     const isTaken = kindOf(fault) === 'taken';
     expect([fault, code, inShort(target.requests)]).toEqual([

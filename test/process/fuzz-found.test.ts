@@ -61,7 +61,7 @@ test('a stored delivery with a header that cannot be sent is told as not taken, 
   ]);
   const service = await stub((_, response) => response.end());
   const argv = `webhook replay --since 1970-01-01T00:00:00Z --to ${service.url} --json`;
-  const { code, out } = await run(argv, { env: { SOTRA_DATA_DIR: folder }, hurry: true });
+  const { code, out } = await run(argv, { env: { SOTRA_DATA_DIR: folder }, skipWaits: true });
   expect([code, JSON.parse(out), service.requests.length]).toEqual([
     10,
     [
@@ -111,7 +111,7 @@ test('the place of a watch with a moment beyond the calendar is set aside, and o
   const watch = (more = '') => {
     stop = new AbortController();
     const argv = `feed actor ext:a --watch 1h${more}`;
-    return run(argv, { env: { ...env, SOTRA_DATA_DIR: folder }, signal: stop.signal, hurry: true });
+    return run(argv, { env: { ...env, SOTRA_DATA_DIR: folder }, signal: stop.signal, skipWaits: true });
   };
   await watch();
   const [name = ''] = readdirSync(join(folder, 'watch'));

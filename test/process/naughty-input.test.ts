@@ -52,7 +52,7 @@ describe('naughty strings as input', () => {
     for (const [index, text] of words.entries())
       for (const place of places.filter((_, at) => (at + index) % 3 === 0)) {
         const argv = place.map((word) => word.replace('TEXT', () => text));
-        const { code, out, err } = await run(argv, { env: all, tty: 80, hurry: true });
+        const { code, out, err } = await run(argv, { env: all, tty: 80, skipWaits: true });
         const shown = JSON.stringify(argv).slice(0, 300);
         expect([shown, known.includes(code), steers.exec(err)?.[0]]).toEqual([shown, true, undefined]);
         expect([shown, steers.exec(out)?.[0]]).toEqual([shown, undefined]);
@@ -78,7 +78,7 @@ describe('naughty strings as input', () => {
       response.setHeader('content-type', 'application/json');
       response.end('{"uid":"u-1","destinationUrl":"http://127.0.0.1:9/hook","follows":1}');
     });
-    const given = { env: { ...env, SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder }, tty: 80, hurry: true };
+    const given = { env: { ...env, SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder }, tty: 80, skipWaits: true };
     const lines = naughty.filter((text) => !/[\r\n]/.test(text));
     writeFileSync(file, `${lines.join('\n')}\n${degen}\n`);
     const uploaded = await run(

@@ -85,11 +85,14 @@ describe('naughty strings around the answers', () => {
       ['--format tsv', undefined],
     ] as const;
     for (const [words, tty] of some(ways, 2)) {
-      const given = { env: { ...env, SOTRA_DATA_DIR: temporaryFolder() }, hurry: true };
+      const given = { env: { ...env, SOTRA_DATA_DIR: temporaryFolder() }, skipWaits: true };
       const { out, err, code } = await run(`${watch} ${words}`, tty === undefined ? given : { ...given, tty });
       expect([words, code, inRows(out + err)]).toEqual([words, 0, undefined]);
     }
-    const { out } = await run(`${watch} --json`, { env: { ...env, SOTRA_DATA_DIR: temporaryFolder() }, hurry: true });
+    const { out } = await run(`${watch} --json`, {
+      env: { ...env, SOTRA_DATA_DIR: temporaryFolder() },
+      skipWaits: true,
+    });
     expect(out).not.toMatch(rawControl);
     expect(
       out

@@ -229,7 +229,7 @@ function givenTo({ command, stdin = '', answers }: Line, world: CanaryWorld): Ru
   return {
     stdin: text(stdin),
     ...(answers && { answers: answers.map(text) }),
-    ...(endless.includes(command) ? { signal: AbortSignal.timeout(30) } : { hurry: true }),
+    ...(endless.includes(command) ? { signal: AbortSignal.timeout(30) } : { skipWaits: true }),
   };
 }
 

@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest';
 import { NetworkFailure } from '../../src/http/failures.ts';
 import { failing, scripts } from './faults.ts';
 import { type Outcome, run, type Seen, temporaryFolder } from './harness.ts';
-import { patience } from './patience.ts';
+import { createManualTimeouts } from './manual-timeouts.ts';
 import { degen, swaps } from './traders.ts';
 
 const wallet = '0xa4e221aa5a7ba51b5d5c7d5c923bfb9bcebcb252';
@@ -159,7 +159,7 @@ interface Service {
 
 /** A service that is well at first and then fails so. */
 export async function brokenService({ fault, well }: Service) {
-  const waiting = await patience();
+  const waiting = await createManualTimeouts();
   const requests: string[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -220,12 +220,12 @@ export async function againstLong(
   };
   const settings = { current: 'staging', contexts: { staging: { baseUrl: service.url } } };
   writeFileSync(join(folder, 'config.json'), JSON.stringify(settings));
-  const options = { env, stdin, hurry: true, transport };
+  const options = { env, stdin, skipWaits: true, transport };
   let job = '';
   if (after !== undefined) {
     // It is stopped where the fault would begin.
     const first = new AbortController();
-    const { transport: before } = await patience();
+    const { transport: before } = await createManualTimeouts();
     const send: typeof transport.send = async (request, limits) => {
       if (service.requests.length < after.well) return before.send(request, limits);
       first.abort();

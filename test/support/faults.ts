@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { outlineAll } from '../../src/program.ts';
 import type { Script, Seen } from './harness.ts';
-import type { Patience } from './patience.ts';
+import type { ManualTimeouts } from './manual-timeouts.ts';
 
 const entry = '{"addressOrUid":"ext:user_1","targets":["0xb129d76820940a14c764df8b223d8e39cf94a122"]}';
 
@@ -78,7 +78,7 @@ export const scripts: Readonly<Record<string, Script>> = {
 const silences: Readonly<Record<string, number>> = { 'no first byte': 0, 'stalled body': 2 };
 
 /** Answers as the fault has it, and says where that is the end of it. */
-export function failing(fault: string, { goneSilent }: Patience): Script {
+export function failing(fault: string, { goneSilent }: ManualTimeouts): Script {
   const script = scripts[fault];
   if (script === undefined) throw new Error(`there is no fault ${fault}`);
   const signs = silences[fault];

@@ -75,7 +75,7 @@ export async function fuzzAnswers({
       const signal = AbortSignal.timeout(bytes === undefined ? 5000 : 60_000);
       const { code, out, err } = await run(words, {
         env: all,
-        hurry: true,
+        skipWaits: true,
         signal,
         ...(tty === undefined ? {} : { tty }),
       });

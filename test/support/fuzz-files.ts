@@ -121,7 +121,7 @@ export async function fuzzFiles({
       const started = performance.now();
       const limit = argv.includes('listen') ? 60 : 500;
       const signal = argv.includes('watch') || limit < 100 ? AbortSignal.timeout(limit) : new AbortController().signal;
-      const given = { env: all, hurry: true, stdin: 'stub-key\n', signal, ...(tty === undefined ? {} : { tty }) };
+      const given = { env: all, skipWaits: true, stdin: 'stub-key\n', signal, ...(tty === undefined ? {} : { tty }) };
       const outcome = await run(words, given);
       const took = performance.now() - started;
       tally.runs += 1;

@@ -112,7 +112,7 @@ export async function fuzzLines(options: { numRuns: number; seed?: number }): Pr
   await fc.assert(
     fc.asyncProperty(line, async (argv) => {
       const signal = AbortSignal.timeout(3000);
-      const { code, out, err } = await run(argv, { env, tty: 80, hurry: true, stdin: 'x\n', signal });
+      const { code, out, err } = await run(argv, { env, tty: 80, skipWaits: true, stdin: 'x\n', signal });
       codes[code] = (codes[code] ?? 0) + 1;
       const shown = `${JSON.stringify(argv)} ended with ${code}: ${err.slice(0, 500)}`;
       expect(documented, shown).toContain(code);

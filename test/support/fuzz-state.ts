@@ -76,7 +76,7 @@ export async function makeState(
     writeFileSync(join(folder, name), text, { mode: 0o600 });
   };
   const act = async (argv: string) => {
-    const { code, err } = await run(argv.replaceAll('FOLDER', folder), { env, hurry: true });
+    const { code, err } = await run(argv.replaceAll('FOLDER', folder), { env, skipWaits: true });
     if (code !== 0) throw new Error(`${argv}: ${err}`);
   };
   const found = (pattern: RegExp) => {

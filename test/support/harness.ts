@@ -41,7 +41,7 @@ export interface RunOptions {
   /** Colors of the terminal, as `Sink` counts them; none when absent. */
   colors?: 0 | 1 | 2 | 3;
   /** Waiting takes no time: the clock jumps instead. */
-  hurry?: boolean;
+  skipWaits?: boolean;
   /** What the user types when asked, one text a question; stdin is a terminal then. */
   answers?: readonly string[];
   /** In place of the sockets that the program opens itself. */
@@ -93,7 +93,7 @@ export async function run(argv: string | readonly string[], options: RunOptions 
     now: () => (options.now ?? Date.now()) + skippedMs,
     random: () => 0,
     scryptCost: { n: 4, r: 8, p: 1 },
-    sleep: options.hurry ? jump : (ms, signal) => delay(ms, undefined, { signal }),
+    sleep: options.skipWaits ? jump : (ms, signal) => delay(ms, undefined, { signal }),
     signal: options.signal ?? never.signal,
     pid: process.pid,
     system: {

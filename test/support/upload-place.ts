@@ -36,7 +36,7 @@ export function place(answer: Answer = well) {
   const base = { SOTRA_BASE_URL: 'https://a.example.com', SOTRA_API_KEY: 'key-of-a-partner' };
   const sotra = async (argv: string, { env, ...options }: RunOptions = {}) => {
     const all = { ...base, SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: join(folder, 'config'), ...env };
-    const outcome = await run(argv.replaceAll('@', `${folder}/`), { transport, hurry: true, ...options, env: all });
+    const outcome = await run(argv.replaceAll('@', `${folder}/`), { transport, skipWaits: true, ...options, env: all });
     return { ...outcome, err: outcome.err.replaceAll(`${folder}/`, '@') };
   };
   const write = (name: string, text: string) => writeFileSync(join(folder, name), text, { mode: 0o600 });

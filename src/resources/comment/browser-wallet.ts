@@ -65,7 +65,7 @@ export async function openBrowserWallet(signing: BrowserSigning, context: Contex
     note(`Waiting for your wallet on the page, ${waitMs / 1000} s a step. Ctrl-C stops it.`);
     const address = await page.account();
     note(`The wallet signs as ${address}.`);
-    return { address, sign: page.sign, forget: () => undefined, show: page.show, close };
+    return { address, sign: page.sign, wipe: () => undefined, show: page.show, close };
   } catch (thrown) {
     await close(thrown);
     throw thrown;

@@ -83,7 +83,7 @@ export async function postMany(input: PostManyInput, context: Context): Promise<
   const results = postAll(open, { journal, mayBeReset, context });
   const { format } = context.options;
   const asTable = format === 'table' || (format === undefined && context.world.io.out.isTTY);
-  return { kind: 'items', batches: asTable ? grouped(results) : results, view, live: true };
+  return { kind: 'items', batches: asTable ? groupResults(results) : results, view, live: true };
 }
 
 async function confirmAll(ready: readonly SignedLine[], origin: string, context: Context): Promise<void> {
@@ -100,7 +100,7 @@ async function* notSent(ready: readonly SignedLine[]): AsyncGenerator<readonly P
 }
 
 /** The same results in fewer, larger batches; those before an error come before it. */
-async function* grouped(results: AsyncGenerator<readonly PostResult[]>): AsyncGenerator<readonly PostResult[]> {
+async function* groupResults(results: AsyncGenerator<readonly PostResult[]>): AsyncGenerator<readonly PostResult[]> {
   let waiting: PostResult[] = [];
   try {
     for await (const batch of results) {
@@ -190,7 +190,7 @@ async function* postAll(open: () => Promise<Batch>, posting: PostOptions): Async
     wallet = batch.wallet;
     for (const one of batch.lines) {
       const outcome = await postOne(one, posting).catch((thrown: unknown) => {
-        throw stopped(thrown, one.line, done, batch.lines.length);
+        throw stoppedError(thrown, one.line, done, batch.lines.length);
       });
       wallet?.show(one.line, outcome.reason === undefined ? outcome.result : `refused: ${outcome.reason}`);
       const result = resultOf(one, outcome);
@@ -247,7 +247,7 @@ async function postOne(
   }
 }
 
-function stopped(thrown: unknown, line: number, done: readonly PostResult[], total: number): unknown {
+function stoppedError(thrown: unknown, line: number, done: readonly PostResult[], total: number): unknown {
   if (!(thrown instanceof SotraError)) return thrown;
   const { code, hint, status, requestId } = thrown;
   const message = `line ${line}: ${thrown.message}`;

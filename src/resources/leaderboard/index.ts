@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Command, defineCommand } from '../../cli/command.ts';
 import { chartParam, commandsOf, endpointCommand, serviceExitCodes } from '../../cli/endpoint-command.ts';
-import { option, watched } from '../../cli/params.ts';
+import { option, withWatch } from '../../cli/params.ts';
 import type { Context } from '../../context.ts';
 import { type InputOf, local } from '../../contract/endpoint.ts';
 import * as endpoints from './endpoints.ts';
@@ -90,10 +90,10 @@ const compareCommand = defineCommand({
   run: async (input, context) => (await compare()).runCompare(input, context),
 });
 
-const rank = watched(endpointCommand(endpoints.rank, views.rank), { rank: 'ranking' });
+const rank = withWatch(endpointCommand(endpoints.rank, views.rank), { rank: 'ranking' });
 
 export const commands = commandsOf(endpoints, views, [
-  watched(list, { id: 'profileId', rank: 'rank' }),
+  withWatch(list, { id: 'profileId', rank: 'rank' }),
   rank,
   sections,
   diff,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Command, Result } from '../../cli/command.ts';
 import { chartParam, commandsOf, endpointCommand } from '../../cli/endpoint-command.ts';
-import { option, watched } from '../../cli/params.ts';
+import { option, withWatch } from '../../cli/params.ts';
 import type { Context } from '../../context.ts';
 import { inPath, local } from '../../contract/endpoint.ts';
 import { usageError } from '../../errors.ts';
@@ -35,7 +35,7 @@ const priceParams = {
 };
 
 /** The command of an endpoint that answers cards, with the user's prices. */
-function priced(name: 'ofToken' | 'ofProfile' | 'one', plain: Command): Command {
+function withPrices(name: 'ofToken' | 'ofProfile' | 'one', plain: Command): Command {
   return {
     ...plain,
     exitCodes: [3, ...plain.exitCodes],
@@ -77,13 +77,13 @@ function checkToken(cards: readonly unknown[], first: string | undefined): strin
 
 const charted = { ...priceParams, chart: chartParam };
 
-const ofToken = priced('ofToken', endpointCommand(endpoints.ofToken, views.ofToken, { params: priceParams }));
+const ofToken = withPrices('ofToken', endpointCommand(endpoints.ofToken, views.ofToken, { params: priceParams }));
 
-const ofProfile = priced('ofProfile', endpointCommand(endpoints.ofProfile, views.ofProfile, { params: charted }));
+const ofProfile = withPrices('ofProfile', endpointCommand(endpoints.ofProfile, views.ofProfile, { params: charted }));
 
-const get = priced('one', endpointCommand(endpoints.get, views.get, { params: charted }));
+const get = withPrices('one', endpointCommand(endpoints.get, views.get, { params: charted }));
 
-const find = priced(
+const find = withPrices(
   'one',
   endpointCommand(endpoints.find, views.find, {
     params: {
@@ -99,8 +99,8 @@ const find = priced(
 
 /** Every command of this noun, and those about the positions of others. */
 export const commands = commandsOf(endpoints, views, [
-  watched(ofToken, { id: 'itemId' }),
-  watched(ofProfile, { id: 'itemId' }),
+  withWatch(ofToken, { id: 'itemId' }),
+  withWatch(ofProfile, { id: 'itemId' }),
   find,
   get,
 ]);

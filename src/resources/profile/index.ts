@@ -1,5 +1,5 @@
 import { chartParam, commandsOf, endpointCommand } from '../../cli/endpoint-command.ts';
-import { watched } from '../../cli/params.ts';
+import { withWatch } from '../../cli/params.ts';
 import { usageError } from '../../errors.ts';
 import * as endpoints from './endpoints.ts';
 
@@ -13,7 +13,7 @@ export const views = {
   deleteName: async () => (await view()).named,
 };
 
-const get = watched(endpointCommand(endpoints.get, views.get, { params: { chart: chartParam } }), {});
+const get = withWatch(endpointCommand(endpoints.get, views.get, { params: { chart: chartParam } }), {});
 
 const setName = endpointCommand(endpoints.setName, views.setName, {
   prepare: (typed) => {

@@ -32,7 +32,7 @@ function page(side: FollowSide, input: Parameters<typeof followers>[0], call: Sa
  * partner has (case is ignored), 400 for an avatar without a name.
  */
 export const setName: Handler<typeof endpoints.setName> = (input, call) =>
-  renamed(input.identifier, call, (profileId) => {
+  updateProfile(input.identifier, call, (profileId) => {
     if (input.name !== null) return changeName(profileId, input, call);
     if (typeof input.avatarUrl === 'string') throw avatarAlone(input.avatarUrl);
     removeName(profileId, call);
@@ -40,9 +40,13 @@ export const setName: Handler<typeof endpoints.setName> = (input, call) =>
 
 /** DELETE /v1/profiles/{identifier}/name: a profile without a name stays as it is. */
 export const deleteName: Handler<typeof endpoints.deleteName> = ({ identifier }, call) =>
-  renamed(identifier, call, (profileId) => removeName(profileId, call));
+  updateProfile(identifier, call, (profileId) => removeName(profileId, call));
 
-function renamed(identifier: string, { db, partner, nowMs }: SandboxCall, act: (profileId: string) => void): Profile {
+function updateProfile(
+  identifier: string,
+  { db, partner, nowMs }: SandboxCall,
+  act: (profileId: string) => void,
+): Profile {
   return db.transaction(() => {
     const profileId = findProfile(db, identifier, partner);
     act(profileId);

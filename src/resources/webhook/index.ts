@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Command, defineCommand } from '../../cli/command.ts';
 import { commandsOf, endpointCommand, serviceExitCodes } from '../../cli/endpoint-command.ts';
-import { httpAddress, option, watched } from '../../cli/params.ts';
+import { httpAddress, option, withWatch } from '../../cli/params.ts';
 import type { Context } from '../../context.ts';
 import { local } from '../../contract/endpoint.ts';
 import * as endpoints from './endpoints.ts';
@@ -173,7 +173,7 @@ const validate: Command = {
 };
 
 export const commands = commandsOf(endpoints, views, [
-  ...[register, watched(list, { id: 'uid' }), addAddresses, sync, resume, watched(jobs, { id: 'job' }), removeJob],
+  ...[register, withWatch(list, { id: 'uid' }), addAddresses, sync, resume, withWatch(jobs, { id: 'job' }), removeJob],
   ...[secret, remove, validate],
   ...receiveCommands,
 ]);

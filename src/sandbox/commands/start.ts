@@ -10,7 +10,7 @@ import { parseJson } from '../../model/json.ts';
 import { newRunToken } from '../../model/run-token.ts';
 import { showPlan } from '../../output/confirm.ts';
 import { endpoints } from '../../resources/index.ts';
-import { aborted } from '../../web/live-log.ts';
+import { untilAborted } from '../../web/live-log.ts';
 import type { PageInput } from '../../web/show-address.ts';
 import { openDb } from '../db/store.ts';
 import { sandboxPartners } from '../db/world.ts';
@@ -104,7 +104,7 @@ async function serveSandbox(input: StartInput, context: Context): Promise<Result
     context.note(`The sandbox listens on ${ready.url} (keys: ${ready.keys.join(', ')}). Ctrl-C stops it.`);
     if (options.format === 'json' || options.format === 'ndjson') await world.io.out.write(`${JSON.stringify(told)}\n`);
     if (page !== undefined) await (await import('../../web/show-address.ts')).showAddress(page.url, input, context);
-    await Promise.race([aborted(stop.signal), aborted(world.signal)]);
+    await Promise.race([untilAborted(stop.signal), untilAborted(world.signal)]);
   } finally {
     await page?.close();
     worldControl.stop();

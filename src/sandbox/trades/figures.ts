@@ -64,10 +64,10 @@ export function figuresAt(
   { profileIds, isPassing = false }: { profileIds?: readonly string[] | undefined; isPassing?: boolean } = {},
 ): SumTable {
   const stale = staleProfiles(db, nowMs, isPassing);
-  if (stale === undefined) return summed(timeframe, nowMs, profileIds);
+  if (stale === undefined) return sumsOf(timeframe, nowMs, profileIds);
   const isStale = new Set(stale);
   const wanted = profileIds?.filter((id) => !isStale.has(id));
-  const fresh = summed(timeframe, nowMs, profileIds?.filter((id) => isStale.has(id)) ?? stale);
+  const fresh = sumsOf(timeframe, nowMs, profileIds?.filter((id) => isStale.has(id)) ?? stale);
   return {
     sql: `SELECT profile_id, wallet, chain, pnl, cost_usd, volume_usd, trades, exits, wins FROM figure
       WHERE days = ? AND profile_id ${wanted === undefined ? 'NOT ' : ''}${oneOf} UNION ALL ${fresh.sql}`,
@@ -118,7 +118,7 @@ function keep(db: Db, nowMs: number): void {
   const only = stale === undefined ? '' : `WHERE days IN (7, 30) AND profile_id ${oneOf}`;
   db.run(`DELETE FROM figure ${only}`, stale === undefined ? [] : [JSON.stringify(stale)]);
   for (const timeframe of timeframes) {
-    const { sql, params } = summed(timeframe, nowMs, stale);
+    const { sql, params } = sumsOf(timeframe, nowMs, stale);
     db.run(
       `INSERT INTO figure (days, profile_id, wallet, chain, pnl, cost_usd, volume_usd, trades, exits, wins)
        SELECT ?, * FROM (${sql}) ORDER BY profile_id, wallet, chain`,
@@ -130,7 +130,7 @@ function keep(db: Db, nowMs: number): void {
 }
 
 /** One row a wallet and chain that traded. For some profiles along the wallet's index, for all along the time's. */
-function summed(timeframe: Timeframe, nowMs: number, profileIds: readonly string[] | undefined): SumTable {
+function sumsOf(timeframe: Timeframe, nowMs: number, profileIds: readonly string[] | undefined): SumTable {
   const [from, only] =
     profileIds === undefined
       ? ['trade t JOIN wallet w ON w.address = t.wallet', '']

@@ -1,9 +1,9 @@
 import { isObject } from '../../model/json.ts';
 import {
   cellsOf,
-  type Fatal,
   missingColumns,
   type ReadEvent,
+  type ReadFailure,
   type Row,
   type RowReader,
   rejected,
@@ -98,7 +98,7 @@ function fillsOf(item: unknown): unknown[] {
   return item['response'].map((fill: unknown) => (isObject(fill) ? { user: request['user'], ...fill } : fill));
 }
 
-const nobody: Fatal = {
+const nobody: ReadFailure = {
   kind: 'fatal',
   message: 'the document holds no fills that name their account',
   hint: 'give [{"request": {"user": "0x.."}, "response": [fill, ..]}], or fills with a "user" each',

@@ -3,7 +3,7 @@ import { getMeta, setMeta } from '../db/clock.ts';
 import { countRows, type Db, newestTradeId } from '../db/store.ts';
 import { dropIndexes, ensureWorld, moveWorld } from '../db/world.ts';
 import { type AddCounts, addTrades, openBook, rememberStored } from './add-trades.ts';
-import type { Fatal, ReadEvent, RejectedRow } from './read-rows.ts';
+import type { ReadEvent, ReadFailure, RejectedRow } from './read-rows.ts';
 import type { Trade } from './trade.ts';
 
 export interface ImportReport {
@@ -43,10 +43,10 @@ const shiftKey = 'import.shiftMs';
 
 /**
  * Reads trades into the sandbox; bad rows are reported. All times move by one constant, which the first import sets so that its newest trade
- * is now; where a later file is newer still, the whole world moves back. A large file is stored whole or not at all. Gives a Fatal, with
+ * is now; where a later file is newer still, the whole world moves back. A large file is stored whole or not at all. Gives a ReadFailure, with
  * nothing changed, where the file cannot be read.
  */
-export async function importTrades(options: ImportOptions): Promise<ImportReport | Fatal> {
+export async function importTrades(options: ImportOptions): Promise<ImportReport | ReadFailure> {
   const survey = await surveyFile(options);
   if ('kind' in survey) return survey;
   const { db } = options;
@@ -146,7 +146,7 @@ interface Survey {
   hasStarts: boolean;
 }
 
-async function surveyFile({ read, onRejected }: ImportOptions): Promise<Survey | Fatal> {
+async function surveyFile({ read, onRejected }: ImportOptions): Promise<Survey | ReadFailure> {
   const survey: Survey = {
     rows: 0,
     rejected: 0,

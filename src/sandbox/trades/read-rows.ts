@@ -19,7 +19,7 @@ export interface RejectedRow {
   text: string;
 }
 
-export interface Fatal {
+export interface ReadFailure {
   kind: 'fatal';
   message: string;
   hint: string;
@@ -33,12 +33,12 @@ export type ReadEvent =
   | { kind: 'trade'; line: number; trade: Trade }
   | { kind: 'rejected'; row: RejectedRow }
   | { kind: 'skipped'; line: number; reason: string }
-  | Fatal;
+  | ReadFailure;
 
 /** Turns rows into trades; may hold rows back until later ones have come. */
 export interface RowReader {
   /** Looks at a CSV's header, and says why the file cannot be read, if so. */
-  start: (columns: string[]) => Fatal | undefined;
+  start: (columns: string[]) => ReadFailure | undefined;
   read: (row: Row) => ReadEvent[];
   finish: () => ReadEvent[];
   /** The rows of an item of a JSON array; absent where the reader takes none. */
@@ -49,7 +49,11 @@ export function rejected({ line, place, text }: Omit<RejectedRow, 'reason'>, rea
   return { kind: 'rejected', row: { line, place, reason, text } };
 }
 
-export function missingColumns(preset: string, wanted: readonly string[], found: readonly string[]): Fatal | undefined {
+export function missingColumns(
+  preset: string,
+  wanted: readonly string[],
+  found: readonly string[],
+): ReadFailure | undefined {
   const missing = wanted.filter((column) => !found.includes(column));
   if (missing.length === 0) return undefined;
   const message = `the file has no column ${missing.join(', ')}`;

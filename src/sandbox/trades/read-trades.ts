@@ -4,7 +4,7 @@ import type { Chain } from '../../model/chain.ts';
 import { written } from '../../model/quoted.ts';
 import { duneReader } from './dune.ts';
 import { hyperliquidFillsReader } from './hyperliquid-fills.ts';
-import { type Fatal, type ReadEvent, type Row, type RowReader, readRows, rejected } from './read-rows.ts';
+import { type ReadEvent, type ReadFailure, type Row, type RowReader, readRows, rejected } from './read-rows.ts';
 import {
   emptyAddresses,
   fieldNames,
@@ -50,7 +50,7 @@ export async function* readTrades(
   yield reader.finish();
 }
 
-function chooseReader({ chain, preset, map }: ReadOptions): RowReader | Fatal {
+function chooseReader({ chain, preset, map }: ReadOptions): RowReader | ReadFailure {
   if (preset === undefined) return mappedReader({ chain, map });
   if (Object.keys(map).length > 0)
     return { kind: 'fatal', message: `the preset ${preset} has its own columns`, hint: 'omit --map or --preset' };
@@ -69,7 +69,7 @@ async function* readDocument(file: TextFile, reader: RowReader): AsyncGenerator<
     yield items.flatMap(({ value }) => rowsOf(value)).flatMap((row) => reader.read(row));
 }
 
-const noDocument: Fatal = {
+const noDocument: ReadFailure = {
   kind: 'fatal',
   message: 'a JSON document is not a list of trades here',
   hint: 'give one JSON object a line (NDJSON), or --preset hyperliquid-fills for recorded answers',
@@ -176,7 +176,7 @@ function findColumns(keys: string[], map: Record<string, string>): Columns {
   return columns;
 }
 
-function checkMap(keys: string[], map: Record<string, string>): Fatal | undefined {
+function checkMap(keys: string[], map: Record<string, string>): ReadFailure | undefined {
   for (const pair of Object.entries(map)) {
     const flag = `--map ${pair.join('=')}`;
     const [first, ...others] = readings(pair);
@@ -188,7 +188,7 @@ function checkMap(keys: string[], map: Record<string, string>): Fatal | undefine
   return undefined;
 }
 
-function checkRequired(keys: string[], columns: Columns, { chain, constants }: MappedOptions): Fatal | undefined {
+function checkRequired(keys: string[], columns: Columns, { chain, constants }: MappedOptions): ReadFailure | undefined {
   const given: Columns = { ...constants, ...columns };
   if (chain !== undefined) given.chain ??= chain;
   if (given.priceUsd !== undefined) given.usd ??= given.priceUsd;

@@ -126,7 +126,7 @@ test('a batch that broke off ends with 10 and is taken up again by the same comm
     '--format',
     'ndjson',
   ];
-  const first = await run(post, { env, hurry: true });
+  const first = await run(post, { env, skipWaits: true });
   expect([first.code, rows(first.out).map(({ uid }) => uid)]).toEqual([10, ['u-c0']]);
   expect(JSON.parse(first.err.trim().split('\n').at(-1) ?? '').error.message).toContain(
     'stopped with 2 of 3 comments left; line 2:',

@@ -92,7 +92,7 @@ test('a post without an answer that is not found was not posted, and says so; no
       // Otherwise no answer at all: the client gives up.
     });
     const words = ['comment', 'post', ...fields, ...named, '--key-file', keys.evm, '--timeout', '300ms'];
-    const { code, err } = await run(words, { env: service.env, hurry: true });
+    const { code, err } = await run(words, { env: service.env, skipWaits: true });
     expect(code).toBe(status > 0 ? 8 : 9);
     expect(err).toContain('it was looked up and is not there: the comment was not posted');
     expect(service.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
@@ -212,7 +212,7 @@ test('several sources of a key, or none, are refused with the safe ways', async 
 });
 
 test('a signature that does not verify is neither printed nor sent', async () => {
-  const lying = { address: degen, sign: async () => `0x${'12'.repeat(64)}1b`, forget: () => undefined };
+  const lying = { address: degen, sign: async () => `0x${'12'.repeat(64)}1b`, wipe: () => undefined };
   const comment = { chain: 'base', transactionHash: swaps.good, tokenAddress: degen, commentText: 'gm' } as const;
   const form = { serviceName: 'Example', layout: 'five-line' } as const;
   await expect(signComment(comment, form, { signer: lying })).rejects.toMatchObject({

@@ -72,7 +72,7 @@ function watching(service: FeedOf, flags: string, data = temporaryFolder(), tty?
   const ended = run(`${watch} ${flags}`, {
     env,
     signal: stop.signal,
-    hurry: true,
+    skipWaits: true,
     ...(tty === undefined ? {} : { tty }),
   });
   const joined = () => expect.poll(() => placesIn(data)).toHaveLength(1);

@@ -81,7 +81,7 @@ test('of one command the first hundred calls are kept, and those that fail', asy
 test('a call that was repeated is one line; one that was only shown is none', async () => {
   const service = await stub((_, response, count) => response.writeHead(count === 1 ? 503 : 200).end('{"traders":[]}'));
   const { env, calls } = user(service.env);
-  await run('leaderboard list', { env, hurry: true });
+  await run('leaderboard list', { env, skipWaits: true });
   await run('leaderboard list --dry-run', { env });
   expect(await calls()).toMatchObject([{ n: 1, status: 200, attempts: 2 }]);
 });

@@ -88,9 +88,9 @@ test('a wait goes through the answers that were recorded', async () => {
     response.end(JSON.stringify({ ...ranks[count - 1], pnl: { total: 1, perChain: {} } })),
   );
   const argv = `wait rank ${wallet} --at-most 1 --json`;
-  const there = await run(`${argv} --record ${folder}`, { env: service.env, hurry: true });
+  const there = await run(`${argv} --record ${folder}`, { env: service.env, skipWaits: true });
   expect(readdirSync(folder).length).toBe(3);
-  const again = await run(`${argv} --replay ${folder}`, { hurry: true });
+  const again = await run(`${argv} --replay ${folder}`, { skipWaits: true });
   expect([again.code, again.out]).toEqual([0, there.out]);
 });
 

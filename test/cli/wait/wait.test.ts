@@ -22,7 +22,7 @@ test('a position is waited for until its last token is sold', async () => {
   expect(JSON.parse(out)).toMatchObject({ actor: { address: wallet }, metadata: { positionStats: { isOpen: false } } });
   const open = await run('--sandbox wait position closed 6527ff56-9ac0-5c42-812c-d84aa9a0cf53 --timeout 9s', {
     env,
-    hurry: true,
+    skipWaits: true,
   });
   expect(open).toMatchObject({ code: 124, out: '' });
   expect(open.err).toContain(
@@ -44,7 +44,7 @@ test('a place on the board is waited for while nobody, a worse place and a faili
   });
   const { code, out, err } = await run(`wait rank ${wallet} --at-most 10 --chains base --retries 1 --json`, {
     env: service.env,
-    hurry: true,
+    skipWaits: true,
   });
   expect([code, JSON.parse(out).ranking]).toEqual([0, 10]);
   expect(err).toBe('');
@@ -55,7 +55,7 @@ test('a place on the board is waited for while nobody, a worse place and a faili
 
 test('a service that fails all the time is named when the time is over; a refusal ends the wait at once', async () => {
   const failing = await answering({}, 503);
-  const late = await run(`wait rank ${wallet} --at-most 1 --timeout 8s`, { env: failing.env, hurry: true });
+  const late = await run(`wait rank ${wallet} --at-most 1 --timeout 8s`, { env: failing.env, skipWaits: true });
   expect([late.code, late.err]).toEqual([
     124,
     expect.stringMatching(/did not reach place 1 within 8 s; last: .*HTTP 503/),
@@ -86,13 +86,13 @@ test('a comment is waited for on its swap or its token, or among stored deliveri
   for (const place of [`--tx ${tx}`, `--token ${degen}`]) {
     const { code, out } = await run(`wait comment ${uid} --chain base ${place} --json`, {
       env: service.env,
-      hurry: true,
+      skipWaits: true,
     });
     expect([code, JSON.parse(out)]).toEqual([0, comment]);
   }
   expect(service.requests.length).toBe(4);
   expect((await run(`wait comment ${uid} --tx ${tx}`, { env: service.env })).code).toBe(2);
-  expect((await run(`wait comment ${uid} --timeout 5s`, { env: service.env, hurry: true })).code).toBe(124);
+  expect((await run(`wait comment ${uid} --timeout 5s`, { env: service.env, skipWaits: true })).code).toBe(124);
 });
 
 test('an event is waited for by its type and wallet, from now on where that is asked for', async () => {
@@ -106,8 +106,8 @@ test('an event is waited for by its type and wallet, from now on where that is a
   await send(listener.url, bodyOf('e2'), signed(bodyOf('e2')));
   const came = await next;
   expect([came.code, JSON.parse(came.out).eventId]).toEqual([0, 'e2']);
-  expect((await run(`wait webhook event --address ${degen} --timeout 5s`, { env, hurry: true })).code).toBe(124);
-  expect((await run('wait webhook event --type copyswap --timeout 5s', { env, hurry: true })).code).toBe(124);
+  expect((await run(`wait webhook event --address ${degen} --timeout 5s`, { env, skipWaits: true })).code).toBe(124);
+  expect((await run('wait webhook event --type copyswap --timeout 5s', { env, skipWaits: true })).code).toBe(124);
   await listener.stop();
 });
 
@@ -118,7 +118,7 @@ test('an upload is waited for until all of it is confirmed', async () => {
   const upload = `webhook add-addresses ${uid} --wallet-addresses ${wallet} --retries 0`;
   await run(upload, { env });
   const [{ job }] = JSON.parse((await run('webhook jobs --json', { env })).out);
-  expect(await run(`wait job ${job} --timeout 5s`, { env, hurry: true })).toMatchObject({ code: 124, out: '' });
+  expect(await run(`wait job ${job} --timeout 5s`, { env, skipWaits: true })).toMatchObject({ code: 124, out: '' });
   expect((await run('wait job ffffffff', { env })).code).toBe(5);
   const waiting = run(`wait job ${job.slice(0, 6)} --interval 100ms --json`, { env });
   isUp = true;

@@ -27,7 +27,14 @@ async function watchBoard(rounds: readonly Round[], flags = '', options: RunOpti
     else response.writeHead(200, { 'content-type': 'application/json' }).end(boardOf(round, profile));
   });
   const onOut = (text: string) => void texts.push(text);
-  const given = { env: service.env, signal: stop.signal, hurry: true, onOut, now: Date.UTC(2026, 0, 2), ...options };
+  const given = {
+    env: service.env,
+    signal: stop.signal,
+    skipWaits: true,
+    onOut,
+    now: Date.UTC(2026, 0, 2),
+    ...options,
+  };
   const outcome = await run(`leaderboard list --watch 1s --retries 9 ${flags}`, given);
   return { ...outcome, texts, service, lines: outcome.out.split('\n').filter(Boolean) };
 }
@@ -190,7 +197,12 @@ test.each([
   const onOut = (text: string) => {
     if (texts.push(text) === 3) stop.abort();
   };
-  const { code } = await run(`--sandbox ${argv} --watch 100ms`, { tty: 100, signal: stop.signal, hurry: true, onOut });
+  const { code } = await run(`--sandbox ${argv} --watch 100ms`, {
+    tty: 100,
+    signal: stop.signal,
+    skipWaits: true,
+    onOut,
+  });
   expect(code).toBe(130);
   expect(texts[2]).toContain('every 0.1 s');
 });

@@ -114,7 +114,7 @@ test('on a terminal an upload says what it waits for and how long; in a pipe, wi
   const upload = (more: string, tty?: number) => {
     service.requests.length = 0;
     const argv = `webhook register --url http://127.0.0.1:9/hook --addresses-file ${list} ${more}`;
-    return run(argv, { env: service.env, hurry: true, ...(tty === undefined ? {} : { tty }) });
+    return run(argv, { env: service.env, skipWaits: true, ...(tty === undefined ? {} : { tty }) });
   };
   const shown = await upload('', 80);
   expect(shown.code).toBe(0);

@@ -13,7 +13,7 @@ import {
 import { exampleEventId } from '../../../model/webhook-signature.ts';
 import { eventsOf } from './events.ts';
 import type { Inbox, StoredDelivery } from './inbox.ts';
-import { boundConnections, type Reception, shareTurns, sliced, startReception } from './reception.ts';
+import { boundConnections, type Reception, shareTurns, sliceInput, startReception } from './reception.ts';
 
 /** A request that was answered with an error. */
 export interface RefusedRequest {
@@ -103,7 +103,7 @@ export async function startListener(options: ListenerOptions) {
   const parse = server.listeners('connection');
   server.removeAllListeners('connection');
   server.on('connection', (socket: Socket) => {
-    const stream = sliced(socket, takeTurn);
+    const stream = sliceInput(socket, takeTurn);
     connections.add(stream);
     for (const each of parse) each.call(server, stream);
   });

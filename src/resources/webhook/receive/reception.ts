@@ -228,7 +228,7 @@ const sliceBytes = 8 * 1024;
 const minSliceBytes = 1024;
 
 /** A connection whose input comes in slices, each in its turn. */
-export function sliced(socket: Socket, takeTurn: TakeTurn): Duplex {
+export function sliceInput(socket: Socket, takeTurn: TakeTurn): Duplex {
   let [isWanted, wake] = [false, () => {}];
   const stream = new Duplex({
     decodeStrings: false,

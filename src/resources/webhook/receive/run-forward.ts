@@ -4,7 +4,7 @@ import { toSotraError, usageError } from '../../../errors.ts';
 import { isHttpAddress } from '../../../model/http-address.ts';
 import { withoutPassword, written } from '../../../model/quoted.ts';
 import { formatCount } from '../../../output/format.ts';
-import { aborted } from '../../../web/live-log.ts';
+import { untilAborted } from '../../../web/live-log.ts';
 import { startForwarder } from './forward.ts';
 import type { Inbox, Target } from './inbox.ts';
 import { type InboxPlace, openInbox } from './open-inbox.ts';
@@ -26,7 +26,7 @@ export async function forwardDeliveries(input: InboxPlace & TargetInput, context
     try {
       const names = targets.map(({ url }) => withoutPassword(url)).join(', ');
       note(`Forwarding from ${inbox.name} to ${names}. Ctrl-C stops it.`);
-      await Promise.race([aborted(world.signal), forwarder.broken]);
+      await Promise.race([untilAborted(world.signal), forwarder.broken]);
     } finally {
       await forwarder.stop();
     }

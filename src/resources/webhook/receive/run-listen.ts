@@ -5,7 +5,7 @@ import { writeReadyFiles } from '../../../files/durable-file.ts';
 import { withoutFlagged } from '../../../output/foreign-text.ts';
 import { formatCount } from '../../../output/format.ts';
 import { safeJson } from '../../../output/json.ts';
-import { aborted } from '../../../web/live-log.ts';
+import { untilAborted } from '../../../web/live-log.ts';
 import { showAddress } from '../../../web/show-address.ts';
 import { eventLine } from './events.ts';
 import { startForwarder } from './forward.ts';
@@ -111,7 +111,7 @@ async function listen(
     const stored = count === 0 ? '' : ` ${formatCount(count)} ${inbox.counts} are stored already.`;
     note(`Listening on ${listener.url} for signed deliveries.${stored} Ctrl-C stops it.`);
     if (page !== undefined) await showAddress(page.url, input, context);
-    await Promise.race([aborted(world.signal), printer.broken, broken, ...(page ? [page.broken] : [])]);
+    await Promise.race([untilAborted(world.signal), printer.broken, broken, ...(page ? [page.broken] : [])]);
   } finally {
     await page?.close();
     await listener.close();

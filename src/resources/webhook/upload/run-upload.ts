@@ -29,7 +29,7 @@ import {
 } from './jobs.ts';
 import { type Plan, readJournal, resentChunks } from './journal.ts';
 import { showUpload, type UploadDisplay, writeReport } from './show-upload.ts';
-import { createRetryPolicy, retrying, runUpload } from './upload.ts';
+import { createRetryPolicy, runUpload, withRetries } from './upload.ts';
 
 interface UploadInput extends AddressInput {
   task: Plan['task'];
@@ -159,7 +159,7 @@ async function jobFolder(
   const earlier = join(jobs, plan.job);
   const state = existsSync(earlier) ? readJournal(earlier) : undefined;
   if (state !== undefined && plan.task === 'register' && state.uid !== undefined) {
-    const { data } = await retrying(createRetryPolicy(context), (retries) =>
+    const { data } = await withRetries(createRetryPolicy(context), (retries) =>
       context.call(endpoints.list, {}, undefined, retries),
     );
     if (Array.isArray(data) && !data.some(({ uid }) => uid === state.uid)) {

@@ -85,7 +85,7 @@ export function createRetryPolicy({ world, options }: Pick<Context, 'world' | 'o
 }
 
 /** Repeats an idempotent act while its failure may be temporary (no answer, a broken one, 5xx, 429). Errors: the last one. */
-export async function retrying<T>(
+export async function withRetries<T>(
   retry: RetryPolicy,
   act: (retries: number | undefined) => Promise<T>,
   onFailure: (error: SotraError, delayMs: number) => void | Promise<void> = () => undefined,
@@ -199,7 +199,7 @@ function refuseSecond([existing]: endpoints.WebhookList): void {
 /** The webhooks of the destination. Errors: `contract` for no list: counted as none, it would make a second webhook. */
 function webhooksOf({ context, job, retry }: Upload): Promise<endpoints.WebhookList> {
   const destinationUrl = job.state.plan.destinationUrl ?? '';
-  return retrying(retry, async (retries) => {
+  return withRetries(retry, async (retries) => {
     const { data } = await context.call(endpoints.list, {}, undefined, retries);
     return checkedList(data).filter((webhook) => sameDestination(webhook.destinationUrl, destinationUrl));
   });
@@ -291,7 +291,7 @@ async function sendChunk(upload: Upload, { index, addresses: walletAddresses }: 
     let requestId: string | undefined;
     if (!wasPosted || state.settled) {
       journal.append({ kind: 'sending', chunk: index });
-      const answer = await retrying(
+      const answer = await withRetries(
         upload.retry,
         (retries) => context.call(endpoints.addAddresses, { uid, walletAddresses }, undefined, retries),
         (error, delayMs) => {

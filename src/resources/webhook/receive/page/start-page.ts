@@ -2,7 +2,7 @@ import type { Result } from '../../../../cli/command.ts';
 import type { Context } from '../../../../context.ts';
 import { SotraError } from '../../../../errors.ts';
 import { writeReadyFiles } from '../../../../files/durable-file.ts';
-import { aborted } from '../../../../web/live-log.ts';
+import { untilAborted } from '../../../../web/live-log.ts';
 import { serveWeb } from '../../../../web/serve.ts';
 import { createOwnServiceApp } from '../../../../web/service-app.ts';
 import { type PageInput, showAddress } from '../../../../web/show-address.ts';
@@ -58,7 +58,7 @@ export async function showPage(input: UiInput, context: Context): Promise<Result
       removeReadyFile = writeReadyFiles([input.readyFile], { ui: page.url, pid: world.pid });
       note(`Shows what ${inbox.name} holds. Ctrl-C stops it.`);
       await showAddress(page.url, input, context);
-      await Promise.race([aborted(world.signal), page.broken]);
+      await Promise.race([untilAborted(world.signal), page.broken]);
     } finally {
       await page.close();
       removeReadyFile();

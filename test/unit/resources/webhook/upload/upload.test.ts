@@ -13,7 +13,7 @@ import {
   settleDraft,
 } from '../../../../../src/resources/webhook/upload/jobs.ts';
 import { journalFile, readJournal, resentChunks } from '../../../../../src/resources/webhook/upload/journal.ts';
-import { createRetryPolicy, retrying } from '../../../../../src/resources/webhook/upload/upload.ts';
+import { createRetryPolicy, withRetries } from '../../../../../src/resources/webhook/upload/upload.ts';
 import type { World } from '../../../../../src/world.ts';
 import { newFolder } from '../../../../support/folder.ts';
 import {
@@ -241,7 +241,7 @@ test.each(passing)('%j is met %i times, then it is the end', async (error, tries
     return Promise.reject(error);
   };
   const world = { random: () => 1, sleep: async (ms: number) => void waited.push(ms) } as unknown as World;
-  const outcome = await retrying(createRetryPolicy({ world, options: readGlobals({}) }), act, () => {
+  const outcome = await withRetries(createRetryPolicy({ world, options: readGlobals({}) }), act, () => {
     told += 1;
   }).catch((thrown: unknown) => thrown);
   expect([outcome, tried, told, waited.length]).toEqual([error, tries, tries - 1, tries - 1]);

@@ -2,8 +2,8 @@ import { createTransport, type StartTimer } from '../../src/http/transport.ts';
 import type { Transport } from '../../src/world.ts';
 import type { Seen } from './harness.ts';
 
-export interface Patience {
-  /** Real sockets, whose patience ends when the service has gone silent and not before: a busy machine changes nothing. */
+export interface ManualTimeouts {
+  /** Real sockets, whose timeouts come when the service has gone silent and not before: a busy machine changes nothing. */
   transport: Transport;
   /** The service has gone silent to this request; the one who asked gives up once so many signs of life were seen. */
   goneSilent: (seen: Seen, signs: number) => void;
@@ -17,8 +17,8 @@ interface Wait {
 
 const mark = 'x-exchange';
 
-/** A transport, and the word that ends its waiting. */
-export async function patience(): Promise<Patience> {
+/** A transport whose timeouts come when they are told to, not by a clock. */
+export async function createManualTimeouts(): Promise<ManualTimeouts> {
   const waits: Wait[] = [];
   const look = (wait: Wait) => {
     if (wait.signs >= wait.enough) wait.giveUp();
