@@ -9,7 +9,7 @@ const builders = [
   'http/secrets.ts',
   'tool/request.ts',
   'output/json.ts',
-  'output/safe-text.ts',
+  'model/safe-text.ts',
   'output/text-width.ts',
   'resources/webhook/upload/address-file.ts',
   'sandbox/http/fault.ts',

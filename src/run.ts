@@ -6,8 +6,8 @@ import { type CommandLine, findCommand, findGroup, parse } from './cli/parse.ts'
 import type { Context } from './context.ts';
 import { errorObject, maxShownBody, SotraError, seeHelp, toSotraError, usageError } from './errors.ts';
 import { RequestPreview } from './http/preview.ts';
+import { safeText } from './model/safe-text.ts';
 import { visibleJson } from './output/json.ts';
-import { safeText } from './output/safe-text.ts';
 import { ClosedPipe, type World } from './world.ts';
 
 const maxUnwritten = 10_000;

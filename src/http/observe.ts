@@ -2,7 +2,7 @@ import { closeSync, ftruncateSync, writeSync } from 'node:fs';
 import { STATUS_CODES } from 'node:http';
 import { messageOf, SotraError } from '../errors.ts';
 import { openReplaced } from '../files/durable-file.ts';
-import { safeText } from '../output/safe-text.ts';
+import { safeText } from '../model/safe-text.ts';
 import type { HttpAnswer, HttpRequest, Timing } from '../world.ts';
 import type { CallEvent } from './client.ts';
 import { requestIdOf } from './failures.ts';

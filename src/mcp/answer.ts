@@ -1,8 +1,8 @@
 import type { Result } from '../cli/command.ts';
 import { usageError } from '../errors.ts';
 import { nearest } from '../model/nearest.ts';
+import { safeText } from '../model/safe-text.ts';
 import { isForeign } from '../output/foreign-text.ts';
-import { safeText } from '../output/safe-text.ts';
 import { type AnyColumn, type AnyView, blocksOf, cellValue, knownColumns, rowsOf } from '../output/view.ts';
 import type { Cell, Table, ToolAnswer } from './tool.ts';
 

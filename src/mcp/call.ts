@@ -1,6 +1,6 @@
 import { type Context, createContext } from '../context.ts';
 import { type SotraError, toSotraError } from '../errors.ts';
-import { safeText } from '../output/safe-text.ts';
+import { safeText } from '../model/safe-text.ts';
 import type { Io, LocalSandbox, World } from '../world.ts';
 import { Question, type Tool, type ToolAnswer } from './tool.ts';
 

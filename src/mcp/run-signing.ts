@@ -1,6 +1,6 @@
 import type { Field, Outline } from '../cli/outline.ts';
 import type { Context } from '../context.ts';
-import { showUnseen, unseenIn } from '../output/safe-text.ts';
+import { showUnseen, unseenIn } from '../model/safe-text.ts';
 import { readComment, readForm } from '../resources/comment/read-comment.ts';
 import { signedText } from '../resources/comment/signing.ts';
 import { answerOf } from './answer.ts';

@@ -1,6 +1,6 @@
+import { safeText } from '../model/safe-text.ts';
 import type { Palette } from './color.ts';
 import { formatCount, formatTime, formatUsd, missing, toneOf } from './format.ts';
-import { safeText } from './safe-text.ts';
 import { cutText, displayWidth, wrapText } from './text-width.ts';
 import type { Bar, BarChart, ChartModel, TimeChart } from './view.ts';
 

@@ -1,5 +1,5 @@
+import { safeText } from '../model/safe-text.ts';
 import { missing } from './format.ts';
-import { safeText } from './safe-text.ts';
 import { type AnyColumn, type AnyView, blocksOf, type CellText, cellValue, knownColumns, orMisfit } from './view.ts';
 
 export interface Head {

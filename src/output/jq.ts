@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import type { Worker } from 'node:worker_threads';
 import { usageError } from '../errors.ts';
+import { stripControls } from '../model/safe-text.ts';
 import type { JqOutput, JqRun } from './jq-thread.ts';
 import { indentJson, safeJson } from './json.ts';
-import { stripControls } from './safe-text.ts';
 
 /** Filters JSON texts, one after the other. `indent`: objects and lists over several lines. */
 export interface JqFilter {

@@ -1,5 +1,5 @@
 import { unicodeEscapes } from '../model/json.ts';
-import { patternOnUse, unseenClass } from './safe-text.ts';
+import { patternOnUse, unseenClass } from '../model/safe-text.ts';
 
 // Deeper lines are not indented further, so that a deeply nested answer stays linear in size.
 const deepest = 100;

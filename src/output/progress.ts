@@ -2,8 +2,8 @@ import { Writable } from 'node:stream';
 import type { Ora } from 'ora';
 import type { GlobalOptions } from '../cli/globals.ts';
 import type { CallEvent } from '../http/client.ts';
+import { safeText } from '../model/safe-text.ts';
 import type { ColorLevel, Sink, World } from '../world.ts';
-import { safeText } from './safe-text.ts';
 
 export interface Progress {
   /** The current step; on a terminal it replaces the one before. */

@@ -1,6 +1,6 @@
 import { stringify } from 'csv-stringify/sync';
+import { safeText, stripForCsv } from '../model/safe-text.ts';
 import { safeJson } from './json.ts';
-import { safeText, stripForCsv } from './safe-text.ts';
 import { type AnyView, type Cell, cellValue, knownColumns } from './view.ts';
 
 /** One line an item; `plain` is what a pipe gets without `--format`. */

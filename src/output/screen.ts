@@ -1,6 +1,6 @@
+import { safeText } from '../model/safe-text.ts';
 import type { Sink } from '../world.ts';
 import type { Palette } from './color.ts';
-import { safeText } from './safe-text.ts';
 import { wrapText } from './text-width.ts';
 
 /** Text on a terminal that the next one replaces. */

@@ -1,8 +1,8 @@
 import CliTable from 'cli-table3';
+import { safeText } from '../model/safe-text.ts';
 import type { Palette } from './color.ts';
 import { missing } from './format.ts';
 import { type Grid, type Head, readGrid } from './grid.ts';
-import { safeText } from './safe-text.ts';
 import { cutText, displayWidth, wrapText } from './text-width.ts';
 import { type AnyColumn, type AnyView, blocksOf, type CellText, knownColumns } from './view.ts';
 

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Context } from '../context.ts';
 import { messageOf, SotraError } from '../errors.ts';
+import { safeText } from '../model/safe-text.ts';
 import { confirm } from '../output/confirm.ts';
-import { safeText } from '../output/safe-text.ts';
 import { findProjectFile, hashOf } from '../settings/project.ts';
 import { type ProjectPlan, readProject } from './project-file.ts';
 

@@ -2,7 +2,7 @@ import { serviceFlags } from '../cli/globals.ts';
 import type { Field, Outline, TypedInput } from '../cli/outline.ts';
 import type { Context } from '../context.ts';
 import { tryParseJson } from '../model/json.ts';
-import { safeText } from '../output/safe-text.ts';
+import { safeText } from '../model/safe-text.ts';
 
 interface Choice {
   value: string;

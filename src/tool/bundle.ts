@@ -11,9 +11,9 @@ import { readCalls } from '../history/history-file.ts';
 import { historyFolder } from '../history/remember.ts';
 import { secretHider } from '../http/secrets.ts';
 import { withoutPassword } from '../model/quoted.ts';
+import { safeText } from '../model/safe-text.ts';
 import { column, recordView } from '../output/columns.ts';
 import { confirm, showPlan } from '../output/confirm.ts';
-import { safeText } from '../output/safe-text.ts';
 import { readEnv, type StoredContext } from '../settings/settings.ts';
 import { commands as doctorCommands } from './doctor.ts';
 

@@ -29,55 +29,40 @@ const within = (path: string, folder: string) => path.startsWith(`src/${folder}/
 const ours = (one: Import) => one.to.startsWith('src/');
 const say = ({ from, to }: Import) => `${from} -> ${to}`;
 
-/** Rooms and what their files may import; types may also come from what `types` names. */
-const rules: readonly { room: string; may: string; types?: string; not?: string }[] = [
-  { room: 'model', may: 'model/ errors.ts' },
-  { room: 'contract', may: 'contract/ model/ errors.ts' },
-  { room: 'http', may: 'http/ contract/ files/ model/ output/safe-text.ts errors.ts world.ts' },
-  { room: 'output', may: 'output/ http/ model/ errors.ts world.ts', types: 'cli/ context.ts' },
-  { room: 'files', may: 'files/ model/ errors.ts world.ts' },
-  { room: 'settings', may: 'settings/ files/ model/ errors.ts world.ts', types: 'contract/ context.ts' },
-  { room: 'keys', may: 'keys/ cli/ contract/ files/ model/ output/ settings/ context.ts errors.ts' },
-  {
-    room: 'library',
-    may: 'library/ contract/ http/ model/ resources/ sandbox/ keys/solana-key.ts errors.ts',
-    types: 'world.ts',
-  },
-  { room: 'cli', may: 'cli/ contract/ http/paginate.ts http/batch.ts model/ errors.ts', types: 'output/ context.ts' },
-  {
-    room: 'watch',
-    may: 'watch/ cli/params.ts model/ output/ errors.ts',
-    types: 'cli/ context.ts',
-  },
-  {
-    room: 'history',
-    may: 'history/ cli/ contract/ files/ http/ model/ output/ settings/ errors.ts',
-    types: 'context.ts world.ts',
-  },
-  { room: 'web/page', may: 'web/page/ output/format.ts output/safe-text.ts model/', types: 'web/' },
-  {
-    room: 'web',
-    may: 'web/ contract/request.ts http/preview.ts http/start-server.ts model/ context.ts errors.ts',
-    types: 'cli/ settings/',
-    not: 'src/web/page/',
-  },
-  {
-    room: 'sandbox',
-    may: 'sandbox/ contract/ files/ http/post-delivery.ts http/start-server.ts model/ resources/routes.ts errors.ts world.ts',
-    types: 'http/ context.ts',
-    not: 'src/sandbox/commands/',
-  },
-];
+/** The table of rooms in ARCHITECTURE.md, by folder of src: what each may import, as its last column says it. */
+const rooms = new Map(
+  [...readFileSync('ARCHITECTURE.md', 'utf8').matchAll(/^\| `src\/([\w/]*)` \|.*\| (.*) \|$/gm)].map(
+    ([, room = '', column = '']) => [room, column],
+  ),
+);
 
-for (const { room, may, types = '', not = ' ' } of rules)
-  test(`${room}/ imports only what it may`, () => {
-    const starts = (list: string, to: string) =>
-      list.split(' ').some((prefix) => prefix !== '' && to.startsWith(`src/${prefix}`));
-    const own = imports.filter((one) => within(one.from, room) && !one.from.startsWith(not) && ours(one));
-    expect(own.length).toBeGreaterThan(0);
-    const allowed = (one: Import) => starts(may, one.to) || (one.typeOnly && starts(types, one.to));
-    expect(own.filter((one) => !allowed(one)).map(say)).toEqual([]);
-  });
+/** The room that a file lies in. */
+function roomOf(path: string): string {
+  const around = [...rooms.keys()].filter((room) => room !== '' && within(path, room));
+  return around.sort((a, b) => b.length - a.length)[0] ?? '';
+}
+
+/** Whether a room may import a file by the last column of its row. */
+function mayImport(room: string, { to, typeOnly }: Import): boolean {
+  const column = rooms.get(room) ?? '';
+  const [values = '', types = ''] = column.split('types of');
+  const names = typeOnly ? `${values}${types}` : values;
+  const [, example] = /as `([\w/]+)`/.exec(column) ?? [];
+  return (
+    within(to, room) ||
+    (column.includes('all rooms') && roomOf(to) !== '') ||
+    (example !== undefined && mayImport(example, { from: room, to, typeOnly })) ||
+    [...names.matchAll(/`([\w/-]+)`( and its rooms)?/g)].some(
+      ([, name = '', andRooms]) =>
+        to === `src/${name}.ts` || roomOf(to) === name || (andRooms !== undefined && within(to, name)),
+    )
+  );
+}
+
+test.each([...rooms.keys()].filter((room) => room !== ''))('%s/ imports only what ARCHITECTURE.md says', (room) => {
+  const own = imports.filter((one) => roomOf(one.from) === room && ours(one));
+  expect(own.filter((one) => !mayImport(room, one)).map(say)).toEqual([]);
+});
 
 test('a resource keeps to itself: contract, view and sandbox do not mix', () => {
   const nounOf = (path: string) => /^src\/resources\/([^/]+)\//.exec(path)?.[1];
@@ -110,14 +95,11 @@ test('no file imports in a circle, type imports included', () => {
 });
 
 test('the rooms of ARCHITECTURE.md are the folders of src', () => {
-  const told = [...readFileSync('ARCHITECTURE.md', 'utf8').matchAll(/^\| `(src[\w/]*?)\/?` \|/gm)].map(
-    (match) => match[1],
-  );
   const folders = readdirSync('src', { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isDirectory())
-    .map((entry) => join(entry.parentPath, entry.name).replaceAll('\\', '/'))
-    .filter((folder) => !/^src\/resources\/[^/]+$/.test(folder));
-  expect([...told].sort()).toEqual(['src', ...folders].sort());
+    .map((entry) => join(entry.parentPath, entry.name).replaceAll('\\', '/').slice('src/'.length))
+    .filter((folder) => !/^resources\/[^/]+$/.test(folder));
+  expect([...rooms.keys()].sort()).toEqual(['', ...folders].sort());
 });
 
 test('each outside package is imported by one file', () => {

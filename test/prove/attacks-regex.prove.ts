@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 // @ts-expect-error: a script without types.
 import { patternsOf } from '../../bin/patterns.mjs';
 import { hideSecrets } from '../../src/http/secrets.ts';
+import { safeText, showUnseen } from '../../src/model/safe-text.ts';
 import { visibleJson } from '../../src/output/json.ts';
-import { safeText, showUnseen } from '../../src/output/safe-text.ts';
 
 interface Pattern {
   file: string;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { splitUnseen } from '../../src/output/safe-text.ts';
+import { splitUnseen } from '../../src/model/safe-text.ts';
 import { openDb } from '../../src/sandbox/db/store.ts';
 import { complaintsOf, openBrowser, rowsOf, violationsOf } from '../support/browser.ts';
 import { forwardPort } from '../support/forwarded-port.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Context } from '../../context.ts';
 import { countCharacters, maxCommentCharacters } from '../../model/comment-text.ts';
-import { codeOf, showUnseen, unseenIn } from '../../output/safe-text.ts';
+import { codeOf, showUnseen, unseenIn } from '../../model/safe-text.ts';
 import { breakText } from '../../output/text-width.ts';
 import type { Sink } from '../../world.ts';
 import { signedText, type TextFields, type TextForm } from './signing.ts';

@@ -8,7 +8,7 @@ import { type Chain, type ChainFamily, chains, familyOf } from '../../model/chai
 import { chainSchema } from '../../model/chain-schema.ts';
 import { countCharacters, maxCommentCharacters } from '../../model/comment-text.ts';
 import { isObject, tryParseJson } from '../../model/json.ts';
-import { showUnseen } from '../../output/safe-text.ts';
+import { showUnseen } from '../../model/safe-text.ts';
 import { readSigned, type SignedComment, signedProblem } from './signed.ts';
 import { commentProblem, fieldProblem, isServiceName, type TextFields, type TextForm } from './signing.ts';
 

@@ -1,7 +1,7 @@
 import type { Comment } from '../../model/position.ts';
+import { showUnseen } from '../../model/safe-text.ts';
 import { column, columnsOf, listView, recordView } from '../../output/columns.ts';
 import { formatCount, formatUsd, nameOrAddress } from '../../output/format.ts';
-import { showUnseen } from '../../output/safe-text.ts';
 import type { Column, View } from '../../output/view.ts';
 import type { CommentsAnswer, CopyAnswer, TokenCommentsAnswer } from './endpoints.ts';
 import type { Preview } from './preview.ts';

@@ -5,7 +5,7 @@ import type { Encoding } from '../../keys/signer.ts';
 import { isEvmAddress, isSolanaAddress, normalizeAddress, plainAddress } from '../../model/address.ts';
 import { isObject } from '../../model/json.ts';
 import { checksumAddress } from '../../model/keccak.ts';
-import { showUnseen } from '../../output/safe-text.ts';
+import { showUnseen } from '../../model/safe-text.ts';
 import { createLiveLog, type LiveLog } from '../../web/live-log.ts';
 import type { WebApp } from '../../web/serve.ts';
 import type { ChosenAccount, GivenSignature, WalletFacts, WalletState, WalletTrouble } from '../../web/wallet.ts';

@@ -285,9 +285,8 @@ const trigger = defineCommand({
   ],
   uses: ['service', 'events'],
   exitCodes: [3, 5, 9, 12],
-  view: async () => (await import('../../resources/webhook/receive/run-trigger.ts')).triggered,
-  run: async (input, context) =>
-    (await import('../../resources/webhook/receive/run-trigger.ts')).triggerEvent(input, context),
+  view: async () => (await import('./trigger.ts')).triggered,
+  run: async (input, context) => (await import('./trigger.ts')).triggerEvent(input, context),
 });
 
 export const commands: readonly Command[] = [

@@ -1,4 +1,4 @@
-import { splitUnseen } from '../../output/safe-text.ts';
+import { splitUnseen } from '../../model/safe-text.ts';
 import type { ShownCommand } from '../deliveries.ts';
 import { type ComponentChildren, useState } from './preact.ts';
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { normalizeAddress } from '../../../model/address.ts';
 import { isObject, tryParseJson } from '../../../model/json.ts';
+import { safeText } from '../../../model/safe-text.ts';
 import { formatUsd } from '../../../output/format.ts';
-import { safeText } from '../../../output/safe-text.ts';
 import { cutText, displayWidth } from '../../../output/text-width.ts';
 
 /** What is read of an event; the rest is passed on as it is. */

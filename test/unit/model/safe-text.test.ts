@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { safeText, stripControls, stripForCsv } from '../../../src/output/safe-text.ts';
+import { safeText, stripControls, stripForCsv } from '../../../src/model/safe-text.ts';
 import { anyCharacter, fc } from '../../support/draw.ts';
 import { size } from '../../support/size.ts';
 

@@ -1,15 +1,16 @@
-import type { Result } from '../../../cli/command.ts';
-import type { Context } from '../../../context.ts';
-import { exitCodeOf, SotraError, usageError } from '../../../errors.ts';
-import { deliveryPreview } from '../../../http/preview.ts';
-import { sameDestination } from '../../../model/http-address.ts';
-import { signedHeader } from '../../../model/webhook-signature.ts';
-import { column, listView } from '../../../output/columns.ts';
-import { withWorld } from '../../../sandbox/commands/state.ts';
-import { sandboxNow } from '../../../sandbox/db/clock.ts';
-import type { Db } from '../../../sandbox/db/store.ts';
-import { sandboxPartners } from '../../../sandbox/db/world.ts';
-import { deliveryHeaders, post, startDeliverer } from '../../../sandbox/deliver/deliver.ts';
+import type { Result } from '../../cli/command.ts';
+import type { Context } from '../../context.ts';
+import { exitCodeOf, SotraError, usageError } from '../../errors.ts';
+import { deliveryPreview } from '../../http/preview.ts';
+import { sameDestination } from '../../model/http-address.ts';
+import { signedHeader } from '../../model/webhook-signature.ts';
+import { column, listView } from '../../output/columns.ts';
+import { allWebhooks, type WebhookRow } from '../../resources/webhook/sandbox.ts';
+import { readOwnSecrets } from '../../resources/webhook/secrets.ts';
+import { sandboxNow } from '../db/clock.ts';
+import type { Db } from '../db/store.ts';
+import { sandboxPartners } from '../db/world.ts';
+import { deliveryHeaders, post, startDeliverer } from '../deliver/deliver.ts';
 import {
   commentedTrade,
   type EventSource,
@@ -17,10 +18,9 @@ import {
   eventOf,
   eventParts,
   storeEvent,
-} from '../../../sandbox/deliver/events.ts';
-import { type StoredTrade, tradeColumns } from '../../../sandbox/trades/trade.ts';
-import { allWebhooks, type WebhookRow } from '../sandbox.ts';
-import { readOwnSecrets } from '../secrets.ts';
+} from '../deliver/events.ts';
+import { type StoredTrade, tradeColumns } from '../trades/trade.ts';
+import { withWorld } from './state.ts';
 
 interface TriggerInput {
   type: EventType;

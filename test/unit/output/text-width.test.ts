@@ -1,6 +1,6 @@
 import stringWidth from 'string-width';
 import { expect, test } from 'vitest';
-import { safeText } from '../../../src/output/safe-text.ts';
+import { safeText } from '../../../src/model/safe-text.ts';
 import { cutText, displayWidth, wrapText } from '../../../src/output/text-width.ts';
 import { anyCharacter, fc } from '../../support/draw.ts';
 import { some } from '../../support/size.ts';
