@@ -173,10 +173,10 @@ function bodyLines(body: Part[1], room: number): string[] {
   const labels = body.map((line) => (typeof line === 'string' ? 0 : line[0].length));
   const longest = Math.max(...labels);
   const label = room < narrow && longest > narrowLabel ? 0 : Math.min(maxLabel, longest);
-  return body.flatMap((line) => (typeof line === 'string' ? wrapCommand(line, room) : labeled(line, label, room)));
+  return body.flatMap((line) => (typeof line === 'string' ? wrapCommand(line, room) : labelLine(line, label, room)));
 }
 
-function labeled([label, says]: Line, width: number, room: number): string[] {
+function labelLine([label, says]: Line, width: number, room: number): string[] {
   const below = label.length > width;
   const indent = ' '.repeat(width === 0 ? (label === '' ? 2 : 6) : width + 4);
   const lines = says === '' ? [] : wrapWords(says, Math.max(20, room - indent.length)).map((line) => indent + line);

@@ -39,7 +39,7 @@ const [lineFeed, mark] = [0x0a, Buffer.from('\uFEFF')];
 
 /** Reads a file up to its first line. Errors: `usage` for a damaged gzip file, UTF-16, and lines that end in a carriage return alone. */
 export async function openTextFile({ name, bytes }: FileBytes): Promise<TextFile> {
-  const chunks = decompressed(bytes, name);
+  const chunks = decompress(bytes, name);
   try {
     return { name, ...headOf(await readHead(chunks), chunks, name) };
   } catch (error) {
@@ -65,10 +65,10 @@ function headOf(read: Buffer, rest: AsyncIterator<Buffer>, name: string): Omit<T
       `${name}: line ${nextLine - 1} holds a carriage return: lines must end with a line feed`,
       "Convert it: tr '\\r' '\\n'.",
     );
-  return { head, headEnd, nextLine, isArray, chunks: joined(start, rest) };
+  return { head, headEnd, nextLine, isArray, chunks: joinBytes(start, rest) };
 }
 
-async function* joined(start: Buffer, rest: AsyncIterator<Uint8Array>): AsyncGenerator<Buffer> {
+async function* joinBytes(start: Buffer, rest: AsyncIterator<Uint8Array>): AsyncGenerator<Buffer> {
   try {
     yield start;
     for (let next = await rest.next(); !next.done; next = await rest.next()) {
@@ -172,7 +172,7 @@ function isUtf16([first, second]: Uint8Array): boolean {
   return isMarked || first === 0 || second === 0;
 }
 
-async function* decompressed(source: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Buffer> {
+async function* decompress(source: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Buffer> {
   const chunks = source[Symbol.asyncIterator]();
   let start: Buffer = Buffer.alloc(0);
   while (start.length < 2) {
@@ -180,7 +180,7 @@ async function* decompressed(source: AsyncIterable<Uint8Array>, name: string): A
     if (next.done) break;
     start = Buffer.concat([start, next.value]);
   }
-  const all = joined(start, chunks);
+  const all = joinBytes(start, chunks);
   const isGzip = start[0] === 0x1f && start[1] === 0x8b;
   try {
     // The callback only keeps pipeline from throwing twice: the error also ends the iteration.

@@ -52,7 +52,7 @@ function describeEvent(event: CallEvent): string[] {
     case 'answer': {
       const { status, ms, bytes, headers, text } = event;
       const shown = Object.entries(headers).map(([name, value]) => `< ${name}: ${[value].flat().join(', ')}`);
-      const body = status >= 400 ? [`< ${shortened(text)}`] : [];
+      const body = status >= 400 ? [`< ${shorten(text)}`] : [];
       return [`< ${status} in ${Math.round(ms)} ms, ${bytes} bytes${describeParts(event)}`, ...shown, ...body];
     }
     case 'failure':
@@ -62,14 +62,14 @@ function describeEvent(event: CallEvent): string[] {
   }
 }
 
-function shortened(text: string): string {
+function shorten(text: string): string {
   return hideSecrets(text.slice(0, 100_000)).slice(0, 2000);
 }
 
 function describeSent({ method, url, headers, body }: HttpRequest, attempt: number): string[] {
   const shown = Object.entries(maskHeaders(headers)).map(([name, value]) => `> ${name}: ${value}`);
   const again = attempt === 1 ? '' : ` (attempt ${attempt})`;
-  return [`> ${method} ${url.href}${again}`, ...shown, ...(body === undefined ? [] : [`> ${shortened(body)}`])];
+  return [`> ${method} ${url.href}${again}`, ...shown, ...(body === undefined ? [] : [`> ${shorten(body)}`])];
 }
 
 function describeParts({ timing, headers }: Extract<CallEvent, { kind: 'answer' }>): string {

@@ -72,11 +72,11 @@ function tableOf(columns: readonly AnyColumn[], all: readonly unknown[], maxRows
 function cellOf(column: AnyColumn, row: unknown, index: number): Cell {
   const value = cellValue(column, row, index) ?? null;
   if (typeof value === 'string') return safeText(value);
-  return typeof value === 'number' ? rounded(value) : value;
+  return typeof value === 'number' ? roundNumber(value) : value;
 }
 
 /** Cents, and below one four digits: all others cost tokens, and say little. */
-function rounded(value: number): number {
+function roundNumber(value: number): number {
   if (Number.isInteger(value)) return value;
   return Math.abs(value) >= 1 ? Math.round(value * 100) / 100 : Number(value.toPrecision(4));
 }

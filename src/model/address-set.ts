@@ -133,7 +133,7 @@ export function createHexSet(digits: number): HexSet {
       const lowDigits = digitsOf(low);
       wrong |= (highDigits & 0xf0f0f0f0) | (lowDigits & 0xf0f0f0f0);
       wrong |= (high ^ textOf(highDigits)) | (low ^ textOf(lowDigits));
-      key[word] = (packed(highDigits) << 16) | packed(lowDigits);
+      key[word] = (packDigits(highDigits) << 16) | packDigits(lowDigits);
     }
     return wrong === 0;
   };
@@ -211,7 +211,7 @@ function textOf(digits: number): number {
 }
 
 /** Four values of four bits each, a byte each, in 16 bits. */
-function packed(digits: number): number {
+function packDigits(digits: number): number {
   const pairs = digits | (digits >>> 4);
   return ((pairs >>> 8) & 0xff00) | (pairs & 0xff);
 }

@@ -126,13 +126,13 @@ function compose(value: Figure, signed: boolean, write: (size: number) => string
 /** At least `min` decimals, and more for small numbers to show `significant` digits. */
 function digits(size: number, min: number, significant: number, max = min): string {
   const needed = significant > 0 && size > 0 ? significant - 1 - Math.floor(Math.log10(size)) : max;
-  return rounded(size, min, Math.max(min, needed));
+  return roundFigure(size, min, Math.max(min, needed));
 }
 
 // As Intl.NumberFormat writes them, whose first use takes 15 ms.
 
 /** Rounded half up, with separators, without zeros beyond `min` decimals. */
-function rounded(size: number, min: number, max: number): string {
+function roundFigure(size: number, min: number, max: number): string {
   if (size === Number.POSITIVE_INFINITY) return '∞';
   const text = String(timesTen(size, max)).padStart(max + 1, '0');
   const point = text.length - max;

@@ -33,11 +33,11 @@ export function rowWriter(
 
 function csvLine(row: readonly Cell[]): string {
   // It leaves a lone return bare, which some readers take for a line end.
-  const cells = row.map((cell) => (typeof cell === 'string' ? guarded(stripForCsv(cell)) : scalar(cell)));
+  const cells = row.map((cell) => (typeof cell === 'string' ? guardFormula(stripForCsv(cell)) : scalar(cell)));
   return stringify([cells], { record_delimiter: '\n', quoted_match: /\r/ });
 }
 
-function guarded(text: string): string {
+function guardFormula(text: string): string {
   return formula.test(text) && !plainNumber.test(text) ? `'${text}` : text;
 }
 
@@ -46,7 +46,7 @@ function tsvLine(row: readonly Cell[]): string {
 }
 
 function guardedLine(row: readonly Cell[]): string {
-  return tsvLine(row.map((cell) => (typeof cell === 'string' ? guarded(cell) : cell)));
+  return tsvLine(row.map((cell) => (typeof cell === 'string' ? guardFormula(cell) : cell)));
 }
 
 function tsvText(text: string): string {

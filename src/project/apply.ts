@@ -97,13 +97,13 @@ async function makeChanges({ steps, folder }: Plan, context: Context): Promise<M
       const came = { ...(uid && { uid }), ...(job && { job }), ...(undoFile && { undoFile }) };
       done.push(...changes.map((change) => ({ ...change, ...came })));
     } catch (thrown) {
-      throw partly(thrown, done, changes);
+      throw partialError(thrown, done, changes);
     }
   }
   return done;
 }
 
-function partly(thrown: unknown, done: readonly Change[], failed: readonly Change[]): unknown {
+function partialError(thrown: unknown, done: readonly Change[], failed: readonly Change[]): unknown {
   const error = toSotraError(thrown);
   if (!(thrown instanceof SotraError) || (done.length === 0 && error.code !== 'partial')) return thrown;
   const { code, status, requestId, details } = error;

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { z } from 'zod';
 import { type Command, defineCommand, type Result } from '../cli/command.ts';
 import { allItems, serviceExitCodes } from '../cli/endpoint-command.ts';
@@ -14,6 +13,7 @@ import { column, listView } from '../output/columns.ts';
 import { counted, formatCount } from '../output/format.ts';
 import { readEntries } from '../resources/follow/bulk.ts';
 import { type BulkEntry, reversed } from '../resources/follow/endpoints.ts';
+import { checkUndoFile } from '../resources/follow/undo.ts';
 import { follows as followsOf, get as getProfile } from '../resources/profile/endpoints.ts';
 
 interface PlannedTarget {
@@ -31,7 +31,7 @@ const view = listView<PlannedTarget>(
   [
     column.text('line', 'Line', 'line of the file, or place in its array', { align: 'right' }),
     column.address('follower', 'Follower', 'who follows'),
-    column.text('change', 'Change', 'follow, unfollow, or nothing: it is so already'),
+    column.text('change', 'Change', 'follow, unfollow, or nothing: no change is needed'),
     column.address('target', 'Target', 'whom, as the file says'),
     column.text('name', 'Profile', 'name of the profile that this concerns', { cut: 'end' }),
     column.count('wallets', 'Wallets', 'all wallets of that profile', { drop: 1 }),
@@ -71,8 +71,7 @@ async function planFollows(
   { file, undoFile }: { file: string; undoFile?: string | undefined },
   context: Context,
 ): Promise<Result> {
-  if (undoFile !== undefined && existsSync(undoFile))
-    throw usageError(`--undo-file ${undoFile}: exists already`, 'Choose another name, or move it.');
+  if (undoFile !== undefined) checkUndoFile(undoFile);
   const content = await openTwice(file, context, `--file ${file}`);
   const answer: PlannedTarget[] = [];
   const undo: BulkEntry[] = [];

@@ -21,7 +21,7 @@ import { namesKnownTo } from './known-addresses.ts';
 
 const interval = intervalParam('ask this often (default 2s)');
 const ends =
-  'Prints it and exits 0 as soon as it is so, also at once; exits 124 when it is not within --timeout (default 30s).';
+  'Prints it and exits 0 as soon as it happens, at once if it has; exits 124 when it does not within --timeout (default 30s).';
 
 const exitCodes = [...serviceExitCodes, 124].sort((a, b) => a - b);
 

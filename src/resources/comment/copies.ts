@@ -40,7 +40,7 @@ const copyWindowMs = hourMs;
 
 /**
  * Records an intent and keeps it in the journal of this machine. One that was sent within the hour is asked about on a terminal and warned
- * of elsewhere, unless `again` says that it is meant. Errors: those of the call; `usage` for a no.
+ * of elsewhere, unless `again` is given. Errors: those of the call; `usage` for a no.
  */
 export async function copyOnce(input: CopyInput, again: boolean, context: Context): Promise<Result> {
   const { world, options, warn } = context;
@@ -58,7 +58,7 @@ export async function copyOnce(input: CopyInput, again: boolean, context: Contex
   if (earlier !== undefined && !again) {
     const said = `this intent was sent at ${formatTime(earlier.atMs / 1000)} already`;
     if (mayAsk(context)) await confirm('send it once more', context, `${said}.\n`);
-    else warn(`${said}: it counts twice (--again says that it is meant)`);
+    else warn(`${said}: it counts twice (--again sends it without this warning)`);
   }
   const id = randomUUID();
   await journal.add({ kind: 'sending', v: 1, id, baseUrl, ...intent });

@@ -65,10 +65,15 @@ export async function createUndoFile(path: string, maxBytes: number): Promise<Un
   };
 }
 
+/** Errors: `usage` for a path that exists. */
+export function checkUndoFile(path: string): void {
+  if (existsSync(path)) throw usageError(`--undo-file ${path}: exists already`, 'Choose another name, or move it.');
+}
+
 /** Where the undo file goes: the path asked for, or a new name in the data directory. Errors: `usage` for a path that exists. */
 export async function undoPath(asked: string | undefined, source: string, context: Context): Promise<string> {
   if (asked !== undefined) {
-    if (existsSync(asked)) throw usageError(`--undo-file ${asked}: exists already`, 'Choose another name, or move it.');
+    checkUndoFile(asked);
     return asked;
   }
   const stem = source === '-' ? 'stdin' : basename(source).replace(/\.(nd)?json$/i, '');

@@ -63,7 +63,7 @@ export function readTradeText(
   known: KnownAddresses,
   keyParts: readonly string[] = [],
 ): { trade: Trade } | { reason: string } {
-  const given = trimmed(text);
+  const given = trimTexts(text);
   const ownChain = given.chain.toLowerCase();
   const chain = chains.find((known) => known === ownChain);
   // Every other rule hangs on the chain.
@@ -126,7 +126,7 @@ export function readTradeText(
 }
 
 /** What the file says of each field, without blanks around it. Written out: made of names in variables it takes three times as long. */
-function trimmed(text: TradeText): Record<TradeField, string> {
+function trimTexts(text: TradeText): Record<TradeField, string> {
   return {
     time: text.time?.trim() ?? '',
     chain: text.chain?.trim() ?? '',

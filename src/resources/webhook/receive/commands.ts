@@ -6,7 +6,7 @@ import { local } from '../../../contract/endpoint.ts';
 import { usageError } from '../../../errors.ts';
 import { isWalletAddress } from '../../../model/address.ts';
 import { parseDuration, parseSize, parseTime } from '../../../model/duration.ts';
-import type { KeepLimits } from './inbox.ts';
+import { type KeepLimits, maxDeliveryBytes } from './inbox.ts';
 import { readRoute, routeForm } from './route.ts';
 
 const view = () => import('./view.ts');
@@ -42,7 +42,7 @@ export const momentOption = (help: string) =>
     'must be a time such as 2026-07-03T12:00:00Z or how long ago, such as 1h',
   );
 
-const isDeliverySize = (bytes = 0) => bytes >= 1024 && bytes <= 64 * 1024 ** 2;
+const isDeliverySize = (bytes = 0) => bytes >= 1024 && bytes <= maxDeliveryBytes;
 const toleranceMs = (text: string | undefined) => (text === undefined ? undefined : parseDuration(text));
 
 const isKept = (text: string) => isDuration(text) || (parseSize(text) ?? 0) >= 1024 ** 2;

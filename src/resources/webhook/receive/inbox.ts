@@ -14,6 +14,9 @@ export interface Delivery {
   body: Buffer;
 }
 
+/** The largest body that `webhook listen` may be set to take. */
+export const maxDeliveryBytes = 64 * 1024 ** 2;
+
 /** The path and query that deliveries of a webhook are sent to. */
 export function pathOf(webhook: string): string {
   return webhook.replace(/#[^#]*$/, '');

@@ -10,7 +10,15 @@ import { readOwnSecrets } from '../secrets.ts';
 import { verdict as verdictView } from '../view.ts';
 import { describeEvent } from './events.ts';
 import { forward, forwardedHeaders, headerPairs, signatureIn } from './forward.ts';
-import { type Delivery, type EventQuery, type EventStatus, type Inbox, pathOf, type StoredEvent } from './inbox.ts';
+import {
+  type Delivery,
+  type EventQuery,
+  type EventStatus,
+  type Inbox,
+  maxDeliveryBytes,
+  pathOf,
+  type StoredEvent,
+} from './inbox.ts';
 import { type InboxPlace, openInbox, withInbox } from './open-inbox.ts';
 import { timesOf } from './query.ts';
 import { verifyDelivery } from './verify.ts';
@@ -241,12 +249,9 @@ export async function verifySaved(input: VerifyInput, context: Context): Promise
   return { kind: 'answer', answer, view: verdictView, exitCode: answer.valid ? 0 : 12 };
 }
 
-/** The largest delivery that `webhook listen` takes. */
-const maxBodyBytes = 64 * 1024 * 1024;
-
 async function readBody(file: string | undefined, input: Input): Promise<Buffer> {
   try {
-    return await readWhole(file ?? '-', input, maxBodyBytes);
+    return await readWhole(file ?? '-', input, maxDeliveryBytes);
   } catch (cause) {
     throw usageError(messageOf(cause), 'The body is read from stdin, or from --file.');
   }

@@ -63,10 +63,10 @@ export function hashOf(id: string): IdHash {
     other = Math.imul(other ^ code, 0x85ebca6b) ^ (other >>> 15);
   }
   return [
-    mixed(one) >>> 0,
-    mixed(other) >>> 0,
-    mixed(one ^ Math.imul(other, 0x9e3779b1)) >>> 0,
-    mixed(other ^ Math.imul(one, 0x9e3779b1)) >>> 0,
+    mixHash(one) >>> 0,
+    mixHash(other) >>> 0,
+    mixHash(one ^ Math.imul(other, 0x9e3779b1)) >>> 0,
+    mixHash(other ^ Math.imul(one, 0x9e3779b1)) >>> 0,
   ];
 }
 
@@ -75,7 +75,7 @@ function slotOf(word: number, index: number, part: number): number {
 }
 
 /** The last step of MurmurHash3, which is in the public domain: each bit of the hash depends on all of them. */
-function mixed(hash: number): number {
+function mixHash(hash: number): number {
   const half = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   const whole = Math.imul(half ^ (half >>> 13), 0xc2b2ae35);
   return whole ^ (whole >>> 16);

@@ -62,7 +62,7 @@ export function startWriter(thread: Worker, folder: string, onStored: (bytes: nu
     marks = [];
     refusals.clear();
     areRefusalsDue = false;
-    const bodies = joined(taken.map(({ delivery }) => delivery.body));
+    const bodies = joinBodies(taken.map(({ delivery }) => delivery.body));
     const deliveries = taken.map(({ delivery, events }) => newDelivery(delivery, events));
     const storedBytes = bodies.length + taken.length * pageBytes;
     try {
@@ -176,7 +176,7 @@ function takeSome(waiting: readonly PendingDelivery[]): PendingDelivery[] {
 }
 
 /** In memory of its own, which is handed over and not copied. */
-function joined(bodies: readonly Buffer[]): Uint8Array {
+function joinBodies(bodies: readonly Buffer[]): Uint8Array {
   const all = new Uint8Array(bodies.reduce((sum, { length }) => sum + length, 0));
   let start = 0;
   for (const body of bodies) {
