@@ -65,7 +65,7 @@ test('the views look as they did, at three widths', async () => {
   const context = await (await openBrowser()).newContext({ deviceScaleFactor: 0.5 });
   const tab = await context.newPage();
   await tab.goto(ui);
-  const folder = 'test/data/pages';
+  const folder = 'test/pictures/pages';
   mkdirSync(folder, { recursive: true });
   const different: string[] = [];
   for (const width of [360, 1280, 1920])

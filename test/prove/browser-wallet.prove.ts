@@ -260,7 +260,7 @@ test('the page looks as it was looked at, at three widths', async () => {
   for (const width of [360, 1280, 1920]) {
     await tab.setViewportSize({ width, height: 900 });
     const picture = await tab.screenshot({ animations: 'disabled', fullPage: true });
-    const stored = `test/data/pages/wallet-${width}.png`;
+    const stored = `test/pictures/pages/wallet-${width}.png`;
     if (!existsSync(stored) || process.env['SOTRA_NEW_PICTURES'] === '1') writeFileSync(stored, picture);
     else if (!(await samePicture(tab.context(), picture, readFileSync(stored)))) {
       const seen = `node_modules/.cache/wallet-${width}.png`;

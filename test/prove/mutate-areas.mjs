@@ -13,10 +13,10 @@ export const areas = {
   request: {
     files: sources('contract/request contract/kind contract/kind-of http/body http/preview http/failures'),
     tests: tests(
-      'unit/contract/encode unit/contract/check-input unit/contract/kinds unit/http/preview unit/http/failures unit/http/body',
+      'unit/contract/request unit/contract/check-input unit/contract/kind unit/http/preview unit/http/failures unit/http/body',
     ),
   },
-  wire: { files: sources('contract/endpoint'), tests: tests('unit/contract/encode law/wire-names') },
+  wire: { files: sources('contract/endpoint'), tests: tests('unit/contract/request law/wire-names') },
   client: { files: sources('http/client'), tests: tests('unit/http/client cli/http cli/http-limits') },
   secrets: { files: sources('http/secrets'), tests: tests('unit/http/secrets') },
   transport: {
@@ -24,7 +24,7 @@ export const areas = {
     tests: tests('unit/http/transport cli/http cli/http-limits cli/http-hints'),
   },
   answers: { files: sources('contract/fits http/batch'), tests: tests('unit/contract/fits unit/http/batch') },
-  pages: { files: sources('http/paginate'), tests: tests('unit/http/pages') },
+  pages: { files: sources('http/paginate'), tests: tests('unit/http/paginate') },
   documents: {
     files: sources('http/observe contract/openapi'),
     tests: tests('unit/http/observe cli/trace unit/contract/openapi law/openapi-document'),
@@ -66,7 +66,7 @@ export const areas = {
   'key-forms': {
     files: sources('keys/keystore keys/private-key'),
     tests: tests(
-      'unit/keys/private-key unit/keys/keystore unit/keys/private-key-arguments unit/keys/stored-keys cli/key/key-store cli/comment/signer-command',
+      'unit/keys/private-key unit/keys/keystore unit/keys/private-key-arguments unit/keys/keystore-files cli/key/key-store cli/comment/signer-command',
     ),
   },
   keys: {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { makeSigner } from '../../../src/keys/signer.ts';
@@ -42,7 +42,7 @@ interface Wycheproof {
   result: 'valid' | 'invalid';
 }
 
-describe.skipIf(!existsSync(data))('the independent vectors (skipped where the data folder is absent)', () => {
+describe('the independent vectors', () => {
   test('every EIP-191 signature recovers to its address, and is what we sign where the key is known', async () => {
     const all = vectors<EvmVector>('signing-evm/eip191_personal_sign');
     expect(all).toHaveLength(8);

@@ -1,308 +1,306 @@
-import { spawn } from 'node:child_process';
-import { createInterface } from 'node:readline';
+import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { cardOf, cardsDown, idsIn } from '../../support/feed-cards.ts';
-import { answering, run, type Script, type Stub, stub, temporaryFolder } from '../../support/harness.ts';
-import { long } from '../../support/long.ts';
+import type { Paging } from '../../../src/contract/endpoint.ts';
+import { bytesOf, linedBatch, linesOf, pageBatch, textsOf } from '../../../src/http/batch.ts';
+import { listKey, moreHint, nextInput, type Walk, walkPages } from '../../../src/http/paginate.ts';
 
-const wallet = '0xA4E221aa5a7ba51b5d5c7d5c923bfb9bcebcb252';
-const feed = `feed actor ${wallet}`;
-const profile = (name: string) => ({
-  id: name,
-  name,
-  images: { raw: null, xs: null, sm: null },
-  addresses: [wallet],
-  metadata: {},
-});
+const limited: Paging = { kind: 'limit', size: 'limit', defaultSize: 2, maxSize: 5 };
+const numbered: Paging = { kind: 'page', page: 'page', size: 'limit', defaultSize: 2, maxSize: 3 };
+const cursored: Paging = { kind: 'cursor', cursor: 'cursor', size: 'limit', maxSize: 3, items: 'items', next: 'next' };
+const linked: Paging = {
+  kind: 'links',
+  size: 'limit',
+  items: 'items',
+  older: 'cursor',
+  newer: 'newerThan',
+  atSec: 'at',
+};
 
-/** A service whose answers, in order, are the given pages; the last one is given for every further request. */
-function paged(pages: readonly ((self: Stub) => unknown)[], statuses: readonly number[] = []): Promise<Stub> {
-  const made: { self?: Stub } = {};
-  const script: Script = (_, response, count) => {
-    const page = pages[Math.min(count, pages.length) - 1];
-    response.writeHead(statuses[count - 1] ?? 200, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(made.self && page?.(made.self)));
+/** Walks pages that are given as JSON, in their order; says what was asked and what came. */
+async function walk(paging: Paging, pages: readonly string[], more: Partial<Omit<Walk, 'paging' | 'ask'>> = {}) {
+  const asked: unknown[] = [];
+  let cuts = 0;
+  const ask: Walk['ask'] = async (input, link) => {
+    const text = pages[asked.push(link === undefined ? input : [input, link]) - 1];
+    if (text === undefined) throw new Error('no such page');
+    const body = Buffer.from(text);
+    return { data: JSON.parse(text), text, body, status: 200, requestId: undefined, attempts: 1 };
   };
-  return stub(script).then((self) => {
-    made.self = self;
-    return self;
-  });
+  const onCut = () => {
+    cuts += 1;
+  };
+  const batches: (readonly unknown[])[] = [];
+  const walking = walkPages({ paging, input: {}, ask, max: undefined, batchOf: pageBatch, onCut, ...more });
+  const failure = await (async () => {
+    for await (const batch of walking) batches.push(batch);
+  })().catch((error: Error) => error);
+  return { asked, cuts, batches, failure };
 }
 
-const linked = (items: unknown[], link?: string | null) => (self: Stub) => ({
-  items,
-  pagination: link === undefined ? {} : { olderItemsURL: link === null || link === '' ? link : self.url + link },
+test('a list without pages is asked for once, as long as it may be', async () => {
+  expect(await walk(limited, ['[1,2]'], { input: { a: 1 } })).toMatchObject({
+    asked: [{ a: 1, limit: 5 }],
+    batches: [[1, 2]],
+    cuts: 0,
+    failure: undefined,
+  });
+  expect(await walk(limited, ['{"x":1,"list":[1,2]}'], { input: { limit: 2 }, max: 2 })).toMatchObject({
+    asked: [{ limit: 2 }],
+    batches: [[1, 2]],
+    cuts: 1,
+  });
+  expect(await walk(limited, ['[1,2]'], { input: { limit: 3 }, max: 2 })).toMatchObject({ cuts: 0 });
+  expect(await walk(limited, ['[1,2,3]'], { input: { limit: 2 }, max: 5 })).toMatchObject({ cuts: 0 });
+  expect(await walk(limited, ['{"x":1}'])).toMatchObject({ batches: [[]] });
 });
 
-const threePages = [
-  linked(cardsDown(9, 7), '/v1/feed/actor?anything=at+all&x=%2F1'),
-  linked(cardsDown(6, 4), '/other/path?y=2'),
-  linked(cardsDown(3, 1), null),
+test('numbered pages are asked for until one is short, one ahead', async () => {
+  const { asked, batches, failure } = await walk(numbered, ['[1,2,3]', '[4,5,6]', '[7]', '[]'], { input: { a: 1 } });
+  expect(asked).toEqual([
+    { a: 1, limit: 3, page: 1 },
+    { a: 1, limit: 3, page: 2 },
+    { a: 1, limit: 3, page: 3 },
+  ]);
+  expect([batches, failure]).toEqual([[[1, 2, 3], [4, 5, 6], [7]], undefined]);
+  const from = await walk(numbered, ['[1,2]', '[]'], { input: { page: 4, limit: 2 } });
+  expect(from.asked).toEqual([
+    { limit: 2, page: 4 },
+    { limit: 2, page: 5 },
+  ]);
+  expect(from.batches).toEqual([[1, 2], []]);
+});
+
+test('a long list is asked for two pages ahead from its fourth page on', async () => {
+  const pages = ['[1]', '[2]', '[3]', '[4]', '[5]', '[]', '[]', '[]'];
+  const { asked, batches } = await walk(numbered, [...pages.slice(0, 6), '[9]'], { input: { limit: 1 } });
+  expect(asked).toEqual([1, 2, 3, 4, 5, 6, 7].map((page) => ({ limit: 1, page })));
+  expect(batches.flat()).toEqual([1, 2, 3, 4, 5]);
+  const count = async (full: number) =>
+    (await walk(numbered, [...pages.slice(0, full), '[]', '[]', '[]'], { input: { limit: 1 } })).asked.length;
+  expect([await count(2), await count(3), await count(4)]).toEqual([3, 4, 6]);
+});
+
+test('a walk ends once nothing is on its way', async () => {
+  let open = 0;
+  const ask: Walk['ask'] = async ({ page }) => {
+    open += 1;
+    for (let turn = 0; turn < Number(page); turn += 1) await setImmediate();
+    open -= 1;
+    const text = Number(page) < 6 ? `[${page}]` : '[]';
+    return { data: JSON.parse(text), text, body: Buffer.from(text), status: 200, requestId: undefined, attempts: 1 };
+  };
+  const shown: unknown[] = [];
+  const walking = { paging: numbered, input: { limit: 1 }, ask, max: undefined, onCut: () => undefined };
+  for await (const items of walkPages(walking)) shown.push(...items);
+  expect([shown, open]).toEqual([[1, 2, 3, 4, 5], 0]);
+});
+
+test('no page is asked for beyond what is wanted', async () => {
+  const ahead = await walk(numbered, ['[1,2]', '[3,4]', '[5,6]', '[7,8]', '[9,0]', '[1,2]'], {
+    input: { limit: 2 },
+    max: 12,
+  });
+  expect([ahead.asked.length, ahead.failure]).toEqual([6, undefined]);
+  const pages = ['[1,2,3]', '[4,5,6]', '[7,8,9]', '[10]'];
+  const cases = [1, 3, 4, 6, 7, 10].map(async (max) => {
+    const { asked, batches, cuts } = await walk(numbered, pages, { max });
+    return [max, asked.length, batches.flat().length, cuts];
+  });
+  expect(await Promise.all(cases)).toEqual([
+    [1, 1, 1, 1],
+    [3, 1, 3, 1],
+    [4, 2, 4, 1],
+    [6, 2, 6, 1],
+    [7, 3, 7, 1],
+    [10, 4, 10, 0],
+  ]);
+});
+
+test.each([
+  ['[{"itemId":"a","n":1}]', '[{"itemId":"a","n":2}]', true],
+  ['[{"id":"a","n":1}]', '[{"id":"a","n":2}]', true],
+  ['[{"n":1}]', '[{"n":1}]', true],
+  ['[null]', '[null]', true],
+  ['[{"n":1}]', '[{"n":2}]', false],
+  ['[{"itemId":"a","id":"x"}]', '[{"itemId":"b","id":"x"}]', false],
+  ['[]', '[]', false],
+])('a page %s, then %s: that is the same page again: %s', async (first, second, isSame) => {
+  const { failure } = await walk(numbered, [first, second, '[]', '[]'], { input: { limit: 1 } });
+  if (!isSame) expect(failure).toBeUndefined();
+  else
+    expect(failure).toMatchObject({
+      code: 'contract',
+      message: 'the service returned page 2 twice; stopped to avoid a loop',
+      hint: expect.stringContaining('incomplete'),
+    });
+});
+
+test('a page that repeats a part of the one before is another page', async () => {
+  const { failure, batches } = await walk(numbered, ['[1,2]', '[2]'], { input: { limit: 2 } });
+  expect([failure, batches]).toEqual([undefined, [[1, 2], [2]]]);
+  expect((await walk(numbered, ['[1,2]', '[1]'], { input: { limit: 2 } })).failure).toBeUndefined();
+  expect((await walk(numbered, ['[1,2]', '[1,3]', '[]'], { input: { limit: 2 } })).failure).toBeUndefined();
+});
+
+test('a page that cannot be had ends the walk, after what came before it', async () => {
+  const { failure, batches } = await walk(numbered, ['[1,2,3]']);
+  expect(batches).toEqual([[1, 2, 3]]);
+  expect(failure).toMatchObject({ message: 'no such page' });
+});
+
+test('a cursor leads on until it is null, empty or absent', async () => {
+  const last = ['{"items":[2],"next":null}', '{"items":[2],"next":""}', '{"items":[2]}', '{"items":[2],"next":7}'];
+  for (const end of last)
+    expect(await walk(cursored, ['{"items":[1],"next":"c"}', end], { input: { a: 1 } })).toMatchObject({
+      asked: [
+        { a: 1, limit: 3 },
+        { a: 1, limit: 3, cursor: 'c' },
+      ],
+      batches: [[1], [2]],
+      failure: undefined,
+    });
+  expect((await walk(cursored, ['null'], { input: { limit: 1 } })).asked).toEqual([{ limit: 1 }]);
+});
+
+test('a cursor that comes a second time ends the walk', async () => {
+  const page = '{"items":[1],"next":"c"}';
+  const { failure, batches, asked } = await walk(cursored, [page, page, page]);
+  expect([batches.length, asked.length]).toEqual([2, 2]);
+  expect(failure).toMatchObject({ code: 'contract', message: expect.stringContaining('returned cursor c twice') });
+});
+
+test('links lead on as they are, cursors where there is none, in the direction that was asked for', async () => {
+  const page = (pagination: object | null) => JSON.stringify({ items: [1], pagination });
+  const older = { olderItemsURL: '/o', olderCursor: 'oc', newerItemsURL: '/n', newerCursor: 'nc' };
+  const cursors = { olderCursor: 'oc', newerCursor: 'nc' };
+  const asked = async (first: object | null, input: Record<string, unknown>) =>
+    (await walk(linked, [page(first), page(null)], { input })).asked.slice(1);
+  expect(await asked(older, {})).toEqual([[{}, '/o']]);
+  expect(await asked(older, { newerThan: 'x' })).toEqual([[{ newerThan: 'x' }, '/n']]);
+  expect(await asked(cursors, { a: 1 })).toEqual([{ a: 1, cursor: 'oc' }]);
+  expect(await asked(cursors, { newerThan: 'x' })).toEqual([{ newerThan: 'nc' }]);
+  expect(await asked({ olderItemsURL: '', olderCursor: null }, {})).toEqual([]);
+  expect(await asked(null, {})).toEqual([]);
+  const again = await walk(linked, [page(older), page(older), page(older)]);
+  expect(again.failure).toMatchObject({ message: expect.stringContaining('returned link /o twice') });
+  const both = await walk(linked, [page({ olderItemsURL: 'oc' }), page({ olderCursor: 'oc' }), page(null)]);
+  expect(both.failure).toBeUndefined();
+});
+
+const newYear = '2026-01-01T00:00:00Z';
+/** Items that many seconds after the new year, newest first. */
+const since = (pagination: object | null, ...seconds: (number | null)[]) =>
+  JSON.stringify({ items: seconds.map((at) => (at === null ? null : { at: 1_767_225_600 + at })), pagination });
+const secondsOf = (batches: readonly (readonly unknown[])[]) =>
+  batches.map((batch) => batch.map((item) => Number((item as { at: number } | null)?.at) - 1_767_225_600));
+
+test('items since a time that come newest first are walked down to it, and no further', async () => {
+  const pages = [since({ olderItemsURL: '/o' }, 3, 2), since({ olderItemsURL: '/p' }, 1, 0, -1)];
+  const { asked, batches, cuts, failure } = await walk(linked, pages, { input: { newerThan: newYear }, max: 3 });
+  expect(asked).toStrictEqual([{ newerThan: newYear }, [{ newerThan: newYear }, '/o']]);
+  expect([secondsOf(batches), cuts, failure]).toEqual([[[3, 2], [1]], 0, undefined]);
+  const unknown = await walk(linked, [since(null, 5, null, -5)], { input: { newerThan: newYear } });
+  expect(secondsOf(unknown.batches)).toEqual([[5, Number.NaN]]);
+});
+
+test('items since a time that lead on to newer ones, or since a cursor, are all shown', async () => {
+  const up = [since({ newerItemsURL: '/n', olderItemsURL: '/o' }, 1, -1), since(null, 2)];
+  const walked = await walk(linked, up, { input: { newerThan: newYear } });
+  expect(walked.asked.slice(1)).toEqual([[{ newerThan: newYear }, '/n']]);
+  expect(secondsOf(walked.batches)).toEqual([[1, -1], [2]]);
+  const marked = await walk(linked, [since({ olderItemsURL: '/o' }, 1, -1)], { input: { newerThan: 'mark' } });
+  expect([secondsOf(marked.batches), marked.failure]).toEqual([[[1, -1]], undefined]);
+  const whole = await walk(linked, [since({ olderItemsURL: '/o' }, 1, -1), since(null, -2)]);
+  expect(secondsOf(whole.batches)).toEqual([[1, -1], [-2]]);
+});
+
+test('what was asked for first ends a walk in the middle of a page, and says that it was cut', async () => {
+  const pages = ['{"items":[1,2,3],"next":"c"}', '{"items":[4]}'];
+  const outcome = async (max: number) => {
+    const { batches, cuts, asked } = await walk(cursored, pages, { max });
+    return [batches.flat(), cuts, asked.length];
+  };
+  expect(await outcome(2)).toEqual([[1, 2], 1, 1]);
+  expect(await outcome(3)).toEqual([[1, 2, 3], 1, 1]);
+  expect(await outcome(4)).toEqual([[1, 2, 3, 4], 0, 2]);
+  expect(await outcome(5)).toEqual([[1, 2, 3, 4], 0, 2]);
+});
+
+test('a batch can say its items as the service wrote them', async () => {
+  const text = '[{"a":1.0},{"a":2}]';
+  const { batches } = await walk(numbered, [text], { max: 1 });
+  expect(batches.map(linesOf)).toEqual(['{"a":1.0}\n']);
+  expect(batches.map(textsOf)).toEqual([['{"a":1.0}']]);
+  const [whole = []] = (await walk(numbered, [text])).batches;
+  expect(Buffer.from(bytesOf(whole) ?? []).toString()).toBe('{"a":1.0}\n{"a":2}\n');
+  const held = await walk(numbered, ['{"n":1,"list":[{"a":1.0}]}']);
+  expect(held.batches.map(linesOf)).toEqual(['{"a":1.0}\n']);
+  const cursors = await walk(cursored, ['{"x":[[0]],"items":[{"a":1.0}]}']);
+  expect(cursors.batches.map(linesOf)).toEqual(['{"a":1.0}\n']);
+  expect(cursors.batches.map(bytesOf)).toEqual([undefined]);
+});
+
+test('a batch that has no lines of its own is written anew', () => {
+  expect(textsOf([{ a: 1 }, undefined, 'x'])).toEqual(['{"a":1}', 'null', '"x"']);
+  expect([linesOf([1]), bytesOf([1])]).toEqual([undefined, undefined]);
+  expect(textsOf(linedBatch([1, 2], (count) => 'x\n'.repeat(count)))).toEqual(['x', 'x']);
+});
+
+test.each([
+  [[1], undefined],
+  [null, undefined],
+  ['x', undefined],
+  [{ a: 1 }, undefined],
+  [{ a: 1, b: [], c: [1] }, 'b'],
+])('the list of %j stands under %s', (data, key) => {
+  expect(listKey(data)).toBe(key);
+});
+
+const byPage = 'gives the next page; --all fetches the rest.';
+const hints: readonly [paging: Paging, input: Record<string, unknown>, data: unknown, hint: string | undefined][] = [
+  [limited, {}, [1], undefined],
+  [limited, {}, [1, 2], 'There may be more: --limit takes up to 5.'],
+  [limited, { limit: 3 }, [1, 2], undefined],
+  [limited, { limit: 3 }, { list: [1, 2, 3] }, 'There may be more: --limit takes up to 5.'],
+  [limited, { limit: 5 }, [1, 2, 3, 4, 5], undefined],
+  [limited, { limit: 0 }, [], undefined],
+  [{ ...limited, maxSize: Number.POSITIVE_INFINITY }, {}, [1, 2], 'There may be more: a larger --limit shows it.'],
+  [numbered, {}, [1, 2], `There may be more: --page 2 ${byPage}`],
+  [numbered, { page: 4 }, [1, 2], `There may be more: --page 5 ${byPage}`],
+  [numbered, {}, [1], undefined],
+  [cursored, {}, { items: [1], next: 'c' }, `There is more: --cursor c ${byPage}`],
+  [cursored, {}, { items: [1], next: null }, undefined],
+  [cursored, {}, null, undefined],
+  [linked, {}, { pagination: { olderCursor: 'o' } }, `There is more: --cursor o ${byPage}`],
+  [linked, {}, { pagination: { olderItemsURL: '/o', olderCursor: 'o' } }, `There is more: --cursor o ${byPage}`],
+  [linked, {}, { pagination: { olderItemsURL: '/o' } }, 'There is more: --all fetches the rest.'],
+  [linked, { newerThan: 'x' }, { pagination: { newerCursor: 'n' } }, `There is more: --newer-than n ${byPage}`],
+  [linked, { newerThan: 'x' }, { pagination: { olderCursor: 'o' } }, undefined],
+  [linked, {}, {}, undefined],
+  [linked, {}, null, undefined],
 ];
 
-test('links are followed exactly as the service wrote them, with the key, to the end', async () => {
-  const service = await paged(threePages);
-  const { out, err, code } = await run(`${feed} --all --json`, { env: service.env });
-  expect({ code, err }).toEqual({ code: 0, err: '' });
-  expect(idsIn(out)).toEqual(['c9', 'c8', 'c7', 'c6', 'c5', 'c4', 'c3', 'c2', 'c1']);
-  expect(service.requests.map(({ url }) => url)).toEqual([
-    `/v1/feed/actor?identifier=${wallet}`,
-    '/v1/feed/actor?anything=at+all&x=%2F1',
-    '/other/path?y=2',
-  ]);
-  expect(service.requests.map(({ headers }) => headers.authorization)).toEqual(Array(3).fill('Bearer stub-key'));
+test.each(hints)('after %j with %j, %j may not be all: %s', (paging, input, data, hint) => {
+  expect(moreHint(paging, input, data)).toBe(hint);
 });
 
-test('the next page is asked for only after the one before', async () => {
-  const service = await paged(threePages);
-  await run(`${feed} --max 4 --json`, { env: service.env });
-  expect(service.requests).toHaveLength(2);
-});
+const rests: readonly [paging: Paging, input: Record<string, unknown>, data: unknown, next: object | undefined][] = [
+  [limited, {}, [1], undefined],
+  [limited, {}, [1, 2], { limit: 4 }],
+  [limited, { limit: 3 }, [1, 2, 3], { limit: 5 }],
+  [limited, { limit: 5 }, [1, 2, 3, 4, 5], undefined],
+  [numbered, {}, [1, 2], { page: 2 }],
+  [numbered, { page: 4 }, [1, 2], { page: 5 }],
+  [numbered, {}, [1], undefined],
+  [cursored, {}, { items: [1], next: 'c' }, { cursor: 'c' }],
+  [cursored, {}, { items: [1], next: null }, undefined],
+  [linked, {}, { pagination: { olderCursor: 'o' } }, { cursor: 'o' }],
+  [linked, {}, { pagination: { olderItemsURL: '/o', olderCursor: 'o' } }, { cursor: 'o' }],
+  [linked, {}, { pagination: { olderItemsURL: '/o' } }, {}],
+  [linked, { newerThan: 'x' }, { pagination: { newerItemsURL: '/n', newerCursor: 'n' } }, { newerThan: 'n' }],
+  [linked, {}, null, undefined],
+];
 
-test.each([
-  ['in the middle of a page', 4, ['c9', 'c8', 'c7', 'c6'], true],
-  ['at the end of a page', 3, ['c9', 'c8', 'c7'], true],
-  ['at the very end of the list', 9, ['c9', 'c8', 'c7', 'c6', 'c5', 'c4', 'c3', 'c2', 'c1'], false],
-  ['beyond the end of the list', 50, ['c9', 'c8', 'c7', 'c6', 'c5', 'c4', 'c3', 'c2', 'c1'], false],
-])('--max %s gives so many items and says on stderr whether there is more', async (_, max, ids, cut) => {
-  const service = await paged(threePages);
-  const { out, err, code } = await run(`${feed} --max ${max} --format ndjson`, { env: service.env });
-  expect(code).toBe(0);
-  expect(idsIn(out)).toEqual(ids);
-  expect(err).toBe(cut ? `There is more: stopped after ${max} items (--max).\n` : '');
-});
-
-test.each([
-  ['null', null],
-  ['empty', ''],
-  ['absent', undefined],
-])('a link that is %s ends the list', async (_, link) => {
-  const service = await paged([linked(cardsDown(2, 1), link)]);
-  const { out, err, code } = await run(`${feed} --all --format ndjson`, { env: service.env });
-  expect({ code, err, ids: idsIn(out) }).toEqual({ code: 0, err: '', ids: ['c2', 'c1'] });
-  expect(service.requests).toHaveLength(1);
-});
-
-test.each([{}, { items: [] }, { items: null, pagination: null }, null])(
-  'an answer %j is an empty list',
-  async (body) => {
-    const service = await answering(body ?? 'null');
-    const { out, code } = await run(`${feed} --all --json`, { env: service.env });
-    expect({ out, code }).toEqual({ out: '[]\n', code: 0 });
-  },
-);
-
-test('an empty page with a link is not the end', async () => {
-  const service = await paged([linked([], '/a'), linked([], '/b'), linked(cardsDown(1, 1), null)]);
-  const { out, code } = await run(`${feed} --all --format ndjson`, { env: service.env });
-  expect({ code, ids: idsIn(out) }).toEqual({ code: 0, ids: ['c1'] });
-});
-
-test('without a link the cursor is sent, and --newer-than walks the other way', async () => {
-  const older = await paged([
-    () => ({ items: cardsDown(4, 3), pagination: { olderCursor: 'back=1&', newerCursor: 'up' } }),
-    () => ({ items: cardsDown(2, 1), pagination: { olderCursor: null, newerCursor: 'up' } }),
-  ]);
-  await run(`${feed} --all --chains base`, { env: older.env });
-  expect(older.requests.map(({ url }) => url)).toEqual([
-    `/v1/feed/actor?identifier=${wallet}&chains=base`,
-    `/v1/feed/actor?identifier=${wallet}&chains=base&olderThan=back%3D1%26`,
-  ]);
-  const newer = await paged([
-    () => ({ items: cardsDown(2, 1), pagination: { olderCursor: 'back', newerCursor: 'up' } }),
-    () => ({ items: cardsDown(4, 3), pagination: { olderCursor: 'back', newerCursor: null } }),
-  ]);
-  await run(`${feed} --all --newer-than 2026-07-03`, { env: newer.env });
-  expect(newer.requests.map(({ url }) => url)).toEqual([
-    `/v1/feed/actor?identifier=${wallet}&newerThan=2026-07-03`,
-    `/v1/feed/actor?identifier=${wallet}&newerThan=up`,
-  ]);
-});
-
-test('a link that comes a second time stops with exit 13, what was printed before it stays', async () => {
-  const service = await paged([
-    linked(cardsDown(9, 8), '/a'),
-    linked(cardsDown(7, 6), '/b'),
-    linked(cardsDown(5, 4), '/a'),
-  ]);
-  const { out, err, code } = await run(`${feed} --all --format ndjson`, { env: service.env });
-  expect(code).toBe(13);
-  expect(idsIn(out)).toEqual(['c9', 'c8', 'c7', 'c6', 'c5', 'c4']);
-  expect(JSON.parse(err).error).toMatchObject({ code: 'contract' });
-  expect(err).toContain(`the service returned link ${service.url}/a twice`);
-  expect(service.requests).toHaveLength(3);
-});
-
-test('a link to itself stops at once', async () => {
-  const service = await paged([linked(cardsDown(9, 8), '/same')]);
-  const { code, out } = await run(`${feed} --all --json`, { env: service.env });
-  expect({ code, out }).toEqual({ code: 13, out: '' });
-  expect(service.requests).toHaveLength(2);
-});
-
-test('a cursor that comes a second time stops with exit 13', async () => {
-  const service = await paged([
-    () => ({ items: [profile('one')], cursor: 'x' }),
-    () => ({ items: [profile('two')], cursor: 'y' }),
-    () => ({ items: [profile('three')], cursor: 'x' }),
-  ]);
-  const { out, err, code } = await run(`profile follows ${wallet} --all --format ndjson`, { env: service.env });
-  expect(code).toBe(13);
-  expect(out.match(/"name":"\w+"/g)).toEqual(['"name":"one"', '"name":"two"', '"name":"three"']);
-  expect(err).toContain('the service returned cursor x twice');
-  expect(service.requests.map(({ url }) => url.replace(/.*\?/, ''))).toEqual([
-    'limit=100',
-    'cursor=x&limit=100',
-    'cursor=y&limit=100',
-  ]);
-});
-
-test.each([null, '', undefined])('a cursor %j ends the list', async (cursor) => {
-  const service = await paged([() => ({ items: [profile('one')], ...(cursor === undefined ? {} : { cursor }) })]);
-  const { err, code } = await run(`profile followers ${wallet} --all --json`, { env: service.env });
-  expect({ code, err }).toEqual({ code: 0, err: '' });
-  expect(service.requests).toHaveLength(1);
-});
-
-test.each([
-  ['another host', 'http://evil.example:1/v1/feed'],
-  ['another port', 'http://127.0.0.1:1/v1/feed'],
-  ['another scheme', 'https://127.0.0.1/v1/feed'],
-  ['another host without a scheme', '//evil.example/v1/feed'],
-  ['a user before the host', 'http://127.0.0.1@evil.example/'],
-  ['a script', 'javascript:alert(1)'],
-])('a link to %s is not followed: exit 9, the key stays here', async (_, link) => {
-  const service = await paged([() => ({ items: cardsDown(2, 1), pagination: { olderItemsURL: link } })]);
-  const { out, err, code } = await run(`${feed} --all --format ndjson`, { env: service.env });
-  expect(code).toBe(9);
-  expect(idsIn(out)).toEqual(['c2', 'c1']);
-  expect(JSON.parse(err).error).toMatchObject({
-    code: 'redirect',
-    message: `the service links to another origin: ${link}`,
-  });
-  expect(service.requests).toHaveLength(1);
-});
-
-test('a server that another origin links to sees no request at all', async () => {
-  const other = await answering({ items: [] });
-  const service = await paged([() => ({ items: [], pagination: { olderItemsURL: `${other.url}/v1/feed` } })]);
-  expect(await run(`${feed} --all --json`, { env: service.env })).toMatchObject({ code: 9, out: '' });
-  expect(other.requests).toEqual([]);
-});
-
-test('a link without an origin is taken on the same one', async () => {
-  const service = await paged([
-    () => ({ items: cardsDown(2, 2), pagination: { olderItemsURL: '/v1/feed/actor?page=2' } }),
-    linked(cardsDown(1, 1)),
-  ]);
-  const { out } = await run(`${feed} --all --format ndjson`, { env: service.env });
-  expect(idsIn(out)).toEqual(['c2', 'c1']);
-});
-
-const threeThenFault = [threePages[0], threePages[1], () => ({ error: 'out of order' })].flatMap((page) => page ?? []);
-
-test.each([
-  [500, 8],
-  [404, 5],
-  [401, 4],
-])(
-  'HTTP %i on page 3 is exit %i: ndjson keeps the lines before it, --json prints nothing',
-  async (status, exitCode) => {
-    const statuses = [200, 200, status];
-    const streamed = await paged(threeThenFault, statuses);
-    const lines = await run(`${feed} --all --format ndjson --retries 0`, { env: streamed.env });
-    expect(lines.code).toBe(exitCode);
-    expect(idsIn(lines.out)).toEqual(['c9', 'c8', 'c7', 'c6', 'c5', 'c4']);
-    expect(JSON.parse(lines.err).error.message).toContain('out of order');
-    const whole = await paged(threeThenFault, statuses);
-    expect(await run(`${feed} --all --json --retries 0`, { env: whole.env })).toMatchObject({
-      code: exitCode,
-      out: '',
-    });
-  },
-);
-
-test('pages by number end at the first page that is not full, and a page that comes twice is an error', async () => {
-  const list = `profile positions ${wallet} open --limit 2`;
-  const service = await paged([() => cardsDown(5, 4), () => cardsDown(3, 2), () => cardsDown(1, 1)]);
-  const { out } = await run(`${list} --all --format ndjson`, { env: service.env });
-  expect(idsIn(out)).toEqual(['c5', 'c4', 'c3', 'c2', 'c1']);
-  expect(service.requests.map(({ url }) => url.replace(/.*\?/, ''))).toEqual([
-    'page=1&limit=2',
-    'page=2&limit=2',
-    'page=3&limit=2',
-  ]);
-  const even = await paged([() => cardsDown(2, 1), () => []]);
-  expect(await run(`${list} --all --json`, { env: even.env })).toMatchObject({ code: 0, err: '' });
-  const deaf = await stub((_, response, count) => {
-    response.end(JSON.stringify(cardsDown(2, 1).map((card) => ({ ...card, totalCompletions: count }))));
-  });
-  const stopped = await run(`${list} --all --json`, { env: deaf.env });
-  expect(stopped).toMatchObject({ code: 13, out: '' });
-  expect(stopped.err).toContain('the service returned page 2 twice');
-  expect(deaf.requests).toHaveLength(2);
-});
-
-test('one page of a longer list says on stderr that there is more, and how to get it', async () => {
-  const service = await paged([
-    (self) => ({
-      items: cardsDown(2, 1),
-      pagination: { olderCursor: 'c-1', olderItemsURL: `${self.url}/a`, newerCursor: 'n-1' },
-    }),
-  ]);
-  const older = await run(feed, { env: service.env });
-  expect(older.err).toBe('There is more: --cursor c-1 gives the next page; --all fetches the rest.\n');
-  const newer = await run(`${feed} --newer-than x`, { env: service.env });
-  expect(newer.err).toBe('There is more: --newer-than n-1 gives the next page; --all fetches the rest.\n');
-  const whole = await paged([linked(cardsDown(2, 1), null)]);
-  expect((await run(feed, { env: whole.env })).err).toBe('');
-});
-
-test('the first line is out before the second page is answered', async () => {
-  const waiting: { answer?: () => void } = {};
-  const service = await stub((seen, response, count) => {
-    const page = count === 1 ? linked(cardsDown(2, 2), '/next') : linked(cardsDown(1, 1), null);
-    const send = () =>
-      response.end(JSON.stringify(page({ url: `http://${seen.headers.host}`, requests: [], env: {} })));
-    if (count === 1) send();
-    else waiting.answer = send;
-  });
-  const env = {
-    ...process.env,
-    ...service.env,
-    SOTRA_DATA_DIR: temporaryFolder(),
-    SOTRA_CONFIG_DIR: temporaryFolder(),
-  };
-  const child = spawn(process.execPath, ['bin/sotra.js', ...feed.split(' '), '--all', '--format', 'ndjson'], { env });
-  const lines: string[] = [];
-  for await (const line of createInterface(child.stdout)) {
-    lines.push(JSON.parse(line).itemId);
-    if (lines.length > 1) continue;
-    await expect.poll(() => waiting.answer !== undefined).toBe(true);
-    waiting.answer?.();
-  }
-  expect(lines).toEqual(['c2', 'c1']);
-});
-
-long('a long walk holds one page at a time', async () => {
-  // 45 MB and more, in 40 MB of memory.
-  const pages = 600;
-  const filler = 'x'.repeat(100_000);
-  const service = await stub((seen, response, count) => {
-    const card = { ...cardOf(`c${count}`, 1_700_000_000 - count), filler };
-    const olderItemsURL = count < pages ? `http://${seen.headers.host}/p${count}` : null;
-    response.end(JSON.stringify({ items: [card], pagination: { olderItemsURL } }));
-  });
-  const env = {
-    ...process.env,
-    ...service.env,
-    SOTRA_DATA_DIR: temporaryFolder(),
-    SOTRA_CONFIG_DIR: temporaryFolder(),
-  };
-  const argv = ['--max-old-space-size=40', 'bin/sotra.js', ...feed.split(' '), '--all', '--format', 'ndjson'];
-  const child = spawn(process.execPath, argv, { env, stdio: ['ignore', 'pipe', 'inherit'] });
-  let count = 0;
-  for await (const line of createInterface(child.stdout)) count += line.includes('"itemId"') ? 1 : 0;
-  expect(count).toBe(pages);
-  expect(child.exitCode ?? (await new Promise((resolve) => child.once('exit', resolve)))).toBe(0);
+test.each(rests)('after %j with %j, %j the next inputs are %j', (paging, input, data, next) => {
+  expect(nextInput(paging, input, data)).toEqual(next);
 });

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { base58 } from '@scure/base';
 import { expect, test } from 'vitest';
 import { demoWorld } from '../../../bin/demo/world.ts';
@@ -227,29 +227,25 @@ test('each recorded fill starts where the one before it in its coin ended, and t
   for (const end of held.values()) expect(end).toBeCloseTo(0, 6);
 });
 
-const recording = 'test/data/trades-hyperliquid/api_responses/get_user_fills.json';
-
-test.skipIf(!existsSync(recording))(
-  `the fills are those of the recording itself (skipped where ${recording} is absent)`,
-  () => {
-    const [{ response }] = JSON.parse(readFileSync(recording, 'utf8'));
-    const shiftMs = recorded.reduce((last, { atMs }) => Math.max(last, atMs), 0) - 1683245884863;
-    const merged = new Map<string, { text: string; amount: number }>();
-    for (const trade of recorded) {
-      const { token, side, orderId, tx, atMs, amount, usd, rowKey } = trade;
-      const key = rowKey.replace(':flip', '');
-      const text = [token, side, orderId, tx, atMs - shiftMs, (usd / amount).toFixed(6)].join(' ');
-      merged.set(key, { text, amount: amount + (merged.get(key)?.amount ?? 0) });
-    }
-    const ours = [...merged.values()].map(({ text, amount }) => `${text} ${amount.toFixed(4)}`);
-    const theirs = response.map(
-      ({ coin, side, oid, hash, time, px, sz }: Record<string, string>) =>
-        `${coin} ${side === 'B' ? 'buy' : 'sell'} ${oid} ${hash} ${time} ${Number(px).toFixed(6)} ${Number(sz).toFixed(4)}`,
-    );
-    expect(theirs).toHaveLength(500);
-    expect(ours.sort()).toEqual(theirs.sort());
-  },
-);
+test('the fills are those of the recording itself', () => {
+  const recording = readFileSync('test/data/trades-hyperliquid/api_responses/get_user_fills.json', 'utf8');
+  const [{ response }] = JSON.parse(recording);
+  const shiftMs = recorded.reduce((last, { atMs }) => Math.max(last, atMs), 0) - 1683245884863;
+  const merged = new Map<string, { text: string; amount: number }>();
+  for (const trade of recorded) {
+    const { token, side, orderId, tx, atMs, amount, usd, rowKey } = trade;
+    const key = rowKey.replace(':flip', '');
+    const text = [token, side, orderId, tx, atMs - shiftMs, (usd / amount).toFixed(6)].join(' ');
+    merged.set(key, { text, amount: amount + (merged.get(key)?.amount ?? 0) });
+  }
+  const ours = [...merged.values()].map(({ text, amount }) => `${text} ${amount.toFixed(4)}`);
+  const theirs = response.map(
+    ({ coin, side, oid, hash, time, px, sz }: Record<string, string>) =>
+      `${coin} ${side === 'B' ? 'buy' : 'sell'} ${oid} ${hash} ${time} ${Number(px).toFixed(6)} ${Number(sz).toFixed(4)}`,
+  );
+  expect(theirs).toHaveLength(500);
+  expect(ours.sort()).toEqual(theirs.sort());
+});
 
 /** Realized USD by first in, first out, per person, for sales of the last days; what was never bought realizes nothing. */
 function realizedByName(days: number): Map<string, number> {

@@ -1,7 +1,7 @@
 import { linkSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { answering, run, temporaryFolder } from '../../support/harness.ts';
+import { answering, run, temporaryFolder } from '../support/harness.ts';
 
 const row = '2026-11-20T00:00:00Z,base,0x1,0x2,buy,1,2\n';
 

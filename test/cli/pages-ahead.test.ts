@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { run, stub } from '../../support/harness.ts';
+import { run, stub } from '../support/harness.ts';
 
 const wallet = '0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2';
 

@@ -1,0 +1,308 @@
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { expect, test } from 'vitest';
+import { cardOf, cardsDown, idsIn } from '../support/feed-cards.ts';
+import { answering, run, type Script, type Stub, stub, temporaryFolder } from '../support/harness.ts';
+import { long } from '../support/long.ts';
+
+const wallet = '0xA4E221aa5a7ba51b5d5c7d5c923bfb9bcebcb252';
+const feed = `feed actor ${wallet}`;
+const profile = (name: string) => ({
+  id: name,
+  name,
+  images: { raw: null, xs: null, sm: null },
+  addresses: [wallet],
+  metadata: {},
+});
+
+/** A service whose answers, in order, are the given pages; the last one is given for every further request. */
+function paged(pages: readonly ((self: Stub) => unknown)[], statuses: readonly number[] = []): Promise<Stub> {
+  const made: { self?: Stub } = {};
+  const script: Script = (_, response, count) => {
+    const page = pages[Math.min(count, pages.length) - 1];
+    response.writeHead(statuses[count - 1] ?? 200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(made.self && page?.(made.self)));
+  };
+  return stub(script).then((self) => {
+    made.self = self;
+    return self;
+  });
+}
+
+const linked = (items: unknown[], link?: string | null) => (self: Stub) => ({
+  items,
+  pagination: link === undefined ? {} : { olderItemsURL: link === null || link === '' ? link : self.url + link },
+});
+
+const threePages = [
+  linked(cardsDown(9, 7), '/v1/feed/actor?anything=at+all&x=%2F1'),
+  linked(cardsDown(6, 4), '/other/path?y=2'),
+  linked(cardsDown(3, 1), null),
+];
+
+test('links are followed exactly as the service wrote them, with the key, to the end', async () => {
+  const service = await paged(threePages);
+  const { out, err, code } = await run(`${feed} --all --json`, { env: service.env });
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  expect(idsIn(out)).toEqual(['c9', 'c8', 'c7', 'c6', 'c5', 'c4', 'c3', 'c2', 'c1']);
+  expect(service.requests.map(({ url }) => url)).toEqual([
+    `/v1/feed/actor?identifier=${wallet}`,
+    '/v1/feed/actor?anything=at+all&x=%2F1',
+    '/other/path?y=2',
+  ]);
+  expect(service.requests.map(({ headers }) => headers.authorization)).toEqual(Array(3).fill('Bearer stub-key'));
+});
+
+test('the next page is asked for only after the one before', async () => {
+  const service = await paged(threePages);
+  await run(`${feed} --max 4 --json`, { env: service.env });
+  expect(service.requests).toHaveLength(2);
+});
+
+test.each([
+  ['in the middle of a page', 4, ['c9', 'c8', 'c7', 'c6'], true],
+  ['at the end of a page', 3, ['c9', 'c8', 'c7'], true],
+  ['at the very end of the list', 9, ['c9', 'c8', 'c7', 'c6', 'c5', 'c4', 'c3', 'c2', 'c1'], false],
+  ['beyond the end of the list', 50, ['c9', 'c8', 'c7', 'c6', 'c5', 'c4', 'c3', 'c2', 'c1'], false],
+])('--max %s gives so many items and says on stderr whether there is more', async (_, max, ids, cut) => {
+  const service = await paged(threePages);
+  const { out, err, code } = await run(`${feed} --max ${max} --format ndjson`, { env: service.env });
+  expect(code).toBe(0);
+  expect(idsIn(out)).toEqual(ids);
+  expect(err).toBe(cut ? `There is more: stopped after ${max} items (--max).\n` : '');
+});
+
+test.each([
+  ['null', null],
+  ['empty', ''],
+  ['absent', undefined],
+])('a link that is %s ends the list', async (_, link) => {
+  const service = await paged([linked(cardsDown(2, 1), link)]);
+  const { out, err, code } = await run(`${feed} --all --format ndjson`, { env: service.env });
+  expect({ code, err, ids: idsIn(out) }).toEqual({ code: 0, err: '', ids: ['c2', 'c1'] });
+  expect(service.requests).toHaveLength(1);
+});
+
+test.each([{}, { items: [] }, { items: null, pagination: null }, null])(
+  'an answer %j is an empty list',
+  async (body) => {
+    const service = await answering(body ?? 'null');
+    const { out, code } = await run(`${feed} --all --json`, { env: service.env });
+    expect({ out, code }).toEqual({ out: '[]\n', code: 0 });
+  },
+);
+
+test('an empty page with a link is not the end', async () => {
+  const service = await paged([linked([], '/a'), linked([], '/b'), linked(cardsDown(1, 1), null)]);
+  const { out, code } = await run(`${feed} --all --format ndjson`, { env: service.env });
+  expect({ code, ids: idsIn(out) }).toEqual({ code: 0, ids: ['c1'] });
+});
+
+test('without a link the cursor is sent, and --newer-than walks the other way', async () => {
+  const older = await paged([
+    () => ({ items: cardsDown(4, 3), pagination: { olderCursor: 'back=1&', newerCursor: 'up' } }),
+    () => ({ items: cardsDown(2, 1), pagination: { olderCursor: null, newerCursor: 'up' } }),
+  ]);
+  await run(`${feed} --all --chains base`, { env: older.env });
+  expect(older.requests.map(({ url }) => url)).toEqual([
+    `/v1/feed/actor?identifier=${wallet}&chains=base`,
+    `/v1/feed/actor?identifier=${wallet}&chains=base&olderThan=back%3D1%26`,
+  ]);
+  const newer = await paged([
+    () => ({ items: cardsDown(2, 1), pagination: { olderCursor: 'back', newerCursor: 'up' } }),
+    () => ({ items: cardsDown(4, 3), pagination: { olderCursor: 'back', newerCursor: null } }),
+  ]);
+  await run(`${feed} --all --newer-than 2026-07-03`, { env: newer.env });
+  expect(newer.requests.map(({ url }) => url)).toEqual([
+    `/v1/feed/actor?identifier=${wallet}&newerThan=2026-07-03`,
+    `/v1/feed/actor?identifier=${wallet}&newerThan=up`,
+  ]);
+});
+
+test('a link that comes a second time stops with exit 13, what was printed before it stays', async () => {
+  const service = await paged([
+    linked(cardsDown(9, 8), '/a'),
+    linked(cardsDown(7, 6), '/b'),
+    linked(cardsDown(5, 4), '/a'),
+  ]);
+  const { out, err, code } = await run(`${feed} --all --format ndjson`, { env: service.env });
+  expect(code).toBe(13);
+  expect(idsIn(out)).toEqual(['c9', 'c8', 'c7', 'c6', 'c5', 'c4']);
+  expect(JSON.parse(err).error).toMatchObject({ code: 'contract' });
+  expect(err).toContain(`the service returned link ${service.url}/a twice`);
+  expect(service.requests).toHaveLength(3);
+});
+
+test('a link to itself stops at once', async () => {
+  const service = await paged([linked(cardsDown(9, 8), '/same')]);
+  const { code, out } = await run(`${feed} --all --json`, { env: service.env });
+  expect({ code, out }).toEqual({ code: 13, out: '' });
+  expect(service.requests).toHaveLength(2);
+});
+
+test('a cursor that comes a second time stops with exit 13', async () => {
+  const service = await paged([
+    () => ({ items: [profile('one')], cursor: 'x' }),
+    () => ({ items: [profile('two')], cursor: 'y' }),
+    () => ({ items: [profile('three')], cursor: 'x' }),
+  ]);
+  const { out, err, code } = await run(`profile follows ${wallet} --all --format ndjson`, { env: service.env });
+  expect(code).toBe(13);
+  expect(out.match(/"name":"\w+"/g)).toEqual(['"name":"one"', '"name":"two"', '"name":"three"']);
+  expect(err).toContain('the service returned cursor x twice');
+  expect(service.requests.map(({ url }) => url.replace(/.*\?/, ''))).toEqual([
+    'limit=100',
+    'cursor=x&limit=100',
+    'cursor=y&limit=100',
+  ]);
+});
+
+test.each([null, '', undefined])('a cursor %j ends the list', async (cursor) => {
+  const service = await paged([() => ({ items: [profile('one')], ...(cursor === undefined ? {} : { cursor }) })]);
+  const { err, code } = await run(`profile followers ${wallet} --all --json`, { env: service.env });
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  expect(service.requests).toHaveLength(1);
+});
+
+test.each([
+  ['another host', 'http://evil.example:1/v1/feed'],
+  ['another port', 'http://127.0.0.1:1/v1/feed'],
+  ['another scheme', 'https://127.0.0.1/v1/feed'],
+  ['another host without a scheme', '//evil.example/v1/feed'],
+  ['a user before the host', 'http://127.0.0.1@evil.example/'],
+  ['a script', 'javascript:alert(1)'],
+])('a link to %s is not followed: exit 9, the key stays here', async (_, link) => {
+  const service = await paged([() => ({ items: cardsDown(2, 1), pagination: { olderItemsURL: link } })]);
+  const { out, err, code } = await run(`${feed} --all --format ndjson`, { env: service.env });
+  expect(code).toBe(9);
+  expect(idsIn(out)).toEqual(['c2', 'c1']);
+  expect(JSON.parse(err).error).toMatchObject({
+    code: 'redirect',
+    message: `the service links to another origin: ${link}`,
+  });
+  expect(service.requests).toHaveLength(1);
+});
+
+test('a server that another origin links to sees no request at all', async () => {
+  const other = await answering({ items: [] });
+  const service = await paged([() => ({ items: [], pagination: { olderItemsURL: `${other.url}/v1/feed` } })]);
+  expect(await run(`${feed} --all --json`, { env: service.env })).toMatchObject({ code: 9, out: '' });
+  expect(other.requests).toEqual([]);
+});
+
+test('a link without an origin is taken on the same one', async () => {
+  const service = await paged([
+    () => ({ items: cardsDown(2, 2), pagination: { olderItemsURL: '/v1/feed/actor?page=2' } }),
+    linked(cardsDown(1, 1)),
+  ]);
+  const { out } = await run(`${feed} --all --format ndjson`, { env: service.env });
+  expect(idsIn(out)).toEqual(['c2', 'c1']);
+});
+
+const threeThenFault = [threePages[0], threePages[1], () => ({ error: 'out of order' })].flatMap((page) => page ?? []);
+
+test.each([
+  [500, 8],
+  [404, 5],
+  [401, 4],
+])(
+  'HTTP %i on page 3 is exit %i: ndjson keeps the lines before it, --json prints nothing',
+  async (status, exitCode) => {
+    const statuses = [200, 200, status];
+    const streamed = await paged(threeThenFault, statuses);
+    const lines = await run(`${feed} --all --format ndjson --retries 0`, { env: streamed.env });
+    expect(lines.code).toBe(exitCode);
+    expect(idsIn(lines.out)).toEqual(['c9', 'c8', 'c7', 'c6', 'c5', 'c4']);
+    expect(JSON.parse(lines.err).error.message).toContain('out of order');
+    const whole = await paged(threeThenFault, statuses);
+    expect(await run(`${feed} --all --json --retries 0`, { env: whole.env })).toMatchObject({
+      code: exitCode,
+      out: '',
+    });
+  },
+);
+
+test('pages by number end at the first page that is not full, and a page that comes twice is an error', async () => {
+  const list = `profile positions ${wallet} open --limit 2`;
+  const service = await paged([() => cardsDown(5, 4), () => cardsDown(3, 2), () => cardsDown(1, 1)]);
+  const { out } = await run(`${list} --all --format ndjson`, { env: service.env });
+  expect(idsIn(out)).toEqual(['c5', 'c4', 'c3', 'c2', 'c1']);
+  expect(service.requests.map(({ url }) => url.replace(/.*\?/, ''))).toEqual([
+    'page=1&limit=2',
+    'page=2&limit=2',
+    'page=3&limit=2',
+  ]);
+  const even = await paged([() => cardsDown(2, 1), () => []]);
+  expect(await run(`${list} --all --json`, { env: even.env })).toMatchObject({ code: 0, err: '' });
+  const deaf = await stub((_, response, count) => {
+    response.end(JSON.stringify(cardsDown(2, 1).map((card) => ({ ...card, totalCompletions: count }))));
+  });
+  const stopped = await run(`${list} --all --json`, { env: deaf.env });
+  expect(stopped).toMatchObject({ code: 13, out: '' });
+  expect(stopped.err).toContain('the service returned page 2 twice');
+  expect(deaf.requests).toHaveLength(2);
+});
+
+test('one page of a longer list says on stderr that there is more, and how to get it', async () => {
+  const service = await paged([
+    (self) => ({
+      items: cardsDown(2, 1),
+      pagination: { olderCursor: 'c-1', olderItemsURL: `${self.url}/a`, newerCursor: 'n-1' },
+    }),
+  ]);
+  const older = await run(feed, { env: service.env });
+  expect(older.err).toBe('There is more: --cursor c-1 gives the next page; --all fetches the rest.\n');
+  const newer = await run(`${feed} --newer-than x`, { env: service.env });
+  expect(newer.err).toBe('There is more: --newer-than n-1 gives the next page; --all fetches the rest.\n');
+  const whole = await paged([linked(cardsDown(2, 1), null)]);
+  expect((await run(feed, { env: whole.env })).err).toBe('');
+});
+
+test('the first line is out before the second page is answered', async () => {
+  const waiting: { answer?: () => void } = {};
+  const service = await stub((seen, response, count) => {
+    const page = count === 1 ? linked(cardsDown(2, 2), '/next') : linked(cardsDown(1, 1), null);
+    const send = () =>
+      response.end(JSON.stringify(page({ url: `http://${seen.headers.host}`, requests: [], env: {} })));
+    if (count === 1) send();
+    else waiting.answer = send;
+  });
+  const env = {
+    ...process.env,
+    ...service.env,
+    SOTRA_DATA_DIR: temporaryFolder(),
+    SOTRA_CONFIG_DIR: temporaryFolder(),
+  };
+  const child = spawn(process.execPath, ['bin/sotra.js', ...feed.split(' '), '--all', '--format', 'ndjson'], { env });
+  const lines: string[] = [];
+  for await (const line of createInterface(child.stdout)) {
+    lines.push(JSON.parse(line).itemId);
+    if (lines.length > 1) continue;
+    await expect.poll(() => waiting.answer !== undefined).toBe(true);
+    waiting.answer?.();
+  }
+  expect(lines).toEqual(['c2', 'c1']);
+});
+
+long('a long walk holds one page at a time', async () => {
+  // 45 MB and more, in 40 MB of memory.
+  const pages = 600;
+  const filler = 'x'.repeat(100_000);
+  const service = await stub((seen, response, count) => {
+    const card = { ...cardOf(`c${count}`, 1_700_000_000 - count), filler };
+    const olderItemsURL = count < pages ? `http://${seen.headers.host}/p${count}` : null;
+    response.end(JSON.stringify({ items: [card], pagination: { olderItemsURL } }));
+  });
+  const env = {
+    ...process.env,
+    ...service.env,
+    SOTRA_DATA_DIR: temporaryFolder(),
+    SOTRA_CONFIG_DIR: temporaryFolder(),
+  };
+  const argv = ['--max-old-space-size=40', 'bin/sotra.js', ...feed.split(' '), '--all', '--format', 'ndjson'];
+  const child = spawn(process.execPath, argv, { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  let count = 0;
+  for await (const line of createInterface(child.stdout)) count += line.includes('"itemId"') ? 1 : 0;
+  expect(count).toBe(pages);
+  expect(child.exitCode ?? (await new Promise((resolve) => child.once('exit', resolve)))).toBe(0);
+});
