@@ -155,6 +155,7 @@ const table: readonly [what: string, content: string, column: string | undefined
     undefined,
     [[2, a]],
   ],
+  ['CSV: the name of --column with spaces around it', ` to ,To\n${a},${b}\n`, 'to', [[2, a]]],
   ['CSV with tabs', `id\towner\n1\t${a}\n`, undefined, [[2, a]]],
   [
     'CSV without a header',
@@ -213,6 +214,16 @@ const table: readonly [what: string, content: string, column: string | undefined
       [3, b],
     ],
   ],
+  ['quoted lines behind a space', ` "address"\n"${a}"\n`, undefined, [[2, a]]],
+  [
+    'lines of which one ends with a quote',
+    `ext:"x"\n"${a}"\n`,
+    undefined,
+    [
+      [1, 'ext:"x"'],
+      [2, `"${a}"`],
+    ],
+  ],
   [
     'quoted lines without a header',
     `"${a}"\n"${b}"\n`,
@@ -232,6 +243,24 @@ const table: readonly [what: string, content: string, column: string | undefined
     ],
   ],
   ['NDJSON: the better name', `{"user":"${a}","Wallet-Address":"${b}"}\n`, undefined, [[1, b]]],
+  [
+    'NDJSON: a line of another form, without the space around it',
+    `{"address":"${a}"}\n  none  \n`,
+    undefined,
+    [
+      [1, a],
+      [2, 'none'],
+    ],
+  ],
+  [
+    'NDJSON by --column: a first line that is cut off',
+    `{"to":"${a}"\n{"to":"${b}"}\n`,
+    'to',
+    [
+      [1, 'has no text in a field to'],
+      [2, b],
+    ],
+  ],
   ['NDJSON by --column', `{"address":"${a}","to":"${b}"}\n`, 'to', [[1, b]]],
   [
     'NDJSON: what holds none is told as it is',
@@ -443,4 +472,11 @@ const refused: readonly [what: string, content: string | Uint8Array, column: str
 
 test.each(refused)('a file that is none is refused: %s', async (_, content, column, message) => {
   await expect(read(content, column)).rejects.toMatchObject({ code: 'usage', message });
+});
+
+test('a table without a column of addresses wants one named, one with two wants a header', async () => {
+  const name = 'Name the column with --column, or give one address a line.';
+  const header = 'Add a header and name the column with --column, or give one address a line.';
+  await expect(read('id,name\n1,x\n')).rejects.toMatchObject({ hint: name });
+  await expect(read(`${a},${b}\n`)).rejects.toMatchObject({ hint: header });
 });

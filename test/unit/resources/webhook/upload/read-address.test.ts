@@ -91,6 +91,7 @@ const refused: readonly [text: string, reason: string][] = [
   ['a.eth.', notBase58('.', 2)],
   ['my name.eth', space],
   ['a b', space],
+  ['a.b c.eth', space],
   ['a\tb', space],
   ['ext', tooFew(3)],
   ['gm', tooFew(2)],
