@@ -81,7 +81,10 @@ export const areas = {
   },
   'first-pass': {
     files: sources('resources/webhook/upload/first-pass'),
-    tests: tests('unit/resources/webhook/upload/first-pass cli/webhook/addresses cli/webhook/upload-told'),
+    tests: [
+      ...tests('unit/resources/webhook/upload/first-pass cli/webhook/addresses cli/rejects-file'),
+      ...uploadTests,
+    ],
   },
   upload: {
     files: sources('resources/webhook/upload/upload resources/webhook/upload/journal resources/webhook/upload/jobs'),

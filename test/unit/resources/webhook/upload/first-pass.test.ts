@@ -88,6 +88,12 @@ test.each([
   expect(readFileSync(to, 'utf8')).toBe(text.includes(a) ? `${a}\n` : '');
 });
 
+test('a row of another width than the header is told by its reason', async () => {
+  const { pass, rejected } = passOf(`n,address\n1,${b},${b}\n2,${a}\n`);
+  expect(await pass).toMatchObject({ addresses: 1, rejected: 1 });
+  expect(rejected).toMatchObject([{ line: 2, reason: 'the row has 3 cells, the header 2' }]);
+});
+
 test.each([
   ['1x00000000000000000000000000000000000000cc', 'another first character'],
   ['0y00000000000000000000000000000000000000cc', 'another second character'],
