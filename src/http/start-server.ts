@@ -13,7 +13,7 @@ interface ListenPlace {
 
 /** Starts a server; gives back its port, and what stops it and ends its connections. Errors: `config` where it cannot listen. */
 export async function startServer(server: Server, { port, host, hint }: ListenPlace) {
-  const place = host === undefined ? `port ${port}` : `${host}:${port}`;
+  const place = host === undefined ? (port === 0 ? 'a free port' : `port ${port}`) : `${host}:${port}`;
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause) =>
       reject(new SotraError('config', `cannot listen on ${place}: ${cause.message}`, { hint, cause })),
