@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Answer, add, fresh, hook, ids, made, place, register, uid } from '../support/upload-place.ts';
@@ -46,12 +46,15 @@ test('removing an upload says what is lost, asks, and takes all that this machin
   ]);
   const no = await sotra(`webhook jobs remove ${job}`, { answers: ['n'] });
   expect(no.code).toBe(2);
-  for (const loss of losses) expect(no.err).toContain(`This loses ${loss}.\n`);
+  expect(no.err).toContain(losses.map((loss) => `This loses ${loss}.\n`).join(''));
   const before = readFileSync(join(folder, 'webhook', 'jobs', job, 'journal.ndjson'));
   const dry = await sotra(`webhook jobs remove ${job} --dry-run --json`);
-  expect([dry.code, JSON.parse(dry.out).changes.map(({ what }: { what: string }) => what)]).toEqual([
+  expect([dry.code, JSON.parse(dry.out).changes]).toEqual([
     0,
-    [`upload ${job}`, ...losses],
+    [
+      { action: 'remove', what: `upload ${job}`, detail: join(folder, 'webhook', 'jobs', job) },
+      ...losses.map((what) => ({ action: 'lose', what, detail: null })),
+    ],
   ]);
   expect(jobs()).toEqual([job]);
   expect(readFileSync(join(folder, 'webhook', 'jobs', job, 'journal.ndjson')).equals(before)).toBe(true);
@@ -90,4 +93,65 @@ test('an upload that runs is not removed, exit 3', async () => {
   expect(removal).toMatchObject({ code: 3, err: expect.stringContaining('is in use by process') });
   expect([code, JSON.parse(out).uid]).toEqual([0, made.uid]);
   expect(existsSync(join(folder, 'webhook', 'jobs', JSON.parse(out).job))).toBe(true);
+});
+
+test('of an upload that began nothing no record is lost; where its POST has no answer, it is not known whether its webhook was made', async () => {
+  const refusal = place(({ method }) => (method === 'GET' ? [200, []] : [400, { error: 'no' }]));
+  refusal.write('list', ids(3));
+  expect((await refusal.sotra(`${register} @list`)).code).not.toBe(0);
+  const refused = await refusal.sotra(`webhook jobs remove ${refusal.jobs()[0]} --yes --json`);
+  expect(JSON.parse(refused.out)).toMatchObject({ uid: null, lost: ['1 chunk of 1 not sent yet'] });
+  const silence = place(({ method }) => (method === 'GET' ? [200, []] : [503, {}]));
+  silence.write('list', ids(3));
+  expect((await silence.sotra(`${register} @list --retries 0`)).code).not.toBe(0);
+  const lost = await silence.sotra(`webhook jobs remove ${silence.jobs()[0]} --yes --json`);
+  expect(JSON.parse(lost.out).lost).toEqual([
+    '1 chunk of 1 not sent yet',
+    'whether its webhook was made, which sotra webhook list may show',
+  ]);
+});
+
+test('an upload whose journal is empty is not listed, cannot be resumed, and can be removed; other folders are no uploads', async () => {
+  const { sotra, write, jobs, folder } = place();
+  write('list', ids(3));
+  expect((await sotra(`${add} @list`)).code).toBe(0);
+  const [job = ''] = jobs();
+  const uploads = join(folder, 'webhook', 'jobs');
+  cpSync(join(uploads, job), join(uploads, `old-${job}`), { recursive: true });
+  const listed = JSON.parse((await sotra('webhook jobs --json')).out);
+  expect(listed).toMatchObject([{ job, finished: true }]);
+  writeFileSync(join(uploads, job, 'journal.ndjson'), '');
+  expect(JSON.parse((await sotra('webhook jobs --json')).out)).toEqual([]);
+  const resumed = await sotra(`webhook resume ${job}`);
+  expect([resumed.code, resumed.err]).toEqual([3, expect.stringContaining('journal.ndjson is empty')]);
+  const removed = await sotra(`webhook jobs remove ${job} --yes --json`);
+  expect([removed.code, JSON.parse(removed.out)]).toEqual([0, { job, uid: null, lost: [] }]);
+  expect(readdirSync(uploads)).toEqual([`old-${job}`]);
+});
+
+test('a preview makes no folder for uploads', async () => {
+  const { sotra, write, folder } = place(fresh);
+  write('list', ids(3));
+  expect((await sotra(`${register} @list --dry-run`)).code).toBe(0);
+  expect(existsSync(join(folder, 'webhook'))).toBe(false);
+});
+
+test.each([
+  ['more addresses for one webhook', `${add} @one`, `${add} @two`],
+  ['registrations for two destinations', `${register} @one`, `webhook register --url ${hook}/2 --addresses-file @two`],
+])('%s run side by side', async (_, first, second) => {
+  const { sotra, write, service } = place(fresh);
+  write('one', ids(3));
+  write('two', ids(4));
+  let other: ReturnType<typeof sotra> | undefined;
+  service.answer = async ({ method }) => {
+    if (method === 'GET') return [200, []];
+    if (other === undefined) {
+      other = sotra(second);
+      await other;
+    }
+    return [200, made];
+  };
+  expect((await sotra(first)).code).toBe(0);
+  expect((await other)?.code).toBe(0);
 });
