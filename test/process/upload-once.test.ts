@@ -181,6 +181,18 @@ test('a secret file that cannot be written any more falls back to the folder of 
   expect(readdirSync(dirname(secretFile))).toEqual(['hook.secret']);
 });
 
+test('a secret that can be kept nowhere ends the upload, which says what was made and how to go on', async () => {
+  let jobsFolder = '';
+  const { folder, sotra, write } = secretive(() => rmSync(jobsFolder, { recursive: true }));
+  jobsFolder = join(folder, 'webhook', 'jobs');
+  write('list', ids(3));
+  const { code, out, err } = await sotra(`${register} @list --json`);
+  const { error } = JSON.parse(err.split('\n').find((line) => line.startsWith('{')) ?? '');
+  expect([code, out, error.code, error.details.uid]).toEqual([10, '', 'partial', uid]);
+  expect(error.message).toContain(`webhook ${uid} was made, then: `);
+  expect(error.hint).toContain(`sotra webhook resume ${error.details.job} continues`);
+});
+
 test.each([
   [undefined, 'left out'],
   ['', 'empty'],
