@@ -96,7 +96,7 @@ export const areas = {
   },
   'webhook-secrets': {
     files: sources('resources/webhook/secrets'),
-    tests: [...uploadTests, ...tests('cli/webhook/verify')],
+    tests: [...uploadTests, ...tests('cli/webhook/verify cli/webhook/secret')],
   },
   figures: { files: sources('output/format'), tests: tests('unit/output/format') },
 };

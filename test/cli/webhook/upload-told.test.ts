@@ -240,6 +240,8 @@ test('a secret file without a secret, or that cannot be read, is told', () => {
   expect(() => readSecrets(file)).toThrow(error(`the secret file ${file} cannot be read: ENOENT`));
   writeFileSync(file, '# none\n \n');
   expect(() => readSecrets(file)).toThrow(error(`the secret file ${file} holds no secret`));
+  writeFileSync(file, 'whsec_a\n***\n');
+  expect(() => readSecrets(file)).toThrow(error(`the secret file ${file} holds *** in place of a secret`));
 });
 
 test('a file for a secret is new or empty, and its folder can be written', () => {
