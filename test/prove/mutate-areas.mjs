@@ -92,7 +92,7 @@ export const areas = {
   },
   'run-upload': {
     files: sources('resources/webhook/upload/run-upload resources/webhook/upload/show-upload'),
-    tests: uploadTests,
+    tests: [...uploadTests, 'cli/history/replay'],
   },
   'webhook-secrets': {
     files: sources('resources/webhook/secrets'),

@@ -39,6 +39,72 @@ test('only what was repeated, and only what was bad, is told alone', async () =>
   expect((await sotra(`${add} @bad --skip-invalid`)).err).toContain(': 1 address in 1 chunk (1 bad)\n');
 });
 
+test('on a terminal a spinner says what an upload does, waits for and has confirmed earlier', async () => {
+  const { sotra, write, service, jobs } = place((request, count) =>
+    request.method === 'PUT' ? [count > 3 ? 400 : 503, { error: 'busy' }] : fresh(request, count),
+  );
+  write('list', ids(2500));
+  const { err } = await sotra(`${register} @list --concurrency 1`, { tty: 200 });
+  const busy = `busy (HTTP 503 from PUT /v1/webhooks/feed/${uid})`;
+  for (const step of ['reading addresses', 'registering the webhook', `${busy}; trying again after 1 s`])
+    expect(err).toContain(`\u280b ${step}\u001b`);
+  service.answer = well;
+  const resumed = await sotra(`webhook resume ${jobs()[0]}`, { tty: 200 });
+  expect(resumed.err).toContain('\u280b 1 of 3 chunks confirmed\u001b');
+});
+
+test('a list that was changed stops an upload that is not finished, and no other', async () => {
+  const { folder, sotra, write, service, jobs } = place(() => [400, { error: 'no' }]);
+  write('list', ids(3));
+  await sotra(`${add} @list`);
+  const [job = ''] = jobs();
+  const list = join(folder, 'webhook', 'jobs', job, 'addresses.txt');
+  const whole = readFileSync(list);
+  writeFileSync(list, 'ext:other\n');
+  const { code, err } = await sotra(`webhook resume ${job}`);
+  expect([code, err]).toEqual([3, expect.stringContaining(`the list of upload ${job}, was changed since it started`)]);
+  writeFileSync(list, whole);
+  service.answer = well;
+  expect((await sotra(`webhook resume ${job}`)).code).toBe(0);
+  writeFileSync(list, 'ext:other\n');
+  expect(await sotra(`webhook resume ${job}`)).toMatchObject({
+    code: 0,
+    err: expect.stringContaining('was finished at'),
+  });
+});
+
+test('--again does not send again what an upload that is not finished has confirmed', async () => {
+  const { sotra, write, service, sent } = place((request, count) =>
+    count > 1 ? [400, { error: 'no' }] : well(request, count),
+  );
+  write('list', ids(2500));
+  expect((await sotra(`${add} @list --concurrency 1`)).code).toBe(10);
+  service.answer = well;
+  const before = sent.length;
+  expect((await sotra(`${add} @list --again`)).code).toBe(0);
+  expect(sent.length - before).toBe(2);
+});
+
+test('--report names what may or may not have arrived', async () => {
+  const { folder, sotra, write } = place(() => [503, { error: 'busy' }]);
+  write('list', ids(2));
+  expect((await sotra(`${add} @list --retries 0 --report @report`)).code).not.toBe(0);
+  expect(
+    readFileSync(join(folder, 'report'), 'utf8')
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line)),
+  ).toEqual(
+    ['ext:0', 'ext:1'].map((address) => ({
+      address,
+      chunk: 1,
+      status: 'unknown',
+      requestId: null,
+      error: 'server-error',
+    })),
+  );
+});
+
 test('of many chunks a log gets twenty lines and one for the rest', async () => {
   const { sotra, write } = place();
   write('list', ids(41_000));
@@ -112,6 +178,7 @@ test('a webhook that was made keeps its secret where it was told to, and gives i
   const later = await sotra(`${register} @list --secret-file @later --json`);
   expect(JSON.parse(later.out)).toMatchObject({ secretFile: join(folder, 'later') });
   expect(readFileSync(join(folder, 'later'), 'utf8')).toBe('whsec_abcdefghij\n');
+  expect(JSON.parse((await sotra(`${register} @list --json`)).out)).toMatchObject({ secret: 'whsec_abcdefghij' });
   writeFileSync(join(folder, 'later'), 'mine\n');
   await sotra(`${register} @list --secret-file @later --json`);
   expect(readFileSync(join(folder, 'later'), 'utf8')).toBe('mine\n');
