@@ -198,6 +198,7 @@ test.each([
   ['', 'empty'],
   ['whsec_ab***', 'masked with stars'],
   ['whsec_ab…', 'cut'],
+  ['…abcdefgh', 'cut in front'],
 ])('a secret that the list has as %j (%s) is told as lost, not written', async (secret, _) => {
   const { run } = await uploading((request, body, count) => {
     if (request.method === 'POST') return lost;

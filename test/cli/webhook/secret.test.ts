@@ -18,8 +18,12 @@ test('webhook secret writes what this machine kept, and asks the service for not
     requests + 1,
     'https://b.example.com/v1/webhooks/feed',
   ]);
+  const stranger = await sotra('webhook secret u-0 --out @third.secret --json');
+  expect([stranger.code, JSON.parse(stranger.err).error.message]).toEqual([5, 'webhook u-0 does not exist']);
+  const again = await sotra(`webhook secret ${uid} --out @hook.secret`);
+  expect([again.code, again.err]).toEqual([2, expect.stringContaining('--out')]);
   const preview = await sotra(`webhook secret ${uid} --out @third.secret --dry-run`);
-  expect([preview.code, existsSync(join(folder, 'third.secret')), sent.length]).toEqual([0, false, requests + 1]);
+  expect([preview.code, existsSync(join(folder, 'third.secret')), sent.length]).toEqual([0, false, requests + 2]);
 });
 
 test('of a webhook that was not registered here the service is asked, also where addresses were added to it', async () => {
@@ -74,6 +78,7 @@ test('the list masks what is a secret by its name or its form, however it is esc
         secret: '',
         note: 'whsec_"quoted"',
         whsec_name: 1,
+        secretCount: 12345,
         oldSecret: '\u{1f512}locked',
         n: null,
       },
@@ -82,12 +87,23 @@ test('the list masks what is a secret by its name or its form, however it is esc
   const { code, out } = await sotra('webhook list --json');
   expect([code, JSON.parse(out)]).toEqual([
     0,
-    [{ uid, destinationUrl: hook, secret: '', note: 'whsec_"q***', whsec_name: 1, oldSecret: '\u{1f512}***', n: null }],
+    [
+      {
+        uid,
+        destinationUrl: hook,
+        secret: '',
+        note: 'whsec_"q***',
+        whsec_name: 1,
+        secretCount: 12345,
+        oldSecret: '\u{1f512}***',
+        n: null,
+      },
+    ],
   ]);
 });
 
-test('a list of more than a million characters is masked to its end', async () => {
-  const list = Array.from({ length: 12_000 }, (_, index) => ({ ...made, uid: `u-${index}` }));
+test('a list of more than two million characters is masked to its end', async () => {
+  const list = Array.from({ length: 20_000 }, (_, index) => ({ ...made, uid: `u-${index}` }));
   const { sotra } = place(() => [200, list]);
   const { code, out } = await sotra('webhook list --json');
   expect(code).toBe(0);
