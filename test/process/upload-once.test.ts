@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { NetworkFailure } from '../../src/http/failures.ts';
 import { sameDestination } from '../../src/model/http-address.ts';
 import { readJournal } from '../../src/resources/webhook/upload/journal.ts';
-import { ids, made, place, register, uid } from '../support/upload-place.ts';
+import { add, fresh, ids, made, place, register, uid } from '../support/upload-place.ts';
 import { failed, kind, lost, ok, made as other, puts, uploading } from '../support/uploading.ts';
 
 // A registration makes one webhook, whatever the service makes of the address, the answer, the clock or the disk.
@@ -242,3 +242,29 @@ test('--retries counts failures of every kind together', async () => {
   expect((await run()).failure).toBeDefined();
   expect(puts(sent)).toHaveLength(4);
 });
+
+test.each([
+  [0, 1],
+  [3, 4],
+])(
+  '--retries %i of an upload is the number of requests that a chunk may cost, %i in all',
+  async (retries, requests) => {
+    const { sotra, write, sent } = place(() => [503, { error: 'busy' }]);
+    write('list', ids(3));
+    expect((await sotra(`${add} @list --retries ${retries}`)).code).not.toBe(0);
+    expect(sent).toHaveLength(requests);
+  },
+);
+
+test.each([null, '***'])(
+  'a registration whose answer has %j as its secret has none to give or to keep',
+  async (secret) => {
+    const { sotra, write, folder, jobs } = place((request, count) =>
+      request.method === 'POST' ? [200, { ...made, secret }] : fresh(request, count),
+    );
+    write('list', ids(3));
+    const { code, out } = await sotra(`${register} @list --json`);
+    expect([code, JSON.parse(out).uid, 'secret' in JSON.parse(out)]).toEqual([0, uid, false]);
+    expect(readdirSync(join(folder, 'webhook', 'jobs', jobs()[0] ?? ''))).not.toContain('secret');
+  },
+);
