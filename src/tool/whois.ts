@@ -95,6 +95,7 @@ function kindOf(text: string): string {
   if (isEvmAddress(text)) return 'EVM address';
   if (isSolanaAddress(text)) return 'Solana address';
   if (isExternalId(text)) return 'external id of your own';
+  // What may be somebody's private key is never repeated in full.
   const shown = isHashOrKey(text) ? `${text.slice(0, 6)}...` : text;
   throw usageError(`<who> ${shown}: ${whyUnknown(text)}`, hintFor(text));
 }

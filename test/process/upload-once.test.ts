@@ -245,11 +245,13 @@ test('--retries counts failures of every kind together', async () => {
 
 test.each([
   [0, 1],
+  [1, 2],
   [3, 4],
 ])(
-  '--retries %i of an upload is the number of requests that a chunk may cost, %i in all',
+  '--retries %i counts together what a call repeats by itself and what the upload repeats: %i requests',
   async (retries, requests) => {
-    const { sotra, write, sent } = place(() => [503, { error: 'busy' }]);
+    // A call repeats itself after 503, not after 500.
+    const { sotra, write, sent } = place((_, count) => [count === 1 ? 500 : 503, { error: 'busy' }]);
     write('list', ids(3));
     expect((await sotra(`${add} @list --retries ${retries}`)).code).not.toBe(0);
     expect(sent).toHaveLength(requests);

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, st
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Context } from '../../../src/context.ts';
-import { keyFileOf, listKeys, readStoredKey, storeKey, writeSecretFile } from '../../../src/keys/keystore.ts';
+import { listKeys, readStoredKey, storeKey, writeSecretFile } from '../../../src/keys/keystore.ts';
 import { checkKeySource } from '../../../src/keys/open-key.ts';
 import { type RunOptions, run, temporaryFolder } from '../../support/harness.ts';
 import { evmTrader, solanaTrader } from '../../support/traders.ts';
@@ -44,22 +44,6 @@ const nobody = () => {
 };
 const nowMs = Date.UTC(2026, 10, 21, 10, 20, 30, 456);
 const once = { replace: false, nowMs };
-
-test.each(['a', 'Z9', '0._-', 'a.json.b', 'a'.repeat(64)])('%s is the name of a key', (name) => {
-  expect(keyFileOf('/keys', name)).toBe(`/keys/${name}.json`);
-});
-
-test.each(['', '.a', '-a', '_a', 'a/b', '../a', 'a b', 'a.json', '.json', 'ü', 'a'.repeat(65), 'a\n'])(
-  '%j is not the name of a key',
-  (name) => {
-    expect(() => keyFileOf('/keys', name)).toThrow(
-      expect.objectContaining({
-        code: 'usage',
-        message: `${name}: a key's name is 1 to 64 letters, digits, dots, dashes or underscores`,
-      }),
-    );
-  },
-);
 
 test('a key is stored for its owner alone, listed by name with its address, and removed', () => {
   const folder = join(temporaryFolder(), 'a', 'keys');

@@ -19,9 +19,9 @@ const once = { replace: false, nowMs: Date.UTC(2026, 10, 23) };
 const permissions = (path: string) => statSync(path).mode & 0o777;
 
 test('a key is named by letters, digits, dots, dashes and underscores', () => {
-  const good = ['a', 'A.b-c_9', '0', 'x'.repeat(64), 'json.a', 'a.jsonx'];
+  const good = ['a', 'A.b-c_9', 'Z9', '0', '0._-', 'x'.repeat(64), 'json.a', 'a.jsonx', 'a.json.b'];
   expect(good.map((name) => keyFileOf('/keys', name))).toEqual(good.map((name) => `/keys/${name}.json`));
-  for (const name of ['', '.a', '-a', '_a', 'a/b', '../a', 'a b', 'a\n', 'ä', 'x'.repeat(65), 'a.json', '.json'])
+  for (const name of ['', '.a', '-a', '_a', 'a/b', '../a', 'a b', 'a\n', 'ä', 'ü', 'x'.repeat(65), 'a.json', '.json'])
     expect(() => keyFileOf('/keys', name)).toThrow(
       expect.objectContaining({
         code: 'usage',
