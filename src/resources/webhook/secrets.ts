@@ -193,8 +193,8 @@ export async function webhookSecret(uid: string, context: Context): Promise<stri
 async function uploadedSecret(uid: string, context: Context): Promise<string | undefined> {
   if (context.options.preview) return undefined;
   const jobs = await jobsOfService(context);
-  const job = jobs.find(({ state }) => state.uid === uid && state.plan.task === 'register');
-  return job && keptSecret(job)?.secret;
+  const kept = jobs.filter(({ state }) => state.uid === uid).flatMap((job) => keptSecret(job) ?? []);
+  return kept[0]?.secret;
 }
 
 async function listedSecret(uid: string, context: Context): Promise<string> {

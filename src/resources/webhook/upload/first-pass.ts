@@ -47,7 +47,7 @@ export async function checkAddresses(
     const hidden = pass.rejected - Math.min(pass.rejected, maxShown);
     if (hidden > 0) context.warn(`${formatCount(hidden)} more bad lines; --rejects <file> writes them all`);
     if (pass.rejected > 0 && input.skipInvalid !== true) throw badLines(name, pass, rejected);
-    if (pass.addresses === 0 && more.known === undefined)
+    if (pass.addresses === 0)
       throw usageError(`${name} holds no address`, 'One a line, CSV with a header, NDJSON or a JSON array.');
     return pass;
   } finally {

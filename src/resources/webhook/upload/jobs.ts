@@ -40,11 +40,10 @@ export function digestOf(parts: readonly unknown[]): string {
 /** Locks a job; one lock for all registrations of a destination, which would not see each other's webhook. */
 export function lockJob(
   jobs: string,
-  { job, task, baseUrl, destinationUrl }: Pick<Plan, 'job' | 'task' | 'baseUrl' | 'destinationUrl'>,
+  { job, baseUrl, destinationUrl }: Pick<Plan, 'job' | 'baseUrl' | 'destinationUrl'>,
   world: World,
 ): () => void {
-  if (task !== 'register' || destinationUrl === null)
-    return takeLock(join(jobs, `${job}.lock`), `upload ${job}`, world);
+  if (destinationUrl === null) return takeLock(join(jobs, `${job}.lock`), `upload ${job}`, world);
   const name = digestOf([baseUrl, normalizeDestination(destinationUrl)]).slice(0, 12);
   return takeLock(join(jobs, `to-${name}.lock`), `destination ${destinationUrl}`, world);
 }
@@ -62,7 +61,7 @@ export async function settleDraft(jobs: string, draft: string, plan: Plan): Prom
     } catch {
       // Windows does not replace the file that a running upload reads.
     }
-    rmSync(draft, { recursive: true, force: true });
+    rmSync(draft, { recursive: true });
     return folder;
   }
   const log = openLog(journalFile(draft));
@@ -153,7 +152,7 @@ export function* readChunks(folder: string): Generator<Chunk> {
   let index = 0;
   let waiting: string[] = [];
   for (const lines of readLines(folder)) {
-    waiting = waiting.length === 0 ? lines : waiting.concat(lines);
+    waiting = waiting.concat(lines);
     let from = 0;
     for (; waiting.length - from >= chunkSize; from += chunkSize) {
       yield { index, addresses: waiting.slice(from, from + chunkSize) };
@@ -208,15 +207,11 @@ export async function removeJob(name: string, context: Context): Promise<Result>
       ...lost.map((what) => ({ action: 'lose', what, detail: null })),
     ]);
   const plan = state instanceof Error || state === undefined ? undefined : state.plan;
-  const release = lockJob(
-    dirname(folder),
-    plan ?? { job, task: 'sync', baseUrl: '', destinationUrl: null },
-    context.world,
-  );
+  const release = lockJob(dirname(folder), plan ?? { job, baseUrl: '', destinationUrl: null }, context.world);
   try {
     await confirm(`remove upload ${job}`, context, lost.map((what) => `This loses ${what}.\n`).join(''));
     // First moved: a folder that is removed in part would be an upload without its list.
-    rmSync(setAside(folder), { recursive: true, force: true });
+    rmSync(setAside(folder), { recursive: true });
   } finally {
     release();
   }
@@ -235,11 +230,10 @@ function stateOf(folder: string): JobState | undefined | Error {
 /** What is lost with an upload; each completes "This loses". */
 function losses(folder: string, state: JobState | undefined): string[] {
   if (state === undefined) return [];
-  const { plan, done, uid, finishedMs } = state;
+  const { plan, done, uid } = state;
   const open = plan.chunks - done.size;
   const lost: string[] = [];
-  if (finishedMs === undefined && open > 0)
-    lost.push(`${counted(open, 'chunk')} of ${formatCount(plan.chunks)} not sent yet`);
+  if (open > 0) lost.push(`${counted(open, 'chunk')} of ${formatCount(plan.chunks)} not sent yet`);
   if (state.posting !== undefined) lost.push('whether its webhook was made, which sotra webhook list may show');
   if (done.size > 0) lost.push(`the record of what webhook ${uid} has, which webhook sync needs`);
   if (existsSync(join(folder, 'secret')))

@@ -36,7 +36,6 @@ export type Plan = z.output<typeof planSchema>;
 const requestId = z.string().optional();
 
 const entrySchema = z.discriminatedUnion('kind', [
-  planSchema,
   /** The POST is about to be sent; these webhooks had the destination before the first one. */
   z.object({ kind: z.literal('posting'), before: z.array(z.string()) }),
   /** The POST surely made no webhook. */
@@ -76,15 +75,15 @@ export function journalFile(folder: string): string {
 /** `undefined` where the folder holds no journal. Errors: `local-file` for a damaged or newer one. */
 export function readJournal(folder: string): JobState | undefined {
   const file = journalFile(folder);
-  const lines = readLog<{ v?: unknown }>(file);
-  if (lines[0] === undefined) return undefined;
-  if (lines[0].v !== 1) throw otherVersion(file, folder);
-  const [plan, ...entries] = lines.map((line, index) => {
-    const { success, data } = entrySchema.safeParse(line);
-    if (success && (data.kind === 'plan') === (index === 0)) return data;
-    throw damagedLine(file, index + 1);
-  });
-  if (plan?.kind !== 'plan') return undefined;
+  const [first, ...lines] = readLog<{ v?: unknown }>(file);
+  if (first === undefined) return undefined;
+  if (first.v !== 1) throw otherVersion(file, folder);
+  const checked = <T>(schema: z.ZodType<T>, line: object, number: number): T => {
+    const { success, data } = schema.safeParse(line);
+    if (success) return data;
+    throw damagedLine(file, number);
+  };
+  const plan = checked(planSchema, first, 1);
   const state: JobState = {
     plan,
     posting: undefined,
@@ -96,7 +95,7 @@ export function readJournal(folder: string): JobState | undefined {
     requestIds: new Map(),
     finishedMs: undefined,
   };
-  for (const entry of entries) apply(state, entry);
+  for (const [index, line] of lines.entries()) apply(state, checked(entrySchema, line, index + 2));
   return state;
 }
 
@@ -126,8 +125,6 @@ function apply(state: JobState, entry: Entry): void {
       break;
     case 'finished':
       state.finishedMs = entry.atMs;
-      break;
-    case 'plan':
   }
 }
 

@@ -61,7 +61,6 @@ export async function uploadAddresses(input: UploadInput, context: Context): Pro
       context.note(`${counted(pass.addresses, 'address', 'es')} in ${requests(chunks)}`);
       return await preview(input, draft, context);
     }
-    if (pass.addresses === 0) return { kind: 'none' };
     const plan = await planOf(input, pass, context);
     release = lockJob(jobs, plan, context.world);
     const folder = await jobFolder(input, jobs, plan, draft, context);
@@ -190,14 +189,14 @@ async function runJob(
   if (state.finishedMs !== undefined) show.finished(plan, state.finishedMs);
   else {
     show.started(state);
-    const reserved = plan.task === 'register' && state.uid === undefined ? reserveSecret(job, context.warn) : undefined;
+    const reserved = state.uid === undefined ? reserveSecret(job, context.warn) : undefined;
     try {
       await runUpload({
         context,
         job,
         concurrency,
         another,
-        others: () => othersOf(job),
+        others: () => registeredIn(dirname(folder)),
         keptSecret: () => keptSecret(job)?.secret,
         keepSecret: (uid, secret) => reserved?.keep(uid, secret),
         onEvent: show.event,
@@ -225,9 +224,10 @@ async function runJob(
   return await show.result(result, view);
 }
 
-function othersOf({ folder }: Job): Set<string> {
-  const others = listJobs(dirname(folder)).filter((other) => other.folder !== folder);
-  return new Set(others.flatMap(({ state }) => (state.plan.task === 'register' ? (state.uid ?? []) : [])));
+/** The webhooks that uploads of this machine made. */
+function registeredIn(jobs: string): Set<string | undefined> {
+  const registrations = listJobs(jobs).filter(({ state }) => state.plan.task === 'register');
+  return new Set(registrations.map(({ state }) => state.uid));
 }
 
 /** The secret of a registered webhook, or the file that holds it, which is written if it was asked for now. */
@@ -245,7 +245,7 @@ function secretOf(
     return {};
   }
   if (wanted === null) return { secret: kept.secret };
-  if (kept.file !== resolve(wanted) && secretIn(wanted) === undefined)
+  if (secretIn(wanted) === undefined)
     try {
       writeSecret(wanted, kept.secret);
       // It was kept in the job's folder, since the file could not be written when it came.

@@ -24,7 +24,7 @@ export async function showUpload(context: Context) {
   const stepLive = progress.live ? progress.step : () => undefined;
   const waiting = ({ ms, why }: { ms: number; why: string }) =>
     stepLive(`${why}; trying again after ${Math.max(1, Math.round(ms / 1000))} s`);
-  if (progress.live) context.onWait(waiting);
+  context.onWait(waiting);
   let shown = -1;
   return {
     reading: () => stepLive('reading addresses'),

@@ -22,7 +22,7 @@ interface UploadOptions {
   /** Makes a webhook also where the destination has one. */
   another: boolean;
   /** Webhooks that other uploads of this machine made. */
-  others: () => ReadonlySet<string>;
+  others: () => ReadonlySet<string | undefined>;
   /** The secret that an earlier run put on disk before it could record the webhook. */
   keptSecret: () => string | undefined;
   /** Makes the secret safe; called before anything else is sent. */
@@ -242,13 +242,12 @@ async function sendChunks(upload: Upload): Promise<void> {
       return upload.onEvent({ event: 'chunk-done', chunk: chunk + 1, addresses, done, chunks: state.plan.chunks });
     });
   for (let more = true; more || running.size > 0; ) {
-    if (context.world.signal.aborted) failure ??= new SotraError('interrupted', 'interrupted');
+    if (context.world.signal.aborted) failure ??= context.world.signal.reason;
     while (more && failure === undefined && running.size < upload.concurrency) {
       const next = chunks.next();
       if (next.done) more = false;
       else if (!state.done.has(next.value.index)) running.set(next.value.index, sendChunk(upload, next.value));
     }
-    if (failure !== undefined) more = false;
     if (running.size === 0) break;
     const result = await Promise.race(running.values());
     running.delete(result.chunk);
@@ -310,17 +309,17 @@ async function sendChunk(upload: Upload, { index, addresses: walletAddresses }: 
 }
 
 function asPartial(thrown: unknown, { job, context, journal }: Upload): unknown {
-  const error = toSotraError(thrown);
   const { plan } = job.state;
   const resume = resumeHint(job);
   const { done } = journal.state;
-  if (error.code === 'interrupted' || context.world.signal.aborted)
+  if (context.world.signal.aborted)
     return new SotraError('interrupted', `interrupted with ${done.size} of ${plan.chunks} chunks confirmed`, {
       hint: resume,
       cause: thrown,
     });
-  const hasStarted = plan.task === 'register' ? journal.state.uid !== undefined : done.size > 0;
   if (thrown instanceof ClosedPipe) return thrown;
+  const error = toSotraError(thrown);
+  const hasStarted = plan.task === 'register' ? journal.state.uid !== undefined : done.size > 0;
   if (error.code === 'internal' || !hasStarted) return error;
   return new SotraError('partial', `${done.size} of ${plan.chunks} chunks are confirmed, then: ${error.message}`, {
     hint: error.hint === undefined ? resume : `${resume} ${error.hint}`,
