@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
@@ -30,10 +30,16 @@ test('the same registration looks whether its webhook is there; one that is gone
   expect(jobs().filter((name) => name.includes('.gone-'))).toHaveLength(1);
 });
 
-test('a registration that never reached its webhook asks for no list of its own', async () => {
-  const { sotra, write, sent, service } = place((request) => (request.method === 'POST' ? no : [200, []]));
+test('a registration that never reached its webhook asks for no list of its own, and leaves no space reserved', async () => {
+  const { folder, sotra, write, sent, service, jobs } = place((request) =>
+    request.method === 'POST' ? no : [200, []],
+  );
   write('list', 'ext:a\n');
   expect((await sotra(`${register} @list`)).code).toBe(6);
+  expect(readdirSync(join(folder, 'webhook', 'jobs', jobs()[0] ?? '')).sort()).toEqual([
+    'addresses.txt',
+    'journal.ndjson',
+  ]);
   service.answer = having([], made);
   expect((await sotra(`${register} @list`)).code).toBe(0);
   expect(sent.map(({ method }) => method)).toEqual(['GET', 'POST', 'GET', 'POST']);
@@ -45,6 +51,13 @@ test('a file that holds something is refused for a secret before anything is sen
   write('taken', 'mine\n');
   const refused = await sotra(`${register} @list --secret-file @taken`);
   expect([refused.code, sent, jobs()]).toEqual([2, [], []]);
+  const nowhere = await sotra(`${register} @list --secret-file @none/s`);
+  expect([nowhere.code, nowhere.err, sent, jobs()]).toEqual([
+    2,
+    expect.stringContaining('error: --secret-file @none/s: cannot be written: ENOENT'),
+    [],
+    [],
+  ]);
   const first = await sotra(`${register} @list --secret-file @s --json`);
   expect(JSON.parse(first.out)).toMatchObject({ secretFile: join(folder, 's') });
   expect(JSON.parse(first.out)).not.toHaveProperty('secret');
@@ -175,9 +188,11 @@ test('a registration whose answer was lost says that it asks, and what it found'
   ]);
 });
 
-test('a finished upload leaves neither its lock nor a draft', async () => {
+test('a finished upload leaves neither its lock nor a draft, also of a process that ended', async () => {
   const { folder, sotra, write, jobs } = place();
   write('list', 'ext:a\n');
+  // Linux has no process of that number.
+  mkdirSync(join(folder, 'webhook', 'jobs', 'draft-4194305-0a1b2c3d'), { recursive: true });
   await sotra(`${add} @list`);
   const [job = ''] = jobs();
   expect([jobs().length, readdirSync(join(folder, 'webhook', 'jobs', job)).sort()]).toEqual([

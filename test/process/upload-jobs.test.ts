@@ -81,16 +81,20 @@ test('of a finished upload what sync needs is lost; a damaged one can be removed
   expect(readdirSync(join(folder, 'webhook', 'jobs'))).toEqual([]);
 });
 
-test('an upload that runs is not removed, exit 3', async () => {
+test.each([
+  ['POST', register, /^error: destination https:\/\/d\.example\.com\/hook is in use by process \d+$/m],
+  ['PUT', add, /^error: upload [0-9a-f]{12} is in use by process \d+$/m],
+])('an upload that runs is not removed, exit 3: while its %s is answered', async (method, command, message) => {
   const { sotra, write, jobs, service, folder } = place(fresh);
   write('list', ids(3));
   let removal: Awaited<ReturnType<typeof sotra>> | undefined;
   service.answer = async (request, count) => {
-    if (request.method === 'POST') removal = await sotra(`webhook jobs remove ${jobs()[0]?.slice(0, 4)} --yes`);
+    const [job = ''] = jobs().filter((name) => /^[0-9a-f]{12}$/.test(name));
+    if (request.method === method) removal = await sotra(`webhook jobs remove ${job.slice(0, 4)} --yes`);
     return fresh(request, count);
   };
-  const { code, out } = await sotra(`${register} @list --json`);
-  expect(removal).toMatchObject({ code: 3, err: expect.stringContaining('is in use by process') });
+  const { code, out } = await sotra(`${command} @list --json`);
+  expect(removal).toMatchObject({ code: 3, err: expect.stringMatching(message) });
   expect([code, JSON.parse(out).uid]).toEqual([0, made.uid]);
   expect(existsSync(join(folder, 'webhook', 'jobs', JSON.parse(out).job))).toBe(true);
 });

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { NetworkFailure } from '../../src/http/failures.ts';
@@ -181,6 +181,106 @@ test('a secret file that cannot be written any more falls back to the folder of 
   expect(readdirSync(dirname(secretFile))).toEqual(['hook.secret']);
 });
 
+test('a secret file that cannot be written any more is warned of, with the place of the secret', async () => {
+  const { folder, sotra, write, jobs } = secretive(() => rmSync(join(folder, 'disk'), { recursive: true }));
+  write('list', ids(3));
+  mkdirSync(join(folder, 'disk'));
+  const { code, err } = await sotra(`${register} @list --secret-file @disk/s`);
+  expect([code, err.split('\n').find((line) => line.startsWith('warning: '))]).toEqual([
+    10,
+    expect.stringMatching(/^warning: --secret-file @disk\/s: cannot be written: ENOENT: /),
+  ]);
+  expect(err).toContain(`; the secret of webhook ${uid} is in @webhook/jobs/${jobs()[0]}/secret for now\n`);
+});
+
+const padded = 'whsec_abcdefghij\n'.padEnd(4096);
+const killed: readonly [where: string, files: Record<string, string>][] = [
+  ['the file that was asked for', { 'hook.secret': 'whsec_abcdefghij\n' }],
+  ['the space reserved for that file', { 'hook.secret.sotra-0a1b2c3d.tmp': padded }],
+  ['the folder of the upload', { '@job/secret': 'whsec_abcdefghij\n' }],
+  ['the space reserved there', { '@job/secret.sotra-0a1b2c3d.tmp': padded }],
+  [
+    'its file, beside the space of an earlier one',
+    { 'hook.secret': 'whsec_abcdefghij\n', 'hook.secret.sotra-0a1b2c3d.tmp': 'whsec_of-another\n'.padEnd(4096) },
+  ],
+];
+
+test.each(killed)(
+  'a registration that was killed before it noted its webhook finds it again, and its secret in %s',
+  async (_, files) => {
+    const { folder, sotra, write, jobs, sent } = secretive();
+    write('list', ids(3));
+    const argv = `${register} @list --secret-file @hook.secret --json`;
+    expect((await sotra(argv)).code).toBe(0);
+    const job = join(folder, 'webhook', 'jobs', jobs()[0] ?? '');
+    const [plan, posting] = readFileSync(join(job, 'journal.ndjson'), 'utf8').split('\n');
+    writeFileSync(join(job, 'journal.ndjson'), `${plan}\n${posting}\n`);
+    rmSync(join(folder, 'hook.secret'));
+    for (const [name, text] of Object.entries(files))
+      writeFileSync(name.startsWith('@job/') ? join(job, name.slice(5)) : join(folder, name), text);
+    const { code, out } = await sotra(argv);
+    expect([code, JSON.parse(out).uid]).toEqual([0, uid]);
+    expect(readFileSync(join(folder, 'hook.secret'), 'utf8')).toBe('whsec_abcdefghij\n');
+    expect(readdirSync(job).sort()).toEqual(['addresses.txt', 'journal.ndjson']);
+    expect(sent.filter(({ method }) => method === 'POST')).toHaveLength(1);
+  },
+);
+
+test('space for the secret is reserved while its webhook is made, and not when an upload has one', async () => {
+  const { folder, sotra, write, jobs, service } = place();
+  const seen: string[][] = [];
+  let isBusy = true;
+  service.answer = (request, count) => {
+    if (request.method !== 'GET') seen.push(readdirSync(join(folder, 'webhook', 'jobs', jobs()[0] ?? '')).sort());
+    return request.method === 'PUT' && isBusy ? [400, { error: 'no' }] : fresh(request, count);
+  };
+  write('list', ids(1001));
+  expect((await sotra(`${register} @list`)).code).toBe(10);
+  isBusy = false;
+  expect((await sotra(`${register} @list`)).code).toBe(0);
+  const later = ['addresses.txt', 'journal.ndjson', 'secret'];
+  expect(seen).toEqual([
+    ['addresses.txt', 'journal.ndjson', expect.stringMatching(/^secret\.sotra-[0-9a-f]{8}\.tmp$/)],
+    later,
+    later,
+  ]);
+});
+
+test('where a secret could not be kept nothing is sent, and no reserved space is left', async () => {
+  const { folder, sotra, write, jobs, sent } = place(({ method }) => [
+    ...(method === 'GET' ? ([200, []] as const) : ([400, { error: 'no' }] as const)),
+  ]);
+  write('list', ids(3));
+  const argv = `${register} @list --secret-file @hook.secret`;
+  expect((await sotra(argv)).code).toBe(6);
+  const before = sent.length;
+  mkdirSync(join(folder, 'webhook', 'jobs', jobs()[0] ?? '', 'secret'));
+  const { code, err } = await sotra(argv);
+  expect([code, err, sent.length]).toEqual([
+    3,
+    expect.stringContaining('/secret is a folder, not a regular file'),
+    before,
+  ]);
+  expect(readdirSync(folder).filter((name) => name.startsWith('hook.secret'))).toEqual([]);
+});
+
+test('a webhook that got more addresses before its registration was settled is found all the same', async () => {
+  const hooks: object[] = [];
+  const { sotra, write, sent, service } = place(({ method }) => {
+    if (method === 'GET') return hooks.length === 0 ? [200, []] : [403, { error: 'no' }];
+    hooks.push(made);
+    return down();
+  });
+  write('one', 'ext:a\n');
+  write('two', 'ext:b\n');
+  expect((await sotra(`${register} @one`)).code).toBe(4);
+  service.answer = ({ method }) => [200, method === 'GET' ? hooks : { uid }];
+  expect((await sotra(`${add} @two`)).code).toBe(0);
+  const { code, out } = await sotra(`${register} @one --json`);
+  expect([code, JSON.parse(out).uid]).toEqual([0, uid]);
+  expect(sent.filter(({ method }) => method === 'POST')).toHaveLength(1);
+});
+
 test('a secret that can be kept nowhere ends the upload, which says what was made and how to go on', async () => {
   let jobsFolder = '';
   const { folder, sotra, write } = secretive(() => rmSync(jobsFolder, { recursive: true }));
@@ -265,8 +365,8 @@ test.each([null, '***'])(
       request.method === 'POST' ? [200, { ...made, secret }] : fresh(request, count),
     );
     write('list', ids(3));
-    const { code, out } = await sotra(`${register} @list --json`);
-    expect([code, JSON.parse(out).uid, 'secret' in JSON.parse(out)]).toEqual([0, uid, false]);
+    const { code, out, err } = await sotra(`${register} @list --json`);
+    expect([code, JSON.parse(out).uid, 'secret' in JSON.parse(out), err]).toEqual([0, uid, false, '']);
     expect(readdirSync(join(folder, 'webhook', 'jobs', jobs()[0] ?? ''))).not.toContain('secret');
   },
 );

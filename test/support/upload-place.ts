@@ -1,4 +1,4 @@
-import { readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { HttpRequest, Transport } from '../../src/world.ts';
 import { type RunOptions, run, temporaryFolder } from './harness.ts';
@@ -41,7 +41,13 @@ export function place(answer: Answer = well) {
   };
   const write = (name: string, text: string) => writeFileSync(join(folder, name), text, { mode: 0o600 });
   const jobs = () => readdirSync(join(folder, 'webhook', 'jobs'));
-  return { folder, sent, service, sotra, write, jobs };
+  /** What `--report @report` wrote. */
+  const reported = () =>
+    readFileSync(join(folder, 'report'), 'utf8')
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line));
+  return { folder, sent, service, sotra, write, jobs, reported };
 }
 
 export const ids = (count: number) => Array.from({ length: count }, (_, index) => `ext:${index}\n`).join('');

@@ -1,9 +1,11 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { NetworkFailure } from '../../../src/http/failures.ts';
 import { checkSecretFile, maskSecret, readSecrets } from '../../../src/resources/webhook/secrets.ts';
+import { ClosedPipe } from '../../../src/world.ts';
 import { temporaryFolder } from '../../support/harness.ts';
-import { add, fresh, hook, ids, place, register, uid, well } from '../../support/upload-place.ts';
+import { type Answer, add, fresh, hook, ids, place, register, uid, well } from '../../support/upload-place.ts';
 
 test('an upload is told in lines: what it is, what was made, how far it is', async () => {
   const { sotra, write, jobs } = place(fresh);
@@ -46,8 +48,15 @@ test('on a terminal a spinner says what an upload does, waits for and has confir
   write('list', ids(2500));
   const { err } = await sotra(`${register} @list --concurrency 1`, { tty: 200 });
   const busy = `busy (HTTP 503 from PUT /v1/webhooks/feed/${uid})`;
-  for (const step of ['reading addresses', 'registering the webhook', `${busy}; trying again after 1 s`])
-    expect(err).toContain(`\u280b ${step}\u001b`);
+  for (const step of [
+    'reading addresses',
+    'reading addresses: 2,500',
+    'registering the webhook',
+    '1 of 3 chunks confirmed',
+    `${busy}; trying again after 1 s`,
+    `chunk 2: ${busy} (after 3 attempts); trying again after 1 s`,
+  ])
+    expect(err).toContain(` ${step}\u001b`);
   service.answer = well;
   const resumed = await sotra(`webhook resume ${jobs()[0]}`, { tty: 200 });
   expect(resumed.err).toContain('\u280b 1 of 3 chunks confirmed\u001b');
@@ -85,24 +94,43 @@ test('--again does not send again what an upload that is not finished has confir
   expect(sent.length - before).toBe(2);
 });
 
-test('--report names what may or may not have arrived', async () => {
-  const { folder, sotra, write } = place(() => [503, { error: 'busy' }]);
+const fates: readonly [what: string, answer: Answer, status: string, error: string][] = [
+  ['failed at the service', () => [503, { error: 'busy' }], 'unknown', 'server-error'],
+  ['was refused unread', () => [429, { error: 'slow down' }], 'not-sent', 'rate-limited'],
+  ['was refused', () => [400, { error: 'no' }], 'failed', 'bad-request'],
+];
+
+test.each(fates)('--report of a request that %s', async (_, answer, status, error) => {
+  const { sotra, write, reported } = place(answer);
   write('list', ids(2));
   expect((await sotra(`${add} @list --retries 0 --report @report`)).code).not.toBe(0);
-  expect(
-    readFileSync(join(folder, 'report'), 'utf8')
-      .split('\n')
-      .filter(Boolean)
-      .map((line) => JSON.parse(line)),
-  ).toEqual(
-    ['ext:0', 'ext:1'].map((address) => ({
-      address,
-      chunk: 1,
-      status: 'unknown',
-      requestId: null,
-      error: 'server-error',
-    })),
-  );
+  expect(reported()).toEqual([
+    { address: 'ext:0', chunk: 1, status, requestId: null, error },
+    { address: 'ext:1', chunk: 1, status, requestId: null, error },
+  ]);
+});
+
+test('--report of an upload that is stopped: what was on its way may have arrived', async () => {
+  const stop = new AbortController();
+  const { sotra, write, reported } = place(() => {
+    stop.abort();
+    throw new NetworkFailure('broken', 'cut', undefined);
+  });
+  write('list', 'ext:0\n');
+  expect((await sotra(`${add} @list --report @report`, { signal: stop.signal })).code).toBe(130);
+  expect(reported()).toEqual([
+    { address: 'ext:0', chunk: 1, status: 'unknown', requestId: null, error: 'interrupted' },
+  ]);
+});
+
+test('an upload whose events nobody reads any more ends quietly, and can be resumed', async () => {
+  const { sotra, write, jobs } = place(fresh);
+  write('list', 'ext:a\n');
+  const closed = () => {
+    throw new ClosedPipe();
+  };
+  expect(await sotra(`${register} @list --format ndjson`, { onOut: closed })).toMatchObject({ code: 0, err: '' });
+  expect((await sotra(`webhook resume ${jobs()[0]}`)).code).toBe(0);
 });
 
 test('of many chunks a log gets twenty lines and one for the rest', async () => {
@@ -180,7 +208,10 @@ test('a webhook that was made keeps its secret where it was told to, and gives i
   expect(readFileSync(join(folder, 'later'), 'utf8')).toBe('whsec_abcdefghij\n');
   expect(JSON.parse((await sotra(`${register} @list --json`)).out)).toMatchObject({ secret: 'whsec_abcdefghij' });
   writeFileSync(join(folder, 'later'), 'mine\n');
-  await sotra(`${register} @list --secret-file @later --json`);
+  expect(await sotra(`${register} @list --secret-file @later`)).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('error: --secret-file @later: exists and is not empty\n'),
+  });
   expect(readFileSync(join(folder, 'later'), 'utf8')).toBe('mine\n');
 });
 
@@ -193,15 +224,35 @@ test('more addresses for a webhook have no secret to tell', async () => {
   );
 });
 
-test('a list that is another is another upload', async () => {
-  const { sotra, write, jobs } = place();
+test('a list that is another is another upload; so is another destination', async () => {
+  const { sotra, write, jobs } = place(fresh);
   write('a', 'ext:a\n');
   write('b', 'ext:b\n');
   await sotra(`${add} @a`);
   await sotra(`${add} @b`);
   await sotra(`webhook add-addresses other --file @a`);
-  expect(jobs()).toHaveLength(3);
+  await sotra(`${register} @a`);
+  await sotra(`webhook register --url ${hook}/2 --addresses-file @a`);
+  expect(jobs()).toHaveLength(5);
   for (const job of jobs()) expect(job).toMatch(/^[0-9a-f]{12}$/);
+});
+
+test('an upload and the lock of a destination are named as ever, so that another version of sotra goes on with them', async () => {
+  const { sotra, write, jobs, service } = place();
+  write('list', 'ext:a\n');
+  await sotra(`${add} @list`);
+  // L=$(printf 'ext:a\n' | sha256sum | cut -c 1-64)
+  // S='{"baseUrl":"https://a.example.com","keyId":"0bab96736bcaebd3"}'
+  // printf '[%s,"add-addresses","2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e","","%s"]' $S $L | sha256sum | cut -c 1-12
+  // printf '[%s,"register",null,"https://d.example.com/hook","%s"]' $S $L | sha256sum | cut -c 1-12
+  // printf '["https://a.example.com","https://d.example.com/hook"]' | sha256sum | cut -c 1-12
+  let meanwhile: string[] = [];
+  service.answer = (request, count) => {
+    meanwhile = jobs().sort();
+    return fresh(request, count);
+  };
+  await sotra(`${register} @list`);
+  expect(meanwhile).toEqual(['ec925e826c4e', '2794fa469557', 'to-293dacc8f680.lock'].sort());
 });
 
 test('a run before the upload leaves no draft behind, whatever comes of it', async () => {
@@ -327,7 +378,13 @@ test('a file for a secret is new or empty, and its folder can be written', () =>
     }),
   );
   const lost = join(folder, 'none', 's');
-  expect(() => checkSecretFile(lost)).toThrow(`--secret-file ${lost}: cannot be written: ENOENT`);
+  expect(() => checkSecretFile(lost)).toThrow(
+    expect.objectContaining({
+      code: 'usage',
+      message: expect.stringContaining(`--secret-file ${lost}: cannot be written: ENOENT`),
+      cause: expect.objectContaining({ code: 'ENOENT' }),
+    }),
+  );
   chmodSync(folder, 0o700);
   expect(existsSync(lost)).toBe(false);
 });
