@@ -43,7 +43,7 @@ test.skipIf(!existsSync('/proc/self/stat')).each(some(['SIGINT', 'SIGTERM', 'SIG
   },
 );
 
-test('a filter that takes all its memory is exit 2 with one error, and nothing of its own on stderr', async () => {
+long('a filter that takes all its memory is exit 2 with one error, and nothing of its own on stderr', async () => {
   const service = await answering({ n: 1 });
   const { printed, ended } = filtering('[.] | until(false; . + .)', service.env);
   expect([await ended, printed]).toEqual([

@@ -75,7 +75,7 @@ test('every name of the sandbox is found as assumed, with evidence, by few reads
   expect(calls).toBeLessThan(2 * open.length);
 });
 
-test('every name changed: probe finds the other one, --save keeps it, and the commands work with it', async () => {
+long('every name changed: probe finds the other one, --save keeps it, and the commands work with it', async () => {
   const renamed = Object.fromEntries(open.map(({ id, key }) => [id, otherwise[key] ?? `x_${key}`]));
   const { url } = await serveSandbox({ wire: renamed });
   const { env, folder } = contextAt(url);

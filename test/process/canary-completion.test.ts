@@ -11,16 +11,19 @@ import { canLook, type Process, processesWith } from '../support/process-tree.ts
 import { some } from '../support/size.ts';
 
 /** What somebody types who has a secret in the line, up to where he asks for completion; all of them make the program be asked. */
-const typed: readonly string[] = [
-  `SOTRA_API_KEY='${apiKey}' sotra --context sta`,
-  `OTHER=1 SOTRA_API_KEY=${evmKey} sotra profile get @wha`,
-  `echo '${apiKey}' | sotra auth login --with-key --context sta`,
-  `sotra comment sign --key-file ${evmKey} --context sta`,
-  `sotra comment sign --text '${password}' --key ${encodeBase58(pair)} --context sta`,
-  `sotra webhook verify --secret-file ${webhookSecret} --header=${namedSecret} --context sta`,
-  `sotra feed actor --cursor ${namedSecret} @wha`,
-  `sotra key import ${evmKey} --context=sta`,
-];
+const typed: readonly string[] = some(
+  [
+    `SOTRA_API_KEY='${apiKey}' sotra --context sta`,
+    `OTHER=1 SOTRA_API_KEY=${evmKey} sotra profile get @wha`,
+    `echo '${apiKey}' | sotra auth login --with-key --context sta`,
+    `sotra comment sign --key-file ${evmKey} --context sta`,
+    `sotra comment sign --text '${password}' --key ${encodeBase58(pair)} --context sta`,
+    `sotra webhook verify --secret-file ${webhookSecret} --header=${namedSecret} --context sta`,
+    `sotra feed actor --cursor ${namedSecret} @wha`,
+    `sotra key import ${evmKey} --context=sta`,
+  ],
+  4,
+);
 
 interface Shell {
   /** What it is started with. */

@@ -8,9 +8,9 @@ const named = (name: string) => fileCases.filter((one) => one.name === name);
 test.each(named('leaderboard list --save'))(
   '$name, killed at some of its calls that write: nothing is half-written',
   async (one) => {
-    const report = await killEverywhere(one, { most: size(3, 10) });
+    const report = await killEverywhere(one, { most: size(1, 10) });
     expect(report).toMatchObject({ name: one.name, points: 10, failures: [] });
-    expect(report.kills).toBeGreaterThanOrEqual(size(3, 12));
+    expect(report.kills).toBeGreaterThanOrEqual(size(1, 12));
   },
 );
 

@@ -10,7 +10,7 @@ const webhook = (index: number) => ({
 });
 const many = Array.from({ length: size(6001, 12_001) }, (_, index) => webhook(index));
 
-test.each(some(['table', 'csv', 'tsv', 'md', 'json', 'ndjson', 'plain'], 4))(
+test.each(some(['table', 'csv', 'tsv', 'md', 'json', 'ndjson', 'plain'], 2))(
   'Ctrl-C ends a long answer in the middle of its %s',
   async (format) => {
     const service = await answering(format === 'json' ? [...many, ...many] : many);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { generate } from 'selfsigned';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findNats, natsInstall, startCluster } from '../support/nats-server.ts';
+import { some } from '../support/size.ts';
 import { start } from '../support/webhook-kills.ts';
 
 /** A certificate that is its own authority. */
@@ -64,7 +65,7 @@ describe.skipIf(findNats() === undefined)(`an inbox behind TLS (${findNats() ? '
   test('is reached where its certificate is trusted, in time and of that host; what is wrong is said', async () => {
     const env = { SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder };
     await Promise.all(
-      rows.map(async ([server, place, trusted, code, says]) => {
+      some(rows, 3).map(async ([server, place, trusted, code, says]) => {
         const inbox = `${place}:${servers[server]?.servers[0]?.port}/TLS`;
         const trust = { NODE_EXTRA_CA_CERTS: join(folder, `${trusted}.pem`) };
         const { ended, printed } = start(['webhook', 'events', '--inbox', inbox], { ...env, ...trust });

@@ -48,7 +48,7 @@ const long = [
 ];
 
 describe('naughty strings as comments', () => {
-  const texts = [...some(naughty, 12), ...long];
+  const texts = [...some(naughty, 6), ...long];
   const evm = { chain: 'base', transactionHash: swaps.good, tokenAddress: degen };
   const solana = { chain: 'solana', transactionHash: swaps.solana, tokenAddress: bonk };
   const headOf = {

@@ -12,7 +12,7 @@ import { flood } from '../support/webhook-flood.ts';
 import { manyAddresses, serve, start } from '../support/webhook-kills.ts';
 
 test('a listener that is killed, with a target that fails a third of the time, stores each event once and forwards all in order', async () => {
-  const [trades, webhooks] = [size(40, 100), size(2, 4)];
+  const [trades, webhooks] = [size(20, 100), size(2, 4)];
   const deliveries = trades * webhooks;
   const report = await flood({ trades, webhooks, killAt: [0.3] });
   expect(report).toMatchObject({

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { answering, run, stub, temporaryFolder } from '../../support/harness.ts';
 import { ask, type SandboxServer, serveSandbox } from '../../support/served.ts';
+import { size } from '../../support/size.ts';
 
 const wallet = '0xa4e221aa5a7ba51b5d5c7d5c923bfb9bcebcb252';
 const other = '0x5180db8f5c931aae63c74266b211f580155ecac8';
@@ -156,7 +157,7 @@ test('many entries go in requests of at most 1000 entries and 4 MB, in order', a
   expect(bodies.map((body) => body.length)).toEqual([1000, 1000, 500]);
   expect(bodies.flat()).toEqual(many);
   expect(err).toContain('sent 2,500 of 2,500 entries');
-  const wide = Array.from({ length: 12 }, (_, place) => ({
+  const wide = Array.from({ length: size(6, 12) }, (_, place) => ({
     addressOrUid: `ext:u${place}`,
     targets: Array.from({ length: 20_000 }, () => wallet),
   }));

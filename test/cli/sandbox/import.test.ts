@@ -194,11 +194,11 @@ test.skipIf(!hasData)(`the real pump.fun swaps: 7,160 rows, and the top ten of a
 });
 
 test.skipIf(!hasData)(`importing in two halves equals importing once${why}`, async () => {
-  const lines = gunzipSync(readFileSync(pumpfun)).toString().trim().split('\n').slice(0, size(2500, 100_000));
+  const lines = gunzipSync(readFileSync(pumpfun)).toString().trim().split('\n').slice(0, size(1000, 100_000));
   const once = { SOTRA_DATA_DIR: temporaryFolder() };
   await run(`sandbox import ${file(lines.join('\n'))} --preset pumpfun`, { env: once, now });
   const halves = { SOTRA_DATA_DIR: temporaryFolder() };
-  const middle = 1500;
+  const middle = 600;
   for (const part of [lines.slice(1, middle), lines.slice(middle)])
     await run(`sandbox import ${file([lines[0], ...part].join('\n'))} --preset pumpfun`, { env: halves, now });
   for (const argv of ['leaderboard list --limit 250 --json', 'leaderboard sections --limit 250 --json']) {

@@ -6,6 +6,7 @@ import { expect, test } from 'vitest';
 import { complaintsOf, openBrowser, violationsOf } from '../../support/browser.ts';
 import { run, stub, temporaryFolder } from '../../support/harness.ts';
 import { listen, send, signed } from '../../support/listening.ts';
+import { long } from '../../support/long.ts';
 import { until } from '../../support/until.ts';
 
 const injected = '<img src=x onerror="document.title=1"><script>document.title=2</script>\u202E';
@@ -17,62 +18,68 @@ function event(id: string, eventType: string, name: string): string {
 
 const rows = (tab: Page) => tab.locator('[role=option]');
 
-test('the page of webhook listen shows deliveries as they come, why requests are refused, filters and sends again', async () => {
-  const folder = temporaryFolder();
-  const target = await stub((_, response) => response.end());
-  const { url, ui, stop } = await listen(folder, `--ui --forward-to ${target.url}/hook`);
-  const deliver = (body: string, headers = signed(body)) => send(url, body, headers);
-  expect(await deliver(event('e1', 'new-feed-item', injected))).toBe(200);
-  const tab = await (await openBrowser()).newPage();
-  const complaints = complaintsOf(tab);
-  await tab.goto(ui);
-  await expect.poll(() => rows(tab).count()).toBe(1);
-  expect(new URL(tab.url()).search).toBe('');
+long(
+  'the page of webhook listen shows deliveries as they come, why requests are refused, filters and sends again',
+  async () => {
+    const folder = temporaryFolder();
+    const target = await stub((_, response) => response.end());
+    const { url, ui, stop } = await listen(folder, `--ui --forward-to ${target.url}/hook`);
+    const deliver = (body: string, headers = signed(body)) => send(url, body, headers);
+    expect(await deliver(event('e1', 'new-feed-item', injected))).toBe(200);
+    const tab = await (await openBrowser()).newPage();
+    const complaints = complaintsOf(tab);
+    await tab.goto(ui);
+    await expect.poll(() => rows(tab).count()).toBe(1);
+    expect(new URL(tab.url()).search).toBe('');
 
-  expect(await deliver(event('e2', 'copyswap', 'Zo\u00eb'))).toBe(200);
-  expect(await deliver('{ "events": [] }', signed('{"events":[]}'))).toBe(401);
-  await expect.poll(() => rows(tab).count()).toBe(2);
-  await expect.poll(() => rows(tab).first().textContent()).toContain('forwarded');
-  await tab.getByLabel('Text').fill('ONERROR');
-  await expect.poll(() => rows(tab).count()).toBe(1);
-  await tab.getByLabel('Text').fill('');
-  await tab.getByLabel('Type').selectOption('copyswap');
-  await expect.poll(() => rows(tab).count()).toBe(1);
-  await expect
-    .poll(() => tab.locator('.browse code').first().textContent())
-    .toBe('sotra webhook events --type copyswap');
-  await tab.getByLabel('Type').selectOption('');
-  await tab.getByLabel('Token').fill('nope');
-  await expect.poll(() => tab.getByRole('alert').textContent()).toContain('token nope: must be');
-  await tab.getByLabel('Token').fill('');
-  await expect.poll(() => rows(tab).count()).toBe(2);
+    expect(await deliver(event('e2', 'copyswap', 'Zo\u00eb'))).toBe(200);
+    expect(await deliver('{ "events": [] }', signed('{"events":[]}'))).toBe(401);
+    await expect.poll(() => rows(tab).count()).toBe(2);
+    await expect.poll(() => rows(tab).first().textContent()).toContain('forwarded');
+    await tab.getByLabel('Text').fill('ONERROR');
+    await expect.poll(() => rows(tab).count()).toBe(1);
+    await tab.getByLabel('Text').fill('');
+    await tab.getByLabel('Type').selectOption('copyswap');
+    await expect.poll(() => rows(tab).count()).toBe(1);
+    await expect
+      .poll(() => tab.locator('.browse code').first().textContent())
+      .toBe('sotra webhook events --type copyswap');
+    await tab.getByLabel('Type').selectOption('');
+    await tab.getByLabel('Token').fill('nope');
+    await expect.poll(() => tab.getByRole('alert').textContent()).toContain('token nope: must be');
+    await tab.getByLabel('Token').fill('');
+    await expect.poll(() => rows(tab).count()).toBe(2);
 
-  // By keyboard alone.
-  await tab.getByRole('listbox').focus();
-  await tab.keyboard.press('End');
-  await expect.poll(() => tab.locator('h2').textContent()).toBe(`${injected.slice(0, -1)}U+202E buys DEGEN on base`);
-  const steps = String(await tab.locator('.steps').textContent());
-  expect([/Secret, fits the one in \S+secret fits$/.test(steps), steps.includes('whsec_test')]).toEqual([true, false]);
-  expect(await tab.locator('.forward').textContent()).toMatch(/^200 in \d+ ms, first try/);
-  expect(await violationsOf(tab)).toEqual([]);
-  await tab.keyboard.press('Enter');
-  const sent = target.requests.length;
-  await tab.getByRole('button', { name: 'Send', exact: true }).click();
-  await expect.poll(() => tab.locator('output').textContent()).toMatch(/^Taken: 200 in \d+ ms$/);
-  expect([target.requests.length - sent, target.requests.at(-1)?.body]).toEqual([1, target.requests[0]?.body]);
+    // By keyboard alone.
+    await tab.getByRole('listbox').focus();
+    await tab.keyboard.press('End');
+    await expect.poll(() => tab.locator('h2').textContent()).toBe(`${injected.slice(0, -1)}U+202E buys DEGEN on base`);
+    const steps = String(await tab.locator('.steps').textContent());
+    expect([/Secret, fits the one in \S+secret fits$/.test(steps), steps.includes('whsec_test')]).toEqual([
+      true,
+      false,
+    ]);
+    expect(await tab.locator('.forward').textContent()).toMatch(/^200 in \d+ ms, first try/);
+    expect(await violationsOf(tab)).toEqual([]);
+    await tab.keyboard.press('Enter');
+    const sent = target.requests.length;
+    await tab.getByRole('button', { name: 'Send', exact: true }).click();
+    await expect.poll(() => tab.locator('output').textContent()).toMatch(/^Taken: 200 in \d+ ms$/);
+    expect([target.requests.length - sent, target.requests.at(-1)?.body]).toEqual([1, target.requests[0]?.body]);
 
-  await tab.getByRole('button', { name: /Refused requests 1/ }).click();
-  await rows(tab).first().click();
-  await expect.poll(() => tab.locator('.steps .failed').textContent()).toContain('re-serialized JSON');
-  expect(await violationsOf(tab)).toEqual([]);
-  await tab.keyboard.press('Escape');
-  await tab.setViewportSize({ width: 360, height: 800 });
-  await expect.poll(() => tab.evaluate<number>('document.documentElement.scrollWidth')).toBe(360);
-  // The browser tells of the refused filter by itself.
-  const own = complaints.filter((text) => !text.startsWith('Failed to load resource'));
-  expect([await tab.title(), own]).toEqual(['Deliveries · sotra', []]);
-  await stop();
-});
+    await tab.getByRole('button', { name: /Refused requests 1/ }).click();
+    await rows(tab).first().click();
+    await expect.poll(() => tab.locator('.steps .failed').textContent()).toContain('re-serialized JSON');
+    expect(await violationsOf(tab)).toEqual([]);
+    await tab.keyboard.press('Escape');
+    await tab.setViewportSize({ width: 360, height: 800 });
+    await expect.poll(() => tab.evaluate<number>('document.documentElement.scrollWidth')).toBe(360);
+    // The browser tells of the refused filter by itself.
+    const own = complaints.filter((text) => !text.startsWith('Failed to load resource'));
+    expect([await tab.title(), own]).toEqual(['Deliveries · sotra', []]);
+    await stop();
+  },
+);
 
 /** The answer to one request, written by hand: no client sends these headers by itself. */
 function ask(address: string, headers: Record<string, string>, method = 'GET') {

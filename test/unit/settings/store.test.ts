@@ -37,7 +37,7 @@ function writerProgram(): string {
 }
 
 test('two processes that change the settings many times each at once lose nothing, and the file stays valid and 0600', async () => {
-  const times = size(20, 200);
+  const times = size(10, 200);
   const program = writerProgram();
   const folder = temporaryFolder();
   const file = join(folder, 'config.json');
@@ -64,7 +64,7 @@ test('two processes that change the settings many times each at once lose nothin
 
 test('commands that change the settings at the same time all find their change in the file', async () => {
   const env = { ...process.env, SOTRA_CONFIG_DIR: temporaryFolder() };
-  const names = Array.from({ length: size(5, 12) }, (_, index) => `context-${index}`);
+  const names = Array.from({ length: size(3, 12) }, (_, index) => `context-${index}`);
   const children = names.map((name) =>
     spawn(process.execPath, ['bin/sotra.js', 'context', 'set', name, '--base-url', 'https://a.example.com'], { env }),
   );

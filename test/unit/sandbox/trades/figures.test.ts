@@ -71,25 +71,24 @@ test('in a large world the figures of both windows are those of its trades, at a
     // Some minutes: the trades at the edges come and go. Some days: all of them do. Then back.
     for (const ms of some([1, 60_000, 600_000, 7_200_000, 3 * dayMs, -3_600_000, -5 * dayMs, 0], 1))
       expectRight(db, largeNow + ms);
-    addTrades(db, [live(5, largeNow), live(6, largeNow - 1000)]);
-    expectRight(db, largeNow);
-    // Older than what is there: positions start over, and figures of old trades change.
-    addTrades(db, [live(7, largeNow - 20 * dayMs)]);
-    expectRight(db, largeNow + 1);
-    // Another process writes.
-    addTrades(other, [live(8, largeNow - dayMs)]);
-    expectRight(db, largeNow + 2);
-    expectRight(other, largeNow + 3);
-    moveWorld(db, -2 * dayMs);
-    expectRight(db, largeNow);
-    addTrades(
-      db,
-      Array.from({ length: size(500, 3000) }, (_, index) => ({
-        ...live(index + 10, largeNow - dayMs),
-        trader: traderOf(index),
-      })),
-    );
-    expectRight(db, largeNow);
+    const many = Array.from({ length: size(500, 3000) }, (_, index) => ({
+      ...live(index + 10, largeNow - dayMs),
+      trader: traderOf(index),
+    }));
+    const changes = [
+      // Older than what is there: positions start over, and figures of old trades change.
+      () => addTrades(db, [live(7, largeNow - 20 * dayMs)]),
+      () => addTrades(db, [live(5, largeNow), live(6, largeNow - 1000)]),
+      // Another process writes.
+      () => addTrades(other, [live(8, largeNow - dayMs)]),
+      () => moveWorld(db, -2 * dayMs),
+      () => addTrades(db, many),
+    ];
+    for (const change of some(changes, 2)) {
+      change();
+      expectRight(db, largeNow);
+    }
+    expectRight(other, largeNow + 1);
   } finally {
     db.close();
     other.close();
