@@ -2,6 +2,7 @@ import { linkSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { answering, run, temporaryFolder } from '../support/harness.ts';
+import { isOpen, tellsOpenFiles } from '../support/open-files.ts';
 
 const row = '2026-11-20T00:00:00Z,base,0x1,0x2,buy,1,2\n';
 
@@ -34,6 +35,7 @@ test.each([
     await run(`${command.replace('FILE', file)} --rejects ${other}`, { env });
     expect(readFileSync(other, 'utf8')).toContain('"line":');
     expect(statSync(other).mode & 0o777).toBe(0o600);
+    expect(tellsOpenFiles && isOpen(other)).toBe(false);
   },
 );
 

@@ -88,7 +88,7 @@ export const areas = {
   },
   upload: {
     files: sources('resources/webhook/upload/upload resources/webhook/upload/journal resources/webhook/upload/jobs'),
-    tests: uploadTests,
+    tests: [...uploadTests, 'cli/webhook/secret'],
   },
   'run-upload': {
     files: sources('resources/webhook/upload/run-upload resources/webhook/upload/show-upload'),

@@ -52,8 +52,11 @@ test('an upload with its webhook, and a signed comment, are replayed; no key, se
   expect(JSON.parse(again.out)).toMatchObject({ uid, addresses: 2500, chunks: 3 });
   expect([JSON.parse(again.out).secret, again.err]).toEqual([
     undefined,
-    expect.stringContaining(`a recording does not hold the secret of webhook ${uid}`),
+    `warning: a recording does not hold the secret of webhook ${uid}\n`,
   ]);
+  const add = `webhook add-addresses ${uid} --file - --json`;
+  await run(`${add} --record ${folder}`, { env, stdin: wallets });
+  expect(await run(`${add} --replay ${folder}`, { stdin: wallets })).toMatchObject({ code: 0, err: '' });
   const file = join(temporaryFolder(), 'hook.secret');
   const asked = await run(`${register} --replay ${folder} --secret-file ${file}`, { stdin: wallets });
   expect([asked.code, asked.err]).toEqual([0, expect.stringContaining(`nothing is written to ${file}`)]);

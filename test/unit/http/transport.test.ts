@@ -143,6 +143,21 @@ test('an answer may take longer than the time without a word, as long as somethi
   expect(await textOf(body)).toBe('abcd');
 });
 
+test('what looks like 100 Continue inside an answer is a part of it', async () => {
+  const text = 'HTTP/1.1 100 Continue\r\n\r\n';
+  let goOn = () => {};
+  const server = createServer((_, response) => {
+    response.setHeader('content-length', 26);
+    response.write('a');
+    goOn = () => response.end(text);
+  });
+  const { send } = await transportOf();
+  const { body } = await send(`http://127.0.0.1:${await portOf(server)}/`, { timeoutMs: 2000 });
+  const parts: Uint8Array[] = [];
+  for await (const part of body) if (parts.push(part) === 1) goOn();
+  expect(Buffer.concat(parts).toString()).toBe(`a${text}`);
+});
+
 test('silence before the answer and inside it ends in a timeout', async () => {
   const server = createServer((request, response) => {
     if (request.url === '/begun') response.write('a');

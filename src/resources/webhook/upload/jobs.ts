@@ -163,14 +163,14 @@ export function* readChunks(folder: string): Generator<Chunk> {
   if (waiting.length > 0) yield { index, addresses: waiting };
 }
 
-/** Lines piece by piece; every line has its end. */
+/** Lines piece by piece; every line has its end and is shorter than a piece. */
 function* readLines(folder: string): Generator<string[]> {
   let rest = Buffer.alloc(0);
   for (const piece of readPieces(addressesFile(folder))) {
     const bytes = Buffer.concat([rest, piece]);
     const end = bytes.lastIndexOf(0x0a);
     // Almost every address is ASCII, which is read in a tenth of the time of UTF-8.
-    if (end !== -1) yield bytes.toString(isAscii(bytes) ? 'latin1' : 'utf8', 0, end).split('\n');
+    yield bytes.toString(isAscii(bytes) ? 'latin1' : 'utf8', 0, end).split('\n');
     rest = bytes.subarray(end + 1);
   }
 }

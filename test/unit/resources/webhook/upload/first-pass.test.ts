@@ -1,10 +1,11 @@
-import { existsSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createAddressSet } from '../../../../../src/model/address-set.ts';
 import { readAddressFile } from '../../../../../src/resources/webhook/upload/address-file.ts';
 import { type RejectedLine, runFirstPass } from '../../../../../src/resources/webhook/upload/first-pass.ts';
 import { temporaryFolder } from '../../../../support/harness.ts';
+import { isOpen, tellsOpenFiles } from '../../../../support/open-files.ts';
 
 const a = '0x00000000000000000000000000000000000000aa';
 const b = '0x00000000000000000000000000000000000000bb';
@@ -63,6 +64,7 @@ test('lists that end up the same have the same digest, SHA-256 of the lines; whe
   await nothing.pass;
   expect(readFileSync(nothing.to, 'utf8')).toBe('');
   expect(nothing.rejected.map(({ line }) => line)).toEqual([1]);
+  expect(nothing.said).toEqual(['meanwhile 0 bytes']);
 });
 
 test('bad lines have the number they have in the file, empty lines and good ones counted', async () => {
@@ -107,24 +109,14 @@ test.each([
   expect(readFileSync(to, 'utf8')).toBe(`${a}\n${b}\n`);
 });
 
-const openFiles = '/proc/self/fd';
-
-test.skipIf(!existsSync(openFiles))(
-  'the list is closed when it is whole, and when the reading breaks off',
-  async () => {
-    const isOpen = (file: string) =>
-      readdirSync(openFiles).some((handle) => {
-        const at = join(openFiles, handle);
-        return existsSync(at) && readlinkSync(at) === file;
-      });
-    const whole = passOf(`${a}\n`);
-    await whole.pass;
-    expect(isOpen(whole.to)).toBe(false);
-    const stopped = passOf(`${a}\n`, { signal: AbortSignal.abort() });
-    await stopped.pass.catch(() => undefined);
-    expect([existsSync(stopped.to), isOpen(stopped.to)]).toEqual([true, false]);
-  },
-);
+test.skipIf(!tellsOpenFiles)('the list is closed when it is whole, and when the reading breaks off', async () => {
+  const whole = passOf(`${a}\n`);
+  await whole.pass;
+  expect(isOpen(whole.to)).toBe(false);
+  const stopped = passOf(`${a}\n`, { signal: AbortSignal.abort() });
+  await stopped.pass.catch(() => undefined);
+  expect([existsSync(stopped.to), isOpen(stopped.to)]).toEqual([true, false]);
+});
 
 test('stopped while it reads it says that nothing was sent', async () => {
   const { pass } = passOf(`${a}\n`, { signal: AbortSignal.abort() });

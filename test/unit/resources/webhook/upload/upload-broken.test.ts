@@ -1,8 +1,8 @@
-import { existsSync, readdirSync, readlinkSync, rmSync, symlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, rmSync, symlinkSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { journalFile } from '../../../../../src/resources/webhook/upload/journal.ts';
+import { isOpen, tellsOpenFiles } from '../../../../support/open-files.ts';
 import { failed, kind, ok, type Service, uid, uploading } from '../../../../support/uploading.ts';
 
 const more = { task: 'add-addresses', uid, addresses: 100_000, chunks: 100 } as const;
@@ -31,14 +31,7 @@ test.skipIf(!existsSync(unsafe))(
   },
 );
 
-const openFiles = '/proc/self/fd';
-
-test.skipIf(!existsSync(openFiles))('the journal is closed when an upload is over, whatever came of it', async () => {
-  const isOpen = (file: string) =>
-    readdirSync(openFiles).some((handle) => {
-      const at = join(openFiles, handle);
-      return existsSync(at) && readlinkSync(at) === file;
-    });
+test.skipIf(!tellsOpenFiles)('the journal is closed when an upload is over, whatever came of it', async () => {
   for (const service of [kind, () => failed(401)]) {
     const { run, folder } = await uploading(service, { task: 'add-addresses', uid, addresses: 10, chunks: 1 });
     await run();

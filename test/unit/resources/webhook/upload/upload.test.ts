@@ -155,8 +155,21 @@ test('a lost POST that does not show within ten seconds was not made, and is sen
     request.method === 'POST' && count === 1 ? lost : kind(request, body, count),
   );
   expect((await run()).failure).toBeUndefined();
-  expect(sent.filter(({ method }) => method === 'POST')).toHaveLength(2);
+  // The first list is before the first POST; eleven looks follow, the second POST and two chunks.
+  expect(sent.map(({ method }) => method).join(' ')).toBe(
+    'GET POST GET GET GET GET GET GET GET GET GET GET GET POST PUT PUT',
+  );
   expect(waits.filter((ms) => ms === 1000)).toHaveLength(10);
+});
+
+test('after a lost POST one that is refused does not say that there is no webhook: the next run looks again', async () => {
+  const { run } = await uploading((request, body, count) => {
+    if (request.method === 'POST') return count === 1 ? lost : failed(400);
+    return kind(request, body, count);
+  });
+  const { failure, state } = await run();
+  expect(failure).toMatchObject({ code: 'bad-request' });
+  expect(state?.posting).toEqual({ before: [] });
 });
 
 const settled: readonly [what: string, list: object[], code: string, message: RegExp][] = [
@@ -212,6 +225,30 @@ test('who stops an upload is told how far it came', async () => {
   expect(puts(sent)).toHaveLength(1);
 });
 
+test('who stops an upload while its POST is on its way does not wait for the list, which the next run asks', async () => {
+  const stop = new AbortController();
+  const service: Service = (request, body, count) => {
+    if (request.method !== 'POST') return kind(request, body, count);
+    stop.abort();
+    return lost;
+  };
+  const { run, sent } = await uploading(service, {}, { stop });
+  const { failure, events, state } = await run();
+  expect(failure).toMatchObject({ code: 'interrupted', message: 'interrupted with 0 of 3 chunks confirmed' });
+  expect([events, sent.map(({ method }) => method), state?.posting]).toEqual([[], ['GET', 'POST'], { before: [] }]);
+});
+
+test('an upload that is stopped when all of it was answered is finished', async () => {
+  const stop = new AbortController();
+  const service: Service = (request, body, count) => {
+    stop.abort();
+    return kind(request, body, count);
+  };
+  const { run } = await uploading(service, { task: 'add-addresses', uid, addresses: 10, chunks: 1 }, { stop });
+  const { failure, state } = await run(4);
+  expect([failure, state?.finishedMs]).toEqual([undefined, 5000]);
+});
+
 test('waits double from a quarter of a second to fifteen, a second at least where the service is busy', async () => {
   const signal = new AbortController().signal;
   const of = (random: number, sleep: World['sleep'] = async () => undefined) =>
@@ -222,7 +259,11 @@ test('waits double from a quarter of a second to fifteen, a second at least wher
   expect(of(0).delay(7, error)).toBe(7500);
   expect([1, 5].map((failures) => of(1).delay(failures, busy))).toEqual([1000, 4000]);
   const stopped = of(1, () => Promise.reject(new Error('aborted')));
-  await expect(stopped.wait(1)).rejects.toMatchObject({ code: 'interrupted', cause: new Error('aborted') });
+  await expect(stopped.wait(1)).rejects.toMatchObject({
+    code: 'interrupted',
+    message: 'interrupted',
+    cause: new Error('aborted'),
+  });
 });
 
 const passing: readonly [error: unknown, tries: number][] = [
