@@ -52,9 +52,9 @@ export function answerer({
     const { target, authorization } = request;
     const { route, path } = await find(request.method, pathOf(target));
     const { endpoint } = route;
-    const partner = findPartner(db, authorization, endpoint.keyless === true);
     const { nowMs, reuse } = readPresent();
     const make = async (): Promise<AnswerBody> => {
+      const partner = findPartner(db, authorization, endpoint.keyless === true);
       const url = new URL(request.origin + target);
       const body = endpoint.method === 'GET' ? undefined : readBody(await request.body());
       const decoded = decodeRequest(endpoint, { path, query: url.searchParams, body }, wire);

@@ -132,12 +132,13 @@ async function readBody(incoming: IncomingMessage): Promise<string> {
 /** Answers at once, and keeps the connection until the rest of a refused body has come, so that the sender reads the answer. */
 function send({ status, headers, text, cut }: FaultyAnswer, incoming: IncomingMessage, outgoing: ServerResponse): void {
   if (cut === 'all') return void outgoing.destroy();
-  const bytes = Buffer.from(text);
-  outgoing.writeHead(status, { ...headers, 'content-length': bytes.length });
+  const bytes = Buffer.byteLength(text);
+  outgoing.writeHead(status, { ...headers, 'content-length': bytes });
   if (cut === 'half')
-    return void outgoing.write(bytes.subarray(0, Math.floor(bytes.length / 2)), () => outgoing.destroy());
-  if (incoming.complete) return void outgoing.end(bytes);
-  outgoing.write(bytes);
+    return void outgoing.write(Buffer.from(text).subarray(0, Math.floor(bytes / 2)), () => outgoing.destroy());
+  // As a text it goes out in one piece with the head.
+  if (incoming.complete) return void outgoing.end(text);
+  outgoing.write(text);
   const late = setTimeout(() => incoming.socket.destroy(), limits.lingerMs);
   incoming.once('close', () => clearTimeout(late));
   incoming.once('end', () => outgoing.end());
