@@ -67,10 +67,17 @@ test('comment post signs by a command too, one or many; a dry run does not start
   const env = { SOTRA_DATA_DIR: folder, PATH: String(process.env['PATH']) };
   const words = `--sandbox comment post ${comment} --signer ${signer} --yes --json`.split(' ');
   const command = ['--signer-command', `touch '${join(folder, 'started')}'; echo ${signature}`];
-  expect(await run([...words, ...command, '--dry-run'], { env })).toMatchObject({ code: 0 });
+  const dry = await run([...words, ...command, '--dry-run'], { env });
+  expect([dry.code, JSON.parse(dry.out)]).toMatchObject([0, { layout: 'five-line', commentText: 'gm' }]);
   expect(existsSync(join(folder, 'started'))).toBe(false);
   const shown = await run([...words.slice(0, -2), ...command, '--curl'], { env });
   expect(shown.out).toContain(signature);
+  // It is sent: the sandbox looks into the trade.
+  const posted = await run([...words, ...command], { env });
+  expect([posted.code, JSON.parse(posted.err).error.message]).toEqual([
+    6,
+    expect.stringContaining("that trade is not the signer's own"),
+  ]);
   const file = join(folder, 'many.ndjson');
   const [, , chain, , transactionHash, , tokenAddress] = ['', ...comment.split(' ')];
   writeFileSync(file, `${JSON.stringify({ chain, transactionHash, tokenAddress, commentText: 'gm' })}\n`);

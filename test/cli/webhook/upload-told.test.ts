@@ -110,14 +110,22 @@ test.each(fates)('--report of a request that %s', async (_, answer, status, erro
   ]);
 });
 
-test('--report of an upload that is stopped: what was on its way may have arrived', async () => {
+const cut = () => {
+  throw new NetworkFailure('broken', 'cut', undefined);
+};
+
+test.each<[what: string, answer: Answer]>([
+  ['was on its way', cut],
+  ['was to be repeated', () => [500, { error: 'busy' }]],
+])('--report of an upload that is stopped: what %s may have arrived', async (_, answer) => {
   const stop = new AbortController();
-  const { sotra, write, reported } = place(() => {
+  const { sotra, write, reported } = place((request, count) => {
     stop.abort();
-    throw new NetworkFailure('broken', 'cut', undefined);
+    return answer(request, count);
   });
   write('list', 'ext:0\n');
-  expect((await sotra(`${add} @list --report @report`, { signal: stop.signal })).code).toBe(130);
+  const { code } = await sotra(`${add} @list --report @report`, { signal: stop.signal, skipWaits: false });
+  expect(code).toBe(130);
   expect(reported()).toEqual([
     { address: 'ext:0', chunk: 1, status: 'unknown', requestId: null, error: 'interrupted' },
   ]);
