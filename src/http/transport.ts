@@ -69,7 +69,7 @@ async function direct(connect: buildConnector.connector): Promise<Dispatcher> {
 
 async function proxied(env: TransportOptions['env']): Promise<Dispatcher | undefined> {
   const named = (name: string) => env[name.toLowerCase()] || env[name] || undefined;
-  const [httpsProxy, httpProxy, noProxy = ''] = [named('HTTPS_PROXY'), named('HTTP_PROXY'), named('NO_PROXY')];
+  const [httpsProxy, httpProxy, noProxy] = [named('HTTPS_PROXY'), named('HTTP_PROXY'), named('NO_PROXY')];
   if ((httpsProxy === undefined && httpProxy === undefined) || noProxy === '*') return undefined;
   for (const [name, address] of Object.entries({ HTTPS_PROXY: httpsProxy, HTTP_PROXY: httpProxy }))
     if (address !== undefined && !isProxy(address))
@@ -81,7 +81,7 @@ async function proxied(env: TransportOptions['env']): Promise<Dispatcher | undef
   const { default: ask } = await import('undici/lib/api/api-connect.js');
   return new EnvHttpProxyAgent({
     connections: 8,
-    noProxy: `localhost,127.0.0.1,[::1],${noProxy}`,
+    noProxy: ['localhost', '127.0.0.1', '[::1]', noProxy].join(),
     connect: { timeout: connectTimeoutMs },
     // undici's index adds this to every dispatcher: how to ask the proxy for a tunnel.
     clientFactory: (origin, options) => Object.assign(new Pool(origin, options), { connect: ask }),
@@ -170,7 +170,7 @@ function withoutContinue<S extends Socket>(socket: S): S {
     isNext = false;
     const rest = Buffer.from(held, 'latin1');
     held = '';
-    const goesOn = rest.length === 0 || push(rest);
+    const goesOn = push(rest);
     return chunk === null ? push(null) : goesOn;
   };
   return socket;
