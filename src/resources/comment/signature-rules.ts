@@ -90,7 +90,7 @@ function verifySolana({ message, signature, signerAddress, encoding }: Claim, ve
   const address = plainAddress(signerAddress);
   const key = isSolanaAddress(address) ? decodeBase58(address) : undefined;
   if (key === undefined) return refuse('the signer is not a Solana address (32 bytes in base58)');
-  const bytes = decodeSignature(signature, encoding ?? detectEncoding(signature));
+  const bytes = decodeSignature(signature, encoding);
   if (bytes === undefined)
     return refuse(`the signature is not ${encoding ?? 'base58, base64 or hex'} text of 64 bytes`);
   const problem = ed25519Problem(new TextEncoder().encode(message), bytes, key, verifyEd25519);
@@ -98,20 +98,21 @@ function verifySolana({ message, signature, signerAddress, encoding }: Claim, ve
   return { valid: true, recoveredAddress: address, signerAddress };
 }
 
-function detectEncoding(signature: string): Encoding {
-  if (/^(0x)?[0-9a-fA-F]{128}$/.test(signature)) return 'hex';
-  return /^[A-Za-z0-9+/]{86}==$/.test(signature) ? 'base64' : 'base58';
-}
-
-function decodeSignature(signature: string, encoding: Encoding): Uint8Array | undefined {
-  if (encoding === 'base58') {
-    const bytes = signature.length <= 90 ? decodeBase58(signature) : undefined;
+/** The 64 bytes that a text is in each encoding. */
+const decoders: Readonly<Record<Encoding, (text: string) => Uint8Array | undefined>> = {
+  hex: (text) => (/^(0x)?[0-9a-fA-F]{128}$/.test(text) ? bytesOfHex(text.replace(/^0x/, '')) : undefined),
+  base64: (text) =>
+    /^[A-Za-z0-9+/]{86}==$/.test(text) ? Uint8Array.from(atob(text), (each) => each.charCodeAt(0)) : undefined,
+  base58: (text) => {
+    const bytes = text.length <= 90 ? decodeBase58(text) : undefined;
     return bytes?.length === 64 ? bytes : undefined;
-  }
-  const text = signature.replace(/^0x/, '');
-  const fits = encoding === 'hex' ? /^[0-9a-fA-F]{128}$/.test(text) : /^[A-Za-z0-9+/]{86}==$/.test(signature);
-  if (!fits) return undefined;
-  return encoding === 'hex' ? bytesOfHex(text) : Uint8Array.from(atob(signature), (each) => each.charCodeAt(0));
+  },
+};
+
+/** In the encoding that fits where none is named: no text fits two. */
+function decodeSignature(text: string, encoding?: Encoding): Uint8Array | undefined {
+  if (encoding !== undefined) return decoders[encoding](text);
+  return decoders.hex(text) ?? decoders.base64(text) ?? decoders.base58(text);
 }
 
 /** Order of the ed25519 group. Source: RFC 8032, section 5.1. */
@@ -162,7 +163,7 @@ export function personalDigest(message: Uint8Array): Uint8Array {
 
 /** A signature over 64 bytes as bytes: given so, or as base58, base64 or hex. Errors: `signing-key` for anything else. */
 export function bytesOfSignature(given: Uint8Array | string): Uint8Array {
-  const bytes = typeof given === 'string' ? decodeSignature(given, detectEncoding(given)) : given;
+  const bytes = typeof given === 'string' ? decodeSignature(given) : given;
   if (bytes?.length === 64) return bytes;
   throw new SotraError('signing-key', 'the signer gave no signature of 64 bytes');
 }
