@@ -54,7 +54,7 @@ export function checkSecretFile(file: string): void {
     reserveFile(file).close();
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
-    const isFull = ['ENOSPC', 'EDQUOT', 'EFBIG'].includes(code ?? '');
+    const isFull = ['ENOSPC', 'EDQUOT', 'EFBIG'].includes(String(code));
     throw new SotraError(isFull ? 'local-file' : 'usage', `--secret-file ${file}: cannot be written: ${message}`, {
       hint: isFull ? 'Free some disk space, or name a file on another disk.' : undefined,
       cause,
