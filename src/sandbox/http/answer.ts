@@ -64,7 +64,7 @@ export function answerer({
       const answer = await whenFree(() => route.handle(decoded.input as never, call), sleep);
       return { text: JSON.stringify(answer), ignored: [...new Set(ignored)] };
     };
-    return route.isSteady ? reuse(`${authorization}\n${request.origin}${target}`, make) : make();
+    return route.isSteady ? reuse(JSON.stringify([authorization, request.origin, target]), make) : make();
   };
   return async (request) => {
     try {

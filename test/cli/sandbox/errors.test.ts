@@ -46,6 +46,10 @@ test('curl gets 401 without a key and with one that nobody knows', async () => {
   expect(await curl(`${url}/v2/leaderboard`)).toEqual([401, missing]);
   const wrong = ['-H', 'Authorization: Bearer guess'];
   expect(await curl(`${url}/v2/leaderboard`, ...wrong)).toEqual([401, { error: 'unknown API key' }]);
+  // These sections need no key, and an answer that is kept is not for a header that is wrong.
+  expect((await curl(`${url}/v1/leaderboard`))[0]).toBe(200);
+  expect(await curl(`${url}/v1/leaderboard`, '-H', 'Authorization: undefined')).toEqual([401, missing]);
+  expect(await curl(`${url}/v1/leaderboard`, ...wrong)).toEqual([401, { error: 'unknown API key' }]);
 });
 
 test('curl gets 404 for a UUID that nothing has: profile, position, comment, webhook', async () => {
