@@ -99,6 +99,21 @@ test.each([
   expect(existsSync(join(folder, 'webhook', 'jobs', JSON.parse(out).job))).toBe(true);
 });
 
+test('an upload that runs is not removed either when its journal is damaged', async () => {
+  const { sotra, write, jobs, service, folder } = place();
+  write('list', ids(3));
+  let job = '';
+  let removal: Awaited<ReturnType<typeof sotra>> | undefined;
+  service.answer = async () => {
+    job = jobs().find((name) => /^[0-9a-f]{12}$/.test(name)) ?? '';
+    writeFileSync(join(folder, 'webhook', 'jobs', job, 'journal.ndjson'), 'noise\n');
+    removal = await sotra(`webhook jobs remove ${job} --yes`);
+    return [200, { uid }];
+  };
+  await sotra(`${add} @list`);
+  expect(removal).toMatchObject({ code: 3, err: expect.stringContaining(`upload ${job} is in use by process`) });
+});
+
 test('of an upload that began nothing no record is lost; where its POST has no answer, it is not known whether its webhook was made', async () => {
   const refusal = place(({ method }) => (method === 'GET' ? [200, []] : [400, { error: 'no' }]));
   refusal.write('list', ids(3));

@@ -242,7 +242,8 @@ async function sendChunks(upload: Upload): Promise<void> {
       return upload.onEvent({ event: 'chunk-done', chunk: chunk + 1, addresses, done, chunks: state.plan.chunks });
     });
   for (let more = true; more || running.size > 0; ) {
-    if (context.world.signal.aborted) failure ??= context.world.signal.reason;
+    // Nothing until somebody stops the upload.
+    failure ??= context.world.signal.reason;
     while (more && failure === undefined && running.size < upload.concurrency) {
       const next = chunks.next();
       if (next.done) more = false;
