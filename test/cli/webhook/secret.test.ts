@@ -102,8 +102,12 @@ test('the list masks what is a secret by its name or its form, however it is esc
   ]);
 });
 
+/** So many webhooks of a hundred thousand characters each. */
+const noted = (count: number) =>
+  Array.from({ length: count }, (_, index) => ({ ...made, uid: `u-${index}`, note: 'x'.repeat(100_000) }));
+
 test('a list of more than two million characters is masked to its end', async () => {
-  const list = Array.from({ length: 30 }, (_, index) => ({ ...made, uid: `u-${index}`, note: 'x'.repeat(100_000) }));
+  const list = noted(21);
   const { sotra } = place(() => [200, list]);
   const { code, out } = await sotra('webhook list --json');
   expect(code).toBe(0);
@@ -111,7 +115,7 @@ test('a list of more than two million characters is masked to its end', async ()
 });
 
 test('a large list that is stopped while its secrets are masked shows nothing', async () => {
-  const list = Array.from({ length: 30 }, (_, index) => ({ ...made, uid: `u-${index}`, note: 'x'.repeat(100_000) }));
+  const list = noted(11);
   const { sotra } = place(() => [200, list]);
   const stop = new AbortController();
   // It is masked when the answer is told.
