@@ -100,7 +100,7 @@ function verifySolana({ message, signature, signerAddress, encoding }: Claim, ve
 
 /** The 64 bytes that a text is in each encoding. */
 const decoders: Readonly<Record<Encoding, (text: string) => Uint8Array | undefined>> = {
-  hex: (text) => (/^(0x)?[0-9a-fA-F]{128}$/.test(text) ? bytesOfHex(text.replace(/^0x/, '')) : undefined),
+  hex: (text) => (/^(0x)?[0-9a-fA-F]{128}$/.test(text) ? bytesOfHex(text.slice(-128)) : undefined),
   base64: (text) =>
     /^[A-Za-z0-9+/]{86}==$/.test(text) ? Uint8Array.from(atob(text), (each) => each.charCodeAt(0)) : undefined,
   base58: (text) => {
