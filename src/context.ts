@@ -188,11 +188,14 @@ export function createContext({
   let misfits = 0;
   const misfitTexts = new Set<string>();
   let asked = false;
+  const tellHowToPaste = once(async () =>
+    note('The line works while sotra sandbox start runs, with SOTRA_API_KEY=sandbox-key-a exported.'),
+  );
   const callerFor = async (keyless: boolean, retries?: number): Promise<Caller> => {
     const { kind, baseUrl, apiKey, wire } = await service();
     // Nothing listens at the address of the in-process sandbox, and a curl line must work when pasted.
     const pasted = kind === 'sandbox' && options.curl;
-    if (pasted) note('The line works while sotra sandbox start runs, with SOTRA_API_KEY=sandbox-key-a exported.');
+    if (pasted) await tellHowToPaste();
     const { preview } = options;
     if (apiKey === null && !preview && !keyless) throw keyMissing(await service());
     return {

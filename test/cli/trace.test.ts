@@ -9,6 +9,7 @@ import harSchemas from 'har-schema';
 import { expect, test } from 'vitest';
 import { answering, run, stub, temporaryFolder } from '../support/harness.ts';
 import { serveSandbox } from '../support/served.ts';
+import { degen, swaps, writeKeys } from '../support/traders.ts';
 
 const execute = promisify(execFile);
 
@@ -162,6 +163,11 @@ test('--curl with the built-in sandbox names the address that sandbox start serv
   const { out, err } = await run('--sandbox leaderboard list --curl');
   expect(out).toContain("'http://127.0.0.1:4010/v2/leaderboard'");
   expect(err).toContain('sotra sandbox start');
+  // Also where the command looks for a service twice, before it signs and before it sends.
+  const swap = `--chain base --tx ${swaps.good} --token ${degen} --text gm --service-name Sandbox`;
+  const { evm } = writeKeys(temporaryFolder());
+  const signed = await run(`--sandbox comment post ${swap} --key-file ${evm} --curl`);
+  expect([signed.code, signed.err.split('works while sotra sandbox start runs').length]).toEqual([0, 2]);
 });
 
 test('an archive replaces a file that others may read by one that they may not, and follows no link', async () => {

@@ -7,6 +7,7 @@ import { decodeRequest, encodeRequest } from '../../src/contract/request.ts';
 import { endpoints } from '../../src/resources/index.ts';
 import { run, temporaryFolder } from '../support/harness.ts';
 import { serveSandbox } from '../support/served.ts';
+import { some } from '../support/size.ts';
 
 const all: readonly Endpoint[] = endpoints;
 
@@ -37,7 +38,7 @@ test('a context that knows the names of a renamed deployment gets the same answe
     serveSandbox({ now: () => nowMs, wire: renamed }),
   ]);
   const env = context(other.url, renamed);
-  const readsFirst = [...all].sort((a, b) => Number(a.method !== 'GET') - Number(b.method !== 'GET'));
+  const readsFirst = some(all, 14).toSorted((a, b) => Number(a.method !== 'GET') - Number(b.method !== 'GET'));
   for (const { examples, method } of readsFirst)
     for (const { argv } of examples) {
       const asked = await run(argv, { env, now: nowMs });

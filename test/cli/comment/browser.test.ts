@@ -6,6 +6,7 @@ import type { Page } from 'playwright-core';
 import { recoverMessageAddress } from 'viem';
 import { expect, test } from 'vitest';
 import { run, temporaryFolder } from '../../support/harness.ts';
+import { long } from '../../support/long.ts';
 import { degen, evmTrader, solanaComment, solanaTrader, swaps, tradersWorld } from '../../support/traders.ts';
 import { evmWallet, openTabs, openWallets, signOn, solanaWallet, startSigning } from '../../support/wallet-page.ts';
 
@@ -55,33 +56,36 @@ test('a wallet is shown the exact text and asked for nothing but its accounts an
   ]);
 });
 
-test('a wallet of Solana signs by the Wallet Standard and one of EVM by EIP-6963, and others verify what they signed', async () => {
-  const browser = await openTabs();
-  const evm = await startSigning([...sign, '--json']);
-  await signOn((await openWallets(browser, evm.ui, [evmWallet, solanaWallet])).tab, 'Test Wallet');
-  const made = JSON.parse((await evm.ended).out);
-  expect([made.message, await recoverMessageAddress(made)]).toEqual([exact, evmTrader.address]);
-  const { ui, ended } = await startSigning([
-    'comment',
-    'sign',
-    ...solanaComment,
-    '--browser',
-    '--encoding',
-    'hex',
-    '--json',
-  ]);
-  const { tab, calls } = await openWallets(browser, ui, [evmWallet, solanaWallet]);
-  expect(await tab.locator('.wallets button').allTextContents()).toEqual(['Test Phantom']);
-  await signOn(tab, 'Test Phantom');
-  const { message, signature, signerAddress } = JSON.parse((await ended).out);
-  expect((await calls()).map(({ method }) => method)).toEqual(['connect', 'signMessage']);
-  const x = Buffer.from(solanaTrader.keypair.slice(32)).toString('base64url');
-  const key = { format: 'jwk' as const, key: { kty: 'OKP', crv: 'Ed25519', x } };
-  expect([signerAddress, verify(null, Buffer.from(message), key, Buffer.from(signature, 'hex'))]).toEqual([
-    solanaTrader.address,
-    true,
-  ]);
-});
+long(
+  'a wallet of Solana signs by the Wallet Standard and one of EVM by EIP-6963, and others verify what they signed',
+  async () => {
+    const browser = await openTabs();
+    const evm = await startSigning([...sign, '--json']);
+    await signOn((await openWallets(browser, evm.ui, [evmWallet, solanaWallet])).tab, 'Test Wallet');
+    const made = JSON.parse((await evm.ended).out);
+    expect([made.message, await recoverMessageAddress(made)]).toEqual([exact, evmTrader.address]);
+    const { ui, ended } = await startSigning([
+      'comment',
+      'sign',
+      ...solanaComment,
+      '--browser',
+      '--encoding',
+      'hex',
+      '--json',
+    ]);
+    const { tab, calls } = await openWallets(browser, ui, [evmWallet, solanaWallet]);
+    expect(await tab.locator('.wallets button').allTextContents()).toEqual(['Test Phantom']);
+    await signOn(tab, 'Test Phantom');
+    const { message, signature, signerAddress } = JSON.parse((await ended).out);
+    expect((await calls()).map(({ method }) => method)).toEqual(['connect', 'signMessage']);
+    const x = Buffer.from(solanaTrader.keypair.slice(32)).toString('base64url');
+    const key = { format: 'jwk' as const, key: { kty: 'OKP', crv: 'Ed25519', x } };
+    expect([signerAddress, verify(null, Buffer.from(message), key, Buffer.from(signature, 'hex'))]).toEqual([
+      solanaTrader.address,
+      true,
+    ]);
+  },
+);
 
 test('on a terminal without a key, Enter is the browser; flags of the page need it, and a key is not given with it', async () => {
   const words = sign.slice(0, -1);

@@ -7,6 +7,7 @@ import { openNats } from '../../../../../../src/resources/webhook/receive/nats/n
 import { openStreams } from '../../../../../../src/resources/webhook/receive/nats/streams.ts';
 import { partitions, subjectsOf, targetId } from '../../../../../../src/resources/webhook/receive/nats/subjects.ts';
 import { inboxCases } from '../../../../../support/inbox-cases.ts';
+import { long } from '../../../../../support/long.ts';
 import { findNats, natsInstall, startCluster } from '../../../../../support/nats-server.ts';
 import { size } from '../../../../../support/size.ts';
 import { until } from '../../../../../support/until.ts';
@@ -107,7 +108,7 @@ describe.skipIf(findNats() === undefined)(`the inbox on a server (${findNats() ?
     expect(taken.map(({ delivery }) => delivery.webhook).sort()).toEqual(['/a#1', '/b#1', '/c#1']);
   });
 
-  test('one that is gone keeps no share of what is free, however late its last word is heard', async () => {
+  long('one that is gone keeps no share of what is free, however late its last word is heard', async () => {
     const address = await newAddress();
     const link = await openConnection(address, undefined);
     const [streams, subjects] = [openStreams(link), subjectsOf(address.name)];
