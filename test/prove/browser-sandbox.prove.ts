@@ -60,6 +60,18 @@ test('axe-core finds nothing on any view, narrow and wide, light and dark', asyn
   expect(found).toEqual({});
 });
 
+/** A picture of what is in sight once nothing moves any more: lists get their height after they have their rows. */
+async function stillPicture(tab: Page): Promise<Buffer> {
+  // Ports and folders are others each time.
+  const mask = [tab.locator('.commands'), tab.locator('.where')];
+  const take = () => tab.screenshot({ mask, animations: 'disabled' });
+  for (let last = await take(); ; ) {
+    const next = await take();
+    if (next.equals(last)) return next;
+    last = next;
+  }
+}
+
 test('the views look as they did, at three widths', async () => {
   const { ui } = await startPage('sandbox start --port 0 --ui --as-of 2026-11-20T12:00:00Z');
   const context = await (await openBrowser()).newContext({ deviceScaleFactor: 0.5 });
@@ -72,9 +84,7 @@ test('the views look as they did, at three widths', async () => {
     for (const name of ['leaderboard', 'trader', 'position', 'controls'] as const) {
       await tab.setViewportSize({ width, height: 900 });
       await show(tab, new URL(ui).origin, views[name]);
-      // Ports and folders are others each time.
-      const mask = [tab.locator('.commands'), tab.locator('.where')];
-      const picture = await tab.screenshot({ mask, animations: 'disabled' });
+      const picture = await stillPicture(tab);
       const file = join(folder, `${name}-${width}.png`);
       if (!existsSync(file) || process.env['SOTRA_NEW_PICTURES'] === '1') writeFileSync(file, picture);
       else if (!(await samePicture(tab.context(), picture, readFileSync(file)))) {
