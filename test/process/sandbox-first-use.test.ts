@@ -60,7 +60,7 @@ test('what a process that was killed unpacked is removed when the world is made;
   expect(readdirSync(folder).filter((name) => name.includes('demo'))).toEqual(['other.db-demo-1.tmp']);
 });
 
-test.each(['sandbox status', board])(
+test.each(some(['sandbox status', board], 1))(
   'the draft of a process that was killed between giving it its name and removing it is removed by %s',
   async (line) => {
     const folder = temporaryFolder();
@@ -71,7 +71,7 @@ test.each(['sandbox status', board])(
   },
 );
 
-test.each(['sandbox status', board])(
+test.each(some(['sandbox status', board], 1))(
   'a disk that fills up in %s is exit 3 and says so; with room again the world is made',
   async (line) => {
     const folder = temporaryFolder();

@@ -53,7 +53,7 @@ export const naughty: readonly string[] = [
 ];
 
 /** Some of them, for what takes a run each; all of them in the proof. */
-export const sampled = some(naughty, 15);
+export const sampled = some(naughty, 10);
 
 /** All that may move a cursor, set a title, reorder text or hide in it; a newline ends our lines. */
 export const steers =

@@ -20,41 +20,44 @@ async function violations(tab: Page): Promise<string[]> {
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
 }
 
-test('a wallet is shown the exact text and asked for nothing but its accounts and a signature, and the comment is posted', async () => {
-  const { env } = await tradersWorld();
-  const text = 'gm\r\n\u202Eevil <img src=x onerror="document.title=1">\n ';
-  const argv = ['--sandbox', 'comment', 'post', ...base, '--text', text, '--browser', '--json'];
-  const { ui, ended, ready } = await startSigning(argv, { env });
-  const { tab, complaints, calls } = await openWallets(await openTabs(), ui, [
-    { ...evmWallet, name: '<b>Other</b>\u200B' },
-    { ...evmWallet, gives: 'bare' },
-  ]);
-  const shown = 'evil <img src=x onerror="document.title=1">';
-  expect(await tab.locator('.message').textContent()).toContain(`gmU+000DLFU+202E${shown}LF END`);
-  expect(await tab.locator('.wallets button').allTextContents()).toEqual(['<b>Other</b>U+200B', 'Test Wallet']);
-  await tab.getByRole('button', { name: 'Test Wallet' }).press('Enter');
-  await tab.getByRole('radio').waitFor();
-  expect(await violations(tab)).toEqual([]);
-  await tab.getByRole('button', { name: 'Sign', exact: true }).press('Enter');
-  const { code, out } = await ended;
-  const message = exact.replace('Example', 'Sandbox').slice(0, -2) + text;
-  expect(await calls()).toEqual([
-    { method: 'eth_requestAccounts' },
-    { method: 'personal_sign', params: [`0x${Buffer.from(message).toString('hex')}`, evmWallet.accounts[0]] },
-  ]);
-  expect([code, JSON.parse(out).commentText, JSON.parse(out).signerAddress]).toEqual([
-    0,
-    text,
-    evmTrader.address.toLowerCase(),
-  ]);
-  await expect.poll(() => tab.locator('.result').textContent()).toBe('Signed and posted.');
-  expect([await tab.title(), await violations(tab), complaints, existsSync(ready)]).toEqual([
-    'Signed · sotra',
-    [],
-    [],
-    false,
-  ]);
-});
+long(
+  'a wallet is shown the exact text and asked for nothing but its accounts and a signature, and the comment is posted',
+  async () => {
+    const { env } = await tradersWorld();
+    const text = 'gm\r\n\u202Eevil <img src=x onerror="document.title=1">\n ';
+    const argv = ['--sandbox', 'comment', 'post', ...base, '--text', text, '--browser', '--json'];
+    const { ui, ended, ready } = await startSigning(argv, { env });
+    const { tab, complaints, calls } = await openWallets(await openTabs(), ui, [
+      { ...evmWallet, name: '<b>Other</b>\u200B' },
+      { ...evmWallet, gives: 'bare' },
+    ]);
+    const shown = 'evil <img src=x onerror="document.title=1">';
+    expect(await tab.locator('.message').textContent()).toContain(`gmU+000DLFU+202E${shown}LF END`);
+    expect(await tab.locator('.wallets button').allTextContents()).toEqual(['<b>Other</b>U+200B', 'Test Wallet']);
+    await tab.getByRole('button', { name: 'Test Wallet' }).press('Enter');
+    await tab.getByRole('radio').waitFor();
+    expect(await violations(tab)).toEqual([]);
+    await tab.getByRole('button', { name: 'Sign', exact: true }).press('Enter');
+    const { code, out } = await ended;
+    const message = exact.replace('Example', 'Sandbox').slice(0, -2) + text;
+    expect(await calls()).toEqual([
+      { method: 'eth_requestAccounts' },
+      { method: 'personal_sign', params: [`0x${Buffer.from(message).toString('hex')}`, evmWallet.accounts[0]] },
+    ]);
+    expect([code, JSON.parse(out).commentText, JSON.parse(out).signerAddress]).toEqual([
+      0,
+      text,
+      evmTrader.address.toLowerCase(),
+    ]);
+    await expect.poll(() => tab.locator('.result').textContent()).toBe('Signed and posted.');
+    expect([await tab.title(), await violations(tab), complaints, existsSync(ready)]).toEqual([
+      'Signed · sotra',
+      [],
+      [],
+      false,
+    ]);
+  },
+);
 
 long(
   'a wallet of Solana signs by the Wallet Standard and one of EVM by EIP-6963, and others verify what they signed',

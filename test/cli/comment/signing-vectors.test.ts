@@ -6,6 +6,7 @@ import { checksumAddress } from '../../../src/model/keccak.ts';
 import { recoverAddress } from '../../../src/resources/comment/signature-rules.ts';
 import { ed25519Problem, verifySignature } from '../../../src/resources/comment/verify.ts';
 import { run } from '../../support/harness.ts';
+import { some } from '../../support/size.ts';
 
 const data = 'test/data';
 
@@ -58,7 +59,7 @@ describe('the independent vectors', () => {
   test('every private key, the edge ones too, has its address, and ours checks what it signs', async () => {
     const all = vectors<{ privateKey: string; address: string }>('signing-evm/private_key_to_address');
     expect(all.length).toBeGreaterThan(100);
-    for (const { privateKey, address } of all) {
+    for (const { privateKey, address } of some(all, 60)) {
       const signer = await makeSigner('evm', bytes(privateKey), 'base58');
       expect(signer.address).toBe(address);
       expect(checksumAddress(address.slice(2))).toBe(address);
