@@ -2,6 +2,7 @@ import { flagsOf, readGlobals } from '../cli/globals.ts';
 import { wrapCommand } from '../cli/help.ts';
 import type { Context } from '../context.ts';
 import { shellWord } from '../http/preview.ts';
+import { safeText } from '../model/safe-text.ts';
 import type { World } from '../world.ts';
 
 export function typedLine(argv: readonly string[]): string {
@@ -12,7 +13,7 @@ export function typedLine(argv: readonly string[]): string {
 /** Shows a command line, as wide as the terminal. */
 export async function showLine(argv: readonly string[], { world, options }: Context, suffix = ''): Promise<void> {
   if (options.format === 'json') return;
-  const [first = '', ...others] = wrapCommand(`${typedLine(argv)}${suffix}`, world.io.out.width - 2);
+  const [first = '', ...others] = wrapCommand(safeText(`${typedLine(argv)}${suffix}`), world.io.out.width - 2);
   await world.io.out.write(`${[`$ ${first.trimStart()}`, ...others].join('\n')}\n`);
 }
 

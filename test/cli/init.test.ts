@@ -139,3 +139,10 @@ test('init --store sealed --password-file opens what it sealed, without a questi
   const { code, out } = await run(line, { env, stdin: service.keyA });
   expect([code, out]).toEqual([0, expect.stringMatching(/\$ sotra leaderboard list --limit 5\n1\t/)]);
 });
+
+test('init shows the lines that it runs without what would steer a terminal', async () => {
+  const { env } = await answering({ traders: [] });
+  const { out, err } = await run(['init', '--service-name', '\u001b[31mred'], { env, tty: 80 });
+  expect(out).toContain("--service-name 'red'");
+  expect(out + err).not.toContain('\u001b[31m');
+});
