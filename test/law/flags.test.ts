@@ -7,7 +7,7 @@ import { globalFlags, takenFlags } from '../../src/cli/globals.ts';
 import { outlineAll } from '../../src/program.ts';
 import { answering, run, stub, temporaryFolder } from '../support/harness.ts';
 import { bodyOf, listen, secret, send, signed } from '../support/listening.ts';
-import { size, some } from '../support/size.ts';
+import { inTurn, size, some } from '../support/size.ts';
 import { until } from '../support/until.ts';
 
 const outlines = await outlineAll();
@@ -254,12 +254,10 @@ test('--dry-run and --curl show something and change nothing, or are refused, wh
   const before = contents(here.folder);
   const written = writings(here.folder);
   const wrong: unknown[] = [];
-  const flags = ['dry-run', 'curl'];
+  const flags = inTurn(['dry-run', 'curl']);
   for (const outline of outlines) {
     const taken = takenFlags(outline).map(({ flag }) => flag);
-    // In turn; both with each for the proof.
-    flags.push(flags.shift() ?? '');
-    for (const flag of some(flags, 1)) {
+    for (const flag of flags()) {
       const argv = `${typed(lines[nameOf(outline)] ?? '', here)} --${flag}`;
       const { code, out, err } = await run(argv, { env: envOf(outline, here) });
       const told = taken.includes(flag) ? code === 0 && out !== '' : code === 2 && err.includes(`--${flag}`);

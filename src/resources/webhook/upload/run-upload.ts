@@ -225,9 +225,9 @@ async function runJob(
 }
 
 /** The webhooks that uploads of this machine made. */
-function registeredIn(jobs: string): Set<string | undefined> {
+function registeredIn(jobs: string): Set<string> {
   const registrations = listJobs(jobs).filter(({ state }) => state.plan.task === 'register');
-  return new Set(registrations.map(({ state }) => state.uid));
+  return new Set(registrations.flatMap(({ state }) => state.uid ?? []));
 }
 
 /** The secret of a registered webhook, or the file that holds it, which is written if it was asked for now. */

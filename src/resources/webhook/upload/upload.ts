@@ -22,7 +22,7 @@ interface UploadOptions {
   /** Makes a webhook also where the destination has one. */
   another: boolean;
   /** Webhooks that other uploads of this machine made. */
-  others: () => ReadonlySet<string | undefined>;
+  others: () => ReadonlySet<string>;
   /** The secret that an earlier run put on disk before it could record the webhook. */
   keptSecret: () => string | undefined;
   /** Makes the secret safe; called before anything else is sent. */
