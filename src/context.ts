@@ -55,7 +55,7 @@ export interface Context {
   onWait: (listener: (wait: { ms: number; why: string }) => void) => void;
   hasAsked: () => boolean;
   sawMisfit: () => boolean;
-  /** Runs another command line, perhaps in another world, and returns its exit code. Errors are reported as its own. */
+  /** Runs another command line, perhaps in another world, and returns its exit code. Errors: those of that line. */
   runLine: RunLine;
   /** A line on stderr, unless `--quiet`. */
   note: (text: string) => void;

@@ -34,16 +34,15 @@ export async function run(argv: readonly string[], program: Program, world: Worl
     for (const line of lines) say(line);
   };
   try {
-    const code = await runCommand(argv, program, world, { json: jsonMode, say, stream: release });
+    const code = await runCommand(argv, program, world, { say, stream: release });
     release();
     await Promise.all(waiting);
     return code;
   } catch (thrown) {
     await Promise.allSettled(waiting);
     if (thrown instanceof ClosedPipe) return 0;
-    const error =
-      world.signal.aborted && !(thrown instanceof RequestPreview) ? interrupted(thrown) : toSotraError(thrown);
-    await reportError(withHelpHint(error, argv, program), jsonMode, argv, world).catch(() => undefined);
+    const error = errorOf(thrown, argv, program, world);
+    await reportError(error, jsonMode, argv, world).catch(() => undefined);
     return error.exitCode;
   }
 }
@@ -60,7 +59,7 @@ async function runCommand(
   argv: readonly string[],
   program: Program,
   world: World,
-  { json, say, stream }: { json: boolean; say: (line: string) => void; stream: () => void },
+  { say, stream }: { say: (line: string) => void; stream: () => void },
 ): Promise<number> {
   const { out } = world.io;
   const parsed = await parse(argv, program);
@@ -69,7 +68,9 @@ async function runCommand(
     return 0;
   }
   if (parsed.kind !== 'run') {
-    await out.write(await textOf(parsed, program, { version: world.version, width: out.width, json }));
+    await out.write(
+      await textOf(parsed, program, { version: world.version, width: out.width, json: isJsonMode(argv) }),
+    );
     return 0;
   }
   const { options } = parsed;
@@ -78,7 +79,10 @@ async function runCommand(
   const { checkColumns, printPreview, printResult } = await import('./output/print.ts');
   if (options.columns !== undefined) checkColumns(await command.view?.(), options.columns);
   const { createContext } = await import('./context.ts');
-  const runLine: Context['runLine'] = (line, elsewhere) => run(line, program, elsewhere);
+  const runLine: Context['runLine'] = (line, elsewhere) =>
+    runCommand(line, program, elsewhere, { say, stream: () => undefined }).catch((thrown: unknown) => {
+      throw thrown instanceof ClosedPipe ? thrown : errorOf(thrown, line, program, elsewhere);
+    });
   const context = createContext({ world, options, program, runLine, say, stream });
   const lacks = fields.some(({ key, kind }) => !kind.optional && parsed.typed[key] === undefined);
   const given =
@@ -159,6 +163,11 @@ function refuseWithoutRequest({ preview, curl }: GlobalOptions): void {
       `${curl ? '--curl' : '--dry-run'}: nothing would be sent, so there is nothing to show`,
       'Omit it.',
     );
+}
+
+function errorOf(thrown: unknown, argv: readonly string[], program: Program, { signal }: World): SotraError {
+  const isStopped = signal.aborted && !(thrown instanceof RequestPreview);
+  return withHelpHint(isStopped ? interrupted(thrown) : toSotraError(thrown), argv, program);
 }
 
 function withHelpHint(error: SotraError, argv: readonly string[], { outlines }: Program): SotraError {

@@ -120,8 +120,12 @@ async function choicesOf(
   const sink = { isTTY: false, width: 80, colorLevel: 0, write: async () => undefined } as const;
   const io = { in: world.io.in, ask: world.io.ask, err: sink, out: { ...sink, write } };
   const service = asksService ? serviceFlags(options) : [];
-  const code = await runLine([...argv, ...service, '--json', '--quiet'], { ...world, io });
-  return code === 0 ? read(tryParseJson(printed) as never) : [];
+  try {
+    const code = await runLine([...argv, ...service, '--json', '--quiet'], { ...world, io });
+    return code === 0 ? read(tryParseJson(printed) as never) : [];
+  } catch {
+    return [];
+  }
 }
 
 const maxShown = 12;

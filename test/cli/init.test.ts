@@ -83,6 +83,15 @@ test('init stores nothing where the service refuses the key, and names what is m
   expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining("'7' is not one of 1 to 3")]);
 });
 
+test('with --json a line of init that fails leaves one error on stderr, without the notes of the lines before it', async () => {
+  const { env, settings } = place();
+  const { code, out, err } = await run('init --preset clicker --retries 0 --json', {
+    env: { ...env, SOTRA_API_KEY: 'some-key-1234', SOTRA_BASE_URL: 'http://127.0.0.1:1' },
+  });
+  expect([code, out, JSON.parse(err).error.code]).toEqual([9, '', 'network']);
+  expect(settings().current).toBe('clicker');
+});
+
 test('init --dry-run shows what it would run, and changes nothing', async () => {
   const { env, settings } = place();
   const { code, out } = await run('init --preset clicker --dry-run --json', { env });
