@@ -6,13 +6,16 @@ import { describeWorld, dropIndexes, sandboxPartners } from '../../src/sandbox/d
 import { digestOf, uuidOf } from '../../src/sandbox/seeded.ts';
 import { addWallet, findProfile } from '../../src/sandbox/social/lookup.ts';
 import { addTrades } from '../../src/sandbox/trades/add-trades.ts';
+import { keepFigures } from '../../src/sandbox/trades/figures.ts';
 import { layouts } from '../../src/settings/settings.ts';
 import { demoWorld, type World } from './world.ts';
 
 /** Writes the database of a demo sandbox, without the indexes over times, which are made once its times are moved to those of its user. */
 export function makeDemo(file: string): void {
   const db = openDb(':memory:');
-  fill(db, demoWorld());
+  const world = demoWorld();
+  fill(db, world);
+  keepFigures(db, world.newestMs);
   describeWorld(db, 'demo');
   // What a command without settings of its own would note: the first one then writes nothing.
   setMeta(db, 'signing.serviceName', 'Sandbox');

@@ -30,7 +30,7 @@ export interface Db {
   transaction: <T>(act: () => T) => T;
   /** The same for work that waits for other things meanwhile; only for a connection that does nothing else. */
   longTransaction: <T>(act: () => Promise<T>) => Promise<T>;
-  /** Like a transaction, but `false`, with nothing done, where another process is writing just now. */
+  /** Like a transaction, but `false`, with nothing done, where another process is writing just now or the disk is full. */
   tryTransaction: (act: () => void) => boolean;
   /** How long a write waits for that of another process, 20 s at first; nothing else happens in this process meanwhile. */
   setBusyTimeout: (ms: number) => void;
@@ -149,6 +149,11 @@ export function isLocked(error: unknown): boolean {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY');
 }
 
+/** Whether the disk, or what the database may take of it, is full: nothing was done. */
+export function isFull(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && /^SQLITE_(FULL|IOERR_WRITE)$/.test(String(error.code));
+}
+
 function wrap(raw: Libsql.Database, file: string): Db {
   const statements = new Map<string, Libsql.Statement>();
   let ownChanges = 0;
@@ -224,8 +229,13 @@ function wrap(raw: Libsql.Database, file: string): Db {
       } finally {
         raw.exec(`PRAGMA busy_timeout = ${timeoutMs}`);
       }
-      actAndCommit(act);
-      return true;
+      try {
+        actAndCommit(act);
+        return true;
+      } catch (error) {
+        if (isFull(error)) return false;
+        throw error;
+      }
     },
     setBusyTimeout: (ms) => {
       timeoutMs = ms;

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { finishDraft } from '../../files/database.ts';
 import { parseJson } from '../../model/json.ts';
-import { dropFigures } from '../trades/figures.ts';
+import { keptAtKey, moveFigures } from '../trades/figures.ts';
 import { freezeClock, getMeta, sandboxNow, setMeta } from './clock.ts';
 import { readDemo } from './demo-file.ts';
 import { schema, worldTables } from './schema.ts';
@@ -106,6 +106,7 @@ function fill(db: Db, realNowMs: number, kind: WorldKind, attachDemo: () => void
     // Making the indexes at the end is quicker than keeping them up to date.
     const indexes = dropIndexes(db, worldTables);
     for (const table of worldTables) db.run(`INSERT INTO main.${table} SELECT * FROM demo.${table}`);
+    db.run('INSERT INTO main.meta SELECT * FROM demo.meta WHERE key = ?', [keptAtKey]);
     moveNewest(db, sandboxNow(db, realNowMs));
     for (const sql of indexes) db.run(sql);
   }
@@ -171,7 +172,7 @@ const moments: readonly (readonly [string, string])[] = [
 /** Moves every moment in the world by some milliseconds (negative: into the past); a wallet that was always tracked stays so. */
 export function moveWorld(db: Db, byMs: number): void {
   db.transaction(() => {
-    dropFigures(db);
+    moveFigures(db, byMs);
     for (const [table, column] of moments)
       db.run(`UPDATE ${table} SET ${column} = ${column} + ? WHERE ${column} > 0`, [byMs]);
   });

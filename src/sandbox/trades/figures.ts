@@ -9,9 +9,9 @@ export type Timeframe = '7d' | '30d';
 export const windowMs: Readonly<Record<Timeframe, number>> = { '7d': 7 * dayMs, '30d': 30 * dayMs };
 const timeframes: readonly Timeframe[] = ['7d', '30d'];
 
-const keptAtKey = 'figures.atMs';
+export const keptAtKey = 'figures.atMs';
 /** Sums are kept in worlds of at least as many trades; in smaller ones adding up is as quick. */
-const minTrades = 20_000;
+const minTrades = 1000;
 /** Sums older than this are not mended but made anew. */
 const maxAgeMs = dayMs / 2;
 /** Profiles whose sums are added up beside the kept ones; with more, the kept ones are mended first. */
@@ -55,7 +55,7 @@ interface SumTable {
 
 /**
  * The sums of the window that ends now: kept ones where they still hold, the rest added up from the trades. A large world keeps new sums,
- * unless another process is writing or `isPassing`: nobody asks for that moment again.
+ * unless another process is writing, the disk is full or `isPassing`: nobody asks for that moment again.
  */
 export function figuresAt(
   db: Db,
@@ -78,15 +78,17 @@ export function figuresAt(
 /** Says that wallets have other trades than before; call it in the transaction that changes them. */
 export function markFiguresStale(db: Db, wallets: readonly string[]): void {
   if (getMeta(db, keptAtKey) === undefined) return;
-  if (wallets.length > maxStaleWallets) dropFigures(db);
+  if (wallets.length > maxStaleWallets) db.run('DELETE FROM meta WHERE key = ?', [keptAtKey]);
   else
     db.run(`INSERT OR IGNORE INTO figure_stale (profile_id) SELECT profile_id FROM wallet WHERE address ${oneOf}`, [
       JSON.stringify(wallets),
     ]);
 }
 
-export function dropFigures(db: Db): void {
-  db.run('DELETE FROM meta WHERE key = ?', [keptAtKey]);
+/** Call it where all trades move by as much: the kept sums are then those of a moment that moved with them. */
+export function moveFigures(db: Db, byMs: number): void {
+  const kept = getMeta(db, keptAtKey);
+  if (kept !== undefined) setMeta(db, keptAtKey, String(Number(kept) + byMs));
 }
 
 function staleProfiles(db: Db, nowMs: number, isPassing: boolean): string[] | undefined {
@@ -94,7 +96,7 @@ function staleProfiles(db: Db, nowMs: number, isPassing: boolean): string[] | un
   if (largest < minTrades) return undefined;
   const stale = staleSince(db, nowMs);
   if (isPassing || (stale !== undefined && stale.length <= maxStaleProfiles)) return stale;
-  const isKept = db.tryTransaction(() => keep(db, nowMs));
+  const isKept = db.tryTransaction(() => keepFigures(db, nowMs));
   return isKept ? [] : stale;
 }
 
@@ -113,7 +115,8 @@ function staleSince(db: Db, nowMs: number): string[] | undefined {
   return rows.map(({ id }) => id);
 }
 
-function keep(db: Db, nowMs: number): void {
+/** Keeps the sums of the windows that end now, or mends the kept ones; call it in a transaction. */
+export function keepFigures(db: Db, nowMs: number): void {
   const stale = staleSince(db, nowMs);
   const only = stale === undefined ? '' : `WHERE days IN (7, 30) AND profile_id ${oneOf}`;
   db.run(`DELETE FROM figure ${only}`, stale === undefined ? [] : [JSON.stringify(stale)]);

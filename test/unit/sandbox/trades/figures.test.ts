@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { getMeta } from '../../../../src/sandbox/db/clock.ts';
 import { type Db, openDb } from '../../../../src/sandbox/db/store.ts';
-import { moveWorld } from '../../../../src/sandbox/db/world.ts';
+import { moveWorld, placeDemo, resetWorld } from '../../../../src/sandbox/db/world.ts';
 import { standings } from '../../../../src/sandbox/social/standings.ts';
 import { addTrades } from '../../../../src/sandbox/trades/add-trades.ts';
 import { windowFigures } from '../../../../src/sandbox/trades/figures.ts';
@@ -95,6 +96,26 @@ test('in a large world the figures of both windows are those of its trades, at a
   }
 });
 
+test('a demo world comes with its figures, those of its trades at any moment, and after a reset', () => {
+  const file = join(temporaryFolder(), 'sandbox.db');
+  placeDemo(file, largeNow);
+  const db = openDb(file);
+  try {
+    for (const [reset, nowMs] of [
+      [false, largeNow],
+      [true, largeNow + 5 * dayMs],
+    ] as const) {
+      if (reset) resetWorld(db, nowMs, 'demo');
+      expect([getMeta(db, 'figures.atMs'), isKept(db)]).toEqual([String(nowMs), true]);
+      for (const laterMs of [0, 1, 600_000, dayMs / 4, dayMs, 3 * dayMs]) expectRight(db, nowMs + laterMs);
+    }
+    addTrades(db, [live(5, largeNow + 8 * dayMs)]);
+    expectRight(db, largeNow + 8 * dayMs);
+  } finally {
+    db.close();
+  }
+});
+
 test('while another process writes, a large world answers from its trades and keeps nothing', () => {
   const file = join(temporaryFolder(), 'sandbox.db');
   const db = largeWorld(file);
@@ -110,6 +131,19 @@ test('while another process writes, a large world answers from its trades and ke
   } finally {
     db.close();
     other.close();
+  }
+});
+
+test('on a full disk a large world answers from its trades and keeps nothing', () => {
+  const db = largeWorld(join(temporaryFolder(), 'sandbox.db'));
+  try {
+    // No page more than there is: what SQLite says then is what it says of a full disk.
+    const { pages } = db.get<{ pages: number }>('SELECT page_count AS pages FROM pragma_page_count') ?? { pages: 0 };
+    db.exec(`PRAGMA max_page_count = ${pages}`);
+    expectRight(db, largeNow);
+    expect(isKept(db)).toBe(false);
+  } finally {
+    db.close();
   }
 });
 

@@ -2,7 +2,7 @@ import { closeSync, fdatasync, fstatSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { messageOf, SotraError } from '../../../../errors.ts';
-import { type Db, describeDatabase, openDatabase } from '../../../../files/database.ts';
+import { type Db, describeDatabase, isFull, openDatabase } from '../../../../files/database.ts';
 
 /** Of the tables below, as SQLite's user_version holds it. */
 const schemaVersion = 3;
@@ -123,10 +123,9 @@ export function storeError(cause: unknown, file: string): SotraError {
   const code = codeOf(cause);
   const why = messageOf(cause).replace(` (${file})`, '');
   if (code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB') return damagedStore(file, why, cause);
-  const hint =
-    code === 'SQLITE_FULL' || code === 'SQLITE_IOERR_WRITE'
-      ? 'Free some disk space, or listen into a store on another disk: SOTRA_DATA_DIR.'
-      : 'See that its folder can be written, or choose another with --name or SOTRA_DATA_DIR.';
+  const hint = isFull(cause)
+    ? 'Free some disk space, or listen into a store on another disk: SOTRA_DATA_DIR.'
+    : 'See that its folder can be written, or choose another with --name or SOTRA_DATA_DIR.';
   return new SotraError('local-file', `cannot use the store ${file}: ${why}`, { hint, cause });
 }
 
