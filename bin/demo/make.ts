@@ -15,7 +15,7 @@ export function makeDemo(file: string): void {
   const db = openDb(':memory:');
   const world = demoWorld();
   fill(db, world);
-  keepFigures(db, world.newestMs);
+  db.transaction(() => keepFigures(db, world.newestMs));
   describeWorld(db, 'demo');
   // What a command without settings of its own would note: the first one then writes nothing.
   setMeta(db, 'signing.serviceName', 'Sandbox');

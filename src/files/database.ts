@@ -146,12 +146,17 @@ function useWal(raw: Libsql.Database): void {
 
 /** Whether another process held the database: nothing was done. */
 export function isLocked(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY');
+  return codeOf(error).startsWith('SQLITE_BUSY');
 }
 
 /** Whether the disk, or what the database may take of it, is full: nothing was done. */
 export function isFull(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && /^SQLITE_(FULL|IOERR_WRITE)$/.test(String(error.code));
+  return ['SQLITE_FULL', 'SQLITE_IOERR_WRITE'].includes(codeOf(error));
+}
+
+/** What SQLite calls an error, such as `SQLITE_BUSY`, or the system, such as `EACCES`; empty for others. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
 function wrap(raw: Libsql.Database, file: string): Db {

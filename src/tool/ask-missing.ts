@@ -120,12 +120,8 @@ async function choicesOf(
   const sink = { isTTY: false, width: 80, colorLevel: 0, write: async () => undefined } as const;
   const io = { in: world.io.in, ask: world.io.ask, err: sink, out: { ...sink, write } };
   const service = asksService ? serviceFlags(options) : [];
-  try {
-    const code = await runLine([...argv, ...service, '--json', '--quiet'], { ...world, io });
-    return code === 0 ? read(tryParseJson(printed) as never) : [];
-  } catch {
-    return [];
-  }
+  const code = await runLine([...argv, ...service, '--json', '--quiet'], { ...world, io }).catch(() => 1);
+  return code === 0 ? read(tryParseJson(printed) as never) : [];
 }
 
 const maxShown = 12;

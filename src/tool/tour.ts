@@ -126,6 +126,8 @@ async function runTour(keep: boolean, context: Context): Promise<Result> {
     createFile(join(folder, 'password'), `${randomBytes(12).toString('base64url')}\n`);
     await say('A tour of the sandbox, offline. Nothing of it stays, unless you ask to --keep it.', context);
     const ran = await runSteps(folder, { context, stop: stop.signal, listening });
+    stop.abort();
+    await Promise.all(listening);
     const failed = ran.find(({ exitCode }) => exitCode !== 0);
     const end = keep ? `Kept in ${folder}: set SOTRA_CONFIG_DIR and SOTRA_DATA_DIR to it.` : 'All of it is removed.';
     if (failed === undefined) await say(`\n${end} Next: sotra init, for a service of your own.`, context);

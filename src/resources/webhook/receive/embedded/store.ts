@@ -2,7 +2,7 @@ import { closeSync, fdatasync, fstatSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { messageOf, SotraError } from '../../../../errors.ts';
-import { type Db, describeDatabase, isFull, openDatabase } from '../../../../files/database.ts';
+import { codeOf, type Db, describeDatabase, isFull, openDatabase } from '../../../../files/database.ts';
 
 /** Of the tables below, as SQLite's user_version holds it. */
 const schemaVersion = 3;
@@ -136,10 +136,6 @@ export function damagedStore(file: string, why: string, cause?: unknown): SotraE
     hint: moveAwayHint,
     cause,
   });
-}
-
-function codeOf(cause: unknown): string {
-  return cause instanceof Error && 'code' in cause ? String(cause.code) : '';
 }
 
 function checkOwn(db: Db): void {
