@@ -3,8 +3,8 @@ import type { Profile } from '../../model/profile.ts';
 import { defaultLimits, type Handler, type SandboxCall } from '../../sandbox/http/service.ts';
 import { findProfile, followedByViewers } from '../../sandbox/social/lookup.ts';
 import { hydrateProfiles } from '../../sandbox/social/profiles.ts';
-import { commenters, type Standing, standings } from '../../sandbox/social/standings.ts';
-import { windowFigures, windowMs } from '../../sandbox/trades/figures.ts';
+import { commenters, ranking, type Standing, standings, standingsOf } from '../../sandbox/social/standings.ts';
+import { windowMs } from '../../sandbox/trades/figures.ts';
 import { oneOf } from '../../sandbox/trades/trade.ts';
 import type * as endpoints from './endpoints.ts';
 
@@ -36,11 +36,14 @@ export const list: Handler<typeof endpoints.list> = (input, call) => {
 
 /** GET /v2/leaderboard/ranking: the 1-based place on the same board, `null` when not on it. */
 export const rank: Handler<typeof endpoints.rank> = (input, call) => {
-  const id = findProfile(call.db, input.address, call.partner);
-  const board = standings(call.db, call.nowMs, input);
-  const place = board.findIndex((standing) => standing.profileId === id);
-  const { total, perChain } = board[place] ?? { total: 0, perChain: {} };
-  return { ranking: place === -1 ? null : place + 1, pnl: { total, perChain } };
+  const { db, nowMs } = call;
+  const id = findProfile(db, input.address, call.partner);
+  const board = ranking(db, nowMs, input);
+  const place = board.findIndex(({ profileId }) => profileId === id);
+  const found = board[place];
+  if (found === undefined) return { ranking: null, pnl: { total: 0, perChain: {} } };
+  const [standing] = standingsOf(db, nowMs, [found.profileId], input);
+  return { ranking: place + 1, pnl: { total: found.total, perChain: standing?.perChain ?? {} } };
 };
 
 interface CopiedTrader {
@@ -65,7 +68,9 @@ export const copytraded: Handler<typeof endpoints.copytraded> = (input, call) =>
   const wanted = input.address === undefined ? undefined : findProfile(db, input.address, partner);
   const place = board.findIndex(({ profileId }) => profileId === wanted);
   const shown = board.slice(0, input.limit ?? defaultLimits.leaderboard);
-  const traders = tradersOf(call, withPnl(call, shown, chains), input.viewerAddresses);
+  const ids = shown.map(({ profileId }) => profileId);
+  const pnls = standingsOf(db, nowMs, ids, { chains, timeframe: copyPeriod });
+  const traders = tradersOf(call, pnls, input.viewerAddresses);
   return {
     periodStartUnix: Math.floor(startMs / 1000),
     periodEndUnix: Math.floor(nowMs / 1000),
@@ -76,24 +81,6 @@ export const copytraded: Handler<typeof endpoints.copytraded> = (input, call) =>
     }),
   };
 };
-
-/** The PnL of each over the period of copies. */
-function withPnl(
-  { db, nowMs }: SandboxCall,
-  shown: readonly CopiedTrader[],
-  chains: readonly LeaderboardChain[],
-): Standing[] {
-  const standings = new Map(
-    shown.map(({ profileId }) => [profileId, { profileId, total: 0, perChain: {} } as Standing]),
-  );
-  for (const { profileId, chain, pnl } of windowFigures(db, copyPeriod, nowMs, [...standings.keys()])) {
-    const standing = standings.get(profileId);
-    if (standing === undefined || !chains.includes(chain)) continue;
-    standing.total += pnl;
-    standing.perChain[chain] = (standing.perChain[chain] ?? 0) + pnl;
-  }
-  return [...standings.values()];
-}
 
 const knownSections: readonly { key: string; title: string; of: string; chains: readonly LeaderboardChain[] }[] = [
   { key: 'all', title: 'All chains', of: 'over all chains', chains: leaderboardChains },

@@ -1,11 +1,13 @@
 import { type LeaderboardChain, leaderboardChains } from '../../model/chain.ts';
 import { getMeta } from '../db/clock.ts';
 import type { Db } from '../db/store.ts';
-import { figuresAt, type Timeframe, windowMs } from '../trades/figures.ts';
+import { figuresAt, type Timeframe, windowFigures, windowMs } from '../trades/figures.ts';
 import { oneOf } from '../trades/trade.ts';
 
 /** Public eligibility of the real service (wire-facts, threshold): at least 3 swaps of at least 500 USD in 7 days. */
 const publicRule = { swaps: 3, usd: 500, withinMs: windowMs['7d'] };
+
+const defaultTimeframe = '30d';
 
 export interface Standing {
   profileId: string;
@@ -19,34 +21,52 @@ export interface Board {
   onlyWithComments?: boolean | undefined;
   limit?: number | undefined;
   /** Nobody asks for this moment again. */
-  isPassing?: boolean;
+  isPassing?: boolean | undefined;
 }
 
 /** The leaderboard, best first by `total` (realized USD over the chains), ties by profile id. */
 export function standings(db: Db, nowMs: number, board: Board): Standing[] {
-  const { chains = leaderboardChains, timeframe = '30d', onlyWithComments, limit = -1, isPassing = false } = board;
-  const { sql, params } = figuresAt(db, timeframe, nowMs, { isPassing });
+  const best = ranking(db, nowMs, board);
+  const ids = best.map(({ profileId }) => profileId);
+  return standingsOf(db, nowMs, ids, board).map((standing, index) => ({ ...standing, ...best[index] }));
+}
+
+/** The same board without its chains: each profile and its total. */
+export function ranking(db: Db, nowMs: number, board: Board): Omit<Standing, 'perChain'>[] {
+  const { chains = leaderboardChains, timeframe = defaultTimeframe, onlyWithComments, limit = -1, isPassing } = board;
   const conditions = [
     ...(getMeta(db, 'eligibility') === 'public' ? [eligible(db, nowMs)] : []),
     ...(onlyWithComments === true ? [commenters(db, nowMs)] : []),
-  ];
-  const rows = db.all<{ profileId: string; chain: LeaderboardChain; pnl: number }>(
-    `WITH each AS MATERIALIZED (
-       SELECT profile_id, chain, sum(pnl) AS pnl FROM (${sql})
-       WHERE chain ${oneOf} ${`AND profile_id ${oneOf} `.repeat(conditions.length)}
-       GROUP BY profile_id, chain
-     ), best AS (SELECT profile_id FROM each GROUP BY profile_id ORDER BY sum(pnl) DESC, profile_id LIMIT ?)
-     SELECT profile_id AS profileId, chain, pnl FROM each WHERE profile_id IN best`,
-    [...params, JSON.stringify(chains), ...conditions.map((ids) => JSON.stringify([...ids])), limit],
+  ].map((ids) => JSON.stringify([...ids]));
+  const only = `chain ${oneOf} ${`AND profile_id ${oneOf} `.repeat(conditions.length)}`;
+  // Each table by itself: that of the kept sums is then read along its key.
+  const tables = figuresAt(db, timeframe, nowMs, { isPassing });
+  const totals = tables.map(
+    ({ sql }) => `SELECT profile_id AS profileId, sum(pnl) AS total FROM (${sql}) WHERE ${only} GROUP BY profile_id`,
   );
-  const byProfile = new Map<string, Standing>();
-  for (const { profileId, chain, pnl } of rows) {
-    const standing = byProfile.get(profileId) ?? { profileId, total: 0, perChain: {} };
-    standing.perChain[chain] = pnl;
+  return db.all(`${totals.join(' UNION ALL ')} ORDER BY total DESC, profileId LIMIT ?`, [
+    ...tables.flatMap(({ params }) => [...params, JSON.stringify(chains), ...conditions]),
+    limit,
+  ]);
+}
+
+/** What some profiles, in their order, realized on the chains of a board, wherever they stand on it. */
+export function standingsOf(
+  db: Db,
+  nowMs: number,
+  profileIds: readonly string[],
+  { chains = leaderboardChains, timeframe = defaultTimeframe }: Board,
+): Standing[] {
+  const standings = new Map(
+    profileIds.map((id): [string, Standing] => [id, { profileId: id, total: 0, perChain: {} }]),
+  );
+  for (const { profileId, chain, pnl } of windowFigures(db, timeframe, nowMs, profileIds)) {
+    const standing = standings.get(profileId);
+    if (standing === undefined || !chains.includes(chain)) continue;
     standing.total += pnl;
-    byProfile.set(profileId, standing);
+    standing.perChain[chain] = (standing.perChain[chain] ?? 0) + pnl;
   }
-  return [...byProfile.values()].sort((a, b) => b.total - a.total || (a.profileId < b.profileId ? -1 : 1));
+  return [...standings.values()];
 }
 
 function eligible(db: Db, nowMs: number): Set<string> {
@@ -99,7 +119,7 @@ export function recommendedTrades(
     [snapshot],
   )?.atMs;
   if (newestMs === undefined) return [];
-  const best = standings(db, newestMs, { timeframe: '7d', limit: bigEntry.traders + 1, isPassing: true })
+  const best = ranking(db, newestMs, { timeframe: '7d', limit: bigEntry.traders + 1, isPassing: true })
     .filter(({ profileId, total }) => profileId !== actorId && total > 0)
     .slice(0, bigEntry.traders)
     .map(({ profileId }) => profileId);

@@ -39,11 +39,11 @@ export function windowFigures(
   nowMs: number,
   profileIds?: readonly string[],
 ): WindowFigures[] {
-  const { sql, params } = figuresAt(db, timeframe, nowMs, { profileIds });
+  const tables = figuresAt(db, timeframe, nowMs, { profileIds });
   return db.all<WindowFigures>(
     `SELECT wallet, profile_id AS profileId, chain, pnl, cost_usd AS costUsd, volume_usd AS volumeUsd, trades, exits, wins
-     FROM (${sql}) ORDER BY wallet, chain`,
-    params,
+     FROM (${tables.map(({ sql }) => sql).join(' UNION ALL ')}) ORDER BY wallet, chain`,
+    tables.flatMap(({ params }) => params),
   );
 }
 
@@ -54,25 +54,28 @@ interface SumTable {
 }
 
 /**
- * The sums of the window that ends now: kept ones where they still hold, the rest added up from the trades. A large world keeps new sums,
- * unless another process is writing, the disk is full or `isPassing`: nobody asks for that moment again.
+ * The sums of the window that ends now: kept ones where they still hold, the rest added up from the trades, no profile in both tables. A
+ * large world keeps new sums, unless another process is writing, the disk is full or `isPassing`: nobody asks for that moment again.
  */
 export function figuresAt(
   db: Db,
   timeframe: Timeframe,
   nowMs: number,
-  { profileIds, isPassing = false }: { profileIds?: readonly string[] | undefined; isPassing?: boolean } = {},
-): SumTable {
+  {
+    profileIds,
+    isPassing = false,
+  }: { profileIds?: readonly string[] | undefined; isPassing?: boolean | undefined } = {},
+): SumTable[] {
   const stale = staleProfiles(db, nowMs, isPassing);
-  if (stale === undefined) return sumsOf(timeframe, nowMs, profileIds);
+  if (stale === undefined) return [sumsOf(timeframe, nowMs, profileIds)];
   const isStale = new Set(stale);
   const wanted = profileIds?.filter((id) => !isStale.has(id));
-  const fresh = sumsOf(timeframe, nowMs, profileIds?.filter((id) => isStale.has(id)) ?? stale);
-  return {
+  const kept = {
     sql: `SELECT profile_id, wallet, chain, pnl, cost_usd, volume_usd, trades, exits, wins FROM figure
-      WHERE days = ? AND profile_id ${wanted === undefined ? 'NOT ' : ''}${oneOf} UNION ALL ${fresh.sql}`,
-    params: [daysOf(timeframe), JSON.stringify(wanted ?? stale), ...fresh.params],
+      WHERE days = ? AND profile_id ${wanted === undefined ? 'NOT ' : ''}${oneOf}`,
+    params: [daysOf(timeframe), JSON.stringify(wanted ?? stale)],
   };
+  return [kept, sumsOf(timeframe, nowMs, profileIds?.filter((id) => isStale.has(id)) ?? stale)];
 }
 
 /** Says that wallets have other trades than before; call it in the transaction that changes them. */
