@@ -38,12 +38,9 @@ export const list: Handler<typeof endpoints.list> = (input, call) => {
 export const rank: Handler<typeof endpoints.rank> = (input, call) => {
   const { db, nowMs } = call;
   const id = findProfile(db, input.address, call.partner);
-  const board = ranking(db, nowMs, input);
-  const place = board.findIndex(({ profileId }) => profileId === id);
-  const found = board[place];
-  if (found === undefined) return { ranking: null, pnl: { total: 0, perChain: {} } };
-  const [standing] = standingsOf(db, nowMs, [found.profileId], input);
-  return { ranking: place + 1, pnl: { total: found.total, perChain: standing?.perChain ?? {} } };
+  const place = ranking(db, nowMs, input).findIndex(({ profileId }) => profileId === id);
+  const [{ total, perChain } = { total: 0, perChain: {} }] = place === -1 ? [] : standingsOf(db, nowMs, [id], input);
+  return { ranking: place === -1 ? null : place + 1, pnl: { total, perChain } };
 };
 
 interface CopiedTrader {

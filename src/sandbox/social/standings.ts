@@ -1,7 +1,7 @@
 import { type LeaderboardChain, leaderboardChains } from '../../model/chain.ts';
 import { getMeta } from '../db/clock.ts';
 import type { Db } from '../db/store.ts';
-import { figuresAt, type Timeframe, windowFigures, windowMs } from '../trades/figures.ts';
+import { figuresAt, type Timeframe, unionOf, windowMs } from '../trades/figures.ts';
 import { oneOf } from '../trades/trade.ts';
 
 /** Public eligibility of the real service (wire-facts, threshold): at least 3 swaps of at least 500 USD in 7 days. */
@@ -21,50 +21,56 @@ export interface Board {
   onlyWithComments?: boolean | undefined;
   limit?: number | undefined;
   /** Nobody asks for this moment again. */
-  isPassing?: boolean | undefined;
+  isPassing?: boolean;
 }
 
 /** The leaderboard, best first by `total` (realized USD over the chains), ties by profile id. */
 export function standings(db: Db, nowMs: number, board: Board): Standing[] {
-  const best = ranking(db, nowMs, board);
-  const ids = best.map(({ profileId }) => profileId);
-  return standingsOf(db, nowMs, ids, board).map((standing, index) => ({ ...standing, ...best[index] }));
+  const ids = ranking(db, nowMs, board).map(({ profileId }) => profileId);
+  return standingsOf(db, nowMs, ids, board).sort((a, b) => b.total - a.total || (a.profileId < b.profileId ? -1 : 1));
 }
 
 /** The same board without its chains: each profile and its total. */
 export function ranking(db: Db, nowMs: number, board: Board): Omit<Standing, 'perChain'>[] {
-  const { chains = leaderboardChains, timeframe = defaultTimeframe, onlyWithComments, limit = -1, isPassing } = board;
+  const {
+    chains = leaderboardChains,
+    timeframe = defaultTimeframe,
+    onlyWithComments,
+    limit = -1,
+    isPassing = false,
+  } = board;
   const conditions = [
     ...(getMeta(db, 'eligibility') === 'public' ? [eligible(db, nowMs)] : []),
     ...(onlyWithComments === true ? [commenters(db, nowMs)] : []),
   ].map((ids) => JSON.stringify([...ids]));
   const only = `chain ${oneOf} ${`AND profile_id ${oneOf} `.repeat(conditions.length)}`;
   // Each table by itself: that of the kept sums is then read along its key.
-  const tables = figuresAt(db, timeframe, nowMs, { isPassing });
-  const totals = tables.map(
-    ({ sql }) => `SELECT profile_id AS profileId, sum(pnl) AS total FROM (${sql}) WHERE ${only} GROUP BY profile_id`,
-  );
-  return db.all(`${totals.join(' UNION ALL ')} ORDER BY total DESC, profileId LIMIT ?`, [
-    ...tables.flatMap(({ params }) => [...params, JSON.stringify(chains), ...conditions]),
-    limit,
-  ]);
+  const totals = figuresAt(db, timeframe, nowMs, { isPassing }).map(({ sql, params }) => ({
+    sql: `SELECT profile_id AS profileId, sum(pnl) AS total FROM (${sql}) WHERE ${only} GROUP BY profile_id`,
+    params: [...params, JSON.stringify(chains), ...conditions],
+  }));
+  const { sql, params } = unionOf(totals);
+  return db.all(`${sql} ORDER BY total DESC, profileId LIMIT ?`, [...params, limit]);
 }
 
-/** What some profiles, in their order, realized on the chains of a board, wherever they stand on it. */
+/** What some profiles, in their order, realized on the chains of a board, wherever they stand on it. `total` is the sum of `perChain`. */
 export function standingsOf(
   db: Db,
   nowMs: number,
   profileIds: readonly string[],
   { chains = leaderboardChains, timeframe = defaultTimeframe }: Board,
 ): Standing[] {
-  const standings = new Map(
-    profileIds.map((id): [string, Standing] => [id, { profileId: id, total: 0, perChain: {} }]),
+  const { sql, params } = unionOf(figuresAt(db, timeframe, nowMs, { profileIds }));
+  const rows = db.all<{ profileId: string; chain: LeaderboardChain; pnl: number }>(
+    `SELECT profile_id AS profileId, chain, sum(pnl) AS pnl FROM (${sql}) WHERE chain ${oneOf} GROUP BY profile_id, chain`,
+    [...params, JSON.stringify(chains)],
   );
-  for (const { profileId, chain, pnl } of windowFigures(db, timeframe, nowMs, profileIds)) {
+  const standings = new Map<string, Standing>(profileIds.map((id) => [id, { profileId: id, total: 0, perChain: {} }]));
+  for (const { profileId, chain, pnl } of rows) {
     const standing = standings.get(profileId);
-    if (standing === undefined || !chains.includes(chain)) continue;
+    if (standing === undefined) continue;
+    standing.perChain[chain] = pnl;
     standing.total += pnl;
-    standing.perChain[chain] = (standing.perChain[chain] ?? 0) + pnl;
   }
   return [...standings.values()];
 }

@@ -39,11 +39,11 @@ export function windowFigures(
   nowMs: number,
   profileIds?: readonly string[],
 ): WindowFigures[] {
-  const tables = figuresAt(db, timeframe, nowMs, { profileIds });
+  const { sql, params } = unionOf(figuresAt(db, timeframe, nowMs, { profileIds }));
   return db.all<WindowFigures>(
     `SELECT wallet, profile_id AS profileId, chain, pnl, cost_usd AS costUsd, volume_usd AS volumeUsd, trades, exits, wins
-     FROM (${tables.map(({ sql }) => sql).join(' UNION ALL ')}) ORDER BY wallet, chain`,
-    tables.flatMap(({ params }) => params),
+     FROM (${sql}) ORDER BY wallet, chain`,
+    params,
   );
 }
 
@@ -61,10 +61,7 @@ export function figuresAt(
   db: Db,
   timeframe: Timeframe,
   nowMs: number,
-  {
-    profileIds,
-    isPassing = false,
-  }: { profileIds?: readonly string[] | undefined; isPassing?: boolean | undefined } = {},
+  { profileIds, isPassing = false }: { profileIds?: readonly string[] | undefined; isPassing?: boolean } = {},
 ): SumTable[] {
   const stale = staleProfiles(db, nowMs, isPassing);
   if (stale === undefined) return [sumsOf(timeframe, nowMs, profileIds)];
@@ -76,6 +73,11 @@ export function figuresAt(
     params: [daysOf(timeframe), JSON.stringify(wanted ?? stale)],
   };
   return [kept, sumsOf(timeframe, nowMs, profileIds?.filter((id) => isStale.has(id)) ?? stale)];
+}
+
+/** The rows of all of some queries. */
+export function unionOf(tables: readonly SumTable[]): SumTable {
+  return { sql: tables.map(({ sql }) => sql).join(' UNION ALL '), params: tables.flatMap(({ params }) => params) };
 }
 
 /** Says that wallets have other trades than before; call it in the transaction that changes them. */
