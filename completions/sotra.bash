@@ -3,7 +3,7 @@
 # The words that may follow the words of a command.
 _sotra_children() {
   case "$1" in
-  '') echo 'leaderboard profile follow feed token position comment webhook inbox plan apply init tour wait ui whois alias auth context key doctor completion sandbox request history bundle probe mcp openapi commands help' ;;
+  '') echo 'leaderboard profile follow feed token position comment webhook inbox init tour wait ui whois alias auth context key doctor completion sandbox request history bundle probe mcp openapi commands help' ;;
   'leaderboard') echo 'list rank copytraded sections diff compare' ;;
   'profile') echo 'get positions followers follows set-name delete-name' ;;
   'follow') echo 'add remove bulk plan' ;;
@@ -72,8 +72,6 @@ _sotra_flags() {
   'webhook audit') echo '--since --late --file --check --name --inbox --inbox-creds' ;;
   'webhook trigger') echo '--to --as --secret-file --uid --position --db' ;;
   'inbox create') echo '--inbox --inbox-creds --replicas --keep --max-bytes' ;;
-  'plan') echo '--file --check' ;;
-  'apply') echo '--file' ;;
   'init') echo '--preset --service-name --layout --with-key --store --password-file --offline' ;;
   'tour') echo '--keep' ;;
   'wait position closed') echo '--interval' ;;
@@ -277,10 +275,6 @@ _sotra_values() {
   'webhook trigger --columns') echo 'eventId destinationUrl delivered status error @list' ;;
   'webhook trigger 1') echo 'new-feed-item comment-created copyswap' ;;
   'inbox create --columns') echo 'name servers replicas keep maxBytes created @list' ;;
-  'plan --file') echo '@files' ;;
-  'plan --columns') echo 'action what count by detail @list' ;;
-  'apply --file') echo '@files' ;;
-  'apply --columns') echo 'action what count by detail @list' ;;
   'init --preset') echo 'clicker' ;;
   'init --layout') echo 'five-line blank-line' ;;
   'init --store') echo 'keychain sealed file' ;;

@@ -16,11 +16,9 @@ import { hidingKey } from './http/secrets.ts';
 import {
   describeKey,
   findContext,
-  namesContext,
   needsNoStore,
   resolveService,
   type Service,
-  type StoredSettings,
   servedSandboxUrl,
 } from './settings/settings.ts';
 import type { Store } from './settings/store.ts';
@@ -33,10 +31,6 @@ export interface Context {
   program: KnownCommands;
   service: () => Promise<Service>;
   store: () => Promise<Store>;
-  /** The stored settings; the current context is that of the project, where the user trusts one here. Errors: as in `projectContext`. */
-  settings: () => Promise<StoredSettings>;
-  /** The context of the project: in use where neither a flag nor a variable names another. */
-  preferContext: (name: string) => void;
   dataDirectory: () => Promise<string>;
   sandboxFile: () => Promise<string>;
   sandbox: () => Promise<LocalSandbox>;
@@ -94,23 +88,18 @@ export function createContext({
   stream,
   knownService,
 }: ContextOptions): Context {
-  let preferred: string | undefined;
   const store = once(async () => {
     const { configDirectory, openStore } = await import('./settings/store.ts');
     const opened = openStore(configDirectory(world));
     // A preview computes the change, with its refusals, and writes nothing.
     return options.preview ? { ...opened, update: async (_, change) => change(opened.read()) } : opened;
   });
-  const settings = async () => {
-    const stored = (await store()).read();
-    return preferred === undefined ? withProject(stored, world, options) : { ...stored, current: preferred };
-  };
   const replay = once(async () =>
     options.replay === undefined ? undefined : (await import('./history/replay.ts')).openReplay(options.replay),
   );
   const service = once(async () => {
     const recorded = await replay();
-    const source = { world, options, settings, note };
+    const source = { world, options, store, note };
     if (recorded !== undefined) return replayedService(recorded, source);
     return knownService ?? findService(source);
   });
@@ -235,10 +224,6 @@ export function createContext({
     runLine,
     service,
     store,
-    settings,
-    preferContext: (name) => {
-      preferred = name;
-    },
     dataDirectory,
     sandboxFile,
     sandbox,
@@ -291,19 +276,11 @@ const previewing: Transport = {
   close: async () => undefined,
 };
 
-type ServiceSource = Pick<Context, 'world' | 'options' | 'settings' | 'note'>;
+type ServiceSource = Pick<Context, 'world' | 'options' | 'store' | 'note'>;
 
-/** The settings with the context of the project, where the user trusts one here. Errors: as in `projectContext`. */
-async function withProject(stored: StoredSettings, world: World, options: GlobalOptions): Promise<StoredSettings> {
-  if (namesContext(options, world.env) || stored.trusted === undefined) return stored;
-  const { projectContext } = await import('./settings/project.ts');
-  const current = projectContext(stored);
-  return current === undefined ? stored : { ...stored, current };
-}
-
-async function findService({ world, options, settings, note }: ServiceSource): Promise<Service> {
+async function findService({ world, options, store, note }: ServiceSource): Promise<Service> {
   if (needsNoStore(options, world.env)) return resolveService(options, world.env, { contexts: {} });
-  const stored = await settings();
+  const stored = (await store()).read();
   const service = resolveService(options, world.env, stored);
   const { keyStore, context = '' } = service;
   if (keyStore === null || keyStore === 'file' || options.preview) return service;

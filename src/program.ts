@@ -18,7 +18,6 @@ const modules: readonly (() => Promise<Commands>)[] = [
   () => import('./resources/webhook/index.ts'),
   () => import('./tool/webhook-audit.ts'),
   () => import('./resources/webhook/receive/create-inbox.ts'),
-  () => import('./project/commands.ts'),
   () => import('./tool/init.ts'),
   () => import('./tool/tour.ts'),
   () => import('./tool/wait.ts'),

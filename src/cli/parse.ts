@@ -3,6 +3,7 @@ import { nearest } from '../model/nearest.ts';
 import type { Program } from './command.ts';
 import { type GlobalOptions, globalFlags, readGlobals, refuseUnusedFlags } from './globals.ts';
 import { beginsWith, type Outline, type Shell, shells, type TypedInput, topicsOf } from './outline.ts';
+import { refuseRemoved } from './removed-commands.ts';
 
 export type CommandLine =
   | { kind: 'run'; outline: Outline; typed: TypedInput; options: GlobalOptions }
@@ -19,6 +20,8 @@ export async function parse(
   program: Pick<Program, 'outlines' | 'load'>,
 ): Promise<CommandLine> {
   const { outlines } = program;
+  const words = wordsOf(typedArgv);
+  refuseRemoved(words[0] === 'help' ? words.slice(1) : words);
   const { argv, all } = withoutAll(helpAsFlag(typedArgv, outlines));
   const text = textRequest(argv, outlines, all);
   if (text !== undefined) return text;

@@ -35,15 +35,6 @@ export interface StoredSettings {
   aliases?: Readonly<Record<string, string>>;
   /** Whether calls are remembered; default: yes. */
   history?: boolean;
-  /** Project files, by their path. */
-  trusted?: Readonly<Record<string, TrustedFile>>;
-}
-
-/** A project file that the user trusts as it was then. */
-interface TrustedFile {
-  sha256: string;
-  /** The context that it names. */
-  context?: string;
 }
 
 export interface Service {
@@ -146,7 +137,7 @@ export function chosenContext(
 }
 
 /** Whether a flag or the environment names a context. */
-export function namesContext(choice: Pick<Choice, 'sandbox' | 'context'>, env: Env): boolean {
+function namesContext(choice: Pick<Choice, 'sandbox' | 'context'>, env: Env): boolean {
   return chosenContext(choice, env, { contexts: {} }) !== undefined;
 }
 

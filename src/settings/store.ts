@@ -109,7 +109,7 @@ export function openStore(directory: string): Store {
 
 function checkStored(stored: unknown): StoredSettings {
   if (!isObject(stored)) throw new Error('it is not an object');
-  const { contexts = {}, aliases = {}, trusted = {}, current, version: layout = version } = stored;
+  const { contexts = {}, aliases = {}, current, version: layout = version } = stored;
   if (typeof layout !== 'number') throw new Error('version is not a number');
   if (layout > version) throw new Error(`it was written by a newer sotra (layout ${layout})`);
   if (!isObject(contexts)) throw new Error('contexts is not an object');
@@ -117,8 +117,6 @@ function checkStored(stored: unknown): StoredSettings {
   checkTexts('aliases', aliases);
   if (stored['history'] !== undefined && typeof stored['history'] !== 'boolean')
     throw new Error('history is neither true nor false');
-  if (!isObject(trusted)) throw new Error('trusted is not an object');
-  for (const [file, known] of Object.entries(trusted)) checkTexts(`trusted.${file}`, known);
   if (current !== undefined && typeof current !== 'string') throw new Error('current is not text');
   return {
     ...stored,

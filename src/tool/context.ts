@@ -58,7 +58,7 @@ const list = defineCommand({
   exitCodes: [3],
   view: async () => listView,
   run: async (_, context) => {
-    const stored = await context.settings();
+    const stored = (await context.store()).read();
     const current = chosenName(context, stored);
     const contexts = contextNames(stored).map((each) => contextEntry(each, current, stored));
     return { kind: 'answer', answer: { current: current ?? null, contexts }, view: listView };
@@ -77,7 +77,7 @@ const show = defineCommand({
   exitCodes: [3],
   view: async () => showView,
   run: async ({ name: typed }, context) => {
-    const stored = await context.settings();
+    const stored = (await context.store()).read();
     const which = typed ?? chosenName(context, stored);
     if (which === undefined)
       throw usageError('no context is current', 'Choose one: sotra context use clicker (the public deployment).');

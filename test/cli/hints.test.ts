@@ -16,6 +16,11 @@ const refused: readonly [argv: string, error: string, hint: string][] = [
   ['alias rm @a', "unknown command 'rm'", 'Did you mean sotra alias remove?'],
   ['follow delete a b', "unknown command 'delete'", 'Did you mean sotra follow remove?'],
   ['profile show x', "unknown command 'show'", 'Did you mean sotra profile get?'],
+  ...['plan', 'plan --check', 'apply --yes', 'help plan', 'apply --help'].map((argv): [string, string, string] => [
+    argv,
+    `sotra ${argv.includes('plan') ? 'plan' : 'apply'} was removed`,
+    'sotra webhook sync <uid> --file <file> --check shows which addresses a webhook lacks, and without --check sends them; sotra follow bulk --file <file> --dry-run shows follows.',
+  ]),
   ['__proto__', "unknown command '__proto__'", 'See sotra --help.'],
   [
     'leaderboard list -o json',

@@ -103,8 +103,8 @@ test('a file with a secret, given by mistake where another is read, is not told 
         }
       }
     }
-  // Comments, bulk follows, prices, bodies, trades, lists of addresses, projects.
-  expect(tried.size).toBe(23);
+  // Comments, bulk follows, prices, bodies, trades, lists of addresses.
+  expect(tried.size).toBe(21);
 });
 
 test('a private key in the file of a comment is not published', async () => {

@@ -74,8 +74,6 @@ const lines: Record<string, string> = {
   'webhook replay': 'webhook replay --since 100000d --to STUB/hook',
   'webhook trigger': 'webhook trigger new-feed-item --to STUB/hook --secret-file @/hook.secret --db @/world.db',
   'inbox create': 'inbox create --inbox nats://127.0.0.1:9/X',
-  plan: 'plan --file @/sotra.yaml --yes',
-  apply: 'apply --file @/sotra.yaml --yes',
   init: 'init --preset clicker --offline --with-key --store file',
   tour: 'tour',
   'wait position closed': 'wait position closed 1',
@@ -170,7 +168,6 @@ async function place() {
   const staging = { baseUrl: service.url, apiKey: 'a-stored-key', keyOrigin: service.url, serviceName: 'Example' };
   put('config/config.json', JSON.stringify({ version: 1, contexts: { staging }, aliases: { whale: wallet } }));
   put('follows.ndjson', '{"addressOrUid":"ext:user_1","targets":["ext:user_2"]}\n');
-  put('sotra.yaml', 'webhooks: [{ destination: http://127.0.0.1:9/x, addresses: ext:1 }]\n');
   put('evm.txt', `${wallet}\n`);
   put('users.txt', `${wallet}\nnot-an-address\n`);
   put('rejects.ndjson', 'rejected before');

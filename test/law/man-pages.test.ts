@@ -18,7 +18,7 @@ test('every command has a page, packed and linked by npm', () => {
       .map((name) => `./dist/man/${name}.gz`)
       .sort(),
   );
-  expect(gunzipSync(readFileSync('dist/man/sotra-plan.1.gz')).toString()).toContain('.SH SYNOPSIS');
+  expect(gunzipSync(readFileSync('dist/man/sotra-profile-get.1.gz')).toString()).toContain('.SH SYNOPSIS');
 });
 
 test('a page says what help says: synopsis, inputs, exit status, examples that can be copied', () => {

@@ -19,8 +19,6 @@ export interface LongCommand {
   /** Where the fault begins: after so many requests that are answered well. */
   wells: readonly number[];
   stdin?: string;
-  /** What the file `{file}` holds. */
-  file?: string;
   /** It waits out what may pass: it is told to stop when so many requests were begun. */
   stopAfter?: number;
   /** What it is run after, so that there is something to go on with: requests that are answered well, then none. */
@@ -37,8 +35,6 @@ const comments = lines(3, (index) =>
 );
 const upload = '--addresses-file - --concurrency 1';
 const posting = '--from - --key-env TRADER_KEY --service-name Example --yes --format ndjson';
-const webhookOnly = `webhooks: [{ destination: http://127.0.0.1:9/new, addresses: [${addresses.split('\n').slice(0, 1500)}] }]\n`;
-const project = `${webhookOnly}follows: [{ follower: ${wallet}, targets: ["ext:user_1"] }]\n`;
 const adding = { argv: `webhook add-addresses ${uid} ${upload}`, stdin: addresses };
 
 /** By the words of the command, a variant behind a slash. */
@@ -93,8 +89,6 @@ export const longCommands: readonly LongCommand[] = [
   },
   { name: 'probe', wells: [0, 1], argv: 'probe' },
   { name: 'doctor', wells: [0], argv: 'doctor' },
-  { name: 'plan', wells: [0, 1], argv: 'plan --file {file} --yes', file: project },
-  { name: 'apply', wells: [0, 1, 2, 3], argv: 'apply --file {file} --yes', file: webhookOnly },
   { name: 'wait comment', wells: [0], argv: `wait comment ${uid} --chain base --token ${degen}` },
   { name: 'wait rank', wells: [0], argv: `wait rank ${wallet} --at-most 10` },
   { name: 'wait position closed', wells: [0], argv: `wait position closed ${uid}` },
@@ -195,7 +189,7 @@ const inMemory = existsSync('/dev/shm') ? '/dev/shm' : undefined;
 
 /** Runs a command against a service that answers so many requests well and then fails so. */
 export async function againstLong(
-  { argv, stdin = '', file = '', stopAfter, after }: LongCommand,
+  { argv, stdin = '', stopAfter, after }: LongCommand,
   { fault, well }: Service,
   flags = '',
 ): Promise<Cell> {
@@ -234,11 +228,7 @@ export async function againstLong(
     await run(after.argv, { ...options, transport: { ...before, send }, signal: first.signal });
     job = JSON.parse((await run('webhook jobs --json', { env })).out)[0]?.job ?? '';
   }
-  writeFileSync(join(folder, 'given'), file);
-  const typed = `${argv} ${flags}`
-    .replace('{file}', join(folder, 'given'))
-    .replace('{out}', join(folder, 'secret'))
-    .replace('{job}', job);
+  const typed = `${argv} ${flags}`.replace('{out}', join(folder, 'secret')).replace('{job}', job);
   const outcome = await run(typed, { ...options, signal: stop.signal });
   service.close();
   return { ...outcome, requests: service.requests.slice(after?.well) };

@@ -81,12 +81,6 @@ auth login                    0 : = G2        | = G1     | = G2        | = G1   
 probe                         0 : = G2        | = G1     | = G2        | = G1       | = G2        | = G1       | 13 G1   | = G1     | =
 probe                         1 : = G3        | 0 G132   | = G3        | = G2       | = G3        | = G2       | 0 G26   | = G2     | = G1     | 401: = G2    | 403: = G2 | 413: = G2
 doctor                        0 : 9 G1        | 0 G1     | 0 G1        | 0 G1       | 0 G1        | 0 G1       | 0 G1    | = G1     | =        | 401: = G1    | 403: = G1 | reset in the body: 0 G1 | stalled body: 0 G1
-plan                          0 : = G2        | = G1     | = G2        | = G1       | = G2        | = G1       | 13 G1   | = G1     | =
-plan                          1 : = G3        | = G2     | = G3        | = G2       | = G3        | = G2       | 13 G2   | = G2     | = G1
-apply                         0 : = G2        | = G1     | = G2        | = G1       | = G2        | = G1       | 13 G1   | = G1     | =
-apply                         1 : = G3        | = G2     | = G3        | = G3       | = G3        | = G3       | 13 G2   | = G2     | = G1
-apply                         2 : = G2 P1 G2  | = G2 P1  | = G2 P2     | = G2 P1 G2 | = G2 P1 G2  | = G2 P1 G2 | 13 G2 P1| = G2 P1  | = G2
-apply                         3 : 10 G2 P1 U2 | 10 G2 P1 U1|10 G2 P1 U2| 10 G2 P1 U2| 10 G2 P1 U2 | 10 G2 P1 U2| 0 G2 P1 U1| 10 G2 P1 U1| 10 G2 P1
 wait comment                  0 : = G2        | = G1     | = G2        | = G2       | = G2        | = G1       | 13 G1   | = G1     | =
 wait rank                     0 : = G2        | = G1     | = G2        | = G2       | = G2        | = G1       | 124 G16 | = G1     | =
 wait position closed          0 : = G2        | = G1     | = G2        | = G2       | = G2        | = G1       | 124 G16 | = G1     | =

@@ -1,5 +1,3 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { run, type Stub, stub, temporaryFolder } from '../../support/harness.ts';
 import { listen, send, signed } from '../../support/listening.ts';
@@ -93,24 +91,4 @@ test.each([
 test('a route to what is no http address is refused without its password', async () => {
   const { code, err } = await run(['webhook', 'forward', '--route', '* where chain=base=ftp://me:pass@host/x']);
   expect([code, err]).toEqual([2, expect.stringContaining('ftp://***@host/x: must be an http or https address')]);
-});
-
-test('routes of a project file may have conditions; the plan shows the line that listens', async () => {
-  const folder = temporaryFolder();
-  const route = `new-feed-item where address=${wallet}=http://127.0.0.1:3000/a`;
-  const file = join(folder, 'sotra.yaml');
-  const write = (text: string) =>
-    writeFileSync(
-      file,
-      `webhooks:\n  - destination: http://127.0.0.1:4242/hook\n    addresses: ${wallet}\n    routes: ['${text}']\n`,
-    );
-  write(route);
-  const { code, err } = await run(`--sandbox plan --file ${file} --yes`);
-  expect([code, err]).toEqual([0, expect.stringContaining(`--route '${route}'`)]);
-  write('new-feed-item where trader=x=http://127.0.0.1:3000/a');
-  const wrong = await run(`--sandbox plan --file ${file} --yes`);
-  expect([wrong.code, wrong.err]).toEqual([
-    3,
-    expect.stringMatching(/sotra\.yaml:4:14: webhooks\[0\]\.routes\[0\] .*FIELD is address/),
-  ]);
 });

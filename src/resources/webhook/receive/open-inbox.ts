@@ -80,7 +80,7 @@ async function findCluster(
     throw usageError('--inbox-creds does nothing with --name, a store of this machine', 'Omit one of them.');
   if (name !== undefined) return undefined;
   const { options, world } = context;
-  const stored = await context.settings();
+  const stored = (await context.store()).read();
   const settings = stored.contexts[chosenContext(options, world.env, stored) ?? ''] ?? {};
   const url = inbox ?? settings.inbox;
   if (url === undefined && inboxCreds !== undefined)
