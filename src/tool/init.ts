@@ -1,16 +1,12 @@
-import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { type Command, defineCommand, type Result } from '../cli/command.ts';
 import { flagsOf } from '../cli/globals.ts';
 import { option } from '../cli/params.ts';
-import { type Context, createContext } from '../context.ts';
+import type { Context } from '../context.ts';
 import { type InputOf, local } from '../contract/endpoint.ts';
-import { SotraError, usageError } from '../errors.ts';
-import { makeSigner } from '../keys/signer.ts';
+import { usageError } from '../errors.ts';
 import { checkBaseUrl } from '../model/http-address.ts';
 import { mayAsk, showPlan } from '../output/confirm.ts';
-import { post } from '../resources/comment/endpoints.ts';
-import { signedText, type TextForm } from '../resources/comment/signing.ts';
 import { keyStores, layouts, presets, readEnv, type StoredContext } from '../settings/settings.ts';
 import type { World } from '../world.ts';
 import { checkName } from './context.ts';
@@ -20,8 +16,8 @@ const presetNames = Object.keys(presets).filter((name) => name !== 'sandbox') as
 
 const params = {
   preset: local(z.enum(presetNames).optional(), 'a known service, or the values of one for --base-url'),
-  serviceName: option.text('first words of the signed text of a comment (default: found out, or asked for)'),
-  layout: local(z.enum(layouts).optional(), 'form of that text (default: found out)'),
+  serviceName: option.text('first words of the signed text of a comment (default: of the preset, or asked for)'),
+  layout: local(z.enum(layouts).optional(), 'form of that text (default: of the preset, or asked for)'),
   withKey: option.flag('read the API key from stdin'),
   store: local(z.enum(keyStores).optional(), 'where to keep the key, as in auth login'),
   passwordFile: option.text('file with the password to seal the key with'),
@@ -34,8 +30,8 @@ const init = defineCommand({
   words: ['init'],
   summary: 'Choose the sandbox or a service, and see a first board',
   description:
-    'Asks for what no flag says, and shows each command before it runs it. --context names the context (default: after the address).\n' +
-    'How comments are signed is found out with signed comments on a trade that does not exist: nothing is posted.',
+    'Asks for what no flag says, and shows each command before it runs it. --context names the context (default: after the address) ' +
+    'It only reads from the service.',
   params,
   examples: [
     { argv: 'init --sandbox --yes --no-input', says: 'the built-in sandbox, without questions' },
@@ -60,7 +56,7 @@ interface ServiceChoice {
 async function runInit(input: Input, asked: Context): Promise<Result> {
   const context = { ...asked, world: withPassword(asked.world, input.passwordFile) };
   const chosen = await chooseService(input, context);
-  const made = chosen === undefined ? sandboxLines : linesOf(chosen, input, context);
+  const made = chosen === undefined ? sandboxLines : linesOf(chosen, await askForm(chosen, input, context), context);
   const fromEnv = readEnv(context.world.env, 'SOTRA_BASE_URL');
   const isOther = fromEnv !== undefined && fromEnv !== chosen?.baseUrl;
   if (isOther)
@@ -79,14 +75,18 @@ async function runInit(input: Input, asked: Context): Promise<Result> {
     const { code } = await runShown(line, context, context.world);
     ran.push({ command: typedLine(line), exitCode: code });
     if (code !== 0) return { kind: 'none', exitCode: code };
-    if (chosen !== undefined && line[1] === 'use') await setForm(chosen, input, context);
   }
+  const { contexts } = (await context.store()).read();
+  const stored = contexts[chosen?.name ?? ''] ?? presetOf(chosen?.name);
   if (context.options.format !== 'json') {
+    if (stored.serviceName === undefined)
+      context.note(
+        `How comments are signed is not known yet: sotra context set ${chosen?.name} --service-name <name>.`,
+      );
     context.note("Next: sotra tour, sotra profile get '#1', or sotra --help.");
     return { kind: 'none' };
   }
-  const { contexts } = (await context.store()).read();
-  const { baseUrl = null, serviceName = null, layout = null } = contexts[chosen?.name ?? ''] ?? presetOf(chosen?.name);
+  const { baseUrl = null, serviceName = null, layout = null } = stored;
   const answer = { context: chosen?.name ?? 'sandbox', baseUrl, serviceName, layout, commands: ran };
   return { kind: 'answer', answer };
 }
@@ -165,75 +165,18 @@ function nameOf(baseUrl: string): string {
   return /^[\d.]+$|^\[|^localhost$/.test(hostname) ? 'local' : (labels.at(-1) ?? hostname);
 }
 
-/** Finds out how comments are signed where neither flags nor a preset say it, or asks, and stores it. */
-async function setForm({ name, baseUrl }: ServiceChoice, input: Input, context: Context): Promise<void> {
+/** How comments are signed, where a question has to tell: neither a flag, nor the preset, nor what is stored says it. */
+async function askForm({ name, preset }: ServiceChoice, input: Input, context: Context): Promise<Input> {
   const stored = (await context.store()).read().contexts[name];
-  if (input.offline || (stored?.serviceName ?? presets[name]?.serviceName) !== undefined) return;
-  const form = await findForm({ name, baseUrl }, input, context);
-  if (form === undefined)
-    return context.note(`How comments are signed is not known yet: sotra context set ${name} --service-name <name>.`);
-  const line = ['context', 'set', name, '--service-name', form.serviceName, '--layout', form.layout];
-  await showLine(line, context);
-  await runShown(line, context, context.world);
-}
-
-async function findForm(
-  { name, baseUrl }: Pick<ServiceChoice, 'name' | 'baseUrl'>,
-  { layout = 'five-line' }: Input,
-  context: Context,
-): Promise<TextForm | undefined> {
-  const options = { ...context.options, context: name, baseUrl: undefined, quiet: true };
-  const asking = createContext({ ...context, options, say: () => undefined });
-  const usual = nameOf(baseUrl);
-  const words = [`${usual.charAt(0).toUpperCase()}${usual.slice(1)}`];
-  const names = [...words, ...Object.values(presets).flatMap(({ serviceName }) => serviceName ?? [])];
-  try {
-    const form = await probeSigning([...new Set(names)], asking);
-    if (form !== undefined || !mayAsk(context)) return form;
-  } finally {
-    await asking.close();
-  }
-  const question = 'Name of the service in signed comments (Enter: later): ';
-  const serviceName = (await context.world.io.ask(question, { hidden: false })).trim();
-  return serviceName === '' ? undefined : { serviceName, layout };
-}
-
-const randomHex = (bytes: number) => `0x${randomBytes(bytes).toString('hex')}`;
-
-/**
- * The form of signed texts that a service accepts, of these service names; `undefined` where its answers do not tell. Sends comments on a
- * trade that does not exist, signed by a key that nobody keeps: a service answers a fitting signature otherwise than one that does not fit.
- */
-async function probeSigning(serviceNames: readonly string[], context: Context): Promise<TextForm | undefined> {
-  const signer = await makeSigner('evm', randomBytes(32), 'base58');
-  const fields = {
-    chain: 'base',
-    tokenAddress: randomHex(20),
-    transactionHash: randomHex(32),
-    commentText: 'Does this signature fit?',
-  } as const;
-  const refusalOf = async (text: string) => {
-    const signature = await signer.sign(text);
-    return askRefusal({ ...fields, signature, signerAddress: signer.address }, context);
-  };
-  const unfitting = await refusalOf('one text');
-  if (unfitting === undefined || (await refusalOf('another text')) !== unfitting) return undefined;
-  for (const serviceName of serviceNames)
-    for (const layout of layouts) {
-      const refusal = await refusalOf(signedText(fields, { serviceName, layout }));
-      if (refusal === undefined) return undefined;
-      if (refusal !== unfitting) return { serviceName, layout };
-    }
-  return undefined;
-}
-
-/** The refusal without its values, which differ from request to request; `undefined` for any other answer. */
-async function askRefusal(input: object, context: Context) {
-  try {
-    await context.call(post, input as never, undefined, 0);
-    return undefined;
-  } catch (error) {
-    if (!(error instanceof SotraError) || error.code !== 'bad-request') return undefined;
-    return (error.body ?? error.message).replaceAll(/0x[0-9a-f…]+|\d+/gi, '');
-  }
+  const known = input.serviceName ?? presetOf(preset ?? 'none').serviceName ?? stored?.serviceName;
+  if (known !== undefined || !mayAsk(context)) return input;
+  const ask = async (question: string) => (await context.world.io.ask(question, { hidden: false })).trim();
+  const serviceName = await ask('Name of the service in signed comments (Enter: later): ');
+  if (serviceName === '') return input;
+  const answer =
+    input.layout ?? (await ask(`Layout of the signed text, ${layouts.join(' or ')} (Enter: ${layouts[0]}): `));
+  const layout = layouts.find((each) => each === answer);
+  if (layout === undefined && answer !== '')
+    throw usageError(`'${answer}' is not a layout`, `Type ${layouts.join(' or ')}.`);
+  return { ...input, serviceName, layout };
 }

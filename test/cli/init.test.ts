@@ -1,7 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { setMeta } from '../../src/sandbox/db/clock.ts';
 import { answering, run, temporaryFolder } from '../support/harness.ts';
 import { serveSandbox } from '../support/served.ts';
 
@@ -27,25 +26,41 @@ test('init --sandbox shows the sandbox though SOTRA_BASE_URL names a service, an
   expect(err).toContain('warning: SOTRA_BASE_URL is set and overrides what is stored here');
 });
 
-test('init asks for service, address and key, finds out how comments are signed, and shows a board', async () => {
+test('init asks for service, address, key and how comments are signed, and shows a board', async () => {
   const { env, settings } = place();
   const service = await serveSandbox();
-  setMeta(service.db, 'signing.serviceName', 'Clicker');
-  setMeta(service.db, 'signing.layout', 'blank-line');
   const { code, out, err } = await run('init --store file', {
     env,
     tty: 100,
-    answers: ['3', service.url, service.keyA],
+    answers: ['3', service.url, 'Own', 'blank-line', service.keyA],
   });
   expect([code, err]).toEqual([0, expect.stringContaining('Which? [1-3, default 1]')]);
   expect(out).toContain(`$ sotra auth login --context local --base-url ${service.url}`);
-  expect(out).toContain('$ sotra context set local --service-name Clicker --layout blank-line');
+  expect(out.replaceAll(/ \\\n +/g, ' ')).toContain('--service-name Own --layout blank-line\n');
   expect(out).toMatch(/\$ sotra leaderboard list --limit 5\n.*Trader/s);
   expect(out + err).not.toContain(service.keyA);
   expect(settings()).toMatchObject({
     current: 'local',
-    contexts: { local: { baseUrl: service.url, serviceName: 'Clicker', layout: 'blank-line', keyStore: 'file' } },
+    contexts: { local: { baseUrl: service.url, serviceName: 'Own', layout: 'blank-line', keyStore: 'file' } },
   });
+  const again = await run('init --store file', { env, tty: 100, answers: ['3', service.url, service.keyA] });
+  expect([again.code, settings().contexts.local.serviceName]).toEqual([0, 'Own']);
+});
+
+test('init asks how comments are signed and posts nothing to find out; another layout is refused before anything is stored', async () => {
+  const { env, settings } = place();
+  const service = await answering({ traders: [] });
+  const line = `init --base-url ${service.url} --store file`;
+  const wrong = await run(line, { env, tty: 100, answers: ['Own', 'three-line'] });
+  expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining("'three-line' is not a layout")]);
+  expect(settings).toThrow('ENOENT');
+  const later = await run(line, { env, tty: 100, answers: ['', 'some-key-1234'] });
+  expect([later.code, later.err]).toEqual([
+    0,
+    expect.stringContaining('sotra context set local --service-name <name>'),
+  ]);
+  expect(settings().contexts.local.serviceName).toBeUndefined();
+  expect(service.requests.map(({ method }) => method)).toEqual(['GET', 'GET']);
 });
 
 test('init in a script: every answer is a flag, and the key is read from stdin', async () => {
