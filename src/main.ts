@@ -4,11 +4,17 @@ import { isatty, type WriteStream } from 'node:tty';
 import packageFile from '../package.json' with { type: 'json' };
 import type { Shell } from './cli/outline.ts';
 import { SotraError } from './errors.ts';
+import { terminalText } from './output/terminal.ts';
 import { type ModuleOutline, programOf } from './program.ts';
 import { run } from './run.ts';
 import { ClosedPipe, colorLevel, lineWidth, type Sink, type World } from './world.ts';
 
-function sinkOf(stream: NodeJS.WriteStream, fails: (error: NodeJS.ErrnoException) => Error | undefined): Sink {
+/** Every text that a person may read passes `terminalText` here: all of stderr, and stdout where it is a terminal. A pipe gets every byte. */
+function sinkOf(
+  stream: NodeJS.WriteStream,
+  fails: (error: NodeJS.ErrnoException) => Error | undefined,
+  isData = stream.isTTY !== true,
+): Sink {
   let broken: NodeJS.ErrnoException | undefined;
   stream.on('error', (error) => {
     broken ??= error;
@@ -36,8 +42,9 @@ function sinkOf(stream: NodeJS.WriteStream, fails: (error: NodeJS.ErrnoException
       return stream.rows;
     },
     colorLevel: colorLevel(process.env, isTTY, depth),
-    write,
-    writeBytes: write,
+    write: isData ? write : (text) => write(terminalText(text)),
+    draw: write,
+    ...(isData && { writeBytes: write }),
   };
 }
 
@@ -123,7 +130,7 @@ const world: World = {
     out: sinkOf(process.stdout, outFailure),
     // Node creates each stream on first use, and help needs only the one.
     get err() {
-      const err = sinkOf(process.stderr, () => undefined);
+      const err = sinkOf(process.stderr, () => undefined, false);
       Object.defineProperty(this, 'err', { value: err });
       return err;
     },

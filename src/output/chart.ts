@@ -54,7 +54,7 @@ function renderBars(chart: BarChart, options: DrawOptions): string[] {
     ].join('');
   });
   return [
-    ...wrapText(chart.title, width).map((line) => palette.title(line)),
+    ...wrapText(safeText(chart.title), width).map((line) => palette.title(line)),
     '',
     ...lines,
     ' '.repeat(before) + palette.dim(scaleLine(plot, chart)),

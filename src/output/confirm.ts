@@ -4,7 +4,9 @@ import { Writable } from 'node:stream';
 import type { Result } from '../cli/command.ts';
 import type { Context } from '../context.ts';
 import { usageError } from '../errors.ts';
+import { safeText } from '../model/safe-text.ts';
 import { column } from './columns.ts';
+import { cutText } from './text-width.ts';
 import type { View } from './view.ts';
 
 export function mayAsk({ world, options }: Pick<Context, 'world' | 'options'>): boolean {
@@ -12,12 +14,13 @@ export function mayAsk({ world, options }: Pick<Context, 'world' | 'options'>): 
 }
 
 /**
- * Asks on a terminal before a change that cannot be undone; elsewhere `--yes` is needed. `deed` is the change, such as `remove key trader`;
+ * Asks on a terminal before a change that cannot be undone; elsewhere `--yes` is needed. `change` is what is asked about, such as `remove key trader`;
  * `shown` is written first. Errors: `usage` for a no, and when there is no terminal.
  */
-export async function confirm(deed: string, context: Context, shown = ''): Promise<void> {
+export async function confirm(change: string, context: Context, shown = ''): Promise<void> {
   const { world, options } = context;
   if (options.yes || options.preview) return;
+  const deed = questionText(change);
   if (!mayAsk(context)) {
     const why = options.noInput ? '--no-input is set' : 'stdin is not a terminal';
     throw usageError(`cannot ask whether to ${deed}: ${why}`, 'Add --yes to do it without a question.');
@@ -33,6 +36,14 @@ export async function confirmReplace(flag: string, file: string, context: Contex
   if (statSync(file, { throwIfNoEntry: false })?.isFile()) await confirm(`replace ${file} (${flag})`, context);
 }
 
+const maxQuestion = 200;
+
+/** A question on one line; of a long one both ends stay, so that what is asked and what it does are read. */
+export function questionText(question: string): string {
+  const end = /\s*$/.exec(question)?.[0] ?? '';
+  return cutText(safeText(question.trimEnd()), maxQuestion, 'middle') + (end === '' ? '' : ' ');
+}
+
 interface Question {
   question: string;
   hidden: boolean;
@@ -46,7 +57,8 @@ export function askLine({ question, hidden, input, output, stop }: Question): Pr
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
   // Before the question: from here on the terminal does not show what is typed.
   const lines = createInterface({ input, output: hidden ? silent : output, terminal: true, historySize: 0 });
-  if (hidden) output.write(question);
+  const asked = questionText(question);
+  if (hidden) output.write(asked);
   return new Promise<string>((resolve, reject) => {
     const giveUp = () => lines.close();
     stop.signal.addEventListener('abort', giveUp, { once: true });
@@ -58,7 +70,7 @@ export function askLine({ question, hidden, input, output, stop }: Question): Pr
       stop.abort();
     };
     lines.on('close', unanswered);
-    lines.question(hidden ? '' : question, (answer) => {
+    lines.question(hidden ? '' : asked, (answer) => {
       resolve(answer);
       // The others are readline's: they stop it reading keys, and a line left reading echoes each later one.
       lines.off('close', unanswered);

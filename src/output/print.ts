@@ -10,6 +10,7 @@ import { withMeta, withoutFlagged } from './foreign-text.ts';
 import type { JqFilter } from './jq.ts';
 import { compactPieces, indentedPieces, indentJson, rowLines, safeJson, visibleJson } from './json.ts';
 import type { RowFormat } from './rows.ts';
+import { terminalText } from './terminal.ts';
 import { type AnyView, cellValue, knownColumns, orMisfit, rawItems, rowsOf } from './view.ts';
 
 interface PrintContext {
@@ -70,7 +71,9 @@ export async function printResult(
   const { io } = rest;
   // Exact in a pipe; on a terminal, characters that hide or reorder text are escaped.
   const forMachines = rest.filter !== undefined || !['table', 'md'].includes(formatFor(rest));
-  const shows = io.out.isTTY && forMachines ? visibleJson : (text: string) => text;
+  // What a person reads is cleaned, also in a pipe: it may end on a terminal.
+  const isDrawn = result.kind === 'text' ? false : !forMachines || ('chart' in result && result.chart === true);
+  const shows = isDrawn ? terminalText : forMachines && io.out.isTTY ? visibleJson : asItIs;
   const write = async (text: string) => io.out.write(takeHeads() + shows(text));
   const { writeBytes, ...sink } = io.out;
   // Status and headers are text: with them everything goes as text.
@@ -98,6 +101,8 @@ async function* picturesOf(frames: (Result & { kind: 'screen' })['frames'], prin
   for await (const { view, answer, notes } of frames)
     yield { text: await humanText(view, shows(answer), printing), notes };
 }
+
+const asItIs = (text: string) => text;
 
 function hideFlagged(result: Result): Result {
   if (result.kind === 'answer') return { ...result, answer: withoutFlagged(result.answer) };

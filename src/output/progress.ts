@@ -107,7 +107,7 @@ type TerminalStream = NodeJS.WritableStream & {
  */
 export function sinkStream(sink: Sink): TerminalStream {
   const write = (text: unknown): boolean => {
-    sink.write(String(text)).catch(() => undefined);
+    sink.draw(String(text)).catch(() => undefined);
     return true;
   };
   return Object.assign(new Writable(), {

@@ -1,6 +1,7 @@
 import { safeText } from '../model/safe-text.ts';
 import type { Sink } from '../world.ts';
 import type { Palette } from './color.ts';
+import { terminalText } from './terminal.ts';
 import { wrapText } from './text-width.ts';
 
 /** Text on a terminal that the next one replaces. */
@@ -28,7 +29,9 @@ export async function drawPictures(pictures: AsyncIterable<Picture>, out: Sink, 
     const start = width === out.width ? (drawn === 0 ? '' : `\u001b[${drawn}A\r`) : all;
     const whole = [...cut, ...foot];
     // Erased after it, a line as wide as the terminal would lose its last character.
-    await out.write(`${noWrap}${start}${whole.map((line) => `${eraseLine}${line}\n`).join('')}${below}${wrap}`);
+    await out.draw(
+      `${noWrap}${start}${whole.map((line) => `${eraseLine}${terminalText(line)}\n`).join('')}${below}${wrap}`,
+    );
     [drawn, width] = [whole.length, out.width];
   }
 }

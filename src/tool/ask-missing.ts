@@ -117,7 +117,8 @@ async function choicesOf(
   const write = async (text: string) => {
     printed += text;
   };
-  const sink = { isTTY: false, width: 80, colorLevel: 0, write: async () => undefined } as const;
+  const silence = async () => undefined;
+  const sink = { isTTY: false, width: 80, colorLevel: 0, write: silence, draw: silence } as const;
   const io = { in: world.io.in, ask: world.io.ask, err: sink, out: { ...sink, write } };
   const service = asksService ? serviceFlags(options) : [];
   const code = await runLine([...argv, ...service, '--json', '--quiet'], { ...world, io }).catch(() => 1);

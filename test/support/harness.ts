@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { onTestFinished } from 'vitest';
+import { questionText } from '../../src/output/confirm.ts';
+import { terminalText } from '../../src/output/terminal.ts';
 import { outlineAll, programOf } from '../../src/program.ts';
 import { run as runProgram } from '../../src/run.ts';
 import { openSandbox } from '../../src/sandbox/open.ts';
@@ -59,22 +61,23 @@ export function temporaryFolder(parent = tmpdir()): string {
 export async function run(argv: string | readonly string[], options: RunOptions = {}): Promise<Outcome> {
   const words = typeof argv === 'string' ? argv.split(' ').filter((word) => word !== '') : argv;
   const printed = { out: '', err: '' };
-  const sink = (name: 'out' | 'err'): Sink => ({
-    write: async (text) => {
+  const isTTY = options.tty !== undefined;
+  const sink = (name: 'out' | 'err'): Sink => {
+    const draw = async (text: string) => {
       printed[name] += text;
       (name === 'err' ? options.onErr : options.onOut)?.(text);
-    },
-    isTTY: options.tty !== undefined,
-    width: options.tty ?? 80,
-    colorLevel: options.colors ?? 0,
-  });
+    };
+    // As at the edge of the process.
+    const write = isTTY || name === 'err' ? (text: string) => draw(terminalText(text)) : draw;
+    return { write, draw, isTTY, width: options.tty ?? 80, colorLevel: options.colors ?? 0 };
+  };
   const never = new AbortController();
   const env = { ...options.env };
   if (env['SOTRA_CONFIG_DIR'] === undefined) env['SOTRA_CONFIG_DIR'] = temporaryFolder();
   if (env['SOTRA_DATA_DIR'] === undefined) env['SOTRA_DATA_DIR'] = temporaryFolder();
   const answers = [...(options.answers ?? [])];
   const ask = async (question: string) => {
-    printed.err += question;
+    printed.err += questionText(question);
     const answer = answers.shift();
     if (answer === undefined) throw new Error(`nobody answers ${question}`);
     return answer;

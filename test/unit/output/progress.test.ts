@@ -158,7 +158,7 @@ function recording(isTTY: boolean) {
     // A slow reader: what is written has not arrived yet.
     return new Promise<void>(() => undefined);
   };
-  return { written, sink: { write, isTTY, width: 80, colorLevel: 0 as const } };
+  return { written, sink: { write, draw: write, isTTY, width: 80, colorLevel: 0 as const } };
 }
 
 test('text and cursor moves reach the terminal in the turn they are written, however slow it is', () => {
@@ -175,7 +175,7 @@ test('text and cursor moves reach the terminal in the turn they are written, how
 
 test('a reader that is gone is no error', async () => {
   const { sink } = recording(false);
-  const stream = sinkStream({ ...sink, write: () => Promise.reject(new Error('closed')) });
+  const stream = sinkStream({ ...sink, draw: () => Promise.reject(new Error('closed')) });
   expect(stream.write('lost')).toBe(true);
   await Promise.resolve();
 });

@@ -10,6 +10,6 @@ test('a line is erased before it is drawn: erasing after it would take the last 
   async function* pictures() {
     yield { text: `${'x'.repeat(20)}\n`, notes: ['a note'] };
   }
-  await drawPictures(pictures(), { isTTY: true, width: 20, colorLevel: 0, write }, createPalette(0));
+  await drawPictures(pictures(), { isTTY: true, width: 20, colorLevel: 0, write, draw: write }, createPalette(0));
   expect(written).toContain(`\u001b[K${'x'.repeat(20)}\n\u001b[Ka note\n`);
 });
