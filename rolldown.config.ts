@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { copyFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -16,6 +17,14 @@ const outlines: Plugin = {
   },
 };
 
+/** The day of the sources, as `2026-11-24`, so that the same sources make the same pages: SOURCE_DATE_EPOCH, else the last commit, else today. */
+function sourceDate(): string {
+  const { SOURCE_DATE_EPOCH } = process.env;
+  if (SOURCE_DATE_EPOCH) return new Date(Number(SOURCE_DATE_EPOCH) * 1000).toISOString().slice(0, 10);
+  const { stdout } = spawnSync('git', ['log', '-1', '--format=%cs'], { encoding: 'utf8' });
+  return stdout?.trim() || new Date().toISOString().slice(0, 10);
+}
+
 /** Writes the man pages, which say what help says. */
 async function writeManPages(dir: string, outlines: unknown): Promise<void> {
   const maker = await rolldown({ input: 'bin/man/pages.ts', platform: 'node' });
@@ -25,7 +34,7 @@ async function writeManPages(dir: string, outlines: unknown): Promise<void> {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
   const environment = readFileSync('src/tool/pages/environment.txt', 'utf8');
   mkdirSync(`${dir}/man`, { recursive: true });
-  for (const [name, text] of Object.entries<string>(manPages(outlines, { version, environment })))
+  for (const [name, text] of Object.entries<string>(manPages(outlines, { version, date: sourceDate(), environment })))
     writeFileSync(`${dir}/man/${name}.gz`, gzipSync(text, { level: 9 }));
 }
 
@@ -124,7 +133,7 @@ export default defineConfig({
     // What is always loaded together is one file: each file more costs half a millisecond. The first two hold all that these modules import.
     codeSplitting: {
       groups: [
-        { name: 'start', test: /src\/(run|program)\.ts$/, priority: 3 },
+        { name: 'start', test: /src\/(run|program|output\/terminal)\.ts$/, priority: 3 },
         {
           name: 'call',
           test: /src\/(context|cli\/(command|commander|endpoint-command)|model\/(chain|identifier)|output\/print)\.ts$/,
@@ -138,7 +147,7 @@ export default defineConfig({
         },
         {
           name: 'settings',
-          test: /src\/(settings\/(project|store)|files\/(durable-file|lock))\.ts$/,
+          test: /src\/(settings\/store|files\/(durable-file|lock))\.ts$/,
           includeDependenciesRecursively: false,
           priority: 1,
         },

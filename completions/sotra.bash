@@ -380,10 +380,14 @@ _sotra_values() {
   esac
 }
 
-# Asks the program for names; to be called in a subshell, which is all that the key is taken from.
+# Asks the program for names; to be called in a subshell, which is all that the key is taken from. Some of them others gave: only those are
+# offered that hold nothing a shell would read.
 _sotra_names() {
   unset SOTRA_API_KEY
-  "$@" 2>/dev/null
+  local LC_ALL=C name
+  "$@" 2>/dev/null | while IFS= read -r name; do
+    case "$name" in '' | -* | *[!A-Za-z0-9_.:@/-]*) ;; *) echo "$name" ;; esac
+  done
 }
 
 _sotra() {
@@ -440,7 +444,11 @@ _sotra() {
   case " $found " in *' @keys '*) found="$found $(_sotra_names "${words[0]}" key list --columns name)" ;; esac
   case " $found " in *' @jobs '*) found="$found $(_sotra_names "${words[0]}" webhook jobs --columns job)" ;; esac
   case " $found " in *' @webhooks '*) found="$found $(_sotra_names "${words[0]}" webhook jobs --columns uid)" ;; esac
+  # Of a list, what it holds already is not offered again.
+  local held=''
+  [[ $lead == *, ]] && held="${lead#--*=}"
   for word in $found; do
+    case ",$held" in *",$word,"*) continue ;; esac
     case "$word" in @contexts | @aliases | @keys | @jobs | @webhooks | @list) ;; *) candidates="$candidates $lead$word" ;; esac
   done
   # What readline takes for the word ends at its last break; only the rest of a candidate is put in its place.
@@ -449,7 +457,8 @@ _sotra() {
     case "$COMP_WORDBREAKS" in *"${current:at:1}"*) [[ ${current:at:1} != @ ]] && drop=$((at + 1)) ;; esac
   done
   for word in $candidates; do
-    [[ $word == "$rest"* ]] && COMPREPLY+=("${word:drop}")
+    [[ $word == "$rest"* ]] || continue
+    case " ${COMPREPLY[*]} " in *" ${word:drop} "*) ;; *) COMPREPLY+=("${word:drop}") ;; esac
   done
 }
 

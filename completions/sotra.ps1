@@ -97,7 +97,7 @@ Register-ArgumentCompleter -Native -CommandName sotra -ScriptBlock {
     'probe' = [ordered]@{ '--save' = 'write the names that differ into the context'; '--try' = 'also try this name for a parameter: limit=howMany' }
     'mcp' = [ordered]@{ '--http' = 'serve HTTP on this port of 127.0.0.1 instead (0: a free one), with a token'; '--ready-file' = 'with --http: write {url, pid, token} here once it answers, instead of printing the token'; '--config' = 'print the entry for the settings of Claude, Cursor and VS Code'; '--preset' = 'offer the tools for reading, for trading, or for webhooks'; '--tools' = 'offer these tools only'; '--allow-writes' = 'also offer what changes follows, names, copy intents and webhooks'; '--allow-signing' = 'also offer signing and posting comments with --key'; '--key' = 'stored key that may sign (sotra key list)'; '--password-file' = 'file with the password of that key'; '--secret-file' = 'file with the secret of a webhook, for verify_webhook' }
   }
-  # What may stand in a place: a command and a flag, or a command and the number of an argument. Names such as @contexts are asked for.
+  # What may stand in a place: a command and a flag, or a command and the number of an argument. Names such as @contexts are asked for; some were given by others, and only plain ones are offered.
   $values = @{
     'leaderboard list --chains' = @('base', 'solana', 'ethereum', 'hyperliquid', '@list')
     'leaderboard list --timeframe' = @('7d', '30d')
@@ -353,11 +353,11 @@ Register-ArgumentCompleter -Native -CommandName sotra -ScriptBlock {
   }
   foreach ($name in $found) {
     $names = switch ($name) {
-      '@contexts' { & $program context list --columns name 2>$null }
-      '@aliases' { & $program alias list --columns alias 2>$null }
-      '@keys' { & $program key list --columns name 2>$null }
-      '@jobs' { & $program webhook jobs --columns job 2>$null }
-      '@webhooks' { & $program webhook jobs --columns uid 2>$null }
+      '@contexts' { & $program context list --columns name 2>$null | Where-Object { $_ -cmatch '^[A-Za-z0-9_.:@/][A-Za-z0-9_.:@/-]*$' } }
+      '@aliases' { & $program alias list --columns alias 2>$null | Where-Object { $_ -cmatch '^[A-Za-z0-9_.:@/][A-Za-z0-9_.:@/-]*$' } }
+      '@keys' { & $program key list --columns name 2>$null | Where-Object { $_ -cmatch '^[A-Za-z0-9_.:@/][A-Za-z0-9_.:@/-]*$' } }
+      '@jobs' { & $program webhook jobs --columns job 2>$null | Where-Object { $_ -cmatch '^[A-Za-z0-9_.:@/][A-Za-z0-9_.:@/-]*$' } }
+      '@webhooks' { & $program webhook jobs --columns uid 2>$null | Where-Object { $_ -cmatch '^[A-Za-z0-9_.:@/][A-Za-z0-9_.:@/-]*$' } }
       '@list' { }
       default { $name }
     }

@@ -13,6 +13,7 @@ import { buildRequest, callEndpoint, sendRequest } from './http/client.ts';
 import { RequestPreview } from './http/preview.ts';
 import { createRate, defaultRetries } from './http/retry.ts';
 import { hidingKey } from './http/secrets.ts';
+import { command } from './model/shell.ts';
 import {
   describeKey,
   findContext,
@@ -320,7 +321,9 @@ function keyMissing({ baseUrl, context, isElsewhere, keyRefusedFor }: Service): 
   const { origin } = new URL(baseUrl);
   const why =
     keyRefusedFor === undefined ? '' : `; the stored one was saved for ${keyRefusedFor} and is not sent elsewhere`;
-  const where = isElsewhere ? ` --context <name> --base-url ${baseUrl}` : ` --context ${context}`;
+  const where = isElsewhere
+    ? command` --context <name> --base-url ${baseUrl}`
+    : command` --context ${context ?? '<name>'}`;
   return new SotraError('key-missing', `no API key for ${origin}${why}`, {
     hint: `Set SOTRA_API_KEY, or store one with sotra auth login${where}.`,
   });

@@ -1,4 +1,4 @@
-import { type CommandTree, nameLists, type Slot, type TreeNode, valueCases } from './tree.ts';
+import { askNames, type CommandTree, nameLists, type Slot, type TreeNode, valueCases } from './tree.ts';
 
 /** The completion script for bash 3.2 and newer. */
 export function bashScript({ nodes, globals, valued }: CommandTree): string {
@@ -26,12 +26,7 @@ ${valueCases({ nodes, globals }, valueCase).join('\n')}
   esac
 }
 
-# Asks the program for names; to be called in a subshell, which is all that the key is taken from.
-_sotra_names() {
-  unset SOTRA_API_KEY
-  "$@" 2>/dev/null
-}
-
+${askNames('"$@"')}
 _sotra() {
   COMPREPLY=()
   local line="\${COMP_LINE:0:COMP_POINT}" current='' before='' here='' skip='' word slot=1 found='' candidates='' lead=''
@@ -82,7 +77,11 @@ _sotra() {
   *' @list '*) [[ $current == *,* ]] && lead="\${current%,*}," ;;
   esac
 ${Object.entries(nameLists).map(askedNames).join('\n')}
+  # Of a list, what it holds already is not offered again.
+  local held=''
+  [[ $lead == *, ]] && held="\${lead#--*=}"
   for word in $found; do
+    case ",$held" in *",$word,"*) continue ;; esac
     case "$word" in ${Object.keys(nameLists)
       .map((name) => `@${name}`)
       .join(' | ')} | @list) ;; *) candidates="$candidates $lead$word" ;; esac
@@ -93,7 +92,8 @@ ${Object.entries(nameLists).map(askedNames).join('\n')}
     case "$COMP_WORDBREAKS" in *"\${current:at:1}"*) [[ \${current:at:1} != @ ]] && drop=$((at + 1)) ;; esac
   done
   for word in $candidates; do
-    [[ $word == "$rest"* ]] && COMPREPLY+=("\${word:drop}")
+    [[ $word == "$rest"* ]] || continue
+    case " \${COMPREPLY[*]} " in *" \${word:drop} "*) ;; *) COMPREPLY+=("\${word:drop}") ;; esac
   done
 }
 

@@ -41,11 +41,12 @@ function __sotra_at
     test $place[2] -ge $argv[2] -a $place[2] -le $argv[3]
 end
 
-# Asks the program for names. A key that is typed in front of the program is none of its business here.
+# Asks the program for names, some of which others gave: only plain ones are offered. A key that is typed in front of the program is none of
+# its business here.
 function __sotra_names
     set -lu SOTRA_API_KEY
     set -l words (commandline -opc)
-    $words[1] $argv 2>/dev/null
+    $words[1] $argv 2>/dev/null | string match -r '^[A-Za-z0-9_.:@/][A-Za-z0-9_.:@/-]*$'
 end
 
 ${Object.entries(nameLists).map(askedNames).join('\n\n')}

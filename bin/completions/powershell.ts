@@ -11,7 +11,7 @@ ${nodes.flatMap(childrenLine).join('\n')}
   $flags = @{
 ${nodes.flatMap(flagsLine).join('\n')}
   }
-  # What may stand in a place: a command and a flag, or a command and the number of an argument. Names such as @contexts are asked for.
+  # What may stand in a place: a command and a flag, or a command and the number of an argument. Names such as @contexts are asked for; some were given by others, and only plain ones are offered.
   $values = @{
 ${[...nodes.flatMap(valueLines), ...globals.flatMap((slot) => valueLine(`* ${slot.flag}`, slot))].join('\n')}
   }
@@ -59,7 +59,10 @@ ${[...nodes.flatMap(valueLines), ...globals.flatMap((slot) => valueLine(`* ${slo
   foreach ($name in $found) {
     $names = switch ($name) {
 ${Object.entries(nameLists)
-  .map(([name, line]) => `      '@${name}' { & $program ${line} 2>$null }`)
+  .map(
+    ([name, line]) =>
+      `      '@${name}' { & $program ${line} 2>$null | Where-Object { $_ -cmatch '^[A-Za-z0-9_.:@/][A-Za-z0-9_.:@/-]*$' } }`,
+  )
   .join('\n')}
       '@list' { }
       default { $name }

@@ -10,6 +10,20 @@ export const nameLists = {
   webhooks: 'webhook jobs --columns uid',
 } as const;
 
+/** For bash and zsh: the function that asks the program for names. `program` is how it is called with its arguments. */
+export function askNames(program: string): string {
+  return `# Asks the program for names; to be called in a subshell, which is all that the key is taken from. Some of them others gave: only those are
+# offered that hold nothing a shell would read.
+_sotra_names() {
+  unset SOTRA_API_KEY
+  local LC_ALL=C name
+  ${program} 2>/dev/null | while IFS= read -r name; do
+    case "$name" in '' | -* | *[!A-Za-z0-9_.:@/-]*) ;; *) echo "$name" ;; esac
+  done
+}
+`;
+}
+
 /** What can be typed in one place of a command line. */
 export interface Slot {
   values: readonly string[];

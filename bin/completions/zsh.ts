@@ -1,4 +1,4 @@
-import { type CommandTree, nameLists, type Slot, type TreeNode, valueCases } from './tree.ts';
+import { askNames, type CommandTree, nameLists, type Slot, type TreeNode, valueCases } from './tree.ts';
 
 /** The completion script for zsh 5: a file `_sotra` in $fpath, or sourced. */
 export function zshScript({ nodes, globals, valued }: CommandTree): string {
@@ -24,12 +24,7 @@ ${valueCases({ nodes, globals }, valueCase).join('\n')}
   esac
 }
 
-# Asks the program for names; to be called in a subshell, which is all that the key is taken from.
-_sotra_names() {
-  unset SOTRA_API_KEY
-  "$program" "$@" 2>/dev/null
-}
-
+${askNames('"$program" "$@"')}
 _sotra_offer() {
   local -a values
   local names='' file='' list=''

@@ -4,9 +4,11 @@ import type { Outline } from '../../src/cli/outline.ts';
 /** The man pages by the names of their files: `sotra.1`, and one a command, such as `sotra-webhook-register.1`. */
 export function manPages(
   outlines: readonly Outline[],
-  { version, environment }: { version: string; environment: string },
+  { version, date, environment }: { version: string; date: string; environment: string },
 ): Record<string, string> {
-  const main = page('sotra', version, 'social trading from the command line', [
+  const page = (name: string, summary: string, parts: readonly Part[]) =>
+    pageOf(`.TH ${escaped(name.toUpperCase())} 1 "${date}" "sotra ${version}"`, name, summary, parts);
+  const main = page('sotra', 'social trading from the command line', [
     ...programParts(outlines, true).slice(1),
     ['ENVIRONMENT', environment],
     ['SEE ALSO', outlines.map((outline) => `${nameOf(outline)}(1)`).join(', ')],
@@ -14,7 +16,7 @@ export function manPages(
   const others = outlines.map((outline) => {
     const name = nameOf(outline);
     const [, ...parts] = commandParts(outline, true);
-    return [`${name}.1`, page(name, version, outline.summary, [...parts, ['SEE ALSO', 'sotra(1)']])] as const;
+    return [`${name}.1`, page(name, outline.summary, [...parts, ['SEE ALSO', 'sotra(1)']])] as const;
   });
   return { 'sotra.1': main, ...Object.fromEntries(others) };
 }
@@ -24,11 +26,10 @@ function nameOf({ words }: Pick<Outline, 'words'>): string {
   return ['sotra', ...words].join('-');
 }
 
-function page(name: string, version: string, summary: string, parts: readonly Part[]): string {
+function pageOf(head: string, name: string, summary: string, parts: readonly Part[]): string {
   const told = parts.filter(([, body]) => body.length > 0);
   const isSynopsis = ([title]: Part) => title === 'USAGE';
   const sections = [...told.filter(isSynopsis), ...told.filter((part) => !isSynopsis(part))].map(section);
-  const head = `.TH ${escaped(name.toUpperCase())} 1 "" "sotra ${version}"`;
   return `${[head, '.SH NAME', `${escaped(name)} \\- ${escaped(summary)}`, ...sections].join('\n')}\n`;
 }
 

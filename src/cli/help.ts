@@ -191,7 +191,7 @@ function labelLine([label, says]: Line, width: number, room: number): string[] {
  */
 export function wrapCommand(command: string, room: number): string[] {
   if (command.length + 2 <= room || !command.startsWith('sotra ')) return [`  ${command}`];
-  const words = command.match(/(?:(?:--?\w[\w-]*|<) (?!-))?(?:'[^']*'|"[^"]*"|\S)+/g) ?? [];
+  const words = command.match(/(?:(?:--?\w[\w-]*|<) (?!-))?(?:\\.|'[^']*'|"[^"]*"|\S)+/g) ?? [];
   const lines: string[] = [];
   for (const word of words) {
     const longer = `${lines.at(-1)} ${word}`;

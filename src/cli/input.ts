@@ -1,6 +1,7 @@
 import { describeKind, readItem } from '../contract/kind.ts';
 import { missingInputs, usageError } from '../errors.ts';
 import { nearest } from '../model/nearest.ts';
+import { command } from '../model/shell.ts';
 import type { Command } from './command.ts';
 import type { Field, TypedInput } from './outline.ts';
 
@@ -185,6 +186,6 @@ function findAlias(label: string, name: string, aliases: Readonly<Record<string,
   const near = nearest(name.slice(1), Object.keys(aliases));
   throw usageError(
     `${label} ${name}: no such alias`,
-    near === undefined ? `Save it first: sotra alias set ${name} <identifier>.` : `Did you mean @${near}?`,
+    near === undefined ? command`Save it first: sotra alias set ${name} <identifier>.` : `Did you mean @${near}?`,
   );
 }

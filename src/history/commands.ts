@@ -6,8 +6,8 @@ import { option } from '../cli/params.ts';
 import type { Context } from '../context.ts';
 import { local } from '../contract/endpoint.ts';
 import { SotraError } from '../errors.ts';
-import { shellWord } from '../http/preview.ts';
 import { parseJson } from '../model/json.ts';
+import { shellLine } from '../model/shell.ts';
 import { column, listView, recordView } from '../output/columns.ts';
 import { confirm, showPlan } from '../output/confirm.ts';
 import { counted } from '../output/format.ts';
@@ -169,7 +169,7 @@ function placeOf({ context, baseUrl }: NumberedCall): { context?: string; sandbo
 export function commandLine(call: NumberedCall): string {
   const data = flagsOf({ '--data': call.body });
   const words = ['sotra', ...serviceFlags(placeOf(call)), 'request', call.method, call.path, ...data];
-  return words.map(shellWord).join(' ');
+  return shellLine(words);
 }
 
 async function sendAgain(call: NumberedCall, context: Context): Promise<Result> {

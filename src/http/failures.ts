@@ -1,6 +1,7 @@
 import { type ErrorCode, messageOf, SotraError } from '../errors.ts';
 import { isLoopback } from '../model/http-address.ts';
 import { isObject, tryParseJson } from '../model/json.ts';
+import { shellWord } from '../model/shell.ts';
 import type { HttpAnswer, HttpRequest } from '../world.ts';
 import { readRetryAfter } from './retry.ts';
 import { hideSecrets } from './secrets.ts';
@@ -189,7 +190,10 @@ function hintFor(code: ErrorCode, request: HttpRequest, { baseUrl, keyName }: Re
 /** A hint for a base URL that ends in the version that paths begin with. */
 export function versionHint(baseUrl: string): string | undefined {
   const [, base, version] = /^(.*)\/(v\d+)\/?$/.exec(baseUrl) ?? [];
-  return version && `The base URL ends in /${version}, which the paths begin with already: --base-url ${base}.`;
+  return (
+    version &&
+    `The base URL ends in /${version}, which the paths begin with already: --base-url ${shellWord(base ?? '')}.`
+  );
 }
 
 function errorText(text: string): string {

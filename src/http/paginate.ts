@@ -2,6 +2,7 @@ import type { Paging } from '../contract/endpoint.ts';
 import { SotraError } from '../errors.ts';
 import { parseTime } from '../model/duration.ts';
 import { isObject } from '../model/json.ts';
+import { shellWord } from '../model/shell.ts';
 import type { Answer } from './client.ts';
 
 type Input = Readonly<Record<string, unknown>>;
@@ -181,7 +182,7 @@ export function moreHint(paging: Paging, input: Input, data: unknown): string | 
     if (next === undefined) return undefined;
     const cursor = next.kind === 'cursor' ? next.text : next.cursor;
     const flag = next.way === 'newer' ? '--newer-than' : '--cursor';
-    const byHand = cursor === undefined ? '' : `${flag} ${cursor} gives the next page; `;
+    const byHand = cursor === undefined ? '' : `${flag} ${shellWord(cursor)} gives the next page; `;
     return `There is more: ${byHand}--all fetches the rest.`;
   }
   const count = itemsOf(data).length;

@@ -1,4 +1,5 @@
 import { parseJson } from '../model/json.ts';
+import { shellLine } from '../model/shell.ts';
 import type { HttpRequest } from '../world.ts';
 
 interface PreviewNote {
@@ -50,24 +51,14 @@ export function requestObject({ method, url, headers, body }: HttpRequest): Reco
 }
 
 /** A curl line that does the same in a shell; the key is `$SOTRA_API_KEY`. */
-export function curlLine(request: HttpRequest): string {
+export function curlLine({ method, url, headers, body }: HttpRequest): string {
   // curl reads brackets and braces as a pattern.
-  const verbatim = /[[\]{}]/.test(request.url.href) ? ['--globoff'] : [];
-  const parts = ['curl', '--silent', '--show-error', ...verbatim, '--request', request.method, quote(request.url.href)];
-  for (const [name, value] of Object.entries(request.headers))
-    parts.push(
-      '--header',
-      name === 'authorization' ? '"authorization: Bearer $SOTRA_API_KEY"' : quote(`${name}: ${value}`),
-    );
-  if (request.body !== undefined) parts.push('--data-raw', quote(request.body));
-  return `${parts.join(' ')}\n`;
-}
-
-/** A word of a command line in a shell, quoted where it must be. */
-export function shellWord(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : quote(text);
-}
-
-function quote(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
+  const verbatim = /[[\]{}]/.test(url.href) ? ['--globoff'] : [];
+  const sent = Object.entries(headers).map(([name, value]) =>
+    name === 'authorization'
+      ? '--header "authorization: Bearer $SOTRA_API_KEY"'
+      : shellLine(['--header', `${name}: ${value}`]),
+  );
+  const words = ['curl', '--silent', '--show-error', ...verbatim, '--request', method, url.href];
+  return `${[shellLine(words), ...sent, ...(body === undefined ? [] : [shellLine(['--data-raw', body])])].join(' ')}\n`;
 }

@@ -17,6 +17,7 @@ import type { ChainFamily } from '../model/chain.ts';
 import { isObject, parseJson } from '../model/json.ts';
 import { checksumAddress, keccak256 } from '../model/keccak.ts';
 import { type ScryptCost, scrypt } from '../model/scrypt.ts';
+import { command } from '../model/shell.ts';
 import { checkEvmKey, keyError, type PrivateKey } from './private-key.ts';
 
 const pbkdf2 = promisify(pbkdf2WithCallback);
@@ -212,7 +213,7 @@ export function readStoredKey(folder: string, name: string): { stored: StoredKey
   const file = keyFileOf(folder, name);
   if (!existsSync(file)) {
     const known = keyNames(folder);
-    const hint = `No keys are stored. Make one: sotra key generate ${name}, or sotra key import ${name} --key-file <file>.`;
+    const hint = command`No keys are stored. Make one: sotra key generate ${name}, or sotra key import ${name} --key-file <file>.`;
     throw usageError(`key ${name} does not exist`, known.length === 0 ? hint : `Known keys: ${known.join(', ')}.`);
   }
   const json = readJson(file);

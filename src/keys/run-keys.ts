@@ -5,6 +5,7 @@ import type { Context } from '../context.ts';
 import { SotraError, usageError } from '../errors.ts';
 import { warnOfReaders } from '../files/durable-file.ts';
 import { familyOf } from '../model/chain.ts';
+import { command } from '../model/shell.ts';
 import { column } from '../output/columns.ts';
 import { confirm, confirmReplace, showPlan } from '../output/confirm.ts';
 import { safeJson } from '../output/json.ts';
@@ -61,7 +62,7 @@ export async function generateKey(input: GenerateInput, context: Context): Promi
   // About one in 2^128 such numbers is not an EVM key.
   if (family === 'evm') checkEvmKey(key.bytes, 'the random bytes');
   const result = await sealAndStore(key, { name, passwordFile }, context);
-  context.note(`Back it up, and keep the password: sotra key export ${name} --out <file>`);
+  context.note(command`Back it up, and keep the password: sotra key export ${name} --out <file>`);
   return result;
 }
 

@@ -6,8 +6,11 @@ import type { Context } from '../context.ts';
 import { usageError } from '../errors.ts';
 import { safeText } from '../model/safe-text.ts';
 import { column } from './columns.ts';
+import { terminalText } from './terminal.ts';
 import { cutText } from './text-width.ts';
 import type { View } from './view.ts';
+
+const maxDeed = 200;
 
 export function mayAsk({ world, options }: Pick<Context, 'world' | 'options'>): boolean {
   return world.io.in.isTTY === true && !options.noInput;
@@ -20,7 +23,8 @@ export function mayAsk({ world, options }: Pick<Context, 'world' | 'options'>): 
 export async function confirm(change: string, context: Context, shown = ''): Promise<void> {
   const { world, options } = context;
   if (options.yes || options.preview) return;
-  const deed = questionText(change);
+  // On one line, and of a long name both ends: what is asked and what it does stay on the screen.
+  const deed = cutText(safeText(change), maxDeed, 'middle');
   if (!mayAsk(context)) {
     const why = options.noInput ? '--no-input is set' : 'stdin is not a terminal';
     throw usageError(`cannot ask whether to ${deed}: ${why}`, 'Add --yes to do it without a question.');
@@ -36,14 +40,6 @@ export async function confirmReplace(flag: string, file: string, context: Contex
   if (statSync(file, { throwIfNoEntry: false })?.isFile()) await confirm(`replace ${file} (${flag})`, context);
 }
 
-const maxQuestion = 200;
-
-/** A question on one line; of a long one both ends stay, so that what is asked and what it does are read. */
-export function questionText(question: string): string {
-  const end = /\s*$/.exec(question)?.[0] ?? '';
-  return cutText(safeText(question.trimEnd()), maxQuestion, 'middle') + (end === '' ? '' : ' ');
-}
-
 interface Question {
   question: string;
   hidden: boolean;
@@ -57,7 +53,7 @@ export function askLine({ question, hidden, input, output, stop }: Question): Pr
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
   // Before the question: from here on the terminal does not show what is typed.
   const lines = createInterface({ input, output: hidden ? silent : output, terminal: true, historySize: 0 });
-  const asked = questionText(question);
+  const asked = terminalText(question);
   if (hidden) output.write(asked);
   return new Promise<string>((resolve, reject) => {
     const giveUp = () => lines.close();

@@ -1,4 +1,5 @@
 import { messageOf, SotraError } from '../errors.ts';
+import { command } from '../model/shell.ts';
 import { originOf } from './settings.ts';
 
 /** The part of @napi-rs/keyring in use; the package is optional, so its types may be absent. */
@@ -23,8 +24,8 @@ export interface KeychainPlace {
 export async function readKeychain(place: KeychainPlace): Promise<string> {
   const key = await withEntry('read', place, (entry) => entry.getPassword());
   if (typeof key === 'string' && key !== '') return key;
-  throw new SotraError('config', `the keychain holds no key for context ${place.context}`, {
-    hint: `Store it again with sotra auth login --context ${place.context}, or set SOTRA_API_KEY.`,
+  throw new SotraError('config', `the keychain holds no key for context ${place.context ?? '<name>'}`, {
+    hint: command`Store it again with sotra auth login --context ${place.context ?? '<name>'}, or set SOTRA_API_KEY.`,
   });
 }
 

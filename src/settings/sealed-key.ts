@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { SotraError } from '../errors.ts';
 import { type ScryptCost, scrypt } from '../model/scrypt.ts';
+import { command } from '../model/shell.ts';
 import type { World } from '../world.ts';
 import { openWithPassword } from './password.ts';
 import { readEnv, type StoredContext } from './settings.ts';
@@ -38,7 +39,7 @@ export function openApiKey(
   const [, n, salt = '', iv = '', sealed = ''] = sealedForm.exec(sealedKey) ?? [];
   if (n === undefined || Number(n) < 2 || (Number(n) & (Number(n) - 1)) !== 0)
     throw new SotraError('config', `${source} is sealed in an unknown form`, {
-      hint: `Store it again: sotra auth login --context ${name} --store sealed.`,
+      hint: command`Store it again: sotra auth login --context ${name} --store sealed.`,
     });
   const bytes = Buffer.from(sealed, 'base64url');
   const open = async (password: Uint8Array) => {

@@ -1,6 +1,7 @@
 import type { WireNames } from '../contract/endpoint.ts';
 import { SotraError, usageError } from '../errors.ts';
 import { checkBaseUrl, checkKey } from '../model/http-address.ts';
+import { shellWord } from '../model/shell.ts';
 import type { Env } from '../world.ts';
 
 export const layouts = ['five-line', 'blank-line'] as const;
@@ -159,7 +160,7 @@ export function findContext(name: string, stored: StoredSettings): StoredContext
   if (own === undefined && preset === undefined)
     throw usageError(
       `context ${name} does not exist`,
-      `Known contexts: ${contextNames(stored).join(', ')}. Make one with sotra context set ${name} --base-url https://...`,
+      `Known contexts: ${contextNames(stored).join(', ')}. Make one with sotra context set ${shellWord(name)} --base-url https://...`,
     );
   return { ...preset, ...own };
 }

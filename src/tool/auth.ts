@@ -2,6 +2,7 @@ import { type Command, defineCommand, type Result } from '../cli/command.ts';
 import { option } from '../cli/params.ts';
 import type { Context } from '../context.ts';
 import { orUndefined, SotraError, usageError } from '../errors.ts';
+import { command } from '../model/shell.ts';
 import { column, recordView } from '../output/columns.ts';
 import { showPlan } from '../output/confirm.ts';
 import {
@@ -152,7 +153,10 @@ async function authStatus({ check }: { check?: boolean | undefined }, context: C
 }
 
 function keyMissing(status: AuthStatus, service: Service | undefined): SotraError {
-  const login = `sotra auth login --context ${status.context ?? '<name>'}`;
+  const login =
+    status.context === null
+      ? 'sotra auth login --context <name>'
+      : command`sotra auth login --context ${status.context}`;
   if (service === undefined)
     return new SotraError('key-missing', 'no service is configured, so there is no API key', {
       hint: `Choose a service and store its key: ${login} --base-url https://...`,

@@ -4,6 +4,7 @@ import type { Context } from '../context.ts';
 import { checkWireNames, type InputOf, local } from '../contract/endpoint.ts';
 import { toSotraError, usageError } from '../errors.ts';
 import { checkBaseUrl } from '../model/http-address.ts';
+import { command } from '../model/shell.ts';
 import { column, recordView } from '../output/columns.ts';
 import { confirm, showPlan } from '../output/confirm.ts';
 import type { View } from '../output/view.ts';
@@ -191,7 +192,7 @@ function warnOfKey(which: string, stored: StoredSettings, context: Context): voi
   if (keyOrigin === undefined || keyOrigin === origin) return;
   context.warn(
     `the stored key ...${keySuffix} was saved for ${keyOrigin} and is not sent to ${origin}; ` +
-      `store one for it with sotra auth login --context ${which}`,
+      command`store one for it with sotra auth login --context ${which}`,
   );
 }
 
@@ -253,7 +254,7 @@ function setContext(name: string, change: ContextChange, stored: StoredSettings)
   if (after['baseUrl'] === undefined && presets[name]?.baseUrl === undefined)
     throw usageError(
       `context ${name} needs a base URL`,
-      `sotra context set ${name} --base-url https://api.example.com`,
+      command`sotra context set ${name} --base-url https://api.example.com`,
     );
   return { ...stored, contexts: { ...stored.contexts, [name]: after } };
 }

@@ -3,6 +3,7 @@ import { type Command, defineCommand } from '../cli/command.ts';
 import { type Context, httpTransport } from '../context.ts';
 import { messageOf, SotraError, toSotraError, usageError } from '../errors.ts';
 import { type NetworkFailure, versionHint } from '../http/failures.ts';
+import { command } from '../model/shell.ts';
 import { column, recordView } from '../output/columns.ts';
 import { describeKey, readEnv, type Service, sealedAsks } from '../settings/settings.ts';
 import { checkPath } from './auth.ts';
@@ -147,7 +148,7 @@ function checkKeyOf(
   if (service instanceof SotraError) return skipped('there is no service');
   const { apiKey, keyRefusedFor, context: name, kind } = service;
   if (kind === 'sandbox') return ok("the sandbox's own");
-  const login = `sotra auth login${name === undefined ? '' : ` --context ${name}`}, or set SOTRA_API_KEY`;
+  const login = `sotra auth login${name === undefined ? '' : command` --context ${name}`}, or set SOTRA_API_KEY`;
   if (apiKey === null)
     return problem(keyRefusedFor === undefined ? 'none' : `none: the stored one is for ${keyRefusedFor} only`, login);
   const found = String(describeKey(service));
@@ -157,7 +158,10 @@ function checkKeyOf(
   const told = isAccepted ? `${found}; the service accepts it` : found;
   if (service.keyStore === 'sealed' && passwordFile === undefined) return ok(`${told}. ${sealedAsks}`);
   if (service.keyStore !== 'file') return ok(told);
-  return warning(`${told}, unencrypted`, `sotra auth login --context ${name} --store keychain, or --store sealed`);
+  return warning(
+    `${told}, unencrypted`,
+    command`sotra auth login --context ${name ?? '<name>'} --store keychain, or --store sealed`,
+  );
 }
 
 interface ServiceAnswer {

@@ -6,6 +6,7 @@ import type { Context } from '../context.ts';
 import { type InputOf, local } from '../contract/endpoint.ts';
 import { usageError } from '../errors.ts';
 import { checkBaseUrl } from '../model/http-address.ts';
+import { command } from '../model/shell.ts';
 import { mayAsk, showPlan } from '../output/confirm.ts';
 import { keyStores, layouts, presets, readEnv, type StoredContext } from '../settings/settings.ts';
 import type { World } from '../world.ts';
@@ -81,7 +82,7 @@ async function runInit(input: Input, asked: Context): Promise<Result> {
   if (context.options.format !== 'json') {
     if (stored.serviceName === undefined)
       context.note(
-        `How comments are signed is not known yet: sotra context set ${chosen?.name} --service-name <name>.`,
+        command`How comments are signed is not known yet: sotra context set ${chosen?.name ?? 'sandbox'} --service-name <name>.`,
       );
     context.note("Next: sotra tour, sotra profile get '#1', or sotra --help.");
     return { kind: 'none' };

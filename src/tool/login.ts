@@ -5,6 +5,7 @@ import { type Context, createContext } from '../context.ts';
 import { type InputOf, local } from '../contract/endpoint.ts';
 import { SotraError, usageError } from '../errors.ts';
 import { checkBaseUrl } from '../model/http-address.ts';
+import { command } from '../model/shell.ts';
 import { mayAsk, showPlan } from '../output/confirm.ts';
 import {
   contextNames,
@@ -129,7 +130,7 @@ function findTarget(context: Context, stored: StoredSettings) {
   if (typed !== undefined && originOf(typed) !== origin)
     throw usageError(
       `context ${name} is for ${origin}, not for ${originOf(typed)}`,
-      `Change it first: sotra context set ${name} --base-url ${typed}, or name another context.`,
+      command`Change it first: sotra context set ${name} --base-url ${typed}, or name another context.`,
     );
   return { name, baseUrl, origin, before: stored.contexts[name] ?? {} };
 }
@@ -147,7 +148,7 @@ async function readKey(
   if (world.io.in.isTTY !== true || options.noInput)
     throw usageError(
       `cannot ask for the key: ${options.noInput ? '--no-input is set' : 'stdin is not a terminal'}`,
-      `Give it on stdin: sotra auth login --context ${name} --with-key < key.txt, or set SOTRA_API_KEY.`,
+      command`Give it on stdin: sotra auth login --context ${name} --with-key < key.txt, or set SOTRA_API_KEY.`,
     );
   return readKeyText(await world.io.ask(`API key for ${origin} (not shown): `, { hidden: true }), 'the answer');
 }
@@ -188,7 +189,7 @@ async function checkWithService(key: string, { name, baseUrl, origin }: Target, 
     const refused = error.code === 'key-refused' || error.code === 'forbidden';
     throw new SotraError(error.code, `${refused ? `${origin} refuses this key` : error.message}; it was not stored`, {
       hint: refused
-        ? `Check the key and the address: sotra context show ${name}.`
+        ? command`Check the key and the address: sotra context show ${name}.`
         : 'Store it without the check: add --offline.',
       cause: error,
       status: error.status,

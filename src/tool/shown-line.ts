@@ -1,8 +1,8 @@
 import { flagsOf, readGlobals } from '../cli/globals.ts';
 import { wrapCommand } from '../cli/help.ts';
 import type { Context } from '../context.ts';
-import { shellWord } from '../http/preview.ts';
 import { safeText } from '../model/safe-text.ts';
+import { shellWord } from '../model/shell.ts';
 import type { World } from '../world.ts';
 
 export function typedLine(argv: readonly string[]): string {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { commandTree } from '../../bin/completions/tree.ts';
 import { outlineAll } from '../../src/program.ts';
-import { run, temporaryFolder } from '../support/harness.ts';
+import { run, stub, temporaryFolder } from '../support/harness.ts';
 import { some } from '../support/size.ts';
 
 const keystore = {
@@ -46,11 +46,20 @@ async function prepare(shell: string): Promise<Place> {
   const stored = { SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder };
   const registered = await run(register, { env: stored });
   const { uid, job } = JSON.parse(registered.out);
+  for (const hostile of hostileUids) {
+    const destinationUrl = `http://127.0.0.1:9/${hostileUids.indexOf(hostile)}`;
+    const made = { uid: hostile, destinationUrl, secret: 'c2VjcmV0IG9mIGEgd2ViaG9vaw==' };
+    const service = await stub((request, response) =>
+      response.end(JSON.stringify(request.method === 'GET' ? [] : made)),
+    );
+    const line = register.replace('--sandbox ', '').replace('http://127.0.0.1:9/hook', destinationUrl);
+    expect((await run(`${line} --quiet`, { env: { ...stored, ...service.env } })).code).toBe(0);
+  }
   return {
     folder,
     script,
     env: { PATH: path, HOME: folder, ...stored, LC_ALL: 'C.UTF-8', TERM: 'xterm' },
-    lines: some([...fixedLines, ...linesOf(uid, job)], 10),
+    lines: [...linesOf(uid, job).slice(0, 1), ...some([...fixedLines, ...linesOf(uid, job)], 10)],
   };
 }
 
@@ -61,6 +70,9 @@ function has(shell: string): boolean {
 const register =
   '--sandbox webhook register --url http://127.0.0.1:9/hook --wallet-addresses 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2 --json';
 
+/** What a service may call its webhooks: none of it may run, be taken for a flag or be offered. */
+const hostileUids = ['$(touch$IFS./ran)', '`touch$IFS./ran`', 'a;touch$IFS./ran', '--yes', "it's", 'a b', 'a*'];
+
 /** What is typed, and what must be among what is offered for its last word. */
 type Lines = readonly [typed: string, offered: string][];
 
@@ -68,6 +80,7 @@ type Lines = readonly [typed: string, offered: string][];
 function linesOf(uid: string, job: string): Lines {
   const [webhook, upload] = [uid.slice(0, 3), job.slice(0, 3)];
   return [
+    ['sotra webhook delete ', uid],
     [`sotra webhook delete ${webhook}`, uid],
     [`sotra webhook audit --since 1h ${webhook}`, uid],
     [`sotra webhook trigger --uid ${webhook}`, uid],
@@ -103,6 +116,23 @@ const fixedLines: Lines = [
   ['sotra wait webhook ev', 'event'],
 ];
 
+/** Nothing twice, and of names that others gave only those in which no shell reads anything. */
+function onlyPlain(typed: string, words: readonly string[]): void {
+  expect([typed, words]).toEqual([typed, [...new Set(words)]]);
+  if (typed === 'sotra webhook delete ') expect(words.filter((word) => word !== '')).toHaveLength(1);
+}
+
+test.skipIf(!has('bash'))('bash offers nothing of a list that it holds already', async () => {
+  const { folder, script, env } = await prepare('bash');
+  const driver = join(folder, 'driver.bash');
+  writeFileSync(
+    driver,
+    `source '${script}'; COMP_LINE='sotra leaderboard list --chains base,solana,'; COMP_POINT=\${#COMP_LINE}; _sotra; echo "\${COMPREPLY[*]}"`,
+  );
+  const { stdout } = spawnSync('bash', ['--norc', driver], { env, encoding: 'utf8' });
+  expect(stdout).toBe('base,solana,ethereum base,solana,hyperliquid\n');
+});
+
 test.skipIf(!has('bash'))('bash completes commands, flags, values, lists, contexts and aliases', async () => {
   const { folder, script, env, lines } = await prepare('bash');
   const driver = join(folder, 'driver.bash');
@@ -127,6 +157,7 @@ test.skipIf(!has('bash'))('bash completes commands, flags, values, lists, contex
     // readline keeps what stands before its last break, so of --flag=value only the value is offered.
     const words = (offers[index] ?? '').split(' ').map((word) => word.replace(/^.*,/, ''));
     expect([typed, words]).toEqual([typed, expect.arrayContaining([offered])]);
+    onlyPlain(typed, words);
   }
 });
 
@@ -141,6 +172,7 @@ test.skipIf(!has('fish'))('fish completes commands, flags, values, lists, contex
   for (const [index, [typed, offered]] of lines.entries()) {
     const words = (offers[index] ?? '').split('\n').map((line) => (line.split('\t')[0] ?? '').replace(/^.*[,=]/, ''));
     expect([typed, words]).toEqual([typed, expect.arrayContaining([offered])]);
+    onlyPlain(typed, words);
   }
 });
 

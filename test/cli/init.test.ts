@@ -167,6 +167,6 @@ test('init --store sealed --password-file opens what it sealed, without a questi
 test('init shows the lines that it runs without what would steer a terminal', async () => {
   const { env } = await answering({ traders: [] });
   const { out, err } = await run(['init', '--service-name', '\u001b[31mred'], { env, tty: 80 });
-  expect(out).toContain("--service-name 'red'");
+  expect(out).toContain("--service-name $'\\033[31mred'");
   expect(out + err).not.toContain('\u001b[31m');
 });

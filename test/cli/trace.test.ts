@@ -161,7 +161,7 @@ test('a --curl line, pasted into bash, gets the same answer from a served sandbo
 
 test('--curl with the built-in sandbox names the address that sandbox start serves, and says so', async () => {
   const { out, err } = await run('--sandbox leaderboard list --curl');
-  expect(out).toContain("'http://127.0.0.1:4010/v2/leaderboard'");
+  expect(out).toContain(' http://127.0.0.1:4010/v2/leaderboard ');
   expect(err).toContain('sotra sandbox start');
   // Also where the command looks for a service twice, before it signs and before it sends.
   const swap = `--chain base --tx ${swaps.good} --token ${degen} --text gm --service-name Sandbox`;

@@ -6,7 +6,7 @@ import { manPages } from '../../bin/man/pages.ts';
 import { outlineAll } from '../../src/program.ts';
 
 const outlines = await outlineAll();
-const pages = manPages(outlines, { version: '1.2.3', environment: 'ONE\n  A_NAME  what it says' });
+const pages = manPages(outlines, { version: '1.2.3', date: '2026-11-24', environment: 'ONE\n  A_NAME  what it says' });
 const hasGroff = spawnSync('groff', ['--version']).status === 0;
 
 test('every command has a page, packed and linked by npm', () => {
@@ -18,7 +18,9 @@ test('every command has a page, packed and linked by npm', () => {
       .map((name) => `./dist/man/${name}.gz`)
       .sort(),
   );
-  expect(gunzipSync(readFileSync('dist/man/sotra-profile-get.1.gz')).toString()).toContain('.SH SYNOPSIS');
+  expect(gunzipSync(readFileSync('dist/man/sotra-profile-get.1.gz')).toString()).toMatch(
+    /^\.TH .* 1 "\d{4}-\d\d-\d\d" "sotra [\s\S]*\.SH SYNOPSIS/,
+  );
 });
 
 test('a page says what help says: synopsis, inputs, exit status, examples that can be copied', () => {
@@ -27,7 +29,7 @@ test('a page says what help says: synopsis, inputs, exit status, examples that c
   expect(titles.slice(0, 5)).toEqual(['NAME', 'SYNOPSIS', 'DESCRIPTION', 'EXAMPLES', 'OPTIONS']);
   expect(titles.slice(-4)).toEqual(['COLUMNS', 'EXIT STATUS', 'GLOBAL FLAGS', 'SEE ALSO']);
   expect(page).toContain('.TP\n\\fB\\-\\-concurrency <n>\\fR\nrequests at once');
-  expect(page).toContain('.TH SOTRA\\-WEBHOOK\\-REGISTER 1 "" "sotra 1.2.3"');
+  expect(page).toContain('.TH SOTRA\\-WEBHOOK\\-REGISTER 1 "2026-11-24" "sotra 1.2.3"');
 });
 
 test.skipIf(!hasGroff)('groff has nothing to say of any page, and shows what help shows', () => {

@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { onTestFinished } from 'vitest';
-import { questionText } from '../../src/output/confirm.ts';
 import { terminalText } from '../../src/output/terminal.ts';
 import { outlineAll, programOf } from '../../src/program.ts';
 import { run as runProgram } from '../../src/run.ts';
@@ -77,7 +76,7 @@ export async function run(argv: string | readonly string[], options: RunOptions 
   if (env['SOTRA_DATA_DIR'] === undefined) env['SOTRA_DATA_DIR'] = temporaryFolder();
   const answers = [...(options.answers ?? [])];
   const ask = async (question: string) => {
-    printed.err += questionText(question);
+    printed.err += terminalText(question);
     const answer = answers.shift();
     if (answer === undefined) throw new Error(`nobody answers ${question}`);
     return answer;

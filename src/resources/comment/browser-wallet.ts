@@ -2,9 +2,10 @@ import { rmSync } from 'node:fs';
 import { type Context, createContext } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { replaceFile } from '../../files/durable-file.ts';
-import { curlLine, RequestPreview, shellWord } from '../../http/preview.ts';
+import { curlLine, RequestPreview } from '../../http/preview.ts';
 import type { Encoding, Signer } from '../../keys/signer.ts';
 import type { ChainFamily } from '../../model/chain.ts';
+import { command, shellWord } from '../../model/shell.ts';
 import type { ShownCommand } from '../../web/deliveries.ts';
 import { serveWeb } from '../../web/serve.ts';
 import { type PageInput, showAddress } from '../../web/show-address.ts';
@@ -129,10 +130,10 @@ async function curlOf({ chain, transactionHash }: TextFields, context: Context):
 function commandsFor(fields: TextFields, { serviceName, layout }: TextForm, isSandbox: boolean): ShownCommand[] {
   const { chain, tokenAddress, transactionHash, commentText } = fields;
   const sotra = isSandbox ? 'sotra --sandbox' : 'sotra';
-  const swap = `--chain ${chain} --tx ${transactionHash} --token ${shellWord(tokenAddress)}`;
-  const form = `--service-name ${shellWord(serviceName)} --layout ${layout}`;
+  const swap = command`--chain ${chain} --tx ${transactionHash} --token ${tokenAddress}`;
+  const form = command`--service-name ${serviceName} --layout ${layout}`;
   return [
     { name: 'This text', line: `${sotra} comment sign ${swap} --text ${shellWord(commentText)} ${form} --preview` },
-    { name: 'Comments on it', line: `${sotra} comment list ${transactionHash} --chain ${chain}` },
+    { name: 'Comments on it', line: `${sotra} ${command`comment list ${transactionHash} --chain ${chain}`}` },
   ];
 }

@@ -8,6 +8,7 @@ import { normalizeAddress, plainAddress } from '../../model/address.ts';
 import { familyOf } from '../../model/chain.ts';
 import { isObject } from '../../model/json.ts';
 import { showUnseen } from '../../model/safe-text.ts';
+import { command } from '../../model/shell.ts';
 import { confirm } from '../../output/confirm.ts';
 import { visibleJson } from '../../output/json.ts';
 import { type CommentAnswer, list, post } from './endpoints.ts';
@@ -201,7 +202,7 @@ function checkStored(sent: SendableComment, answered: unknown): void {
   );
   const message = `the service answered with another comment than was signed: ${shown.join('; ')}`;
   throw new SotraError('verification', message, {
-    hint: `See what it holds: sotra comment list ${sent.transactionHash} --chain ${sent.chain}`,
+    hint: command`See what it holds: sotra comment list ${sent.transactionHash} --chain ${sent.chain}`,
     details: {
       signed: Object.fromEntries(wrong.map((field) => [field, body[field]])),
       answered: Object.fromEntries(wrong.map((field) => [field, answer[field] ?? null])),
@@ -231,7 +232,7 @@ export async function lookUp(comment: AuthoredComment, context: Context): Promis
 }
 
 async function findPosted(comment: SendableComment, lost: SotraError, context: Context): Promise<PostedComment> {
-  const byHand = `sotra comment list ${comment.transactionHash} --chain ${comment.chain}`;
+  const byHand = command`sotra comment list ${comment.transactionHash} --chain ${comment.chain}`;
   const { signal } = context.world;
   const { code, status, requestId } = lost;
   const failed = (outcome: 'unknown' | 'unsent', why: string, hint: string) =>

@@ -4,6 +4,7 @@ import { exitCodeOf, missingInputs, usageError } from '../../errors.ts';
 import { writeSecretFile } from '../../keys/keystore.ts';
 import { withSigner } from '../../keys/open-key.ts';
 import type { Encoding, Signer } from '../../keys/signer.ts';
+import { shellWord } from '../../model/shell.ts';
 import { confirmReplace } from '../../output/confirm.ts';
 import type { View } from '../../output/view.ts';
 import { describePreview, type Preview, previewOf, warnOfText } from './preview.ts';
@@ -69,7 +70,7 @@ export async function runSign(input: SignInput, context: Context): Promise<Resul
   const texts = signed.map((each) => `${isMany ? JSON.stringify(each) : JSON.stringify(each, null, 2)}\n`);
   writeSecretFile(out, texts.join(''), { exclusive: false });
   const [what, flag] = signed.length === 1 ? ['the comment', '--signed'] : [`${signed.length} comments`, '--file'];
-  context.note(`Signed ${what} into ${out}. Post with: sotra comment post ${flag} ${out}`);
+  context.note(`Signed ${what} into ${out}. Post with: sotra comment post ${flag} ${shellWord(out)}`);
   return { kind: 'none' };
 }
 

@@ -5,9 +5,9 @@ import { type ErrorCode, SotraError, toSotraError, usageError } from '../../erro
 import { readItems } from '../../files/json-items.ts';
 import { openOutput, openTwice } from '../../files/source.ts';
 import { type FileBytes, type Line, maxLineBytes, openTextFile, readLines } from '../../files/text-file.ts';
-import { shellWord } from '../../http/preview.ts';
 import { tryParseJson } from '../../model/json.ts';
 import type { Profile } from '../../model/profile.ts';
+import { command } from '../../model/shell.ts';
 import { formatCount } from '../../output/format.ts';
 import { showProgress } from '../../output/progress.ts';
 import { type BulkEntry, bulk as bulkEndpoint, writtenProblem } from './endpoints.ts';
@@ -263,7 +263,7 @@ async function failure(thrown: unknown, { sending, applied, source, undo }: Fail
 }
 
 function bulkCommand(file: string): string {
-  return `sotra follow bulk --file ${shellWord(file)}`;
+  return command`sotra follow bulk --file ${file}`;
 }
 
 /** Limits of one request (the service takes 5 MB). */

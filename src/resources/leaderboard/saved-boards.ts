@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Result } from '../../cli/command.ts';
+import { flagsOf, serviceFlags } from '../../cli/globals.ts';
 import type { Context } from '../../context.ts';
 import type { InputOf } from '../../contract/endpoint.ts';
 import { SotraError, usageError } from '../../errors.ts';
@@ -10,6 +11,7 @@ import { readStateFile, replaceFile } from '../../files/durable-file.ts';
 import { leaderboardChains } from '../../model/chain.ts';
 import { parseMoment } from '../../model/duration.ts';
 import { tryParseJson } from '../../model/json.ts';
+import { shellLine } from '../../model/shell.ts';
 import { withoutFlagged } from '../../output/foreign-text.ts';
 import { compareBoards, diff as diffView } from './diff.ts';
 import { type LeaderboardAnswer, list } from './endpoints.ts';
@@ -140,18 +142,11 @@ function sinceMs(since: string, nowMs: number): number {
 
 /** The command to type for the same service and filters. */
 function commandLine(verb: 'list' | 'diff', filters: Filters, { options }: Context): string {
-  const { context, sandbox, baseUrl } = options;
-  return [
-    'sotra',
-    sandbox ? '--sandbox' : [],
-    context === undefined ? [] : `--context ${context}`,
-    baseUrl === undefined ? [] : `--base-url ${baseUrl}`,
-    `leaderboard ${verb}`,
-    filters.chains === undefined ? [] : `--chains ${filters.chains.join(',')}`,
-    filters.onlyWithComments === true ? '--only-with-comments' : [],
-    filters.timeframe === undefined ? [] : `--timeframe ${filters.timeframe}`,
-    verb === 'diff' || filters.limit === undefined ? [] : `--limit ${filters.limit}`,
-  ]
-    .flat()
-    .join(' ');
+  const flags = flagsOf({
+    '--chains': filters.chains?.join(','),
+    '--only-with-comments': filters.onlyWithComments === true,
+    '--timeframe': filters.timeframe,
+    '--limit': verb === 'diff' ? undefined : filters.limit,
+  });
+  return shellLine(['sotra', ...serviceFlags(options), 'leaderboard', verb, ...flags]);
 }

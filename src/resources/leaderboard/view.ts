@@ -1,4 +1,5 @@
 import { chainTitles, type LeaderboardChain, leaderboardChains } from '../../model/chain.ts';
+import { command } from '../../model/shell.ts';
 import { column, columnsOf, nameColumn, profileColumns, recordView } from '../../output/columns.ts';
 import { formatPercent, formatTime, formatUsd, pnl } from '../../output/format.ts';
 import type { Bar, CellText, ChartModel, Column, View } from '../../output/view.ts';
@@ -109,7 +110,7 @@ function explainNoRank({ ranking, pnl }: RankAnswer, input: RankInput): string[]
   return [
     `Not on this leaderboard (${board}): ${why}.`,
     ...(wider.length === 0 ? [] : [`A wider one: the same ${wider.join(', ')}.`]),
-    `Its status and figures: sotra profile get ${address}`,
+    command`Its status and figures: sotra profile get ${address}`,
   ];
 }
 

@@ -1,3 +1,4 @@
+import { command } from '../../model/shell.ts';
 import { column, listView, recordView } from '../../output/columns.ts';
 import { formatTime } from '../../output/format.ts';
 import type { CellText, Column, View } from '../../output/view.ts';
@@ -63,14 +64,14 @@ export const uploaded = recordView<UploadResult>(
     ),
     column.text('secretFile', 'Secret', 'the file with the secret; without --secret-file, how to get it', {
       show: (result) =>
-        result.secretFile ?? (result.secret === undefined ? '–' : `kept; sotra webhook secret ${result.uid}`),
+        result.secretFile ?? (result.secret === undefined ? '–' : command`kept; sotra webhook secret ${result.uid}`),
     }),
   ],
   {
     notes: ({ secret, uid: id }) =>
       secret === undefined
         ? []
-        : [`The secret is stored on this machine: sotra webhook secret ${id} --out <file> writes it to a file.`],
+        : [command`The secret is stored on this machine: sotra webhook secret ${id} --out <file> writes it to a file.`],
   },
 );
 

@@ -2,9 +2,9 @@ import { type Context, httpTransport } from '../../context.ts';
 import type { WireNames } from '../../contract/endpoint.ts';
 import { messageOf, SotraError, usageError } from '../../errors.ts';
 import { readBody } from '../../http/body.ts';
-import { shellWord } from '../../http/preview.ts';
 import { isObject, parseJson } from '../../model/json.ts';
 import type { LoggedRequest } from '../../model/logged-request.ts';
+import { command, shellWord } from '../../model/shell.ts';
 import type { Service } from '../../settings/settings.ts';
 import { createLiveLog } from '../../web/live-log.ts';
 import { serveWeb } from '../../web/serve.ts';
@@ -65,7 +65,7 @@ export async function startSandboxPage(options: SandboxPageOptions, context: Con
     title: 'Sandbox · sotra',
     facts: {
       service: db,
-      commandStart: isBuiltIn ? 'sotra --sandbox' : `sotra --base-url ${url}`,
+      commandStart: isBuiltIn ? 'sotra --sandbox' : command`sotra --base-url ${url}`,
       controlStart: `curl --header "${controlHeader}: $(jq -r .controlToken ${shellWord(file)})" ${url}/_sandbox/`,
     },
     live,

@@ -8,6 +8,7 @@ import { readStateFile, withWorkFolder } from '../../files/durable-file.ts';
 import { isLoopback } from '../../model/http-address.ts';
 import { parseJson } from '../../model/json.ts';
 import type { LoggedRequest } from '../../model/logged-request.ts';
+import { command } from '../../model/shell.ts';
 import { column, listView, recordView } from '../../output/columns.ts';
 import { controlHeader, maxLogged } from '../http/control.ts';
 import { parseExpected } from '../http/fault.ts';
@@ -55,7 +56,7 @@ async function findServed(context: Context, readyFile?: string, baseUrl?: string
   if (others.length > 0)
     throw usageError(
       `several sandboxes are served: ${[found, ...others].map(({ url }) => url).join(', ')}`,
-      `Name one: --base-url ${found.url}`,
+      command`Name one: --base-url ${found.url}`,
     );
   return found;
 }

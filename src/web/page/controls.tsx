@@ -1,4 +1,5 @@
 import { chains } from '../../model/chain.ts';
+import { shellWord } from '../../model/shell.ts';
 import { formatCount } from '../../output/format.ts';
 import type { SandboxWorld } from '../service.ts';
 import { post } from './ask.ts';
@@ -199,7 +200,7 @@ function Faults({ set, controlStart }: { set: readonly string[]; controlStart: s
       title="Set faults"
       button="Add"
       onDo={() => change([...set, fault])}
-      line={`${controlStart}faults --data '${JSON.stringify({ faults: [...set, fault] }).replaceAll("'", "'\\''")}'`}
+      line={`${controlStart}faults --data ${shellWord(JSON.stringify({ faults: [...set, fault] }))}`}
       more={
         <ul class="set">
           {set.map((each) => (

@@ -8,7 +8,6 @@ import {
   maskHeaders,
   RequestPreview,
   requestObject,
-  shellWord,
 } from '../../../src/http/preview.ts';
 
 const url = new URL('https://a.example.com/v1/x?y=1');
@@ -82,16 +81,4 @@ test('a delivery is shown with its headers by name, those of one name together',
     headers: { a: '1, 3', b: '2' },
     body: '{}',
   });
-});
-
-test.each([
-  ['ext:user_1', 'ext:user_1'],
-  ['a@b%20+=:,./-', 'a@b%20+=:,./-'],
-  ['', "''"],
-  ['a b', "'a b'"],
-  ['$a', "'$a'"],
-  ['a*', "'a*'"],
-  ["it's", "'it'\\''s'"],
-])('the word %j is typed as %s', (word, typed) => {
-  expect(shellWord(word)).toBe(typed);
 });

@@ -2,6 +2,7 @@ import type { Context } from '../../../context.ts';
 import { SotraError, toSotraError } from '../../../errors.ts';
 import { hidden } from '../../../http/secrets.ts';
 import { sameDestination } from '../../../model/http-address.ts';
+import { command } from '../../../model/shell.ts';
 import { ClosedPipe } from '../../../world.ts';
 import * as endpoints from '../endpoints.ts';
 import { checkedList, shownSecret } from '../secrets.ts';
@@ -192,7 +193,7 @@ function firstChunk(folder: string): string[] {
 function refuseSecond([existing]: endpoints.WebhookList): void {
   if (existing === undefined) return;
   throw new SotraError('conflict', `webhook ${existing.uid} sends to ${existing.destinationUrl} already`, {
-    hint: `sotra webhook add-addresses ${existing.uid} adds to it; --another makes a second one all the same.`,
+    hint: command`sotra webhook add-addresses ${existing.uid} adds to it; --another makes a second one all the same.`,
   });
 }
 
@@ -220,7 +221,7 @@ async function settle(upload: Upload, before: readonly string[]): Promise<NewWeb
       const secret = upload.keptSecret() ?? shownSecret(found);
       if (secret !== undefined) return { uid, destinationUrl, secret, settled: true };
       throw new SotraError('partial', `webhook ${uid} was made, but its secret was in an answer that got lost`, {
-        hint: `The service does not show it again: sotra webhook delete ${uid} --yes, then run this again.`,
+        hint: command`The service does not show it again: sotra webhook delete ${uid} --yes, then run this again.`,
       });
     }
     if (looks >= maxLooks) return undefined;
@@ -338,5 +339,5 @@ function asPartial(thrown: unknown, { job, context, journal }: Upload): unknown 
 }
 
 function resumeHint({ state }: Job): string {
-  return `sotra webhook resume ${state.plan.job} continues; so does the same command again.`;
+  return command`sotra webhook resume ${state.plan.job} continues; so does the same command again.`;
 }

@@ -1,11 +1,12 @@
 import type { Context } from '../../../../context.ts';
 import { messageOf, usageError } from '../../../../errors.ts';
-import { curlLine, deliveryPreview, shellWord } from '../../../../http/preview.ts';
+import { curlLine, deliveryPreview } from '../../../../http/preview.ts';
 import { isWalletAddress, normalizeAddress } from '../../../../model/address.ts';
 import { hourMs } from '../../../../model/duration.ts';
 import { isHttpAddress } from '../../../../model/http-address.ts';
 import { isObject } from '../../../../model/json.ts';
 import { withoutPassword } from '../../../../model/quoted.ts';
+import { shellWord } from '../../../../model/shell.ts';
 import type {
   DeliveryList,
   DeliveryRow,

@@ -1,0 +1,118 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { wrapCommand } from '../../src/cli/help.ts';
+import { curlLine } from '../../src/http/preview.ts';
+import { shellLine } from '../../src/model/shell.ts';
+import { run, stub, temporaryFolder } from '../support/harness.ts';
+import { naughty, sampled } from '../support/naughty.ts';
+
+/** What a service may call its webhooks, or give as a cursor. */
+const hostile = [
+  '$(touch$IFS./ran)',
+  '`touch ran`',
+  "'; touch ran; '",
+  '"; touch ran; "',
+  'a\ntouch ran\n',
+  'a\r\ntouch ran',
+  'a & touch ran',
+  'a > ran',
+  '!touch',
+  '~root',
+  '{a,b}',
+  '=ls',
+  '*',
+  '\\',
+  "\\'",
+  'x\u009b2Jy\u202ez',
+];
+
+const shells = ['bash', 'zsh', 'ksh'].filter((shell) => spawnSync(shell, ['-c', 'true']).status === 0);
+
+/** What a shell passes to a program for the words of a line, and whether anything ran. */
+function wordsOf(line: string, shell: string): string[] {
+  const cwd = temporaryFolder();
+  const { stdout, stderr } = spawnSync(shell, ['-c', `show() { printf '%s\\0' "$@"; }\nshow ${line}`], {
+    cwd,
+    encoding: 'utf8',
+  });
+  expect([line, stderr, existsSync(join(cwd, 'ran'))]).toEqual([line, '', false]);
+  return stdout.split('\0').slice(0, -1);
+}
+
+const isWord = (text: string) => !/\0|\p{Surrogate}/u.test(text);
+
+test.each(shells)('%s reads back every word as it was, also where the line was broken to fit', (shell) => {
+  const words = [...naughty, ...hostile].filter(isWord);
+  expect(wordsOf(shellLine(words), shell)).toEqual(words);
+  for (const word of [...sampled, ...hostile].filter(isWord)) {
+    const line = shellLine([
+      'sotra',
+      'webhook',
+      'delete',
+      word,
+      '--context',
+      "it's mine, and long enough to be broken",
+    ]);
+    const broken = wrapCommand(line, 40).join('\n');
+    expect(wordsOf(broken, shell).slice(3)).toEqual([word, '--context', "it's mine, and long enough to be broken"]);
+  }
+});
+
+test('a curl line is one line, and curl gets the body as it is', () => {
+  for (const text of hostile) {
+    const body = JSON.stringify({ text });
+    const line = curlLine({
+      method: 'POST',
+      url: new URL('http://127.0.0.1:9/'),
+      headers: { 'x-a': text },
+      body: `${body}\n`,
+    });
+    expect(line.trimEnd()).not.toMatch(/[\n\r]/);
+    expect(wordsOf(line.trimEnd(), 'bash').slice(-3)).toEqual([`x-a: ${text}`, '--data-raw', `${body}\n`]);
+  }
+});
+
+test('what a service gives as cursor or uid stands quoted in every hint and note', async () => {
+  for (const text of hostile) {
+    const service = await stub((_, response) =>
+      response.end(JSON.stringify({ items: [{ id: 'p', name: 'n', addresses: [] }], cursor: text })),
+    );
+    const page = await run('profile followers 0x143cf5cccbc8447504a99413dec7ea93ec228432', { env: service.env });
+    const [, typed = ''] = /--cursor (.*) gives the next page/s.exec(page.err) ?? [];
+    expect([text, wordsOf(typed, 'bash')]).toEqual([text, [text]]);
+    const made = await stub((request, response) =>
+      response.end(
+        JSON.stringify(
+          request.method === 'GET' ? [] : { uid: text, destinationUrl: 'http://127.0.0.1:9/a', secret: 's'.repeat(20) },
+        ),
+      ),
+    );
+    const env = { ...made.env, SOTRA_DATA_DIR: temporaryFolder() };
+    const { err } = await run('webhook register --url http://127.0.0.1:9/a --wallet-addresses ext:a', { env });
+    const [, uid = ''] = /sotra webhook secret (.*) --out <file>/s.exec(err) ?? [];
+    expect([text, wordsOf(uid, 'bash')]).toEqual([text, [text]]);
+  }
+});
+
+test('no sentence puts a value into a command line but through the quoting function', () => {
+  const unquoted: string[] = [];
+  for (const name of readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((each) => /\.tsx?$/.test(each))) {
+    const text = readFileSync(join('src', name), 'utf8').replaceAll(/(^|\s)(\/\/|\/?\*).*$/gm, '');
+    for (const [whole, tag = '', body = ''] of text.matchAll(
+      /(\w*)`((?:[^`\\$]|\\.|\$(?!\{)|\$\{(?:[^{}`]|`[^`]*`)*\})*)`/g,
+    )) {
+      if (tag === 'command') continue;
+      // `sotra` and words or flags of it, then a value; or a flag of ours whose value is typed next.
+      const values = body.matchAll(/(?:\bsotra(?: -{0,2}[a-z][\w-]*| <[\w.]+>)+ |gives? .*--[a-z-]+ )\$\{([^}]*)\}/g);
+      for (const [, value = ''] of values)
+        if (!/^shell(Word|Line)\(/.test(value) && !known.has(value.trim()))
+          unquoted.push(`${name}: ${whole.slice(0, 120)}`);
+    }
+  }
+  expect(unquoted).toEqual([]);
+});
+
+/** Words of ours: names of commands and flags. */
+const known = new Set(['argv', "words.join(' ')", 'command', 'near', 'flag']);
