@@ -66,7 +66,7 @@ function interruptible(stream: NodeJS.ReadStream): World['io']['in'] {
     stop.signal.addEventListener('abort', end, { once: true });
     return stream[Symbol.asyncIterator]();
   };
-  return { isTTY: stream.isTTY, [Symbol.asyncIterator]: give };
+  return { isTTY: stream.isTTY, isForeground, [Symbol.asyncIterator]: give };
 }
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
@@ -98,6 +98,16 @@ function procStat(pid: number): { state: string; started: string } {
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
   return { state: fields[0] ?? '', started: `${boot} ${fields[19]}` };
+}
+
+function isForeground(): boolean {
+  try {
+    // Fields 5 and 8: the process group, and the one in the foreground of the terminal.
+    const [, , own, , , foreground] = readFileSync('/proc/self/stat', 'latin1').split(') ').at(-1)?.split(' ') ?? [];
+    return own === foreground;
+  } catch {
+    return true;
+  }
 }
 
 function psLine(pid: number): { state: string; started: string } {

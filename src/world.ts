@@ -23,7 +23,11 @@ export type ColorLevel = 0 | 1 | 2 | 3;
 export interface Io {
   out: Sink;
   err: Sink;
-  in: AsyncIterable<Uint8Array> & { isTTY?: boolean };
+  in: AsyncIterable<Uint8Array> & {
+    isTTY?: boolean;
+    /** False where the shell runs this process in the background: reading the terminal would stop it. */
+    isForeground?: () => boolean;
+  };
   /** One line typed at the terminal; `hidden`: without echo. Only if `in.isTTY`. Rejects on Ctrl-C and Ctrl-D. */
   ask: (question: string, options: { hidden: boolean }) => Promise<string>;
 }

@@ -44,7 +44,7 @@ async function showService(input: PageInput, context: Context): Promise<Result> 
   try {
     removeReadyFiles = writeReadyFiles([input.readyFile], { ui: page.url, pid: world.pid });
     note(`Shows ${service.baseUrl}. Ctrl-C stops it.`);
-    await (await import('../web/show-address.ts')).showAddress(page.url, input, context);
+    await (await import('../web/show-address.ts')).showAddress(page, input, context);
     await untilAborted(world.signal);
   } finally {
     await Promise.all([page.close(), close()]);

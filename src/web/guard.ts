@@ -21,44 +21,46 @@ export const pageHeaders = {
   'x-frame-options': 'DENY',
 };
 
-/**
- * Who may ask: requests to this machine by its own name (a page of another site may reach it by another), from no page but ours, with the
- * cookie that was given once for the token in the address.
- */
+/** A page sends it with everything that it asks: no browser adds it by itself, to whichever port of this machine. */
+export const sessionHeader = 'x-sotra-session';
+
+/** Who may ask: whoever sends the session, which a page is given once for the code in its address and keeps to itself. */
 export function createGuard() {
   const session = newRunToken();
-  let token: string | undefined = newRunToken();
-  const cookieName = (port: number) => `sotra-${port}`;
+  let code: string | undefined;
   return {
-    token,
-    /** The cookie in exchange for the token, which is useless from then on; `undefined` for another text. */
-    exchange: (given: string, port: number): string | undefined => {
-      if (token === undefined || !sameText(given, token)) return undefined;
-      token = undefined;
-      return `${cookieName(port)}=${session}; Path=/; HttpOnly; SameSite=Strict`;
+    /** A code that works once; those before it work no more. */
+    newCode: (): string => {
+      code = newRunToken();
+      return code;
     },
-    hasSession: ({ headers }: IncomingMessage, port: number): boolean => {
-      const cookies = (headers.cookie ?? '').split(';').map((each) => each.trim());
-      const given = cookies.find((each) => each.startsWith(`${cookieName(port)}=`));
-      return given !== undefined && sameText(given.slice(cookieName(port).length + 1), session);
+    /** The session in exchange for the code; `undefined` for another text. */
+    exchange: (given: unknown): string | undefined => {
+      if (code === undefined || typeof given !== 'string' || !sameText(given, code)) return undefined;
+      code = undefined;
+      return session;
     },
+    hasSession: ({ headers }: IncomingMessage): boolean => sameText(String(headers[sessionHeader] ?? ''), session),
   };
 }
 
 const methods = ['GET', 'HEAD', 'POST'];
 
-/** Why a request is refused whoever sends it; `undefined` where it is not. */
+/** Why a request is refused whoever sends it; `undefined` where it is not. A page of another site may reach this machine by another name. */
 export function refusalOf({ method = '', headers, headersDistinct, url = '' }: IncomingMessage): Refusal | undefined {
-  const { host = '', origin } = headers;
   const hosts = headersDistinct['host'] ?? [];
-  if (hosts.length !== 1 || !isLocalHost(host) || !url.startsWith('/'))
+  if (hosts.length !== 1 || !isLocalHost(headers.host ?? '') || !url.startsWith('/'))
     return { status: 403, reason: otherHostRefusal };
-  // A page of another port of this machine would be sent with our cookie.
+  return methods.includes(method) ? undefined : { status: 405, reason: `method ${method}: must be GET or POST` };
+}
+
+/** Why a request for more than the files of a page is refused: it must come from a page of ours. */
+export function originRefusal({ method, headers }: IncomingMessage): Refusal | undefined {
+  const { host, origin } = headers;
   if (origin !== undefined && origin !== `http://${host}`)
     return { status: 403, reason: 'Origin header: other pages may not ask' };
   if (!['same-origin', 'none', undefined].includes(headers['sec-fetch-site']?.toString()))
     return { status: 403, reason: 'Sec-Fetch-Site header: other pages may not ask' };
-  if (!methods.includes(method)) return { status: 405, reason: `method ${method}: must be GET or POST` };
   if (method === 'POST' && origin === undefined)
     return { status: 403, reason: 'Origin header: a page must say that it is ours' };
   if (method === 'POST' && headers['content-type'] !== 'application/json')

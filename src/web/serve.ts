@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { messageOf, SotraError } from '../errors.ts';
 import { startServer } from '../http/start-server.ts';
-import { tryParseJson } from '../model/json.ts';
-import { createGuard, pageHeaders, refusalOf } from './guard.ts';
+import { isObject, tryParseJson } from '../model/json.ts';
+import { createGuard, originRefusal, pageHeaders, refusalOf } from './guard.ts';
 import type { LiveLog } from './live-log.ts';
 
 /** One page and what it asks for. */
@@ -32,45 +32,69 @@ const beatMs = 15_000;
 const filesUrl = new URL(import.meta.url.endsWith('.ts') ? '../../dist/web/' : 'web/', import.meta.url);
 const types: Record<string, string> = { js: 'text/javascript', css: 'text/css', svg: 'image/svg+xml' };
 
-/** Serves pages on 127.0.0.1, on a free port; `url` holds the token that a browser exchanges once. Errors: `config` where it cannot listen. */
-export async function serveWeb({ apps, warn }: WebOptions) {
+export interface ServedPages {
+  /** With a code that one page exchanges once. */
+  url: string;
+  /** The same with a new code; the one before works no more. */
+  newUrl: () => string;
+  /** Aborted when it is closed. */
+  closing: AbortSignal;
+  close: () => Promise<void>;
+}
+
+/** Serves pages on 127.0.0.1, on a free port. Errors: `config` where it cannot listen. */
+export async function serveWeb({ apps, warn }: WebOptions): Promise<ServedPages> {
   // Now, as an update of the program replaces them while this runs; and no path leads anywhere else.
   const files = new Map(readdirSync(filesUrl).map((name) => [`/${name}`, readFileSync(new URL(name, filesUrl))]));
   const guard = createGuard();
   const stop = new AbortController();
   let streams = 0;
-  let port = 0;
 
   const handle = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const refusal = refusalOf(incoming);
     if (refusal !== undefined) return send(outgoing, refusal.status, 'text/plain', `${refusal.reason}\n`);
     const { pathname: path, searchParams: query } = new URL(incoming.url ?? '/', 'http://127.0.0.1');
-    const cookie = path === '/' ? guard.exchange(query.get('token') ?? '', port) : undefined;
-    if (cookie !== undefined) return redirect(outgoing, `/${apps[0]?.name}`, { 'set-cookie': cookie });
-    if (!guard.hasSession(incoming, port))
-      return send(outgoing, 401, 'text/plain', 'Open the address that sotra printed: it works once, in one browser.\n');
+    if (path.startsWith('/api/')) return handleApi(path, { query, incoming, outgoing });
+    // Pages and scripts are the same for everybody, and tell nothing.
     if (path === '/') return redirect(outgoing, `/${apps[0]?.name}`);
     const file = files.get(path);
     if (file !== undefined)
       return send(outgoing, 200, types[path.slice(path.lastIndexOf('.') + 1)] ?? 'text/plain', file);
-    const app = apps.find(({ name }) => path === `/${name}` || path.startsWith(`/api/${name}/`));
+    const app = apps.find(({ name }) => path === `/${name}`);
     if (app === undefined) return send(outgoing, 404, 'text/plain', 'nothing is here\n');
-    if (path === `/${app.name}`) return send(outgoing, 200, 'text/html', pageOf(app, files.has(`/${app.name}.css`)));
+    send(outgoing, 200, 'text/html', pageOf(app, files.has(`/${app.name}.css`)));
+  };
+  const handleApi = async (path: string, exchange: Exchange): Promise<void> => {
+    const { incoming, outgoing } = exchange;
+    const refusal = originRefusal(incoming);
+    if (refusal !== undefined) return send(outgoing, refusal.status, 'text/plain', `${refusal.reason}\n`);
+    if (path === '/api/session' && incoming.method === 'POST') {
+      const given = tryParseJson((await readBody(incoming)) ?? '');
+      const session = guard.exchange(isObject(given) ? given['code'] : undefined);
+      return session === undefined
+        ? send(outgoing, 401, 'text/plain', usedText)
+        : send(outgoing, 200, 'application/json', JSON.stringify({ session }));
+    }
+    if (!guard.hasSession(incoming)) return send(outgoing, 401, 'text/plain', usedText);
+    if (path === '/api/session') return send(outgoing, 200, 'application/json', '{}');
+    const app = apps.find(({ name }) => path.startsWith(`/api/${name}/`));
+    if (app === undefined) return send(outgoing, 404, 'text/plain', 'nothing is here\n');
     const rest = path.slice(`/api/${app.name}/`.length);
     if (rest === 'live') return stream(app.live, incoming, outgoing);
-    await answer(app, `${incoming.method} ${rest}`, { query, incoming, outgoing });
+    await answer(app, `${incoming.method} ${rest}`, exchange);
   };
   const stream = async (live: LiveLog, { headers }: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     if (streams >= maxStreams) return send(outgoing, 503, 'text/plain', 'too many pages are open\n');
     streams += 1;
     const gone = new AbortController();
     outgoing.on('close', () => gone.abort());
-    outgoing.writeHead(200, { ...pageHeaders, 'content-type': 'text/event-stream' });
-    const beat = setInterval(() => outgoing.write(':\n\n'), beatMs);
+    outgoing.writeHead(200, { ...pageHeaders, 'content-type': 'application/x-ndjson' });
+    outgoing.flushHeaders();
+    const beat = setInterval(() => outgoing.write('\n'), beatMs);
     try {
       const lastId = headers['last-event-id']?.toString();
-      for await (const { id, kind, data } of live.read(lastId, AbortSignal.any([gone.signal, stop.signal]))) {
-        const isFull = !outgoing.write(`id: ${id}\nevent: ${kind}\ndata: ${JSON.stringify(data)}\n\n`);
+      for await (const entry of live.read(lastId, AbortSignal.any([gone.signal, stop.signal]))) {
+        const isFull = !outgoing.write(`${JSON.stringify(entry)}\n`);
         if (isFull) await drained(outgoing);
       }
       outgoing.end();
@@ -87,16 +111,22 @@ export async function serveWeb({ apps, warn }: WebOptions) {
     });
   });
   server.maxConnections = maxConnections;
-  const started = await startServer(server, { port: 0 });
-  port = started.port;
+  const { port, close } = await startServer(server, { port: 0 });
+  // Behind #: no browser sends that to a server or names it to another page.
+  const newUrl = () => `http://127.0.0.1:${port}/#code=${guard.newCode()}`;
   return {
-    url: `http://127.0.0.1:${port}/?token=${guard.token}`,
+    url: newUrl(),
+    newUrl,
+    closing: stop.signal,
     close: () => {
       stop.abort();
-      return started.close();
+      return close();
     },
   };
 }
+
+const usedText =
+  'This address was used already, or is of an earlier run. Press Enter in the terminal where sotra runs: it gives another one.\n';
 
 interface Exchange {
   query: URLSearchParams;
@@ -144,8 +174,8 @@ function send(outgoing: ServerResponse, status: number, type: string, body: stri
   outgoing.end(body);
 }
 
-function redirect(outgoing: ServerResponse, location: string, headers: Record<string, string> = {}): void {
-  outgoing.writeHead(303, { ...pageHeaders, location, ...headers });
+function redirect(outgoing: ServerResponse, location: string): void {
+  outgoing.writeHead(303, { ...pageHeaders, location });
   outgoing.end();
 }
 

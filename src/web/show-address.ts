@@ -1,17 +1,57 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { Context } from '../context.ts';
+import type { World } from '../world.ts';
+import type { ServedPages } from './serve.ts';
 
 export interface PageInput {
   open?: boolean | undefined;
   readyFile?: string | undefined;
 }
 
-/** Says on stderr where the page is, unless a ready file holds it; and starts the browser on it if asked to. */
-export async function showAddress(url: string, { open, readyFile }: PageInput, { world }: Context): Promise<void> {
-  if (open || readyFile === undefined) await world.io.err.write(`Page, its address works once: ${url}\n`);
-  if (!open) return;
+type Pages = Pick<ServedPages, 'url' | 'newUrl' | 'closing'>;
+
+/**
+ * Says on stderr where the page is, unless a ready file holds it, and starts the browser on it if asked to. Enter on a terminal gives another
+ * address, for another browser.
+ */
+export async function showAddress(pages: Pages, { open, readyFile }: PageInput, context: Context): Promise<void> {
+  const { world, options } = context;
+  const { io } = world;
+  const renews = io.in.isTTY === true && !options.noInput && io.in.isForeground?.() !== false;
+  const more = renews ? ' (Enter gives another)' : '';
+  if (open || readyFile === undefined) await io.err.write(`Page, its address works once${more}: ${pages.url}\n`);
+  if (renews) void renew(pages, world);
+  if (open) await openBrowser(pages, world);
+}
+
+async function renew({ newUrl, closing }: Pages, { io }: World): Promise<void> {
+  const lines = io.in[Symbol.asyncIterator]();
+  const end = () => void lines.return?.();
+  closing.addEventListener('abort', end, { once: true });
+  try {
+    for (let next = await lines.next(); !next.done && !closing.aborted; next = await lines.next())
+      await io.err.write(`Page, its address works once: ${newUrl()}\n`);
+  } catch {
+    // The terminal is gone, or the command ends.
+  } finally {
+    closing.removeEventListener('abort', end);
+  }
+}
+
+/** Through a file that nobody else can read: the arguments of a program can be read by every user of this machine. */
+async function openBrowser({ url, closing }: Pages, { io, env }: World): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'sotra-open-'));
+  const file = join(folder, 'open.html');
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  closing.addEventListener('abort', remove, { once: true });
+  const text = `<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url=${url}"><title>sotra</title>\n`;
+  writeFileSync(file, text, { flag: 'wx', mode: 0o600 });
   const { default: start } = await import('open');
-  const program = world.env['BROWSER'];
-  await start(url, program ? { app: { name: program } } : {}).catch(() =>
-    world.io.err.write('No browser can be started here: open the address above by hand.\n'),
+  const program = env['BROWSER'];
+  await start(pathToFileURL(file).href, program ? { app: { name: program } } : {}).catch(() =>
+    io.err.write('No browser can be started here: open the address above by hand.\n'),
   );
 }

@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
-import { startPage } from '../support/page.ts';
+import { sessionOf, startPage } from '../support/page.ts';
 
 interface Attempt {
   method?: string;
@@ -38,31 +38,45 @@ function answerTo(port: string, bytes: string): Promise<string> {
 test('attacks on the local server are refused, and its own page is answered, also through a forwarded port', async () => {
   const { ui } = await startPage('sandbox start --port 0 --ui');
   const { port, host, origin } = new URL(ui);
-  const handed = await fetch(ui, { redirect: 'manual' });
-  const cookie = String(handed.headers.get('set-cookie')).split(';')[0] ?? '';
-  const json = { host, cookie, 'content-type': 'application/json' };
+  const own = await sessionOf(ui);
+  const json = { host, ...own, 'content-type': 'application/json' };
+  const api = '/api/service/facts';
+  const code = { method: 'POST', path: '/api/session' };
   const control = { method: 'POST', path: '/api/service/control?name=advance', body: '{"duration":"1d"}' };
   const attempts: Record<string, [number, Attempt]> = {
-    'no cookie': [401, {}],
-    'a guessed cookie': [401, { headers: { host, cookie: `sotra-${port}=${'A'.repeat(32)}` } }],
-    'the cookie of another port': [401, { headers: { host, cookie: cookie.replace(port, '1') } }],
-    'a guessed token': [401, { path: `/?token=${'A'.repeat(32)}` }],
-    'the token once more': [401, { path: new URL(ui).pathname + new URL(ui).search }],
-    'another name of this machine (DNS rebinding)': [403, { headers: { cookie, host: `evil.example:${port}` } }],
-    'a name that begins like ours': [403, { headers: { cookie, host: `127.0.0.1.evil.example:${port}` } }],
-    "another origin's page reads": [403, { headers: { host, cookie, origin: 'https://evil.example' } }],
-    "another port's page reads": [403, { headers: { host, cookie, origin: 'http://127.0.0.1:1' } }],
-    'a page in a frame or a form (null)': [403, { headers: { host, cookie, origin: 'null' } }],
-    'an image or script of another site': [403, { headers: { host, cookie, 'sec-fetch-site': 'cross-site' } }],
+    'no session': [401, { path: api }],
+    'a guessed session': [401, { path: api, headers: { host, 'x-sotra-session': 'A'.repeat(32) } }],
+    'a cookie, as browsers send to every port': [
+      401,
+      { path: api, headers: { host, cookie: `sotra-${port}=${own['x-sotra-session']}` } },
+    ],
+    'a guessed code': [401, { ...code, headers: { ...json, origin }, body: `{"code":"${'A'.repeat(32)}"}` }],
+    'the code once more': [
+      401,
+      { ...code, headers: { ...json, origin }, body: JSON.stringify({ code: new URL(ui).hash.slice(6) }) },
+    ],
+    "another origin's page with a code": [
+      403,
+      { ...code, headers: { ...json, origin: 'http://127.0.0.1:1' }, body: '{}' },
+    ],
+    'another name of this machine (DNS rebinding)': [403, { headers: { ...own, host: `evil.example:${port}` } }],
+    'a name that begins like ours': [403, { headers: { ...own, host: `127.0.0.1.evil.example:${port}` } }],
+    "another origin's page reads": [403, { path: api, headers: { host, ...own, origin: 'https://evil.example' } }],
+    "another port's page reads": [403, { path: api, headers: { host, ...own, origin: 'http://127.0.0.1:1' } }],
+    'a page in a frame or a form (null)': [403, { path: api, headers: { host, ...own, origin: 'null' } }],
+    'an image or script of another site': [
+      403,
+      { path: api, headers: { host, ...own, 'sec-fetch-site': 'cross-site' } },
+    ],
     "another origin's page posts": [403, { ...control, headers: { ...json, origin: 'https://evil.example' } }],
     'a post without an origin': [403, { ...control, headers: json }],
-    'a post without the cookie': [401, { ...control, headers: { ...json, origin, cookie: '' } }],
+    'a post without the session': [401, { ...control, headers: { ...json, origin, 'x-sotra-session': '' } }],
     'a form': [415, { ...control, headers: { ...json, origin, 'content-type': 'text/plain' } }],
-    'a preflight': [405, { method: 'OPTIONS', headers: { host, cookie, origin } }],
+    'a preflight': [405, { method: 'OPTIONS', headers: { host, ...own, origin } }],
     'a huge body': [413, { ...control, headers: { ...json, origin }, body: 'a'.repeat(1_000_000) }],
-    'a path out of the files': [404, { path: '/../../etc/passwd', headers: { host, cookie } }],
-    'the same, percent-encoded': [404, { path: '/%2e%2e%2fetc%2fpasswd', headers: { host, cookie } }],
-    'the address of another server': [403, { path: 'http://evil.example/service', headers: { host, cookie } }],
+    'a path out of the files': [404, { path: '/../../etc/passwd', headers: { host, ...own } }],
+    'the same, percent-encoded': [404, { path: '/%2e%2e%2fetc%2fpasswd', headers: { host, ...own } }],
+    'the address of another server': [403, { path: 'http://evil.example/service', headers: { host, ...own } }],
     'a control that pages have not': [
       400,
       { ...control, path: '/api/service/control?name=stop', headers: { ...json, origin } },
@@ -71,9 +85,12 @@ test('attacks on the local server are refused, and its own page is answered, als
       400,
       { ...control, path: '/api/service/control?name=../v1/webhooks', headers: { ...json, origin } },
     ],
-    'a name of every object': [404, { path: '/api/service/constructor', headers: { host, cookie } }],
-    'its own page': [200, { headers: { host, cookie, origin } }],
-    'its own page, by another name of this machine': [200, { headers: { host: `localhost:${port}`, cookie } }],
+    'a name of every object': [404, { path: '/api/service/constructor', headers: { host, ...own } }],
+    'its own page': [200, { path: api, headers: { host, ...own, origin } }],
+    'its own page, by another name of this machine': [
+      200,
+      { path: api, headers: { host: `localhost:${port}`, ...own } },
+    ],
     'its own page, through a port that ssh forwards': [
       200,
       { ...control, headers: { ...json, host: '127.0.0.1:8000', origin: 'http://127.0.0.1:8000' } },
@@ -82,6 +99,8 @@ test('attacks on the local server are refused, and its own page is answered, als
   const answered: Record<string, number | undefined> = {};
   for (const [name, [, attempt]] of Object.entries(attempts)) answered[name] = await statusOf(port, attempt);
   expect(answered).toEqual(Object.fromEntries(Object.entries(attempts).map(([name, [status]]) => [name, status])));
-  expect(await answerTo(port, `GET /service HTTP/1.0\r\ncookie: ${cookie}\r\n\r\n`)).toBe('403');
+  expect(await answerTo(port, `GET /service HTTP/1.0\r\nx-sotra-session: ${own['x-sotra-session']}\r\n\r\n`)).toBe(
+    '403',
+  );
   expect(await answerTo(port, `GET / HTTP/1.1\r\nhost: ${host}\r\nx: ${'a'.repeat(64 * 1024)}\r\n\r\n`)).toBe('431');
 });

@@ -9,7 +9,7 @@ import { run, temporaryFolder } from '../support/harness.ts';
 import { fillInbox } from '../support/inbox.ts';
 import { bodyOf, listen, send, signed } from '../support/listening.ts';
 import { naughty } from '../support/naughty.ts';
-import { startPage } from '../support/page.ts';
+import { sessionOf, startPage } from '../support/page.ts';
 import { until } from '../support/until.ts';
 
 /** The address of `webhook ui` on the default store of a data directory. */
@@ -98,15 +98,14 @@ function readLive(origin: string, headers: Record<string, string>, end: string):
 test('a page that lost its connection goes on where it was, without a gap', async () => {
   const { url, ui } = await listen(temporaryFolder(), '--ui');
   const { origin } = new URL(ui);
-  const handed = await fetch(ui, { redirect: 'manual' });
-  const cookie = String(handed.headers.get('set-cookie')).split(';')[0] ?? '';
+  const own = await sessionOf(ui);
   const deliver = (id: string) => send(url, bodyOf(id), signed(bodyOf(id)));
-  const [, id = ''] = /id: (\S+)\nevent: load\n/.exec(await readLive(origin, { cookie }, '\n\n')) ?? [];
+  const [, id = ''] = /"id":"([^"]+)","kind":"load"/.exec(await readLive(origin, own, '\n')) ?? [];
   for (let index = 0; index < 50; index += 1) expect(await deliver(`missed-${index}`)).toBe(200);
-  const text = await readLive(origin, { cookie, 'last-event-id': id }, 'missed-49');
-  const ids = [...text.matchAll(/"id":"([^"]+)"/g)].map((match) => match[1]);
-  expect([ids, text.includes('event: load')]).toEqual([Array.from({ length: 50 }, (_, n) => `missed-${n}`), false]);
-  expect(await readLive(origin, { cookie, 'last-event-id': 'another-run-1' }, '\n\n')).toContain('event: load\n');
+  const text = await readLive(origin, { ...own, 'last-event-id': id }, 'missed-49');
+  const ids = [...text.matchAll(/"id":"(missed-\d+)"/g)].map((match) => match[1]);
+  expect([ids, text.includes('"load"')]).toEqual([Array.from({ length: 50 }, (_, n) => `missed-${n}`), false]);
+  expect(await readLive(origin, { ...own, 'last-event-id': 'another-run-1' }, '\n')).toContain('"kind":"load"');
 });
 
 test('names of others stay text, and nothing of them runs', async () => {
@@ -147,11 +146,10 @@ test('slow and huge requests are ended, and the page answers meanwhile', async (
     });
   const slow = closed(`GET / HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nx: `);
   const long = closed(`GET / HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nx: ${'a'.repeat(64 * 1024)}\r\n\r\n`);
-  const handed = await fetch(ui, { redirect: 'manual' });
-  const cookie = String(handed.headers.get('set-cookie')).split(';')[0] ?? '';
+  const own = await sessionOf(ui);
   const huge = await fetch(`${origin}/api/deliveries/replay`, {
     method: 'POST',
-    headers: { cookie, origin, 'content-type': 'application/json' },
+    headers: { ...own, origin, 'content-type': 'application/json' },
     body: 'a'.repeat(1_000_000),
   });
   expect([huge.status, (await long).slice(0, 12), (await slow).slice(0, 12)]).toEqual([

@@ -113,7 +113,8 @@ test('a page that is loaded anew goes on; of two, one signs and the other knows'
   await tab.getByText('Confirm in your wallet').waitFor();
   await tab.reload();
   await tab.getByText('Another page signs, or press Sign').waitFor();
-  const other = await openWallets(tabs, new URL('/wallet', ui).href, [evmWallet]);
+  const session = await tab.evaluate<string>(`sessionStorage.getItem('sotra-session')`);
+  const other = await openWallets(tabs, new URL('/wallet', ui).href, [evmWallet], session);
   await signOn(other.tab, 'Test Wallet');
   const { code, out } = await ended;
   expect([code, await recoverMessageAddress(JSON.parse(out))]).toEqual([0, evmTrader.address]);
@@ -161,16 +162,14 @@ test('a page of an earlier run, a second use and another sender sign nothing', a
   const second = await start({ hangs: true }, sign, first.tabs);
   await signOn(second.tab, 'Test Wallet');
   await second.tab.getByText('Confirm in your wallet').waitFor();
-  const { origin, port } = new URL(second.ui);
-  const cookies = await first.tabs.cookies(origin);
-  const cookie = cookies.find(({ name }) => name === `sotra-${port}`);
+  const { origin } = new URL(second.ui);
   const asked = (path: string, body: unknown, headers: Record<string, string>) =>
     fetch(`${origin}/api/wallet/${path}`, {
       method: body === undefined ? 'GET' : 'POST',
       headers: { 'content-type': 'application/json', origin, ...headers },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-  const own = { cookie: `${cookie?.name}=${cookie?.value}` };
+  const own = { 'x-sotra-session': await second.tab.evaluate<string>(`sessionStorage.getItem('sotra-session')`) };
   const { state } = (await (await asked('facts', undefined, own)).json()) as { state: { asked: { id: string } } };
   const { id } = state.asked;
   const good = await (async () => {
@@ -183,7 +182,7 @@ test('a page of an earlier run, a second use and another sender sign nothing', a
   const statusOf = async (sent: unknown, headers: Record<string, string>) =>
     (await asked('signature', sent, headers)).status;
   expect(await statusOf(body, {})).toBe(401);
-  expect(await statusOf(body, { cookie: `${cookie?.name}=AAAA` })).toBe(401);
+  expect(await statusOf(body, { 'x-sotra-session': 'AAAA' })).toBe(401);
   expect(await statusOf(body, { ...own, origin: 'http://127.0.0.1:1' })).toBe(403);
   expect(await statusOf({ ...body, id: 'of-another-run' }, own)).toBe(400);
   expect(await statusOf(body, own)).toBe(200);

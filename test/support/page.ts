@@ -33,3 +33,13 @@ export async function startPage(argv: string, env: Record<string, string> = {}):
   const told = JSON.parse(readFileSync(ready, 'utf8'));
   return { ...told, env: { SOTRA_API_KEY: 'sandbox-key-a', ...own, ...(told.url && { SOTRA_BASE_URL: told.url }) } };
 }
+
+/** The header with which a page asks, in exchange for the code in its address. */
+export async function sessionOf(ui: string): Promise<{ 'x-sotra-session': string }> {
+  const { origin, hash } = new URL(ui);
+  const headers = { origin, 'content-type': 'application/json' };
+  const body = JSON.stringify({ code: hash.replace('#code=', '') });
+  const answer = await fetch(`${origin}/api/session`, { method: 'POST', headers, body });
+  if (answer.status !== 200) throw new Error(await answer.text());
+  return { 'x-sotra-session': ((await answer.json()) as { session: string }).session };
+}

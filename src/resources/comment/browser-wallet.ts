@@ -62,7 +62,7 @@ export async function openBrowserWallet(signing: BrowserSigning, context: Contex
   try {
     const ready = { ui: server.url, pid: world.pid };
     if (input.readyFile !== undefined) replaceFile(input.readyFile, `${JSON.stringify(ready)}\n`);
-    await showAddress(server.url, input, context);
+    await showAddress(server, input, context);
     note(`Waiting for your wallet on the page, ${waitMs / 1000} s a step. Ctrl-C stops it.`);
     const address = await page.account();
     note(`The wallet signs as ${address}.`);

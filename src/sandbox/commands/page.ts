@@ -7,18 +7,15 @@ import type { LoggedRequest } from '../../model/logged-request.ts';
 import { command, shellWord } from '../../model/shell.ts';
 import type { Service } from '../../settings/settings.ts';
 import { createLiveLog } from '../../web/live-log.ts';
-import { serveWeb } from '../../web/serve.ts';
+import { type ServedPages, serveWeb } from '../../web/serve.ts';
 import { createServiceApp } from '../../web/service-app.ts';
 import { controlHeader } from '../http/control.ts';
 import type { Ready } from './served.ts';
 
-export interface SandboxPage {
-  /** With the token that one browser may exchange. */
-  url: string;
+export interface SandboxPage extends ServedPages {
   addRequest: (request: LoggedRequest) => void;
   /** Faults and the rate of a simulation are not in the file that is watched. */
   controlUsed: () => void;
-  close: () => Promise<void>;
 }
 
 interface SandboxPageOptions extends Ready {
@@ -87,7 +84,7 @@ export async function startSandboxPage(options: SandboxPageOptions, context: Con
   const watching = watch().catch((error: unknown) => warn(`the page is not kept up to date: ${messageOf(error)}`));
   const page = await serveWeb({ apps: [app], warn });
   return {
-    url: page.url,
+    ...page,
     addRequest: (request) => live.add('request', request),
     controlUsed: () => live.add('changed', null),
     close: async () => {

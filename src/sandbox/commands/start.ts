@@ -103,7 +103,7 @@ async function serveSandbox(input: StartInput, context: Context): Promise<Result
     removeReadyFiles = writeReadyFiles([readyFile, input.readyFile], told);
     context.note(`The sandbox listens on ${ready.url} (keys: ${ready.keys.join(', ')}). Ctrl-C stops it.`);
     if (options.format === 'json' || options.format === 'ndjson') await world.io.out.write(`${JSON.stringify(told)}\n`);
-    if (page !== undefined) await (await import('../../web/show-address.ts')).showAddress(page.url, input, context);
+    if (page !== undefined) await (await import('../../web/show-address.ts')).showAddress(page, input, context);
     await Promise.race([untilAborted(stop.signal), untilAborted(world.signal)]);
   } finally {
     await page?.close();

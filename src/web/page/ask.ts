@@ -1,17 +1,39 @@
 import type { CallOutcome } from '../service.ts';
 import { useEffect, useRef, useState } from './preact.ts';
 
+const storedSession = 'sotra-session';
+
+/** Without it nothing is answered. Kept for this tab and this port alone: no browser sends it anywhere by itself. */
+const headersOf = (headers: Record<string, string> = {}) => ({
+  ...headers,
+  'x-sotra-session': sessionStorage.getItem(storedSession) ?? '',
+});
+
+/** Exchanges the code in the address for a session. Errors: `Error` with the words for the reader, where there is none. */
+export async function signIn(): Promise<void> {
+  const [, code] = /^#code=([\w-]+)$/.exec(location.hash) ?? [];
+  if (code !== undefined) {
+    history.replaceState(null, '', location.pathname);
+    const headers = { 'content-type': 'application/json' };
+    const response = await fetch('/api/session', { method: 'POST', headers, body: JSON.stringify({ code }) }).catch(
+      gone,
+    );
+    if (response.ok) sessionStorage.setItem(storedSession, (await response.json()).session);
+  }
+  await answerOf(await fetch('/api/session', { headers: headersOf() }).catch(gone));
+}
+
 /** What the server of this page answers. Errors: `Error` with its words, or that it is gone. */
 export async function ask<T>(path: string, query: Record<string, string | readonly string[]> = {}): Promise<T> {
   const search = new URLSearchParams();
   for (const [key, value] of Object.entries(query))
     for (const each of typeof value === 'string' ? [value] : value) if (each !== '') search.append(key, each);
-  return answerOf(await fetch(`/api/${path}?${search}`).catch(gone));
+  return answerOf(await fetch(`/api/${path}?${search}`, { headers: headersOf() }).catch(gone));
 }
 
 /** The same for what does something. */
 export async function post<T>(path: string, body: unknown): Promise<T> {
-  const headers = { 'content-type': 'application/json' };
+  const headers = headersOf({ 'content-type': 'application/json' });
   return answerOf(await fetch(`/api/${path}`, { method: 'POST', headers, body: JSON.stringify(body) }).catch(gone));
 }
 
@@ -34,18 +56,50 @@ export function ignore(): void {}
 
 export type Connection = 'connecting' | 'live' | 'lost';
 
-/** Calls for each kind of entry as it comes, after a lost connection from where it was. */
+/** Calls for each kind of entry as it comes, after a lost connection from where it was. Gives what ends it. */
 export function listenLive(
   path: string,
   calls: Readonly<Record<string, (data: never) => void>>,
   onState: (state: Connection) => void,
 ): () => void {
-  const source = new EventSource(`/api/${path}`);
-  for (const [kind, call] of Object.entries(calls))
-    source.addEventListener(kind, ({ data }) => call(JSON.parse(data) as never));
-  source.addEventListener('open', () => onState('live'));
-  source.addEventListener('error', () => onState('lost'));
-  return () => source.close();
+  const stop = new AbortController();
+  let lastId = '';
+  const listen = async () => {
+    const response = await fetch(`/api/${path}`, {
+      headers: headersOf({ 'last-event-id': lastId }),
+      signal: stop.signal,
+    });
+    if (!response.ok || response.body === null) return;
+    onState('live');
+    for await (const line of linesOf(response.body)) {
+      const { id, kind, data } = JSON.parse(line);
+      lastId = id;
+      calls[kind]?.(data as never);
+    }
+  };
+  const keepListening = async () => {
+    while (!stop.signal.aborted) {
+      await listen().catch(ignore);
+      if (stop.signal.aborted) return;
+      onState('lost');
+      await new Promise((resolve) => setTimeout(resolve, reconnectMs));
+    }
+  };
+  void keepListening();
+  return () => stop.abort();
+}
+
+const reconnectMs = 3000;
+
+/** The lines of a stream, without empty ones. */
+async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  const reader = body.pipeThrough(new TextDecoderStream() as never).getReader() as ReadableStreamDefaultReader<string>;
+  let rest = '';
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    const lines = (rest + part.value).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines.filter((line) => line !== '');
+  }
 }
 
 /** What was asked for; absent until it has come. `error` stands beside what came before. */

@@ -4,7 +4,8 @@ import { ask, type Connection, ignore, listenLive, lostText } from './ask.ts';
 import { Chart } from './chart.tsx';
 import { type Choice, Detail } from './delivery-detail.tsx';
 import { FilterBar, type Filters, noFilters } from './delivery-filters.tsx';
-import { render, useEffect, useMemo, useRef, useState } from './preact.ts';
+import { useEffect, useMemo, useRef, useState } from './preact.ts';
+import { startPage } from './start.tsx';
 import { Alert, Commands, Facts, Row, Text } from './text.tsx';
 import { VirtualList } from './virtual-list.tsx';
 
@@ -292,5 +293,4 @@ function useDistinct(rows: readonly DeliveryRow[], of: (row: DeliveryRow) => str
   }, [rows, chosen]);
 }
 
-const root = document.getElementById('app');
-if (root !== null) render(<Deliveries />, root);
+startPage(<Deliveries />);

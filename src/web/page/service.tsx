@@ -5,9 +5,10 @@ import { Controls } from './controls.tsx';
 import { Feed } from './feed.tsx';
 import { Leaderboard } from './leaderboard.tsx';
 import { Position } from './position.tsx';
-import { render, useEffect, useRef, useState } from './preact.ts';
+import { useEffect, useRef, useState } from './preact.ts';
 import { hrefOf, type Route, useRoute } from './route.ts';
 import { OpenList, Section } from './service-parts.tsx';
+import { startPage } from './start.tsx';
 import { Alert, Row, Text } from './text.tsx';
 import { Token } from './token.tsx';
 import { Trader } from './trader.tsx';
@@ -192,5 +193,4 @@ function renderRequest({ time, method, path, status, ms, partner, key, ignored, 
   );
 }
 
-const root = document.getElementById('app');
-if (root !== null) render(<Service />, root);
+startPage(<Service />);

@@ -2,7 +2,8 @@ import { normalizeAddress } from '../../model/address.ts';
 import type { WalletFacts, WalletState, WalletTrouble } from '../wallet.ts';
 import { ask, type Connection, listenLive, post } from './ask.ts';
 import { type PageWallet, troubleOf } from './page-wallet.ts';
-import { render, useEffect, useRef, useState } from './preact.ts';
+import { useEffect, useRef, useState } from './preact.ts';
+import { startPage } from './start.tsx';
 import { Alert, Text } from './text.tsx';
 import { type ConnectedWallet, WalletChoice } from './wallet-choice.tsx';
 import { watchEvmWallets } from './wallet-evm.ts';
@@ -187,5 +188,4 @@ function WalletPage() {
   );
 }
 
-const root = document.getElementById('app');
-if (root !== null) render(<WalletPage />, root);
+startPage(<WalletPage />);

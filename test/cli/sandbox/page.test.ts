@@ -1,8 +1,9 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
+import { outlineAll } from '../../../src/program.ts';
 import { complaintsOf, openBrowser, pixelsIn, violationsOf } from '../../support/browser.ts';
 import { run } from '../../support/harness.ts';
-import { startPage } from '../../support/page.ts';
+import { sessionOf, startPage } from '../../support/page.ts';
 
 const rows = (tab: Page, list: string) => tab.getByRole('listbox', { name: list }).getByRole('option');
 
@@ -65,10 +66,39 @@ test('ui shows any service, and neither changes a world nor runs what writes', a
   await expect.poll(() => rows(page, 'Traders').count()).toBeGreaterThan(5);
   expect(await page.locator('.views a').allTextContents()).toEqual(['Leaderboard', 'Feed', 'Webhooks']);
   expect(await page.locator('.commands code').first().textContent()).toBe('sotra leaderboard list --limit 100');
-  const call = (command: string) =>
-    page.evaluate<string>(`fetch('/api/service/call?command=${command}&input={}').then((answer) => answer.text())`);
+  const call = (command: string, input = '{}') =>
+    page.evaluate<string>(
+      `fetch('/api/service/call?command=${command}&input=' + encodeURIComponent('${input}'), { headers: { 'x-sotra-session': sessionStorage.getItem('sotra-session') } }).then((answer) => answer.text())`,
+    );
   expect(await call('webhook delete')).toBe('{"error":"command webhook delete: must be one that reads"}');
   expect(await call('sandbox reset')).toBe('{"error":"command sandbox reset: must be one that reads"}');
   const { code, err } = await run('sandbox start --open');
   expect([code, err]).toEqual([2, expect.stringContaining('--open would do nothing without --ui')]);
+});
+
+test('a page may give the inputs that are sent to the service, and none that opens, writes or shows what is on this machine', async () => {
+  const { ui } = await startPage('sandbox start --port 0 --ui');
+  const [{ origin }, headers] = [new URL(ui), await sessionOf(ui)];
+  const ask = async (command: string, input: object) => {
+    const query = new URLSearchParams({ command, input: JSON.stringify(input) });
+    return (await fetch(`${origin}/api/service/call?${query}`, { headers })).json();
+  };
+  const reading = (await outlineAll()).filter(({ endpoint }) => endpoint?.method === 'GET');
+  const local = reading.flatMap(({ words, fields }) =>
+    fields.filter(({ source }) => source === 'local').map(({ key }) => [words.join(' '), key] as const),
+  );
+  expect(local).toEqual(
+    expect.arrayContaining([
+      ['webhook list', 'showSecrets'],
+      ['profile positions', 'pricesFile'],
+      ['leaderboard list', 'save'],
+    ]),
+  );
+  for (const [command, key] of local)
+    expect([command, key, await ask(command, { [key]: '/etc/hostname' })]).toEqual([
+      command,
+      key,
+      { error: expect.stringContaining(`${command} has no input ${key}`) },
+    ]);
+  expect(await ask('leaderboard list', { limit: 1 })).toMatchObject({ data: { traders: [{}] } });
 });

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
@@ -7,6 +7,7 @@ import { complaintsOf, openBrowser, violationsOf } from '../../support/browser.t
 import { run, stub, temporaryFolder } from '../../support/harness.ts';
 import { listen, send, signed } from '../../support/listening.ts';
 import { long } from '../../support/long.ts';
+import { sessionOf, startPage } from '../../support/page.ts';
 import { until } from '../../support/until.ts';
 
 const injected = '<img src=x onerror="document.title=1"><script>document.title=2</script>\u202E';
@@ -83,44 +84,42 @@ long(
 
 /** The answer to one request, written by hand: no client sends these headers by itself. */
 function ask(address: string, headers: Record<string, string>, method = 'GET') {
-  return new Promise<{ status: number | undefined; cookie: string; headers: NodeJS.Dict<string | string[]> }>(
-    (resolve, reject) => {
-      const sent = request(address, { method, headers }, (answer) => {
-        const { statusCode: status } = answer;
-        resolve({ status, cookie: String(answer.headers['set-cookie']).split(';')[0] ?? '', headers: answer.headers });
-        answer.destroy();
-      });
-      sent.on('error', reject);
-      sent.end();
-    },
-  );
+  return new Promise<{ status: number | undefined; headers: NodeJS.Dict<string | string[]> }>((resolve, reject) => {
+    const sent = request(address, { method, headers }, (answer) => {
+      resolve({ status: answer.statusCode, headers: answer.headers });
+      answer.destroy();
+    });
+    sent.on('error', reject);
+    sent.end();
+  });
 }
 
-test('the page answers this machine, its own page and the browser that had the token first, and nobody else', async () => {
+test('the page answers this machine, its own page and who had the code first, and nobody else', async () => {
   const { ui, stop } = await listen(temporaryFolder(), '--ui');
   const { origin, host } = new URL(ui);
   const facts = `${origin}/api/deliveries/facts`;
   const statusOf = async (...asked: Parameters<typeof ask>) => (await ask(...asked)).status;
-  expect(await statusOf(`${origin}/?token=${'A'.repeat(32)}`, {})).toBe(401);
+  await expect(sessionOf(`${origin}/#code=${'A'.repeat(32)}`)).rejects.toThrow('This address was used already');
   expect(await statusOf(facts, {})).toBe(401);
-  const { status, cookie, headers } = await ask(ui, {});
-  expect([status, headers['set-cookie']]).toEqual([303, [`${cookie}; Path=/; HttpOnly; SameSite=Strict`]]);
-  expect(await statusOf(ui, {})).toBe(401);
-  const page = await ask(`${origin}/deliveries`, { cookie });
+  const own = await sessionOf(ui);
+  await expect(sessionOf(ui)).rejects.toThrow('Press Enter in the terminal where sotra runs: it gives another one.');
+  // What anybody may have is the same for everybody; nothing that a browser keeps is set.
+  const page = await ask(`${origin}/deliveries`, {});
+  expect([page.status, page.headers['set-cookie']]).toEqual([200, undefined]);
   expect(page.headers).toMatchObject({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
   const policy = String(page.headers['content-security-policy']);
   expect([policy.includes("frame-ancestors 'none'"), /unsafe|https?:|\*/.test(policy)]).toEqual([true, false]);
-  expect(await statusOf(facts, { cookie })).toBe(200);
-  expect(await statusOf(facts, { cookie, host: `localhost:${new URL(ui).port}` })).toBe(200);
-  expect(await statusOf(facts, { cookie, host: 'evil.example' })).toBe(403);
-  expect(await statusOf(facts, { cookie, origin: 'http://127.0.0.1:1' })).toBe(403);
-  expect(await statusOf(facts, { cookie, 'sec-fetch-site': 'same-site' })).toBe(403);
+  expect(await statusOf(facts, own)).toBe(200);
+  expect(await statusOf(facts, { ...own, host: `localhost:${new URL(ui).port}` })).toBe(200);
+  expect(await statusOf(facts, { ...own, host: 'evil.example' })).toBe(403);
+  expect(await statusOf(facts, { ...own, origin: 'http://127.0.0.1:1' })).toBe(403);
+  expect(await statusOf(facts, { ...own, 'sec-fetch-site': 'same-site' })).toBe(403);
   const replay = `${origin}/api/deliveries/replay`;
-  const json = { cookie, host, 'content-type': 'application/json' };
+  const json = { ...own, host, 'content-type': 'application/json' };
   expect(await statusOf(replay, json, 'POST')).toBe(403);
   expect(await statusOf(replay, { ...json, origin, 'content-type': 'text/plain' }, 'POST')).toBe(415);
   expect(await statusOf(replay, { ...json, origin }, 'POST')).toBe(400);
-  expect(await statusOf(`${origin}/../../etc/passwd`, { cookie })).toBe(404);
+  expect(await statusOf(`${origin}/../../etc/passwd`, own)).toBe(404);
   await stop();
 });
 
@@ -129,8 +128,25 @@ test('--open hands the address to the browser, and says it where none can be sta
   const [browser, opened] = [join(folder, 'browser'), join(folder, 'opened')];
   writeFileSync(browser, `#!/bin/sh\necho "$1" > ${opened}.part && mv ${opened}.part ${opened}\n`, { mode: 0o755 });
   const first = await listen(folder, '--ui --open', undefined, { BROWSER: browser });
-  expect(await until(() => existsSync(opened) && readFileSync(opened, 'utf8'))).toBe(`${first.ui}\n`);
+  const argument = String(await until(() => existsSync(opened) && readFileSync(opened, 'utf8'))).trim();
+  // The arguments of a program can be read by every user of this machine: this one is a file that only its owner can read.
+  expect(argument).toMatch(/^file:\/\/\/.*\/open\.html$/);
+  const file = new URL(argument);
+  expect(readFileSync(file, 'utf8')).toContain(`url=${first.ui}"`);
+  expect([statSync(file).mode & 0o777, statSync(new URL('.', file)).mode & 0o777]).toEqual([0o600, 0o700]);
+  const tab = await (await openBrowser()).newPage();
+  await tab.goto(argument);
+  await expect.poll(() => tab.title()).toBe('Deliveries · sotra');
+  await expect.poll(() => tab.locator('.state').textContent()).toBe('Live');
+  // The code is in no address that the browser keeps, and a reload goes on.
+  expect(tab.url()).toBe(`${new URL(first.ui).origin}/deliveries`);
+  await tab.reload();
+  await expect.poll(() => tab.locator('.state').textContent()).toBe('Live');
+  const other = await (await openBrowser()).newPage();
+  await other.goto(first.ui);
+  await expect.poll(() => other.getByRole('alert').textContent()).toContain('Press Enter in the terminal');
   await first.stop();
+  expect(existsSync(new URL('.', file))).toBe(false);
   const second = await listen(folder, '--ui --open', undefined, { BROWSER: join(folder, 'absent') });
   await until(() => second.shown.err.includes('No browser can be started here'));
   expect(second.shown.err).toContain(`its address works once: ${second.ui}\n`);
@@ -142,4 +158,28 @@ test('webhook ui says what is missing, and --open without --ui is refused', asyn
   expect([empty.code, empty.err]).toEqual([5, expect.stringContaining('no delivery is stored yet')]);
   const { code, err } = await run('webhook listen --secret-file none --open');
   expect([code, err]).toEqual([2, expect.stringContaining('--open would do nothing without --ui')]);
+});
+
+test('Enter on the terminal gives another address, and the one before works no more', async () => {
+  const { url } = await startPage('sandbox start --port 0');
+  const stopping = new AbortController();
+  const shown = { err: '' };
+  const ended = run('ui', {
+    env: { SOTRA_BASE_URL: url, SOTRA_API_KEY: 'sandbox-key-a' },
+    // Stdin is a terminal on which Enter is pressed once.
+    answers: [],
+    stdin: '\n',
+    signal: stopping.signal,
+    onErr: (text) => {
+      shown.err += text;
+    },
+  });
+  const addresses = () => shown.err.match(/http:\S+#code=\S+/g) ?? [];
+  await until(() => addresses().length === 2);
+  expect(shown.err).toContain('Page, its address works once (Enter gives another): http://127.0.0.1:');
+  const [before = '', after = ''] = addresses();
+  await expect(sessionOf(before)).rejects.toThrow('This address was used already');
+  expect(await sessionOf(after)).toEqual({ 'x-sotra-session': expect.stringMatching(/^[\w-]{32,}$/) });
+  stopping.abort();
+  await ended;
 });

@@ -262,7 +262,7 @@ const ui = defineCommand({
   summary: 'Look at stored deliveries on a local page: filters, bodies, signatures, forwards; send them again',
   description:
     'Shows what is stored and what comes, while webhook listen runs elsewhere or not at all; webhook listen --ui shows refused requests too.\n' +
-    'The page is served on 127.0.0.1 alone. Its address holds a token that one browser exchanges once for a cookie of this run.',
+    'The page is served on 127.0.0.1 alone. Its address holds a code that works once; Enter on the terminal gives another.',
   params: {
     secretFile: option.texts('files with the secrets, to say which one fits a delivery; they are not shown'),
     ...pageParams,

@@ -110,7 +110,7 @@ async function listen(
     const count = await inbox.count();
     const stored = count === 0 ? '' : ` ${formatCount(count)} ${inbox.counts} are stored already.`;
     note(`Listening on ${listener.url} for signed deliveries.${stored} Ctrl-C stops it.`);
-    if (page !== undefined) await showAddress(page.url, input, context);
+    if (page !== undefined) await showAddress(page, input, context);
     await Promise.race([untilAborted(world.signal), printer.broken, broken, ...(page ? [page.broken] : [])]);
   } finally {
     await page?.close();

@@ -3,7 +3,7 @@ import type { Context } from '../../../../context.ts';
 import { SotraError } from '../../../../errors.ts';
 import { writeReadyFiles } from '../../../../files/durable-file.ts';
 import { untilAborted } from '../../../../web/live-log.ts';
-import { serveWeb } from '../../../../web/serve.ts';
+import { type ServedPages, serveWeb } from '../../../../web/serve.ts';
 import { createOwnServiceApp } from '../../../../web/service-app.ts';
 import { type PageInput, showAddress } from '../../../../web/show-address.ts';
 import type { RefusedRequest } from '../listener.ts';
@@ -11,13 +11,10 @@ import { type InboxPlace, withInbox } from '../open-inbox.ts';
 import { createDeliveriesApp, type PageOptions } from './deliveries-app.ts';
 import { readNamedSecrets } from './verification.ts';
 
-export interface Page {
-  /** With the token that one browser may exchange. */
-  url: string;
+export interface Page extends ServedPages {
   addRefused: (request: RefusedRequest) => void;
   /** Rejects where the inbox cannot be read any more. */
   broken: Promise<never>;
-  close: () => Promise<void>;
 }
 
 /** Serves the page of deliveries, and where a service is configured that of the service, to which it links. Errors: `config`. */
@@ -28,8 +25,8 @@ export async function startPage(options: PageOptions): Promise<Page> {
   const { app, addRefused, broken, stop } = createDeliveriesApp({ ...options, hasService: linked !== undefined });
   const end = () => Promise.all([stop(), linked?.close()]);
   try {
-    const { url, close } = await serveWeb({ apps: [app, ...(linked ? [linked.app] : [])], warn: context.warn });
-    return { url, addRefused, broken, close: async () => void (await Promise.all([close(), end()])) };
+    const served = await serveWeb({ apps: [app, ...(linked ? [linked.app] : [])], warn: context.warn });
+    return { ...served, addRefused, broken, close: async () => void (await Promise.all([served.close(), end()])) };
   } catch (error) {
     await end();
     throw error;
@@ -57,7 +54,7 @@ export async function showPage(input: UiInput, context: Context): Promise<Result
     try {
       removeReadyFile = writeReadyFiles([input.readyFile], { ui: page.url, pid: world.pid });
       note(`Shows what ${inbox.name} holds. Ctrl-C stops it.`);
-      await showAddress(page.url, input, context);
+      await showAddress(page, input, context);
       await Promise.race([untilAborted(world.signal), page.broken]);
     } finally {
       await page.close();

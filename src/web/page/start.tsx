@@ -1,0 +1,18 @@
+import { signIn } from './ask.ts';
+import { type ComponentChildren, render } from './preact.ts';
+
+/** Draws a page once it may ask, or says why it may not. */
+export function startPage(page: ComponentChildren): void {
+  const root = document.getElementById('app');
+  if (root === null) return;
+  signIn().then(
+    () => render(page, root),
+    (thrown: Error) =>
+      render(
+        <main class="app">
+          <p role="alert">{thrown.message}</p>
+        </main>,
+        root,
+      ),
+  );
+}
