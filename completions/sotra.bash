@@ -87,7 +87,7 @@ _sotra_flags() {
   'key generate') echo '--chain --password-file' ;;
   'key import') echo '--key-file --key-env --key-stdin --password-file --new-password-file --replace' ;;
   'key export') echo '--out --unencrypted --password-file' ;;
-  'sandbox start') echo '--port --db --empty --as-of --detach --ui --open --ready-file --wire --eligibility --service-name --layout --fault' ;;
+  'sandbox start') echo '--port --db --empty --as-of --detach --ui --open --ready-file --wire --eligibility --service-name --layout --cors --fault' ;;
   'sandbox log') echo '--limit --ready-file --expect' ;;
   'sandbox stop') echo '--ready-file' ;;
   'sandbox import') echo '--chain --preset --map --rejects --own-time --db' ;;
@@ -411,7 +411,7 @@ _sotra() {
     case "$word" in
     --*=*) ;;
     -*)
-      case ' --actor-address --actor-addresses --address --amount --as --as-of --at-most --avatar-url --base-url --chain --chains --column --columns --concurrency --context --cursor --data --db --direction --eligibility --encoding --expect --expiring --fault --file --for --format --forward-to --from-line --header --host --http --inbox --inbox-creds --interval --jq --keep --key --key-env --key-file --late --layout --leverage --limit --map --max --max-body --max-bytes --max-delivery --max-market-cap --max-time --max-wait --min-market-cap --min-trade-usd --name --new-password-file --newer-than --older-than --out --page --password-file --port --position --preset --price --prices-file --query --rate --ready-file --record --rejects --replay --replicas --report --retries --route --secret-file --sections --seed --service-name --side --signature --signed --signer --signer-command --since --sort --speed --status --store --text --text-file --timeframe --timeout --to --token --tolerance --tools --trace-file --track-exit-until --trader --try --tx --type --uid --undo-file --until --url --usd --viewer --viewer-addresses --wallet-addresses --watch --webhook --wire -d -q ' in *" $word "*) skip=1 before="$word" ;; esac
+      case ' --actor-address --actor-addresses --address --amount --as --as-of --at-most --avatar-url --base-url --chain --chains --column --columns --concurrency --context --cors --cursor --data --db --direction --eligibility --encoding --expect --expiring --fault --file --for --format --forward-to --from-line --header --host --http --inbox --inbox-creds --interval --jq --keep --key --key-env --key-file --late --layout --leverage --limit --map --max --max-body --max-bytes --max-delivery --max-market-cap --max-time --max-wait --min-market-cap --min-trade-usd --name --new-password-file --newer-than --older-than --out --page --password-file --port --position --preset --price --prices-file --query --rate --ready-file --record --rejects --replay --replicas --report --retries --route --secret-file --sections --seed --service-name --side --signature --signed --signer --signer-command --since --sort --speed --status --store --text --text-file --timeframe --timeout --to --token --tolerance --tools --trace-file --track-exit-until --trader --try --tx --type --uid --undo-file --until --url --usd --viewer --viewer-addresses --wallet-addresses --watch --webhook --wire -d -q ' in *" $word "*) skip=1 before="$word" ;; esac
       ;;
     *)
       case " $(_sotra_children "$here") " in

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { checkInput } from '../contract/request.ts';
 import { usageError, withoutHint } from '../errors.ts';
 import { parseDuration, parseTime } from '../model/duration.ts';
+import { isOrigin, originForm } from '../model/http-address.ts';
 import { advanceTime, sandboxNow } from '../sandbox/db/clock.ts';
 import { openDb } from '../sandbox/db/store.ts';
 import { sandboxPartners } from '../sandbox/db/world.ts';
@@ -26,8 +27,8 @@ export interface SandboxOptions {
   serviceName?: string | undefined;
   /** Layout of those texts; default `five-line`. */
   layout?: 'five-line' | 'blank-line' | undefined;
-  /** The origin of pages that may call it from a browser, such as `http://localhost:5173`; default: none. */
-  cors?: string | undefined;
+  /** The origins of pages that may call it from a browser, such as `http://localhost:5173`; default: none. */
+  cors?: string | readonly string[] | undefined;
 }
 
 /** A sandbox that runs in this process; each is a world of its own, in memory. */
@@ -46,7 +47,7 @@ export interface Sandbox {
 
 /** Starts a sandbox for tests. Errors: SotraError `usage` for a wrong option, `config` for a port that is taken. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  const { port = 0, seed = 'demo', asOf, faults = [], serviceName, layout, cors } = options;
+  const { port = 0, seed = 'demo', asOf, faults = [], serviceName, layout, cors = [] } = options;
   check(options);
   const db = openDb(':memory:');
   try {
@@ -54,7 +55,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     setUpWorld(db, { empty: seed === 'empty', asOf: atText, serviceName, layout }, Date.now());
     // Only this process knows the database.
     const world = { now: Date.now, sleep: pause, pid: 0, isAlive: () => true, warn: () => undefined };
-    const { url, close } = await serve({ db, port, wire: {}, faults: () => faults, world, cors });
+    const { url, close } = await serve({ db, port, wire: {}, faults: () => faults, world, cors: [cors].flat() });
     const closing = once(close);
     return {
       url,
@@ -89,7 +90,15 @@ function checkTrade(trade: LiveTrade): void {
 
 const known = ['port', 'seed', 'asOf', 'faults', 'serviceName', 'layout', 'cors'];
 
-function check({ port = 0, seed = 'demo', asOf, faults = [], layout = 'five-line', ...rest }: SandboxOptions): void {
+function check({
+  port = 0,
+  seed = 'demo',
+  asOf,
+  faults = [],
+  layout = 'five-line',
+  cors = [],
+  ...rest
+}: SandboxOptions): void {
   const refuse = (name: string, value: unknown, rule: string) =>
     usageError(`${name} ${JSON.stringify(value)}: ${rule}`);
   const unknown = Object.keys(rest).find((key) => !known.includes(key));
@@ -103,6 +112,8 @@ function check({ port = 0, seed = 'demo', asOf, faults = [], layout = 'five-line
   if (asOf !== undefined && !isTime) throw refuse('asOf', asOf, 'must be a time such as 2026-11-20T12:00:00Z');
   const fault = faults.find((text) => parseFault(text) === undefined);
   if (fault !== undefined) throw refuse('faults', fault, faultForm);
+  const origin = [cors].flat().find((text) => !isOrigin(text));
+  if (origin !== undefined) throw refuse('cors', origin, originForm);
 }
 
 async function pause(ms: number, signal: AbortSignal): Promise<void> {

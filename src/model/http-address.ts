@@ -23,6 +23,13 @@ export function isLocalHost(host: string): boolean {
 
 export const otherHostRefusal = 'Host header: only this machine may ask';
 
+/** Whether a text is the origin of pages as browsers send it. */
+export function isOrigin(text: string): boolean {
+  return isHttpAddress(text) && new URL(text).origin === text;
+}
+
+export const originForm = 'must be the origin of pages: scheme, host and port alone, such as http://localhost:5173';
+
 /** The normal form of RFC 3986 (6.2.2 and 6.2.3), without a fragment; other text as it is. */
 export function normalizeDestination(text: string): string {
   if (!URL.canParse(text)) return text;

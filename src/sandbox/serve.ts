@@ -48,8 +48,7 @@ interface ServeOptions {
   control?: (request: IncomingRequest, headers: IncomingHttpHeaders) => Promise<Answer> | undefined;
   onAnswered?: ListenOptions['onAnswered'];
   isOwn?: ListenOptions['isOwn'];
-  /** The origin of pages that may ask. */
-  cors?: string | undefined;
+  cors?: ListenOptions['cors'];
 }
 
 /** Serves a database on this machine, and delivers to its webhooks. `close` closes the database too. */

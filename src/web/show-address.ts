@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Context } from '../context.ts';
-import type { World } from '../world.ts';
 import type { ServedPages } from './serve.ts';
 
 export interface PageInput {
@@ -27,7 +26,7 @@ export async function showAddress(pages: Pages, { open, readyFile }: PageInput, 
   if (open) await openBrowser(pages, world);
 }
 
-async function renew({ newUrl, closing }: Pages, { io }: World): Promise<void> {
+async function renew({ newUrl, closing }: Pages, { io }: Context['world']): Promise<void> {
   const lines = io.in[Symbol.asyncIterator]();
   const end = () => void lines.return?.();
   closing.addEventListener('abort', end, { once: true });
@@ -42,7 +41,7 @@ async function renew({ newUrl, closing }: Pages, { io }: World): Promise<void> {
 }
 
 /** Through a file that nobody else can read: the arguments of a program can be read by every user of this machine. */
-async function openBrowser({ url, closing }: Pages, { io, env }: World): Promise<void> {
+async function openBrowser({ url, closing }: Pages, { io, env }: Context['world']): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'sotra-open-'));
   const file = join(folder, 'open.html');
   const remove = () => rmSync(folder, { recursive: true, force: true });

@@ -4,6 +4,7 @@ import { httpAddress, isDuration, option } from '../../cli/params.ts';
 import { local } from '../../contract/endpoint.ts';
 import { chainSchema } from '../../model/chain-schema.ts';
 import { parseDuration, parseRate, parseTime } from '../../model/duration.ts';
+import { isOrigin, originForm } from '../../model/http-address.ts';
 import { layouts } from '../../settings/settings.ts';
 import { latestMs } from '../db/clock.ts';
 import { faultForm, parseExpected, parseFault } from '../http/fault.ts';
@@ -48,6 +49,11 @@ const start = defineCommand({
     ),
     serviceName: option.text('first words of the signed text that it accepts (default: Sandbox)'),
     layout: local(z.enum(layouts).optional(), 'layout of the signed text that it accepts (default: five-line)'),
+    cors: local(
+      z.array(z.string().refine(isOrigin, originForm)).optional(),
+      'an origin whose pages may call it from a browser, such as http://localhost:5173',
+      { whole: true },
+    ),
     fault: local(
       z.array(z.string().refine((text) => parseFault(text) !== undefined, faultForm)).optional(),
       "make requests fail: '<status|drop|delay=2s|truncate|garbage>:<every=3|p=0.1|first=2>:<METHOD path-glob>'",

@@ -26,6 +26,7 @@ interface StartInput extends PageInput, WorldOptions {
   detach?: boolean | undefined;
   wire?: Record<string, string> | undefined;
   fault?: string[] | undefined;
+  cors?: string[] | undefined;
   /** Serves the page too. */
   ui?: boolean | undefined;
 }
@@ -79,6 +80,7 @@ async function serveSandbox(input: StartInput, context: Context): Promise<Result
     db,
     port: input.port ?? defaultPort,
     wire: input.wire ?? {},
+    cors: input.cors ?? [],
     faults: worldControl.faults,
     world: { now: world.now, sleep: world.sleep, pid: world.pid, isAlive: world.system.isAlive, warn: context.warn },
     control: (request, headers) => control(request, headers[controlHeader]?.toString()),
@@ -131,6 +133,7 @@ async function detachSandbox(input: StartInput, context: Context): Promise<Resul
     '--service-name': input.serviceName,
     '--layout': input.layout,
     '--fault': input.fault,
+    '--cors': input.cors,
     '--empty': input.empty,
     '--ui': input.ui,
     '--open': input.open,

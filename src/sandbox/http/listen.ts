@@ -19,8 +19,8 @@ export interface ListenOptions {
   faulty?: { faults: () => readonly Fault[]; sleep: (ms: number) => Promise<void> };
   /** Whether a request is of the page of this sandbox, which no fault meets and nobody is told of. */
   isOwn?: (headers: IncomingMessage['headers']) => boolean;
-  /** The origin of pages that may ask; default: none. */
-  cors?: string;
+  /** The origins of pages that may ask; default: none. */
+  cors?: readonly string[];
   /** Called with every request once it is answered; not with those that are no HTTP. */
   onAnswered?: (request: IncomingRequest, answer: FaultyAnswer, ms: number) => void;
 }
@@ -35,12 +35,15 @@ const limits = { headMs: 10_000, requestMs: 30_000, checkMs: 1000, connections: 
 export async function listen(
   answer: (request: IncomingRequest, headers: IncomingMessage['headers']) => Promise<Answer>,
   port: number,
-  { faulty, isOwn, cors, onAnswered }: ListenOptions = {},
+  { faulty, isOwn, cors = [], onAnswered }: ListenOptions = {},
 ) {
   const toPage = async (request: IncomingRequest, { headers }: IncomingMessage): Promise<Answer> => {
     const isPreflight = request.method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
     const made = isPreflight ? answerOf(204, '') : await answer(request, headers);
-    return { ...made, headers: { ...made.headers, ...pageHeaders(cors ?? '') } };
+    return {
+      ...made,
+      headers: { ...made.headers, ...pageHeaders(cors.find((each) => each === headers.origin) ?? cors[0] ?? '') },
+    };
   };
   const injectFaults = faulty && withFaults(faulty.faults, faulty.sleep);
   const server = createServer(
@@ -49,7 +52,7 @@ export async function listen(
       const startedMs = performance.now();
       const request = requestOf(incoming);
       if (request instanceof Refusal) return send(refused(request), incoming, outgoing);
-      const whole = cors === undefined ? () => answer(request, incoming.headers) : () => toPage(request, incoming);
+      const whole = cors.length === 0 ? () => answer(request, incoming.headers) : () => toPage(request, incoming);
       const own = isOwn?.(incoming.headers) === true;
       (own || injectFaults === undefined ? whole() : injectFaults(request, whole))
         .catch(refused)

@@ -102,3 +102,22 @@ test('a page may give the inputs that are sent to the service, and none that ope
     ]);
   expect(await ask('leaderboard list', { limit: 1 })).toMatchObject({ data: { traders: [{}] } });
 });
+
+test('sandbox start --cors lets the pages of these origins ask, and refuses what is no origin', async () => {
+  const { url } = await startPage('sandbox start --port 0 --cors http://a.test --cors http://localhost:5173');
+  const ask = (origin: string, method = 'GET') =>
+    fetch(`${url}/v2/leaderboard`, {
+      method,
+      headers: { origin, authorization: 'Bearer sandbox-key-a', 'access-control-request-method': 'GET' },
+    });
+  const [allowed, other, preflight] = [
+    await ask('http://localhost:5173'),
+    await ask('http://evil.test'),
+    await ask('http://a.test', 'OPTIONS'),
+  ];
+  expect([allowed.status, allowed.headers.get('access-control-allow-origin')]).toEqual([200, 'http://localhost:5173']);
+  expect(other.headers.get('access-control-allow-origin')).toBe('http://a.test');
+  expect([preflight.status, preflight.headers.get('access-control-allow-origin')]).toEqual([204, 'http://a.test']);
+  const { code, err } = await run('sandbox start --cors *');
+  expect([code, err]).toEqual([2, expect.stringContaining('--cors *: must be the origin of pages')]);
+});

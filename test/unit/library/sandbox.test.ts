@@ -86,6 +86,11 @@ test('a page of the named origin may ask, and no other by default', async () => 
   expect(preflight.headers.get('access-control-allow-headers')).toBe('authorization, content-type');
   const refusal = await fetch(`${sandbox.url}/v2/leaderboard`);
   expect([refusal.status, refusal.headers.get('access-control-allow-origin')]).toEqual([401, 'http://a.test']);
+  const { sandbox: both } = await started({ seed: 'empty', cors: ['http://b.test:81', 'http://a.test'] });
+  const second = await fetch(`${both.url}/v2/leaderboard`, asked);
+  expect(second.headers.get('access-control-allow-origin')).toBe('http://a.test');
+  for (const cors of ['*', 'http://a.test/', 'null', 'localhost:5173'])
+    await expect(startSandbox({ cors })).rejects.toThrow(`cors "${cors}": must be the origin of pages`);
   const { sandbox: closed } = await started({ seed: 'empty' });
   const without = await fetch(`${closed.url}/v2/leaderboard`, asked);
   expect([without.status, without.headers.get('access-control-allow-origin')]).toEqual([405, null]);
