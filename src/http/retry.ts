@@ -12,6 +12,8 @@ export const defaultRetries = 2;
 const firstDelayMs = 250;
 const maxDelayMs = 20_000;
 const temporaryStatuses = [429, 502, 503, 504];
+/** A service that fails by itself answers 500 too: asking again changes nothing there. */
+const temporaryForReads = [...temporaryStatuses, 500];
 
 export interface RetryLimits {
   /** Attempts after the first. */
@@ -24,7 +26,7 @@ export interface RetryLimits {
 
 /**
  * Milliseconds to wait before the next attempt; `undefined`: do not repeat. GET, PUT and DELETE repeat after broken connections and 429,
- * 502, 503, 504; POST only when it was surely not processed (connection refused, 429). `Retry-After` is obeyed up to `maxWaitMs`; a
+ * 502, 503, 504, GET after 500 too; POST only when it was surely not processed (connection refused, 429). `Retry-After` is obeyed up to `maxWaitMs`; a
  * longer one ends the attempts. Otherwise full jitter, doubling from 250 ms to 20 s.
  */
 export function retryDelay(
@@ -87,7 +89,8 @@ export function createRate(
 function mayRepeat(method: string, failure: Failure): boolean {
   const repeatable = method !== 'POST';
   if ('network' in failure) return failure.network === 'refused' || (repeatable && failure.network === 'broken');
-  return failure.status === 429 || (repeatable && temporaryStatuses.includes(failure.status));
+  const temporary = method === 'GET' ? temporaryForReads : temporaryStatuses;
+  return failure.status === 429 || (repeatable && temporary.includes(failure.status));
 }
 
 /** Milliseconds that a `Retry-After` header asks for; `undefined` when absent or unreadable. */

@@ -11,8 +11,8 @@ export interface RowWriter {
   row: (item: unknown, index: number) => string;
 }
 
-// Spreadsheets run text that starts like this; some normalize the wide forms and skip invisible characters.
-const formula = /^\p{Cf}*[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]/u;
+// Spreadsheets run text that starts like this; some normalize the wide forms and skip blanks and invisible characters.
+const formula = /^[\p{Cf}\p{Z}\p{Default_Ignorable_Code_Point}\s]*[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]/u;
 const plainNumber = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 /**

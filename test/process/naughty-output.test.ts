@@ -32,7 +32,7 @@ function mdCells(line: string): string[] {
 
 /** What a spreadsheet would run. */
 const isFormula = (text: string) =>
-  /^\p{Cf}*[=+\-@\t\r\n＝＋－＠]/u.test(text) && !/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text);
+  /^[\p{Cf}\p{Z}\s]*[=+\-@\t\r\n＝＋－＠]/u.test(text) && !/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text);
 
 describe('naughty strings as texts of the service', () => {
   let real: ReturnType<typeof realAnswers> | undefined;

@@ -18,6 +18,8 @@ export const naughty: readonly string[] = [
       '-12.5',
       '1e5',
       '＝1',
+      '  =1+1',
+      '\u00a0=1+1',
       'a\nb',
       'a\r\nb',
       'a\rb',
