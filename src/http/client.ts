@@ -115,6 +115,7 @@ export function sameOrigin(link: string, baseUrl: string): string {
   if (url?.origin === new URL(baseUrl).origin) return url.href;
   throw new SotraError('redirect', `the service links to another origin: ${link}`, {
     hint: 'The key is not sent there. Request the pages one by one with the cursors that --json shows.',
+    outcome: 'unsent',
   });
 }
 

@@ -22,7 +22,7 @@ export interface Walk {
 
 /**
  * The items of all pages, in the service's order, a batch a page; two pages are held at most. Errors: those of the call; `contract` when
- * a page, cursor or link comes twice; `redirect` for a link to another origin.
+ * a page, cursor or link comes twice; `redirect` for a link to another origin without a cursor.
  */
 export async function* walkPages({
   paging,
@@ -119,7 +119,27 @@ async function* linkedPages(
     const step = `${next.kind} ${next.text}`;
     if (seen.has(step)) throw repeated(step);
     seen.add(step);
-    answer = await (next.kind === 'link' ? ask(input, next.text) : ask({ ...sized, [next.input]: next.text }));
+    answer = await askNext(paging, next, sized, ask);
+  }
+}
+
+/**
+ * The page that a step leads to. A link to another origin, as a service gives behind a gateway, is not followed: its cursor is asked for at the
+ * base URL. Errors: those of the call; `redirect` for such a link without a cursor.
+ */
+export async function askNext<T>(
+  paging: Paging & { kind: 'cursor' | 'links' },
+  next: Next,
+  input: Input,
+  ask: (input: Input, link?: string) => Promise<T>,
+): Promise<T> {
+  if (next.kind === 'cursor') return ask({ ...input, [next.input]: next.text });
+  try {
+    return await ask(input, next.text);
+  } catch (thrown) {
+    const leadsAway = thrown instanceof SotraError && thrown.code === 'redirect' && thrown.outcome === 'unsent';
+    if (!leadsAway || next.cursor === undefined || paging.kind !== 'links') throw thrown;
+    return ask({ ...input, [paging.newer]: undefined, [paging.older]: undefined, [paging[next.way]]: next.cursor });
   }
 }
 

@@ -157,6 +157,7 @@ interface PageNames {
   page: string;
   size: string;
   newer: string;
+  older: string;
   /** Pages are numbered, also where the first request names no page. */
   numbered: boolean;
 }
@@ -174,6 +175,7 @@ function pageNames(pathname: string, wire: WireNames): PageNames {
     page: nameOf('page'),
     size: nameOf('limit'),
     newer: nameOf('newerThan'),
+    older: nameOf('olderThan'),
     numbered: here?.paging?.kind === 'page',
   };
 }
@@ -192,13 +194,21 @@ function nextRequest(
   const answer = (typeof data === 'object' && data !== null ? data : {}) as Record<string, unknown>;
   const query = queryOf(asked);
   const links = (answer['pagination'] ?? {}) as Record<string, unknown>;
-  const link = links[query.has(names.newer) ? 'newerItemsURL' : 'olderItemsURL'];
-  if (isText(link)) return { ...asked, href: sameOrigin(link, baseUrl) };
+  const way = query.has(names.newer) ? 'newer' : 'older';
+  const [link, cursor] = [links[`${way}ItemsURL`], links[`${way}Cursor`]];
+  // Behind a gateway links lead to another origin, and the cursor is asked for here.
+  if (isText(link) && !(isText(cursor) && leadsAway(link, baseUrl)))
+    return { ...asked, href: sameOrigin(link, baseUrl) };
+  if (isText(cursor)) return withQuery(asked, names[way], cursor);
   if (isText(answer['cursor'])) return withQuery(asked, names.cursor, answer['cursor']);
   if (!Array.isArray(data) || !(names.numbered || query.has(names.page))) return undefined;
   const size = Number(query.get(names.size) ?? fullPage);
   if (data.length === 0 || data.length < size) return undefined;
   return withQuery(asked, names.page, String(Number(query.get(names.page) ?? 1) + 1));
+}
+
+function leadsAway(link: string, baseUrl: string): boolean {
+  return URL.canParse(link, baseUrl) && new URL(link, baseUrl).origin !== new URL(baseUrl).origin;
 }
 
 function isText(value: unknown): value is string {

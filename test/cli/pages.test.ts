@@ -190,6 +190,30 @@ test('a server that another origin links to sees no request at all', async () =>
   expect(other.requests).toEqual([]);
 });
 
+test('behind a gateway, where links lead to another origin, the cursor is asked for at the base URL; the key goes nowhere else', async () => {
+  const inside = await answering({ items: [] });
+  const away = (page: number) => ({
+    olderItemsURL: `${inside.url}/v1/feed/actor?olderThan=c${page}`,
+    olderCursor: `c${page}`,
+  });
+  const pages = () => [
+    () => ({ items: cardsDown(4, 3), pagination: away(1) }),
+    () => ({ items: cardsDown(2, 2), pagination: away(2) }),
+    () => ({ items: cardsDown(1, 1), pagination: { olderItemsURL: null, olderCursor: null } }),
+  ];
+  for (const argv of [
+    `${feed} --all --format ndjson`,
+    `request GET /v1/feed/actor?chains=base --paginate --format ndjson`,
+  ]) {
+    const service = await paged(pages());
+    const { out, code } = await run(argv, { env: service.env });
+    expect([argv, code, idsIn(out)]).toEqual([argv, 0, ['c4', 'c3', 'c2', 'c1']]);
+    const asked = service.requests.map(({ url }) => new URL(url, 'http://x').searchParams.get('olderThan'));
+    expect(asked).toEqual([null, 'c1', 'c2']);
+  }
+  expect(inside.requests).toEqual([]);
+});
+
 test('a link without an origin is taken on the same one', async () => {
   const service = await paged([
     () => ({ items: cardsDown(2, 2), pagination: { olderItemsURL: '/v1/feed/actor?page=2' } }),

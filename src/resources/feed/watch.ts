@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import type { Endpoint } from '../../contract/endpoint.ts';
 import { SotraError } from '../../errors.ts';
-import { type Next, nextOf } from '../../http/paginate.ts';
+import { askNext, type Next, nextOf } from '../../http/paginate.ts';
 import { parseTime } from '../../model/duration.ts';
 import type { Card } from '../../model/position.ts';
 import { safeText } from '../../model/safe-text.ts';
@@ -243,8 +243,8 @@ async function olderPages(
 
 async function pageAt(watch: Watch, next: Next): Promise<FeedAnswer> {
   const { endpoint, input, context } = watch;
-  if (next.kind === 'link') return (await context.call(endpoint, input as never, next.text)).data as FeedAnswer;
-  return pageFrom(watch, { [next.input]: next.text });
+  const { data } = await askNext(paging, next, input, (asked, link) => context.call(endpoint, asked as never, link));
+  return data as FeedAnswer;
 }
 
 /** A page from another place than the one where the watch was to start. */

@@ -147,7 +147,7 @@ test('on a terminal the table is drawn again in its place, what changed is marke
 
 test('what fails for a while is told below the table, which stays; a wrong answer at the start is an error', async () => {
   const { texts, code } = await watchBoard(
-    [[['ann', 30]], { status: 500 }, { status: 500 }, { status: 500 }, [['ann', 30]]],
+    [[['ann', 30]], ...Array<Round>(10).fill({ status: 500 }), [['ann', 30]]],
     '--columns name',
     {
       tty: 60,
