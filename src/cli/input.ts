@@ -126,8 +126,10 @@ export function mentionsAlias(fields: readonly Field[], typed: TypedInput): bool
 
 export interface KnownNames {
   aliases: Readonly<Record<string, string>>;
-  /** The address behind the name of a stored key, or a name or rank (`#3`) of the last answers. */
-  seen: (text: string) => Promise<string | undefined>;
+  /** The addresses that a name may mean: of a stored key, and of traders of the last answers. */
+  named: (text: string) => Promise<readonly string[]>;
+  /** The address of a place of the last leaderboard, counted from 1. */
+  ranked: (place: number) => string | undefined;
   /** Full addresses with this start and end. */
   find: (part: { start: string; end: string }) => Promise<string[]>;
 }
@@ -158,23 +160,45 @@ export async function resolveAliases(
 export async function standsFor(
   field: Pick<Field, 'label' | 'identifier'>,
   text: string,
-  { aliases, seen, find }: KnownNames,
+  known: KnownNames,
 ): Promise<string> {
   const { label } = field;
-  if (text.startsWith('@')) return findAlias(label, text, aliases);
-  const found = takesTrader(field) && !whole.test(text) ? await seen(text) : undefined;
-  if (found !== undefined) return found;
-  if (/^#\d+$/.test(text) && takesTrader(field))
+  if (text.startsWith('@')) return findAlias(label, text, known.aliases);
+  const [, start, end] = shortened.exec(text) ?? [];
+  if (start !== undefined && end !== undefined) return findShortened(`${label} ${text}`, { start, end }, known);
+  if (!takesTrader(field)) return text;
+  const [, place] = /^#(\d+)$/.exec(text) ?? [];
+  if (place !== undefined) {
+    const found = known.ranked(Number(place));
+    if (found) return found;
     throw usageError(
       `${label} ${text}: the last leaderboard shown here has no such place`,
       'See sotra leaderboard list.',
     );
-  const [, start, end] = shortened.exec(text) ?? [];
-  if (start === undefined || end === undefined) return text;
-  const [first, ...others] = await find({ start, end });
+  }
+  if (isReference(text)) return text;
+  const [first = text, ...others] = await known.named(text);
+  if (others.length === 0) return first;
+  throw usageError(
+    `${label} ${text}: ${others.length + 1} have this name: ${[first, ...others].slice(0, 5).join(', ')}`,
+    'Give the address of the one you mean.',
+  );
+}
+
+/** Whether a text is one of our own references (an address, an id, a place, a saved name), whoever is called so. */
+export function isReference(text: string): boolean {
+  return whole.test(text) || shortened.test(text) || /^(?:[#@]|0x|ext:)/i.test(text.trim());
+}
+
+async function findShortened(
+  label: string,
+  part: { start: string; end: string },
+  { find }: KnownNames,
+): Promise<string> {
+  const [first, ...others] = await find(part);
   if (first !== undefined && others.length === 0) return first;
   throw usageError(
-    `${label} ${text}: is shortened, and ${first === undefined ? 'no known address' : 'more than one known address'} fits it`,
+    `${label}: is shortened, and ${first === undefined ? 'no known address' : 'more than one known address'} fits it`,
     'Give the whole address: --json and --plain show it.',
   );
 }

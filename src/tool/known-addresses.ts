@@ -1,33 +1,59 @@
+import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Result } from '../cli/command.ts';
-import type { KnownNames } from '../cli/input.ts';
+import { isReference, type KnownNames } from '../cli/input.ts';
 import type { Context } from '../context.ts';
+import { orUndefined } from '../errors.ts';
 import { readStateFile, replaceFile } from '../files/durable-file.ts';
 import { onEachBatch } from '../http/batch.ts';
 import { parseJson } from '../model/json.ts';
+import { safeText } from '../model/safe-text.ts';
 
 const maxKept = 1000;
 const wallet = /^(?:0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$/;
 
+/** Of one service, from the last tables of it on a terminal. */
+interface Recent {
+  addresses: string[];
+  /** Whom a name may mean: the wallets of each trader who bears it. */
+  named: Record<string, string[][]>;
+  /** The traders of the last leaderboard, in order. */
+  ranks: string[];
+}
+
 /** Says on stderr which address a name or rank is taken for. */
 export async function namesKnownTo(context: Context): Promise<KnownNames> {
   const { aliases = {} } = (await context.store()).read();
-  const { named } = readRecent(await fileOf(context));
-  const seen = async (text: string) => {
-    const shown = Object.hasOwn(named, text.toLowerCase()) ? named[text.toLowerCase()] : undefined;
-    const found = (await keyAddress(text, context)) ?? shown;
-    if (found !== undefined) context.note(`${text} is ${found}.`);
-    return found;
+  const { named, ranks } = readRecent(await fileOf(context));
+  const told = (text: string, address: string | undefined) => {
+    if (address !== undefined) context.note(`${text} is ${address}.`);
+    return address;
   };
-  return { aliases, seen, find: (part) => findAddresses(part, Object.values(aliases), context) };
+  return {
+    aliases,
+    named: async (text) => {
+      const key = await keyAddress(text, context);
+      const traders = (Object.hasOwn(named, nameKey(text)) ? named[nameKey(text)] : undefined) ?? [];
+      const others = traders.filter((wallets) => key === undefined || !wallets.includes(key));
+      const found = [...(key === undefined ? [] : [key]), ...others.flatMap(([first]) => first ?? [])];
+      if (found.length === 1) told(text, found[0]);
+      return found;
+    },
+    ranked: (place) => told(`#${place}`, ranks[place - 1]),
+    find: (part) => findAddresses(part, Object.values(aliases), context),
+  };
 }
 
-/** The address of the stored key of this name; it comes before what a service calls anyone. */
 async function keyAddress(name: string, context: Context): Promise<string | undefined> {
   const { keyFolder, listKeys } = await import('../keys/keystore.ts');
   const keys = listKeys(await keyFolder(context), () => undefined);
   return keys.find((key) => key.name === name)?.address || undefined;
+}
+
+/** Names that look alike are one: what is not seen and the case of letters tell nobody apart. */
+function nameKey(name: string): string {
+  return safeText(name).normalize('NFKC').trim().toLowerCase();
 }
 
 /**
@@ -49,21 +75,16 @@ async function findAddresses(
 
 /** The result, and a function that keeps its addresses once it is printed. Does nothing in a folder that cannot be written. */
 export function rememberAddresses(result: Result, context: Context): { result: Result; keep: () => Promise<void> } {
-  const seen: SeenAddresses = { addresses: new Set(), named: new Map() };
+  const seen: SeenAddresses = { addresses: new Set(), traders: [], ranks: [] };
   const keep = async () => {
     if (seen.addresses.size === 0) return;
     try {
       const file = await fileOf(context);
+      if (file === undefined) return;
       const before = readRecent(file);
-      const addresses = [...new Set([...seen.addresses, ...before.addresses])].slice(0, maxKept);
-      // The ranks of another board are not those of this one.
-      const others = Object.entries(before.named).filter(([name]) => !seen.named.has('#1') || !name.startsWith('#'));
-      const named = Object.fromEntries(
-        [...seen.named, ...others.filter(([name]) => !seen.named.has(name))].slice(0, maxKept),
-      );
-      const text = JSON.stringify({ addresses, named });
+      const text = JSON.stringify(withSeen(before, seen));
       if (text === JSON.stringify(before)) return;
-      mkdirSync(await context.dataDirectory(), { recursive: true, mode: 0o700 });
+      mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
       replaceFile(file, text);
     } catch {
       // It only saves typing.
@@ -76,28 +97,23 @@ export function rememberAddresses(result: Result, context: Context): { result: R
 
 interface SeenAddresses {
   addresses: Set<string>;
-  /** Addresses by name in lower case, and by rank (`#3`). */
-  named: Map<string, string>;
+  /** The first wallet is the one that a name stands for. */
+  traders: { name: string; wallets: string[] }[];
+  ranks: string[];
 }
 
 function collect(value: unknown, seen: SeenAddresses): void {
-  const { addresses, named } = seen;
+  const { addresses, traders } = seen;
   if (addresses.size >= maxKept) return;
   if (typeof value === 'string' && wallet.test(value)) addresses.add(value);
   if (typeof value !== 'object' || value === null) return;
-  const { name, address, addresses: listed, traders } = value as Record<string, unknown>;
-  // Reports of uploads hold how many there were.
-  const first = Array.isArray(listed) ? listed[0] : address;
-  if (typeof name === 'string' && typeof first === 'string' && wallet.test(first)) {
-    const known = named.get(name.toLowerCase());
-    // Whom a name that two have would stand for, nobody can know.
-    named.set(name.toLowerCase(), known === undefined || known === first ? first : '');
-  }
-  if (Array.isArray(traders))
-    for (const [index, trader] of (traders as (RankedTrader | null)[]).entries()) {
-      const top = trader?.profile?.addresses?.[0];
-      if (typeof top === 'string') named.set(`#${index + 1}`, top);
-    }
+  const { name, address, addresses: listed, traders: board } = value as Record<string, unknown>;
+  const wallets = [Array.isArray(listed) ? listed : [], address]
+    .flat()
+    .filter((each): each is string => typeof each === 'string' && wallet.test(each));
+  if (typeof name === 'string' && wallets.length > 0 && !isReference(name)) traders.push({ name, wallets });
+  if (Array.isArray(board))
+    seen.ranks = (board as (RankedTrader | null)[]).map((trader) => String(trader?.profile?.addresses?.[0] ?? ''));
   for (const part of Object.values(value)) collect(part, seen);
 }
 
@@ -105,21 +121,45 @@ interface RankedTrader {
   profile?: { addresses?: readonly unknown[] };
 }
 
-async function fileOf(context: Context): Promise<string> {
-  return join(await context.dataDirectory(), 'recent-addresses.json');
+/** A name that another trader bears too stands for neither. */
+function withSeen(before: Recent, { addresses, traders, ranks }: SeenAddresses): Recent {
+  const named = new Map(Object.entries(before.named));
+  for (const { name, wallets } of traders) {
+    const key = nameKey(name);
+    const known = named.get(key) ?? [];
+    const isSame = (other: readonly string[]) => other.some((each) => wallets.includes(each));
+    const merged = [...new Set([...wallets, ...known.filter(isSame).flat()])];
+    // The names seen last are kept.
+    named.delete(key);
+    named.set(key, [merged, ...known.filter((other) => !isSame(other))]);
+  }
+  return {
+    addresses: [...new Set([...addresses, ...before.addresses])].slice(0, maxKept),
+    named: Object.fromEntries([...named].slice(-maxKept)),
+    // The ranks of another board are not those of this one.
+    ranks: ranks.length > 0 ? ranks : before.ranks,
+  };
 }
 
-interface Recent {
-  addresses: string[];
-  named: Readonly<Record<string, string>>;
+/** A file for each service; none where no service is in use, or its answers are a recording's. */
+async function fileOf(context: Context): Promise<string | undefined> {
+  if (context.options.replay !== undefined) return undefined;
+  const service = await orUndefined(context.service(), 'no-service');
+  if (service === undefined) return undefined;
+  const name = createHash('sha256').update(service.baseUrl).digest('hex').slice(0, 24);
+  return join(await context.dataDirectory(), 'recent-addresses', `${name}.json`);
 }
 
-function readRecent(file: string): Recent {
+function readRecent(file: string | undefined): Recent {
   try {
-    const { addresses, named = {} } = parseJson(readStateFile(file)) as Recent;
-    const good = Object.entries(named).filter(([, address]) => wallet.test(address));
-    return { addresses: addresses.filter((text) => wallet.test(text)), named: Object.fromEntries(good) };
+    const { addresses, named, ranks } = parseJson(readStateFile(file ?? '')) as Recent;
+    const areWallets = (list: readonly string[]) => list.length > 0 && list.every((text) => wallet.test(text));
+    return {
+      addresses: addresses.filter((text) => wallet.test(text)),
+      named: Object.fromEntries(Object.entries(named).filter(([, traders]) => traders.every(areWallets))),
+      ranks: ranks.map((text) => (wallet.test(text) ? text : '')),
+    };
   } catch {
-    return { addresses: [], named: {} };
+    return { addresses: [], named: {}, ranks: [] };
   }
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { outlineAll } from '../../src/program.ts';
-import { answering, run, temporaryFolder } from '../support/harness.ts';
+import { answering, run, stub, temporaryFolder } from '../support/harness.ts';
 
 const first = '0x143cf5cccbc8447504a99413dec7ea93ec228432';
 const second = '0x69247dc5319cf2417e8c2b02e8608da749e6ee01';
@@ -138,17 +138,87 @@ test('a rank stands for a trader in every input that takes one, and the address 
   }
 });
 
-test('the name of a stored key stands for its address, before what anyone else is called; a name that two have for nobody', async () => {
+/** Shows a board of these traders on a terminal; what is shown there may be named afterwards. */
+async function show(env: Record<string, string>, traders: readonly (readonly [name: string, wallet: string])[]) {
+  const { env: service } = await answering({
+    traders: traders.map(([name, wallet]) => ({ profile: { name, addresses: [wallet] } })),
+  });
+  await run('leaderboard list', { env: { ...env, ...service }, tty: 120 });
+  return service;
+}
+
+const [one, two] = [`0x${'1'.repeat(40)}`, `0x${'2'.repeat(40)}`];
+
+test('a name stands for the one who has it; one that two have, or a trader and a key of yours, is refused with both', async () => {
   const env = place();
-  await run('key generate cobalt.alpha.test --password-file -', { env, stdin: 'a long password' });
-  await run('--sandbox leaderboard list --limit 3', { env, tty: 120 });
+  await run('key generate mine --password-file -', { env, stdin: 'a long password' });
   const { address } = JSON.parse((await run('key list --json', { env })).out)[0];
-  expect((await run('--sandbox profile get cobalt.alpha.test --curl', { env })).out).toContain(address);
-  const twins = [1, 2].map((digit) => ({ profile: { name: 'twin', addresses: [`0x${String(digit).repeat(40)}`] } }));
-  const service = await answering({ traders: twins });
-  await run('leaderboard list', { env: { ...env, ...service.env }, tty: 120 });
-  const twin = await run('--sandbox profile get twin', { env });
-  expect([twin.code, twin.err]).toEqual([2, expect.stringContaining('A name works once a table on this terminal')]);
+  expect((await run('--sandbox profile get mine --curl', { env })).out).toContain(address);
+  const service = await show(env, [
+    ['bob', one],
+    ['mine', two],
+    ['twin', one],
+    ['Twin\u200b', two],
+  ]);
+  const get = (name: string) => run(['profile', 'get', name, '--curl'], { env: { ...env, ...service } });
+  expect([(await get('Bob')).out, (await get('Bob')).err]).toEqual([
+    expect.stringContaining(one),
+    expect.stringContaining(`Bob is ${one}.`),
+  ]);
+  for (const [name, both] of [
+    ['mine', `mine: 2 have this name: ${address}, ${two}`],
+    ['twin', `twin: 2 have this name: ${two}, ${one}`],
+  ] as const) {
+    const { code, err } = await get(name);
+    expect([name, code, err]).toEqual([name, 2, expect.stringContaining(both)]);
+    expect(err).toContain('Give the address of the one you mean.');
+  }
+  // What one service calls somebody means nothing at another.
+  const elsewhere = await run('--sandbox profile get bob', { env });
+  expect([elsewhere.code, elsewhere.err]).toEqual([2, expect.stringContaining('A name works once a table')]);
+});
+
+test('a later trader of the same name does not take the place of an earlier one', async () => {
+  const env = place();
+  const boards = [[['bob', one]], [['bob', two]]] as const;
+  const { env: service } = await stub((_, response, count) => {
+    const traders = boards[count - 1]?.map(([name, wallet]) => ({ profile: { name, addresses: [wallet] } }));
+    response.end(JSON.stringify({ traders }));
+  });
+  const all = { ...env, ...service };
+  for (const _ of boards) await run('leaderboard list', { env: all, tty: 120 });
+  const { code, err } = await run('profile get bob', { env: all });
+  expect([code, err]).toEqual([2, expect.stringContaining(`bob: 2 have this name: ${two}, ${one}`)]);
+});
+
+test('no command takes a reference of ours for the name of a trader', async () => {
+  const env = place();
+  const names = ['#2', '@whale', 'ext:7', '0x12', two, 'ABCD…wxyz', '2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e'];
+  const victim = `0x${'f'.repeat(40)}`;
+  const service = await show(env, [['first', one], ['second', two], ...names.map((name) => [name, victim] as const)]);
+  const taking = (await outlineAll()).filter(
+    ({ fields, uses }) =>
+      fields.some((field) => field.positional && field.identifier === true) && uses.includes('requests'),
+  );
+  expect(taking.map(({ words }) => words.join(' '))).toEqual(
+    expect.arrayContaining([
+      'profile get',
+      'follow add',
+      'follow remove',
+      'feed actor',
+      'leaderboard rank',
+      'profile positions',
+    ]),
+  );
+  for (const { words, examples } of taking)
+    for (const name of names) {
+      const example = examples[0]?.argv.split(' ').filter((word) => !/^--(sandbox|json)$/.test(word)) ?? [];
+      const argv = example.map((word) => (/^0x[0-9a-f]{40}$|^ext:/.test(word) ? name : word));
+      const { out, err } = await run([...argv, '--dry-run'], { env: { ...env, ...service } });
+      expect([words, name, (out + err).includes(victim)]).toEqual([words, name, false]);
+    }
+  const second = await run(['follow', 'add', one, '#2', '--curl'], { env: { ...env, ...service } });
+  expect([second.out.includes(two), second.err]).toEqual([true, expect.stringContaining(`#2 is ${two}.`)]);
 });
 
 test('an unknown word after a noun points to the help of the noun', async () => {

@@ -95,7 +95,8 @@ test('a question shows a name without what steers, of a long one both ends, and 
     expect(question).toContain(' with its addresses and its secret? [y/N] ');
     expect(question.length).toBeLessThan(500);
   }
-  expect(service.requests).toEqual([]);
+  // Of what cannot be a uid the webhooks are listed to choose from.
+  expect(service.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
 });
 
 test('what would be sent is shown without what steers, as a preview and as a curl line', async () => {
