@@ -1,3 +1,5 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { z } from 'zod';
 import type { GlobalOptions } from './cli/globals.ts';
@@ -5,11 +7,12 @@ import type { KnownCommands } from './cli/outline.ts';
 import type { Endpoint, InputOf, Params } from './contract/endpoint.ts';
 import { createFitCheck } from './contract/fits.ts';
 import { encodeRequest, type WireRequest } from './contract/request.ts';
-import { orUndefined, SotraError } from './errors.ts';
+import { messageOf, orUndefined, SotraError, usageError } from './errors.ts';
 import type { Replay } from './history/replay.ts';
 import { readBody } from './http/body.ts';
 import type { Answer, Caller } from './http/client.ts';
 import { buildRequest, callEndpoint, sendRequest } from './http/client.ts';
+import type { Trace } from './http/observe.ts';
 import { RequestPreview } from './http/preview.ts';
 import { createRate, defaultRetries } from './http/retry.ts';
 import { hidingKey } from './http/secrets.ts';
@@ -93,7 +96,8 @@ export function createContext({
     const { configDirectory, openStore } = await import('./settings/store.ts');
     const opened = openStore(configDirectory(world));
     // A preview computes the change, with its refusals, and writes nothing.
-    return options.preview ? { ...opened, update: async (_, change) => change(opened.read()) } : opened;
+    if (options.preview) return { ...opened, update: async (_, change) => change(opened.read()) };
+    return options.replay === undefined ? opened : { ...opened, update: refuseToStore };
   });
   const replay = once(async () =>
     options.replay === undefined ? undefined : (await import('./history/replay.ts')).openReplay(options.replay),
@@ -104,7 +108,10 @@ export function createContext({
     if (recorded !== undefined) return replayedService(recorded, source);
     return knownService ?? findService(source);
   });
-  const dataDirectory = async () => (await import('./settings/store.ts')).dataDirectory(world);
+  // What a recording answers is no news of the service that it names: nothing that is kept of that is read or changed.
+  const replayDirectory = once(async () => mkdtempSync(join(tmpdir(), 'sotra-replay-')));
+  const dataDirectory = async () =>
+    options.replay === undefined ? (await import('./settings/store.ts')).dataDirectory(world) : replayDirectory();
   const sandboxFile = async () => join(await dataDirectory(), 'sandbox.db');
   const sandbox = once(async () => {
     const { wire, serviceName, layout } = await service();
@@ -125,12 +132,13 @@ export function createContext({
   const heads = new Set<{ text: string }>();
   const traces = once(async () => {
     const { traceFile, record } = options;
-    return [
+    const opened = [
       ...(traceFile === undefined ? [] : [(await import('./http/observe.ts')).openTrace(traceFile, world.version)]),
       ...(record === undefined
         ? []
         : [(await import('./history/recording.ts')).openRecording(record, (await service()).baseUrl)]),
     ];
+    return opened.map((trace) => harmless(trace, warn));
   });
   let tellWait: Parameters<Context['onWait']>[0] = () => undefined;
   const watches = options.verbose || options.include || (options.traceFile ?? options.record) !== undefined;
@@ -266,10 +274,30 @@ export function createContext({
       if (history.started()) (await history())?.close();
       if (transport.started()) await (await transport()).close();
       else if (sandbox.started()) await (await sandbox()).close();
+      if (replayDirectory.started()) rmSync(await replayDirectory(), { recursive: true, force: true });
       if (traces.started()) for (const trace of await traces()) trace.close();
     },
   };
   return context;
+}
+
+function refuseToStore(): Promise<never> {
+  throw usageError('--replay: what a recording answers is not stored', 'Omit --replay to ask the service itself.');
+}
+
+/** What watches a call decides nothing: where it fails, that is said once, and the call goes on without it. */
+function harmless(trace: Trace, warn: (text: string) => void): Trace {
+  let hasFailed = false;
+  const attempt = (act: () => void) => {
+    if (hasFailed) return;
+    try {
+      act();
+    } catch (thrown) {
+      hasFailed = true;
+      warn(`${messageOf(thrown)}: nothing more is kept there`);
+    }
+  };
+  return { add: (exchange) => attempt(() => trace.add(exchange)), close: () => attempt(trace.close) };
 }
 
 const previewing: Transport = {

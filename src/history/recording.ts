@@ -1,8 +1,8 @@
-import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { messageOf, SotraError } from '../errors.ts';
-import { readStateFile } from '../files/durable-file.ts';
+import { createFile, readStateFile } from '../files/durable-file.ts';
 import type { Exchange, Trace } from '../http/observe.ts';
 import { maskHeader } from '../http/preview.ts';
 import { requestHider, secretHider } from '../http/secrets.ts';
@@ -59,10 +59,10 @@ export function openRecording(folder: string, baseUrl: string): Trace {
         last += 1;
         try {
           const name = `${String(last).padStart(4, '0')}-${method}${path}.json`;
-          return writeFileSync(join(folder, name), text, { flag: 'wx', mode: 0o600 });
-        } catch (cause) {
           // Another process may have taken the number.
-          if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw failing(cause);
+          if (createFile(join(folder, name), text)) return;
+        } catch (cause) {
+          throw failing(cause);
         }
       }
     },
@@ -78,7 +78,7 @@ function describe(exchange: Exchange, answer: Extract<Exchange['outcome'], { kin
       ? []
       : [
           [
-            name,
+            hide(name),
             Array.isArray(value) ? value.map((each) => hide(maskHeader(name, each))) : hide(maskHeader(name, value)),
           ],
         ],

@@ -17,11 +17,12 @@ export function openReplay(place: string): Replay {
   const recorded = readRecording(place);
   const answers = new Map<string, RecordedExchange[]>();
   for (const exchange of recorded) {
-    const key = keyOf(exchange.method, new URL(exchange.url), exchange.body);
+    // A recording of ours has no secrets; one of a browser may.
+    const key = keyOf(exchange, secretHider(undefined));
     answers.set(key, [...(answers.get(key) ?? []), exchange]);
   }
   const send: Transport['send'] = async (request) => {
-    const key = keyOf(request.method, request.url, redactedBody(request));
+    const key = keyOf({ ...request, url: request.url.href }, requestHider(request));
     const left = answers.get(key);
     const [answer] = left ?? [];
     if (left === undefined || answer === undefined) throw notRecorded(request, recorded, place);
@@ -36,15 +37,15 @@ async function* oneChunk(text: string): AsyncIterable<Uint8Array> {
   yield new TextEncoder().encode(text);
 }
 
-/** Without the secrets that the recording has not. */
-function redactedBody(request: HttpRequest): string | undefined {
-  return request.body === undefined ? undefined : requestHider(request)(request.body);
-}
-
-function keyOf(method: string, url: URL, body: string | undefined): string {
-  const query = new URLSearchParams(url.search);
+/** What a request is found by: method, path, query in any order, body; without secrets. */
+function keyOf(
+  { method, url, body }: { method: string; url: string; body?: string | undefined },
+  hide: (text: string) => string,
+): string {
+  const { pathname, search } = new URL(hide(url));
+  const query = new URLSearchParams(search);
   query.sort();
-  return JSON.stringify([method, url.pathname, query.toString(), body ?? null]);
+  return JSON.stringify([method, pathname, query.toString(), body === undefined ? null : hide(body)]);
 }
 
 const version = /\/v\d+\//;

@@ -113,7 +113,7 @@ export async function callEndpoint<P extends Params, R extends z.ZodType>(
 export function sameOrigin(link: string, baseUrl: string): string {
   const url = URL.canParse(link, baseUrl) ? new URL(link, baseUrl) : undefined;
   if (url?.origin === new URL(baseUrl).origin) return url.href;
-  throw new SotraError('redirect', `the service links to another origin: ${link}`, {
+  throw new SotraError('redirect', `the service links to another origin: ${hideSecrets(link)}`, {
     hint: 'The key is not sent there. Request the pages one by one with the cursors that --json shows.',
     outcome: 'unsent',
   });

@@ -148,7 +148,8 @@ export function statusError({ request, status, text, headers, requestId, nowMs, 
   if (status < 400) {
     const to = headerOf(headers, 'location');
     const what = `${status} ${redirectNames[status] ?? ''}`.trim();
-    const message = to === undefined ? `answered ${what}, without an address to go to` : `redirects to ${to}`;
+    const message =
+      to === undefined ? `answered ${what}, without an address to go to` : `redirects to ${hideSecrets(to)}`;
     return new SotraError('redirect', `${request.url.origin} ${message}`, {
       ...shared,
       hint:

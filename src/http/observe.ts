@@ -51,7 +51,7 @@ function describeEvent(event: CallEvent): string[] {
       return describeSent(event.request, event.attempt);
     case 'answer': {
       const { status, ms, bytes, headers, text } = event;
-      const shown = Object.entries(headers).map(([name, value]) => `< ${name}: ${[value].flat().join(', ')}`);
+      const shown = headerList(headers).map(({ name, value }) => `< ${name}: ${maskHeader(name, value)}`);
       const body = status >= 400 ? [`< ${shorten(text)}`] : [];
       return [`< ${status} in ${Math.round(ms)} ms, ${bytes} bytes${describeParts(event)}`, ...shown, ...body];
     }
@@ -130,7 +130,7 @@ function harRequest({ method, url, headers, body }: HttpRequest, hide: (text: st
     httpVersion: 'HTTP/1.1',
     cookies: [],
     headers: hideHeaders(headerList(headers), hide),
-    queryString: [...url.searchParams].map(([name, value]) => ({ name, value: hide(value) })),
+    queryString: [...new URL(hide(url.href)).searchParams].map(([name, value]) => ({ name, value })),
     ...(body === undefined ? {} : { postData: { mimeType: headers['content-type'] ?? '', text: hide(body) } }),
     headersSize: -1,
     bodySize: body === undefined ? 0 : Buffer.byteLength(body),
@@ -180,7 +180,7 @@ function headerList(headers: HttpAnswer['headers']): Header[] {
 }
 
 function hideHeaders(list: Header[], hide: (text: string) => string): Header[] {
-  return list.map(({ name, value }) => ({ name, value: hide(maskHeader(name, value)) }));
+  return list.map(({ name, value }) => ({ name: hide(name), value: hide(maskHeader(name, value)) }));
 }
 
 /** Unknown parts are -1 (HAR 1.2). */
@@ -203,6 +203,11 @@ export interface Trace {
   close: () => void;
 }
 
+function writeWhole(file: number, text: string, at: number): void {
+  const bytes = Buffer.from(text);
+  for (let done = 0; done < bytes.length; ) done += writeSync(file, bytes, done, bytes.length - done, at + done);
+}
+
 /** Starts an HTTP archive in a file of mode 0600. Errors: `local-file`. */
 export function openTrace(path: string, version: string): Trace {
   const { head, tail } = harFrame(version);
@@ -218,11 +223,17 @@ export function openTrace(path: string, version: string): Trace {
   };
   const file = attempt(() => openReplaced(path));
   let end = 0;
+  // A disk that is full cuts a write short: the file goes back to what it was, which is whole.
   const put = (text: string) =>
     attempt(() => {
-      ftruncateSync(file, end);
-      end += writeSync(file, text, end);
-      writeSync(file, tail, end);
+      try {
+        writeWhole(file, text + tail, end);
+        end += Buffer.byteLength(text);
+      } catch (error) {
+        ftruncateSync(file, end);
+        writeWhole(file, tail, end);
+        throw error;
+      }
     });
   put(head);
   let entries = 0;

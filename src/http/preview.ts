@@ -1,5 +1,6 @@
 import { parseJson } from '../model/json.ts';
 import { shellLine } from '../model/shell.ts';
+import { hidden, hideUrlSecrets } from '../model/url-secrets.ts';
 import type { HttpRequest } from '../world.ts';
 
 interface PreviewNote {
@@ -28,10 +29,14 @@ export function deliveryPreview(to: string, headers: readonly string[], body: st
   return new RequestPreview({ method: 'POST', url: new URL(to), headers: named, body });
 }
 
+/** By their names; that of a delivery's signature says nothing without the secret, and has to be compared. */
+const secretHeader =
+  /^(?:proxy-authorization|(?:set-)?cookie)$|^(?!idempotency-key$)(?:.*[-_])?(?:token|secret|password|passwd|credentials?|jwt|session|auth|api-?key|key)$/i;
+
 /** A header with its secret replaced by `***`. */
 export function maskHeader(name: string, value: string): string {
-  if (name === 'authorization') return 'Bearer ***';
-  return ['proxy-authorization', 'cookie', 'set-cookie'].includes(name) ? '***' : value;
+  if (/^authorization$/i.test(name)) return `${/^\w+(?= )/.exec(value)?.[0] ?? 'Bearer'} ${hidden}`;
+  return secretHeader.test(name) ? hidden : hideUrlSecrets(value);
 }
 
 export function maskHeaders(headers: HttpRequest['headers']): Record<string, string> {

@@ -1,12 +1,10 @@
 import { hexOf } from '../model/address.ts';
+import { hidden, hideUrlSecrets } from '../model/url-secrets.ts';
 import type { HttpAnswer, HttpRequest } from '../world.ts';
 
-/** What stands for a secret that is not shown. */
-export const hidden = '***';
-
 /**
- * The text without the key in whatever spelling, webhook secrets, and the values of the JSON fields `secret` and `signature`, also in
- * JSON quoted in JSON and where the text ends inside one. Linear in the text.
+ * The text without the key in whatever spelling, webhook secrets, what is secret in addresses, and the values of JSON fields such as `secret`
+ * and `signature`, also in JSON quoted in JSON and where the text ends inside one. Linear in the text.
  */
 export function hideSecrets(text: string, key?: string): string {
   return secretHider(key)(text);
@@ -15,7 +13,7 @@ export function hideSecrets(text: string, key?: string): string {
 export function secretHider(key: string | undefined): (text: string) => string {
   const hideAny = key === undefined || key.length < 4 ? undefined : hiderOf(key);
   return (text) => {
-    const named = hideFields(text);
+    const named = hideFields(hideUrlSecrets(text));
     const shown = blot(named, webhookSecrets(named));
     return hideAny === undefined ? shown : hideAny(shown);
   };
@@ -28,7 +26,8 @@ export function requestHider({ headers }: Pick<HttpRequest, 'headers'>): (text: 
 
 /** Without a pattern, which would be quadratic in backslashes: the quotes of a value have equally many. */
 function hideFields(text: string): string {
-  const names = /"(?:secret|signature)(\\*)"\s*:\s*(\\*)"/g;
+  const names =
+    /"(?:secret|signature|password|passphrase|private_?key|api_?key|(?:access|refresh|id)_?token)(\\*)"\s*:\s*(\\*)"/gi;
   const shown: string[] = [];
   let done = 0;
   for (let match = names.exec(text); match !== null; match = names.exec(text)) {

@@ -44,11 +44,6 @@ export function quotedColumns(cells: readonly string[]): string {
   return [...names.slice(0, 5), ...(names.length > 5 ? ['…'] : [])].join(', ');
 }
 
-/** An address without the user and password before its host. */
-export function withoutPassword(url: string): string {
-  return url.replace(/^([a-z]+:\/\/)[^/?#]*@/i, '$1***@');
-}
-
 function kindOf(text: string): string | undefined {
   return secretForms.find(([, form]) => form.test(text))?.[0];
 }

@@ -10,8 +10,8 @@ import { commandLine } from '../history/commands.ts';
 import { readCalls } from '../history/history-file.ts';
 import { historyFolder } from '../history/remember.ts';
 import { secretHider } from '../http/secrets.ts';
-import { withoutPassword } from '../model/quoted.ts';
 import { safeText } from '../model/safe-text.ts';
+import { hideUrlSecrets } from '../model/url-secrets.ts';
 import { column, recordView } from '../output/columns.ts';
 import { confirm, showPlan } from '../output/confirm.ts';
 import { readEnv, type StoredContext } from '../settings/settings.ts';
@@ -109,7 +109,7 @@ function withoutSecrets(stored: StoredContext) {
     serviceName,
     layout,
     wire,
-    inbox: inbox === undefined ? undefined : withoutPassword(inbox),
+    inbox: inbox === undefined ? undefined : hideUrlSecrets(inbox),
     hasKey,
   };
 }

@@ -141,9 +141,8 @@ function withSeen(before: Recent, { addresses, traders, ranks }: SeenAddresses):
   };
 }
 
-/** A file for each service; none where no service is in use, or its answers are a recording's. */
+/** A file for each service; none where no service is in use. */
 async function fileOf(context: Context): Promise<string | undefined> {
-  if (context.options.replay !== undefined) return undefined;
   const service = await orUndefined(context.service(), 'no-service');
   if (service === undefined) return undefined;
   const name = createHash('sha256').update(service.baseUrl).digest('hex').slice(0, 24);

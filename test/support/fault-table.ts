@@ -40,25 +40,25 @@ feed actor/watch              0 : = G2     | = G1     | = G2     | = G2    | = G
 feed actor/watch              1 : = G3     | = G2     | = G3     | = G3    | = G3     | = G3     | 13 G2   | = G2     | = G1
 feed home/watch               0 : = G2     | = G1     | = G2     | = G2    | = G2     | = G1       | 13 G1   | = G1     | =
 feed home/watch               1 : = G3     | = G2     | = G3     | = G3    | = G3     | = G3     | 13 G2   | = G2     | = G1
-feed actor/all                0 : = G2        | = G1     | = G2        | = G1       | = G2        | = G1       | 0 G1    | = G1     | =
-feed actor/all                1 : = G3        | = G2     | = G3        | = G2       | = G3        | = G2       | 0 G2    | = G2     | = G1
-feed home/all                 0 : = G2        | = G1     | = G2        | = G1       | = G2        | = G1       | 0 G1    | = G1     | =
-feed home/all                 1 : = G3        | = G2     | = G3        | = G2       | = G3        | = G2       | 0 G2    | = G2     | = G1
-profile followers/all         0 : = G2        | = G1     | = G2        | = G1       | = G2        | = G1       | 0 G1    | = G1     | =
-profile followers/all         1 : = G3        | = G2     | = G3        | = G2       | = G3        | = G2       | 0 G2    | = G2     | = G1
-profile follows/all           0 : = G2        | = G1     | = G2        | = G1       | = G2        | = G1       | 0 G1    | = G1     | =
-profile follows/all           1 : = G3        | = G2     | = G3        | = G2       | = G3        | = G2       | 0 G2    | = G2     | = G1
-profile positions/all         0 : = G2        | = G1     | = G2        | = G1       | = G2        | = G1       | 0 G1    | = G1     | =
-profile positions/all         1 : = G3        | = G2     | = G3        | = G2       | = G3        | = G2       | 0 G2    | = G2     | = G1
-token positions/all           0 : = G2        | = G1     | = G2        | = G1       | = G2        | = G1       | 0 G1    | = G1     | =
-token positions/all           1 : = G3        | = G2     | = G3        | = G2       | = G3        | = G2       | 0 G2    | = G2     | = G1
-request/paginate              0 : = G2        | = G1     | = G2        | = G1       | = G2        | = G1       | 0 G1    | = G1     | =
-request/paginate              1 : = G3        | = G2     | = G3        | = G2       | = G3        | = G2       | 0 G2    | = G2     | = G1
-request/get                   0 : = G2        | = G1     | = G2        | = G1       | = G2        | = G1       | 0 G1    | = G1     | =
+feed actor/all                0 : = G2        | = G1     | = G2        | = G2       | = G2        | = G1       | 0 G1    | = G1     | =
+feed actor/all                1 : = G3        | = G2     | = G3        | = G3       | = G3        | = G2       | 0 G2    | = G2     | = G1
+feed home/all                 0 : = G2        | = G1     | = G2        | = G2       | = G2        | = G1       | 0 G1    | = G1     | =
+feed home/all                 1 : = G3        | = G2     | = G3        | = G3       | = G3        | = G2       | 0 G2    | = G2     | = G1
+profile followers/all         0 : = G2        | = G1     | = G2        | = G2       | = G2        | = G1       | 0 G1    | = G1     | =
+profile followers/all         1 : = G3        | = G2     | = G3        | = G3       | = G3        | = G2       | 0 G2    | = G2     | = G1
+profile follows/all           0 : = G2        | = G1     | = G2        | = G2       | = G2        | = G1       | 0 G1    | = G1     | =
+profile follows/all           1 : = G3        | = G2     | = G3        | = G3       | = G3        | = G2       | 0 G2    | = G2     | = G1
+profile positions/all         0 : = G2        | = G1     | = G2        | = G2       | = G2        | = G1       | 0 G1    | = G1     | =
+profile positions/all         1 : = G3        | = G2     | = G3        | = G3       | = G3        | = G2       | 0 G2    | = G2     | = G1
+token positions/all           0 : = G2        | = G1     | = G2        | = G2       | = G2        | = G1       | 0 G1    | = G1     | =
+token positions/all           1 : = G3        | = G2     | = G3        | = G3       | = G3        | = G2       | 0 G2    | = G2     | = G1
+request/paginate              0 : = G2        | = G1     | = G2        | = G2       | = G2        | = G1       | 0 G1    | = G1     | =
+request/paginate              1 : = G3        | = G2     | = G3        | = G3       | = G3        | = G2       | 0 G2    | = G2     | = G1
+request/get                   0 : = G2        | = G1     | = G2        | = G2       | = G2        | = G1       | 0 G1    | = G1     | =
 request/post                  0 : = P1        | = P1     | = P2        | = P1       | = P1        | = P1       | 0 P1    | = P1     | =
 webhook register/file         0 : = G2       | = G1     | = G2       | = G2       | = G2       | = G2       | 13 G1   | = G1     | =
 webhook register/file         1 : = G1 P1 G2 | = G1 P1  | = G1 P2 | = G1 P1 G2 | = G1 P1 G2 | = G1 P1 G2 | 13 G1 P1| = G1 P1  | = G1
-webhook register/file         2 : 10 G1 P1 U2| 10 G1 P1 U1|10 G1 P1 U2|10 G1 P1 U2|10 G1 P1 U2| 10 G1 P1 U2| 0 G1 P1 U2| 10 G1 P1 U1| 10 G1 P1
+webhook register/file         2 : 10 G1 P1 U2| 10 G1 P1 U1|10 G1 P1 U2| 10 G1 P1 U2 |10 G1 P1 U2| 10 G1 P1 U2| 0 G1 P1 U2| 10 G1 P1 U1| 10 G1 P1
 webhook add-addresses/file    0 : = U2       | = U1     | = U2       | = U2       | = U2       | = U2       | 0 U3    | = U1     | =
 webhook add-addresses/file    1 : 10 U3      | 10 U2    | 10 U3      | 10 U3      | 10 U3      | 10 U3      | 0 U3    | 10 U2    | 10 U1
 webhook sync                  0 : = U2       | = U1     | = U2       | = U2       | = U2       | = U2       | 0 U3    | = U1     | =
@@ -67,25 +67,25 @@ webhook resume                0 : 10 U2      | 10 U1    | 10 U2      | 10 U2    
 webhook resume                1 : 10 U3      | 10 U2    | 10 U3      | 10 U3      | 10 U3      | 10 U3      | 0 U2    | 10 U2    | 10 U1
 follow bulk/file              0 : = P1        | = P1     | = P2        | = P1       | = P1        | = P1       | 0 P3    | = P1     | =
 follow bulk/file              1 : 10 P2       | 10 P2    | 10 P3       | 10 P2      | 10 P2       | 10 P2      | 0 P3    | 10 P2    | 10 P1
-follow plan                   0 : = G2        | = G1     | = G2        | = G1       | = G2        | = G1       | 13 G1   | = G1     | =
-follow plan                   1 : = G3        | = G2     | = G3        | = G2       | = G3        | = G2       | 13 G2   | = G2     | = G1
-comment post/from             0 : = P1 G2     | 10 P3    | = P2        | = P1 G1    | = P1 G2     | = P1 G1    | 12 P1   | = P1     | =        | 401: = P1    | 403: = P1
-comment post/from             1 : 10 P2 G2    | 10 P3    | 10 P3       | 10 P2 G1   | 10 P2 G2    | 10 P2 G1   | 12 P2   | 10 P2    | 10 P1    | 401: 10 P2   | 403: 10 P2
-whois                         0 : = G2        | = G1     | = G2        | = G1       | = G2        | = G1       | 0 G1    | = G1     | =
-leaderboard compare           0 : = G2        | = G1     | = G2        | = G1       | = G2        | = G1       | 13 G1   | = G1     | =
-leaderboard compare           1 : = G3        | = G2     | = G3        | = G2       | = G3        | = G2       | 13 G2   | = G2     | = G1
-leaderboard diff              0 : = G2        | = G1     | = G2        | = G1       | = G2        | = G1       | 13 G1   | = G1     | =
-webhook secret                0 : = G2        | = G1     | = G2        | = G1       | = G2        | = G1       | 13 G1   | = G1     | =
-auth status                   0 : = G2        | = G1     | = G2        | = G1       | = G2        | = G1       | 0 G1    | = G1     | =
-auth login                    0 : = G2        | = G1     | = G2        | = G1       | = G2        | = G1       | 0 G1    | = G1     | =
-probe                         0 : = G2        | = G1     | = G2        | = G1       | = G2        | = G1       | 13 G1   | = G1     | =
-probe                         1 : = G3        | 0 G132   | = G3        | = G2       | = G3        | = G2       | 0 G26   | = G2     | = G1     | 401: = G2    | 403: = G2 | 413: = G2
+follow plan                   0 : = G2        | = G1     | = G2        | = G2       | = G2        | = G1       | 13 G1   | = G1     | =
+follow plan                   1 : = G3        | = G2     | = G3        | = G3       | = G3        | = G2       | 13 G2   | = G2     | = G1
+comment post/from             0 : = P1 G2     | 10 P3    | = P2        | = P1 G2    | = P1 G2     | = P1 G1    | 12 P1   | = P1     | =        | 401: = P1    | 403: = P1
+comment post/from             1 : 10 P2 G2    | 10 P3    | 10 P3       | 10 P2 G2   | 10 P2 G2    | 10 P2 G1   | 12 P2   | 10 P2    | 10 P1    | 401: 10 P2   | 403: 10 P2
+whois                         0 : = G2        | = G1     | = G2        | = G2       | = G2        | = G1       | 0 G1    | = G1     | =
+leaderboard compare           0 : = G2        | = G1     | = G2        | = G2       | = G2        | = G1       | 13 G1   | = G1     | =
+leaderboard compare           1 : = G3        | = G2     | = G3        | = G3       | = G3        | = G2       | 13 G2   | = G2     | = G1
+leaderboard diff              0 : = G2        | = G1     | = G2        | = G2       | = G2        | = G1       | 13 G1   | = G1     | =
+webhook secret                0 : = G2        | = G1     | = G2        | = G2       | = G2        | = G1       | 13 G1   | = G1     | =
+auth status                   0 : = G2        | = G1     | = G2        | = G2       | = G2        | = G1       | 0 G1    | = G1     | =
+auth login                    0 : = G2        | = G1     | = G2        | = G2       | = G2        | = G1       | 0 G1    | = G1     | =
+probe                         0 : = G2        | = G1     | = G2        | = G2       | = G2        | = G1       | 13 G1   | = G1     | =
+probe                         1 : = G3        | 0 G132   | = G3        | = G3       | = G3        | = G2       | 0 G26   | = G2     | = G1     | 401: = G2    | 403: = G2 | 413: = G2
 doctor                        0 : 9 G1        | 0 G1     | 0 G1        | 0 G1       | 0 G1        | 0 G1       | 0 G1    | = G1     | =        | 401: = G1    | 403: = G1 | reset in the body: 0 G1 | stalled body: 0 G1
 wait comment                  0 : = G2        | = G1     | = G2        | = G2       | = G2        | = G1       | 13 G1   | = G1     | =
 wait rank                     0 : = G2        | = G1     | = G2        | = G2       | = G2        | = G1       | 124 G16 | = G1     | =
 wait position closed          0 : = G2        | = G1     | = G2        | = G2       | = G2        | = G1       | 124 G16 | = G1     | =
-webhook audit                 0 : = G2        | = G1     | = G2        | = G1       | = G2        | = G1       | 13 G1   | = G1     | =
-history run                   0 : = G2        | = G1     | = G2        | = G1       | = G2        | = G1       | 0 G1    | = G1     | =
+webhook audit                 0 : = G2        | = G1     | = G2        | = G2       | = G2        | = G1       | 13 G1   | = G1     | =
+history run                   0 : = G2        | = G1     | = G2        | = G2       | = G2        | = G1       | 0 G1    | = G1     | =
 `;
 
 export interface Row {

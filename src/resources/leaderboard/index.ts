@@ -4,6 +4,7 @@ import { chartParam, commandsOf, endpointCommand, serviceExitCodes } from '../..
 import { option, withWatch } from '../../cli/params.ts';
 import type { Context } from '../../context.ts';
 import { type InputOf, local } from '../../contract/endpoint.ts';
+import { messageOf } from '../../errors.ts';
 import * as endpoints from './endpoints.ts';
 
 const view = () => import('./view.ts');
@@ -27,7 +28,9 @@ const list: Command = {
     const result = await plainList.run(typed as never, context);
     if (typed.save !== true || result.kind !== 'answer') return result;
     const { saveAnswer } = await import('./saved-boards.ts');
-    await saveAnswer(result.answer as endpoints.LeaderboardAnswer, typed, context);
+    await saveAnswer(result.answer as endpoints.LeaderboardAnswer, typed, context).catch((thrown: unknown) =>
+      context.warn(`the board was not saved: ${messageOf(thrown)}`),
+    );
     return result;
   },
 };

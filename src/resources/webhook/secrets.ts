@@ -10,9 +10,9 @@ import {
   settleReserved,
   warnOfReaders,
 } from '../../files/durable-file.ts';
-import { hidden } from '../../http/secrets.ts';
 import { parseJson } from '../../model/json.ts';
 import { written } from '../../model/quoted.ts';
+import { hidden } from '../../model/url-secrets.ts';
 import { confirmReplace } from '../../output/confirm.ts';
 import { jsonTokens } from '../../output/json.ts';
 import * as endpoints from './endpoints.ts';

@@ -4,8 +4,8 @@ import { Agent } from 'node:http';
 import { messageOf } from '../../errors.ts';
 import { type Db, isLocked } from '../../files/database.ts';
 import { type PostOutcome, postDelivery } from '../../http/post-delivery.ts';
-import { withoutPassword } from '../../model/quoted.ts';
 import { signatureHeader } from '../../model/signature-header.ts';
+import { hideUrlSecrets } from '../../model/url-secrets.ts';
 import { signedHeader } from '../../model/webhook-signature.ts';
 import { countRows } from '../db/store.ts';
 
@@ -181,7 +181,7 @@ async function deliver(
   await write(() =>
     db.run('UPDATE delivery SET state = ?, tries = ?, due_real_ms = ?, status = ?, error = ? WHERE seq = ?', fields),
   );
-  const name = `${withoutPassword(next.destinationUrl)} did not accept event ${next.eventId}`;
+  const name = `${hideUrlSecrets(next.destinationUrl)} did not accept event ${next.eventId}`;
   if (state === 'failed') warn?.(`${name} in ${tries} tries (${outcome.error}): given up`);
   else if (state === 'waiting' && tries === 1)
     warn?.(`${name} (${outcome.error}): sent again up to ${waitsMs.length} times`);

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { answering, run, stub, temporaryFolder } from '../../support/harness.ts';
@@ -173,4 +174,62 @@ test('the lines of the README run as they stand there', async () => {
   const [there, again] = [await run(lines[0] ?? ''), await run(lines[1] ?? '')];
   expect([there.code, again.code]).toEqual([0, 0]);
   expect(again.out).toBe(there.out);
+});
+
+/** Every file below a folder with its content. */
+function snapshot(folder: string): Record<string, string> {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  return Object.fromEntries(
+    files.map(({ parentPath, name }) => [join(parentPath, name), readFileSync(join(parentPath, name), 'latin1')]),
+  );
+}
+
+test('under --replay nothing that this machine keeps of a service is read or changed, whoever made the recording', async () => {
+  const folder = temporaryFolder();
+  const recorded = join(temporaryFolder(), 'recorded');
+  const hook = 'http://127.0.0.1:9/hook';
+  const attacker = await stub(({ method, url }, response) => {
+    const bob = { profile: { name: 'bob', addresses: [`0x${'f'.repeat(40)}`] } };
+    if (url.startsWith('/v2')) return response.end(JSON.stringify({ traders: [bob] }));
+    if (url.startsWith('/v1/feed')) return response.end(JSON.stringify({ items: [], pagination: {} }));
+    return response.end(
+      JSON.stringify(method === 'GET' ? [] : { uid, destinationUrl: hook, secret: 'of-the-attacker-4711' }),
+    );
+  });
+  const lines = [
+    'leaderboard list',
+    'leaderboard list --save',
+    'leaderboard diff --save',
+    `webhook register --url ${hook} --wallet-addresses ${wallet}`,
+    `webhook add-addresses ${uid} --wallet-addresses ${wallet}`,
+    `feed actor ${wallet} --all`,
+    `comment copy 2f991d88-4e6a-54f7-b130-a9788a9a06ab --token ${wallet} --chain base --actor-address ${wallet}`,
+    `profile get ${wallet}`,
+  ];
+  const theirs = { ...attacker.env, SOTRA_DATA_DIR: temporaryFolder() };
+  for (const line of lines) await run(`${line} --record ${recorded}`, { env: theirs });
+  // The secret is masked by us; whoever forges a recording writes what he likes.
+  for (const name of readdirSync(recorded)) {
+    const text = readFileSync(join(recorded, name), 'utf8');
+    writeFileSync(join(recorded, name), text.replaceAll('"secret": "***"', '"secret": "of-the-attacker-4711"'));
+  }
+  const own = { SOTRA_BASE_URL: attacker.url, SOTRA_API_KEY: 'k-1', SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
+  await run('leaderboard list', { env: own, tty: 100 });
+  await run(`webhook register --url ${hook}/own --wallet-addresses ${wallet}`, { env: own });
+  const before = snapshot(folder);
+  for (const line of lines) {
+    const { code, err } = await run(`${line} --replay ${recorded}`, { env: own, tty: 100 });
+    // Some answers are too poor for their tables.
+    expect([line, [0, 13].includes(code), err.includes('bob is')]).toEqual([line, true, false]);
+    expect(snapshot(folder)).toEqual(before);
+  }
+  expect((await run(`webhook secret ${uid} --out ${folder}/s`, { env: own })).out).not.toContain('attacker');
+  const jobs = JSON.parse((await run(`webhook jobs --json`, { env: own })).out);
+  expect(jobs).toMatchObject([{ destinationUrl: hook }]);
+  const login = await run(
+    `auth login --context own --with-key --store file --offline --base-url ${attacker.url} --replay ${recorded}`,
+    { env: own, stdin: 'k-2' },
+  );
+  expect([login.code, login.err]).toEqual([2, expect.stringContaining('--replay')]);
+  expect(readdirSync(tmpdir()).filter((name) => name.startsWith('sotra-replay-'))).toEqual([]);
 });

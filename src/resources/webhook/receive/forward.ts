@@ -2,8 +2,8 @@ import { setMaxListeners } from 'node:events';
 import { Agent } from 'node:http';
 import type { Context } from '../../../context.ts';
 import { type PostOutcome, postDelivery } from '../../../http/post-delivery.ts';
-import { withoutPassword } from '../../../model/quoted.ts';
 import { signatureHeader } from '../../../model/signature-header.ts';
+import { hideUrlSecrets } from '../../../model/url-secrets.ts';
 import type { Claim, Delivery, Forward, Inbox, Target } from './inbox.ts';
 
 interface ForwarderOptions {
@@ -38,7 +38,7 @@ export async function startForwarder({ inbox, targets, context, onDiskError }: F
 
   /** How it ended; `undefined` where the forwarder stops before. */
   const send = async ({ delivery, lost }: Claim, { url }: Target): Promise<Omit<Forward, 'url'> | undefined> => {
-    const name = withoutPassword(url);
+    const name = hideUrlSecrets(url);
     const event = eventNames(delivery.events.map(({ eventId }) => eventId));
     let refusals = 0;
     for (let tries = 1; !stopping.signal.aborted && lost?.aborted !== true; tries += 1) {
@@ -87,7 +87,7 @@ export async function startForwarder({ inbox, targets, context, onDiskError }: F
     for await (const claim of inbox.take(target, stopping.signal)) {
       const worker: Promise<void> = work(claim, target)
         .catch((error) => {
-          warn(`${withoutPassword(target.url)}: ${error}; the next start forwards what waits`);
+          warn(`${hideUrlSecrets(target.url)}: ${error}; the next start forwards what waits`);
           claim.release();
         })
         .finally(() => workers.delete(worker));

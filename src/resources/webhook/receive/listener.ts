@@ -10,6 +10,7 @@ import {
   signatureHeader,
   untimelyReason,
 } from '../../../model/signature-header.ts';
+import { hideUrlSecrets } from '../../../model/url-secrets.ts';
 import { exampleEventId } from '../../../model/webhook-signature.ts';
 import { eventsOf } from './events.ts';
 import type { Inbox, StoredDelivery } from './inbox.ts';
@@ -218,7 +219,7 @@ async function store(
     options.onOther(`validation probe to ${path}: answered 200, its example event is not stored`);
     return { status: 200, text: 'example' };
   }
-  const webhook = `${path}#${options.secretNames[secret]}`;
+  const webhook = `${hideUrlSecrets(path)}#${options.secretNames[secret]}`;
   const delivery = { webhook, atMs: options.now(), headers: request.rawHeaders, body };
   const stored = await options.inbox.store([delivery]).catch(options.onDiskError);
   if (stored === undefined) return { status: 503, text: 'could not be stored' };

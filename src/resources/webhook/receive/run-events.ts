@@ -3,7 +3,7 @@ import type { Context } from '../../../context.ts';
 import { messageOf, SotraError, usageError } from '../../../errors.ts';
 import { type Input, readWhole } from '../../../files/source.ts';
 import type { PostOutcome } from '../../../http/post-delivery.ts';
-import { deliveryPreview } from '../../../http/preview.ts';
+import { deliveryPreview, maskHeader } from '../../../http/preview.ts';
 import { defaultRetries } from '../../../http/retry.ts';
 import { normalizeAddress } from '../../../model/address.ts';
 import { readOwnSecrets } from '../secrets.ts';
@@ -130,7 +130,7 @@ export async function showEvent(input: ShowInput, context: Context): Promise<Res
     const [id = ''] = await findEvents([input.id], inbox);
     for await (const stored of inbox.events({ idStart: id })) {
       const { headers, body, webhook } = stored.delivery;
-      const pairs = headerPairs(headers);
+      const pairs = headerPairs(headers).map(({ name, value }) => ({ name, value: maskHeader(name, value) }));
       const signed = { header: signatureIn(headers), body };
       // Without secrets nothing fits, and the time is read all the same.
       const verdict = verifyDelivery(signed, secrets ?? [], { nowMs: context.world.now(), toleranceMs: undefined });

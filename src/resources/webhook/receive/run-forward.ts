@@ -2,7 +2,8 @@ import type { Result } from '../../../cli/command.ts';
 import type { Context } from '../../../context.ts';
 import { toSotraError, usageError } from '../../../errors.ts';
 import { isHttpAddress } from '../../../model/http-address.ts';
-import { withoutPassword, written } from '../../../model/quoted.ts';
+import { written } from '../../../model/quoted.ts';
+import { hideUrlSecrets } from '../../../model/url-secrets.ts';
 import { formatCount } from '../../../output/format.ts';
 import { untilAborted } from '../../../web/live-log.ts';
 import { startForwarder } from './forward.ts';
@@ -24,7 +25,7 @@ export async function forwardDeliveries(input: InboxPlace & TargetInput, context
     context.stream();
     const forwarder = await startForwarder({ inbox, targets, context, onDiskError: warnOnceAMinute(context) });
     try {
-      const names = targets.map(({ url }) => withoutPassword(url)).join(', ');
+      const names = targets.map(({ url }) => hideUrlSecrets(url)).join(', ');
       note(`Forwarding from ${inbox.name} to ${names}. Ctrl-C stops it.`);
       await Promise.race([untilAborted(world.signal), forwarder.broken]);
     } finally {
@@ -60,11 +61,13 @@ export function targetsOf({ forwardTo = [], route = [] }: TargetInput): Target[]
   const targets: Target[] = [...forwardTo.map((url) => ({ url })), ...route.flatMap((text) => readRoute(text) ?? [])];
   for (const { url } of targets)
     if (!isHttpAddress(url))
-      throw usageError(`--forward-to or --route ${withoutPassword(written(url))}: must be an http or https address`);
-  const again = targets.find(({ url }, index) => targets.findIndex((each) => each.url === url) !== index);
+      throw usageError(`--forward-to or --route ${hideUrlSecrets(written(url))}: must be an http or https address`);
+  const again = targets.find(
+    ({ url }, index) => targets.findIndex((each) => hideUrlSecrets(each.url) === hideUrlSecrets(url)) !== index,
+  );
   if (again !== undefined)
     throw usageError(
-      `${withoutPassword(again.url)} is given twice`,
+      `${hideUrlSecrets(again.url)} is given twice`,
       'Forward everything to it, or give each route an address of its own.',
     );
   return targets;

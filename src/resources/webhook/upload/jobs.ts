@@ -5,16 +5,17 @@ import { dirname, join } from 'node:path';
 import type { Result } from '../../../cli/command.ts';
 import type { Context } from '../../../context.ts';
 import { messageOf, SotraError, toSotraError } from '../../../errors.ts';
-import { syncFolder } from '../../../files/durable-file.ts';
+import { replaceFile, syncFolder } from '../../../files/durable-file.ts';
 import { takeLock } from '../../../files/lock.ts';
 import { openLog, readPieces } from '../../../files/log-file.ts';
 import { normalizeDestination } from '../../../model/http-address.ts';
+import { hideUrlSecrets } from '../../../model/url-secrets.ts';
 import { confirm, showPlan } from '../../../output/confirm.ts';
 import { counted, formatCount } from '../../../output/format.ts';
 import type { World } from '../../../world.ts';
 import { chunkSize } from '../endpoints.ts';
 import { type JobRow, jobs as jobsView, type RemovedJob, removedJob } from '../view.ts';
-import { type JobState, journalFile, type Plan, readJournal, resentChunks } from './journal.ts';
+import { destinationFile, type JobState, journalFile, type Plan, readJournal, resentChunks } from './journal.ts';
 
 export interface Job {
   folder: string;
@@ -44,8 +45,10 @@ export function lockJob(
   world: World,
 ): () => void {
   if (destinationUrl === null) return takeLock(join(jobs, `${job}.lock`), `upload ${job}`, world);
-  const name = digestOf([baseUrl, normalizeDestination(destinationUrl)]).slice(0, 12);
-  return takeLock(join(jobs, `to-${name}.lock`), `destination ${destinationUrl}`, world);
+  // Whoever resumes it may not know what is secret in it.
+  const destination = hideUrlSecrets(destinationUrl);
+  const name = digestOf([baseUrl, normalizeDestination(destination)]).slice(0, 12);
+  return takeLock(join(jobs, `to-${name}.lock`), `destination ${destination}`, world);
 }
 
 export function addressesFile(folder: string): string {
@@ -64,8 +67,11 @@ export async function settleDraft(jobs: string, draft: string, plan: Plan): Prom
     rmSync(draft, { recursive: true });
     return folder;
   }
+  const shown = plan.destinationUrl && hideUrlSecrets(plan.destinationUrl);
+  if (plan.destinationUrl !== null && shown !== plan.destinationUrl)
+    replaceFile(destinationFile(draft), plan.destinationUrl);
   const log = openLog(journalFile(draft));
-  log.append(plan);
+  log.append({ ...plan, destinationUrl: shown });
   await log.flush();
   log.close();
   syncFolder(draft);

@@ -1,6 +1,8 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
+import { readStateFile } from '../../../files/durable-file.ts';
 import { damagedLine, openLog, otherVersion, readLog } from '../../../files/log-file.ts';
 
 const count = z.int().min(0);
@@ -14,6 +16,7 @@ const planSchema = z.object({
   baseUrl: z.url(),
   /** A hash that stands for the key. */
   keyId: z.string(),
+  /** Without what is secret in it: as long as there is no webhook, a file beside the journal holds the whole of it. */
   destinationUrl: z.string().nullable(),
   uid: z.string().nullable(),
   /** Where the secret goes; `null`: into the job's folder. */
@@ -68,6 +71,16 @@ export interface JobState {
   finishedMs: number | undefined;
 }
 
+/** The file that holds the destination of an upload with what is secret in it, until its webhook is made. */
+export function destinationFile(folder: string): string {
+  return join(folder, 'destination');
+}
+
+function readDestination(folder: string): string | undefined {
+  const file = destinationFile(folder);
+  return existsSync(file) ? readStateFile(file) : undefined;
+}
+
 export function journalFile(folder: string): string {
   return join(folder, 'journal.ndjson');
 }
@@ -83,7 +96,8 @@ export function readJournal(folder: string): JobState | undefined {
     if (success) return data;
     throw damagedLine(file, number);
   };
-  const plan = checked(planSchema, first, 1);
+  const noted = checked(planSchema, first, 1);
+  const plan = { ...noted, destinationUrl: readDestination(folder) ?? noted.destinationUrl };
   const state: JobState = {
     plan,
     posting: undefined,

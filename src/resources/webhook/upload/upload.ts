@@ -1,13 +1,14 @@
+import { rmSync } from 'node:fs';
 import type { Context } from '../../../context.ts';
 import { SotraError, toSotraError } from '../../../errors.ts';
-import { hidden } from '../../../http/secrets.ts';
 import { sameDestination } from '../../../model/http-address.ts';
 import { command } from '../../../model/shell.ts';
+import { hidden, hideUrlSecrets } from '../../../model/url-secrets.ts';
 import { ClosedPipe } from '../../../world.ts';
 import * as endpoints from '../endpoints.ts';
 import { checkedList, shownSecret } from '../secrets.ts';
 import { type Chunk, type Job, readChunks } from './jobs.ts';
-import { type Journal, openJournal, resentChunks } from './journal.ts';
+import { destinationFile, type Journal, openJournal, resentChunks } from './journal.ts';
 
 /** What happens during an upload, for its display and for `--format ndjson`. */
 export type UploadEvent =
@@ -112,7 +113,9 @@ async function register(upload: Upload): Promise<void> {
   const { uid, destinationUrl, secret, settled, requestId } = await makeWebhook(upload);
   try {
     upload.keepSecret(uid, secret);
-    await journal.write({ kind: 'registered', uid, destinationUrl, settled, requestId });
+    const shown = hideUrlSecrets(destinationUrl);
+    await journal.write({ kind: 'registered', uid, destinationUrl: shown, settled, requestId });
+    rmSync(destinationFile(job.folder), { force: true });
   } catch (cause) {
     throw new SotraError('partial', `webhook ${uid} was made, then: ${toSotraError(cause).message}`, {
       hint: `${resumeHint(job)} It finds the webhook again.`,
@@ -192,9 +195,13 @@ function firstChunk(folder: string): string[] {
 
 function refuseSecond([existing]: endpoints.WebhookList): void {
   if (existing === undefined) return;
-  throw new SotraError('conflict', `webhook ${existing.uid} sends to ${existing.destinationUrl} already`, {
-    hint: command`sotra webhook add-addresses ${existing.uid} adds to it; --another makes a second one all the same.`,
-  });
+  throw new SotraError(
+    'conflict',
+    `webhook ${existing.uid} sends to ${hideUrlSecrets(existing.destinationUrl)} already`,
+    {
+      hint: command`sotra webhook add-addresses ${existing.uid} adds to it; --another makes a second one all the same.`,
+    },
+  );
 }
 
 /** The webhooks of the destination. Errors: `contract` for no list: counted as none, it would make a second webhook. */

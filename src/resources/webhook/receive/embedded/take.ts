@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Db } from '../../../../files/database.ts';
+import { hideUrlSecrets } from '../../../../model/url-secrets.ts';
 import type { Claim, StoredDelivery, Target } from '../inbox.ts';
 import { isFor } from '../route.ts';
 import type { Mark } from './batch.ts';
@@ -93,8 +94,8 @@ export async function* takeDeliveries(
 function targetRow(db: Db, target: Target): { id: number; startSeq: number } {
   const row = db.get<{ id: number; startSeq: number }>(
     'SELECT id, start_seq AS startSeq FROM target WHERE url = ? AND event_type = ?',
-    [target.url, ruleOf(target)],
+    [hideUrlSecrets(target.url), ruleOf(target)],
   );
-  if (row === undefined) throw new Error(`${target.url} was not added to the targets`);
+  if (row === undefined) throw new Error(`${hideUrlSecrets(target.url)} was not added to the targets`);
   return row;
 }

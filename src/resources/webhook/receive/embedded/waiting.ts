@@ -1,4 +1,5 @@
 import type { Db, SqlValue } from '../../../../files/database.ts';
+import { hideUrlSecrets } from '../../../../model/url-secrets.ts';
 import type { EventSummary } from '../events.ts';
 import { type EventStatus, type Forward, type StoredDelivery, type Target, targetMs } from '../inbox.ts';
 import { isFor } from '../route.ts';
@@ -11,7 +12,7 @@ export function newestSeq(db: Db): number {
 
 /** How many deliveries wait for a target. */
 export function countWaiting(db: Db, target: Target): number {
-  return countFitting(db, 't.url = ? AND t.event_type = ?', [target.url, ruleOf(target)]);
+  return countFitting(db, 't.url = ? AND t.event_type = ?', [hideUrlSecrets(target.url), ruleOf(target)]);
 }
 
 /** How many deliveries wait for the targets of a condition in SQL, one counted for each target. */

@@ -1,4 +1,5 @@
 import type { Db } from '../../../../files/database.ts';
+import { hideUrlSecrets } from '../../../../model/url-secrets.ts';
 import type { Target } from '../inbox.ts';
 import type { Batch, CommitResult, Mark, NewDelivery } from './batch.ts';
 import { createEventIds, type EventIds } from './event-ids.ts';
@@ -50,7 +51,7 @@ export function writesOf(db: Db): Writes {
           db.run(
             `INSERT INTO target (url, event_type, start_seq, used_ms) VALUES (?, ?, ?, ?)
              ON CONFLICT (url, event_type) DO UPDATE SET used_ms = excluded.used_ms`,
-            [target.url, ruleOf(target), newestSeq(db), nowMs],
+            [hideUrlSecrets(target.url), ruleOf(target), newestSeq(db), nowMs],
           );
       }),
   };

@@ -1,4 +1,5 @@
 import { hourMs } from '../../../../model/duration.ts';
+import { hideUrlSecrets } from '../../../../model/url-secrets.ts';
 import type { World } from '../../../../world.ts';
 import type { Claim, Target } from '../inbox.ts';
 import type { countHours } from './hours.ts';
@@ -51,7 +52,7 @@ export async function* takeDeliveries(target: Target, options: TakeOptions): Asy
           wake();
         },
         settle: async (delivery, forward) => {
-          await marks.add(subjects.forward(delivery, known.id), { url: target.url, ...forward });
+          await marks.add(subjects.forward(delivery, known.id), { url: hideUrlSecrets(target.url), ...forward });
           hours.forward(delivery.webhook, delivery.atMs, forward);
         },
         onFloor: (floor) => floors.set(partition, { ...floor }),

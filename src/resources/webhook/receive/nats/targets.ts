@@ -1,4 +1,5 @@
 import { isObject } from '../../../../model/json.ts';
+import { hideUrlSecrets } from '../../../../model/url-secrets.ts';
 import type { EventSummary } from '../events.ts';
 import { type EventStatus, type Forward, type Target, targetMs } from '../inbox.ts';
 import { isFor } from '../route.ts';
@@ -26,7 +27,10 @@ export async function addTargets(
       const startSeq = (await streams.state(subjects.events))?.lastSeq ?? 0;
       await streams.publish(subjects.state, subjects.start(id, member), String(startSeq));
     }
-    const value = { ...target, id, usedMs: nowMs } satisfies Omit<KnownTarget, 'startSeq'>;
+    const value = { ...target, url: hideUrlSecrets(target.url), id, usedMs: nowMs } satisfies Omit<
+      KnownTarget,
+      'startSeq'
+    >;
     await streams.publish(subjects.state, subjects.target(id), JSON.stringify(value));
   }
 }
@@ -35,7 +39,7 @@ export async function readTarget(target: Target, inbox: InboxStreams): Promise<K
   const { streams, subjects } = inbox;
   const last = await streams.last(subjects.state, subjects.target(targetId(target)));
   const known = last && (await knownTarget(last, inbox));
-  if (known === undefined) throw new Error(`${target.url} was not added to the targets`);
+  if (known === undefined) throw new Error(`${hideUrlSecrets(target.url)} was not added to the targets`);
   return known;
 }
 

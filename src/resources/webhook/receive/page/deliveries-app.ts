@@ -5,8 +5,8 @@ import { isWalletAddress, normalizeAddress } from '../../../../model/address.ts'
 import { hourMs } from '../../../../model/duration.ts';
 import { isHttpAddress } from '../../../../model/http-address.ts';
 import { isObject } from '../../../../model/json.ts';
-import { withoutPassword } from '../../../../model/quoted.ts';
 import { shellWord } from '../../../../model/shell.ts';
+import { hideUrlSecrets } from '../../../../model/url-secrets.ts';
 import type {
   DeliveryList,
   DeliveryRow,
@@ -101,17 +101,17 @@ export function createDeliveriesApp(options: PageOptions & { hasService: boolean
     const to = forwards[0]?.url ?? targets[0]?.url ?? 'http://127.0.0.1:3000/hook';
     const commands: ShownCommand[] = [
       { name: 'This event', line: line(`webhook show ${shellWord(eventId)}`) },
-      { name: 'Send it again', line: line(`webhook replay ${shellWord(eventId)}`, { to: withoutPassword(to) }) },
+      { name: 'Send it again', line: line(`webhook replay ${shellWord(eventId)}`, { to: hideUrlSecrets(to) }) },
     ];
     const { body, headers, webhook } = delivery;
     if (body.length <= shownBytes) {
-      const { request } = deliveryPreview(withoutPassword(to), forwardedHeaders(headers), body.toString());
+      const { request } = deliveryPreview(hideUrlSecrets(to), forwardedHeaders(headers), body.toString());
       commands.push({ name: 'As curl', line: curlLine(request).trim() });
     }
     return {
       row: deliveryRow(event),
       ...requestOf(delivery, webhook.slice(webhook.lastIndexOf('#') + 1)),
-      forwards: forwards.map((each) => ({ ...each, url: withoutPassword(each.url) })),
+      forwards: forwards.map((each) => ({ ...each, url: hideUrlSecrets(each.url) })),
       commands,
       links: options.hasService ? linksOf(event.event) : [],
     };
@@ -144,7 +144,7 @@ export function createDeliveriesApp(options: PageOptions & { hasService: boolean
   const facts = async (): Promise<PageFacts> => ({
     inbox: inbox.name,
     listensOn,
-    targets: targets.map(({ url }) => withoutPassword(url)),
+    targets: targets.map(({ url }) => hideUrlSecrets(url)),
   });
   const rows = async (query: URLSearchParams): Promise<DeliveryRow[]> => {
     const found: DeliveryRow[] = [];

@@ -1,0 +1,102 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { run, stub, temporaryFolder } from '../support/harness.ts';
+import { listen, send, signed } from '../support/listening.ts';
+import { until } from '../support/until.ts';
+
+/** Made for this test alone, one for each place where an address or a header may hold a secret. */
+const canaries = ['cUser4711', 'cPass4711', 'cToken4711', 'cQuery4711', 'cHeader4711', 'cCookie4711', 'cBasic4711'];
+const destination = 'https://cUser4711:cPass4711@hooks.example.com/in?token=cToken4711&a=1';
+
+/** The files of a folder and its folders, with those canaries that each holds. */
+function leaks(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .flatMap((entry) => {
+      const bytes = readFileSync(join(entry.parentPath, entry.name)).toString('latin1');
+      return canaries.filter((canary) => bytes.includes(canary)).map((canary) => `${entry.name}: ${canary}`);
+    });
+}
+
+test('nothing that is kept or shown beside an answer holds what is secret in addresses, headers and their names', async () => {
+  const folder = temporaryFolder();
+  const service = await stub(({ method, url }, response) => {
+    const made = { uid: 'hook-1', destinationUrl: destination, secret: 'c2VjcmV0IG9mIGEgaG9vaw==' };
+    response.setHeader('x-session-token', 'cHeader4711');
+    response.setHeader('set-cookie', 'sid=cCookie4711');
+    response.statusCode = url.includes('fails') ? 400 : 200;
+    response.end(JSON.stringify(url.includes('fails') ? { error: `no ${destination}` } : method === 'GET' ? [] : made));
+  });
+  const env = { ...service.env, SOTRA_DATA_DIR: join(folder, 'data'), SOTRA_CONFIG_DIR: join(folder, 'config') };
+  const kept = (name: string) => [
+    '--record',
+    join(folder, `record-${name}`),
+    '--trace-file',
+    join(folder, `${name}.har`),
+  ];
+  const said: string[] = [];
+  const sotra = async (...argv: string[]) => {
+    const { out, err, code } = await run(argv, { env });
+    said.push(err);
+    return { out, code };
+  };
+  const query = ['-q', 'api_key=cQuery4711', '-q', `to=${destination}`];
+  expect((await sotra('request', 'GET', '/v1/any', ...query, ...kept('get'), '--verbose')).code).toBe(0);
+  expect((await sotra('request', 'GET', '/v1/fails', ...query, ...kept('fails'), '--verbose')).code).toBe(6);
+  const registering = ['webhook', 'register', '--url', destination, '--wallet-addresses', 'ext:1'];
+  expect((await sotra(...registering, ...kept('register'), '--verbose')).code).toBe(0);
+  for (const argv of ['history', 'history --plain', 'history show 1', 'webhook jobs', 'history show 2 --json']) {
+    const { out, code } = await sotra(...argv.split(' '));
+    expect([argv, code]).toEqual([argv, 0]);
+    said.push(out);
+  }
+  expect((await sotra('bundle', '--out', join(folder, 'bundle.json'), '--yes')).code).toBe(0);
+  expect(leaks(folder)).toEqual([]);
+  expect(canaries.filter((canary) => said.join('\n').includes(canary))).toEqual([]);
+  // What was recorded answers the same request again.
+  const again = await run(['request', 'GET', '/v1/any', ...query, '--replay', join(folder, 'record-get')], { env });
+  expect([again.code, again.out]).toEqual([0, '[]\n']);
+});
+
+test('an upload that waits for its webhook keeps the whole destination in one file, which goes once there is one', async () => {
+  const folder = temporaryFolder();
+  let isDown = true;
+  const service = await stub(({ method, body }, response) => {
+    const made = { uid: 'hook-1', destinationUrl: destination, secret: 'c2VjcmV0IG9mIGEgaG9vaw==' };
+    if (isDown && method === 'POST') return void response.writeHead(400).end('{"error":"not now"}');
+    if (method === 'POST') expect(JSON.parse(body).destinationUrl).toBe(destination);
+    response.end(JSON.stringify(method === 'GET' ? [] : made));
+  });
+  const env = { ...service.env, SOTRA_DATA_DIR: folder, SOTRA_HISTORY: '0' };
+  const registering = ['webhook', 'register', '--url', destination, '--wallet-addresses', 'ext:1', '--retries', '0'];
+  expect((await run(registering, { env, skipWaits: true })).code).toBe(6);
+  expect(new Set(leaks(folder).map((leak) => leak.split(':')[0]))).toEqual(new Set(['destination']));
+  isDown = false;
+  const [{ job }] = JSON.parse((await run('webhook jobs --json', { env })).out);
+  expect((await run(`webhook resume ${job}`, { env })).code).toBe(0);
+  expect(leaks(folder)).toEqual([]);
+});
+
+test('the store of deliveries and what is shown of it hold no secret of a target or a header', async () => {
+  const folder = temporaryFolder();
+  const target = await stub((_, response) => response.end('{}'));
+  const to = target.url.replace('http://', 'http://cUser4711:cPass4711@');
+  const { url, stop, shown } = await listen(folder, `--forward-to ${to}/in?token=cToken4711`);
+  const body = JSON.stringify({ eventId: 'e-1', eventType: 'new-feed-item' });
+  const headers = { ...signed(body), authorization: 'Basic cBasic4711' };
+  expect(await send(url, body, headers, '/hook?api_key=cQuery4711')).toBe(200);
+  await until(() => target.requests.length === 1);
+  await until(() => shown.err.includes('-> 200'));
+  // It gets what came, and is reached as it was named.
+  expect([target.requests[0]?.url, target.requests[0]?.body]).toEqual(['/in?token=cToken4711', body]);
+  const env = { SOTRA_DATA_DIR: folder };
+  const { out, code } = await run('webhook show e-1', { env, tty: 100 });
+  const json = await run('webhook show e-1 --json', { env });
+  await stop();
+  expect([code, out]).toEqual([0, expect.stringContaining('http://***@')]);
+  const all = out + json.out + shown.err;
+  expect(canaries.filter((canary) => all.includes(canary))).toEqual([]);
+  // The header itself is kept: whoever the delivery is forwarded to later may ask for it.
+  expect(new Set(leaks(folder).map((leak) => leak.split(': ')[1]))).toEqual(new Set(['cBasic4711']));
+});
