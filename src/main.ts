@@ -66,13 +66,17 @@ function interruptible(stream: NodeJS.ReadStream): World['io']['in'] {
     stop.signal.addEventListener('abort', end, { once: true });
     return stream[Symbol.asyncIterator]();
   };
-  return { isTTY: stream.isTTY, isForeground, [Symbol.asyncIterator]: give };
+  return { isTTY: stream.isTTY, isForeground, signal: stop.signal, [Symbol.asyncIterator]: give };
 }
+
+const graceMs = 10_000;
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.on(signal, () => {
     if (stop.signal.aborted) process.exit(130);
     stop.abort();
+    // Whatever still holds on to something: a signal ends the process.
+    setTimeout(() => process.exit(130), graceMs).unref();
   });
 
 // Warnings of Node and libraries are for developers, and would stand beside the JSON of an error.

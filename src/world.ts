@@ -27,6 +27,8 @@ export interface Io {
     isTTY?: boolean;
     /** False where the shell runs this process in the background: reading the terminal would stop it. */
     isForeground?: () => boolean;
+    /** Aborted by a signal to the process. */
+    signal?: AbortSignal;
   };
   /** One line typed at the terminal; `hidden`: without echo. Only if `in.isTTY`. Rejects on Ctrl-C and Ctrl-D. */
   ask: (question: string, options: { hidden: boolean }) => Promise<string>;

@@ -1,27 +1,95 @@
-import { createReadStream, rmSync, type Stats, statSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  createReadStream,
+  fstatSync,
+  openSync,
+  readSync,
+  rmSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
+import { Socket } from 'node:net';
 import { join } from 'node:path';
+import { addAbortSignal } from 'node:stream';
 import { messageOf, SotraError, usageError } from '../errors.ts';
-import { type WorkPlace, workFolder } from './durable-file.ts';
+import { refuseOther, type WorkPlace, workFolder } from './durable-file.ts';
 import { type FileBytes, maxLineBytes } from './text-file.ts';
 
 export interface Input {
-  in: AsyncIterable<Uint8Array>;
+  /** The signal ends the wait for who writes to a pipe. */
+  in: AsyncIterable<Uint8Array> & { signal?: AbortSignal };
 }
 
-/** A file, or stdin for `-`, as it comes. Errors while it is read: `local-file` naming it. */
+/** A file that somebody named, or stdin for `-`, as it comes. Errors while it is read: `local-file` naming it; `interrupted`. */
 export function bytesOf(file: string, input: Input, chunkBytes = 65_536): FileBytes {
-  return file === '-' ? { name: 'stdin', bytes: input.in } : { name: file, bytes: readFile(file, chunkBytes) };
+  return file === '-'
+    ? { name: 'stdin', bytes: input.in }
+    : { name: file, bytes: readNamed(file, chunkBytes, input.in.signal) };
 }
 
-async function* readFile(file: string, highWaterMark: number): AsyncGenerator<Uint8Array> {
+/** Opening a pipe would wait for its writer, in a thread that nothing can stop. Windows has no such pipes. */
+const readNow = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+
+async function* readNamed(file: string, highWaterMark: number, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
   try {
-    yield* createReadStream(file, { highWaterMark });
+    const fd = openSync(file, readNow);
+    const isPipe = fstatSync(fd).isFIFO();
+    const stream = isPipe
+      ? new Socket({ fd, readable: true, writable: false })
+      : createReadStream('', { fd, highWaterMark });
+    yield* signal === undefined ? stream : addAbortSignal(signal, stream);
   } catch (cause) {
-    throw new SotraError('local-file', `cannot read ${file}: ${messageOf(cause)}`, {
-      hint: 'Correct its path or its permissions.',
-      cause,
-    });
+    if (signal?.aborted) throw new SotraError('interrupted', `interrupted while reading ${file}`, { cause });
+    throw unreadable(file, cause);
+  }
+}
+
+function unreadable(file: string, cause: unknown): SotraError {
+  return new SotraError('local-file', `cannot read ${file}: ${messageOf(cause)}`, {
+    hint: 'Correct its path or its permissions.',
+    cause,
+  });
+}
+
+const [pipeWaitMs, pipePauseMs] = [5000, 20];
+
+/**
+ * All of a small file that somebody named, or of what is written to a pipe, at once. Errors: those of the file system; `local-file` for what is
+ * neither, for more than a megabyte, and where nobody writes to the pipe.
+ */
+export function readSmallFile(file: string): Buffer {
+  const fd = openSync(file, readNow);
+  try {
+    const found = fstatSync(fd);
+    if (!found.isFIFO()) refuseOther(file, found);
+    const chunks: Buffer[] = [];
+    const endMs = performance.now() + pipeWaitMs;
+    for (let size = 0; ; ) {
+      const chunk = Buffer.alloc(65_536);
+      const read = readSome(fd, chunk);
+      if (read === 0 && (found.isFile() || size > 0)) return Buffer.concat(chunks);
+      size += read ?? 0;
+      chunks.push(chunk.subarray(0, read ?? 0));
+      if (size > maxLineBytes) throw unreadable(file, new Error('it is larger than 1 MB'));
+      if (read) continue;
+      if (performance.now() > endMs)
+        throw unreadable(file, new Error(`nothing came through this pipe in ${pipeWaitMs / 1000} s`));
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pipePauseMs);
+    }
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** How many bytes there were; 0 at the end, or before anybody writes; `undefined` where more is to come. */
+function readSome(fd: number, chunk: Buffer): number | undefined {
+  try {
+    return readSync(fd, chunk);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return undefined;
+    throw error;
   }
 }
 
@@ -112,6 +180,13 @@ export async function openOutput(
   for (const file of inputs)
     if (file !== undefined && isSame(file, path))
       throw usageError(`${flag} ${path}: that is ${file}, which would be emptied`, 'Name another file.');
+  try {
+    // A pipe that nobody reads would keep this waiting.
+    if (statSync(path, { throwIfNoEntry: false })?.isFIFO())
+      closeSync(openSync(path, constants.O_WRONLY | constants.O_NONBLOCK));
+  } catch {
+    throw usageError(`${flag} ${path}: nobody reads from this pipe`, 'Start its reader first, or name a file.');
+  }
   return open(path, 'w', 0o600);
 }
 

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { z } from 'zod';
 import { type Command, defineCommand, type Result } from '../cli/command.ts';
@@ -9,6 +8,7 @@ import type { Context } from '../context.ts';
 import { type Endpoint, hasDots, type InputOf, local, type WireNames, wireName } from '../contract/endpoint.ts';
 import type { WireRequest } from '../contract/request.ts';
 import { messageOf, SotraError, usageError } from '../errors.ts';
+import { bytesOf } from '../files/source.ts';
 import { itemLines, linedBatch, wholeOf } from '../http/batch.ts';
 import { sameOrigin } from '../http/client.ts';
 import { itemsOf, listKey } from '../http/paginate.ts';
@@ -145,9 +145,11 @@ async function readBody(typed: string, context: Context): Promise<Pick<WireReque
 async function readText(typed: string, context: Context): Promise<string> {
   if (typed === '-') return (await buffer(context.world.io.in)).toString();
   if (!typed.startsWith('@')) return typed;
+  const { io } = context.world;
   try {
-    return await readFile(typed.slice(1), 'utf8');
+    return (await buffer(bytesOf(typed.slice(1), io).bytes)).toString();
   } catch (cause) {
+    if (io.in.signal?.aborted) throw cause;
     throw new SotraError('local-file', `--data ${typed}: ${messageOf(cause)}`, { cause });
   }
 }

@@ -1,6 +1,6 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { replaceFile } from '../files/durable-file.ts';
+import { readStateFile, replaceFile } from '../files/durable-file.ts';
 import { dayMs } from '../model/duration.ts';
 import { isHttpAddress, isLoopback } from '../model/http-address.ts';
 import { isObject, tryParseJson } from '../model/json.ts';
@@ -63,7 +63,7 @@ export async function askRegistry(url = '', file = ''): Promise<void> {
 function read(file: string): NewestVersion {
   const none: NewestVersion = { askedMs: 0, shownMs: 0, latest: '' };
   try {
-    const kept = tryParseJson(readFileSync(file, 'utf8'));
+    const kept = tryParseJson(readStateFile(file));
     return isObject(kept) ? { ...none, ...kept } : none;
   } catch {
     return none;
@@ -93,7 +93,7 @@ function fromNpmrc(env: Env): string | undefined {
   const file =
     readEnv(env, 'npm_config_userconfig') ?? readEnv(env, 'NPM_CONFIG_USERCONFIG') ?? (home && join(home, '.npmrc'));
   try {
-    const lines = readFileSync(file ?? '', 'utf8').split('\n');
+    const lines = readStateFile(file ?? '').split('\n');
     const [, value] = lines.map((line) => line.split('=')).find(([name]) => name?.trim() === 'registry') ?? [];
     return value?.replaceAll('"', '').trim();
   } catch {

@@ -158,6 +158,7 @@ const places: Record<string, string> = {
   'src/main.ts addEventListener': 'ends the stream of stdin',
   'src/main.ts new Worker': 'compileFilter waits for its answer or its error',
   'src/main.ts on': 'keeps the first error of a stream; a signal aborts or exits',
+  'src/main.ts setTimeout': 'ends the process',
   'src/main.ts void': 'run catches everything and gives an exit code',
   'src/output/confirm.ts addEventListener': 'rejects the question',
   'src/output/confirm.ts on': 'rejects the question',

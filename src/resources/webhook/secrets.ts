@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Result } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
@@ -10,6 +10,7 @@ import {
   settleReserved,
   warnOfReaders,
 } from '../../files/durable-file.ts';
+import { readSmallFile } from '../../files/source.ts';
 import { parseJson } from '../../model/json.ts';
 import { written } from '../../model/quoted.ts';
 import { hidden } from '../../model/url-secrets.ts';
@@ -32,7 +33,7 @@ export function readSecrets(file: string): string[] {
   const hint = 'sotra webhook secret <uid> --out <file> writes one.';
   let text: string;
   try {
-    text = readFileSync(file, 'utf8');
+    text = readSmallFile(file).toString();
   } catch (cause) {
     // Perhaps the secret itself was given in place of its file.
     const name = written(file);
@@ -65,7 +66,7 @@ export function checkSecretFile(file: string): void {
 /** The text of a file; `undefined` where it is empty or absent. */
 export function secretIn(file: string): string | undefined {
   const isFile = statSync(file, { throwIfNoEntry: false })?.isFile();
-  return (isFile && readFileSync(file, 'utf8').trim()) || undefined;
+  return (isFile && readSmallFile(file).toString().trim()) || undefined;
 }
 
 /** Where the secret of a job may be: the file that was asked for, then one in its folder. */

@@ -120,7 +120,7 @@ test('why a file cannot be read, or is no text, is kept with the error', async (
   expect(() => decodeUtf8(Uint8Array.of(0xff), 'a')).toThrow(
     expect.objectContaining({ code: 'usage', message: 'a is not UTF-8 text', cause: expect.any(TypeError) }),
   );
-  await expect(readWhole('/nowhere/comment', {} as never)).rejects.toMatchObject({
+  await expect(readWhole('/nowhere/comment', { in: [] } as never)).rejects.toMatchObject({
     code: 'local-file',
     cause: { code: 'ENOENT' },
   });

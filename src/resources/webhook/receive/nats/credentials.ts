@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { messageOf, SotraError } from '../../../../errors.ts';
+import { readSmallFile } from '../../../../files/source.ts';
 
 /** Who a connection is for: the text of a credentials file as `nsc` writes it, or what stands in lines `user:`, `password:` and `token:`. */
 export type Credentials = { creds: Uint8Array } | { user: string; password: string } | { token: string };
@@ -10,7 +10,7 @@ export function readCredentials(file: string): Credentials {
     new SotraError('config', `the credentials of the inbox, ${file}: ${why}`, { hint, cause });
   let bytes: Buffer;
   try {
-    bytes = readFileSync(file);
+    bytes = readSmallFile(file);
   } catch (cause) {
     const hint = 'Name the file with --inbox-creds or SOTRA_NATS_CREDS.';
     throw refuse(messageOf(cause).replace(`, open '${file}'`, ''), hint, cause);
