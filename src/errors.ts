@@ -97,6 +97,15 @@ export function usageError(message: string, hint?: string): SotraError {
   return new SotraError('usage', message, { hint });
 }
 
+const ofThisMachine: readonly ErrorCode[] = [
+  ...(['usage', 'no-service', 'insecure-url', 'config', 'locked', 'local-file', 'key-missing', 'signing-key'] as const),
+];
+
+/** Whether message, hint and body may hold what a service or its users wrote. */
+export function mayQuote({ code }: Pick<SotraError, 'code'>): boolean {
+  return !ofThisMachine.includes(code);
+}
+
 /** What was thrown, for code: hints are lines to type into a terminal. */
 export function withoutHint(thrown: unknown): unknown {
   return thrown instanceof SotraError ? Object.assign(thrown, { hint: undefined }) : thrown;

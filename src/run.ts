@@ -4,7 +4,7 @@ import { helpText } from './cli/help.ts';
 import { mentionsAlias, readInput, resolveAliases } from './cli/input.ts';
 import { type CommandLine, findCommand, findGroup, parse } from './cli/parse.ts';
 import type { Context } from './context.ts';
-import { errorObject, maxShownBody, SotraError, seeHelp, toSotraError, usageError } from './errors.ts';
+import { errorObject, maxShownBody, mayQuote, SotraError, seeHelp, toSotraError, usageError } from './errors.ts';
 import { RequestPreview } from './http/preview.ts';
 import { safeText } from './model/safe-text.ts';
 import { visibleJson } from './output/json.ts';
@@ -184,7 +184,12 @@ function interrupted(thrown: unknown): SotraError {
 async function reportError(error: SotraError, jsonMode: boolean, argv: readonly string[], world: World): Promise<void> {
   const { err } = world.io;
   const hide = await (await import('./keys/typed-secrets.ts')).hidingTyped(argv, error);
-  if (jsonMode) return err.write(`${visibleJson(hide(JSON.stringify(errorObject(error))))}\n`);
+  if (jsonMode) {
+    const quotes = argv.includes('--meta') && mayQuote(error);
+    const meta = { untrusted: ['.error.message', '.error.hint', ...(error.body === undefined ? [] : ['.error.body'])] };
+    const told = { ...errorObject(error), ...(quotes && { meta }) };
+    return err.write(`${visibleJson(hide(JSON.stringify(told)))}\n`);
+  }
   const isOurs = argv.includes('--verbose') && error.code === 'internal' && error.cause instanceof Error;
   const stack = isOurs ? [(error.cause as Error).stack ?? ''] : [];
   const hint = error.hint === undefined ? [] : [`hint: ${safeText(error.hint)}`];

@@ -1,7 +1,8 @@
 import { type Context, createContext } from '../context.ts';
-import { type SotraError, toSotraError } from '../errors.ts';
+import { mayQuote, type SotraError, toSotraError } from '../errors.ts';
 import { safeText } from '../model/safe-text.ts';
 import type { Io, LocalSandbox, World } from '../world.ts';
+import { untrustedWarning } from './answer.ts';
 import { Question, type Tool, type ToolAnswer } from './tool.ts';
 
 export interface CallOutcome {
@@ -81,11 +82,13 @@ async function* emptyInput(): AsyncGenerator<Uint8Array> {}
 
 async function errorText(error: SotraError, input: Readonly<Record<string, unknown>>): Promise<string> {
   const { code, message, hint, retryAfterSec } = error;
+  const [star, warning] = mayQuote(error) ? ['*', [untrustedWarning]] : ['', []];
   const { hidingTyped } = await import('../keys/typed-secrets.ts');
   const hide = await hidingTyped(textsIn(input), error);
   const lines = [
-    `error: ${message}`,
-    ...(hint === undefined ? [] : [`fix: ${hint}`]),
+    ...warning,
+    `error${star}: ${message}`,
+    ...(hint === undefined ? [] : [`fix${star}: ${hint}`]),
     `code: ${code}${retryAfterSec === undefined ? '' : `; retry after ${retryAfterSec} s`}`,
   ];
   return hide(lines.map(safeText).join('\n'));

@@ -8,7 +8,7 @@ import { SotraError, seeHelp, usageError } from '../errors.ts';
 import { nextInput } from '../http/paginate.ts';
 import { endpoints } from '../resources/index.ts';
 import { namesKnownTo } from '../tool/known-addresses.ts';
-import { answerOf } from './answer.ts';
+import { answerOf, chosen as chosenColumns } from './answer.ts';
 import { defaultRows, type Tool, type ToolAnswer, type ToolCall } from './tool.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -32,6 +32,10 @@ async function answerTo(
   const command = await commandOf(outline, context);
   const { fields: chosen, limit = defaultRows, ...typed } = given;
   const isPaged = fields.some(({ key }) => key === 'limit');
+  const view = await command.view?.();
+  const named = columnNames(chosen);
+  // Before anything is asked.
+  if (view !== undefined) chosenColumns(view, named);
   const values = await checkedValues(fields, command, isPaged ? { ...typed, limit } : typed, context);
   const maxRows = isPaged ? Number(values['limit']) : rowCount(limit);
   const paging = pagingOf(outline);
@@ -42,7 +46,7 @@ async function answerTo(
   const result = await command.run((isOurs ? { ...values, limit: maxRows + 1 } : values) as never, context);
   return answerOf(result, {
     input: values,
-    fields: columnNames(chosen),
+    fields: named,
     usual,
     maxRows: isWhole ? Number.POSITIVE_INFINITY : maxRows,
     next: paging && result.kind === 'answer' ? nextInput(paging, values, result.answer) : undefined,

@@ -62,6 +62,8 @@ export interface ToolAnswer {
     next?: Readonly<Record<string, unknown>>;
     tables?: readonly Table[];
     notes?: readonly string[];
+    /** Which of `notes` and `next` may hold text of the service or its users. */
+    untrustedParts?: readonly string[];
   };
 }
 
