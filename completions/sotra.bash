@@ -254,7 +254,7 @@ _sotra_values() {
   'webhook listen --ready-file') echo '@files' ;;
   'webhook verify --secret-file') echo '@files @list' ;;
   'webhook verify --file') echo '@files' ;;
-  'webhook verify --columns') echo 'valid reason timestamp eventIds @list' ;;
+  'webhook verify --columns') echo 'valid reason timestamp ageSec eventIds @list' ;;
   'webhook events --address') echo '@aliases' ;;
   'webhook events --token') echo '@aliases' ;;
   'webhook events --status') echo 'forwarded waiting refused' ;;

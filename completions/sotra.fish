@@ -489,7 +489,7 @@ complete -c sotra -n '__sotra_at " webhook verify"' -l secret-file -r -F -d 'fil
 complete -c sotra -n '__sotra_at " webhook verify"' -l header -x -d 'value of the daylight-signature header (default: there was none)'
 complete -c sotra -n '__sotra_at " webhook verify"' -l file -r -F -d 'read the body from this file instead of stdin'
 complete -c sotra -n '__sotra_at " webhook verify"' -l tolerance -x -d 'refuse signatures older than this (default: any age, since deliveries may be late)'
-complete -c sotra -n '__sotra_at " webhook verify"' -l columns -x -a '(__fish_append , valid reason timestamp eventIds)' -d 'show these columns; with --json and ndjson, objects of these fields; the command with --help names them'
+complete -c sotra -n '__sotra_at " webhook verify"' -l columns -x -a '(__fish_append , valid reason timestamp ageSec eventIds)' -d 'show these columns; with --json and ndjson, objects of these fields; the command with --help names them'
 complete -c sotra -n '__sotra_at " webhook events"' -l type -x -d 'only this kind, such as new-feed-item'
 complete -c sotra -n '__sotra_at " webhook events"' -l since -x -d 'only events received since a time, or within 1h'
 complete -c sotra -n '__sotra_at " webhook events"' -l until -x -d 'only events received until a time, or before 1h ago'

@@ -216,7 +216,7 @@ Register-ArgumentCompleter -Native -CommandName sotra -ScriptBlock {
     'webhook jobs remove 1' = @('@jobs')
     'webhook secret --columns' = @('uid', 'secretFile', '@list')
     'webhook secret 1' = @('@webhooks')
-    'webhook verify --columns' = @('valid', 'reason', 'timestamp', 'eventIds', '@list')
+    'webhook verify --columns' = @('valid', 'reason', 'timestamp', 'ageSec', 'eventIds', '@list')
     'webhook events --address' = @('@aliases')
     'webhook events --token' = @('@aliases')
     'webhook events --status' = @('forwarded', 'waiting', 'refused')

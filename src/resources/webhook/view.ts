@@ -1,6 +1,6 @@
 import { command } from '../../model/shell.ts';
 import { column, listView, recordView } from '../../output/columns.ts';
-import { formatTime } from '../../output/format.ts';
+import { formatAge, formatTime } from '../../output/format.ts';
 import type { CellText, Column, View } from '../../output/view.ts';
 import type { Validation, Webhook } from './endpoints.ts';
 
@@ -177,11 +177,22 @@ export interface Verdict {
   eventIds: string[];
   /** Unix seconds of the header; `null` where it has none. */
   timestamp: number | null;
+  /** Seconds since then; below zero where it is yet to come. */
+  ageSec?: number | null;
+}
+
+/** `signed 21y ago`. */
+export function describeAge(ageSec: number): string {
+  const age = formatAge(0, Math.abs(ageSec));
+  return ageSec < 0 ? `signed ${age} from now` : `signed ${age} ago`;
 }
 
 export const verdict = recordView<Verdict>([
   column.check('valid', 'Valid', 'signed by the secret, and within the tolerance'),
   column.text('reason', 'Why not', 'the most exact reason there is'),
   column.time('timestamp', 'Signed at', 'time in the header, Unix seconds'),
+  column.text('ageSec', 'Age', 'how long ago that was, in seconds', ({ ageSec }) => ageSec, {
+    show: ({ ageSec }) => (typeof ageSec === 'number' ? describeAge(ageSec) : '–'),
+  }),
   column.text('eventIds', 'Events', 'ids of the events in the body', (row) => row.eventIds.join(' ')),
 ]);

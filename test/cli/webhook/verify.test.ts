@@ -29,7 +29,33 @@ const sign = (text: string, by = secret, t = '1565125718') =>
   `t=${t},v1=${createHmac('sha256', by).update(`${t}.${text}`).digest('base64url')}`;
 
 test('a published signature is valid, and the verdict has the published shape', async () => {
-  expect(await verify({})).toEqual({ code: 0, valid: true, eventIds: [], timestamp: 1565125718 });
+  expect(await verify({ now: 1565125778_000 })).toEqual({
+    ...{ code: 0, valid: true, eventIds: [], timestamp: 1565125718, ageSec: 60 },
+  });
+});
+
+test('the age of a delivery is said, and warned of beyond five minutes, unless a tolerance decides', async () => {
+  const file = join(temporaryFolder(), 'secret');
+  writeFileSync(file, secret, { mode: 0o600 });
+  const at = (seconds: number, more = '') =>
+    run(`webhook verify --secret-file ${file} --header ${header} ${more}`, {
+      stdin: body,
+      tty: 100,
+      now: (1565125718 + seconds) * 1000,
+    });
+  const [fresh, old, early, refused] = [
+    await at(299),
+    await at(788_400_000),
+    await at(-7200),
+    await at(788_400_000, '--tolerance 1h'),
+  ];
+  expect([fresh.code, fresh.out, fresh.err]).toEqual([0, expect.stringContaining('signed 4m ago'), '']);
+  expect([old.code, old.out]).toEqual([0, expect.stringContaining('signed 25y ago')]);
+  expect(old.err).toMatch(
+    /^warning: signed 25y ago: anybody who has seen this delivery can send it again\. --tolerance 5m/,
+  );
+  expect([early.code, early.err]).toEqual([0, expect.stringContaining('warning: signed 2h from now')]);
+  expect([refused.code, refused.err]).toEqual([12, '']);
 });
 
 test('the events of both published body forms are named', async () => {

@@ -7,7 +7,7 @@ import { deliveryPreview, maskHeader } from '../../../http/preview.ts';
 import { defaultRetries } from '../../../http/retry.ts';
 import { normalizeAddress } from '../../../model/address.ts';
 import { readOwnSecrets } from '../secrets.ts';
-import { verdict as verdictView } from '../view.ts';
+import { describeAge, verdict as verdictView } from '../view.ts';
 import { describeEvent } from './events.ts';
 import { forward, forwardedHeaders, headerPairs, signatureIn } from './forward.ts';
 import {
@@ -240,13 +240,22 @@ interface VerifyInput {
   toleranceMs: number | undefined;
 }
 
+/** What receivers mostly allow. */
+const usualToleranceSec = 300;
+
 /** Verifies one saved delivery, its body from stdin or a file; exit 12 when it is not valid. */
 export async function verifySaved(input: VerifyInput, context: Context): Promise<Result> {
   const { world } = context;
   const secrets = readOwnSecrets(input.secretFile, context);
   const delivery = { header: input.header, body: await readBody(input.file, world.io) };
   const answer = verifyDelivery(delivery, secrets, { nowMs: world.now(), toleranceMs: input.toleranceMs });
-  return { kind: 'answer', answer, view: verdictView, exitCode: answer.valid ? 0 : 12 };
+  const nowSec = Math.floor(world.now() / 1000);
+  const ageSec = answer.timestamp === null ? null : nowSec - answer.timestamp;
+  if (answer.valid && input.toleranceMs === undefined && Math.abs(ageSec ?? 0) > usualToleranceSec)
+    context.warn(
+      `${describeAge(ageSec ?? 0)}: anybody who has seen this delivery can send it again. --tolerance 5m refuses what is older`,
+    );
+  return { kind: 'answer', answer: { ...answer, ageSec }, view: verdictView, exitCode: answer.valid ? 0 : 12 };
 }
 
 async function readBody(file: string | undefined, input: Input): Promise<Buffer> {
