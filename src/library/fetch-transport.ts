@@ -130,11 +130,10 @@ function startDeadline({ timeoutMs, totalMs, signal }: Limits, timer: Timer, idl
   };
   const end = () => {
     timer.remove(waiting);
-    if (signal !== idle) signal.removeEventListener('abort', interrupt);
+    stopListening();
   };
   timer.add(waiting);
-  if (signal.aborted) interrupt();
-  else if (signal !== idle) signal.addEventListener('abort', interrupt);
+  const stopListening = signal === idle ? () => undefined : onAbort(signal, interrupt);
   return {
     signal: stop.signal,
     renew: () => {
@@ -177,15 +176,34 @@ function joined(chunks: readonly Uint8Array[], length: number): Uint8Array {
 /** Resolves after so many milliseconds. Errors: `interrupted` at the signal. */
 export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    const interrupt = () => {
-      clearTimeout(timer);
-      reject(new SotraError('interrupted', 'interrupted', { cause: signal.reason }));
-    };
     const timer = setTimeout(() => {
-      signal.removeEventListener('abort', interrupt);
+      stopListening();
       resolve();
     }, ms);
-    if (signal.aborted) interrupt();
-    else signal.addEventListener('abort', interrupt, { once: true });
+    const stopListening = onAbort(signal, () => {
+      clearTimeout(timer);
+      reject(new SotraError('interrupted', 'interrupted', { cause: signal.reason }));
+    });
   });
+}
+
+const waitingFor = new WeakMap<AbortSignal, Set<() => void>>();
+
+/**
+ * Calls when a signal is aborted, at once where it is already; gives what ends it. Many calls wait for one signal, and Node warns of many
+ * listeners: there is one for all of them.
+ */
+function onAbort(signal: AbortSignal, act: () => void): () => void {
+  if (signal.aborted) {
+    act();
+    return () => undefined;
+  }
+  const known = waitingFor.get(signal);
+  const acts = known ?? new Set();
+  if (known === undefined) {
+    waitingFor.set(signal, acts);
+    signal.addEventListener('abort', () => [...acts].map((each) => each()), { once: true });
+  }
+  acts.add(act);
+  return () => void acts.delete(act);
 }

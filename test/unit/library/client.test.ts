@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { type Client, type ClientOptions, createClient, SotraError } from 'sotra';
 import { type Sandbox, startSandbox } from 'sotra/sandbox';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -186,6 +187,24 @@ test('a signal ends a call, its waits and a walk', async () => {
   const walk = hanging.profile.follows.all({ identifier: 'ext:1' }, { signal: later.signal }).next();
   later.abort();
   expect(await failure(walk)).toMatchObject(stopped);
+});
+
+test('fifty calls that wait for one signal put one listener on it, and all end with it', async () => {
+  const stop = new AbortController();
+  const waiting = scripted([{ status: 429, headers: { 'retry-after': '50' } }]);
+  const silent = createClient({
+    ...{ baseUrl: 'https://service.test', apiKey: 'k' },
+    fetch: (_, { signal }) =>
+      new Promise((__, reject) => signal?.addEventListener('abort', () => reject(signal.reason))),
+  });
+  const calls = Array.from({ length: 50 }, (_, index) =>
+    failure((index % 2 === 0 ? waiting.client : silent).leaderboard.list({}, { signal: stop.signal })),
+  );
+  while (waiting.asked.length < 25) await new Promise(setImmediate);
+  await new Promise(setImmediate);
+  expect(getEventListeners(stop.signal, 'abort')).toHaveLength(1);
+  stop.abort();
+  expect(new Set((await Promise.all(calls)).map(({ code }) => code))).toEqual(new Set(['interrupted']));
 });
 
 test('a service that says nothing for too long is a timeout', async () => {
