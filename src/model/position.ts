@@ -121,20 +121,26 @@ export type Card = z.output<typeof cardSchema>;
 export type Holding = Pick<Card['metadata'], 'perpPositionType' | 'positionAmount' | 'positionAmountWithLeverage'> & {
   positionStats: Pick<
     z.output<typeof positionStatsSchema>,
-    'realizedGainsUSD' | 'holdingsCostBasisUSD' | 'holdingReceivedCostBasisUSD' | 'holdingsCostBasisUSDWithLeverage'
+    | 'realizedGainsUSD'
+    | 'holdingsCostBasisUSD'
+    | 'holdingReceivedCostBasisUSD'
+    | 'holdingsCostBasisUSDWithLeverage'
+    | 'isOpen'
   >;
 };
 
 /**
- * Gain or loss if sold at a price, in USD; `null` without a price or the figures for it. A short gains what the price falls below its
- * cost basis; the sign of its amount is ignored. Source: "Unrealized PnL" under "Position card (feed item)".
+ * Gain or loss if sold at a price, in USD; `null` without a price or the figures for it. Nothing for a position that the service calls closed:
+ * perps keep an amount there. A short gains what the price falls below its cost basis; the side is `perpPositionType`'s, the sign of an amount
+ * says nothing. Source: "Unrealized PnL" under "Position card (feed item)"; wire-facts N3, N7.
  */
 export function unrealizedUsd(holding: Holding, priceUsd: number | null | undefined): number | null {
+  if (holding.positionStats.isOpen === false) return 0;
   if (priceUsd === null || priceUsd === undefined) return null;
   if (!isPerp(holding)) return gainOf(holding.positionAmount, priceUsd, holding.positionStats.holdingsCostBasisUSD);
   const size = sizeOf(holding.positionAmountWithLeverage);
   const longGain = gainOf(size, priceUsd, sizeOf(holding.positionStats.holdingsCostBasisUSDWithLeverage));
-  return longGain === null || !isShort(holding) ? longGain : 0 - longGain;
+  return longGain === null || holding.perpPositionType !== 'short' ? longGain : 0 - longGain;
 }
 
 /**
@@ -142,8 +148,8 @@ export function unrealizedUsd(holding: Holding, priceUsd: number | null | undefi
  * wire-facts 5.1.
  */
 export function unrealizedWithReceivedUsd(holding: Holding, priceUsd: number | null | undefined): number | null {
-  const received = holding.positionStats.holdingReceivedCostBasisUSD ?? 0;
-  if (isPerp(holding) || received === 0) return null;
+  const { holdingReceivedCostBasisUSD: received, isOpen } = holding.positionStats;
+  if (isPerp(holding) || !received || isOpen === false) return null;
   const own = unrealizedUsd(holding, priceUsd);
   return own === null ? null : own - received;
 }
@@ -156,10 +162,6 @@ export function totalUsd(holding: Holding, priceUsd: number | null | undefined):
 
 function isPerp({ perpPositionType, positionAmountWithLeverage }: Holding): boolean {
   return typeof perpPositionType === 'string' || typeof positionAmountWithLeverage === 'number';
-}
-
-function isShort({ perpPositionType, positionAmountWithLeverage }: Holding): boolean {
-  return typeof perpPositionType === 'string' ? perpPositionType === 'short' : (positionAmountWithLeverage ?? 0) < 0;
 }
 
 function sizeOf(figure: number | null | undefined): number | null {

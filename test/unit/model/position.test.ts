@@ -34,7 +34,12 @@ test.each([
   ['a short that rose', perp('short', -2.5, 5000), 2200, -500],
   ['a short whose amount came without a sign', perp('short', 2.5, 5000), 1800, 500],
   ['a short whose cost basis came with a sign', perp('short', -2.5, -5000), 1800, 500],
-  ['a perp that does not say its side but is negative', perp(null, -2.5, 5000), 1800, 500],
+  [
+    'a perp that does not say its side is no short, whatever the sign of its amount',
+    perp(null, -2.5, 5000),
+    1800,
+    -500,
+  ],
 ])('unrealized PnL of %s', (_, holding, price, expected) => {
   expect(unrealizedUsd(holding, price)).toBeCloseTo(expected, 9);
 });
@@ -88,4 +93,27 @@ test('holding tokens bought at the present price gains nothing, and each dollar 
       );
     }),
   );
+});
+
+test.each([
+  [
+    'a perp of which the service still names an amount',
+    { perpPositionType: 'long', positionAmount: 2, positionAmountWithLeverage: 20 },
+  ],
+  ['a short one', { perpPositionType: 'short', positionAmount: -2, positionAmountWithLeverage: -20 }],
+  ['a rest of a token', { positionAmount: 3 }],
+])('%s gains nothing any more once it is closed, at any price and without one', (_, held) => {
+  const stats = {
+    realizedGainsUSD: 12,
+    holdingsCostBasisUSD: 40,
+    holdingsCostBasisUSDWithLeverage: 400,
+    holdingReceivedCostBasisUSD: 5,
+  };
+  const holding = { ...held, positionStats: { ...stats, isOpen: false } } as Holding;
+  for (const price of [0, 1, 1000, null, undefined])
+    expect([
+      unrealizedUsd(holding, price),
+      totalUsd(holding, price),
+      unrealizedWithReceivedUsd(holding, price),
+    ]).toEqual([0, 12, null]);
 });
