@@ -128,10 +128,12 @@ type ListedProfile = Pick<Profile, 'id' | 'name' | 'addresses' | 'externalId'> &
     | 'winRate30d'
     | 'tradeCount30d'
     | 'commentCount30d'
-  >;
+  > &
+    Partial<Pick<Profile['metadata'], 'pnl7d' | 'roiPercent7d' | 'winRate7d' | 'tradeCount7d'>>;
 };
 
-const roiHelp = 'return on what was sold in 30 days, percent';
+const roiHelp = (days: number) => `return on what was sold in ${days} days, percent`;
+const tradesHelp = (days: number) => `sells of ${days} days: the closing trades behind the win rate`;
 const winsHelp = 'share of closing trades that gained, 0 to 1';
 const addressesHelp = 'all wallets, separated by spaces';
 const externalIdHelp = "the partner's own user id";
@@ -141,9 +143,9 @@ export const profileColumns: readonly Column<ListedProfile>[] = [
   nameColumn('Name', ({ name }) => name, 24),
   column.text('twitter', 'Twitter', 'Twitter handle', ({ metadata }) => metadata.twitterHandle, { drop: 4 }),
   column.pnl('pnl30dUsd', 'PnL 30d', 'realized PnL of 30 days, in USD', ({ metadata }) => metadata.pnl30d),
-  column.percent('roiPercent30d', 'ROI 30d', roiHelp, ({ metadata }) => metadata.roiPercent30d, { drop: 2 }),
+  column.percent('roiPercent30d', 'ROI 30d', roiHelp(30), ({ metadata }) => metadata.roiPercent30d, { drop: 2 }),
   column.share('winRate30d', 'Win 30d', winsHelp, ({ metadata }) => metadata.winRate30d, { drop: 3 }),
-  column.count('trades30d', 'Trades 30d', 'trades in 30 days', ({ metadata }) => metadata.tradeCount30d, { drop: 5 }),
+  column.count('trades30d', 'Trades 30d', tradesHelp(30), ({ metadata }) => metadata.tradeCount30d, { drop: 5 }),
   column.count(
     'comments30d',
     'Comments 30d',
@@ -163,4 +165,8 @@ export const profileColumns: readonly Column<ListedProfile>[] = [
   }),
   column.text('externalId', 'External id', externalIdHelp, { extra: true }),
   column.text('profileId', 'Profile', 'profile UUID', ({ id }) => id, { extra: true }),
+  column.pnl('pnl7dUsd', 'PnL 7d', 'realized PnL of 7 days, in USD', ({ metadata }) => metadata.pnl7d, { extra: true }),
+  column.percent('roiPercent7d', 'ROI 7d', roiHelp(7), ({ metadata }) => metadata.roiPercent7d, { extra: true }),
+  column.share('winRate7d', 'Win 7d', winsHelp, ({ metadata }) => metadata.winRate7d, { extra: true }),
+  column.count('trades7d', 'Trades 7d', tradesHelp(7), ({ metadata }) => metadata.tradeCount7d, { extra: true }),
 ];

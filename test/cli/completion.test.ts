@@ -100,7 +100,7 @@ const fixedLines: Lines = [
   ['sotra leaderboard list --chains sol', 'solana'],
   ['sotra leaderboard list --chains solana,ba', 'base'],
   ['sotra leaderboard list --timeframe=3', '30d'],
-  ['sotra leaderboard list --columns pnlUsd,win', 'winRate30d'],
+  ['sotra leaderboard list --columns pnlUsd,hasC', 'hasComments'],
   ['sotra --format nd', 'ndjson'],
   ['sotra completion fi', 'fish'],
   ['sotra profile get @wh', '@whale'],

@@ -23,6 +23,8 @@ function asking(db: Db, now: () => number = () => largeNow) {
 
 const trade = (index: number, atMs: number) => ({
   ...tradeAt(index),
+  // Only sells are counted.
+  side: 'sell' as const,
   trader: traderOf(1),
   atMs,
   rowKey: `${index} ${atMs}`,

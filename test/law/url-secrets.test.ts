@@ -87,7 +87,11 @@ test('the store of deliveries and what is shown of it hold no secret of a target
   const headers = { ...signed(body), authorization: 'Basic cBasic4711' };
   expect(await send(url, body, headers, '/hook?api_key=cQuery4711')).toBe(200);
   await until(() => target.requests.length === 1);
-  await until(() => shown.err.includes('-> 200'));
+  const forwarded = async () => {
+    const { out } = await run('webhook show e-1 --json', { env: { SOTRA_DATA_DIR: folder } });
+    return JSON.parse(out).forwards.length === 1;
+  };
+  await expect.poll(forwarded).toBe(true);
   // It gets what came, and is reached as it was named.
   expect([target.requests[0]?.url, target.requests[0]?.body]).toEqual(['/in?token=cToken4711', body]);
   const env = { SOTRA_DATA_DIR: folder };

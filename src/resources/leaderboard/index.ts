@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Command, defineCommand } from '../../cli/command.ts';
+import { type Command, defineCommand, type Result } from '../../cli/command.ts';
 import { chartParam, commandsOf, endpointCommand, serviceExitCodes } from '../../cli/endpoint-command.ts';
 import { option, withWatch } from '../../cli/params.ts';
 import type { Context } from '../../context.ts';
@@ -25,7 +25,7 @@ const list: Command = {
   ...plainList,
   exitCodes: [3, ...plainList.exitCodes],
   run: async (typed: InputOf<typeof endpoints.list.params> & { save?: boolean }, context: Context) => {
-    const result = await plainList.run(typed as never, context);
+    const result = await ofWindow(plainList.run(typed as never, context), typed.timeframe, 'list7d');
     if (typed.save !== true || result.kind !== 'answer') return result;
     const { saveAnswer } = await import('./saved-boards.ts');
     await saveAnswer(result.answer as endpoints.LeaderboardAnswer, typed, context).catch((thrown: unknown) =>
@@ -61,13 +61,30 @@ const diff = defineCommand({
   run: async (input, context) => (await import('./saved-boards.ts')).runDiff(input, context),
 });
 
-const sections = endpointCommand(endpoints.sections, views.sections, {
+const plainSections = endpointCommand(endpoints.sections, views.sections, {
   prepare: async (typed, context) => {
     const { equivalents } = await compare();
     for (const line of equivalents(typed)) context.note(line);
     return typed;
   },
 });
+
+const sections: Command = {
+  ...plainSections,
+  run: (typed: InputOf<typeof endpoints.sections.params>, context: Context) =>
+    ofWindow(Promise.resolve(plainSections.run(typed as never, context)), typed.timeframe, 'sections7d'),
+};
+
+/** A result whose figures are all of the window that was asked for. */
+async function ofWindow(
+  made: Promise<Result> | Result,
+  window: '7d' | '30d' | undefined,
+  of7d: 'list7d' | 'sections7d',
+): Promise<Result> {
+  const result = await made;
+  if (window !== '7d' || result.kind !== 'answer' || result.view === undefined) return result;
+  return { ...result, view: (await view())[of7d] as never };
+}
 
 const oldInputs = endpoints.sections.params;
 

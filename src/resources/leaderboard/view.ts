@@ -37,7 +37,23 @@ const lastColumns: readonly Column<Pick<Trader, 'profile' | 'isFollowedByUser'>>
   ...columnsOf(profileColumns, profileOf, { address: {}, addresses: {}, profileId: {} }),
 ];
 
-export const list: View<LeaderboardAnswer, Trader, { timeframe?: '7d' | '30d' }> = {
+const drops = { roiPercent: 2, winRate: 1, trades: 3 };
+
+/** The figures of one window stand in the table; those of the other are there by name. */
+function figureColumns(window: '7d' | '30d'): readonly Column<Trader>[] {
+  const shown = (days: '7d' | '30d') =>
+    Object.fromEntries(
+      Object.entries(drops).map(([key, drop]) => [
+        key + days,
+        days === window ? { drop, extra: false } : { extra: true },
+      ]),
+    );
+  return columnsOf(profileColumns, profileOf, { ...shown('30d'), ...shown('7d') });
+}
+
+type ListView = View<LeaderboardAnswer, Trader, { timeframe?: '7d' | '30d' }>;
+
+export const list: ListView = {
   layout: 'table',
   rows: ({ traders }) => traders,
   columns: [
@@ -45,11 +61,7 @@ export const list: View<LeaderboardAnswer, Trader, { timeframe?: '7d' | '30d' }>
     nameColumn('Trader', ({ profile }) => profile.name),
     column.pnl('pnlUsd', 'PnL', pnlHelp, (trader) => trader.pnl.total),
     ...chainColumns,
-    ...columnsOf(profileColumns, profileOf, {
-      roiPercent30d: { drop: 2 },
-      winRate30d: { drop: 1 },
-      trades30d: { drop: 3 },
-    }),
+    ...figureColumns('30d'),
     column.flag('hasComments', 'Comments', commentsHelp, { extra: true }),
     ...lastColumns,
   ],
@@ -61,6 +73,18 @@ export const list: View<LeaderboardAnswer, Trader, { timeframe?: '7d' | '30d' }>
     bars: traders.map(barOf),
   }),
 };
+
+/** Of 7 days, every column. */
+export const list7d: ListView = {
+  ...list,
+  columns: inPlaceOf(figureColumns('30d'), figureColumns('7d'), list.columns),
+};
+
+/** The columns with some of them, by their keys, as these are. */
+function inPlaceOf<Row>(before: readonly Column<Row>[], after: readonly Column<Row>[], all: readonly Column<Row>[]) {
+  const keys = new Set(before.map(({ key }) => key));
+  return all.flatMap((each) => (each.key === before[0]?.key ? after : keys.has(each.key) ? [] : [each]));
+}
 
 /** A cent: what rounding may leave between the sum of the chains and the total. */
 const roundingUsd = 0.01;
@@ -156,12 +180,25 @@ export const sections: View<SectionsAnswer, SectionRow> = {
       show: ({ entry }) => showReason(entry.reason),
       align: 'right',
     }),
-    ...columnsOf(profileColumns, ({ entry }: SectionRow) => entry, {
-      pnl30dUsd: { header: 'PnL 30d, all chains', help: 'realized PnL of 30 days over all chains, in USD' },
-      address: {},
-    }),
+    ...pnlColumns('30d'),
+    ...columnsOf(profileColumns, ({ entry }: SectionRow) => entry, { address: {} }),
   ],
   empty: 'No section has traders.',
+};
+
+function pnlColumns(window: '7d' | '30d'): readonly Column<SectionRow>[] {
+  const more = (days: 7 | 30) => ({
+    header: `PnL ${days}d, all chains`,
+    help: `realized PnL of ${days} days over all chains, in USD`,
+    extra: window !== `${days}d`,
+  });
+  return columnsOf(profileColumns, ({ entry }: SectionRow) => entry, { pnl30dUsd: more(30), pnl7dUsd: more(7) });
+}
+
+/** Of 7 days, every column. */
+export const sections7d: typeof sections = {
+  ...sections,
+  columns: inPlaceOf(pnlColumns('30d'), pnlColumns('7d'), sections.columns),
 };
 
 function showReason({ value, format }: SectionEntry['reason']): string | CellText {

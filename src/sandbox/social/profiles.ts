@@ -167,7 +167,8 @@ function totals(rows: readonly WindowFigures[], window: Timeframe): Json {
   return {
     [`pnl${window}`]: sum(rows, 'pnl'),
     [`winRate${window}`]: exits === 0 ? null : sum(rows, 'wins') / exits,
-    [`tradeCount${window}`]: sum(rows, 'trades'),
+    // As the service does: those behind the win rate (wire-facts N5).
+    [`tradeCount${window}`]: exits,
     [`roiPercent${window}`]: roiPercent(rows),
   };
 }

@@ -62,7 +62,7 @@ test('imported trades make a leaderboard with PnL that was worked out by hand', 
     [bob, -10],
   ]);
   const { profile } = JSON.parse(out).traders[0];
-  expect(profile.metadata).toMatchObject({ tradeCount30d: 3, winRate30d: 1, roiPercent30d: (550 / 350) * 100 });
+  expect(profile.metadata).toMatchObject({ tradeCount30d: 1, winRate30d: 1, roiPercent30d: (550 / 350) * 100 });
   expect(profile.metadata.perChainVolumeUsd30d).toEqual({
     base: 1400,
     solana: null,
