@@ -6,7 +6,7 @@ import { defaultLimits, type Handler, Refusal, type SandboxCall } from '../../sa
 import { type CardOptions, cardsOf } from '../../sandbox/social/cards.ts';
 import { chainsOf, findProfile, storedToken, walletsOf } from '../../sandbox/social/lookup.ts';
 import { windowMs } from '../../sandbox/trades/figures.ts';
-import { openThresholdUsd } from '../../sandbox/trades/positions.ts';
+import { openFromUsd } from '../../sandbox/trades/positions.ts';
 import { oneOf } from '../../sandbox/trades/trade.ts';
 import type * as endpoints from './endpoints.ts';
 
@@ -69,9 +69,6 @@ function oneCard(call: SandboxCall, id: string | undefined, viewers: string[] | 
 function cards(call: SandboxCall, ids: readonly string[], options: Omit<CardOptions, 'partner' | 'nowMs'>): Card[] {
   return cardsOf(call.db, ids, { partner: call.partner, nowMs: call.nowMs, ...options });
 }
-
-/** A value is compared with what rounding leaves of the threshold, as the cards' own `isOpen` is. */
-const openFromUsd = openThresholdUsd * (1 - 1e-9);
 
 type Page = Pick<Parameters<typeof ofProfile>[0], 'status' | 'sort' | 'page' | 'limit'>;
 

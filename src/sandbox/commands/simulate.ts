@@ -21,6 +21,7 @@ export async function tradeNow(input: LiveTrade & { db?: string | undefined }, c
   checkLiveTrade(input, '--');
   return withDeliveries(input.db, context, async (db) => {
     const answer = addTradeNow(db, input, sandboxNow(db, context.world.now()));
+    if (answer.isRepeated) context.note('This trade was there already: nothing was added.');
     return () => ({ kind: 'answer', answer: { ...answer, waiting: countDeliveries(db, 'waiting') }, view: traded });
   });
 }

@@ -14,6 +14,7 @@ import { matchCopies } from '../social/comments.ts';
 import { addWallet, storedToken } from '../social/lookup.ts';
 import { markFiguresStale } from './figures.ts';
 import { type AddedTrade, heldOf, openLines } from './position-lines.ts';
+import { openFromUsd } from './positions.ts';
 import { type LiveTrade, type MadeTrade, oneOf, type Trade } from './trade.ts';
 import { ownString } from './trade-text.ts';
 
@@ -29,12 +30,23 @@ export interface AddCounts {
  */
 export function addTrades(db: Db, trades: readonly Trade[], liveAtMs?: number): AddCounts {
   return db.transaction(() => {
+    if (liveAtMs !== undefined) for (const trade of trades) endIfClosed(db, trade);
     const book = openBook(db);
     const result = book.add(trades);
     const ids = book.finish();
     if (liveAtMs !== undefined) storeTradeEvents(db, ids, liveAtMs);
     return result;
   });
+}
+
+/** Ends the position of a trade's line where answers call it closed by its price alone: who buys again enters a new one. */
+function endIfClosed(db: Db, { trader, chain, token, direction }: Trade): void {
+  db.run(
+    `UPDATE position SET state = json_set(state, '$.exited', json('true'))
+     WHERE wallet = ? AND chain = ? AND token = ? AND direction = ? AND superseded = 0 AND amount > 0
+       AND amount * (SELECT k.price FROM token k WHERE k.chain = position.chain AND k.address = position.token) < ?`,
+    [trader, chain, token, direction ?? '', openFromUsd],
+  );
 }
 
 /** Stores trades that happen now, with the deliveries they make for webhooks, all or nothing; gives the number of both. */
@@ -64,8 +76,14 @@ export function liveTrade(trade: LiveTrade, atMs: number): Trade {
     atMs,
     tx: isOrder ? null : hash,
     ...(isOrder ? { orderId: hash } : {}),
-    rowKey: `live:${randomUUID()}`,
+    rowKey: trade.tx === undefined ? `live:${randomUUID()}` : typedKey(trade, trade.tx),
   };
+}
+
+/** A transaction may hold several swaps: one by each trader in each token and on each side. */
+function typedKey({ chain, trader, token, side }: LiveTrade, tx: string): string {
+  const parts = [tx.startsWith('0x') ? tx.toLowerCase() : tx, normalizeAddress(trader), normalizeAddress(token), side];
+  return `live:${chain}:${parts.join(' ')}`;
 }
 
 /** What a trade that happens now says of itself. */
@@ -90,8 +108,16 @@ export function checkLiveTrade({ chain, direction, leverage }: LiveTrade, flag =
 /** Makes a checked trade happen at a time of the sandbox, with everything that follows. */
 export function addTradeNow(db: Db, input: LiveTrade, nowMs: number): MadeTrade {
   const trade = liveTrade({ ...input, token: storedToken(db, input.chain, input.token) }, nowMs);
-  const { deliveries } = addLiveTrades(db, [trade], nowMs);
   const { chain, trader, token, side, amount, usd } = trade;
+  const rowKey = digestOf(trade.rowKey);
+  const before = findStored(db, rowKey);
+  if (before !== undefined && (before.amount !== amount || before.usd !== usd))
+    throw usageError(
+      `tx ${input.tx}: this trade is there already, of ${before.amount} tokens for ${before.usd} USD`,
+      'Repeat it as it was, or give another hash.',
+    );
+  const { deliveries } = addLiveTrades(db, [trade], nowMs);
+  const stored = findStored(db, rowKey);
   return {
     chain,
     trader,
@@ -99,11 +125,19 @@ export function addTradeNow(db: Db, input: LiveTrade, nowMs: number): MadeTrade 
     side,
     amount,
     usd,
-    timestamp: Math.floor(nowMs / 1000),
+    timestamp: Math.floor((stored?.atMs ?? nowMs) / 1000),
     transactionHash: trade.tx ?? trade.orderId ?? '',
-    positionId: db.get<{ id: string }>('SELECT position_id AS id FROM trade ORDER BY trade.id DESC LIMIT 1')?.id ?? '',
+    positionId: stored?.positionId ?? '',
     deliveries,
+    isRepeated: before !== undefined,
   };
+}
+
+function findStored(db: Db, rowKey: string) {
+  return db.get<{ atMs: number; amount: number; usd: number; positionId: string }>(
+    'SELECT at_ms AS atMs, amount, usd, position_id AS positionId FROM trade WHERE row_key = ?',
+    [rowKey],
+  );
 }
 
 function madeHash(chain: Chain): string {

@@ -18,6 +18,8 @@ export const openThresholdUsd = 1;
 
 /** Share below which a difference is floating-point rounding: of a sale above what is held, and of a value. */
 const rounding = 1e-9;
+/** The same, less what rounding leaves. */
+export const openFromUsd = openThresholdUsd * (1 - rounding);
 
 /**
  * What a position needs to take the next trade, stored as it is. Amounts and dollars are positive, also on shorts; bought and sold are the
@@ -157,7 +159,7 @@ function isEntry(trade: Trade): boolean {
 }
 
 function isWorthHolding(valueUsd: number): boolean {
-  return valueUsd >= openThresholdUsd * (1 - rounding);
+  return valueUsd >= openFromUsd;
 }
 
 /** Tokens that came in (below 0: went out) in trades that the source does not have. What is worth less than an open position is rounding. */

@@ -53,6 +53,8 @@ export interface MadeTrade {
   transactionHash: string;
   positionId: string;
   deliveries: number;
+  /** The same trade was there before: nothing was added. */
+  isRepeated: boolean;
 }
 
 /** SQL that holds where a value is in a list, which is given as `JSON.stringify(list)`. */
