@@ -22,7 +22,7 @@ export const pageHeaders = {
 };
 
 /** A page sends it with everything that it asks: no browser adds it by itself, to whichever port of this machine. */
-export const sessionHeader = 'x-sotra-session';
+const sessionHeader = 'x-sotra-session';
 
 /** Who may ask: whoever sends the session, which a page is given once for the code in its address and keeps to itself. */
 export function createGuard() {

@@ -14,7 +14,7 @@ export interface Lot {
 }
 
 /** A position is open while what remains is worth at least this much (interface document, "Position state"). */
-export const openThresholdUsd = 1;
+const openThresholdUsd = 1;
 
 /** Share below which a difference is floating-point rounding: of a sale above what is held, and of a value. */
 const rounding = 1e-9;
