@@ -87,7 +87,7 @@ _sotra_flags() {
   'key generate') echo '--chain --password-file' ;;
   'key import') echo '--key-file --key-env --key-stdin --password-file --new-password-file --replace' ;;
   'key export') echo '--out --unencrypted --password-file' ;;
-  'sandbox start') echo '--port --db --empty --as-of --detach --ui --open --ready-file --wire --eligibility --service-name --layout --cors --fault' ;;
+  'sandbox start') echo '--port --db --empty --as-of --detach --ui --open --ready-file --wire --eligibility --service-name --layout --chains --cors --fault' ;;
   'sandbox log') echo '--limit --ready-file --expect' ;;
   'sandbox stop') echo '--ready-file' ;;
   'sandbox import') echo '--chain --preset --map --rejects --own-time --db' ;;

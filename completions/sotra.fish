@@ -653,6 +653,7 @@ complete -c sotra -n '__sotra_at " sandbox start"' -l wire -x -d 'other names fo
 complete -c sotra -n '__sotra_at " sandbox start"' -l eligibility -x -a 'any public' -d 'who is on leaderboards: any trader, or by the public thresholds'
 complete -c sotra -n '__sotra_at " sandbox start"' -l service-name -x -d 'first words of the signed text that it accepts (default: Sandbox)'
 complete -c sotra -n '__sotra_at " sandbox start"' -l layout -x -a 'five-line blank-line' -d 'layout of the signed text that it accepts (default: five-line)'
+complete -c sotra -n '__sotra_at " sandbox start"' -l chains -x -d 'further chains that it takes, such as bsc'
 complete -c sotra -n '__sotra_at " sandbox start"' -l cors -x -d 'an origin whose pages may call it from a browser, such as http://localhost:5173'
 complete -c sotra -n '__sotra_at " sandbox start"' -l fault -x -d 'make requests fail: \'<status|drop|delay=2s|truncate|garbage>:<every=3|p=0.1|first=2>:<METHOD path-glob>\''
 complete -c sotra -n '__sotra_at " sandbox log"' -l limit -x -d 'how many of the latest (default: 50)'

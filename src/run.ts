@@ -1,7 +1,7 @@
 import type { Program, Result } from './cli/command.ts';
 import type { GlobalOptions } from './cli/globals.ts';
 import { helpText } from './cli/help.ts';
-import { mentionsAlias, readInput, resolveAliases } from './cli/input.ts';
+import { mentionsAlias, readInput, resolveAliases, warnOfUnknown } from './cli/input.ts';
 import { type CommandLine, findCommand, findGroup, parse } from './cli/parse.ts';
 import type { Context } from './context.ts';
 import { errorObject, maxShownBody, mayQuote, SotraError, seeHelp, toSotraError, usageError } from './errors.ts';
@@ -93,6 +93,7 @@ async function runCommand(
     ? await resolveAliases(fields, given, await (await import('./tool/known-addresses.ts')).namesKnownTo(context))
     : given;
   const input = readInput(fields, command, typed);
+  warnOfUnknown(fields, input, context.warn);
   const { endpoint } = command;
   if (endpoint?.deprecated !== undefined)
     context.warn(`${endpoint.method} ${endpoint.path} is deprecated: ${endpoint.deprecated}`);

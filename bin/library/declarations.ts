@@ -122,6 +122,12 @@ function docOf(lines: readonly string[]): string {
 function typeOf(schema: JsonSchema, side: { isInput: boolean }): string {
   const { $ref, anyOf, type, items } = schema;
   if ($ref !== undefined) return $ref.split('/').at(-1) ?? 'unknown';
+  // Beside known texts, so that an editor still offers those.
+  const isOpen =
+    anyOf?.some((one) => one.enum !== undefined) &&
+    anyOf.some((one) => one.type === 'string' && one.enum === undefined);
+  if (anyOf !== undefined && isOpen)
+    return anyOf.map((one) => (one.enum === undefined ? '(string & {})' : typeOf(one, side))).join(' | ');
   if (anyOf !== undefined) return anyOf.map((one) => typeOf(one, side)).join(' | ');
   if (schema.enum !== undefined) return schema.enum.map(literal).join(' | ');
   if (Object.hasOwn(schema, 'const')) return literal(schema.const);

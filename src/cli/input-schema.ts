@@ -23,9 +23,10 @@ function fieldSchemaOf({ kind, help, serviceDefault }: Field): JsonSchema {
   return { ...(kind.nullable ? orNull(schema) : schema), description };
 }
 
-function itemSchemaOf({ type, choices, numeric, min, max, minLength, maxLength }: Kind): JsonSchema {
+function itemSchemaOf({ type, choices, open, numeric, min, max, minLength, maxLength }: Kind): JsonSchema {
   switch (type) {
     case 'choice':
+      if (open) return { type: 'string', examples: choices };
       return numeric ? { type: 'number', enum: choices.map(Number) } : { type: 'string', enum: choices };
     case 'integer':
     case 'number':

@@ -1,4 +1,4 @@
-import { describeKind, readItem } from '../contract/kind.ts';
+import { describeKind, readItem, unknownChoices } from '../contract/kind.ts';
 import { missingInputs, usageError } from '../errors.ts';
 import { nearest } from '../model/nearest.ts';
 import { command } from '../model/shell.ts';
@@ -101,6 +101,20 @@ function describeValue(value: unknown): string {
 export function splitPair(text: string): [string, string] {
   const at = text.indexOf('=');
   return [text.slice(0, at), text.slice(at + 1)];
+}
+
+/** Says which values no list of the interface document names, as of a chain that only some deployments know: they are sent as typed. */
+export function warnOfUnknown(
+  fields: readonly Field[],
+  input: Readonly<Record<string, unknown>>,
+  warn: (text: string) => void,
+): void {
+  for (const { key, label, kind } of fields)
+    for (const value of unknownChoices(kind, input[key])) {
+      const near = nearest(value, kind.choices);
+      const meant = near === undefined ? '' : ` Did you mean ${near}?`;
+      warn(`${label} ${value} is sent as typed: the known ones are ${kind.choices.join(', ')}.${meant}`);
+    }
 }
 
 /** A saved name, with its `@`. */

@@ -22,13 +22,17 @@ export function kindOf(schema: z.ZodType): Kind {
   const nullable = variants.some((variant) => variant.type === 'null');
   const main = variants.find((variant) => variant.type !== 'null') ?? {};
   const list = main.type === 'array';
-  const item = list ? (main.items ?? {}) : main;
+  const held = list ? (main.items ?? {}) : json;
+  const choice = held.anyOf?.find((each) => each.enum !== undefined);
+  const isOpen = choice !== undefined && held.anyOf?.some((each) => each.type === 'string' && each.enum === undefined);
+  const item = choice ?? (list ? held : main);
   return {
     type: typeOf(item),
     list,
     nullable,
     optional,
     choices: (item.enum ?? []).map(String),
+    ...(isOpen ? { open: true } : {}),
     ...(item.enum?.every((choice) => typeof choice === 'number') ? { numeric: true } : {}),
     ...pick('min', item.minimum ?? (item.exclusiveMinimum === undefined ? undefined : item.exclusiveMinimum + 1)),
     ...pick('max', item.maximum === Number.MAX_SAFE_INTEGER ? undefined : item.maximum),

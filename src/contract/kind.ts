@@ -7,12 +7,20 @@ export interface Kind {
   nullable: boolean;
   optional: boolean;
   choices: readonly string[];
+  /** The choices are those that are known: a service may know more. */
+  open?: true;
   numeric?: boolean;
   min?: number;
   max?: number;
   minLength?: number;
   maxLength?: number;
   maxItems?: number;
+}
+
+/** Those of the given values that an open list of choices does not name. */
+export function unknownChoices({ open, choices }: Kind, given: unknown): string[] {
+  if (!open) return [];
+  return [given].flat().filter((value): value is string => typeof value === 'string' && !choices.includes(value));
 }
 
 /** Ends "must be ...": `a whole number from 1 to 250`, `one of 7d, 30d`. */
@@ -26,6 +34,7 @@ function describeItem(kind: Kind): string {
   const { type, choices } = kind;
   switch (type) {
     case 'choice':
+      if (kind.open) return `one of ${choices.join(', ')}, or another that the service knows`;
       return choices.length === 1 ? String(choices[0]) : `one of ${choices.join(', ')}`;
     case 'integer':
       return `a whole number${describeRange(kind)}`;

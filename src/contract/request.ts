@@ -2,7 +2,7 @@ import { missingInputs, usageError } from '../errors.ts';
 import { isObject } from '../model/json.ts';
 import { nearest } from '../model/nearest.ts';
 import { type Endpoint, isPathSegment, type Param, segmentRule, type WireNames, wireName } from './endpoint.ts';
-import { describeKind, readItem } from './kind.ts';
+import { describeKind, type Kind, readItem, unknownChoices } from './kind.ts';
 import { kindOf } from './kind-of.ts';
 
 /** A request before base URL and key. */
@@ -99,8 +99,14 @@ export type DecodeResult =
   | { ok: true; input: Record<string, unknown>; ignored: readonly string[] }
   | { ok: false; problem: string };
 
-/** The checked input of a request; the inverse of `encodeRequest`. `problem` names the field as the request does. */
-export function decodeRequest(endpoint: AnyEndpoint, incoming: RequestParts, overrides: WireNames = {}): DecodeResult {
+/** The checked input of a request; the inverse of `encodeRequest`. `problem` names the field as the request does.
+ * `known`: what may stand in an open list of choices beside those that it names. */
+export function decodeRequest(
+  endpoint: AnyEndpoint,
+  incoming: RequestParts,
+  overrides: WireNames = {},
+  known: readonly string[] = [],
+): DecodeResult {
   const input: Record<string, unknown> = {};
   const read = new Set<string>();
   for (const [key, param] of Object.entries(endpoint.params)) {
@@ -110,11 +116,26 @@ export function decodeRequest(endpoint: AnyEndpoint, incoming: RequestParts, ove
     read.add(raw.name);
     const checked = param.schema.safeParse(raw.value);
     if (!checked.success) return { ok: false, problem: problemOf(raw, param, checked.error.issues[0]) };
+    const other = unknownChoices(openKindOf(param), checked.data).find((each) => !known.includes(each));
+    if (other !== undefined) return { ok: false, problem: unknownChoice(raw.name, other, param, known) };
     if (checked.data !== undefined) input[key] = checked.data;
   }
   const fields = hasBody(endpoint) ? Object.keys(incoming.body ?? {}) : [];
   const ignored = [...new Set([...incoming.query.keys(), ...fields])].filter((name) => !read.has(name));
   return { ok: true, input, ignored };
+}
+
+const openKinds = new WeakMap<Param, Kind>();
+
+/** Read once for each parameter: it takes longer than a request. */
+function openKindOf(param: Param): Kind {
+  const kind = openKinds.get(param) ?? kindOf(param.schema);
+  openKinds.set(param, kind);
+  return kind;
+}
+
+function unknownChoice(name: string, value: string, param: Param, known: readonly string[]): string {
+  return `${name} ${JSON.stringify(value)}: must be one of ${[...openKindOf(param).choices, ...known].join(', ')}`;
 }
 
 interface Issue {

@@ -30,7 +30,8 @@ export function createCaller(context: Context) {
         return { text, structured };
       } catch (thrown) {
         if (thrown instanceof Question) throw thrown;
-        return { text: await errorText(toSotraError(thrown), input), isError: true };
+        const told = notes.map((note) => `\nnote*: ${note}`).join('');
+        return { text: (await errorText(toSotraError(thrown), input)) + told, isError: true };
       } finally {
         await own.close();
       }

@@ -1,5 +1,5 @@
 import type { Command, Program } from '../cli/command.ts';
-import { checkInput, mentionsAlias, requireInputs, resolveAliases } from '../cli/input.ts';
+import { checkInput, mentionsAlias, requireInputs, resolveAliases, warnOfUnknown } from '../cli/input.ts';
 import type { Field, Outline } from '../cli/outline.ts';
 import type { Context } from '../context.ts';
 import type { Paging } from '../contract/endpoint.ts';
@@ -37,6 +37,7 @@ async function answerTo(
   // Before anything is asked.
   if (view !== undefined) chosenColumns(view, named);
   const values = await checkedValues(fields, command, isPaged ? { ...typed, limit } : typed, context);
+  warnOfUnknown(fields, values, context.warn);
   const maxRows = isPaged ? Number(values['limit']) : rowCount(limit);
   const paging = pagingOf(outline);
   // One more tells whether there is more.

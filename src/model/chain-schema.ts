@@ -1,8 +1,14 @@
 import { z } from 'zod';
-import { chains, leaderboardChains } from './chain.ts';
+import { type Chain, chains, type LeaderboardChain, leaderboardChains } from './chain.ts';
 
-export const chainSchema = z.enum(chains);
-export const leaderboardChainSchema = z.enum(leaderboardChains);
+/** One of these, or what a deployment calls a chain that the interface document does not name (wire-facts N1). */
+function chainOf<T extends string>(known: readonly [T, ...T[]]): z.ZodType<T | (string & {})> {
+  const rule = `must be one of ${known.join(', ')}, or another name of a chain`;
+  return z.union([z.enum(known), z.string()]).refine((text) => /^[a-z][a-z0-9-]{0,31}$/.test(text), rule);
+}
+
+export const chainSchema: z.ZodType<Chain> = chainOf(chains);
+export const leaderboardChainSchema: z.ZodType<LeaderboardChain> = chainOf(leaderboardChains);
 
 /** A chain or `all` ("What the service does"). */
-export const chainFilterSchema = z.enum([...chains, 'all']);
+export const chainFilterSchema: z.ZodType<Chain | 'all'> = chainOf([...chains, 'all']);

@@ -11,19 +11,27 @@ export const chains = [
   'hyperliquid',
 ] as const;
 
-export type Chain = (typeof chains)[number];
+type KnownChain = (typeof chains)[number];
+
+/** A chain of the document, or another that a deployment knows (wire-facts N1). */
+export type Chain = KnownChain | (string & {});
 
 /** Chains of leaderboards and per-chain PnL ("What the service does"). */
 export const leaderboardChains = ['base', 'solana', 'ethereum', 'hyperliquid'] as const;
 
-export type LeaderboardChain = (typeof leaderboardChains)[number];
+export type LeaderboardChain = (typeof leaderboardChains)[number] | (string & {});
 
-export const chainTitles: Readonly<Record<LeaderboardChain, string>> = {
+export const chainTitles: Readonly<Record<(typeof leaderboardChains)[number], string>> = {
   base: 'Base',
   solana: 'Solana',
   ethereum: 'Ethereum',
   hyperliquid: 'Hyperliquid',
 };
+
+/** A chain for readers: `Base`; of one that the document does not name as it is. */
+export function formatChain(chain: string): string {
+  return (chainTitles as Readonly<Record<string, string>>)[chain] ?? chain;
+}
 
 /** Which kind of key signs for a chain: Hyperliquid accounts are EVM addresses (wire-facts 1, row 23). */
 export type ChainFamily = 'evm' | 'solana';

@@ -3,7 +3,7 @@ import type { WireNames } from '../contract/endpoint.ts';
 import type { Db } from '../files/database.ts';
 import { parseTime } from '../model/duration.ts';
 import { allRoutes, routesUnder } from '../resources/routes.ts';
-import { freezeClock, setMeta } from './db/clock.ts';
+import { freezeClock, moreChainsKey, setMeta } from './db/clock.ts';
 import { ensureWorld } from './db/world.ts';
 import { startDeliverer } from './deliver/deliver.ts';
 import { answerer } from './http/answer.ts';
@@ -18,17 +18,20 @@ export interface WorldOptions {
   eligibility?: 'any' | 'public' | undefined;
   serviceName?: string | undefined;
   layout?: string | undefined;
+  /** Chains that it takes beside those of the document. */
+  chains?: readonly string[] | undefined;
 }
 
 /** Fills a new database, and keeps what a sandbox is started with. */
 export function setUpWorld(db: Db, options: WorldOptions, realNowMs: number): void {
-  const { empty, asOf, eligibility, serviceName, layout } = options;
+  const { empty, asOf, eligibility, serviceName, layout, chains } = options;
   const frozenMs = asOf === undefined ? undefined : parseTime(asOf);
   if (frozenMs !== undefined) freezeClock(db, frozenMs);
   ensureWorld(db, realNowMs, empty ? 'empty' : 'demo');
   if (eligibility !== undefined) setMeta(db, 'eligibility', eligibility);
   if (serviceName !== undefined) setMeta(db, 'signing.serviceName', serviceName);
   if (layout !== undefined) setMeta(db, 'signing.layout', layout);
+  if (chains !== undefined) setMeta(db, moreChainsKey, chains.join(','));
 }
 
 interface ServeOptions {

@@ -11,12 +11,14 @@ const refused: readonly [argv: string, message: string, hint?: string][] = [
     '--limit 99999999999999999999: must be a whole number from 1 to 250',
   ],
   [
-    'leaderboard list --chains bases',
-    '--chains bases: must be one of base, solana, ethereum, hyperliquid',
+    'leaderboard list --chains BASE',
+    '--chains BASE: must be one of base, solana, ethereum, hyperliquid, or another name of a chain',
     'Did you mean base?',
   ],
-  ['leaderboard list --chains base,,solana', '--chains : must be one of base, solana, ethereum, hyperliquid'],
-  ['leaderboard list --chains optimism', '--chains optimism: must be one of base, solana, ethereum, hyperliquid'],
+  [
+    'leaderboard list --chains base,,solana',
+    '--chains : must be one of base, solana, ethereum, hyperliquid, or another name of a chain',
+  ],
   ['leaderboard list --timeframe 1y', '--timeframe 1y: must be one of 7d, 30d'],
   ['leaderboard rank', '<address> is required: wallet whose rank to get'],
   ['leaderboard rank 0x123', '<address> 0x123: has 3 hex digits, 40 are needed'],

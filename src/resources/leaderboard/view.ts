@@ -1,4 +1,4 @@
-import { chainTitles, type LeaderboardChain, leaderboardChains } from '../../model/chain.ts';
+import { chainTitles, formatChain, type LeaderboardChain, leaderboardChains } from '../../model/chain.ts';
 import { command } from '../../model/shell.ts';
 import { column, columnsOf, nameColumn, profileColumns, recordView } from '../../output/columns.ts';
 import { formatPercent, formatTime, formatUsd, pnl } from '../../output/format.ts';
@@ -119,7 +119,7 @@ export const rank = recordView<RankAnswer, RankInput>(
 function explainNoRank({ ranking, pnl }: RankAnswer, input: RankInput): string[] {
   if (ranking !== null) return [];
   const { address, chains, onlyWithComments, timeframe } = input;
-  const where = chains === undefined ? 'all chains' : chains.map((chain) => chainTitles[chain]).join(', ');
+  const where = chains === undefined ? 'all chains' : chains.map(formatChain).join(', ');
   const board = `${where}, ${daysOf(timeframe)}${onlyWithComments ? ', traders with comments' : ''}`;
   const total = pnl?.total ?? 0;
   const why =

@@ -49,6 +49,10 @@ const start = defineCommand({
     ),
     serviceName: option.text('first words of the signed text that it accepts (default: Sandbox)'),
     layout: local(z.enum(layouts).optional(), 'layout of the signed text that it accepts (default: five-line)'),
+    chains: local(
+      z.array(z.string().regex(/^[a-z][a-z0-9-]{0,31}$/)).optional(),
+      'further chains that it takes, such as bsc',
+    ),
     cors: local(
       z.array(z.string().refine(isOrigin, originForm)).optional(),
       'an origin whose pages may call it from a browser, such as http://localhost:5173',

@@ -134,6 +134,7 @@ async function detachSandbox(input: StartInput, context: Context): Promise<Resul
     '--layout': input.layout,
     '--fault': input.fault,
     '--cors': input.cors,
+    '--chains': input.chains?.join(','),
     '--empty': input.empty,
     '--ui': input.ui,
     '--open': input.open,

@@ -8,6 +8,13 @@ export function getMeta(db: Db, key: string): string | undefined {
   return db.get<{ value: string }>('SELECT value FROM meta WHERE key = ?', [key])?.value;
 }
 
+/** The key of the chains that this world takes beside those of the document. */
+export const moreChainsKey = 'chains';
+
+export function moreChains(db: Db): readonly string[] {
+  return getMeta(db, moreChainsKey)?.split(',') ?? [];
+}
+
 export function setMeta(db: Db, key: string, value: string): void {
   db.run('INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value', [
     key,

@@ -2,7 +2,7 @@ import type { WireNames } from '../../contract/endpoint.ts';
 import { decodeRequest } from '../../contract/request.ts';
 import { type Db, isLocked } from '../../files/database.ts';
 import { parseJson } from '../../model/json.ts';
-import { clockOf } from '../db/clock.ts';
+import { clockOf, moreChains } from '../db/clock.ts';
 import { nextChangeMs } from '../trades/figures.ts';
 import {
   type Answer,
@@ -57,7 +57,7 @@ export function answerer({
       const partner = findPartner(db, authorization, endpoint.keyless === true);
       const url = new URL(request.origin + target);
       const body = endpoint.method === 'GET' ? undefined : readBody(await request.body());
-      const decoded = decodeRequest(endpoint, { path, query: url.searchParams, body }, wire);
+      const decoded = decodeRequest(endpoint, { path, query: url.searchParams, body }, wire, moreChains(db));
       if (!decoded.ok) throw new Refusal(400, decoded.problem);
       const ignored = [...decoded.ignored];
       const call = { db, nowMs, partner, url, wire, ignore: (what: string) => void ignored.push(what) };

@@ -114,7 +114,8 @@ export function followedByViewers(
 /** The chains that a filter lets through; default: as the service has it (section "positions"). */
 export function chainsOf(filter: readonly (Chain | 'all')[] | undefined): readonly Chain[] {
   if (filter === undefined) return defaultFilterChains;
-  return filter.includes('all') ? chains : chains.filter((chain) => filter.includes(chain));
+  const others = filter.filter((chain) => chain !== 'all' && !(chains as readonly string[]).includes(chain));
+  return [...(filter.includes('all') ? chains : chains.filter((chain) => filter.includes(chain))), ...others];
 }
 
 /** Perps that the service's documentation addresses by a contract in place of the coin; wire-facts "Chains". */

@@ -7,6 +7,7 @@ import { createHexSet } from '../../model/address-set.ts';
 import { type Chain, chains } from '../../model/chain.ts';
 import { chainSchema } from '../../model/chain-schema.ts';
 import { walletSchema } from '../../model/identifier.ts';
+import { moreChains } from '../db/clock.ts';
 import type { Db } from '../db/store.ts';
 import { storeTradeEvents } from '../deliver/events.ts';
 import { digestDigits, digestOf } from '../seeded.ts';
@@ -107,6 +108,12 @@ export function checkLiveTrade({ chain, direction, leverage }: LiveTrade, flag =
 
 /** Makes a checked trade happen at a time of the sandbox, with everything that follows. */
 export function addTradeNow(db: Db, input: LiveTrade, nowMs: number): MadeTrade {
+  const known = [...chains, ...moreChains(db)];
+  if (!known.includes(input.chain))
+    throw usageError(
+      `chain ${input.chain}: must be one of ${known.join(', ')}`,
+      'sotra sandbox start --chains names more.',
+    );
   const trade = liveTrade({ ...input, token: storedToken(db, input.chain, input.token) }, nowMs);
   const { chain, trader, token, side, amount, usd } = trade;
   const rowKey = digestOf(trade.rowKey);
@@ -166,7 +173,12 @@ interface BookOptions {
 /** Call all of it in one transaction. It holds no more than one lot of trades and `maxHeld` positions in memory. */
 export function openBook(db: Db, { maxHeld = 300_000, dropStored = queryStored(db) }: BookOptions = {}): Book {
   const lines = openLines(db, maxHeld);
-  const tokens = new Map<Chain, Map<string, TokenAfter>>(chains.map((chain) => [chain, new Map()]));
+  const tokens = new Map<Chain, Map<string, TokenAfter>>();
+  const tokensOf = (chain: Chain) => {
+    const known = tokens.get(chain) ?? new Map<string, TokenAfter>();
+    tokens.set(chain, known);
+    return known;
+  };
   const wallets = new Map<string, number>();
   const ids: number[] = [];
   return {
@@ -180,7 +192,7 @@ export function openBook(db: Db, { maxHeld = 300_000, dropStored = queryStored(d
       const ordered = [...lot].sort(([, a], [, b]) => a.atMs - b.atMs);
       for (const [rowKey, trade] of ordered) {
         ids.push(insertTrade(db, trade, rowKey, lines.add(trade)));
-        updateToken(tokens.get(trade.chain), trade);
+        updateToken(tokensOf(trade.chain), trade);
         if (!wallets.has(trade.trader)) wallets.set(trade.trader, trade.atMs);
       }
       return { added: ordered.length, repeated: trades.length - ordered.length };

@@ -1,0 +1,83 @@
+import { createClient } from 'sotra';
+import { expect, test } from 'vitest';
+import { outlineAll } from '../../src/program.ts';
+import { run, stub, temporaryFolder } from '../support/harness.ts';
+import { connect } from '../support/mcp-client.ts';
+import { startPage } from '../support/page.ts';
+
+const token = `0x${'4'.repeat(40)}`;
+const wallet = `0x${'a'.repeat(40)}`;
+
+test('no list of chains is closed: each input that names them takes another, and says which are known', async () => {
+  const naming = (await outlineAll()).flatMap(({ words, fields }) =>
+    fields
+      .filter(({ kind }) => kind.choices.includes('solana'))
+      .map(({ key, kind }) => [words.join(' '), key, kind.open]),
+  );
+  expect(naming.length).toBeGreaterThan(15);
+  expect(naming.filter(([, , open]) => open !== true)).toEqual([]);
+});
+
+test('a chain that the document does not name is sent as typed, with a warning that names the known ones', async () => {
+  const service = await stub((_, response) => response.end('{"traders":[],"items":[]}'));
+  const argv = [
+    'leaderboard list --chains bsc,base',
+    `feed actor ${wallet} --chains robinhood`,
+    `token positions bsc ${token} open`,
+  ];
+  for (const line of argv) {
+    const { err } = await run(line, { env: service.env });
+    expect([line, err]).toEqual([
+      line,
+      expect.stringMatching(
+        /^warning: (--chains|<chain>) (bsc|robinhood) is sent as typed: the known ones are .*base, /,
+      ),
+    ]);
+  }
+  expect(service.requests.map(({ url }) => url)).toEqual([
+    '/v2/leaderboard?chains=bsc&chains=base',
+    expect.stringContaining('chains=robinhood'),
+    expect.stringContaining(`/bsc/${token}/`),
+  ]);
+  const near = await run('leaderboard list --chains solan', { env: service.env });
+  expect(near.err).toContain('Did you mean solana?');
+  expect((await run('leaderboard list --chains base', { env: service.env })).err).not.toContain('as typed');
+});
+
+test('agents and code may name another chain, too', async () => {
+  const service = await stub((_, response) => response.end('{"traders":[]}'));
+  const { client } = await connect('mcp', { env: service.env });
+  const { tools } = await client.listTools();
+  const { chains } = tools.find(({ name }) => name === 'leaderboard_list')?.inputSchema.properties as never as {
+    chains: { items: object };
+  };
+  expect(chains.items).toEqual({ type: 'string', examples: ['base', 'solana', 'ethereum', 'hyperliquid'] });
+  await client.callTool({ name: 'leaderboard_list', arguments: { chains: ['bsc'] } });
+  const own = createClient({ baseUrl: service.url, apiKey: 'k' });
+  await own.leaderboard.list({ chains: ['robinhood'] });
+  expect(service.requests.map(({ url }) => new URL(url, 'http://x').searchParams.get('chains'))).toEqual([
+    'bsc',
+    'robinhood',
+  ]);
+});
+
+test('the sandbox takes the chains that it is told of, and refuses others as the service may', async () => {
+  const refused = await run('--sandbox leaderboard list --chains bsc');
+  expect([refused.code, refused.err]).toEqual([
+    6,
+    expect.stringContaining('chains "bsc": must be one of base, solana'),
+  ]);
+  const { url, env } = await startPage('sandbox start --port 0 --empty --chains bsc,robinhood');
+  const own = { ...env, SOTRA_BASE_URL: url };
+  const trade = `sandbox trade --trader ${wallet} --token ${token} --side buy --amount 5 --usd 20`;
+  expect((await run(`${trade} --chain bsc`, { env: own })).code).toBe(0);
+  const positions = await run(`profile positions ${wallet} open --chains bsc --json --jq .[].metadata.tokenChain`, {
+    env: own,
+  });
+  expect([positions.code, positions.out]).toEqual([0, 'bsc\n']);
+  const unknown = await run(`${trade} --chain mars`, { env: own });
+  expect([unknown.code, unknown.err]).toEqual([2, expect.stringContaining('chain mars: must be one of')]);
+  expect((await run('leaderboard list --chains mars', { env: own })).code).toBe(6);
+  const wrong = await run('sandbox start --chains BSC', { env: { SOTRA_DATA_DIR: temporaryFolder() } });
+  expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining('--chains BSC')]);
+});
