@@ -213,6 +213,7 @@ export function createContext({
       readBody,
       fits,
       strict: options.strict,
+      ...(options.strict && (await import('./contract/known-values.ts'))),
       signal: world.signal,
       now: world.now,
       random: world.random,

@@ -34,7 +34,7 @@ function describeItem(kind: Kind): string {
   const { type, choices } = kind;
   switch (type) {
     case 'choice':
-      if (kind.open) return `one of ${choices.join(', ')}, or another that the service knows`;
+      if (kind.open) return `one of ${choices.join(', ')} or another`;
       return choices.length === 1 ? String(choices[0]) : `one of ${choices.join(', ')}`;
     case 'integer':
       return `a whole number${describeRange(kind)}`;

@@ -45,6 +45,11 @@ export interface Caller extends TimeLimits {
   /** True only for what the schema surely accepts. */
   fits: (schema: z.ZodType, value: unknown) => boolean;
   strict: boolean;
+  /** With `strict`: a value that the document does not list where it lists them. */
+  findUnknownValue?: (
+    schema: z.ZodType,
+    value: unknown,
+  ) => { path: readonly PropertyKey[]; message: string } | undefined;
   signal: AbortSignal;
   now: () => number;
   random: () => number;
@@ -97,6 +102,11 @@ export async function callEndpoint<P extends Params, R extends z.ZodType>(
     link === undefined ? wire : { ...wire, href: sameOrigin(link, caller.baseUrl) },
     caller,
   );
+  const unknown = caller.strict ? caller.findUnknownValue?.(endpoint.answer, answer.data) : undefined;
+  if (unknown !== undefined) {
+    const message = `${endpoint.method} ${endpoint.path} answered with an unknown value at ${unknown.path.join('.')}: ${unknown.message}`;
+    throw new SotraError('contract', message, { status: answer.status, requestId: answer.requestId });
+  }
   if (caller.fits(endpoint.answer, answer.data)) return answer as Answer<z.output<R>>;
   const issue = firstIssue(endpoint.answer, answer.data);
   if (issue !== undefined) {

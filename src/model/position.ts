@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { chains } from './chain.ts';
+import { knownText } from './known-text.ts';
 import { imagesSchema, profileSchema } from './profile.ts';
 
 const text = z.string().nullable().optional();
@@ -27,7 +29,7 @@ export const replySchema = z.looseObject({
 export const commentSchema = z.looseObject({
   uid: z.string(),
   transactionHash: z.string(),
-  chain: z.string(),
+  chain: knownText(chains),
   tokenAddress: z.string(),
   commentText: z.string(),
   timestamp: z.number(),
@@ -80,7 +82,7 @@ export const cardSchema = z.looseObject({
   itemTitle: z.string(),
   callToActions: z.array(z.looseObject({ text: z.string(), url: z.string() })),
   metadata: z.looseObject({
-    tokenChain: z.string(),
+    tokenChain: knownText(chains),
     tokenSymbol: text,
     tokenName: text,
     tokenAddress: z.string(),

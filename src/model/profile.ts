@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { leaderboardChains } from './chain.ts';
+import { knownText } from './known-text.ts';
 
 const text = z.string().nullable().optional();
 const number = z.number().nullable().optional();
@@ -61,7 +62,7 @@ export const profileSchema = z.looseObject({
   metadata: profileMetadataSchema,
   isNSFW: nsfwSchema.optional(),
   metrics: profileMetricsSchema.optional(),
-  status: z.string().optional(),
+  status: knownText(['unnamed', 'backfilling', 'active']).optional(),
   isFollowedByUser: z.boolean().optional(),
 });
 

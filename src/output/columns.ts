@@ -134,6 +134,7 @@ type ListedProfile = Pick<Profile, 'id' | 'name' | 'addresses' | 'externalId'> &
 
 const roiHelp = (days: number) => `return on what was sold in ${days} days, percent`;
 const tradesHelp = (days: number) => `sells of ${days} days: the closing trades behind the win rate`;
+const pnlHelp = (days: number) => `realized PnL of ${days} days, in USD; a deployment may count unrealized PnL too`;
 const winsHelp = 'share of closing trades that gained, 0 to 1';
 const addressesHelp = 'all wallets, separated by spaces';
 const externalIdHelp = "the partner's own user id";
@@ -142,7 +143,7 @@ const externalIdHelp = "the partner's own user id";
 export const profileColumns: readonly Column<ListedProfile>[] = [
   nameColumn('Name', ({ name }) => name, 24),
   column.text('twitter', 'Twitter', 'Twitter handle', ({ metadata }) => metadata.twitterHandle, { drop: 4 }),
-  column.pnl('pnl30dUsd', 'PnL 30d', 'realized PnL of 30 days, in USD', ({ metadata }) => metadata.pnl30d),
+  column.pnl('pnl30dUsd', 'PnL 30d', pnlHelp(30), ({ metadata }) => metadata.pnl30d),
   column.percent('roiPercent30d', 'ROI 30d', roiHelp(30), ({ metadata }) => metadata.roiPercent30d, { drop: 2 }),
   column.share('winRate30d', 'Win 30d', winsHelp, ({ metadata }) => metadata.winRate30d, { drop: 3 }),
   column.count('trades30d', 'Trades 30d', tradesHelp(30), ({ metadata }) => metadata.tradeCount30d, { drop: 5 }),
@@ -165,7 +166,7 @@ export const profileColumns: readonly Column<ListedProfile>[] = [
   }),
   column.text('externalId', 'External id', externalIdHelp, { extra: true }),
   column.text('profileId', 'Profile', 'profile UUID', ({ id }) => id, { extra: true }),
-  column.pnl('pnl7dUsd', 'PnL 7d', 'realized PnL of 7 days, in USD', ({ metadata }) => metadata.pnl7d, { extra: true }),
+  column.pnl('pnl7dUsd', 'PnL 7d', pnlHelp(7), ({ metadata }) => metadata.pnl7d, { extra: true }),
   column.percent('roiPercent7d', 'ROI 7d', roiHelp(7), ({ metadata }) => metadata.roiPercent7d, { extra: true }),
   column.share('winRate7d', 'Win 7d', winsHelp, ({ metadata }) => metadata.winRate7d, { extra: true }),
   column.count('trades7d', 'Trades 7d', tradesHelp(7), ({ metadata }) => metadata.tradeCount7d, { extra: true }),

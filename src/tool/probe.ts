@@ -58,7 +58,8 @@ const probeCommand: Command = defineCommand({
   summary: 'Find out which parameter names a deployment accepts',
   description:
     'For each name that the interface document does not give: sends a request with it and checks that the answer changes as expected,\n' +
-    'then tries other names. Only reads. What reading cannot show is reported as cannot tell.',
+    'then tries other names. Only reads. What reading cannot show is reported as cannot tell: so it is with what figures mean, such as pnl30d,\n' +
+    'which counts realized PnL by the document and unrealized PnL too on some deployments.',
   params: {
     save: option.flag('write the names that differ into the context'),
     try: local(

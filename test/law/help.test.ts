@@ -78,8 +78,8 @@ ARGUMENTS
 
 FLAGS
   --chains <value,...>  sum PnL over these chains: one of base, solana,
-                        ethereum, hyperliquid; repeatable, or comma-separated;
-                        default: all four (set by the service)
+                        ethereum, hyperliquid or another; repeatable, or
+                        comma-separated; default: all four (set by the service)
   --only-with-comments  rank among traders with swap comments
   --timeframe <value>   window of the PnL: one of 7d, 30d; default: 30d (set by
                         the service)

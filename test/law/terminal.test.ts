@@ -16,7 +16,7 @@ const screens = {
   position: '--sandbox position get 6527ff56-9ac0-5c42-812c-d84aa9a0cf53',
   help: '--help',
   'help-command': 'leaderboard rank --help',
-  error: 'leaderboard list --chains solanna',
+  error: 'leaderboard list --timeframe 7',
 } as const;
 
 test.each(Object.entries(screens))('%s at 60, 80 and 140 columns is what was looked at', async (name, argv) => {

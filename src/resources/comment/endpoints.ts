@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import { type AnswerOf, defineEndpoint, inBody, inPath, inQuery } from '../../contract/endpoint.ts';
 import { isUuid } from '../../model/address.ts';
+import { chains } from '../../model/chain.ts';
 import { chainSchema } from '../../model/chain-schema.ts';
 import { countCharacters, maxCommentCharacters } from '../../model/comment-text.ts';
 import { dayMs } from '../../model/duration.ts';
 import { firstTenViewers, viewerAddressesSchema, walletSchema } from '../../model/identifier.ts';
+import { knownText } from '../../model/known-text.ts';
 import { actorSchema, commentSchema, positionStatsSchema, tradeSchema } from '../../model/position.ts';
 
 const degen = '0x4ed4e862860bed51a9570b96d89af5e1b0efefed';
@@ -145,7 +147,13 @@ const tokenCommentSchema = z.looseObject({
       positionAmountWithLeverage: number,
     })
     .optional(),
-  token: z.looseObject({ chain: z.string(), symbol: text, name: text, address: z.string(), commentCount: number }),
+  token: z.looseObject({
+    chain: knownText(chains),
+    symbol: text,
+    name: text,
+    address: z.string(),
+    commentCount: number,
+  }),
 });
 
 /** Source: interface document and wire-facts 3.17. */
