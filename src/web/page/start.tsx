@@ -9,7 +9,8 @@ export function startPage(page: ComponentChildren): void {
     () => render(page, root),
     (thrown: Error) =>
       render(
-        <main class="app">
+        <main class="refused">
+          <h1>sotra</h1>
           <p role="alert">{thrown.message}</p>
         </main>,
         root,
