@@ -75,6 +75,10 @@ test('the sandbox takes the chains that it is told of, and refuses others as the
     env: own,
   });
   expect([positions.code, positions.out]).toEqual([0, 'bsc\n']);
+  await run(`${trade.replace('buy', 'sell').replace('--usd 20', '--usd 50')} --chain bsc`, { env: own });
+  const board = await run('leaderboard list --chains bsc --json --jq .traders[].pnl.total', { env: own });
+  expect([board.code, board.out]).toEqual([0, '30\n']);
+  expect((await run('leaderboard list --json --jq .traders[]', { env: own })).out).toBe('');
   const unknown = await run(`${trade} --chain mars`, { env: own });
   expect([unknown.code, unknown.err]).toEqual([2, expect.stringContaining('chain mars: must be one of')]);
   expect((await run('leaderboard list --chains mars', { env: own })).code).toBe(6);

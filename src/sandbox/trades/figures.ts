@@ -1,6 +1,6 @@
 import { type LeaderboardChain, leaderboardChains } from '../../model/chain.ts';
 import { dayMs } from '../../model/duration.ts';
-import { getMeta, setMeta } from '../db/clock.ts';
+import { getMeta, moreChains, setMeta } from '../db/clock.ts';
 import { type Db, newestTradeId, type SqlValue } from '../db/store.ts';
 import { oneOf } from './trade.ts';
 
@@ -64,7 +64,7 @@ export function figuresAt(
   { profileIds, isPassing = false }: { profileIds?: readonly string[] | undefined; isPassing?: boolean } = {},
 ): SumTable[] {
   const stale = staleProfiles(db, nowMs, isPassing);
-  if (stale === undefined) return [sumsOf(timeframe, nowMs, profileIds)];
+  if (stale === undefined) return [sumsOf(db, timeframe, nowMs, profileIds)];
   const isStale = new Set(stale);
   const wanted = profileIds?.filter((id) => !isStale.has(id));
   const kept = {
@@ -72,7 +72,7 @@ export function figuresAt(
       WHERE days = ? AND profile_id ${wanted === undefined ? 'NOT ' : ''}${oneOf}`,
     params: [daysOf(timeframe), JSON.stringify(wanted ?? stale)],
   };
-  return [kept, sumsOf(timeframe, nowMs, profileIds?.filter((id) => isStale.has(id)) ?? stale)];
+  return [kept, sumsOf(db, timeframe, nowMs, profileIds?.filter((id) => isStale.has(id)) ?? stale)];
 }
 
 /** The rows of all of some queries. */
@@ -126,7 +126,7 @@ export function keepFigures(db: Db, nowMs: number): void {
   const only = stale === undefined ? '' : `WHERE days IN (7, 30) AND profile_id ${oneOf}`;
   db.run(`DELETE FROM figure ${only}`, stale === undefined ? [] : [JSON.stringify(stale)]);
   for (const timeframe of timeframes) {
-    const { sql, params } = sumsOf(timeframe, nowMs, stale);
+    const { sql, params } = sumsOf(db, timeframe, nowMs, stale);
     db.run(
       `INSERT INTO figure (days, profile_id, wallet, chain, pnl, cost_usd, volume_usd, trades, exits, wins)
        SELECT ?, * FROM (${sql}) ORDER BY profile_id, wallet, chain`,
@@ -138,12 +138,12 @@ export function keepFigures(db: Db, nowMs: number): void {
 }
 
 /** One row a wallet and chain that traded. For some profiles along the wallet's index, for all along the time's. */
-function sumsOf(timeframe: Timeframe, nowMs: number, profileIds: readonly string[] | undefined): SumTable {
+function sumsOf(db: Db, timeframe: Timeframe, nowMs: number, profileIds: readonly string[] | undefined): SumTable {
   const [from, only] =
     profileIds === undefined
       ? ['trade t JOIN wallet w ON w.address = t.wallet', '']
       : ['wallet w CROSS JOIN trade t INDEXED BY trade_wallet ON t.wallet = w.address', `AND w.profile_id ${oneOf}`];
-  const window = [nowMs - windowMs[timeframe], nowMs, JSON.stringify(leaderboardChains)];
+  const window = [nowMs - windowMs[timeframe], nowMs, JSON.stringify([...leaderboardChains, ...moreChains(db)])];
   return {
     sql: `SELECT w.profile_id, t.wallet, t.chain, sum(t.realized_usd) AS pnl, sum(t.margin_cost_usd) AS cost_usd,
         sum(t.usd) AS volume_usd, count(*) AS trades, sum(t.intent = 'exit') AS exits,
