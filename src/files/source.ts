@@ -35,11 +35,11 @@ const readNow = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 async function* readNamed(file: string, highWaterMark: number, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
   try {
     const fd = openSync(file, readNow);
+    // Whoever reads a file looks at the signal by himself.
     const isPipe = fstatSync(fd).isFIFO();
-    const stream = isPipe
-      ? new Socket({ fd, readable: true, writable: false })
-      : createReadStream('', { fd, highWaterMark });
-    yield* signal === undefined ? stream : addAbortSignal(signal, stream);
+    if (!isPipe) return yield* createReadStream('', { fd, highWaterMark });
+    const pipe = new Socket({ fd, readable: true, writable: false });
+    yield* signal === undefined ? pipe : addAbortSignal(signal, pipe);
   } catch (cause) {
     if (signal?.aborted) throw new SotraError('interrupted', `interrupted while reading ${file}`, { cause });
     throw unreadable(file, cause);

@@ -1,5 +1,6 @@
 import { unicodeEscapes } from '../model/json.ts';
 import { patternOnUse, unseenClass } from '../model/safe-text.ts';
+import { terminalText } from './terminal.ts';
 
 // Deeper lines are not indented further, so that a deeply nested answer stays linear in size.
 const deepest = 100;
@@ -59,9 +60,10 @@ export function safeJson(text: string): string {
 
 const unseen = patternOnUse(`[${unseenClass}]`, 'gu');
 
-/** The same for a terminal: characters that hide or reorder text are escaped too. */
+/** The same for a terminal: characters that hide or reorder text are escaped too, and where more would be cleaned there, all beyond ASCII. */
 export function visibleJson(text: string): string {
-  return safeJson(text).replace(unseen(), unicodeEscapes);
+  const visible = safeJson(text).replace(unseen(), unicodeEscapes);
+  return terminalText(visible) === visible ? visible : visible.replace(/[\u0080-\uffff]/g, unicodeEscapes);
 }
 
 /** The tokens of valid JSON text, without white space. */

@@ -83,7 +83,8 @@ test('no name, title, header or error of a service steers the terminal, whatever
 test('a question shows a name without what steers, of a long one both ends, and what it does', async () => {
   const service = await stub((_, response) => response.end('{}'));
   const env = { ...service.env, SOTRA_DATA_DIR: temporaryFolder() };
-  for (const uid of [...hostile, 'u'.repeat(5000)]) {
+  // What begins with a dash is a flag.
+  for (const uid of [...hostile.filter((text) => !text.startsWith('-')), 'u'.repeat(5000)]) {
     const { err } = await run(['webhook', 'delete', uid], { env, tty: 80, answers: ['n'] });
     const question = err.split('\n').find((line) => line.startsWith('Delete webhook'));
     if (question === undefined) {

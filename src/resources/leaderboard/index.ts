@@ -4,7 +4,6 @@ import { chartParam, commandsOf, endpointCommand, serviceExitCodes } from '../..
 import { option, withWatch } from '../../cli/params.ts';
 import type { Context } from '../../context.ts';
 import { type InputOf, local } from '../../contract/endpoint.ts';
-import { messageOf } from '../../errors.ts';
 import * as endpoints from './endpoints.ts';
 
 const view = () => import('./view.ts');
@@ -28,9 +27,7 @@ const list: Command = {
     const result = await ofWindow(plainList.run(typed as never, context), typed.timeframe, 'list7d');
     if (typed.save !== true || result.kind !== 'answer') return result;
     const { saveAnswer } = await import('./saved-boards.ts');
-    await saveAnswer(result.answer as endpoints.LeaderboardAnswer, typed, context).catch((thrown: unknown) =>
-      context.warn(`the board was not saved: ${messageOf(thrown)}`),
-    );
+    await saveAnswer(result.answer as endpoints.LeaderboardAnswer, typed, context);
     return result;
   },
 };
