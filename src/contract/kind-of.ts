@@ -12,6 +12,7 @@ type JsonSchema = {
   minLength?: number;
   maxLength?: number;
   maxItems?: number;
+  'x-open'?: boolean;
 };
 
 /** The kind of a parameter's schema, read from the JSON Schema of its input side. */
@@ -23,8 +24,8 @@ export function kindOf(schema: z.ZodType): Kind {
   const main = variants.find((variant) => variant.type !== 'null') ?? {};
   const list = main.type === 'array';
   const held = list ? (main.items ?? {}) : json;
-  const choice = held.anyOf?.find((each) => each.enum !== undefined);
-  const isOpen = choice !== undefined && held.anyOf?.some((each) => each.type === 'string' && each.enum === undefined);
+  // A list of choices that a service may know more of stands beside any text.
+  const choice = held['x-open'] === true ? held.anyOf?.find((each) => each.enum !== undefined) : undefined;
   const item = choice ?? (list ? held : main);
   return {
     type: typeOf(item),
@@ -32,7 +33,7 @@ export function kindOf(schema: z.ZodType): Kind {
     nullable,
     optional,
     choices: (item.enum ?? []).map(String),
-    ...(isOpen ? { open: true } : {}),
+    ...(choice === undefined ? {} : { open: true }),
     ...(item.enum?.every((choice) => typeof choice === 'number') ? { numeric: true } : {}),
     ...pick('min', item.minimum ?? (item.exclusiveMinimum === undefined ? undefined : item.exclusiveMinimum + 1)),
     ...pick('max', item.maximum === Number.MAX_SAFE_INTEGER ? undefined : item.maximum),

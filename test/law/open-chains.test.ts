@@ -48,10 +48,9 @@ test('agents and code may name another chain, too', async () => {
   const service = await stub((_, response) => response.end('{"traders":[]}'));
   const { client } = await connect('mcp', { env: service.env });
   const { tools } = await client.listTools();
-  const { chains } = tools.find(({ name }) => name === 'leaderboard_list')?.inputSchema.properties as never as {
-    chains: { items: object };
-  };
-  expect(chains.items).toEqual({ type: 'string', examples: ['base', 'solana', 'ethereum', 'hyperliquid'] });
+  const tool = tools.find(({ name }) => name === 'leaderboard_list');
+  const chains = tool?.inputSchema.properties?.['chains'] as { items?: object } | undefined;
+  expect(chains?.items).toEqual({ type: 'string', examples: ['base', 'solana', 'ethereum', 'hyperliquid'] });
   await client.callTool({ name: 'leaderboard_list', arguments: { chains: ['bsc'] } });
   const own = createClient({ baseUrl: service.url, apiKey: 'k' });
   await own.leaderboard.list({ chains: ['robinhood'] });

@@ -180,7 +180,7 @@ test('every line is checked before a key is asked for and anything is sent', asy
     [
       JSON.stringify(lineOf(swaps.good, 'fine')),
       'not json',
-      JSON.stringify({ ...lineOf(swaps.second, 'x'), chain: 'bse' }),
+      JSON.stringify({ ...lineOf(swaps.second, 'x'), chain: 'B SE' }),
       JSON.stringify({ ...lineOf(swaps.second, 'x'), commentText: undefined }),
       '',
       JSON.stringify(lineOf('123', 'x')),
@@ -195,7 +195,7 @@ test('every line is checked before a key is asked for and anything is sent', asy
   const { error } = JSON.parse(err);
   expect(error.details.lines).toEqual([
     { line: 2, problem: 'is not a JSON object' },
-    { line: 3, problem: expect.stringContaining('chain "bse": must be one of ethereum') },
+    { line: 3, problem: expect.stringContaining('chain "B SE": must be one of ethereum') },
     { line: 4, problem: 'commentText is missing' },
     { line: 6, problem: expect.stringContaining('transactionHash 123: that is an order id') },
     { line: 7, problem: 'is about the same trade as line 1, and there is one comment per trade' },

@@ -243,7 +243,7 @@ const badLines: readonly [lines: readonly unknown[], problem: string][] = [
   [['null'], 'line 1: is not a JSON object'],
   [['[1]', '"x"', '7'], 'line 1: is not a JSON object; line 2: is not a JSON object; line 3: is not a JSON object'],
   [['{}'], 'line 1: chain is missing'],
-  [[{ ...line, chain: 'bse' }], `line 1: chain "bse": must be one of ${chains.join(', ')}`],
+  [[{ ...line, chain: 'B SE' }], `line 1: chain "B SE": must be one of ${chains.join(', ')}`],
   [[{ ...line, transactionHash: '' }], 'line 1: transactionHash "": must be text that is not empty'],
   [[{ ...line, tokenAddress: '' }], 'line 1: tokenAddress "": must be text that is not empty'],
   [[{ ...line, commentText: '' }], 'line 1: commentText "": must be text that is not empty'],

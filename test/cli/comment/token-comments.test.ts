@@ -39,7 +39,7 @@ test('a token nobody has commented on is an empty list', async () => {
 
 test('a wrong chain and a limit of zero are refused before any request', async () => {
   const service = await answering([]);
-  const wrong = await run(`token comments bas ${degen}`, { env: service.env });
+  const wrong = await run(`token comments Base ${degen}`, { env: service.env });
   expect(wrong).toMatchObject({ code: 2, err: expect.stringContaining('Did you mean base?') });
   expect((await run(`token comments base ${degen} --limit 0`, { env: service.env })).code).toBe(2);
   expect(service.requests).toEqual([]);

@@ -247,7 +247,7 @@ test.each([
   ['?identifier=nobody', 'identifier "nobody": must be a profile UUID'],
   [`?identifier=${alice}&minTradeUsd=50`, 'minTradeUsd "50": must be one of 10, 100, 500, 1000'],
   [`?identifier=${alice}&maxMarketCap=many`, 'maxMarketCap "many": must be one of 100000, 1000000, 10000000'],
-  [`?identifier=${alice}&chains=mars`, 'must be a list of ethereum'],
+  [`?identifier=${alice}&chains=mars`, 'must be one of ethereum'],
   [`?identifier=${alice}&limit=0`, 'limit 0: must be a whole number from 1 to 100'],
   [`?identifier=${alice}&olderThan=a&newerThan=b`, 'olderThan and newerThan: only one of them may be given'],
 ])('over HTTP, /v1/feed/actor%s is 400 naming the field', async (query, message) => {

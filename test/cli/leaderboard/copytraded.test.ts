@@ -93,7 +93,7 @@ test('the sandbox refuses wrong input by name, and a missing key', async () => {
   for (const [query, message] of [
     ['limit=0', /^limit 0: must be a whole number from 1 to 250/],
     ['limit=ten', /^limit "ten": must be a whole number/],
-    ['chains=zora', /^chains .*must be a list of base, solana, ethereum, hyperliquid/],
+    ['chains=zora', /^chains .*must be one of base, solana, ethereum, hyperliquid/],
     ['address=me', /^address "me": must be a profile UUID/],
   ] as const)
     expect(await ask(service, 'GET', `${path}?${query}`)).toEqual({

@@ -89,9 +89,9 @@ test('signing needs a key that is named, and a wrong comment is refused before a
   const { client, shown } = await withKey('accept');
   const wrong = await client.callTool({
     name: 'comment_sign',
-    arguments: { ...swap, chain: 'mars', commentText: 'gm' },
+    arguments: { ...swap, chain: 'Mars', commentText: 'gm' },
   });
-  expect(textOf(wrong)).toContain('error: chain mars: must be one of');
+  expect(textOf(wrong)).toContain('error: chain Mars: must be one of');
   const short = await client.callTool({
     name: 'comment_sign',
     arguments: { ...swap, transactionHash: '0x12', commentText: 'gm' },
