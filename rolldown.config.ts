@@ -92,18 +92,18 @@ const pages: Plugin = {
   async writeBundle({ dir = '' }) {
     const page = await rolldown({
       input: {
-        deliveries: 'src/web/page/deliveries.tsx',
-        wallet: 'src/web/page/wallet.tsx',
-        service: 'src/web/page/service.tsx',
+        deliveries: 'src/pages/browser/deliveries.tsx',
+        wallet: 'src/pages/browser/wallet.tsx',
+        service: 'src/pages/browser/service.tsx',
       },
       platform: 'browser',
-      tsconfig: 'src/web/page/tsconfig.json',
+      tsconfig: 'src/pages/browser/tsconfig.json',
       // package.json says that importing a file does nothing, by which bundles of the library are small; importing this one does.
-      treeshake: { moduleSideEffects: [{ test: /page\/language\.ts$/, sideEffects: true }] },
+      treeshake: { moduleSideEffects: [{ test: /browser\/language\.ts$/, sideEffects: true }] },
     });
     await page.write({ dir: `${dir}/web`, format: 'esm', minify: true, entryFileNames: '[name].js' });
-    for (const file of ['service.css', 'icon.svg']) copyFileSync(`src/web/page/${file}`, `${dir}/web/${file}`);
-    const styles = ['node_modules/uplot/dist/uPlot.min.css', 'src/web/page/style.css'];
+    for (const file of ['service.css', 'icon.svg']) copyFileSync(`src/pages/browser/${file}`, `${dir}/web/${file}`);
+    const styles = ['node_modules/uplot/dist/uPlot.min.css', 'src/pages/browser/style.css'];
     writeFileSync(`${dir}/web/style.css`, styles.map((file) => readFileSync(file, 'utf8')).join('\n'));
   },
 };
@@ -114,7 +114,7 @@ export default defineConfig({
     main: 'src/main.ts',
     program: 'src/program.ts',
     'jq-thread': 'src/output/jq-thread.ts',
-    'inbox-thread': 'src/resources/webhook/receive/embedded/inbox-thread.ts',
+    'inbox-thread': 'src/inbox/embedded/inbox-thread.ts',
     sandbox: 'src/library/sandbox.ts',
   },
   platform: 'node',
@@ -147,7 +147,7 @@ export default defineConfig({
         },
         {
           name: 'settings',
-          test: /src\/(settings\/store|files\/(durable-file|lock))\.ts$/,
+          test: /src\/(setup\/store|files\/(durable-file|lock))\.ts$/,
           includeDependenciesRecursively: false,
           priority: 1,
         },

@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
-import { openEmbedded } from '../src/resources/webhook/receive/embedded/embedded-inbox.ts';
+import { openEmbedded } from '../src/inbox/embedded/embedded-inbox.ts';
 import { launchBrowser } from '../test/support/launch.ts';
 import { report } from './measure/row.ts';
 

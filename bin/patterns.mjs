@@ -11,7 +11,7 @@ const builders = [
   'output/json.ts',
   'model/safe-text.ts',
   'output/text-width.ts',
-  'resources/webhook/upload/address-file.ts',
+  'upload/address-file.ts',
   'sandbox/http/fault.ts',
 ];
 

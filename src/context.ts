@@ -8,7 +8,6 @@ import type { Endpoint, InputOf, Params } from './contract/endpoint.ts';
 import { createFitCheck } from './contract/fits.ts';
 import { encodeRequest, type WireRequest } from './contract/request.ts';
 import { messageOf, orUndefined, SotraError, usageError } from './errors.ts';
-import type { Replay } from './history/replay.ts';
 import { readBody } from './http/body.ts';
 import type { Answer, Caller } from './http/client.ts';
 import { buildRequest, callEndpoint, sendRequest } from './http/client.ts';
@@ -16,6 +15,7 @@ import type { Trace } from './http/observe.ts';
 import { RequestPreview } from './http/preview.ts';
 import { createRate, defaultRetries } from './http/retry.ts';
 import { hidingKey } from './http/secrets.ts';
+import type { Replay } from './log/replay.ts';
 import { command } from './model/shell.ts';
 import {
   describeKey,
@@ -24,8 +24,8 @@ import {
   resolveService,
   type Service,
   servedSandboxUrl,
-} from './settings/settings.ts';
-import type { Store } from './settings/store.ts';
+} from './setup/settings.ts';
+import type { Store } from './setup/store.ts';
 import type { LocalSandbox, Transport, World } from './world.ts';
 
 /** What a command may use; one for each command line. */
@@ -93,14 +93,14 @@ export function createContext({
   knownService,
 }: ContextOptions): Context {
   const store = once(async () => {
-    const { configDirectory, openStore } = await import('./settings/store.ts');
+    const { configDirectory, openStore } = await import('./setup/store.ts');
     const opened = openStore(configDirectory(world));
     // A preview computes the change, with its refusals, and writes nothing.
     if (options.preview) return { ...opened, update: async (_, change) => change(opened.read()) };
     return options.replay === undefined ? opened : { ...opened, update: refuseToStore };
   });
   const replay = once(async () =>
-    options.replay === undefined ? undefined : (await import('./history/replay.ts')).openReplay(options.replay),
+    options.replay === undefined ? undefined : (await import('./log/replay.ts')).openReplay(options.replay),
   );
   const service = once(async () => {
     const recorded = await replay();
@@ -111,7 +111,7 @@ export function createContext({
   // What a recording answers is no news of the service that it names: nothing that is kept of that is read or changed.
   const replayDirectory = once(async () => mkdtempSync(join(tmpdir(), 'sotra-replay-')));
   const dataDirectory = async () =>
-    options.replay === undefined ? (await import('./settings/store.ts')).dataDirectory(world) : replayDirectory();
+    options.replay === undefined ? (await import('./setup/store.ts')).dataDirectory(world) : replayDirectory();
   const sandboxFile = async () => join(await dataDirectory(), 'sandbox.db');
   const sandbox = once(async () => {
     const { wire, serviceName, layout } = await service();
@@ -136,7 +136,7 @@ export function createContext({
       ...(traceFile === undefined ? [] : [(await import('./http/observe.ts')).openTrace(traceFile, world.version)]),
       ...(record === undefined
         ? []
-        : [(await import('./history/recording.ts')).openRecording(record, (await service()).baseUrl)]),
+        : [(await import('./log/recording.ts')).openRecording(record, (await service()).baseUrl)]),
     ];
     return opened.map((trace) => harmless(trace, warn));
   });
@@ -164,7 +164,7 @@ export function createContext({
       shown?.observe(event);
     };
   };
-  const history = once(async () => (await import('./history/remember.ts')).openHistory(await service(), world));
+  const history = once(async () => (await import('./log/remember.ts')).openHistory(await service(), world));
   const remembered = async <T>(caller: Caller, act: (caller: Caller) => Promise<T>): Promise<T> => {
     const record = options.replay === undefined ? (await history())?.start() : undefined;
     if (record === undefined) return act(caller);
@@ -315,10 +315,10 @@ async function findService({ world, options, store, note }: ServiceSource): Prom
   const { keyStore, context = '' } = service;
   if (keyStore === null || keyStore === 'file' || options.preview) return service;
   if (keyStore === 'keychain') {
-    const { readKeychain } = await import('./settings/keychain.ts');
+    const { readKeychain } = await import('./setup/keychain.ts');
     return { ...service, apiKey: await readKeychain(service) };
   }
-  const { openApiKey } = await import('./settings/sealed-key.ts');
+  const { openApiKey } = await import('./setup/sealed-key.ts');
   const asks = world.io.in.isTTY === true && !options.noInput;
   return { ...service, apiKey: await openApiKey(context, findContext(context, stored), { world, asks, note }) };
 }

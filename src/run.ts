@@ -90,7 +90,7 @@ async function runCommand(
       ? await (await import('./tool/ask-missing.ts')).askMissing(parsed.outline, parsed.typed, context)
       : parsed.typed;
   const typed = mentionsAlias(fields, given)
-    ? await resolveAliases(fields, given, await (await import('./tool/known-addresses.ts')).namesKnownTo(context))
+    ? await resolveAliases(fields, given, await (await import('./log/known-addresses.ts')).namesKnownTo(context))
     : given;
   const input = readInput(fields, command, typed);
   warnOfUnknown(fields, input, context.warn);
@@ -113,7 +113,7 @@ async function runCommand(
     const printing = { io: world.io, options, note, takeHeads, filter, pause };
     if (!out.isTTY || options.dryRun || (options.format ?? 'table') !== 'table')
       return await printResult(made, input, printing);
-    const { rememberAddresses } = await import('./tool/known-addresses.ts');
+    const { rememberAddresses } = await import('./log/known-addresses.ts');
     const { result: shown, keep } = rememberAddresses(made, context);
     const code = await printResult(shown, input, printing);
     await keep();

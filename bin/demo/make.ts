@@ -7,7 +7,7 @@ import { digestOf, uuidOf } from '../../src/sandbox/seeded.ts';
 import { addWallet, findProfile } from '../../src/sandbox/social/lookup.ts';
 import { addTrades } from '../../src/sandbox/trades/add-trades.ts';
 import { keepFigures } from '../../src/sandbox/trades/figures.ts';
-import { layouts } from '../../src/settings/settings.ts';
+import { layouts } from '../../src/setup/settings.ts';
 import { demoWorld, type World } from './world.ts';
 
 /** Writes the database of a demo sandbox, without the indexes over times, which are made once its times are moved to those of its user. */

@@ -76,7 +76,7 @@ function verifyWebhook(secretFiles: readonly string[]): Tool {
         uid === undefined
           ? readOwnSecrets(secretFiles, context)
           : [await webhookSecret(textInput(input, 'uid', uidHelp), context)];
-      const { verifyDelivery } = await import('../resources/webhook/receive/verify.ts');
+      const { verifyDelivery } = await import('../inbox/verify.ts');
       const answer = verifyDelivery({ header, body }, secrets, { nowMs: context.world.now(), toleranceMs: undefined });
       const { verdict } = await import('../resources/webhook/view.ts');
       const { answerOf } = await import('./answer.ts');

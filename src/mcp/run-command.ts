@@ -6,8 +6,8 @@ import type { Paging } from '../contract/endpoint.ts';
 import { readItem } from '../contract/kind.ts';
 import { SotraError, seeHelp, usageError } from '../errors.ts';
 import { nextInput } from '../http/paginate.ts';
+import { namesKnownTo } from '../log/known-addresses.ts';
 import { endpoints } from '../resources/index.ts';
-import { namesKnownTo } from '../tool/known-addresses.ts';
 import { answerOf, chosen as chosenColumns } from './answer.ts';
 import { defaultRows, type Tool, type ToolAnswer, type ToolCall } from './tool.ts';
 

@@ -6,7 +6,7 @@ import { writeReadyFiles } from '../files/durable-file.ts';
 import { newRunToken } from '../model/run-token.ts';
 import { column } from '../output/columns.ts';
 import type { View } from '../output/view.ts';
-import { untilAborted } from '../web/live-log.ts';
+import { untilAborted } from '../pages/live-log.ts';
 import { openStdin, unlessAborted } from './greeting.ts';
 import type { Preset, Tool } from './tool.ts';
 import { chooseTools } from './tools.ts';

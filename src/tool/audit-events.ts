@@ -1,10 +1,10 @@
+import type { HourStats, StoredEvent } from '../inbox/inbox.ts';
 import { normalizeAddress } from '../model/address.ts';
 import { hourMs } from '../model/duration.ts';
 import { isObject } from '../model/json.ts';
 import { buyReason } from '../model/noteworthy-buy.ts';
 import { type Card, cardSchema, type TradeItem } from '../model/position.ts';
 import { formatTime } from '../output/format.ts';
-import type { HourStats, StoredEvent } from '../resources/webhook/receive/inbox.ts';
 
 /** What a feed shows and a webhook should have been told of. */
 export interface ExpectedEvent {

@@ -5,7 +5,7 @@ import { parse } from '../cli/parse.ts';
 import type { Context } from '../context.ts';
 import type { Endpoint } from '../contract/endpoint.ts';
 import { type AnyEndpoint, endpoints, views } from '../resources/index.ts';
-import { presets, servedSandboxUrl } from '../settings/settings.ts';
+import { presets, servedSandboxUrl } from '../setup/settings.ts';
 
 const openApiCommand: Command = defineCommand({
   words: ['openapi'],

@@ -1,7 +1,7 @@
 import { formatParts } from '../cli/help.ts';
 import { messageOf, SotraError } from '../errors.ts';
-import { lastFour, resolveService, type Service, type StoredSettings } from '../settings/settings.ts';
-import { configDirectory, openStore } from '../settings/store.ts';
+import { lastFour, resolveService, type Service, type StoredSettings } from '../setup/settings.ts';
+import { configDirectory, openStore } from '../setup/store.ts';
 import type { World } from '../world.ts';
 
 /** What `sotra` alone shows on a terminal: what it is, what to type first, and what is configured. */

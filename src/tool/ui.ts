@@ -2,8 +2,8 @@ import { type Command, defineCommand, type Result } from '../cli/command.ts';
 import { option } from '../cli/params.ts';
 import type { Context } from '../context.ts';
 import { writeReadyFiles } from '../files/durable-file.ts';
-import { untilAborted } from '../web/live-log.ts';
-import type { PageInput } from '../web/show-address.ts';
+import { untilAborted } from '../pages/live-log.ts';
+import type { PageInput } from '../pages/show-address.ts';
 
 const uiCommand = defineCommand({
   words: ['ui'],
@@ -35,8 +35,8 @@ async function showService(input: PageInput, context: Context): Promise<Result> 
   context.stream();
   const { world, note, warn } = context;
   const [{ serveWeb }, { createOwnServiceApp }] = await Promise.all([
-    import('../web/serve.ts'),
-    import('../web/service-app.ts'),
+    import('../pages/serve.ts'),
+    import('../pages/service-app.ts'),
   ]);
   const { app, close } = createOwnServiceApp(service, context);
   const page = await serveWeb({ apps: [app], warn });
@@ -44,7 +44,7 @@ async function showService(input: PageInput, context: Context): Promise<Result> 
   try {
     removeReadyFiles = writeReadyFiles([input.readyFile], { ui: page.url, pid: world.pid });
     note(`Shows ${service.baseUrl}. Ctrl-C stops it.`);
-    await (await import('../web/show-address.ts')).showAddress(page, input, context);
+    await (await import('../pages/show-address.ts')).showAddress(page, input, context);
     await untilAborted(world.signal);
   } finally {
     await Promise.all([page.close(), close()]);

@@ -4,8 +4,8 @@ import { readStateFile, replaceFile } from '../files/durable-file.ts';
 import { dayMs } from '../model/duration.ts';
 import { isHttpAddress, isLoopback } from '../model/http-address.ts';
 import { isObject, tryParseJson } from '../model/json.ts';
-import { readEnv } from '../settings/settings.ts';
-import { dataDirectory } from '../settings/store.ts';
+import { readEnv } from '../setup/settings.ts';
+import { dataDirectory } from '../setup/store.ts';
 import type { Env, World } from '../world.ts';
 
 /** What is known of newer versions; times in Unix milliseconds. */

@@ -7,6 +7,7 @@ import type { Context } from '../context.ts';
 import { local } from '../contract/endpoint.ts';
 import { checkInput } from '../contract/request.ts';
 import { usageError } from '../errors.ts';
+import { namesKnownTo } from '../log/known-addresses.ts';
 import { isUuid } from '../model/address.ts';
 import { parseDuration } from '../model/duration.ts';
 import type { Comment } from '../model/position.ts';
@@ -17,7 +18,6 @@ import { views as boardViews } from '../resources/leaderboard/index.ts';
 import * as positions from '../resources/position/endpoints.ts';
 import { views as positionViews } from '../resources/position/index.ts';
 import { commands as webhookCommands } from '../resources/webhook/index.ts';
-import { namesKnownTo } from './known-addresses.ts';
 
 const interval = intervalParam('ask this often (default 2s)');
 const ends =
@@ -241,7 +241,7 @@ const job = defineCommand({
   exitCodes: [3, 5, 124],
   view: async () => (await import('../resources/webhook/view.ts')).jobs,
   run: async (input, context) => {
-    const { findJob, jobsFolder, showJobs } = await import('../resources/webhook/upload/jobs.ts');
+    const { findJob, jobsFolder, showJobs } = await import('../upload/jobs.ts');
     const { state } = findJob(await jobsFolder(context), input.job);
     const isDone = (row: { job: string; finished: boolean }) => row.job === state.plan.job && row.finished;
     return waitResult(`upload ${state.plan.job} did not finish`, input, context, async () =>

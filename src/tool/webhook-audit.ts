@@ -4,6 +4,9 @@ import { option } from '../cli/params.ts';
 import type { Context } from '../context.ts';
 import { SotraError } from '../errors.ts';
 import { withWorkFolder } from '../files/durable-file.ts';
+import { momentOption, store } from '../inbox/commands.ts';
+import type { Inbox } from '../inbox/inbox.ts';
+import { type InboxPlace, withInbox } from '../inbox/open-inbox.ts';
 import { parseDuration, parseMoment } from '../model/duration.ts';
 import { buyWindowMs } from '../model/noteworthy-buy.ts';
 import type { Card } from '../model/position.ts';
@@ -13,11 +16,8 @@ import { showProgress } from '../output/progress.ts';
 import type { View } from '../output/view.ts';
 import { home as homeFeed } from '../resources/feed/endpoints.ts';
 import { addAddresses, exampleUid } from '../resources/webhook/endpoints.ts';
-import { momentOption, store } from '../resources/webhook/receive/commands.ts';
-import type { Inbox } from '../resources/webhook/receive/inbox.ts';
-import { type InboxPlace, withInbox } from '../resources/webhook/receive/open-inbox.ts';
-import { checkAddresses } from '../resources/webhook/upload/first-pass.ts';
-import { addressesFile, jobsOfService, readChunks } from '../resources/webhook/upload/jobs.ts';
+import { checkAddresses } from '../upload/first-pass.ts';
+import { addressesFile, jobsOfService, readChunks } from '../upload/jobs.ts';
 import { audienceOf, compareEvents, expectedOf, type Finding, keyOf, type ReceivedEvent } from './audit-events.ts';
 
 interface Audit {

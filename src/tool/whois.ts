@@ -5,6 +5,7 @@ import { standsFor } from '../cli/input.ts';
 import type { Context } from '../context.ts';
 import { local } from '../contract/endpoint.ts';
 import { usageError } from '../errors.ts';
+import { namesKnownTo } from '../log/known-addresses.ts';
 import {
   isEvmAddress,
   isExternalId,
@@ -20,7 +21,6 @@ import { withoutFlagged } from '../output/foreign-text.ts';
 import { formatCount, formatUsd } from '../output/format.ts';
 import type { View } from '../output/view.ts';
 import { get as getProfile } from '../resources/profile/endpoints.ts';
-import { namesKnownTo } from './known-addresses.ts';
 
 interface Fact {
   fact: string;

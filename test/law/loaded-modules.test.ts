@@ -55,7 +55,7 @@ test('a read command loads its own noun, and of the packages what reads words an
   expect(packages).toEqual(['@scure/base', 'commander', 'undici', 'zod']);
   expect(own.filter((name) => name.startsWith('resources/'))).toEqual(['resources/leaderboard']);
   expect(own).not.toContain('sandbox');
-  expect(own).not.toContain('settings/store.ts');
+  expect(own).not.toContain('setup/store.ts');
 });
 
 test('a table adds what draws it', async () => {

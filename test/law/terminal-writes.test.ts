@@ -7,7 +7,7 @@ import { naughty, sampled, steers, withoutProgress } from '../support/naughty.ts
 import { withText } from '../support/naughty-answers.ts';
 
 const sources = readdirSync('src', { recursive: true, encoding: 'utf8' })
-  .filter((name) => /\.tsx?$/.test(name) && !name.startsWith(join('web', 'page')))
+  .filter((name) => /\.tsx?$/.test(name) && !name.startsWith(join('pages', 'browser')))
   .map((name) => ({ name, text: readFileSync(join('src', name), 'utf8') }));
 
 const placesOf = (form: RegExp) => sources.filter(({ text }) => form.test(text)).map(({ name }) => name);

@@ -120,15 +120,15 @@ test('every file that somebody names is opened in one place', () => {
     'files/database.ts',
     'files/durable-file.ts',
     'files/source.ts',
-    // The program's own files.
+    'inbox/embedded/checkpoints.ts',
+    'inbox/embedded/store.ts',
     'main.ts',
     'output/jq-thread.ts',
+    'pages/serve.ts',
     'resources/follow/undo.ts',
-    'resources/webhook/receive/embedded/checkpoints.ts',
-    'resources/webhook/receive/embedded/store.ts',
     'sandbox/db/demo-file.ts',
     'tool/help.ts',
-    'web/serve.ts',
+    // The program's own files.
   ]);
 });
 

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { NetworkFailure } from '../../src/http/failures.ts';
 import { sameDestination } from '../../src/model/http-address.ts';
-import { readJournal } from '../../src/resources/webhook/upload/journal.ts';
+import { readJournal } from '../../src/upload/journal.ts';
 import { add, fresh, ids, made, place, register, uid } from '../support/upload-place.ts';
 import { failed, kind, lost, ok, made as other, puts, uploading } from '../support/uploading.ts';
 

@@ -1,7 +1,7 @@
 const sources = (names) => names.split(' ').map((name) => `src/${name}.ts`);
 const tests = (names) => names.split(' ');
 const uploadTests = tests(
-  'unit/resources/webhook/upload/upload unit/resources/webhook/upload/upload-edges unit/resources/webhook/upload/upload-broken cli/webhook/upload cli/webhook/upload-told cli/webhook/upload-preview cli/report process/upload-jobs process/upload-once process/upload-again',
+  'unit/upload/upload unit/upload/upload-edges unit/upload/upload-broken cli/webhook/upload cli/webhook/upload-told cli/webhook/upload-preview cli/report process/upload-jobs process/upload-once process/upload-again',
 );
 
 /**
@@ -74,24 +74,21 @@ export const areas = {
     tests: tests('cli/key/key-files cli/key/key-asked cli/comment/sign cli/comment/signer-command'),
   },
   addresses: {
-    files: sources('resources/webhook/upload/address-file model/address-set'),
+    files: sources('upload/address-file model/address-set'),
     tests: tests(
-      'unit/model/address-set unit/resources/webhook/upload/address-file unit/resources/webhook/upload/read-address cli/webhook/addresses unit/resources/webhook/upload/first-pass',
+      'unit/model/address-set unit/upload/address-file unit/upload/read-address cli/webhook/addresses unit/upload/first-pass',
     ),
   },
   'first-pass': {
-    files: sources('resources/webhook/upload/first-pass'),
-    tests: [
-      ...tests('unit/resources/webhook/upload/first-pass cli/webhook/addresses cli/rejects-file'),
-      ...uploadTests,
-    ],
+    files: sources('upload/first-pass'),
+    tests: [...tests('unit/upload/first-pass cli/webhook/addresses cli/rejects-file'), ...uploadTests],
   },
   upload: {
-    files: sources('resources/webhook/upload/upload resources/webhook/upload/journal resources/webhook/upload/jobs'),
+    files: sources('upload/upload upload/journal upload/jobs'),
     tests: [...uploadTests, 'cli/webhook/secret'],
   },
   'run-upload': {
-    files: sources('resources/webhook/upload/run-upload resources/webhook/upload/show-upload'),
+    files: sources('upload/run-upload upload/show-upload'),
     tests: [...uploadTests, 'cli/history/replay'],
   },
   'webhook-secrets': {

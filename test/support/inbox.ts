@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { type Db, describeDatabase, openDatabase } from '../../src/files/database.ts';
-import { openEmbedded } from '../../src/resources/webhook/receive/embedded/embedded-inbox.ts';
-import { storeFile } from '../../src/resources/webhook/receive/embedded/store.ts';
-import type { Delivery, Inbox } from '../../src/resources/webhook/receive/inbox.ts';
+import { openEmbedded } from '../../src/inbox/embedded/embedded-inbox.ts';
+import { storeFile } from '../../src/inbox/embedded/store.ts';
+import type { Delivery, Inbox } from '../../src/inbox/inbox.ts';
 
 const world: Parameters<typeof openEmbedded>[0]['world'] = {
   startThread: async (name) => new Worker(new URL(`../../dist/${name}.cjs`, import.meta.url)),

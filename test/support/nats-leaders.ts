@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { openConnection } from '../../src/resources/webhook/receive/nats/connection.ts';
-import { openStreams } from '../../src/resources/webhook/receive/nats/streams.ts';
+import { openConnection } from '../../src/inbox/nats/connection.ts';
+import { openStreams } from '../../src/inbox/nats/streams.ts';
 
 const everyMs = 100;
 /** A leader that is there answers within this, also where two cores do everything. */

@@ -4,9 +4,9 @@ import { readGlobals } from '../../src/cli/globals.ts';
 import { createContext } from '../../src/context.ts';
 import type { SotraError } from '../../src/errors.ts';
 import { NetworkFailure } from '../../src/http/failures.ts';
-import { addressesFile, settleDraft } from '../../src/resources/webhook/upload/jobs.ts';
-import { type Plan, readJournal } from '../../src/resources/webhook/upload/journal.ts';
-import { runUpload, type UploadEvent } from '../../src/resources/webhook/upload/upload.ts';
+import { addressesFile, settleDraft } from '../../src/upload/jobs.ts';
+import { type Plan, readJournal } from '../../src/upload/journal.ts';
+import { runUpload, type UploadEvent } from '../../src/upload/upload.ts';
 import type { HttpRequest, World } from '../../src/world.ts';
 import { newFolder } from './folder.ts';
 

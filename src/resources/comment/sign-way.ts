@@ -4,7 +4,7 @@ import { askKey, checkKeySource, type KeyInput, keySources } from '../../keys/op
 import { isEvmAddress, isSolanaAddress, plainAddress } from '../../model/address.ts';
 import type { ChainFamily } from '../../model/chain.ts';
 import { mayAsk } from '../../output/confirm.ts';
-import type { PageInput } from '../../web/show-address.ts';
+import type { PageInput } from '../../pages/show-address.ts';
 
 /** What makes the signatures: a key, or a wallet in the browser. */
 export interface WayInput extends KeyInput, PageInput {

@@ -6,9 +6,9 @@ import { isEvmAddress, isSolanaAddress, normalizeAddress, plainAddress } from '.
 import { isObject } from '../../model/json.ts';
 import { checksumAddress } from '../../model/keccak.ts';
 import { showUnseen } from '../../model/safe-text.ts';
-import { createLiveLog, type LiveLog } from '../../web/live-log.ts';
-import type { WebApp } from '../../web/serve.ts';
-import type { ChosenAccount, GivenSignature, WalletFacts, WalletState, WalletTrouble } from '../../web/wallet.ts';
+import { createLiveLog, type LiveLog } from '../../pages/live-log.ts';
+import type { WebApp } from '../../pages/serve.ts';
+import type { ChosenAccount, GivenSignature, WalletFacts, WalletState, WalletTrouble } from '../../pages/wallet.ts';
 import type { World } from '../../world.ts';
 import { acceptSignature } from './wallet-signature.ts';
 

@@ -4,8 +4,8 @@ import { commandsOf, endpointCommand, serviceExitCodes } from '../../cli/endpoin
 import { httpAddress, option, withWatch } from '../../cli/params.ts';
 import type { Context } from '../../context.ts';
 import { local } from '../../contract/endpoint.ts';
+import { receiveCommands } from '../../inbox/commands.ts';
 import * as endpoints from './endpoints.ts';
-import { receiveCommands } from './receive/commands.ts';
 
 const view = () => import('./view.ts');
 
@@ -55,7 +55,7 @@ const register = defineCommand({
   uses: ['requests', 'changes'],
   exitCodes: uploadCodes,
   run: async ({ url, ...input }, context) =>
-    (await import('./upload/run-upload.ts')).uploadAddresses(
+    (await import('../../upload/run-upload.ts')).uploadAddresses(
       { ...input, task: 'register', destinationUrl: url },
       context,
     ),
@@ -75,7 +75,7 @@ const addAddresses = defineCommand({
   uses: ['requests', 'changes'],
   exitCodes: uploadCodes,
   run: async (input, context) =>
-    (await import('./upload/run-upload.ts')).uploadAddresses({ ...input, task: 'add-addresses' }, context),
+    (await import('../../upload/run-upload.ts')).uploadAddresses({ ...input, task: 'add-addresses' }, context),
 });
 
 const sync = defineCommand({
@@ -101,7 +101,7 @@ const sync = defineCommand({
   uses: ['requests', 'changes'],
   exitCodes: uploadCodes,
   view: async () => (await view()).synced,
-  run: async (input, context) => (await import('./upload/run-sync.ts')).syncAddresses(input, context),
+  run: async (input, context) => (await import('../../upload/run-sync.ts')).syncAddresses(input, context),
 });
 
 const resume = defineCommand({
@@ -112,7 +112,7 @@ const resume = defineCommand({
   uses: ['requests', 'changes'],
   exitCodes: uploadCodes,
   view: views.register,
-  run: async (input, context) => (await import('./upload/run-upload.ts')).resumeUpload(input, context),
+  run: async (input, context) => (await import('../../upload/run-upload.ts')).resumeUpload(input, context),
 });
 
 const jobs = defineCommand({
@@ -123,7 +123,7 @@ const jobs = defineCommand({
   uses: [],
   exitCodes: [3],
   view: async () => (await view()).jobs,
-  run: async (_, context) => (await import('./upload/jobs.ts')).showJobs(context),
+  run: async (_, context) => (await import('../../upload/jobs.ts')).showJobs(context),
 });
 
 const removeJob = defineCommand({
@@ -135,7 +135,7 @@ const removeJob = defineCommand({
   uses: ['changes'],
   exitCodes: [3, 5],
   view: async () => (await view()).removedJob,
-  run: async (input, context) => (await import('./upload/jobs.ts')).removeJob(input.job, context),
+  run: async (input, context) => (await import('../../upload/jobs.ts')).removeJob(input.job, context),
 });
 
 const list = defineCommand({

@@ -16,8 +16,8 @@ import { written } from '../../model/quoted.ts';
 import { hidden } from '../../model/url-secrets.ts';
 import { confirmReplace } from '../../output/confirm.ts';
 import { jsonTokens } from '../../output/json.ts';
+import { type Job, jobsOfService } from '../../upload/jobs.ts';
 import * as endpoints from './endpoints.ts';
-import { type Job, jobsOfService } from './upload/jobs.ts';
 import { list as listView, secretWritten } from './view.ts';
 
 /** Warns where others may read a file. Errors: as in `readSecrets`. */

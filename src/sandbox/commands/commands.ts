@@ -5,7 +5,7 @@ import { local } from '../../contract/endpoint.ts';
 import { chainSchema } from '../../model/chain-schema.ts';
 import { parseDuration, parseRate, parseTime } from '../../model/duration.ts';
 import { isOrigin, originForm } from '../../model/http-address.ts';
-import { layouts } from '../../settings/settings.ts';
+import { layouts } from '../../setup/settings.ts';
 import { latestMs } from '../db/clock.ts';
 import { faultForm, parseExpected, parseFault } from '../http/fault.ts';
 import { tradeParams } from '../trades/add-trades.ts';

@@ -6,7 +6,7 @@ import { splitPair } from '../../cli/input.ts';
 import type { Context } from '../../context.ts';
 import { messageOf, SotraError, usageError } from '../../errors.ts';
 import { openOutput, openTwice } from '../../files/source.ts';
-import type { RecordedExchange } from '../../history/recording.ts';
+import type { RecordedExchange } from '../../log/recording.ts';
 import type { Chain } from '../../model/chain.ts';
 import { dayMs } from '../../model/duration.ts';
 import { isObject, tryParseJson } from '../../model/json.ts';
@@ -189,7 +189,7 @@ async function recordedTrades(folder: string): Promise<string> {
 }
 
 async function exchangesIn(folder: string): Promise<RecordedExchange[]> {
-  const { readRecording } = await import('../../history/recording.ts');
+  const { readRecording } = await import('../../log/recording.ts');
   try {
     return readRecording(folder, folder);
   } catch (cause) {

@@ -5,10 +5,10 @@ import { readBody } from '../../http/body.ts';
 import { isObject, parseJson } from '../../model/json.ts';
 import type { LoggedRequest } from '../../model/logged-request.ts';
 import { command, shellWord } from '../../model/shell.ts';
-import type { Service } from '../../settings/settings.ts';
-import { createLiveLog } from '../../web/live-log.ts';
-import { type ServedPages, serveWeb } from '../../web/serve.ts';
-import { createServiceApp } from '../../web/service-app.ts';
+import { createLiveLog } from '../../pages/live-log.ts';
+import { type ServedPages, serveWeb } from '../../pages/serve.ts';
+import { createServiceApp } from '../../pages/service-app.ts';
+import type { Service } from '../../setup/settings.ts';
 import { controlHeader } from '../http/control.ts';
 import type { Ready } from './served.ts';
 

@@ -9,9 +9,9 @@ import { readStateFile, writeReadyFiles } from '../../files/durable-file.ts';
 import { parseJson } from '../../model/json.ts';
 import { newRunToken } from '../../model/run-token.ts';
 import { showPlan } from '../../output/confirm.ts';
+import { untilAborted } from '../../pages/live-log.ts';
+import type { PageInput } from '../../pages/show-address.ts';
 import { endpoints } from '../../resources/index.ts';
-import { untilAborted } from '../../web/live-log.ts';
-import type { PageInput } from '../../web/show-address.ts';
 import { openDb } from '../db/store.ts';
 import { sandboxPartners } from '../db/world.ts';
 import { controlHeader, createControl, createRequestLog, isControl, logLine } from '../http/control.ts';
@@ -105,7 +105,7 @@ async function serveSandbox(input: StartInput, context: Context): Promise<Result
     removeReadyFiles = writeReadyFiles([readyFile, input.readyFile], told);
     context.note(`The sandbox listens on ${ready.url} (keys: ${ready.keys.join(', ')}). Ctrl-C stops it.`);
     if (options.format === 'json' || options.format === 'ndjson') await world.io.out.write(`${JSON.stringify(told)}\n`);
-    if (page !== undefined) await (await import('../../web/show-address.ts')).showAddress(page, input, context);
+    if (page !== undefined) await (await import('../../pages/show-address.ts')).showAddress(page, input, context);
     await Promise.race([untilAborted(stop.signal), untilAborted(world.signal)]);
   } finally {
     await page?.close();

@@ -22,13 +22,13 @@ test('brackets in strings do not count, whatever is escaped in them', () => {
 
 test('what comes from outside is parsed with a limit on its depth', () => {
   const trusted = ['main.ts', 'model/json.ts', 'library/webhook.ts', 'output/jq.ts', 'output/json.ts'].concat([
-    'resources/webhook/receive/embedded/checkpoints.ts',
-    'resources/webhook/receive/embedded/event-ids.ts',
-    'resources/webhook/receive/embedded/inbox-thread.ts',
+    'inbox/embedded/checkpoints.ts',
+    'inbox/embedded/event-ids.ts',
+    'inbox/embedded/inbox-thread.ts',
     'sandbox/social/cards.ts',
     'sandbox/social/profiles.ts',
     'sandbox/trades/position-lines.ts',
-    'web/page/ask.ts',
+    'pages/browser/ask.ts',
   ]);
   const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((name) => /\.tsx?$/.test(name));
   const parsing = files.filter((name) => readFileSync(`src/${name}`, 'utf8').includes('JSON.parse('));

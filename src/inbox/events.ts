@@ -1,0 +1,115 @@
+import { createHash } from 'node:crypto';
+import { normalizeAddress } from '../model/address.ts';
+import { isObject, tryParseJson } from '../model/json.ts';
+import { safeText } from '../model/safe-text.ts';
+import { formatUsd } from '../output/format.ts';
+import { cutText, displayWidth } from '../output/text-width.ts';
+
+/** What is read of an event; the rest is passed on as it is. */
+export interface EventSummary {
+  eventId: string;
+  eventType: string;
+  event: Record<string, unknown>;
+}
+
+/** The events with an id of a body, `{events: [...]}` or a single event; none for any other body. Source: wire-facts 4.1. */
+export function eventsOf(body: Uint8Array): EventSummary[] {
+  return eventValues(body).flatMap((event) => summaryOf(event) ?? []);
+}
+
+/** All events of a body, each once; a hash of the body names one without an id. */
+export function allEventsOf(body: Uint8Array): EventSummary[] {
+  let hash: string | undefined;
+  const unnamed = (event: unknown, index: number): EventSummary => {
+    hash ??= `sha256-${createHash('sha256').update(body).digest('hex')}`;
+    const eventId = index === 0 ? hash : `${hash}-${index}`;
+    const eventType = textIn(event, 'eventType') ?? 'unknown';
+    return { eventId, eventType, event: isObject(event) ? event : { eventId, eventType } };
+  };
+  const events = eventValues(body).map((event, index) => summaryOf(event) ?? unnamed(event, index));
+  if (events.length === 0) events.push(unnamed(undefined, 0));
+  return events.length === 1 ? events : [...new Map(events.map((event) => [event.eventId, event])).values()];
+}
+
+const decoder = new TextDecoder();
+
+function eventValues(body: Uint8Array): unknown[] {
+  const parsed = tryParseJson(decoder.decode(body));
+  if (!isObject(parsed)) return [];
+  return Array.isArray(parsed['events']) ? parsed['events'] : [parsed];
+}
+
+function summaryOf(event: unknown): EventSummary | undefined {
+  const eventId = textIn(event, 'eventId');
+  if (eventId === undefined || !isObject(event)) return undefined;
+  return { eventId, eventType: textIn(event, 'eventType') ?? 'unknown', event };
+}
+
+/** The addresses and tokens that an event names anywhere, as the service writes them; `ext:<id>` for ids of partners. */
+export function namesOf(event: unknown): { addresses: ReadonlySet<string>; tokens: ReadonlySet<string> } {
+  const [addresses, tokens] = [new Set<string>(), new Set<string>()];
+  const add = (key: string, value: unknown): void => {
+    if (Array.isArray(value)) for (const each of value) add(key, each);
+    else if (isObject(value)) for (const inner in value) add(inner, value[inner]);
+    else if (typeof value !== 'string' || value === '') return;
+    else if (key === 'externalId' || key === 'externalIds') addresses.add(`ext:${value}`);
+    else if (/^(?:tokenAddress|contractAddress)$/.test(key)) tokens.add(normalizeAddress(value));
+    else if (/address(?:es)?$/i.test(key)) addresses.add(normalizeAddress(value));
+  };
+  add('', event);
+  return { addresses, tokens };
+}
+
+/** The trader's address and the id of the position that an event is about. */
+export function subjectOf(event: Record<string, unknown>): {
+  trader: string | undefined;
+  position: string | undefined;
+} {
+  const card = event['feedItem'];
+  return { trader: textIn(valueIn(card, 'actor'), 'address'), position: textIn(card, 'itemId') };
+}
+
+export function describeEvent({ event, eventType }: EventSummary): string {
+  const card = event['feedItem'];
+  const metadata = valueIn(card, 'metadata');
+  const who = textIn(valueIn(card, 'actor'), 'name') ?? textIn(card, 'itemTitle') ?? 'someone';
+  const token = textIn(metadata, 'tokenSymbol') ?? textIn(metadata, 'tokenAddress') ?? 'a token';
+  const chain = textIn(metadata, 'tokenChain');
+  const on = chain === undefined ? '' : ` on ${chain}`;
+  if (eventType === 'comment-created')
+    return `${who} comments on ${token}${on}: ${textIn(event['comment'], 'commentText') ?? ''}`;
+  if (eventType === 'copyswap') {
+    const copier = textIn(event['copyswapActor'], 'name') ?? 'someone';
+    return `${copier} copies ${who}: ${amountOf(event['copyswapTrade'])}${token}${on}`;
+  }
+  const trades = valueIn(metadata, 'trades');
+  return `${who} buys ${amountOf(Array.isArray(trades) ? trades[0] : undefined)}${token}${on}`;
+}
+
+function amountOf(trade: unknown): string {
+  const usd = valueIn(trade, 'usdCost');
+  return typeof usd === 'number' ? `${formatUsd(usd)} of ` : '';
+}
+
+/** One line about an event as it arrives: time, kind, reason, what happened, id; `width` absent: separated by tabs. */
+export function eventLine(summary: EventSummary, atMs: number, width: number | undefined): string {
+  const { event, eventType, eventId } = summary;
+  const reason = textIn(event, 'reason') ?? '';
+  const time = new Date(atMs).toISOString();
+  const about = safeText(describeEvent(summary));
+  const id = safeText(eventId);
+  if (width === undefined) return [time, safeText(eventType), safeText(reason), about, id].join('\t');
+  const kind = reason === '' ? eventType : `${eventType} (${reason})`;
+  const maxWidth = Math.max(40, width - displayWidth(id) - 2);
+  const line = cutText(`${time.slice(11, 19)}Z  ${safeText(kind)}  ${about}`, maxWidth, 'end');
+  return `${line}${' '.repeat(maxWidth - displayWidth(line))}  ${id}`;
+}
+
+function valueIn(value: unknown, key: string): unknown {
+  return isObject(value) ? value[key] : undefined;
+}
+
+function textIn(value: unknown, key: string): string | undefined {
+  const text = valueIn(value, key);
+  return typeof text === 'string' && text !== '' ? text : undefined;
+}

@@ -1,0 +1,156 @@
+import { dayMs } from '../model/duration.ts';
+import type { EventSummary } from './events.ts';
+
+/** A delivery as it came; its bytes are what is signed. */
+export interface Delivery {
+  /**
+   * Which webhook it belongs to: the path and query it was sent to, `#`, and 8 hex digits for the secret that signed it. Deliveries of one
+   * stay in order.
+   */
+  webhook: string;
+  atMs: number;
+  /** Names and values in turn. */
+  headers: readonly string[];
+  body: Buffer;
+}
+
+/** The largest body that `webhook listen` may be set to take. */
+export const maxDeliveryBytes = 64 * 1024 ** 2;
+
+/** The path and query that deliveries of a webhook are sent to. */
+export function pathOf(webhook: string): string {
+  return webhook.replace(/#[^#]*$/, '');
+}
+
+export interface StoredDelivery extends Delivery {
+  /** Grows from delivery to delivery, in one webhook at least. */
+  seq: number;
+  /** The events that no earlier delivery had. */
+  events: readonly EventSummary[];
+}
+
+/** Where deliveries are forwarded to: all, or those with an event that fits; see `isFor`. */
+export interface Target {
+  url: string;
+  eventType?: string | undefined;
+  /** Conditions of a route, as `readRoute` writes them. */
+  where?: string | undefined;
+}
+
+/** A target that nobody has forwarded to for so long is waited for no more. */
+export const targetMs = 7 * dayMs;
+
+/** How a delivery ended at a target: taken, or refused and not sent to it again. */
+export interface Forward {
+  url: string;
+  outcome: 'forwarded' | 'refused';
+  /** HTTP status of the last answer; `null` where there was none. */
+  status: number | null;
+  /** How long the last answer took. */
+  ms: number;
+  tries: number;
+  error: string | null;
+  atMs: number;
+}
+
+/** One delivery for one target, held until it is settled or released. */
+export interface Claim {
+  delivery: StoredDelivery;
+  /**
+   * Says how it ended: the next delivery of the webhook may go. The mark outlives this process soon, so that a crash repeats a few
+   * deliveries and loses none. Errors: `local-file` where marks cannot be stored; then the same call is made again.
+   */
+  settle: (forward: Omit<Forward, 'url'>) => Promise<void>;
+  /** Leaves it to whoever takes next. */
+  release: () => void;
+  /** Another process took it over: this one need not go on. */
+  lost?: AbortSignal;
+}
+
+/** `waiting`: a target has not got it yet; `refused`: a target did not take it; `null`: it was forwarded to nobody. */
+export type EventStatus = 'forwarded' | 'waiting' | 'refused';
+
+/** Which events; what is absent restricts nothing. */
+export interface EventQuery {
+  /** An event id, or its start. */
+  idStart?: string | undefined;
+  sinceMs?: number | undefined;
+  untilMs?: number | undefined;
+  type?: string | undefined;
+  /** A wallet, or `ext:<id>`, that the event names: its trader, an author, its audience. */
+  address?: string | undefined;
+  token?: string | undefined;
+  /** A webhook, or the path of several. */
+  webhook?: string | undefined;
+  status?: EventStatus | undefined;
+}
+
+export interface StoredEvent extends EventSummary {
+  delivery: StoredDelivery;
+  status: EventStatus | null;
+  forwards: readonly Forward[];
+}
+
+/** What happened in one hour at one webhook; refused signatures of unknown paths have a webhook of their own. */
+export interface HourStats {
+  /** The start of the hour, Unix seconds. */
+  hour: number;
+  webhook: string;
+  /** Deliveries; each is counted in the hour in which it came. */
+  received: number;
+  refusedSignatures: number;
+  /** At all targets together; each is counted in the hour in which it ended. */
+  forwarded: number;
+  refused: number;
+  /** Deliveries of that hour that a target has not got yet. */
+  waiting: number;
+  /** From the arrival to the target's answer, in milliseconds; `null` where nothing was forwarded. */
+  p50Ms: number | null;
+  p99Ms: number | null;
+}
+
+/** What is kept; the older part of what exceeds it is removed, never what waits to be forwarded. */
+export interface KeepLimits {
+  ms?: number | undefined;
+  bytes?: number | undefined;
+}
+
+/**
+ * Stores deliveries, each event once, and hands them to those who forward them. Errors of every call: `local-file` or `config` naming the
+ * store, where it cannot be used.
+ */
+export interface Inbox {
+  /** As messages name it. */
+  name: string;
+  /** The largest body that it takes; absent: any. */
+  maxBytes?: number;
+  /** What `count` counts: a delivery of several events is a message, and so is each of these. */
+  counts: 'deliveries' | 'messages';
+  count: () => Promise<number>;
+  /**
+   * Stores the deliveries that have events which are not known yet; resolves once all of it is safe. In the given order: the stored
+   * delivery with its new events, or `undefined` for a repeat.
+   */
+  store: (deliveries: readonly Delivery[]) => Promise<(StoredDelivery | undefined)[]>;
+  /** Counts a request whose signature did not fit. */
+  countRefused: (path: string, atMs: number) => void;
+  /** From now on deliveries wait for these targets too, a new one's from the next delivery on. */
+  addTargets: (targets: readonly Target[]) => Promise<void>;
+  /**
+   * The deliveries that a target has not got yet, and then the new ones as they come, also those that other processes store: one of each
+   * webhook at a time, in order. Ends with the signal. Errors: `locked` where another process takes them.
+   */
+  take: (target: Target, signal: AbortSignal) => AsyncIterable<Claim>;
+  /** How many deliveries wait for these targets, one counted for each. */
+  waiting: (targets: readonly Target[]) => Promise<number>;
+  /** The stored events, newest first. */
+  events: (query: EventQuery) => AsyncIterable<StoredEvent>;
+  /** New events as they are stored, by any process. Ends with the signal. */
+  follow: (query: EventQuery, signal: AbortSignal) => AsyncIterable<StoredEvent>;
+  /** The deliveries that hold such events, oldest first; `events` of each are those that fit. */
+  deliveries: (query: EventQuery | { ids: readonly string[] }) => AsyncIterable<StoredDelivery>;
+  stats: (query: Pick<EventQuery, 'sinceMs' | 'untilMs' | 'webhook'>) => Promise<HourStats[]>;
+  /** Removes what exceeds the limits and gives its space back; resolves with the number of deliveries removed. */
+  keep: (limits: KeepLimits, nowMs: number) => Promise<number>;
+  close: () => Promise<void>;
+}

@@ -1,0 +1,201 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { isIP, type Socket } from 'node:net';
+import { type ConnectionOptions, checkServerIdentity, type PeerCertificate } from 'node:tls';
+import {
+  type Auth,
+  type Authenticator,
+  AuthorizationError,
+  ConnectionError,
+  connect,
+  credsAuthenticator,
+  type MsgHdrs,
+  type NatsConnection,
+  NoRespondersError,
+  headers as natsHeaders,
+  PermissionViolationError,
+  RequestError,
+  TimeoutError,
+  type TlsOptions,
+  UserAuthenticationExpiredError,
+} from '@nats-io/transport-node';
+import { messageOf, SotraError } from '../../errors.ts';
+import type { NatsAddress } from './address.ts';
+import { type Credentials, readCredentials } from './credentials.ts';
+
+export type { MsgHdrs };
+
+export interface ServerLink {
+  connection: NatsConnection;
+  failure: () => Error | undefined;
+}
+
+/** A server that answers nothing for two of these is left for another, before leases that are renewed by it are lost. */
+const pingMs = 1000;
+const connectMs = 3000;
+const reconnectMs = 250;
+
+/**
+ * Connects to one of the servers, and to another when that one is gone; the credentials are read again each time, so that a renewed file
+ * needs no restart. Errors: `network`; `config` for credentials.
+ */
+export async function openConnection(
+  { servers, tls, name }: NatsAddress,
+  credsFile: string | undefined,
+): Promise<ServerLink> {
+  // The client hands all of it on to Node.
+  const tlsOptions: TlsOptions & Pick<ConnectionOptions, 'checkServerIdentity'> = {
+    checkServerIdentity: identityCheck(servers),
+  };
+  const auth = credsFile === undefined ? {} : { authenticator: authenticatorOf(credsFile) };
+  const sockets = replaceSockets();
+  try {
+    const connection = await sockets.run(() =>
+      connect({
+        servers: [...servers],
+        name: `sotra ${name}`,
+        ...(tls && { tls: tlsOptions }),
+        ...auth,
+        timeout: connectMs,
+        pingInterval: pingMs,
+        maxPingOut: 2,
+        maxReconnectAttempts: -1,
+        reconnectTimeWait: reconnectMs,
+        ignoreAuthErrorAbort: true,
+      }),
+    );
+    void connection.closed().then(sockets.end);
+    return { connection, failure: watchFailure(connection) };
+  } catch (cause) {
+    sockets.end();
+    throw natsError(cause, name, servers);
+  }
+}
+
+/**
+ * Closes the socket of a connection when it has a new one, and the last at the end: the client (transport-node 3) leaves that of a server
+ * open which says nothing, and no process would end then.
+ */
+function replaceSockets() {
+  const own = new AsyncLocalStorage<true>();
+  let last: Socket | undefined;
+  const replace = (message: unknown) => {
+    if (own.getStore() === undefined) return;
+    last?.destroy();
+    last = (message as { socket: Socket }).socket;
+  };
+  subscribe('net.client.socket', replace);
+  return {
+    run: <T>(act: () => Promise<T>): Promise<T> => own.run(true, act),
+    end: () => {
+      unsubscribe('net.client.socket', replace);
+      // Node 20 would go on to copy it into each promise of the process.
+      own.disable();
+      last?.destroy();
+    },
+  };
+}
+
+/** The client does not say the address of a server that is named by it, and Node would look for localhost in the certificate. */
+function identityCheck(servers: readonly string[]) {
+  const hosts = servers.map((server) => server.replace(/:\d+$/, '').replace(/^\[|\]$/g, ''));
+  const addresses = hosts.filter((host) => isIP(host) !== 0);
+  return (host: string, certificate: PeerCertificate): Error | undefined => {
+    if (host !== 'localhost' || hosts.includes(host) || addresses.length === 0)
+      return checkServerIdentity(host, certificate);
+    const failures = addresses.map((address) => checkServerIdentity(address, certificate));
+    return failures.includes(undefined) ? undefined : failures[0];
+  };
+}
+
+/** Why the servers are not reached at the moment, where they said so. */
+function watchFailure(connection: NatsConnection): () => Error | undefined {
+  let failure: Error | undefined;
+  const watch = async (): Promise<void> => {
+    for await (const status of connection.status()) {
+      if (status.type === 'error') failure = status.error;
+      if (status.type === 'reconnect') failure = undefined;
+    }
+  };
+  watch().catch(() => undefined);
+  return () => failure;
+}
+
+/** Reads the file again for each connection; what was read before is for one that is being replaced. */
+function authenticatorOf(file: string): Authenticator {
+  let credentials = readCredentials(file);
+  return (nonce) => {
+    try {
+      credentials = readCredentials(file);
+    } catch {
+      // An error here would end the connection forever.
+    }
+    return authOf(credentials, nonce);
+  };
+}
+
+/** What the client sends of them; `nonce`: what the server asks to be signed. */
+function authOf(credentials: Credentials, nonce: string | undefined): Auth {
+  if ('creds' in credentials) return credsAuthenticator(credentials.creds)(nonce);
+  if ('token' in credentials) return { auth_token: credentials.token };
+  return { user: credentials.user, pass: credentials.password };
+}
+
+export function newHeaders(values: Readonly<Record<string, string>>): MsgHdrs {
+  const made = natsHeaders();
+  for (const [name, value] of Object.entries(values)) made.set(name, value);
+  return made;
+}
+
+/** Whether a server said nothing at all. */
+export function isSilence(thrown: unknown): boolean {
+  return thrown instanceof TimeoutError;
+}
+
+/** What a call to the servers failed with, as one of our errors; `undefined` for one that says nothing about the connection. */
+export function connectionError(thrown: unknown): SotraError | undefined {
+  const chain: Error[] = [];
+  for (let each = thrown; each instanceof Error; each = each.cause) chain.push(each);
+  for (const cause of chain) {
+    if (cause instanceof PermissionViolationError)
+      return new SotraError('config', `the credentials of the inbox lack the permission to ${wordOf(cause)}`, {
+        hint: 'sotra help scaling lists the subjects that a user needs.',
+        cause,
+      });
+    if (cause instanceof UserAuthenticationExpiredError)
+      return new SotraError('config', 'the credentials of the inbox have expired', {
+        hint: 'Replace the file that --inbox-creds or SOTRA_NATS_CREDS names: it is read again.',
+        cause,
+      });
+    if (cause instanceof AuthorizationError)
+      return new SotraError('config', 'the servers of the inbox refuse the credentials', {
+        hint: 'Name a credentials file that is valid with --inbox-creds or SOTRA_NATS_CREDS.',
+        cause,
+      });
+  }
+  const isLate = (each: Error) => [TimeoutError, NoRespondersError, RequestError].some((kind) => each instanceof kind);
+  if (!chain.some(isLate)) return undefined;
+  return new SotraError('network', 'the servers of the inbox did not answer in time', {
+    hint: 'Look at the servers: most of the replicas must run and reach each other.',
+    cause: thrown,
+  });
+}
+
+function wordOf({ operation, subject }: PermissionViolationError): string {
+  return `${operation === 'publish' ? 'publish to' : 'subscribe to'} ${subject}`;
+}
+
+function natsError(thrown: unknown, name: string, servers: readonly string[]): SotraError {
+  if (thrown instanceof SotraError) return thrown;
+  const known =
+    thrown instanceof ConnectionError || thrown instanceof TimeoutError ? undefined : connectionError(thrown);
+  if (known !== undefined) return known;
+  return new SotraError(
+    'network',
+    `cannot connect to the inbox ${name} at ${servers.join(', ')}: ${messageOf(thrown)}`,
+    {
+      hint: 'Check host and port; nats-server must run there with JetStream (-js), and a certificate authority of your own is trusted with NODE_EXTRA_CA_CERTS=/path/to/ca.pem.',
+      cause: thrown,
+    },
+  );
+}

@@ -1,0 +1,95 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Result } from '../cli/command.ts';
+import type { Context } from '../context.ts';
+import { SotraError, usageError } from '../errors.ts';
+import { warnOfReaders } from '../files/durable-file.ts';
+import { chosenContext, readEnv } from '../setup/settings.ts';
+import { openEmbedded } from './embedded/embedded-inbox.ts';
+import type { Inbox } from './inbox.ts';
+import { type NatsAddress, readNatsAddress } from './nats/address.ts';
+
+/** Which inbox a command speaks to. */
+export interface InboxPlace {
+  /** A store of this machine; default: `default`. */
+  name?: string | undefined;
+  /** Of a cluster instead: `nats://host:4222/NAME`; default: that of the context in use. */
+  inbox?: string | undefined;
+  /** The file with the credentials for it; default: `SOTRA_NATS_CREDS`, the one of the context. */
+  inboxCreds?: string | undefined;
+}
+
+const defaultName = 'default';
+
+/** Opens an inbox, made if absent; `listens`: to store what comes. Errors: `locked`, `local-file`. */
+export async function openInbox(place: InboxPlace, context: Context, { listens = false } = {}): Promise<Inbox> {
+  const cluster = await clusterOf(place, context);
+  if (cluster !== undefined) {
+    const { openNats } = await import('./nats/nats-inbox.ts');
+    return openNats({ ...cluster, world: context.world });
+  }
+  const name = place.name ?? defaultName;
+  return openEmbedded({ folder: join(await storesFolder(context), name), name, listens, world: context.world });
+}
+
+/**
+ * What `act` gives of an inbox that is there already; `empty` where nothing was stored under the default name. Errors: `not-found` for
+ * another name; those of `openInbox`.
+ */
+export async function withInbox<R extends Result = Result>(
+  place: InboxPlace,
+  context: Context,
+  empty: () => R,
+  act: (inbox: Inbox) => Promise<R>,
+): Promise<R> {
+  const folder = await storesFolder(context);
+  const holdsStore = (each: string) => existsSync(join(folder, each, 'inbox.db'));
+  const { name = defaultName } = place;
+  if ((await findCluster(place, context)) === undefined && !holdsStore(name)) {
+    if (name === defaultName) return empty();
+    const known = existsSync(folder) ? readdirSync(folder).filter(holdsStore) : [];
+    throw new SotraError('not-found', `--name ${name}: no listener stored anything under this name`, {
+      hint: known.length === 0 ? 'sotra webhook listen stores deliveries.' : `Known: ${known.join(', ')}.`,
+    });
+  }
+  const inbox = await openInbox(place, context);
+  try {
+    return await act(inbox);
+  } finally {
+    await inbox.close();
+  }
+}
+
+/**
+ * The inbox of a cluster that flags or the context in use name, and the file of its credentials, with a warning where others may read that.
+ * Errors: `usage`.
+ */
+export async function clusterOf(place: InboxPlace, context: Context) {
+  const cluster = await findCluster(place, context);
+  if (cluster?.credsFile !== undefined) warnOfReaders(cluster.credsFile, context);
+  return cluster;
+}
+
+async function findCluster(
+  { name, inbox, inboxCreds }: InboxPlace,
+  context: Context,
+): Promise<{ address: NatsAddress; credsFile: string | undefined } | undefined> {
+  if (name !== undefined && inbox !== undefined)
+    throw usageError('--name and --inbox name two stores', 'Omit one of them.');
+  if (name !== undefined && inboxCreds !== undefined)
+    throw usageError('--inbox-creds does nothing with --name, a store of this machine', 'Omit one of them.');
+  if (name !== undefined) return undefined;
+  const { options, world } = context;
+  const stored = (await context.store()).read();
+  const settings = stored.contexts[chosenContext(options, world.env, stored) ?? ''] ?? {};
+  const url = inbox ?? settings.inbox;
+  if (url === undefined && inboxCreds !== undefined)
+    throw usageError('--inbox-creds does nothing without an inbox', 'Add --inbox nats://host:4222/NAME, or omit it.');
+  if (url === undefined) return undefined;
+  const credsFile = inboxCreds ?? readEnv(world.env, 'SOTRA_NATS_CREDS') ?? settings.inboxCreds;
+  return { address: readNatsAddress(url), credsFile };
+}
+
+async function storesFolder(context: Context): Promise<string> {
+  return join(await context.dataDirectory(), 'webhook', 'inbox');
+}

@@ -1,0 +1,237 @@
+import type { Context } from '../../context.ts';
+import { messageOf, usageError } from '../../errors.ts';
+import { curlLine, deliveryPreview } from '../../http/preview.ts';
+import { isWalletAddress, normalizeAddress } from '../../model/address.ts';
+import { hourMs } from '../../model/duration.ts';
+import { isHttpAddress } from '../../model/http-address.ts';
+import { isObject } from '../../model/json.ts';
+import { shellWord } from '../../model/shell.ts';
+import { hideUrlSecrets } from '../../model/url-secrets.ts';
+import type {
+  DeliveryList,
+  DeliveryRow,
+  PageFacts,
+  PageStats,
+  RefusedRow,
+  ReplayOutcome,
+  ShownCommand,
+  ShownDelivery,
+  ShownRefusal,
+  ShownRequest,
+} from '../../pages/deliveries.ts';
+import { createLiveLog } from '../../pages/live-log.ts';
+import type { WebApp } from '../../pages/serve.ts';
+import { subjectOf } from '../events.ts';
+import { forward, forwardedHeaders, headerPairs, signatureIn } from '../forward.ts';
+import { byHour } from '../hours.ts';
+import type { EventQuery, EventStatus, Inbox, StoredEvent, Target } from '../inbox.ts';
+import type { RefusedRequest } from '../listener.ts';
+import type { InboxPlace } from '../open-inbox.ts';
+import { rowOf } from '../run-events.ts';
+import { type NamedSecret, verificationSteps } from './verification.ts';
+
+export interface PageOptions {
+  inbox: Inbox;
+  place: InboxPlace;
+  secrets: readonly NamedSecret[];
+  toleranceMs: number | undefined;
+  /** Where deliveries are received; `null` where this process does not listen. */
+  listensOn: string | null;
+  targets: readonly Target[];
+  context: Context;
+}
+
+/** The latest refused requests are kept, and no more: anybody may send them, and many. */
+const maxRefused = 200;
+const maxRows = 10_000;
+/** Of a body, what is shown. */
+const shownBytes = 256 * 1024;
+
+/** The page of what an inbox holds, live. `addRefused` shows a request that was refused; `broken` rejects where the inbox cannot be read. */
+export function createDeliveriesApp(options: PageOptions & { hasService: boolean }) {
+  const { inbox, place, context, targets, listensOn } = options;
+  const { world } = context;
+  const live = createLiveLog();
+  const refused: (RefusedRequest & { number: number })[] = [];
+  let refusedCount = 0;
+  const stop = new AbortController();
+  const follow = async () => {
+    for await (const event of inbox.follow({}, stop.signal)) live.add('row', deliveryRow(event));
+  };
+  const following = follow();
+  const broken = following.then(() => new Promise<never>(() => undefined));
+  broken.catch(() => undefined);
+  const line = (words: string, flags: Readonly<Record<string, string | undefined>> = {}) =>
+    commandLine(words, { ...flags, name: place.name, inbox: place.inbox });
+
+  const find = async (id: string | null): Promise<StoredEvent> => {
+    if (id !== null) for await (const event of inbox.events({ idStart: id })) if (event.eventId === id) return event;
+    throw usageError(`event ${id}: is not stored any more`);
+  };
+  const list = async (query: URLSearchParams): Promise<DeliveryList> => {
+    const asked = queryOf(query);
+    const text = query.get('text')?.toLowerCase() ?? '';
+    const rows: DeliveryRow[] = [];
+    let hasMore = false;
+    for await (const event of inbox.events(asked)) {
+      if (!holdsText(event, text)) continue;
+      hasMore = rows.length === maxRows;
+      if (hasMore) break;
+      rows.push(deliveryRow(event));
+      // The listener answers in between.
+      if (rows.length % 250 === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+    const { type, address, token, webhook, status } = asked;
+    const flags = { type, address, token, webhook, status };
+    return { rows, hasMore, commands: [{ name: 'This list', line: line('webhook events', flags) }] };
+  };
+  const requestOf = (from: Pick<RefusedRequest, 'atMs' | 'headers' | 'body'>, storedSecret?: string): ShownRequest => ({
+    atMs: from.atMs,
+    headers: headerPairs(from.headers),
+    body: from.body?.subarray(0, shownBytes).toString('base64') ?? null,
+    bodyBytes: from.body?.length ?? null,
+    verification: verificationSteps(
+      { header: signatureIn(from.headers), body: from.body, atMs: from.atMs, ...(storedSecret && { storedSecret }) },
+      options,
+    ),
+  });
+  const show = async (query: URLSearchParams): Promise<ShownDelivery> => {
+    const event = await find(query.get('id'));
+    const { delivery, forwards, eventId } = event;
+    const to = forwards[0]?.url ?? targets[0]?.url ?? 'http://127.0.0.1:3000/hook';
+    const commands: ShownCommand[] = [
+      { name: 'This event', line: line(`webhook show ${shellWord(eventId)}`) },
+      { name: 'Send it again', line: line(`webhook replay ${shellWord(eventId)}`, { to: hideUrlSecrets(to) }) },
+    ];
+    const { body, headers, webhook } = delivery;
+    if (body.length <= shownBytes) {
+      const { request } = deliveryPreview(hideUrlSecrets(to), forwardedHeaders(headers), body.toString());
+      commands.push({ name: 'As curl', line: curlLine(request).trim() });
+    }
+    return {
+      row: deliveryRow(event),
+      ...requestOf(delivery, webhook.slice(webhook.lastIndexOf('#') + 1)),
+      forwards: forwards.map((each) => ({ ...each, url: hideUrlSecrets(each.url) })),
+      commands,
+      links: options.hasService ? linksOf(event.event) : [],
+    };
+  };
+  const replay = async (body: unknown): Promise<ReplayOutcome> => {
+    const { id, to } = isObject(body) ? body : {};
+    if (typeof to !== 'string' || !isHttpAddress(to))
+      throw usageError(`target ${String(to).slice(0, 200)}: must be an http or https address`);
+    const { delivery } = await find(String(id));
+    const startedMs = world.now();
+    const sent = { answerMs: context.options.timeoutMs, signal: AbortSignal.any([world.signal, stop.signal]) };
+    const { ok: taken, status, error } = await forward(to, delivery, sent);
+    return { taken, status, error, ms: world.now() - startedMs };
+  };
+  const stats = async (): Promise<PageStats> => {
+    const rows = await inbox.stats({ sinceMs: world.now() - 24 * hourMs });
+    return {
+      hours: byHour(rows),
+      stored: await inbox.count(),
+      forwarded: rows.reduce((sum, { forwarded }) => sum + forwarded, 0),
+      waiting: rows.reduce((sum, { waiting }) => sum + waiting, 0),
+      commands: [{ name: 'These figures', line: line('webhook stats', { since: '24h' }) }],
+    };
+  };
+  const showRefused = async (query: URLSearchParams): Promise<ShownRefusal> => {
+    const found = refused.find(({ number }) => number === Number(query.get('number')));
+    if (found === undefined) throw usageError('this request is not kept any more', 'The latest 200 are.');
+    return { row: refusedRow(found), ...requestOf(found) };
+  };
+  const facts = async (): Promise<PageFacts> => ({
+    inbox: inbox.name,
+    listensOn,
+    targets: targets.map(({ url }) => hideUrlSecrets(url)),
+  });
+  const rows = async (query: URLSearchParams): Promise<DeliveryRow[]> => {
+    const found: DeliveryRow[] = [];
+    for (const id of query.getAll('id').slice(0, 100)) {
+      const event = await find(id).catch(() => undefined);
+      if (event !== undefined) found.push(deliveryRow(event));
+    }
+    return found;
+  };
+  const app: WebApp = {
+    name: 'deliveries',
+    title: 'Deliveries · sotra',
+    live,
+    routes: {
+      'GET facts': facts,
+      'GET list': list,
+      'GET rows': rows,
+      'GET event': show,
+      'GET stats': stats,
+      'GET refused': async () => refused.map(refusedRow).reverse(),
+      'GET refused-request': showRefused,
+      'POST replay': (_, body) => replay(body),
+    },
+  };
+  return {
+    app,
+    broken,
+    addRefused: (request: RefusedRequest) => {
+      refusedCount += 1;
+      const kept = { ...request, number: refusedCount };
+      refused.push(kept);
+      if (refused.length > maxRefused) refused.shift();
+      live.add('refused', refusedRow(kept));
+    },
+    stop: async () => {
+      stop.abort();
+      await following.catch((error: unknown) => context.warn(messageOf(error)));
+    },
+  };
+}
+
+/** Where the page of the service shows what an event is about. */
+function linksOf(event: Record<string, unknown>): ShownDelivery['links'] {
+  const { trader, position } = subjectOf(event);
+  return [
+    ...(trader === undefined ? [] : [{ name: 'Trader', href: `/service#/trader/${encodeURIComponent(trader)}` }]),
+    ...(position === undefined
+      ? []
+      : [{ name: 'Position', href: `/service#/position/${encodeURIComponent(position)}` }]),
+  ];
+}
+
+function deliveryRow(event: StoredEvent): DeliveryRow {
+  const { eventId: id, eventType: type, webhook, about, status } = rowOf(event);
+  return { id, type, atMs: event.delivery.atMs, webhook, about, status };
+}
+
+function refusedRow({ number, atMs, method, path, status, reason }: RefusedRequest & { number: number }): RefusedRow {
+  return { number, atMs, method, path: path.slice(0, 500), status, reason };
+}
+
+function holdsText({ event, eventId, delivery }: StoredEvent, text: string): boolean {
+  return text === '' || `${eventId} ${delivery.webhook} ${JSON.stringify(event)}`.toLowerCase().includes(text);
+}
+
+/** Errors: `usage` naming the filter. */
+function queryOf(query: URLSearchParams): EventQuery {
+  const given = (key: string) => query.get(key)?.trim() || undefined;
+  const [address, token, status] = [given('wallet'), given('token'), given('status')];
+  if (address !== undefined && !isWalletAddress(address) && !address.startsWith('ext:'))
+    throw usageError(`wallet ${address.slice(0, 80)}: must be an EVM or Solana address or ext:<id>`);
+  if (token !== undefined && !isWalletAddress(token))
+    throw usageError(`token ${token.slice(0, 80)}: must be an EVM or Solana address`);
+  return {
+    type: given('type'),
+    webhook: given('webhook'),
+    address: address === undefined ? undefined : normalizeAddress(address),
+    token: token === undefined ? undefined : normalizeAddress(token),
+    status: statuses.find((each) => each === status),
+  };
+}
+
+const statuses: readonly EventStatus[] = ['forwarded', 'waiting', 'refused'];
+
+function commandLine(words: string, flags: Readonly<Record<string, string | undefined>>): string {
+  const given = Object.entries(flags).flatMap(([flag, value]) =>
+    value === undefined ? [] : [`--${flag} ${shellWord(value)}`],
+  );
+  return ['sotra', words, ...given].join(' ');
+}

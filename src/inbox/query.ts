@@ -1,0 +1,44 @@
+import { usageError } from '../errors.ts';
+import { parseMoment } from '../model/duration.ts';
+import { type EventSummary, namesOf } from './events.ts';
+import { type EventQuery, pathOf, type StoredDelivery } from './inbox.ts';
+
+/** The events of a delivery that a query asks for, whatever became of them; none where its time or its webhook do not fit. */
+export function askedEvents(delivery: StoredDelivery, query: EventQuery): EventSummary[] {
+  const { sinceMs = 0, untilMs = Number.POSITIVE_INFINITY, webhook } = query;
+  if (delivery.atMs < sinceMs || delivery.atMs > untilMs) return [];
+  if (webhook !== undefined && !isWebhook(delivery.webhook, webhook)) return [];
+  return delivery.events.filter((event) => {
+    const { addresses, tokens } = namesOf(event.event);
+    return (
+      (query.type === undefined || event.eventType === query.type) &&
+      (query.idStart === undefined || event.eventId.startsWith(query.idStart)) &&
+      (query.address === undefined || addresses.has(query.address)) &&
+      (query.token === undefined || tokens.has(query.token))
+    );
+  });
+}
+
+/** Whether a name, or a path, means a webhook. */
+export function isWebhook(webhook: string, asked: string): boolean {
+  return webhook === asked || pathOf(webhook) === asked;
+}
+
+/** The one webhook of a path, or the path; anybody may send to others, and many. */
+export function webhookAt(path: string, webhooks: Iterable<string>): string {
+  const own = [...webhooks].filter((webhook) => pathOf(webhook) === path);
+  if (own.length === 0) return '(other paths)';
+  return own.length === 1 ? (own[0] ?? path) : path;
+}
+
+/** The times of `--since` and `--until`. Errors: `usage` where nothing lies between them. */
+export function timesOf(
+  { since, until }: { since?: string | undefined; until?: string | undefined },
+  nowMs: number,
+): Pick<EventQuery, 'sinceMs' | 'untilMs'> {
+  const read = (text: string | undefined) => (text === undefined ? undefined : parseMoment(text, nowMs, 'ago'));
+  const [sinceMs, untilMs] = [read(since), read(until)];
+  if (sinceMs !== undefined && untilMs !== undefined && untilMs < sinceMs)
+    throw usageError(`--until ${until} is before --since ${since}`, 'Exchange the two, or give an earlier --since.');
+  return { sinceMs, untilMs };
+}

@@ -1,0 +1,267 @@
+import type { Result } from '../cli/command.ts';
+import type { Context } from '../context.ts';
+import { messageOf, SotraError, usageError } from '../errors.ts';
+import { type Input, readWhole } from '../files/source.ts';
+import type { PostOutcome } from '../http/post-delivery.ts';
+import { deliveryPreview, maskHeader } from '../http/preview.ts';
+import { defaultRetries } from '../http/retry.ts';
+import { normalizeAddress } from '../model/address.ts';
+import { readOwnSecrets } from '../resources/webhook/secrets.ts';
+import { describeAge, verdict as verdictView } from '../resources/webhook/view.ts';
+import { describeEvent } from './events.ts';
+import { forward, forwardedHeaders, headerPairs, signatureIn } from './forward.ts';
+import {
+  type Delivery,
+  type EventQuery,
+  type EventStatus,
+  type Inbox,
+  maxDeliveryBytes,
+  pathOf,
+  type StoredEvent,
+} from './inbox.ts';
+import { type InboxPlace, openInbox, withInbox } from './open-inbox.ts';
+import { timesOf } from './query.ts';
+import { verifyDelivery } from './verify.ts';
+import {
+  type EventRow,
+  events as eventsView,
+  type ReplayRow,
+  replayed,
+  type ShownEvent,
+  shown,
+  stats as statsView,
+} from './view.ts';
+
+interface StatsInput extends InboxPlace {
+  since?: string | undefined;
+  until?: string | undefined;
+  webhook?: string | undefined;
+}
+
+interface EventsInput extends StatsInput {
+  type?: string | undefined;
+  address?: string | undefined;
+  token?: string | undefined;
+  status?: EventStatus | undefined;
+  limit?: number | undefined;
+}
+
+const defaultLimit = 50;
+
+/** The stored events, newest first. Errors: `not-found` for a store that does not exist. */
+export async function showEvents(input: EventsInput, context: Context): Promise<Result> {
+  const query = queryOf(input, context.world.now());
+  const limit = input.limit ?? defaultLimit;
+  const none = (): Result => ({ kind: 'answer', answer: [], view: eventsView });
+  return withInbox<Result>(input, context, none, async (inbox) => {
+    const rows: EventRow[] = [];
+    let hasMore = false;
+    for await (const event of inbox.events(query)) {
+      hasMore = rows.length === limit;
+      if (hasMore) break;
+      rows.push(rowOf(event));
+    }
+    const notes = hasMore ? ['Older ones are stored too: --limit or --since shows more.'] : [];
+    return { kind: 'answer', answer: rows, view: eventsView, notes };
+  });
+}
+
+/** New events as they are stored, until Ctrl-C or a signal. Errors: `usage` for what only stored events have. */
+export async function followEvents(input: EventsInput, context: Context): Promise<Result> {
+  for (const key of ['since', 'until', 'status', 'limit'] as const)
+    if (input[key] !== undefined)
+      throw usageError(`--follow and --${key} exclude each other`, '--follow prints what comes from now on.');
+  const { now, signal } = context.world;
+  const batches = async function* () {
+    const inbox = await openInbox(input, context);
+    try {
+      for await (const event of inbox.follow(queryOf(input, now()), signal)) yield [rowOf(event)];
+    } finally {
+      await inbox.close();
+    }
+  };
+  return { kind: 'items', batches: batches(), view: eventsView, live: true };
+}
+
+function queryOf({ address, token, type, webhook, status, ...times }: EventsInput, nowMs: number): EventQuery {
+  return {
+    ...timesOf(times, nowMs),
+    address: address === undefined ? undefined : normalizeAddress(address),
+    token: token === undefined ? undefined : normalizeAddress(token),
+    type,
+    webhook,
+    status,
+  };
+}
+
+/** As `webhook events` prints it. */
+export function rowOf({ eventId, eventType, event, delivery, status }: StoredEvent): EventRow {
+  const about = describeEvent({ eventId, eventType, event });
+  const { webhook, atMs } = delivery;
+  const receivedAt = Math.floor(atMs / 1000);
+  return { eventId, eventType, receivedAt, webhook, path: pathOf(webhook), about, status, event };
+}
+
+const defaultStatsSince = '24h';
+
+/** What was received and forwarded, by webhook and hour, oldest first. Errors: `not-found` for a store that does not exist. */
+export async function showStats(input: StatsInput, context: Context): Promise<Result & { kind: 'answer' }> {
+  const times = timesOf({ since: input.since ?? defaultStatsSince, until: input.until }, context.world.now());
+  const none = () => ({ kind: 'answer' as const, answer: [], view: statsView });
+  return withInbox(input, context, none, async (inbox) => ({
+    kind: 'answer' as const,
+    answer: await inbox.stats({ ...times, webhook: input.webhook }),
+    view: statsView,
+  }));
+}
+
+interface ShowInput extends InboxPlace {
+  id: string;
+  secretFile?: readonly string[] | undefined;
+}
+
+/** One stored event with its delivery. Errors: `not-found`. */
+export async function showEvent(input: ShowInput, context: Context): Promise<Result> {
+  const secrets = input.secretFile === undefined ? undefined : readOwnSecrets(input.secretFile, context);
+  const none = (): Result => {
+    throw notFound(`no stored event ${input.id}`);
+  };
+  return withInbox<Result>(input, context, none, async (inbox) => {
+    const [id = ''] = await findEvents([input.id], inbox);
+    for await (const stored of inbox.events({ idStart: id })) {
+      const { headers, body, webhook } = stored.delivery;
+      const pairs = headerPairs(headers).map(({ name, value }) => ({ name, value: maskHeader(name, value) }));
+      const signed = { header: signatureIn(headers), body };
+      // Without secrets nothing fits, and the time is read all the same.
+      const verdict = verifyDelivery(signed, secrets ?? [], { nowMs: context.world.now(), toleranceMs: undefined });
+      const { valid, reason, timestamp: signedAt } = verdict;
+      const verification = {
+        signedAt,
+        secret: webhook.slice(webhook.lastIndexOf('#') + 1),
+        ...(secrets === undefined ? {} : { valid, ...(reason === undefined ? {} : { reason }) }),
+      };
+      const { event, ...row } = rowOf(stored);
+      const { forwards } = stored;
+      const answer: ShownEvent = { ...row, verification, headers: pairs, body: body.toString(), event, forwards };
+      return { kind: 'answer', answer, view: shown };
+    }
+    return none();
+  });
+}
+
+interface ReplayInput extends InboxPlace {
+  ids?: readonly string[] | undefined;
+  since?: string | undefined;
+  to: string;
+}
+
+/**
+ * Sends stored deliveries once more, oldest first, until one is not answered in time; exit 10 where one was not accepted. Errors:
+ * `not-found`.
+ */
+export async function replayEvents(input: ReplayInput, context: Context): Promise<Result> {
+  const { world } = context;
+  if (((input.ids ?? []).length === 0) === (input.since === undefined))
+    throw usageError('say which events: their ids, or --since', 'sotra webhook events lists them.');
+  const { sinceMs } = timesOf({ since: input.since }, world.now());
+  const ids = input.ids ?? [];
+  const none = (): Result => {
+    if (ids.length > 0) throw notFound(`no stored event ${ids.join(', ')}`);
+    return { kind: 'answer', answer: [], view: replayed };
+  };
+  return withInbox<Result>(input, context, none, async (inbox) => {
+    const query = sinceMs === undefined ? { ids: await findEvents(ids, inbox) } : { sinceMs };
+    const { preview } = context.options;
+    let [first, count]: [Delivery | undefined, number] = [undefined, 0];
+    const rows: ReplayRow[] = [];
+    let unanswered: string | undefined;
+    for await (const stored of inbox.deliveries(query)) {
+      first ??= stored;
+      count += 1;
+      if (preview) continue;
+      const outcome = unanswered === undefined ? await sendAgain(stored, input.to, context) : notSent(unanswered);
+      const { ok: taken, status, error } = outcome;
+      if (outcome.late) unanswered ??= stored.events[0]?.eventId;
+      for (const { eventId, eventType } of stored.events) rows.push({ eventId, eventType, taken, status, error });
+    }
+    if (preview && first !== undefined) {
+      if (count > 1) context.note(`${count} deliveries would be sent; this is the first.`);
+      throw deliveryPreview(input.to, forwardedHeaders(first.headers), first.body.toString());
+    }
+    return { kind: 'answer', answer: rows, view: replayed, exitCode: rows.every((row) => row.taken) ? 0 : 10 };
+  });
+}
+
+/** The ids of stored events, each given whole or by its start, as a narrow table shows it. Errors: `not-found`. */
+async function findEvents(given: readonly string[], inbox: Inbox): Promise<string[]> {
+  const ids: string[] = [];
+  const missing: string[] = [];
+  for (const text of given) {
+    const start = text.replace(/(?:…|\.{3})$/, '');
+    const found: string[] = [];
+    // An event of exactly this id comes first.
+    if (start !== '')
+      for await (const { eventId } of inbox.events({ idStart: start })) {
+        found.push(eventId);
+        if (eventId === text || found.length > 1) break;
+      }
+    const [id] = found;
+    if (id === undefined) missing.push(text);
+    else if (id === text || found.length === 1) ids.push(id);
+    else throw notFound(`several stored events begin with ${text}`);
+  }
+  if (missing.length > 0) throw notFound(`no stored event ${missing.join(', ')}`);
+  return ids;
+}
+
+function notFound(message: string): SotraError {
+  return new SotraError('not-found', message, { hint: 'sotra webhook events lists them.' });
+}
+
+/** Sent again as often as `--retries` says; each may take `--timeout`. */
+async function sendAgain(stored: Delivery, to: string, { world, options }: Context): Promise<PostOutcome> {
+  for (let tries = 1; ; tries += 1) {
+    const outcome = await forward(to, stored, { answerMs: options.timeoutMs, signal: world.signal });
+    if (world.signal.aborted) throw new SotraError('interrupted', `interrupted while waiting for the answer of ${to}`);
+    if (outcome.ok || outcome.unsendable || tries > (options.retries ?? defaultRetries)) return outcome;
+    await world.sleep(200 * tries, world.signal);
+  }
+}
+
+function notSent(unanswered: string): PostOutcome {
+  const error = `not sent: ${unanswered} was not answered`;
+  return { ok: false, status: null, error, late: false, unsendable: false };
+}
+
+interface VerifyInput {
+  secretFile: readonly string[];
+  header?: string | undefined;
+  file?: string | undefined;
+  toleranceMs: number | undefined;
+}
+
+/** What receivers mostly allow. */
+const usualToleranceSec = 300;
+
+/** Verifies one saved delivery, its body from stdin or a file; exit 12 when it is not valid. */
+export async function verifySaved(input: VerifyInput, context: Context): Promise<Result> {
+  const { world } = context;
+  const secrets = readOwnSecrets(input.secretFile, context);
+  const delivery = { header: input.header, body: await readBody(input.file, world.io) };
+  const answer = verifyDelivery(delivery, secrets, { nowMs: world.now(), toleranceMs: input.toleranceMs });
+  const nowSec = Math.floor(world.now() / 1000);
+  const ageSec = answer.timestamp === null ? null : nowSec - answer.timestamp;
+  if (answer.valid && input.toleranceMs === undefined && Math.abs(ageSec ?? 0) > usualToleranceSec)
+    context.warn(
+      `${describeAge(ageSec ?? 0)}: anybody who has seen this delivery can send it again. --tolerance 5m refuses what is older`,
+    );
+  return { kind: 'answer', answer: { ...answer, ageSec }, view: verdictView, exitCode: answer.valid ? 0 : 12 };
+}
+
+async function readBody(file: string | undefined, input: Input): Promise<Buffer> {
+  try {
+    return await readWhole(file ?? '-', input, maxDeliveryBytes);
+  } catch (cause) {
+    throw usageError(messageOf(cause), 'The body is read from stdin, or from --file.');
+  }
+}

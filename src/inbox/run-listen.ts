@@ -1,0 +1,207 @@
+import type { Result } from '../cli/command.ts';
+import type { Context } from '../context.ts';
+import { usageError } from '../errors.ts';
+import { writeReadyFiles } from '../files/durable-file.ts';
+import { withoutFlagged } from '../output/foreign-text.ts';
+import { formatCount } from '../output/format.ts';
+import { safeJson } from '../output/json.ts';
+import { untilAborted } from '../pages/live-log.ts';
+import { showAddress } from '../pages/show-address.ts';
+import { eventLine } from './events.ts';
+import { startForwarder } from './forward.ts';
+import type { Inbox, KeepLimits, StoredDelivery, Target } from './inbox.ts';
+import { startListener } from './listener.ts';
+import { type InboxPlace, openInbox } from './open-inbox.ts';
+import type { Page } from './page/start-page.ts';
+import { type NamedSecret, readNamedSecrets } from './page/verification.ts';
+import { noteWaiting, type TargetInput, targetsOf, warnOnceAMinute } from './run-forward.ts';
+
+interface ListenInput extends InboxPlace, TargetInput {
+  port?: number | undefined;
+  host?: string | undefined;
+  secretFile: readonly string[];
+  toleranceMs: number | undefined;
+  maxBytes: number | undefined;
+  keep: KeepLimits;
+  readyFile?: string | undefined;
+  ui?: boolean | undefined;
+  open?: boolean | undefined;
+}
+
+const defaultPort = 4242;
+const defaultBytes = 5 * 1024 * 1024;
+
+/** Receives deliveries and shows their events until Ctrl-C or a signal. Errors: `local-file` for secrets, `locked`, `config` for the port. */
+export async function listenForEvents(input: ListenInput, context: Context): Promise<Result> {
+  if (input.open && !input.ui) throw usageError('--open would do nothing without --ui', 'Omit it, or add --ui.');
+  const secrets = readNamedSecrets(input.secretFile, context);
+  const targets = targetsOf(input);
+  const inbox = await openInbox(input, context, { listens: true });
+  try {
+    context.stream();
+    await receive(inbox, { input, targets, secrets, context });
+    return { kind: 'none' };
+  } finally {
+    await inbox.close();
+  }
+}
+
+interface Reception {
+  input: ListenInput;
+  targets: readonly Target[];
+  secrets: readonly NamedSecret[];
+  context: Context;
+}
+
+async function receive(inbox: Inbox, { input, targets, secrets, context }: Reception): Promise<void> {
+  const onDiskError = warnOnceAMinute(context);
+  const forwarder = await startForwarder({ inbox, targets, context, onDiskError });
+  const keeping = startKeeping(inbox, { limits: input.keep, context, onDiskError });
+  try {
+    await listen(inbox, { input, targets, secrets, context, broken: forwarder.broken, onDiskError });
+  } finally {
+    await keeping.stop();
+    await forwarder.stop();
+    await noteWaiting(inbox, targets, context);
+  }
+}
+
+interface ListenRun extends Reception {
+  /** Rejects where deliveries cannot be forwarded. */
+  broken: Promise<never>;
+  onDiskError: (error: unknown) => void;
+}
+
+async function listen(
+  inbox: Inbox,
+  { input, targets, secrets, context, broken, onDiskError }: ListenRun,
+): Promise<void> {
+  const { world, note } = context;
+  const printer = createPrinter(context);
+  const refusals = refusalNotes(note, world.now);
+  let page: Page | undefined;
+  const listener = await startListener({
+    inbox,
+    host: input.host ?? '127.0.0.1',
+    port: input.port ?? defaultPort,
+    secrets: secrets.map(({ secret }) => secret),
+    toleranceMs: input.toleranceMs,
+    maxBytes: Math.min(input.maxBytes ?? defaultBytes, inbox.maxBytes ?? Number.POSITIVE_INFINITY),
+    now: world.now,
+    onStored: printer.print,
+    onOther: note,
+    onRefused: (refused) => {
+      const { method, path, status, reason } = refused;
+      refusals.add(`refused ${method} ${path.slice(0, 100)}: ${status}, ${reason}`);
+      page?.addRefused(refused);
+    },
+    onDiskError,
+  });
+  const { url } = listener;
+  let removeReadyFile = () => {};
+  try {
+    if (input.ui) {
+      const { startPage } = await import('./page/start-page.ts');
+      const { toleranceMs } = input;
+      page = await startPage({ inbox, place: input, secrets, toleranceMs, targets, listensOn: url, context });
+    }
+    const ready = { url, pid: world.pid, ...(page && { ui: page.url }) };
+    removeReadyFile = writeReadyFiles([input.readyFile], ready);
+    const count = await inbox.count();
+    const stored = count === 0 ? '' : ` ${formatCount(count)} ${inbox.counts} are stored already.`;
+    note(`Listening on ${listener.url} for signed deliveries.${stored} Ctrl-C stops it.`);
+    if (page !== undefined) await showAddress(page, input, context);
+    await Promise.race([untilAborted(world.signal), printer.broken, broken, ...(page ? [page.broken] : [])]);
+  } finally {
+    await page?.close();
+    await listener.close();
+    refusals.close();
+    removeReadyFile();
+  }
+  await printer.done();
+}
+
+/** How often the store is looked at for what it keeps too long. */
+const keepEveryMs = 10_000;
+
+function startKeeping(
+  inbox: Inbox,
+  { limits, context, onDiskError }: { limits: KeepLimits; context: Context; onDiskError: (error: unknown) => void },
+) {
+  const { now, sleep } = context.world;
+  const stopping = new AbortController();
+  const isLimited = limits.ms !== undefined || limits.bytes !== undefined;
+  const keep = async (): Promise<void> => {
+    while (isLimited && !stopping.signal.aborted) {
+      await inbox.keep(limits, now()).catch(onDiskError);
+      await sleep(keepEveryMs, stopping.signal).catch(() => undefined);
+    }
+  };
+  const ended = keep();
+  return {
+    stop: () => {
+      stopping.abort();
+      return ended;
+    },
+  };
+}
+
+/** Notes at once, and then one in `everyMs`: senders who may be anybody do not fill a screen or a log. */
+const [maxNotes, everyMs] = [20, 5000];
+
+/** Notes each of the first refused requests, then some with the number of those between. */
+function refusalNotes(note: (text: string) => void, now: () => number) {
+  let [allowed, allowedMs, hidden] = [maxNotes, now(), 0];
+  const noteHidden = () => {
+    if (hidden > 0) note(`refused ${hidden} more requests`);
+    hidden = 0;
+  };
+  return {
+    add: (text: string) => {
+      const more = Math.floor((now() - allowedMs) / everyMs);
+      allowed = Math.min(maxNotes, allowed + Math.max(0, more));
+      if (more !== 0) allowedMs = now();
+      if (allowed === 0) {
+        hidden += 1;
+        return;
+      }
+      allowed -= 1;
+      noteHidden();
+      note(text);
+    },
+    close: noteHidden,
+  };
+}
+
+/** Prints events in the order in which they came; `broken` rejects when the reader of our output is gone. */
+function createPrinter({ world, options }: Context) {
+  const { out } = world.io;
+  const asJson = options.format === 'json' || options.format === 'ndjson';
+  let waiting: string[] = [];
+  let last: Promise<void> | undefined;
+  let fail: (error: unknown) => void = () => undefined;
+  const broken = new Promise<void>((_, reject) => {
+    fail = reject;
+  });
+  broken.catch(() => undefined);
+  const print = ({ events, atMs }: StoredDelivery) => {
+    const lines = events.map((each) =>
+      asJson
+        ? safeJson(JSON.stringify(each.event))
+        : eventLine(withoutFlagged(each), atMs, out.isTTY ? out.width : undefined),
+    );
+    waiting.push(...lines);
+    last ??= write();
+    last.catch(fail);
+  };
+  /** What came while the last lines were written goes together. */
+  const write = async (): Promise<void> => {
+    while (waiting.length > 0) {
+      const text = waiting.map((line) => `${line}\n`).join('');
+      waiting = [];
+      await out.write(text);
+    }
+    last = undefined;
+  };
+  return { print, broken, done: async () => last };
+}

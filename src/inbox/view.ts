@@ -1,0 +1,140 @@
+import { column, listView, recordView } from '../output/columns.ts';
+import { formatTime } from '../output/format.ts';
+import type { Verdict } from '../resources/webhook/view.ts';
+import { byHour } from './hours.ts';
+import type { EventStatus, Forward, HourStats } from './inbox.ts';
+
+export interface EventRow {
+  eventId: string;
+  eventType: string;
+  /** Unix seconds. */
+  receivedAt: number;
+  webhook: string;
+  path: string;
+  about: string;
+  status: EventStatus | null;
+  event: Record<string, unknown>;
+}
+
+/** Stored events, newest first. */
+export const events = listView<EventRow>(
+  [
+    column.time('receivedAt', 'Received', 'when it arrived, Unix seconds'),
+    column.text('eventType', 'Event', 'kind of the event'),
+    column.text('about', 'What happened', 'who did what with which token', { cut: 'end' }),
+    column.text('eventId', 'Event id', 'for webhook replay: the id or its start', { cut: 'end' }),
+    column.text('status', 'Status', 'whether it was forwarded, waits to be, or was refused', { drop: 1 }),
+    column.text('path', 'Path', 'path it was sent to', { extra: true }),
+    column.text('webhook', 'Webhook', 'its path, and digits that stand for its secret', { extra: true }),
+  ],
+  {
+    empty: 'No such event is stored. sotra webhook listen receives and stores events.',
+  },
+);
+
+export interface ReplayRow {
+  eventId: string;
+  eventType: string;
+  taken: boolean;
+  status: number | null;
+  error: string | null;
+}
+
+/** Events that were sent once more, oldest first. */
+export const replayed = listView<ReplayRow>(
+  [
+    column.text('eventId', 'Event id', 'the event'),
+    column.text('eventType', 'Event', 'its kind', { drop: 1 }),
+    column.check('taken', 'Taken', 'whether the answer was 2xx'),
+    column.text('status', 'Status', 'HTTP status of the answer'),
+    column.text('error', 'Why not', 'what went wrong', { cut: 'end' }),
+  ],
+  {
+    empty: 'No stored event is that recent.',
+  },
+);
+
+/** What `webhook show --json` prints. */
+export interface ShownEvent extends Omit<EventRow, 'event'> {
+  /** Deliveries are stored only where their signature fits; with secrets, what they say now. */
+  verification: { signedAt: number | null; secret: string } & Partial<Pick<Verdict, 'valid' | 'reason'>>;
+  headers: readonly { name: string; value: string }[];
+  /** As it came, as text. */
+  body: string;
+  event: Record<string, unknown>;
+  forwards: readonly Forward[];
+}
+
+export const shown = recordView<ShownEvent>(
+  [
+    column.text('eventId', 'Event id', 'what webhook replay takes'),
+    column.text('eventType', 'Event', 'kind of the event'),
+    column.time('receivedAt', 'Received', 'when it arrived, Unix seconds'),
+    column.text('about', 'What happened', 'who did what with which token'),
+    column.text('webhook', 'Webhook', 'its path, and digits that stand for its secret'),
+    column.text('status', 'Status', 'whether it was forwarded, waits to be, or was refused'),
+    column.text('verification', 'Signature', 'what is known of the signature', ({ verification }) => {
+      const { valid, reason, secret, signedAt } = verification;
+      const when = signedAt === null ? '' : `, signed at ${formatTime(signedAt)}`;
+      return valid === undefined
+        ? `valid when it came, by the secret ${secret}${when}`
+        : valid
+          ? `valid${when}`
+          : `not valid: ${reason}`;
+    }),
+  ],
+  {
+    blocks: ({ forwards, headers, body }) => [
+      { title: 'Forwarded', layout: 'table', columns: forwardColumns as never, rows: forwards },
+      { title: 'Headers', layout: 'record', columns: headerColumns(headers) as never, rows: [headers] },
+      {
+        layout: 'record',
+        columns: [column.text<unknown>('body', 'Body', 'as it came', () => body)] as never,
+        rows: [{}],
+      },
+    ],
+  },
+);
+
+const forwardColumns = [
+  column.text<Forward>('url', 'Target', 'where it was sent to'),
+  column.text<Forward>('outcome', 'Outcome', 'forwarded or refused'),
+  column.text<Forward>('status', 'Status', 'HTTP status of the last answer'),
+  column.count<Forward>('ms', 'ms', 'how long the last answer took'),
+  column.count<Forward>('tries', 'Tries', 'how often it was sent'),
+];
+type Headers = ShownEvent['headers'];
+
+/** A line for each header, since a table would cut long values. */
+const headerColumns = (headers: Headers) =>
+  headers.map(({ name, value }) => column.text<Headers>(name, name, 'its value', () => value));
+
+export const stats = listView<HourStats>(
+  [
+    column.time('hour', 'Hour', 'its start, Unix seconds'),
+    column.text('webhook', 'Webhook', 'its path, and digits that stand for its secret', { cut: 'end' }),
+    column.count('received', 'Received', 'deliveries that were stored'),
+    column.count('refusedSignatures', 'Refused signatures', 'requests whose signature did not fit', { drop: 1 }),
+    column.count('forwarded', 'Forwarded', 'deliveries that a target took'),
+    column.count('refused', 'Refused', 'deliveries that a target did not take'),
+    column.count('waiting', 'Waiting', 'deliveries of this hour that a target has not got yet'),
+    column.count('p50Ms', 'p50 ms', 'from the arrival to the answer of the target: half of them took less', {
+      drop: 2,
+    }),
+    column.count('p99Ms', 'p99 ms', 'the same, of 99 in 100', { drop: 2 }),
+  ],
+  {
+    empty: 'Nothing was received in this time: --since says how far to look back.',
+    chart: (rows) => ({
+      kind: 'bars',
+      title: 'Deliveries received by hour, and to the left what was refused',
+      unit: 'count',
+      series: ['received', 'refused signatures', 'refused by a target'],
+      bars: byHour(rows).map(({ hour, received, refusedSignatures, refused }) => ({
+        label: formatTime(hour).slice(0, 16),
+        totalUsd: received,
+        partsUsd: [received, -refusedSignatures, -refused],
+      })),
+    }),
+  },
+);

@@ -1,0 +1,119 @@
+import type { Command, Program } from '../cli/command.ts';
+import type { Outline } from '../cli/outline.ts';
+import { type Context, createContext } from '../context.ts';
+import { checkInput, sentParams } from '../contract/request.ts';
+import { SotraError, usageError } from '../errors.ts';
+import { curlLine, RequestPreview } from '../http/preview.ts';
+import { isObject, tryParseJson } from '../model/json.ts';
+import { shellWord } from '../model/shell.ts';
+import type { Service } from '../setup/settings.ts';
+import type { ShownCommand } from './deliveries.ts';
+import { createLiveLog, type LiveLog } from './live-log.ts';
+import type { WebApp } from './serve.ts';
+import type { CallOutcome, ServiceFacts } from './service.ts';
+
+interface ServiceAppOptions {
+  title: string;
+  facts: ServiceFacts;
+  live: LiveLog;
+  /** What it is asked beside the service. */
+  routes?: WebApp['routes'];
+  /** In place of that of the context. */
+  service?: Service;
+  context: Context;
+}
+
+/**
+ * The page of a service: it shows what commands that read would print. They run here, where the key is, each as it runs when typed; `close`
+ * ends their connections.
+ */
+export function createServiceApp({ title, facts, live, routes, ...options }: ServiceAppOptions) {
+  const [calling, previewing] = [contextOf(options, false), contextOf(options, true)];
+  const asking = keepAway(options.context.world.now);
+  const call = async (query: URLSearchParams): Promise<CallOutcome<unknown>> => {
+    const name = query.get('command') ?? '';
+    const { outline, command } = await findReading(name, options.context);
+    const given = tryParseJson(query.get('input') ?? '{}');
+    const input = checkInput({ id: name, params: sentParams(command.params) }, isObject(given) ? given : {}) as never;
+    const preview = await command.run(input, previewing).catch((thrown: unknown) => thrown);
+    const result = await asking(() => command.run(input, calling));
+    const commands: ShownCommand[] = [
+      { name: 'Command', line: `${facts.commandStart} ${commandWords(outline, input)}` },
+      ...(preview instanceof RequestPreview ? [{ name: 'As curl', line: curlLine(preview.request).trim() }] : []),
+    ];
+    return { data: result.kind === 'answer' ? result.answer : null, commands };
+  };
+  const app: WebApp = {
+    name: 'service',
+    title,
+    live,
+    routes: { 'GET facts': async () => facts, 'GET call': call, ...routes },
+  };
+  return { app, close: async () => void (await Promise.all([calling.close(), previewing.close()])) };
+}
+
+/** The same for the service of a context, whose world it does not change. */
+export function createOwnServiceApp({ kind, baseUrl }: Service, context: Context) {
+  const named = context.options.context === undefined ? '' : ` --context ${shellWord(context.options.context)}`;
+  const facts =
+    kind === 'sandbox'
+      ? { service: 'the built-in sandbox', commandStart: 'sotra --sandbox' }
+      : { service: baseUrl, commandStart: `sotra${named}` };
+  return createServiceApp({
+    title: 'Service · sotra',
+    facts: { ...facts, controlStart: null },
+    live: createLiveLog(),
+    context,
+  });
+}
+
+/** Asks a service, and not again before the time that it named, whichever view or tab asks. Errors: those of the call, the same meanwhile. */
+function keepAway(now: () => number) {
+  let refusal: { error: SotraError; untilMs: number } | undefined;
+  return async <T>(act: () => Promise<T>): Promise<T> => {
+    if (refusal !== undefined && now() < refusal.untilMs) throw refusal.error;
+    try {
+      return await act();
+    } catch (error) {
+      if (error instanceof SotraError && (error.code === 'rate-limited' || error.retryAfterSec !== undefined))
+        refusal = { error, untilMs: now() + (error.retryAfterSec ?? defaultWaitSec) * 1000 };
+      throw error;
+    }
+  };
+}
+
+const defaultWaitSec = 30;
+
+function contextOf({ context, service }: Pick<ServiceAppOptions, 'context' | 'service'>, preview: boolean): Context {
+  const { world, program, runLine, note, stream } = context;
+  const options = { ...context.options, format: 'json' as const, retries: 0, curl: preview, preview };
+  return createContext({
+    // What a page asks by itself is not what somebody typed.
+    world: { ...world, env: { ...world.env, SOTRA_HISTORY: '0' } },
+    options,
+    program,
+    runLine,
+    say: preview ? () => undefined : note,
+    stream,
+    ...(service && { knownService: service }),
+  });
+}
+
+/** Errors: `usage` for what is not a command that reads. */
+async function findReading(name: string, { program }: Context): Promise<{ outline: Outline; command: Command }> {
+  const outline = program.outlines.find(({ words }) => words.join(' ') === name);
+  if (outline?.endpoint?.method !== 'GET') throw usageError(`command ${name.slice(0, 80)}: must be one that reads`);
+  // context.ts cannot name the type of commands: they name it.
+  return { outline, command: await (program as Program).load(outline) };
+}
+
+function commandWords({ words, fields }: Outline, input: Readonly<Record<string, unknown>>): string {
+  const given = fields.flatMap(({ key, flag, positional }) => {
+    const value = input[key];
+    if (value === undefined || value === false) return [];
+    if (value === true) return [`--${flag}`];
+    const texts = [value].flat().map((each) => shellWord(String(each)));
+    return positional ? texts : [`--${flag} ${texts.join(',')}`];
+  });
+  return [...words, ...given].join(' ');
+}

@@ -1,0 +1,338 @@
+import { z } from 'zod';
+import { type Command, defineCommand, type Result } from '../cli/command.ts';
+import type { Context } from '../context.ts';
+import { checkWireNames, type InputOf, local } from '../contract/endpoint.ts';
+import { toSotraError, usageError } from '../errors.ts';
+import { readNatsAddress } from '../inbox/nats/address.ts';
+import { checkBaseUrl } from '../model/http-address.ts';
+import { command } from '../model/shell.ts';
+import { column, recordView } from '../output/columns.ts';
+import { confirm, showPlan } from '../output/confirm.ts';
+import type { View } from '../output/view.ts';
+import {
+  chosenContext,
+  contextNames,
+  findContext,
+  keyOriginOf,
+  lastFour,
+  layouts,
+  originOf,
+  presets,
+  readEnv,
+  type StoredContext,
+  type StoredSettings,
+} from './settings.ts';
+
+const nameRule =
+  'must begin with a letter or digit and hold only letters, digits, dot, dash and underscore, 64 at most';
+const nameSchema = z
+  .string()
+  .min(1)
+  .refine((text) => /^(?!null$)[A-Za-z0-9][\w.-]{0,63}$/.test(text), nameRule);
+const name = local(nameSchema, 'name of the context', { positional: true });
+const presetNames = Object.keys(presets) as [string, ...string[]];
+
+/** Errors: `usage` for a name that no context may have. */
+export function checkName(text: string): string {
+  if (nameSchema.safeParse(text).success) return text;
+  throw usageError(`context ${text}: a context's name ${nameRule}`);
+}
+
+/** The name of the context in use: flag, environment, the current one. */
+export function chosenName({ options, world }: Context, stored: StoredSettings): string | undefined {
+  return chosenContext(options, world.env, stored);
+}
+
+function showContext(which: string, context: Context, stored: StoredSettings): Result {
+  return { kind: 'answer', answer: contextEntry(which, chosenName(context, stored), stored), view: showView };
+}
+
+const list = defineCommand({
+  words: ['context', 'list'],
+  summary: 'List the known services, and which one is in use',
+  params: {},
+  examples: [
+    { argv: 'context list', says: 'every context' },
+    { argv: 'context list --json', says: 'as JSON; keys are never shown' },
+  ],
+  uses: ['service'],
+  exitCodes: [3],
+  view: async () => listView,
+  run: async (_, context) => {
+    const stored = (await context.store()).read();
+    const current = chosenName(context, stored);
+    const contexts = contextNames(stored).map((each) => contextEntry(each, current, stored));
+    return { kind: 'answer', answer: { current: current ?? null, contexts }, view: listView };
+  },
+});
+
+const show = defineCommand({
+  words: ['context', 'show'],
+  summary: 'Show one context; of its key only the last four characters',
+  params: { name: local(nameSchema.optional(), 'name of the context; default: the current one', { positional: true }) },
+  examples: [
+    { argv: 'context show clicker', says: 'the public deployment' },
+    { argv: 'context show sandbox --json', says: 'the built-in sandbox, as JSON' },
+  ],
+  uses: ['service'],
+  exitCodes: [3],
+  view: async () => showView,
+  run: async ({ name: typed }, context) => {
+    const stored = (await context.store()).read();
+    const which = typed ?? chosenName(context, stored);
+    if (which === undefined)
+      throw usageError('no context is current', 'Choose one: sotra context use clicker (the public deployment).');
+    return showContext(which, context, stored);
+  },
+});
+
+const use = defineCommand({
+  words: ['context', 'use'],
+  summary: 'Use a context when a command names none',
+  params: { name: local(nameSchema.nullable(), 'name of the context; null for none', { positional: true }) },
+  examples: [
+    { argv: 'context use sandbox', says: 'the built-in sandbox from now on' },
+    { argv: 'context use null', says: 'none: commands must name one' },
+  ],
+  uses: ['changes'],
+  exitCodes: [3],
+  view: async () => showView,
+  run: async ({ name: which }, context) => {
+    const store = await context.store();
+    const stored = await store.update(context.world, (now) => useContext(which, now));
+    if (context.options.dryRun)
+      return showPlan([{ action: 'set', what: 'current context', detail: which === null ? 'none' : which }]);
+    const fromEnv = readEnv(context.world.env, 'SOTRA_CONTEXT');
+    if (fromEnv !== undefined && fromEnv !== which) context.warn(`SOTRA_CONTEXT=${fromEnv} is set and overrides it`);
+    if (which !== null) return showContext(which, context, stored);
+    context.note('No context is current.');
+    return { kind: 'none' };
+  },
+});
+
+const textOrNull = z.string().min(1).nullable().optional();
+
+const setParams = {
+  name,
+  baseUrl: local(textOrNull, 'address of the service'),
+  serviceName: local(
+    z
+      .string()
+      .min(1)
+      .refine((text) => /^[^\r\n]+$/.test(text), 'must be one line of text')
+      .nullable()
+      .optional(),
+    'first line of the signed text of a comment',
+  ),
+  layout: local(z.enum(layouts).nullable().optional(), 'form of the signed text (default five-line)'),
+  preset: local(z.enum(presetNames).optional(), 'use the values of this preset; other flags override them'),
+  wire: local(
+    z.record(z.string(), z.string()).nullable().optional(),
+    'names this deployment uses for parameters, in place of those stored: {"*.limit":"count"}',
+  ),
+  inbox: local(textOrNull, 'where webhook commands store deliveries: nats://host:4222/NAME (default: this machine)'),
+  inboxCreds: local(textOrNull, 'file with its user: and password:, its token:, or credentials of nsc'),
+};
+
+type ContextChange = Omit<InputOf<typeof setParams>, 'name'>;
+
+const set = defineCommand({
+  words: ['context', 'set'],
+  summary: 'Make a context or change it',
+  description:
+    'Flags that are not given change nothing; null removes a value. The first context becomes the current one.\n' +
+    'A stored key stays bound to the origin it was saved for: after a change of the base URL to another origin it is not sent.',
+  params: setParams,
+  examples: [
+    {
+      argv: 'context set staging --base-url https://staging.example.com --service-name Example',
+      says: 'a deployment of your own',
+    },
+    {
+      argv: 'context set staging --base-url https://staging.example.com --preset clicker',
+      says: 'with the values of a preset',
+    },
+  ],
+  uses: ['changes'],
+  exitCodes: [3],
+  view: async () => showView,
+  run: async ({ name: which, ...change }, context) => {
+    let becameCurrent = false;
+    const store = await context.store();
+    const before = store.read().contexts[which] ?? {};
+    if (change.wire) checkWireNames(change.wire, (await import('../resources/index.ts')).endpoints, '--wire');
+    const stored = await store.update(context.world, (now) => {
+      const next = setContext(which, change, now);
+      becameCurrent = now.current === undefined && Object.keys(now.contexts).length === 0;
+      return becameCurrent ? useContext(which, next) : next;
+    });
+    if (context.options.dryRun) return showPlan(changesOf(which, before, stored, becameCurrent));
+    if (becameCurrent) context.note(`${which} is now the current context.`);
+    warnOfKey(which, stored, context);
+    return showContext(which, context, stored);
+  },
+});
+
+function changesOf(which: string, before: StoredContext, stored: StoredSettings, becomesCurrent: boolean) {
+  const after = stored.contexts[which] ?? {};
+  const changed = (['baseUrl', 'serviceName', 'layout', 'wire', 'inbox', 'inboxCreds'] as const).filter(
+    (key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]),
+  );
+  const detailOf = (value: unknown) => (typeof value === 'object' ? JSON.stringify(value) : String(value ?? 'none'));
+  return [
+    ...changed.map((key) => ({ action: 'set', what: `${key} of context ${which}`, detail: detailOf(after[key]) })),
+    ...(becomesCurrent ? [{ action: 'set', what: 'current context', detail: which }] : []),
+  ];
+}
+
+function warnOfKey(which: string, stored: StoredSettings, context: Context): void {
+  const { baseUrl, keySuffix } = contextEntry(which, undefined, stored);
+  const keyOrigin = keyOriginOf(stored.contexts[which] ?? {});
+  const origin = originOf(baseUrl ?? '');
+  if (keyOrigin === undefined || keyOrigin === origin) return;
+  context.warn(
+    `the stored key ...${keySuffix} was saved for ${keyOrigin} and is not sent to ${origin}; ` +
+      command`store one for it with sotra auth login --context ${which}`,
+  );
+}
+
+const remove = defineCommand({
+  words: ['context', 'remove'],
+  summary: 'Remove a context and its key',
+  description: 'Asks on a terminal where the context holds a key; elsewhere --yes is needed.',
+  params: { name },
+  examples: [{ argv: 'context remove staging', says: 'remove staging' }],
+  uses: ['changes'],
+  exitCodes: [3],
+  run: async ({ name: which }, context) => {
+    const store = await context.store();
+    const before = store.read();
+    removeContext(which, before);
+    const { keyStore, keyOrigin } = before.contexts[which] ?? {};
+    const hasKey = keyOriginOf(before.contexts[which] ?? {}) !== undefined;
+    const what = `context ${which}${hasKey ? ' and its key' : ''}`;
+    if (context.options.dryRun) return showPlan([{ action: 'remove', what, detail: store.path }]);
+    if (hasKey) await confirm(`remove ${what}`, context);
+    if (keyStore === 'keychain' && keyOrigin !== undefined) await removeKey(which, keyOrigin, context);
+    const after = await store.update(context.world, (now) => removeContext(which, now));
+    context.note(
+      `Context ${which} is removed${Object.hasOwn(presets, which) ? '; the preset of that name stays' : ''}.`,
+    );
+    if (before.current === which && after.current === undefined)
+      context.note('No context is current now: choose one with sotra context use <name>.');
+    return { kind: 'none' };
+  },
+});
+
+async function removeKey(which: string, baseUrl: string, { warn }: Context): Promise<void> {
+  try {
+    await (await import('./keychain.ts')).deleteKeychain({ context: which, baseUrl });
+  } catch (error) {
+    warn(`its key stays in the keychain: ${toSotraError(error).message}`);
+  }
+}
+
+export const commands: readonly Command[] = [list, show, use, set, remove];
+
+/**
+ * The settings with one context created or changed; a key it holds stays bound to its origin. Errors: `usage` for a context without a
+ * base URL and for the built-in sandbox; those of `checkBaseUrl`.
+ */
+function setContext(name: string, change: ContextChange, stored: StoredSettings): StoredSettings {
+  if (name === 'sandbox')
+    throw usageError(
+      'context sandbox is built in and cannot be changed',
+      'For a sandbox that is served, make another: sotra context set local --preset sandbox --base-url http://127.0.0.1:4010.',
+    );
+  if (typeof change.inbox === 'string') readNatsAddress(change.inbox);
+  const { preset = '', ...values } = change;
+  const after: Record<string, unknown> = { ...withKeyOrigin(stored.contexts[name] ?? {}), ...presets[preset] };
+  for (const [key, value] of Object.entries(values)) {
+    if (value === null) delete after[key];
+    else if (value !== undefined) after[key] = key === 'baseUrl' ? checkBaseUrl(String(value)) : value;
+  }
+  if (after['baseUrl'] === undefined && presets[name]?.baseUrl === undefined)
+    throw usageError(
+      `context ${name} needs a base URL`,
+      command`sotra context set ${name} --base-url https://api.example.com`,
+    );
+  return { ...stored, contexts: { ...stored.contexts, [name]: after } };
+}
+
+/** The settings without a context. Errors: `usage` where nothing is stored under the name. */
+function removeContext(name: string, stored: StoredSettings): StoredSettings {
+  if (!Object.hasOwn(stored.contexts, name)) {
+    findContext(name, stored);
+    throw usageError(`context ${name} is built in and has nothing stored`);
+  }
+  const { [name]: _, ...others } = stored.contexts;
+  const { current, ...rest } = stored;
+  return { ...rest, ...(current === undefined || current === name ? {} : { current }), contexts: others };
+}
+
+/** The settings with another current context; `null` for none. Errors: `usage` for an unknown name. */
+function useContext(name: string | null, stored: StoredSettings): StoredSettings {
+  const { current: _, ...rest } = stored;
+  if (name === null) return rest;
+  findContext(name, stored);
+  return { ...rest, current: name };
+}
+
+/** A key that was written by hand belongs to the origin that stood beside it then. */
+function withKeyOrigin(context: StoredContext): StoredContext {
+  if (context.apiKey === undefined || context.keyOrigin !== undefined || context.baseUrl === undefined) return context;
+  return { ...context, keyOrigin: new URL(checkBaseUrl(context.baseUrl)).origin };
+}
+
+type ContextEntry = ReturnType<typeof contextEntry>;
+
+function contextEntry(name: string, current: string | undefined, stored: StoredSettings) {
+  const context = findContext(name, stored);
+  const keyOrigin = keyOriginOf(context) ?? null;
+  const store = keyOrigin === null ? null : (context.keyStore ?? 'file');
+  return {
+    name,
+    current: name === current,
+    builtIn: Object.hasOwn(presets, name),
+    baseUrl: context.baseUrl ?? null,
+    serviceName: context.serviceName ?? null,
+    layout: context.layout ?? 'five-line',
+    wire: context.wire ?? {},
+    ...(context.inbox && { inbox: context.inbox }),
+    ...(context.inboxCreds && { inboxCreds: context.inboxCreds }),
+    keySuffix: store === 'file' ? lastFour(context.apiKey ?? '') : (context.keySuffix ?? null),
+    store,
+    keyOrigin,
+  };
+}
+
+function keyText({ keySuffix, store, keyOrigin, baseUrl, name }: ContextEntry): string | null {
+  if (store === null) return name === 'sandbox' ? 'built in' : null;
+  const elsewhere = keyOrigin === originOf(baseUrl ?? '') ? '' : ` for ${keyOrigin} only`;
+  return `...${keySuffix ?? ''} (${store})${elsewhere}`;
+}
+
+const baseUrlHelp = 'address of the service; none for the sandbox, which runs inside the command';
+const serviceNameHelp = 'first line of the signed text of a comment';
+const columns: View<unknown, ContextEntry>['columns'] = [
+  column.text('name', 'Context', 'its name'),
+  column.flag('current', 'Current', 'used when no context is named', { show: ({ current }) => (current ? 'yes' : '') }),
+  column.text('baseUrl', 'Base URL', baseUrlHelp),
+  column.text('key', 'Key', 'end of its key and where it is kept', keyText, { cut: 'end' }),
+  column.text('serviceName', 'Service name', serviceNameHelp, { drop: 2 }),
+  column.text('layout', 'Layout', 'form of the signed text', { drop: 3 }),
+  column.text('inbox', 'Inbox', 'where webhook commands store deliveries', { drop: 4, cut: 'end' }),
+  column.text('wire', 'Wire names', 'parameters that this deployment calls otherwise', wireText, { cut: 'end' }),
+];
+
+function wireText({ wire }: ContextEntry): string | null {
+  return Object.keys(wire).length === 0 ? null : JSON.stringify(wire);
+}
+
+const listView: View<{ contexts: ContextEntry[] }, ContextEntry> = {
+  layout: 'table',
+  rows: ({ contexts }) => contexts,
+  columns: columns.map((column) => (column.key === 'wire' ? { ...column, extra: true } : column)),
+};
+
+const showView = recordView<ContextEntry>(columns);

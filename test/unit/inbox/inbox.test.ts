@@ -1,0 +1,217 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { run, stub, temporaryFolder } from '../../support/harness.ts';
+import { fillInbox } from '../../support/inbox.ts';
+import { bodyOf, listen, secret, send, signed } from '../../support/listening.ts';
+import { size } from '../../support/size.ts';
+import { until } from '../../support/until.ts';
+
+/** POSTs with headers that no client lets through, and gives the line of the answer. */
+function sendRaw(url: string, body: string, lines: readonly string[]): Promise<string> {
+  const { port, hostname } = new URL(url);
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname);
+    let text = '';
+    socket.on('data', (chunk) => {
+      text += chunk;
+      socket.end();
+    });
+    socket.on('close', () => resolve(text.split('\r\n')[0] ?? ''));
+    socket.on('error', reject);
+    const signature = `Daylight-Signature: ${signed(body)['Daylight-Signature']}`;
+    const head = ['POST /hook HTTP/1.1', 'Host: x', `Content-Length: ${body.length}`, signature, ...lines];
+    socket.write(`${head.join('\r\n')}\r\n\r\n${body}`);
+  });
+}
+
+const strange = ['constructor', 'toString', 'valueOf', 'hasOwnProperty', '__proto__', '__defineGetter__', 'prototype'];
+const ofConnection = [
+  ...['Trailer: x', 'TE: trailers', 'Proxy-Connection: keep-alive', 'Keep-Alive: timeout=5', 'X-Hop: 1'],
+  'Connection: close, x-hop, Daylight-Signature',
+];
+
+test('whatever names its headers have, a delivery is forwarded with them, and so is the one behind it', async () => {
+  const folder = temporaryFolder();
+  const names: string[][] = [];
+  const target = await stub(({ headers }, response) => {
+    names.push(Object.keys(headers));
+    response.end();
+  });
+  const { url, stop } = await listen(folder, `--forward-to ${target.url}`);
+  const body = bodyOf('one').replace('\u00eb', 'e');
+  const lines = [...strange.map((name) => `${name}: v`), 'X-Two: 1', 'x-two: 2', ...ofConnection];
+  expect(await sendRaw(url, body, lines)).toBe('HTTP/1.1 200 OK');
+  expect(await send(url, bodyOf('two'), signed(bodyOf('two')))).toBe(200);
+  await until(() => target.requests.length === 2);
+  const { code, err } = await stop();
+  expect(code).toBe(0);
+  expect(err).not.toContain('warning');
+  expect(target.requests.map((each) => each.body)).toEqual([body, bodyOf('two')]);
+  const names1 = strange.map((each) => each.toLowerCase());
+  expect(names[0]?.filter((name) => name !== '__proto__')).toEqual([
+    ...['daylight-signature', ...names1.filter((name) => name !== '__proto__'), 'x-two'],
+    ...['host', 'content-length', 'connection'],
+  ]);
+  expect(target.requests[0]?.headers['x-two']).toBe('1, 2');
+  expect(target.requests[0]?.headers.connection).toBe('keep-alive');
+  const again = await run(`webhook replay one --to ${target.url} --json`, { env: { SOTRA_DATA_DIR: folder } });
+  expect(JSON.parse(again.out)).toMatchObject([{ eventId: 'one', taken: true }]);
+  expect(target.requests[2]?.headers).toMatchObject({ constructor: 'v', 'x-two': '1, 2' });
+});
+
+test('what cannot be sent is skipped with a warning, also after a restart, and what follows goes on', async () => {
+  const folder = temporaryFolder();
+  const target = await stub((_, response) => response.end());
+  const first = await listen(folder, `--forward-to ${target.url}`);
+  await first.stop();
+  await fillInbox(folder, [
+    { headers: ['no name', 'v'], body: Buffer.from(bodyOf('bad')) },
+    { headers: ['x-good', 'v'], body: Buffer.from(bodyOf('good')) },
+  ]);
+  const { stop } = await listen(folder, `--forward-to ${target.url}`);
+  await until(() => target.requests.length === 1);
+  expect((await stop()).err).toContain(
+    `warning: ${target.url}: event bad cannot be sent (Header name must be a valid HTTP token ["no name"]): skipped; sotra webhook replay sends it again`,
+  );
+  expect(target.requests.map(({ body }) => body)).toEqual([bodyOf('good')]);
+  const replayed = await run(`webhook replay bad --to ${target.url} --json`, { env: { SOTRA_DATA_DIR: folder } });
+  expect(replayed.code).toBe(10);
+  expect(JSON.parse(replayed.out)).toMatchObject([{ eventId: 'bad', taken: false, status: null }]);
+});
+
+test('a target that answers with another protocol is tried again, and holds up nothing', async () => {
+  let count = 0;
+  const target = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.on('data', () => {
+      count += 1;
+      socket.end(
+        count === 1
+          ? 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'
+          : 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n',
+      );
+    });
+  });
+  await new Promise<void>((resolve) => target.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void target.close());
+  const { port } = target.address() as AddressInfo;
+  const { url, shown } = await listen(temporaryFolder(), `--forward-to http://127.0.0.1:${port}/`);
+  await send(url, bodyOf('one'), signed(bodyOf('one')));
+  await until(() => shown.err.includes('-> 200'));
+  expect(shown.err).toContain('-> the connection was closed without an answer in');
+});
+
+test('each forward is shown with its status, time and address, with --json on stderr as it happens, with --quiet not', async () => {
+  const target = await stub((_, response, count) => {
+    response.statusCode = count === 1 ? 500 : 200;
+    response.end();
+  });
+  const { url, stop, shown } = await listen(temporaryFolder(), `--json --forward-to ${target.url}/in`);
+  expect(shown.err).toMatch(/^Listening on /);
+  await send(url, bodyOf('one'), signed(bodyOf('one')));
+  await until(() => shown.err.includes('-> 200'));
+  expect(shown.err).toMatch(
+    /warning: -> 500 in \d+ ms http:\S+\/in event one; it is sent again until it is accepted\n-> 200 in \d+ ms http:\S+\/in event one\n/,
+  );
+  expect((await stop()).out.trim().split('\n')).toHaveLength(1);
+  const quiet = await listen(temporaryFolder(), `--quiet --forward-to ${target.url}/in`);
+  await send(quiet.url, bodyOf('two'), signed(bodyOf('two')));
+  await until(() => target.requests.length === 3);
+  expect((await quiet.stop()).err).toBe('');
+});
+
+test('an event without an id is stored beside one that is known, and once where the same bytes come again', async () => {
+  const folder = temporaryFolder();
+  const { url, stop } = await listen(folder, '--json');
+  const known = '{"eventId":"known","eventType":"new-feed-item"}';
+  const mixed = `{"events":[${known},{"eventType":"ping","n":1},{"eventId":"","eventType":"ping","n":2},7]}`;
+  for (const body of [`{"events":[${known}]}`, mixed, mixed, 'not JSON', 'not JSON'])
+    expect(await send(url, body, signed(body))).toBe(200);
+  const { out } = await stop();
+  const events = out
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(events.map(({ eventType, n }) => [eventType, n])).toEqual([
+    ['new-feed-item', undefined],
+    ['ping', 1],
+    ['ping', 2],
+    ['unknown', undefined],
+    ['unknown', undefined],
+  ]);
+  const listed = await run('webhook events --json', { env: { SOTRA_DATA_DIR: folder } });
+  expect(JSON.parse(listed.out)).toHaveLength(5);
+});
+
+test('a delivery with very many events is stored in the time of one', async () => {
+  const count = size(30_000, 100_000);
+  const { url, stop } = await listen(temporaryFolder(), '--json');
+  const body = `{"events":[${Array.from({ length: count }, (_, n) => `{"eventId":"${n}"}`).join(',')}]}`;
+  expect(await send(url, body, signed(body))).toBe(200);
+  const { out } = await stop();
+  expect(out.trim().split('\n')).toHaveLength(count);
+});
+
+test('on a full disk what cannot be kept is 503, the listener goes on and says it once, and nothing is lost once there is room', async () => {
+  const folder = temporaryFolder();
+  const target = await stub((_, response) => response.end());
+  const [ready, secrets] = [join(folder, 'ready'), join(folder, 'secret')];
+  writeFileSync(secrets, secret, { mode: 0o600 });
+  const argv = `webhook listen --port 0 --secret-file ${secrets} --ready-file ${ready} --forward-to ${target.url}`;
+  const script = `trap '' XFSZ; ulimit -S -f 400; exec ${process.execPath} bin/sotra.js ${argv}`;
+  const child = spawn('bash', ['--norc', '-c', script], {
+    env: { PATH: process.env['PATH'], SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder },
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let err = '';
+  child.stderr.on('data', (text) => {
+    err += text;
+  });
+  const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
+  await until(() => existsSync(ready));
+  const { url } = JSON.parse(readFileSync(ready, 'utf8'));
+  const statuses: number[] = [];
+  for (let n = 0; n < 40; n += 1) statuses.push(await send(url, bodyOf(`e${n}`), signed(bodyOf(`e${n}`))));
+  const stored = statuses.filter((status) => status === 200).length;
+  expect(stored).toBeGreaterThan(5);
+  expect(statuses).toEqual([...Array(stored).fill(200), ...Array(40 - stored).fill(503)]);
+  expect(target.requests.length).toBeLessThanOrEqual(stored);
+  execFileSync('prlimit', ['--pid', String(child.pid), '--fsize=unlimited:unlimited']);
+  for (const n of Array(40).keys()) expect(await send(url, bodyOf(`e${n}`), signed(bodyOf(`e${n}`)))).toBe(200);
+  await until(() => target.requests.length === 40);
+  child.kill('SIGTERM');
+  expect(await ended).toBe(0);
+  expect(
+    err.match(/warning: cannot use the store \S+inbox\.db: (?:disk I\/O error|database or disk is full)\. Free/g),
+  ).toHaveLength(1);
+  expect(target.requests.map(({ body }) => body)).toEqual(Array.from({ length: 40 }, (_, n) => bodyOf(`e${n}`)));
+  const listed = await run('webhook events --limit 100 --json', { env: { SOTRA_DATA_DIR: folder } });
+  expect(JSON.parse(listed.out)).toHaveLength(40);
+});
+
+test('on a terminal of 80 columns webhook events shows when and the start of each id, which webhook replay takes', async () => {
+  const folder = temporaryFolder();
+  const env = { SOTRA_DATA_DIR: folder };
+  const { url, stop } = await listen(folder);
+  const ids = ['e7a9cda5-c1e4-59ea-826d-41502e00fe0e', 'f7a9cda5-c1e4-59ea-826d-41502e00fe0f', 'f7a9cda5'];
+  for (const id of ids) await send(url, bodyOf(id), signed(bodyOf(id)));
+  await stop();
+  const { out } = await run('webhook events', { env, tty: 80 });
+  const [time = '', start = ''] = /^(\S+ \S+Z) .* (e7a9\S+)$/m.exec(out)?.slice(1) ?? [];
+  expect(time).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ$/);
+  expect(start).toMatch(/^e7a9cda5-c1\S*…$/);
+  const target = await stub((_, response) => response.end());
+  for (const [given, id] of [
+    [start, ids[0]],
+    ['f7a9cda5', 'f7a9cda5'],
+    ['f7a9cda5-', ids[1]],
+  ]) {
+    const sent = await run(`webhook replay ${given} --to ${target.url} --json`, { env });
+    expect(JSON.parse(sent.out).map(({ eventId }: { eventId: string }) => eventId)).toEqual([id]);
+  }
+  const several = await run(`webhook replay f7 --to ${target.url}`, { env });
+  expect(several).toMatchObject({ code: 5, err: expect.stringContaining('several stored events begin with f7') });
+});

@@ -1,0 +1,253 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { run, temporaryFolder } from '../../../support/harness.ts';
+import { bodyOf, listen, send, signed } from '../../../support/listening.ts';
+import { operatorConfig, removeStream } from '../../../support/nats-creds.ts';
+import { findNats, natsInstall, startCluster } from '../../../support/nats-server.ts';
+import { size } from '../../../support/size.ts';
+import { start } from '../../../support/webhook-kills.ts';
+
+/** They wait for what a server or a clock does. */
+const long = test.runIf(size(0, 1) === 1);
+
+/** What is wrong before a connection: argument, exit code, what the error says. */
+const addresses: readonly (readonly [inbox: string, code: number, says: string])[] = [
+  ['nats://127.0.0.1:1/X', 9, 'cannot connect to the inbox X at 127.0.0.1:1: connection refused'],
+  ['nats://user:secret@127.0.0.1/X', 2, 'holds a user or a password'],
+  ['nats://127.0.0.1', 2, 'has no name of an inbox after the servers'],
+  ['nats://127.0.0.1/a.b', 2, 'the name may hold letters'],
+  ['nats://127.0.0.1:70000/X', 2, 'a port is from 1 to 65535'],
+  ['nats://a,,b/X', 2, 'names no server'],
+  ['nats://a b/X', 2, 'a b is not a server'],
+  ['http://127.0.0.1/X', 2, 'must be nats or tls'],
+  ['X', 2, 'is not an address'],
+];
+
+test.each(addresses)('--inbox %s is refused before anything is stored', async (inbox, code, says) => {
+  const outcome = await run(['webhook', 'events', '--inbox', inbox]);
+  expect(outcome).toMatchObject({ code, out: '' });
+  expect(outcome.err).toContain(says);
+  expect(outcome.err).not.toContain('secret');
+});
+
+test('a server that says nothing: exit 9, and the process ends', async () => {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => void sockets.add(socket));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const inbox = `nats://127.0.0.1:${(server.address() as AddressInfo).port}/X`;
+  const folder = temporaryFolder();
+  const env = { SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
+  const { ended, printed } = start(['webhook', 'events', '--inbox', inbox], env);
+  expect(await ended).toBe(9);
+  expect(printed.err).toContain('cannot connect to the inbox X');
+});
+
+/** What a credentials file holds, and what the error says of it. */
+const files: readonly (readonly [text: string, says: string])[] = [
+  ['', 'is empty'],
+  ['# nothing\n\n', 'is empty'],
+  ['user: me\n', 'holds no password'],
+  ['password: hunter2\n', 'holds no user'],
+  ['user: me\npassword:\n', 'line 2: password: is empty'],
+  ['user: me\nuser: you\npassword: hunter2\n', 'line 2: user: is given twice'],
+  ['token: hunter2\nuser: me\n', 'holds a token beside a user or a password'],
+  ['hunter2\n', 'line 1 is not a user:, password: or token: line'],
+];
+
+test.each(files)('a credentials file with %j is refused, and what it holds is not repeated', async (text, says) => {
+  const file = join(temporaryFolder(), 'creds');
+  writeFileSync(file, text, { mode: 0o600 });
+  const outcome = await run(['webhook', 'events', '--inbox', 'nats://127.0.0.1:1/X', '--inbox-creds', file]);
+  expect(outcome).toMatchObject({ code: 3, out: '' });
+  expect(outcome.err).toContain(`the credentials of the inbox, ${file}: ${says}\n`);
+  expect(outcome.err).toContain('user: <name> and password: <password>');
+  expect(outcome.err).not.toContain('hunter2');
+});
+
+/** How a server is set up, the lines of a credentials file that fits, and lines that do not. */
+const authorizations: readonly (readonly [authorization: string, fits: string, others: readonly string[]])[] = [
+  ['user: me, password: "pass: w0rd"', 'user: me\npassword: pass: w0rd\n', ['user: me\npassword: w0rd', 'token: w0rd']],
+  ['token: "t0ken"', '# of the inbox\n\ntoken:t0ken\r\n', ['token: other', 'user: me\npassword: t0ken']],
+];
+
+test.skipIf(findNats() === undefined).each(authorizations)(
+  'a server with authorization { %s } takes the credentials that fit, in a file or one that the environment names',
+  async (authorization, fits, others) => {
+    const cluster = await startCluster(1, `authorization { ${authorization} }`);
+    onTestFinished(cluster.end);
+    const file = join(temporaryFolder(), 'creds');
+    const inbox = `nats://127.0.0.1:${cluster.servers[0]?.port}/AUTH`;
+    writeFileSync(file, fits, { mode: 0o600 });
+    const env = { SOTRA_NATS_CREDS: file };
+    const made = await run(`inbox create --inbox ${inbox} --inbox-creds ${file} --replicas 1 --yes --json`);
+    expect(JSON.parse(made.out)).toMatchObject({ created: true });
+    expect(await run(`webhook events --inbox ${inbox} --json`, { env })).toMatchObject({
+      code: 0,
+      out: '[]\n',
+      err: '',
+    });
+    for (const text of others) {
+      writeFileSync(file, text);
+      const refused = await run(`webhook events --inbox ${inbox}`, { env });
+      expect(refused).toMatchObject({
+        code: 3,
+        err: expect.stringContaining('the servers of the inbox refuse the creden'),
+      });
+    }
+    chmodSync(file, 0o644);
+    const { err } = await run(`webhook events --inbox ${inbox}`, { env });
+    expect(err.match(/can be read by other users of this machine: chmod 600/g)).toHaveLength(1);
+  },
+);
+
+describe.skipIf(findNats() === undefined)(
+  `faults of a server that is there (${findNats() ? 'found' : natsInstall})`,
+  () => {
+    const { config, writeCreds } = operatorConfig();
+    const folder = mkdtempSync(join(tmpdir(), 'sotra-creds-'));
+    const creds = writeCreds(join(folder, 'all.creds'));
+    let cluster: Awaited<ReturnType<typeof startCluster>>;
+    beforeAll(async () => {
+      cluster = await startCluster(1, config);
+    });
+    afterAll(async () => {
+      await cluster.end();
+      rmSync(folder, { recursive: true });
+    });
+    const inboxOf = (name: string) => `nats://127.0.0.1:${cluster.servers[0]?.port}/${name}`;
+    const create = async (name: string, more = '') => {
+      const argv = `inbox create --inbox ${inboxOf(name)} --inbox-creds ${creds} --replicas 1 ${more} --yes --json`;
+      return run(argv, { env: { SOTRA_DATA_DIR: folder } });
+    };
+    const deliver = (url: string, id: string, body = bodyOf(id)) => send(url, body, signed(body));
+
+    test('an inbox that is not there, no credentials, refused ones, one without JetStream rights', async () => {
+      const events = (more: string) => run(`webhook events --inbox ${inboxOf('NONE')} ${more}`);
+      expect(await events(`--inbox-creds ${creds}`)).toMatchObject({
+        code: 3,
+        err: expect.stringContaining('the inbox NONE does not exist'),
+      });
+      expect(await events('')).toMatchObject({ code: 3, err: expect.stringContaining('refuse the credentials') });
+      const foreign = operatorConfig().writeCreds(join(folder, 'foreign.creds'));
+      expect(await events(`--inbox-creds ${foreign}`)).toMatchObject({
+        code: 3,
+        err: expect.stringContaining('refuse the credentials'),
+      });
+      const few = writeCreds(join(folder, 'few.creds'), { publish: ['_INBOX.>'] });
+      expect(await events(`--inbox-creds ${few}`)).toMatchObject({
+        code: 3,
+        err: expect.stringContaining('lack the permission to publish to $JS.API.STREAM.INFO.NONE'),
+      });
+    });
+
+    test('a connection that ended, or that was refused, adds nothing to later promises', async () => {
+      /** What Node 20 adds to a promise while asynchronous calls are followed. */
+      const marks = () => Object.getOwnPropertySymbols(Promise.resolve()).length;
+      const before = marks();
+      await create('MARKS');
+      expect((await run(`webhook events --inbox ${inboxOf('MARKS')} --inbox-creds ${creds}`)).code).toBe(0);
+      expect((await run(`webhook events --inbox ${inboxOf('MARKS')}`)).code).toBe(3);
+      await expect.poll(marks).toBeLessThanOrEqual(before);
+    });
+
+    test('making it again changes nothing; another shape is refused with what differs', async () => {
+      expect(JSON.parse((await create('SHAPE', '--keep 7d')).out)).toMatchObject({ created: true, keep: '7d' });
+      expect(JSON.parse((await create('SHAPE', '--keep 7d')).out)).toMatchObject({ created: false });
+      expect(await create('SHAPE', '--keep 8d')).toMatchObject({
+        code: 6,
+        err: expect.stringContaining(
+          'the stream SHAPE exists and is another one: keeps for (ms) 604800000, not 691200000',
+        ),
+      });
+    });
+
+    test('a full inbox answers 503, and keeps what it has', async () => {
+      await create('FULL', '--max-bytes 1MB');
+      const { url, shown } = await listen(temporaryFolder(), `--inbox ${inboxOf('FULL')} --inbox-creds ${creds}`);
+      const large = (id: string) => bodyOf(id).replace('{"events"', `{"pad":"${'x'.repeat(400_000)}","events"`);
+      const statuses = [];
+      for (const id of ['a', 'b', 'c']) statuses.push(await deliver(url, id, large(id)));
+      expect(statuses).toEqual([200, 200, 503]);
+      expect(shown.err).toContain('the inbox FULL is full');
+      const listed = await run(`webhook events --inbox ${inboxOf('FULL')} --inbox-creds ${creds} --json`);
+      expect(JSON.parse(listed.out).map(({ eventId }: { eventId: string }) => eventId)).toEqual(['b', 'a']);
+    });
+
+    test('a delivery larger than the servers take is refused as too large', async () => {
+      await create('LARGE');
+      const { url } = await listen(temporaryFolder(), `--inbox ${inboxOf('LARGE')} --inbox-creds ${creds}`);
+      expect(await deliver(url, 'big', `{"pad":"${'x'.repeat(1024 * 1024)}"}`)).toBe(413);
+      expect(await deliver(url, 'small')).toBe(200);
+    });
+
+    test('without the right to publish events nothing is acknowledged', async () => {
+      await create('RIGHTS');
+      const reader = writeCreds(join(folder, 'reader.creds'), {
+        publish: ['$JS.API.>', 'RIGHTS_state.>', 'RIGHTS.place.>'],
+      });
+      const { url, shown } = await listen(temporaryFolder(), `--inbox ${inboxOf('RIGHTS')} --inbox-creds ${reader}`);
+      expect(await deliver(url, 'a')).toBe(503);
+      expect(shown.err).toContain('lack the permission to publish to RIGHTS.event.');
+    });
+
+    long('a server that is gone answers 503, and the listener goes on once it is back', async () => {
+      await create('GONE');
+      const { url, shown } = await listen(temporaryFolder(), `--inbox ${inboxOf('GONE')} --inbox-creds ${creds}`);
+      expect(await deliver(url, 'a')).toBe(200);
+      await cluster.servers[0]?.end();
+      expect(await deliver(url, 'b')).toBe(503);
+      expect(shown.err).toContain('the servers of the inbox did not answer in time');
+      await cluster.servers[0]?.start();
+      let status = 503;
+      while (status === 503) status = await deliver(url, 'b');
+      expect(status).toBe(200);
+      expect(await deliver(url, 'a')).toBe(200);
+    });
+
+    test('a stream that is deleted under a listener: nothing more is acknowledged, and it says so', async () => {
+      await create('DELETED');
+      const { url, shown } = await listen(temporaryFolder(), `--inbox ${inboxOf('DELETED')} --inbox-creds ${creds}`);
+      expect(await deliver(url, 'a')).toBe(200);
+      await removeStream(cluster.servers[0]?.port ?? 0, creds, 'DELETED');
+      expect(await deliver(url, 'b')).toBe(503);
+      expect(shown.err).toContain('warning: ');
+      const events = await run(`webhook events --inbox ${inboxOf('DELETED')} --inbox-creds ${creds}`);
+      expect(events).toMatchObject({ code: 3, err: expect.stringContaining('the inbox DELETED does not exist') });
+    });
+
+    long('a credentials file that is gone while the server starts again: what was read before is used', async () => {
+      await create('REPLACED');
+      const file = writeCreds(join(folder, 'replaced.creds'));
+      const { url } = await listen(temporaryFolder(), `--inbox ${inboxOf('REPLACED')} --inbox-creds ${file}`);
+      expect(await deliver(url, 'a')).toBe(200);
+      rmSync(file);
+      await cluster.servers[0]?.end();
+      await cluster.servers[0]?.start();
+      let status = 503;
+      for (let n = 0; status === 503 && n < 20; n += 1) status = await deliver(url, 'b');
+      expect(status).toBe(200);
+    });
+
+    long('credentials that expire: 503 until the file is renewed', async () => {
+      await create('EXPIRES');
+      const file = writeCreds(join(folder, 'short.creds'), { expiresMs: 2000 });
+      const { url, shown } = await listen(temporaryFolder(), `--inbox ${inboxOf('EXPIRES')} --inbox-creds ${file}`);
+      expect(await deliver(url, 'a')).toBe(200);
+      let status = 200;
+      for (let n = 0; status === 200; n += 1) status = await deliver(url, `until-${n}`);
+      expect(status).toBe(503);
+      expect(shown.err).toMatch(/the credentials of the inbox have expired|refuse the credentials/);
+      writeCreds(file);
+      while (status !== 200) status = await deliver(url, 'b');
+      const listed = await run(`webhook events --inbox ${inboxOf('EXPIRES')} --inbox-creds ${creds} --limit 1 --json`);
+      expect(JSON.parse(listed.out)).toMatchObject([{ eventId: 'b' }]);
+    });
+  },
+);

@@ -1,0 +1,116 @@
+import { expect, test } from 'vitest';
+import { readAddress } from '../../../src/upload/address-file.ts';
+
+const strict = { allowBadChecksum: false };
+const evm = '0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed';
+const checksummed = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
+const mistyped = '0x5AAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
+const mint = 'So11111111111111111111111111111111111111112';
+const hex64 = '0123456789abcdef'.repeat(4);
+const uuid = '2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e';
+
+test.each([
+  [evm, evm],
+  [checksummed, evm],
+  [`0x${'A'.repeat(40)}`, `0x${'a'.repeat(40)}`],
+  [` \t${evm}\r\n`, evm],
+  [mint, mint],
+  [` ${mint} `, mint],
+  ['ext:a', 'ext:a'],
+  ['ext:A b\u00fc', 'ext:A b\u00fc'],
+  [` ext:a `, 'ext:a'],
+  [`ext:${'x'.repeat(1020)}`, `ext:${'x'.repeat(1020)}`],
+])('%j is the address %s', (text, address) => {
+  expect(readAddress(text, strict)).toBe(address);
+});
+
+test('a wrong checksum is refused, and taken where that is asked for', () => {
+  expect(readAddress(mistyped, strict)).toEqual({
+    reason: 'wrong EIP-55 checksum: a letter or digit is mistyped; --allow-bad-checksum accepts it',
+  });
+  expect(readAddress(mistyped, { allowBadChecksum: true })).toBe(evm);
+});
+
+const database = 'starts with \\x, the way databases print bytes: an address starts with 0x';
+const missing = '0x is missing in front of the 40 hex digits';
+const secret = 'wrong length: 64 hex digits are a transaction hash or a private key';
+const profile = 'a profile UUID: webhooks take addresses';
+const name = 'a name: give the address behind it';
+const space = 'holds a space: one address a line';
+const upper = 'starts with 0X: an address starts with 0x';
+
+/** What a text that is neither hex nor base58 is refused for: its first wrong character. */
+const notBase58 = (sign: string, at: number) =>
+  `not base58, nor 0x and 40 hex digits: ${JSON.stringify(sign)} at character ${at}`;
+const tooFew = (count: number) =>
+  `wrong length: ${count} base58 characters that are not the 32 bytes of a Solana address`;
+
+const refused: readonly [text: string, reason: string][] = [
+  ['', 'empty'],
+  [' \n', 'empty'],
+  ['\\x5aaeb6', database],
+  ['a\\x', notBase58('\\', 2)],
+  [`0X${evm.slice(2)}`, upper],
+  ['0X', upper],
+  ['a0X', notBase58('0', 2)],
+  ['0x', 'wrong length: 0 hex digits: an EVM address has 40'],
+  [evm.slice(0, -1), 'wrong length: 39 hex digits: an EVM address has 40'],
+  [`${evm}0`, 'wrong length: 41 hex digits: an EVM address has 40'],
+  [`0x${hex64}`, 'wrong length: 64 hex digits: a transaction hash or a private key'],
+  ['0xg', 'not hexadecimal: "g" at character 3'],
+  ['0xABCf09G', 'not hexadecimal: "G" at character 9'],
+  ['0xa\u{1F600}', 'not hexadecimal: "\u{1F600}" at character 4'],
+  [`a${evm}`, notBase58('0', 2)],
+  ['b0x', notBase58('0', 2)],
+  [evm.slice(2), missing],
+  [evm.slice(2).toUpperCase(), missing],
+  [evm.slice(3), notBase58('0', 6)],
+  [`${evm.slice(2)}g`, notBase58('0', 7)],
+  [`g${evm.slice(2)}`, notBase58('0', 8)],
+  [hex64, secret],
+  [hex64.toUpperCase(), secret],
+  [`g${hex64}`, notBase58('0', 2)],
+  [`${hex64}g`, notBase58('0', 1)],
+  [uuid, profile],
+  [uuid.toUpperCase(), profile],
+  [`x${uuid}`, notBase58('-', 10)],
+  [`${uuid}x`, notBase58('-', 9)],
+  [uuid.replace('2f1d', 'gf1d'), notBase58('-', 9)],
+  [uuid.replace('4b8c', 'gb8c'), notBase58('-', 9)],
+  [uuid.replace('0f1a', 'gf1a'), notBase58('-', 9)],
+  [uuid.replace('-9d6e', ''), notBase58('-', 9)],
+  ['vitalik.eth', name],
+  ['a.b.SOL', name],
+  ['x.xyz', name],
+  ['x.lens', name],
+  ['x.fc', name],
+  ['x.ethx', notBase58('.', 2)],
+  ['x.com', notBase58('.', 2)],
+  ['.eth', notBase58('.', 1)],
+  ['a..eth', notBase58('.', 2)],
+  ['a.eth.', notBase58('.', 2)],
+  ['my name.eth', space],
+  ['a b', space],
+  ['a.b c.eth', space],
+  ['a\tb', space],
+  ['ext', tooFew(3)],
+  ['gm', tooFew(2)],
+  [`${mint}1`, tooFew(44)],
+  ['1'.repeat(79), tooFew(79)],
+  ['1'.repeat(80), 'wrong length: 80 base58 characters are a signature or a private key'],
+  ['az0', notBase58('0', 3)],
+  ['AZI', notBase58('I', 3)],
+  ['19O', notBase58('O', 3)],
+  ['HJNPkml', notBase58('l', 7)],
+  ['\u{1F600}', notBase58('\u{1F600}', 1)],
+  ['ext:', 'ext: without an id behind it'],
+  [`ext:${'x'.repeat(1021)}`, 'ext: id longer than 1024 characters'],
+  ['ext:a\u0000', 'ext: id with a control character'],
+  ['ext:a\u001fb', 'ext: id with a control character'],
+  ['ext:a\u007fb', 'ext: id with a control character'],
+  ['aext:b', notBase58(':', 5)],
+];
+
+test.each(refused)('%j is no address: %s', (text, reason) => {
+  expect(readAddress(text, strict)).toEqual({ reason });
+});
