@@ -13,7 +13,7 @@ import type { Answer, Caller } from './http/client.ts';
 import { buildRequest, callEndpoint, sendRequest } from './http/client.ts';
 import type { Trace } from './http/observe.ts';
 import { RequestPreview } from './http/preview.ts';
-import { createRate, defaultRetries } from './http/retry.ts';
+import { createRate, policies } from './http/retry.ts';
 import { hidingKey } from './http/secrets.ts';
 import type { Replay } from './log/replay.ts';
 import { command } from './model/shell.ts';
@@ -207,7 +207,7 @@ export function createContext({
       timeoutMs: options.timeoutMs,
       maxTimeMs: options.maxTimeMs,
       takeTurn,
-      retries: retries ?? options.retries ?? defaultRetries,
+      retries: retries ?? options.retries ?? policies.call.retries,
       maxWaitMs: options.maxWaitMs,
       maxBodyBytes: options.maxBodyBytes,
       readBody,

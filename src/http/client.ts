@@ -14,7 +14,7 @@ import {
   type TimeLimits,
   versionHint,
 } from './failures.ts';
-import { type Failure, retryDelay, type Turn } from './retry.ts';
+import { computeRetryDelay, type Failure, type Turn } from './retry.ts';
 import { hideSecrets, type KeyHiding } from './secrets.ts';
 
 export interface Caller extends TimeLimits {
@@ -165,7 +165,7 @@ export async function sendRequest(wire: WireRequest, caller: Caller): Promise<An
     if ('answer' in result) return { ...result.answer, attempts: attempt };
     const nowMs = caller.now();
     const limits = { retries: caller.retries, maxWaitMs: caller.maxWaitMs, leftMs: time.deadlineMs - nowMs };
-    const delay = retryDelay(request.method, result.failure, attempt, limits, { random: caller.random, nowMs });
+    const delay = computeRetryDelay(request.method, result.failure, attempt, limits, { random: caller.random, nowMs });
     failed.push({ reason: result.error.message, waitedMs: delay ?? null });
     if (delay === undefined) throw withAttempts(result.error, failed);
     caller.observe({ kind: 'wait', ms: delay, why: result.error.message });

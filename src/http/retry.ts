@@ -6,11 +6,44 @@ export type Failure =
   | { status: number; retryAfter?: string | undefined }
   | { network: 'refused' | 'broken' | 'untrusted' | 'plain' };
 
-/** Attempts after the first, where `--retries` does not say. */
-export const defaultRetries = 2;
+export interface RetryPolicy {
+  /** The wait after the first failure; it doubles with each further one. */
+  firstMs: number;
+  maxMs: number;
+  /** The part of a wait that is random: 0 for none, 1 for all of it. */
+  spread: number;
+  /** Attempts after the first, where `--retries` does not say; absent: until it succeeds or is refused. */
+  retries?: number;
+}
 
-const firstDelayMs = 250;
-const maxDelayMs = 20_000;
+/** Everything that is tried again, and how. */
+export const policies = {
+  /** A request to the service. */
+  call: { firstMs: 250, maxMs: 20_000, spread: 1, retries: 2 },
+  /** A chunk of addresses, after its call has failed with all attempts. */
+  upload: { firstMs: 250, maxMs: 15_000, spread: 0.5, retries: 7 },
+  /** `--watch` and `sotra wait`, where a round fails; `firstMs` is the time between two rounds. */
+  poll: { firstMs: 1000, maxMs: 60_000, spread: 0 },
+  /** A posted comment whose answer was lost: looked for in the list. */
+  findPosted: { firstMs: 700, maxMs: 1400, spread: 0, retries: 2 },
+  /** A stored delivery, to a target of `webhook listen --forward-to`. */
+  forward: { firstMs: 10, maxMs: 30_000, spread: 0 },
+  /** A stored delivery, by `webhook replay`. */
+  replay: { firstMs: 200, maxMs: 10_000, spread: 0, retries: 2 },
+  /** A delivery of the sandbox to a webhook. */
+  deliver: { firstMs: 1000, maxMs: 8000, spread: 0, retries: 4 },
+} as const satisfies Readonly<Record<string, RetryPolicy>>;
+
+/** Milliseconds to wait after the n-th failure, from 1. */
+export function computeBackoff(
+  { firstMs, maxMs, spread }: RetryPolicy,
+  failures: number,
+  random: () => number = () => 1,
+): number {
+  const fullMs = Math.min(maxMs, firstMs * 2 ** (failures - 1));
+  return Math.round(fullMs * (1 - spread + spread * random()));
+}
+
 const temporaryStatuses = [429, 502, 503, 504];
 /** A service that fails by itself answers 500 too: asking again changes nothing there. */
 const temporaryForReads = [...temporaryStatuses, 500];
@@ -27,9 +60,9 @@ export interface RetryLimits {
 /**
  * Milliseconds to wait before the next attempt; `undefined`: do not repeat. GET, PUT and DELETE repeat after broken connections and 429,
  * 502, 503, 504, GET after 500 too; POST only when it was surely not processed (connection refused, 429). `Retry-After` is obeyed up to `maxWaitMs`; a
- * longer one ends the attempts. Otherwise full jitter, doubling from 250 ms to 20 s.
+ * longer one ends the attempts. Otherwise `policies.call` says how long.
  */
-export function retryDelay(
+export function computeRetryDelay(
   method: string,
   failure: Failure,
   attempt: number,
@@ -38,7 +71,7 @@ export function retryDelay(
 ): number | undefined {
   if (attempt > retries || !mayRepeat(method, failure)) return undefined;
   const wished = 'status' in failure ? readRetryAfter(failure.retryAfter, nowMs) : undefined;
-  const delay = wished ?? Math.round(random() * Math.min(maxDelayMs, firstDelayMs * 2 ** (attempt - 1)));
+  const delay = wished ?? computeBackoff(policies.call, attempt, random);
   return delay >= leftMs || (wished ?? 0) > maxWaitMs ? undefined : delay;
 }
 

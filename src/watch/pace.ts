@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
 import { type ErrorCode, messageOf, SotraError, toSotraError } from '../errors.ts';
+import { computeBackoff, policies } from '../http/retry.ts';
 
 /** How something is asked again and again, in spite of a service that fails for a while. */
 export interface Pace {
@@ -14,7 +15,6 @@ export interface Pace {
   pause: (maxMs?: number) => Promise<void>;
 }
 
-const maxPauseMs = 60_000;
 const temporaryErrors: readonly ErrorCode[] = ['network', 'timeout', 'server-error', 'rate-limited'];
 
 export function createPace(
@@ -39,8 +39,8 @@ export function createPace(
       if (failures === 1) await say(`${error.message}; retrying.`);
     },
     pause: async (maxMs = Number.POSITIVE_INFINITY) => {
-      const backoffMs = Math.min(Math.max(maxPauseMs, everyMs), everyMs * 2 ** Math.min(failures, 10));
-      await world.sleep(Math.min(Math.max(backoffMs, wishedMs), maxMs), world.signal).catch(() => undefined);
+      const waitMs = Math.max(everyMs, computeBackoff({ ...policies.poll, firstMs: everyMs }, failures + 1), wishedMs);
+      await world.sleep(Math.min(waitMs, maxMs), world.signal).catch(() => undefined);
     },
   };
 }

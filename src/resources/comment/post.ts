@@ -2,6 +2,7 @@ import type { Result } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import { messageOf, SotraError, usageError } from '../../errors.ts';
 import { RequestPreview } from '../../http/preview.ts';
+import { computeBackoff, policies } from '../../http/retry.ts';
 import { keySources, withSigner } from '../../keys/open-key.ts';
 import type { Signer } from '../../keys/signer.ts';
 import { normalizeAddress, plainAddress } from '../../model/address.ts';
@@ -162,9 +163,6 @@ interface PostedComment {
   notes?: readonly string[];
 }
 
-/** Waits before each look for a comment whose POST got no answer. */
-const lookUpDelaysMs = [0, 500, 1500];
-
 /** The body of the POST: the exact values that were signed. */
 export function bodyOf(comment: SendableComment) {
   const { transactionHash, chain, commentText, signerAddress } = comment;
@@ -241,8 +239,8 @@ async function findPosted(comment: SendableComment, lost: SotraError, context: C
   if (signal.aborted) throw failed('unknown', ` while posting: ${unknown}`, `Check: ${byHand}`);
   context.note(`${lost.message}. Checking whether the comment was posted.`);
   try {
-    for (const delayMs of lookUpDelaysMs) {
-      if (delayMs > 0) await context.world.sleep(delayMs, signal);
+    for (let failures = 0; failures <= policies.findPosted.retries; failures += 1) {
+      if (failures > 0) await context.world.sleep(computeBackoff(policies.findPosted, failures), signal);
       const found = await lookUp(comment, context);
       if (found === undefined) continue;
       checkStored(comment, found);
