@@ -132,7 +132,7 @@ test('of what the look-up shows only the comment of this signer on this token is
   expect(notes).toEqual(['the answer was cut off. Checking whether the comment was posted.']);
 });
 
-test('it is looked for three times, half a second and one and a half later, and then was not posted', async () => {
+test('it is looked for three times, 0.7 and 1.4 s apart, and then was not posted', async () => {
   const nothing = [{ data: { [swaps.good]: null } }, { data: { [swaps.good]: {} } }, found()];
   const { sent, asked, waits } = service(lost, nothing);
   expect(await sent()).toMatchObject({
@@ -143,7 +143,7 @@ test('it is looked for three times, half a second and one and a half later, and 
   });
   expect([asked, waits]).toEqual([
     ['POST', 'GET', 'GET', 'GET'],
-    [500, 1500],
+    [700, 1400],
   ]);
   const late = service(lost, [found(), found(), found(stored)]);
   expect(await late.sent()).toMatchObject({ comment: { uid: 'u-1' } });
