@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { relative, resolve } from 'node:path';
+import { relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { defineConfig, type Plugin, rolldown } from 'rolldown';
@@ -122,7 +122,6 @@ export default defineConfig({
   // What `includeDependenciesRecursively` below needs.
   preserveEntrySignatures: 'allow-extension',
   external: ['libsql'],
-  resolve: { alias: { '@modelcontextprotocol/server/_shims': resolve('src/mcp/sdk-shims.ts') } },
   plugins: [outlines, contents, jq, demo, helpPages, library, pages],
   output: {
     dir: 'dist',

@@ -100,7 +100,7 @@ _sotra_flags() {
   'history') echo '--failed --limit' ;;
   'bundle') echo '--out' ;;
   'probe') echo '--save --try' ;;
-  'mcp') echo '--http --ready-file --config --preset --tools --allow-writes --allow-signing --key --password-file --secret-file' ;;
+  'mcp') echo '--config --preset --tools --allow-writes --allow-signing --key --password-file --secret-file' ;;
   esac
 }
 
@@ -367,7 +367,6 @@ _sotra_values() {
   'history set 1') echo 'on off' ;;
   'bundle --columns') echo 'file bytes failedCalls @list' ;;
   'probe --columns') echo 'parameter assumed verdict name evidence source @list' ;;
-  'mcp --ready-file') echo '@files' ;;
   'mcp --preset') echo 'read trader webhooks' ;;
   'mcp --key') echo '@keys' ;;
   'mcp --password-file') echo '@files' ;;
@@ -411,7 +410,7 @@ _sotra() {
     case "$word" in
     --*=*) ;;
     -*)
-      case ' --actor-address --actor-addresses --address --amount --as --as-of --at-most --avatar-url --base-url --chain --chains --column --columns --concurrency --context --cors --cursor --data --db --direction --eligibility --encoding --expect --expiring --fault --file --for --format --forward-to --from-line --header --host --http --inbox --inbox-creds --interval --jq --keep --key --key-env --key-file --late --layout --leverage --limit --map --max --max-body --max-bytes --max-delivery --max-market-cap --max-time --max-wait --min-market-cap --min-trade-usd --name --new-password-file --newer-than --older-than --out --page --password-file --port --position --preset --price --prices-file --query --rate --ready-file --record --rejects --replay --replicas --report --retries --route --secret-file --sections --seed --service-name --side --signature --signed --signer --signer-command --since --sort --speed --status --store --text --text-file --timeframe --timeout --to --token --tolerance --tools --trace-file --track-exit-until --trader --try --tx --type --uid --undo-file --until --url --usd --viewer --viewer-addresses --wallet-addresses --watch --webhook --wire -d -q ' in *" $word "*) skip=1 before="$word" ;; esac
+      case ' --actor-address --actor-addresses --address --amount --as --as-of --at-most --avatar-url --base-url --chain --chains --column --columns --concurrency --context --cors --cursor --data --db --direction --eligibility --encoding --expect --expiring --fault --file --for --format --forward-to --from-line --header --host --inbox --inbox-creds --interval --jq --keep --key --key-env --key-file --late --layout --leverage --limit --map --max --max-body --max-bytes --max-delivery --max-market-cap --max-time --max-wait --min-market-cap --min-trade-usd --name --new-password-file --newer-than --older-than --out --page --password-file --port --position --preset --price --prices-file --query --rate --ready-file --record --rejects --replay --replicas --report --retries --route --secret-file --sections --seed --service-name --side --signature --signed --signer --signer-command --since --sort --speed --status --store --text --text-file --timeframe --timeout --to --token --tolerance --tools --trace-file --track-exit-until --trader --try --tx --type --uid --undo-file --until --url --usd --viewer --viewer-addresses --wallet-addresses --watch --webhook --wire -d -q ' in *" $word "*) skip=1 before="$word" ;; esac
       ;;
     *)
       case " $(_sotra_children "$here") " in

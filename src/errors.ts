@@ -56,6 +56,8 @@ export type ErrorCode = keyof typeof exitCodeOf;
 export interface ErrorDetails {
   /** The next thing to type. */
   hint?: string | undefined;
+  /** Makes message and hint from the names of the inputs that they are about. */
+  say?: SayInputs | undefined;
   cause?: unknown;
   status?: number | undefined;
   requestId?: string | undefined;
@@ -73,6 +75,7 @@ export class SotraError extends Error {
   override readonly name = 'SotraError';
   readonly code: ErrorCode;
   readonly hint: ErrorDetails['hint'];
+  readonly say: ErrorDetails['say'];
   readonly status: ErrorDetails['status'];
   readonly requestId: ErrorDetails['requestId'];
   readonly details: unknown;
@@ -95,6 +98,22 @@ export class SotraError extends Error {
 /** Input refused before anything was sent; exit 2. */
 export function usageError(message: string, hint?: string): SotraError {
   return new SotraError('usage', message, { hint });
+}
+
+/** How a surface calls an input, by its key: `--limit` on the command line, `limit` for agents and in the library. */
+export type NameInput = (key: string) => string;
+
+type SayInputs = (name: NameInput) => { message: string; hint?: string | undefined };
+
+/** A usage error about inputs, which names them by their keys until a surface names them in its way. */
+export function inputError(say: SayInputs, name: NameInput = (key) => key): SotraError {
+  const { message, hint } = say(name);
+  return new SotraError('usage', message, { hint, say });
+}
+
+/** The same error with inputs named in the way of a surface. */
+export function nameInputs(error: SotraError, name: NameInput): SotraError {
+  return error.say === undefined ? error : inputError(error.say, name);
 }
 
 const ofThisMachine: readonly ErrorCode[] = [

@@ -4,7 +4,16 @@ import { helpText } from './cli/help.ts';
 import { mentionsAlias, readInput, resolveAliases, warnOfUnknown } from './cli/input.ts';
 import { type CommandLine, findCommand, findGroup, parse } from './cli/parse.ts';
 import type { Context } from './context.ts';
-import { errorObject, maxShownBody, mayQuote, SotraError, seeHelp, toSotraError, usageError } from './errors.ts';
+import {
+  errorObject,
+  maxShownBody,
+  mayQuote,
+  nameInputs,
+  SotraError,
+  seeHelp,
+  toSotraError,
+  usageError,
+} from './errors.ts';
 import { RequestPreview } from './http/preview.ts';
 import { safeText } from './model/safe-text.ts';
 import { visibleJson } from './output/json.ts';
@@ -168,7 +177,10 @@ function refuseWithoutRequest({ preview, curl }: GlobalOptions): void {
 
 function errorOf(thrown: unknown, argv: readonly string[], program: Program, { signal }: World): SotraError {
   const isStopped = signal.aborted && !(thrown instanceof RequestPreview);
-  return withHelpHint(isStopped ? interrupted(thrown) : toSotraError(thrown), argv, program);
+  const error = isStopped ? interrupted(thrown) : toSotraError(thrown);
+  const fields = findCommand(argv, program.outlines)?.fields ?? [];
+  const named = nameInputs(error, (name) => fields.find(({ key }) => key === name)?.label ?? name);
+  return withHelpHint(named, argv, program);
 }
 
 function withHelpHint(error: SotraError, argv: readonly string[], { outlines }: Program): SotraError {

@@ -21,7 +21,7 @@ export async function parse(
 ): Promise<CommandLine> {
   const { outlines } = program;
   const words = wordsOf(typedArgv);
-  refuseRemoved(words[0] === 'help' ? words.slice(1) : words);
+  refuseRemoved(words[0] === 'help' ? words.slice(1) : words, typedArgv);
   const { argv, all } = withoutAll(helpAsFlag(typedArgv, outlines));
   const text = textRequest(argv, outlines, all);
   if (text !== undefined) return text;

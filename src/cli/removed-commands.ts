@@ -11,8 +11,22 @@ const removed: readonly (readonly [command: string, instead: string])[] = [
   ['apply', instead],
 ];
 
-/** Errors: `usage` for a command that is gone, by the words of a command line. */
-export function refuseRemoved(words: readonly string[]): void {
+/** Flags of the last release, each with what to do now. */
+const removedFlags: readonly (readonly [command: string, flags: readonly string[], instead: string])[] = [
+  [
+    'mcp',
+    ['--http', '--ready-file'],
+    'A client starts sotra mcp on its stdin and stdout: sotra mcp --config prints what to paste there.',
+  ],
+];
+
+/** Errors: `usage` for a command or flag that is gone, by the words of a command line and all of it. */
+export function refuseRemoved(words: readonly string[], argv: readonly string[]): void {
+  for (const [command, flags, hint] of removedFlags) {
+    const typed = flags.find((flag) => argv.some((word) => word === flag || word.startsWith(`${flag}=`)));
+    if (typed !== undefined && beginsWith(words, command.split(' ')))
+      throw usageError(`sotra ${command} ${typed} was removed`, hint);
+  }
   for (const [command, hint] of removed)
     if (beginsWith(words, command.split(' '))) throw usageError(`sotra ${command} was removed`, hint);
 }

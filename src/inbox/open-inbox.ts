@@ -48,7 +48,7 @@ export async function withInbox<R extends Result = Result>(
   if ((await findCluster(place, context)) === undefined && !holdsStore(name)) {
     if (name === defaultName) return empty();
     const known = existsSync(folder) ? readdirSync(folder).filter(holdsStore) : [];
-    throw new SotraError('not-found', `--name ${name}: no listener stored anything under this name`, {
+    throw new SotraError('not-found', `no listener stored anything under the name ${name}`, {
       hint: known.length === 0 ? 'sotra webhook listen stores deliveries.' : `Known: ${known.join(', ')}.`,
     });
   }

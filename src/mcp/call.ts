@@ -1,5 +1,5 @@
 import { type Context, createContext } from '../context.ts';
-import { mayQuote, type SotraError, toSotraError } from '../errors.ts';
+import { mayQuote, type SotraError, seeHelp, toSotraError } from '../errors.ts';
 import { safeText } from '../model/safe-text.ts';
 import type { Io, LocalSandbox, World } from '../world.ts';
 import { untrustedWarning } from './answer.ts';
@@ -24,14 +24,18 @@ export function createCaller(context: Context) {
   return {
     call: async ({ tool, input, signal, confirm }: CallOptions): Promise<CallOutcome> => {
       const notes: string[] = [];
-      const own = contextOf(context, { signal, open: sandbox.open, say: (line) => void notes.push(safeText(line)) });
+      const own = createOwnContext(context, {
+        signal,
+        open: sandbox.open,
+        say: (line) => void notes.push(safeText(line)),
+      });
       try {
         const { text, structured } = await tool.call(input, { context: own, notes, confirm });
         return { text, structured };
       } catch (thrown) {
         if (thrown instanceof Question) throw thrown;
         const told = notes.map((note) => `\nnote*: ${note}`).join('');
-        return { text: (await errorText(toSotraError(thrown), input)) + told, isError: true };
+        return { text: (await formatError(toSotraError(thrown), input)) + told, isError: true };
       } finally {
         await own.close();
       }
@@ -58,7 +62,7 @@ interface CallContext {
   say: (line: string) => void;
 }
 
-function contextOf(
+function createOwnContext(
   { world, options, program, runLine, note, stream }: Context,
   { signal, open, say }: CallContext,
 ): Context {
@@ -81,7 +85,7 @@ function silentIo(io: Io): Io {
 
 async function* emptyInput(): AsyncGenerator<Uint8Array> {}
 
-async function errorText(error: SotraError, input: Readonly<Record<string, unknown>>): Promise<string> {
+async function formatError(error: SotraError, input: Readonly<Record<string, unknown>>): Promise<string> {
   const { code, message, hint, retryAfterSec } = error;
   const [star, warning] = mayQuote(error) ? ['*', [untrustedWarning]] : ['', []];
   const { hidingTyped } = await import('../keys/typed-secrets.ts');
@@ -89,7 +93,7 @@ async function errorText(error: SotraError, input: Readonly<Record<string, unkno
   const lines = [
     ...warning,
     `error${star}: ${message}`,
-    ...(hint === undefined ? [] : [`fix${star}: ${hint}`]),
+    ...(hint === undefined || hint === seeHelp ? [] : [`fix${star}: ${hint}`]),
     `code: ${code}${retryAfterSec === undefined ? '' : `; retry after ${retryAfterSec} s`}`,
   ];
   return hide(lines.map(safeText).join('\n'));

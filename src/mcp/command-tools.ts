@@ -6,6 +6,8 @@ import { type Access, defaultRows, type SigningKey, type Tool } from './tool.ts'
 interface Extra {
   /** Inputs that are never sent themselves. */
   local?: readonly string[];
+  /** Of these, those that a call cannot do without. */
+  required?: readonly string[];
   /** The columns of an answer whose fields were not chosen; default: those that the narrowest table has. */
   columns?: readonly string[];
   isDestructive?: true;
@@ -25,11 +27,10 @@ const extras: Readonly<Record<string, Extra>> = {
   'profile delete-name': { isDestructive: true },
   'follow remove': { isDestructive: true },
   'comment copy': { local: ['trackExitUntil'] },
-  'webhook register': { local: ['url', 'walletAddresses'] },
-  'webhook add-addresses': { local: ['walletAddresses'] },
+  'webhook register': { local: ['url', 'walletAddresses'], required: ['walletAddresses'] },
+  'webhook add-addresses': { local: ['walletAddresses'], required: ['walletAddresses'] },
   'webhook delete': { isDestructive: true },
   'webhook events': { local: ['type', 'since', 'limit', 'name'], isLocal: true },
-  whois: { local: ['who'] },
 };
 
 const byHand = ['comment post', 'follow bulk'];
@@ -49,12 +50,15 @@ export function toolName(words: readonly string[]): string {
   return words.join('_').replaceAll('-', '_');
 }
 
-function commandTool(outline: Outline, { local = [], columns, isDestructive, isLocal }: Extra): Tool {
+function commandTool(outline: Outline, { local = [], required = [], columns, isDestructive, isLocal }: Extra): Tool {
   const method = outline.endpoint?.method ?? 'GET';
   const access: Access = method === 'GET' ? 'read' : 'write';
   const fields = outline.fields
     .filter(({ key, source }) => source !== 'local' || local.includes(key))
-    .map((field): Field => ({ ...field, label: field.key, whole: true }));
+    .map((field): Field => {
+      const kind = required.includes(field.key) ? { ...field.kind, optional: false } : field.kind;
+      return { ...field, kind, label: field.key, whole: true };
+    });
   return {
     name: toolName(outline.words),
     // What follows is about the command line.
@@ -79,7 +83,7 @@ function withShownInputs(schema: JsonSchema): JsonSchema {
   return { ...schema, properties: { ...own, ...shown } };
 }
 
-const deeds: Readonly<Record<string, string>> = {
+const signingTexts: Readonly<Record<string, string>> = {
   'comment sign': 'Sign a comment on a swap; the user is shown the text first',
   'comment post': 'Sign a comment on a swap and post it; the user is shown the text first',
 };
@@ -89,7 +93,7 @@ const signedInputs = ['chain', 'transactionHash', 'tokenAddress', 'commentText']
 /** Signing and posting with one key; each time the user sees the exact text first. */
 export function signingTools(outlines: readonly Outline[], key: SigningKey): Tool[] {
   return outlines.flatMap((outline) => {
-    const description = deeds[outline.words.join(' ')];
+    const description = signingTexts[outline.words.join(' ')];
     return description === undefined ? [] : [signingTool(outline, description, key)];
   });
 }

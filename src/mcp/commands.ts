@@ -8,12 +8,10 @@ const mcp = defineCommand({
   words: ['mcp'],
   summary: 'Offer the service to agents over the Model Context Protocol',
   description:
-    'Serves on stdin and stdout until stdin ends, for a client that starts it (--config prints what to paste there), or with --http on\n' +
-    'this machine alone. The tools only read unless you allow more. A private key is used only for a text that the user has read and\n' +
-    'agreed to in the client; secrets of webhooks are never given out. --dry-run lists the tools.',
+    'Serves on stdin and stdout until stdin ends, for a client that starts it: --config prints what to paste there. The tools only read\n' +
+    'unless you allow more. A private key is used only for a text that the user has read and agreed to in the client; secrets of webhooks\n' +
+    'are never given out. --dry-run lists the tools.',
   params: {
-    http: option.count(0, 65_535, 'serve HTTP on this port of 127.0.0.1 instead (0: a free one), with a token'),
-    readyFile: option.text('with --http: write {url, pid, token} here once it answers, instead of printing the token'),
     config: option.flag('print the entry for the settings of Claude, Cursor and VS Code'),
     preset: local(z.enum(presets).optional(), 'offer the tools for reading, for trading, or for webhooks'),
     tools: option.texts('offer these tools only'),

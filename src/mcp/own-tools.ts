@@ -79,8 +79,8 @@ function verifyWebhook(secretFiles: readonly string[]): Tool {
       const { verifyDelivery } = await import('../inbox/verify.ts');
       const answer = verifyDelivery({ header, body }, secrets, { nowMs: context.world.now(), toleranceMs: undefined });
       const { verdict } = await import('../resources/webhook/view.ts');
-      const { answerOf } = await import('./answer.ts');
-      return answerOf({ kind: 'answer', answer, view: verdict }, { ...whole, notes });
+      const { formatAnswer } = await import('./answer.ts');
+      return formatAnswer({ kind: 'answer', answer, view: verdict }, { ...whole, notes });
     },
   };
 }
@@ -117,11 +117,11 @@ const bulkTool = (outline: Outline): Tool => ({
   call: async ({ entries }, { context, notes }) => {
     if (!Array.isArray(entries) || entries.length === 0)
       throw usageError('entries is required: a list of {addressOrUid, targets}');
-    const { commandOf } = await import('./run-command.ts');
-    const { answerOf } = await import('./answer.ts');
-    const command = await commandOf(outline, context);
+    const { loadCommand } = await import('./run-command.ts');
+    const { formatAnswer } = await import('./answer.ts');
+    const command = await loadCommand(outline, context);
     const result = await command.run({ file: '-' } as never, withStdin(context, JSON.stringify(entries)));
-    return answerOf(result, { ...whole, notes });
+    return formatAnswer(result, { ...whole, notes });
   },
 });
 

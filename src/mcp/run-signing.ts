@@ -3,9 +3,9 @@ import type { Context } from '../context.ts';
 import { showUnseen, unseenIn } from '../model/safe-text.ts';
 import { readComment, readForm } from '../resources/comment/read-comment.ts';
 import { signedText } from '../resources/comment/signing.ts';
-import { answerOf } from './answer.ts';
-import { checkedValues, commandOf, namingInputs } from './run-command.ts';
-import type { SigningKey, Tool, ToolAnswer, ToolCall } from './tool.ts';
+import { formatAnswer } from './answer.ts';
+import { checkValues, loadCommand } from './run-command.ts';
+import type { SigningKey, ToolAnswer, ToolCall } from './tool.ts';
 
 interface SigningTool {
   outline: Outline;
@@ -14,27 +14,21 @@ interface SigningTool {
 }
 
 /** Signs, and posts where the command does, once the user has agreed to the exact text. Errors: `usage`; those of the command. */
-export function runSigning(
-  tool: SigningTool,
-  input: Readonly<Record<string, unknown>>,
-  call: ToolCall,
+export async function runSigning(
+  { outline, fields, key }: SigningTool,
+  given: Readonly<Record<string, unknown>>,
+  { context, confirm, notes }: ToolCall,
 ): Promise<ToolAnswer> {
-  return namingInputs(tool, signAsked(tool))(input, call);
-}
-
-function signAsked({ outline, fields, key }: SigningTool): Tool['call'] {
-  return async (given, { context, confirm, notes }) => {
-    const command = await commandOf(outline, context);
-    const input = await checkedValues(fields, command, given, context);
-    const message = signedText(await readComment(input, context), await readForm({}, context));
-    await confirm(await question(outline, message, key, context));
-    const result = await command.run({ ...input, ...key } as never, context);
-    return answerOf(result, { input, maxRows: 1, next: undefined, notes });
-  };
+  const command = await loadCommand(outline, context);
+  const input = await checkValues(fields, command, given, context);
+  const message = signedText(await readComment(input, context), await readForm({}, context));
+  await confirm(await askToSign(outline, message, key, context));
+  const result = await command.run({ ...input, ...key } as never, context);
+  return formatAnswer(result, { input, maxRows: 1, next: undefined, notes });
 }
 
 /** What the user reads: the exact text, with what cannot be seen as its code. */
-async function question(
+async function askToSign(
   { endpoint }: Outline,
   message: string,
   { key }: SigningKey,
@@ -42,8 +36,8 @@ async function question(
 ): Promise<string> {
   const { kind, baseUrl } = await context.service();
   const where = kind === 'sandbox' ? 'the sandbox' : new URL(baseUrl).origin;
-  const deed = endpoint === undefined ? 'Sign this text' : `Sign this text and post it to ${where}`;
+  const action = endpoint === undefined ? 'Sign this text' : `Sign this text and post it to ${where}`;
   const lines = message.split('\n');
   const note = lines.some((line) => unseenIn(line).length > 0) ? '\n\n<U+...> is a character that cannot be seen.' : '';
-  return `${deed}, with the key ${key}?\n\n${lines.map(showUnseen).join('\n')}${note}`;
+  return `${action}, with the key ${key}?\n\n${lines.map(showUnseen).join('\n')}${note}`;
 }

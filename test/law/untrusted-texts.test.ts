@@ -17,7 +17,6 @@ const inputs: Readonly<Record<string, unknown>> = {
   hashes: [`0x${'5'.repeat(64)}`],
   uid: '2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e',
   id: '2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e',
-  who: 'ext:7',
 };
 
 /** The lines of an answer that hold the canary and are not marked as texts of others. */

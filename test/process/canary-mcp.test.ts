@@ -17,10 +17,9 @@ const calls: readonly [name: string, input: Record<string, unknown>][] = [
   ['comment_sign', swap],
   ['comment_post', swap],
   ['verify_webhook', { header: 't=1,v1=x', body: `{"secret":"${namedSecret}"}` }],
-  ['whois', { who: wallet }],
   // Typed where they do not belong.
   ['profile_get', { identifier: evmKey }],
-  ['whois', { who: phrase }],
+  ['profile_get', { identifier: phrase }],
   ['comment_sign', { ...swap, commentText: evmKey }],
 ];
 

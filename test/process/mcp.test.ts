@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { expect, onTestFinished, test } from 'vitest';
-import { run, stub, temporaryFolder } from '../support/harness.ts';
+import { stub, temporaryFolder } from '../support/harness.ts';
 import { connect, textOf, valuesOf } from '../support/mcp-client.ts';
 import { program } from '../support/program.ts';
 import { size, some } from '../support/size.ts';
@@ -124,24 +124,6 @@ test('Ctrl-C ends it without a word', async () => {
   await until(() => told.out.includes('"id":1'));
   child.kill('SIGINT');
   expect([await ended, told.err]).toEqual([0, '']);
-});
-
-test('the first answer, which is given before all is loaded, is that of the server package', async () => {
-  const initialize = (more: object) => {
-    const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
-    const method = 'initialize';
-    return `${JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, ...more } })}\n`;
-  };
-  const answerTo = async (stdin: string) => {
-    const { out } = await run('--sandbox mcp', { stdin });
-    return out
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line));
-  };
-  const early = await answerTo(initialize({}));
-  const [byPackage] = await answerTo(`{"jsonrpc":"2.0","method":"notifications/none"}\n${initialize({})}`);
-  expect(early).toEqual([byPackage]);
 });
 
 test.each(some(['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07'], 2))(

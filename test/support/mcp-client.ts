@@ -1,15 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import {
-  Client,
-  type ClientOptions,
-  type JSONRPCMessage,
-  StreamableHTTPClientTransport,
-  type Transport,
-} from '@modelcontextprotocol/client';
-import { expect, onTestFinished } from 'vitest';
-import { type Outcome, type RunOptions, run, temporaryFolder } from './harness.ts';
-import { until } from './until.ts';
+import { Client, type ClientOptions, type JSONRPCMessage, type Transport } from '@modelcontextprotocol/client';
+import { onTestFinished } from 'vitest';
+import { type Outcome, type RunOptions, run } from './harness.ts';
 
 export interface Connection {
   client: Client;
@@ -68,40 +59,6 @@ export async function connect(argv: string, options: ConnectOptions = {}): Promi
   onTestFinished(async () => void (await close()));
   await client.connect(transport);
   return { client, ended, close };
-}
-
-interface McpServer {
-  url: string;
-  token: string;
-}
-
-/** `sotra mcp --http` on a free port, until the test ends. */
-export async function serve(argv = '--sandbox mcp', env: Record<string, string> = {}): Promise<McpServer> {
-  const file = join(temporaryFolder(), 'ready.json');
-  const stop = new AbortController();
-  const ended = run(`${argv} --http 0 --ready-file ${file}`, { env, signal: stop.signal });
-  await until(() => existsSync(file));
-  const served = JSON.parse(readFileSync(file, 'utf8'));
-  onTestFinished(async () => {
-    stop.abort();
-    expect((await ended).out).toBe('');
-    expect(existsSync(file)).toBe(false);
-  });
-  return served;
-}
-
-/** The official client of that server. */
-export async function clientOf(
-  { url, token }: McpServer,
-  options: ClientOptions = {},
-  prepare?: (client: Client) => void,
-): Promise<Client> {
-  const client = new Client({ name: 'test', version: '1' }, options);
-  prepare?.(client);
-  const headers = { authorization: `Bearer ${token}` };
-  await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }));
-  onTestFinished(() => client.close());
-  return client;
 }
 
 /** The text of an answer. */

@@ -4,7 +4,7 @@ import { commandsOf, endpointCommand, serviceExitCodes } from '../../cli/endpoin
 import { option } from '../../cli/params.ts';
 import type { Context } from '../../context.ts';
 import { local } from '../../contract/endpoint.ts';
-import { usageError } from '../../errors.ts';
+import { inputError, type NameInput } from '../../errors.ts';
 import { checkArgv, keyParams } from '../../keys/commands.ts';
 import { chainSchema } from '../../model/chain-schema.ts';
 import { parseMoment } from '../../model/duration.ts';
@@ -185,17 +185,18 @@ export const commands = commandsOf(endpoints, views, [post, list, copy, sign, ve
 function prepareCopy(typed: CopyInput, { world }: Pick<Context, 'world'>): CopyInput {
   const { trackExitUntil: until, ...input } = typed;
   if (until === undefined) return input;
-  const flag = `--track-exit-until ${until}`;
-  if (input.chain !== 'hyperliquid')
-    throw usageError(
-      `${flag}: exits are tracked on hyperliquid only${input.chain ? `, not on ${input.chain}` : ''}`,
-      input.chain ? 'Omit it.' : 'Add --chain hyperliquid.',
+  const refuse = (why: string, hint?: (name: NameInput) => string) =>
+    inputError((name) => ({ message: `${name('trackExitUntil')} ${until}: ${why}`, hint: hint?.(name) }));
+  const { chain } = input;
+  if (chain !== 'hyperliquid')
+    throw refuse(`exits are tracked on hyperliquid only${chain ? `, not on ${chain}` : ''}`, (name) =>
+      chain ? 'Omit it.' : `Add ${name('chain')} hyperliquid.`,
     );
   const nowMs = world.now();
   const atMs = parseMoment(until, nowMs, 'ahead');
-  if (atMs === undefined) throw usageError(`${flag}: must be a time such as 7d, 12h or 2026-11-20T12:00:00Z`);
-  if (atMs <= nowMs) throw usageError(`${flag}: is not in the future`);
+  if (atMs === undefined) throw refuse('must be a time such as 7d, 12h or 2026-11-20T12:00:00Z');
+  if (atMs <= nowMs) throw refuse('is not in the future');
   if (atMs > nowMs + endpoints.maxTrackingMs)
-    throw usageError(`${flag}: is more than 7 days ahead`, 'The longest is --track-exit-until 7d.');
+    throw refuse('is more than 7 days ahead', (name) => `The longest is ${name('trackExitUntil')} 7d.`);
   return { ...input, trackExitUntil: new Date(atMs).toISOString() };
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Context } from '../../context.ts';
-import { missingInputs, orUndefined, SotraError, usageError } from '../../errors.ts';
+import { inputError, missingInputs, orUndefined, SotraError, usageError } from '../../errors.ts';
 import { bytesOf, decodeUtf8, readWhole } from '../../files/source.ts';
 import { openTextFile, readLines } from '../../files/text-file.ts';
 import { secretIn } from '../../keys/private-key.ts';
@@ -24,8 +24,6 @@ export interface FormInput {
   serviceName?: string | undefined;
   layout?: TextForm['layout'] | undefined;
 }
-
-const flagOf = { transactionHash: '--tx', tokenAddress: '--token', commentText: '--text' } as const;
 
 /** The comment that was typed, checked for its chain. Errors: `usage` naming the flag, before any key is asked for; `local-file`. */
 export async function readComment(input: CommentInput, context: Context): Promise<TextFields> {
@@ -57,7 +55,7 @@ function checkFields(fields: TextFields): void {
   const wrong = fieldProblem(fields);
   if (wrong === undefined) return;
   const shown = wrong.field === 'commentText' ? '' : ` ${fields[wrong.field]}`;
-  throw usageError(`${flagOf[wrong.field]}${shown}: ${wrong.problem}`);
+  throw inputError((input) => ({ message: `${input(wrong.field)}${shown}: ${wrong.problem}` }));
 }
 
 async function readText({ commentText, textFile }: CommentInput, { world }: Context): Promise<string> {

@@ -3,7 +3,7 @@ import { commandsOf, endpointCommand, serviceExitCodes } from '../../cli/endpoin
 import { everyMsOf, intervalParam, option } from '../../cli/params.ts';
 import type { Context } from '../../context.ts';
 import type { Endpoint, Params } from '../../contract/endpoint.ts';
-import { usageError } from '../../errors.ts';
+import { inputError, usageError } from '../../errors.ts';
 import * as endpoints from './endpoints.ts';
 
 const view = () => import('./view.ts');
@@ -58,13 +58,15 @@ function feedCommand(endpoint: typeof endpoints.actor | typeof endpoints.home): 
 
 function feedInput(endpoint: { params: Params }, typed: FeedOptions): Record<string, unknown> {
   if (typed.cursor !== undefined && typed.olderThan !== undefined)
-    throw usageError('--cursor and --older-than are the same: use one of them');
+    throw inputError((input) => ({
+      message: `${input('cursor')} and ${input('olderThan')} are the same: use one of them`,
+    }));
   const olderThan = typed.olderThan ?? typed.cursor;
   if (olderThan !== undefined && typed.newerThan !== undefined)
-    throw usageError(
-      `${typed.cursor === undefined ? '--older-than' : '--cursor'} and --newer-than cannot be used together`,
-      'A cursor for newer cards (newerCursor) belongs to --newer-than.',
-    );
+    throw inputError((input) => ({
+      message: `${input(typed.cursor === undefined ? 'olderThan' : 'cursor')} and ${input('newerThan')} cannot be used together`,
+      hint: `A cursor for newer cards (newerCursor) belongs to ${input('newerThan')}.`,
+    }));
   const known = Object.entries(typed).filter(([key]) => Object.hasOwn(endpoint.params, key));
   return { ...Object.fromEntries(known), ...(olderThan === undefined ? {} : { olderThan }) };
 }

@@ -3,7 +3,7 @@ import { defineCommand } from '../../cli/command.ts';
 import { commandsOf, endpointCommand, serviceExitCodes } from '../../cli/endpoint-command.ts';
 import { option } from '../../cli/params.ts';
 import { local } from '../../contract/endpoint.ts';
-import { usageError } from '../../errors.ts';
+import { inputError } from '../../errors.ts';
 import * as endpoints from './endpoints.ts';
 
 const view = () => import('./view.ts');
@@ -18,7 +18,10 @@ const add = endpointCommand(endpoints.add, views.add, {
   prepare: (typed) => {
     const self = endpoints.selfAmong(typed.addressOrUid, typed.targets);
     if (self !== undefined)
-      throw usageError(`<target...> ${typed.targets[self]}: nobody can follow themselves`, 'Omit this target.');
+      throw inputError((input) => ({
+        message: `${input('targets')} ${typed.targets[self]}: nobody can follow themselves`,
+        hint: 'Omit this target.',
+      }));
     return typed;
   },
 });

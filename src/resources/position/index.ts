@@ -4,7 +4,7 @@ import { chartParam, commandsOf, endpointCommand } from '../../cli/endpoint-comm
 import { option, withWatch } from '../../cli/params.ts';
 import type { Context } from '../../context.ts';
 import { inPath, local } from '../../contract/endpoint.ts';
-import { usageError } from '../../errors.ts';
+import { inputError, usageError } from '../../errors.ts';
 import { decodeUtf8, type Input, readWhole } from '../../files/source.ts';
 import { onEachBatch } from '../../http/batch.ts';
 import { normalizeAddress } from '../../model/address.ts';
@@ -113,10 +113,10 @@ const latestMs = Date.UTC(2100, 0, 1);
 function tradeMoment(text: string, chain: string, nowMs: number): string {
   const atMs = text === 'now' ? nowMs : parseTime(withZone(text));
   if (atMs === undefined)
-    throw usageError(
-      `<timestamp> ${text}: not a time`,
-      'Write 2026-11-20T23:46:00Z, Unix seconds, milliseconds, or now.',
-    );
+    throw inputError((input) => ({
+      message: `${input('timestamp')} ${text}: not a time`,
+      hint: 'Write 2026-11-20T23:46:00Z, Unix seconds, milliseconds, or now.',
+    }));
   if (atMs < earliestMs || atMs >= latestMs) throw outOfRange(text, atMs);
   return String(chain === 'hyperliquid' ? atMs : Math.floor(atMs / 1000));
 }
@@ -130,12 +130,14 @@ function outOfRange(text: string, atMs: number) {
   const isNumber = /^\d+$/.test(text);
   const meant = [atMs * 1000, Math.floor(atMs / 1000)].find((ms) => isNumber && ms >= earliestMs && ms < latestMs);
   const unit = text.length > 10 ? 'milliseconds' : 'seconds';
-  return usageError(
-    `<timestamp> ${text}${isNumber ? ` as Unix ${unit}` : ''} is ${yearOf(atMs)}, when nothing could trade here`,
-    meant === undefined
-      ? 'Give the time of the trade: now, Unix seconds have 10 digits and milliseconds 13.'
-      : `It is off by 1000: ${new Date(meant).toISOString()} is ${Math.floor(meant / 1000)} in seconds and ${meant} in milliseconds.`,
-  );
+  const shown = `${text}${isNumber ? ` as Unix ${unit}` : ''}`;
+  return inputError((input) => ({
+    message: `${input('timestamp')} ${shown} is ${yearOf(atMs)}, when nothing could trade here`,
+    hint:
+      meant === undefined
+        ? 'Give the time of the trade: now, Unix seconds have 10 digits and milliseconds 13.'
+        : `It is off by 1000: ${new Date(meant).toISOString()} is ${Math.floor(meant / 1000)} in seconds and ${meant} in milliseconds.`,
+  }));
 }
 
 function yearOf(atMs: number): string {

@@ -1,6 +1,6 @@
 import { chartParam, commandsOf, endpointCommand } from '../../cli/endpoint-command.ts';
 import { withWatch } from '../../cli/params.ts';
-import { usageError } from '../../errors.ts';
+import { inputError } from '../../errors.ts';
 import * as endpoints from './endpoints.ts';
 
 const view = () => import('./view.ts');
@@ -19,15 +19,15 @@ const setName = endpointCommand(endpoints.setName, views.setName, {
   prepare: (typed) => {
     const { name, avatarUrl } = typed;
     if (name === undefined && avatarUrl === undefined)
-      throw usageError(
-        'nothing to change: neither --name nor --avatar-url is given',
-        'Give a value, or null to remove: --name moon_cat, --avatar-url null.',
-      );
+      throw inputError((input) => ({
+        message: `nothing to change: neither ${input('name')} nor ${input('avatarUrl')} is given`,
+        hint: `Give a value, or null to remove: ${input('name')} moon_cat, ${input('avatarUrl')} null.`,
+      }));
     if (name === null && typeof avatarUrl === 'string')
-      throw usageError(
-        `--avatar-url ${avatarUrl}: an avatar needs a name, and --name null removes it`,
-        'Omit --avatar-url, or give a name.',
-      );
+      throw inputError((input) => ({
+        message: `${input('avatarUrl')} ${avatarUrl}: an avatar needs a name, and ${input('name')} null removes it`,
+        hint: `Omit ${input('avatarUrl')}, or give a name.`,
+      }));
     return typed;
   },
 });

@@ -5,8 +5,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
 import { run, temporaryFolder } from '../../support/harness.ts';
 import { bodyOf, listen, secret, send, signed } from '../../support/listening.ts';
-import { clientOf, connect, serve, textOf, valuesOf } from '../../support/mcp-client.ts';
-import { some } from '../../support/size.ts';
+import { connect, textOf, valuesOf } from '../../support/mcp-client.ts';
 
 const wallet = '0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2';
 const trader = '0x143cf5cccbc8447504a99413dec7ea93ec228432';
@@ -18,83 +17,76 @@ const swap = {
   tokenAddress: token,
 };
 
-test.each(some(['stdio', 'http'], 1))(
-  'every tool does in the sandbox what it is for, its answer fits its schema, and so does what it takes: %s',
-  async (way) => {
-    const folder = temporaryFolder();
-    const env = { SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder };
-    writeFileSync(join(folder, 'password'), 'correct horse', { mode: 0o600 });
-    writeFileSync(join(folder, 'key'), `0x${'0'.repeat(63)}1`, { mode: 0o600 });
-    writeFileSync(join(folder, 'secret'), secret, { mode: 0o600 });
-    await run(`key import trader --key-file ${folder}/key --new-password-file ${folder}/password`, { env });
-    const trade = `--chain base --trader ${signer} --token ${token} --side buy --amount 5 --usd 20`;
-    expect(await run(`--sandbox sandbox trade ${trade} --tx ${swap.transactionHash}`, { env })).toMatchObject({
-      code: 0,
-    });
-    const listener = await listen(folder);
-    await send(listener.url, bodyOf('e1'), signed(bodyOf('e1')));
-    await listener.stop();
-    const argv = `--sandbox mcp --allow-writes --allow-signing --key trader --password-file ${folder}/password --secret-file ${folder}/secret`;
-    const asking = { capabilities: { elicitation: {} } };
-    const prepare = (made: Client) =>
-      made.setRequestHandler('elicitation/create', async () => ({ action: 'accept', content: { confirm: true } }));
-    const client =
-      way === 'http'
-        ? await clientOf(await serve(argv, env), asking, prepare)
-        : (await connect(argv, { env, client: asking, prepare })).client;
-    const { tools } = await client.listTools();
-    const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });
-    const called = new Set<string>();
-    const call = async (name: string, input: Record<string, unknown>) => {
-      const { inputSchema, outputSchema, annotations } = tools.find((tool) => tool.name === name) ?? {};
-      expect([name, ajv.validate(inputSchema as object, input), ajv.errors]).toEqual([name, true, null]);
-      const result = await client.callTool({ name, arguments: input });
-      expect([name, result.isError ?? false, textOf(result)]).toEqual([name, false, expect.any(String)]);
-      if (annotations?.readOnlyHint)
-        expect([name, ajv.validate(outputSchema as object, result.structuredContent)]).toEqual([name, true]);
-      called.add(name);
-      return valuesOf(result);
-    };
-    const cell = ({ columns, rows }: { columns: string[]; rows: unknown[][] }, key: string) =>
-      String(rows[0]?.[columns.indexOf(key)]);
-    await call('leaderboard_list', {});
-    await call('leaderboard_rank', { address: trader });
-    await call('leaderboard_copytraded', { limit: 2 });
-    await call('leaderboard_sections', { sections: ['chain-base'], limit: 2 });
-    await call('profile_get', { identifier: trader, fields: ['name', 'followers'] });
-    const itemId = cell(await call('profile_positions', { identifier: trader, status: 'closed', limit: 1 }), 'itemId');
-    await call('profile_followers', { identifier: trader });
-    await call('profile_follows', { identifier: trader });
-    await call('profile_set_name', { identifier: wallet, name: 'moon_cat' });
-    await call('profile_delete_name', { identifier: wallet });
-    await call('follow_add', { addressOrUid: 'ext:1', targets: [trader] });
-    await call('feed_actor', { identifier: trader, limit: 1, minTradeUsd: 100 });
-    expect((await call('feed_home', { addresses: ['ext:1'], limit: 1 })).rows).toHaveLength(1);
-    await call('follow_remove', { addressOrUid: 'ext:1', targets: [trader] });
-    await call('follow_bulk', { entries: [{ addressOrUid: 'ext:1', targets: [trader, wallet] }] });
-    await call('token_positions', { chain: 'base', contractAddress: token, status: 'open', limit: 1 });
-    await call('token_comments', { chain: 'base', contractAddress: token, limit: 1 });
-    const position = await call('position_get', { id: itemId });
-    const at = cell(position, 'lastTradeAt');
-    const [chain, contract] = [cell(position, 'chain'), cell(position, 'tokenAddress')];
-    await call('position_find', { address: trader, chain, contract, timestamp: at });
-    expect(cell(await call('comment_sign', { ...swap, commentText: 'gm' }), 'signerAddress')).toBe(signer);
-    const uid = cell(await call('comment_post', { ...swap, commentText: 'gm' }), 'uid');
-    const comments = await call('comment_list', { hashes: [swap.transactionHash], chain: 'base' });
-    expect(comments.columns).toContain('text');
-    await call('comment_copy', { id: uid, tokenAddress: token, chain: 'base', actorAddress: wallet });
-    const url = 'http://127.0.0.1:9/hook';
-    const webhook = cell(await call('webhook_register', { url, walletAddresses: [wallet] }), 'uid');
-    await call('webhook_add_addresses', { uid: webhook, walletAddresses: [trader] });
-    expect(cell(await call('webhook_list', {}), 'uid')).toBe(webhook);
-    await call('webhook_validate', { uid: webhook });
-    await call('webhook_delete', { uid: webhook });
-    expect(cell(await call('webhook_events', { limit: 1 }), 'eventId')).toBe('e1');
-    const body = bodyOf('e1');
-    const header = signed(body);
-    expect(cell(await call('verify_webhook', { header: Object.values(header)[0], body }), 'valid')).toBe('true');
-    await call('whois', { who: trader });
-    await call('explain_error', { code: 'rate-limited' });
-    expect(tools.map(({ name }) => name).filter((name) => !called.has(name))).toEqual([]);
-  },
-);
+test('every tool does in the sandbox what it is for, its answer fits its schema, and so does what it takes', async () => {
+  const folder = temporaryFolder();
+  const env = { SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder };
+  writeFileSync(join(folder, 'password'), 'correct horse', { mode: 0o600 });
+  writeFileSync(join(folder, 'key'), `0x${'0'.repeat(63)}1`, { mode: 0o600 });
+  writeFileSync(join(folder, 'secret'), secret, { mode: 0o600 });
+  await run(`key import trader --key-file ${folder}/key --new-password-file ${folder}/password`, { env });
+  const trade = `--chain base --trader ${signer} --token ${token} --side buy --amount 5 --usd 20`;
+  expect(await run(`--sandbox sandbox trade ${trade} --tx ${swap.transactionHash}`, { env })).toMatchObject({
+    code: 0,
+  });
+  const listener = await listen(folder);
+  await send(listener.url, bodyOf('e1'), signed(bodyOf('e1')));
+  await listener.stop();
+  const argv = `--sandbox mcp --allow-writes --allow-signing --key trader --password-file ${folder}/password --secret-file ${folder}/secret`;
+  const asking = { capabilities: { elicitation: {} } };
+  const prepare = (made: Client) =>
+    made.setRequestHandler('elicitation/create', async () => ({ action: 'accept', content: { confirm: true } }));
+  const { client } = await connect(argv, { env, client: asking, prepare });
+  const { tools } = await client.listTools();
+  const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });
+  const called = new Set<string>();
+  const call = async (name: string, input: Record<string, unknown>) => {
+    const { inputSchema, outputSchema, annotations } = tools.find((tool) => tool.name === name) ?? {};
+    expect([name, ajv.validate(inputSchema as object, input), ajv.errors]).toEqual([name, true, null]);
+    const result = await client.callTool({ name, arguments: input });
+    expect([name, result.isError ?? false, textOf(result)]).toEqual([name, false, expect.any(String)]);
+    if (annotations?.readOnlyHint)
+      expect([name, ajv.validate(outputSchema as object, result.structuredContent)]).toEqual([name, true]);
+    called.add(name);
+    return valuesOf(result);
+  };
+  const cell = ({ columns, rows }: { columns: string[]; rows: unknown[][] }, key: string) =>
+    String(rows[0]?.[columns.indexOf(key)]);
+  await call('leaderboard_list', {});
+  await call('leaderboard_rank', { address: trader });
+  await call('leaderboard_copytraded', { limit: 2 });
+  await call('leaderboard_sections', { sections: ['chain-base'], limit: 2 });
+  await call('profile_get', { identifier: trader, fields: ['name', 'followers'] });
+  const itemId = cell(await call('profile_positions', { identifier: trader, status: 'closed', limit: 1 }), 'itemId');
+  await call('profile_followers', { identifier: trader });
+  await call('profile_follows', { identifier: trader });
+  await call('profile_set_name', { identifier: wallet, name: 'moon_cat' });
+  await call('profile_delete_name', { identifier: wallet });
+  await call('follow_add', { addressOrUid: 'ext:1', targets: [trader] });
+  await call('feed_actor', { identifier: trader, limit: 1, minTradeUsd: 100 });
+  expect((await call('feed_home', { addresses: ['ext:1'], limit: 1 })).rows).toHaveLength(1);
+  await call('follow_remove', { addressOrUid: 'ext:1', targets: [trader] });
+  await call('follow_bulk', { entries: [{ addressOrUid: 'ext:1', targets: [trader, wallet] }] });
+  await call('token_positions', { chain: 'base', contractAddress: token, status: 'open', limit: 1 });
+  await call('token_comments', { chain: 'base', contractAddress: token, limit: 1 });
+  const position = await call('position_get', { id: itemId });
+  const at = cell(position, 'lastTradeAt');
+  const [chain, contract] = [cell(position, 'chain'), cell(position, 'tokenAddress')];
+  await call('position_find', { address: trader, chain, contract, timestamp: at });
+  expect(cell(await call('comment_sign', { ...swap, commentText: 'gm' }), 'signerAddress')).toBe(signer);
+  const uid = cell(await call('comment_post', { ...swap, commentText: 'gm' }), 'uid');
+  const comments = await call('comment_list', { hashes: [swap.transactionHash], chain: 'base' });
+  expect(comments.columns).toContain('text');
+  await call('comment_copy', { id: uid, tokenAddress: token, chain: 'base', actorAddress: wallet });
+  const url = 'http://127.0.0.1:9/hook';
+  const webhook = cell(await call('webhook_register', { url, walletAddresses: [wallet] }), 'uid');
+  await call('webhook_add_addresses', { uid: webhook, walletAddresses: [trader] });
+  expect(cell(await call('webhook_list', {}), 'uid')).toBe(webhook);
+  await call('webhook_validate', { uid: webhook });
+  await call('webhook_delete', { uid: webhook });
+  expect(cell(await call('webhook_events', { limit: 1 }), 'eventId')).toBe('e1');
+  const body = bodyOf('e1');
+  const header = signed(body);
+  expect(cell(await call('verify_webhook', { header: Object.values(header)[0], body }), 'valid')).toBe('true');
+  await call('explain_error', { code: 'rate-limited' });
+  expect(tools.map(({ name }) => name).filter((name) => !called.has(name))).toEqual([]);
+});

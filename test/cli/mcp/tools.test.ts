@@ -12,7 +12,7 @@ test('an agent finds tools that only read, with their hints, at a cost of at mos
   const listed = await client.listTools();
   expect(tokensOf(listed)).toBeLessThanOrEqual(6000);
   const names = listed.tools.map(({ name }) => name);
-  for (const name of ['leaderboard_list', 'profile_get', 'whois', 'explain_error', 'webhook_events', 'verify_webhook'])
+  for (const name of ['leaderboard_list', 'profile_get', 'explain_error', 'webhook_events', 'verify_webhook'])
     expect(names).toContain(name);
   for (const { name, annotations } of listed.tools)
     expect([name, annotations]).toMatchObject([name, { readOnlyHint: true, destructiveHint: false }]);
@@ -69,7 +69,7 @@ test('wrong input names the input, the value and the fix; a number may come as t
   );
   expect(await call('profile_get', {})).toContain('error: identifier is required: profile UUID');
   expect(await call('profile_set_name', { identifier: 'ext:1' })).toContain('neither name nor avatarUrl is given');
-  expect(await call('whois', { who: 'nobody' })).toContain('neither an address, a profile UUID');
+  expect(await call('profile_get', { identifier: 'nobody' })).toContain('identifier nobody: ');
   expect(await call('follow_bulk', { entries: [{ addressOrUid: 'ext:1' }] })).toContain('targets');
   for (const name of ['leaderboard_list', 'comment_list', 'webhook_events'])
     for (const limit of ['ten', 0, 1.5, null, {}])
@@ -81,6 +81,51 @@ test('wrong input names the input, the value and the fix; a number may come as t
   expect(await call('profile_get', { identifier: wallet, fields: 5 })).toContain('error: fields 5: must be a list');
   expect(await call('profile_get', { identifier: wallet, fields: 'name, id' })).toMatch(/\nid: [\w-]{36}\ncomplete$/);
   expect(await call('leaderboard_list', { limit: '1', chains: 'solana' })).toContain('Ines');
+});
+
+test('what a command refuses is told by the names of the inputs of its tool, never by flags', async () => {
+  const { client } = await connect('--sandbox mcp --allow-writes');
+  const call = async (name: string, input: Record<string, unknown>) =>
+    textOf(await client.callTool({ name, arguments: input }));
+  const copied = { id: '2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e', tokenAddress: wallet, actorAddress: wallet };
+  const moment = { address: wallet, chain: 'base', contract: wallet };
+  const refused: [name: string, input: Record<string, unknown>, message: string][] = [
+    ['profile_set_name', { identifier: wallet }, 'nothing to change: neither name nor avatarUrl is given'],
+    [
+      'profile_set_name',
+      { identifier: wallet, name: null, avatarUrl: 'https://a.b/c.png' },
+      'avatarUrl https://a.b/c.png: an avatar needs a name, and name null removes it',
+    ],
+    ['follow_add', { addressOrUid: wallet, targets: [wallet] }, `targets ${wallet}: nobody can follow themselves`],
+    [
+      'feed_actor',
+      { identifier: wallet, olderThan: 'a', newerThan: 'b' },
+      'olderThan and newerThan cannot be used together',
+    ],
+    ['position_find', { ...moment, timestamp: 'soon' }, 'timestamp soon: not a time'],
+    [
+      'position_find',
+      { ...moment, timestamp: '12' },
+      'timestamp 12 as Unix seconds is in the year 1970, when nothing could trade here',
+    ],
+    [
+      'comment_copy',
+      { ...copied, chain: 'base', trackExitUntil: '7d' },
+      'trackExitUntil 7d: exits are tracked on hyperliquid only, not on base',
+    ],
+    [
+      'comment_copy',
+      { ...copied, chain: 'hyperliquid', trackExitUntil: '8d' },
+      'trackExitUntil 8d: is more than 7 days ahead',
+    ],
+    ['webhook_register', { url: 'https://a.b/c' }, 'walletAddresses is required: addresses typed here instead'],
+    ['webhook_events', { name: 'none' }, 'no listener stored anything under the name none'],
+  ];
+  for (const [name, input, message] of refused) {
+    const text = await call(name, input);
+    expect([name, text]).toEqual([name, expect.stringContaining(message)]);
+    expect([name, text]).toEqual([name, expect.not.stringMatching(/--[a-z]|<[a-z]/)]);
+  }
 });
 
 test('an unknown tool or field is a protocol error with the list of known ones', async () => {
