@@ -30,6 +30,8 @@ import type { LocalSandbox, Transport, World } from './world.ts';
 
 /** What a command may use; one for each command line. */
 export interface Context {
+  /** As typed. */
+  argv: readonly string[];
   world: World;
   options: GlobalOptions;
   program: KnownCommands;
@@ -64,12 +66,14 @@ export interface Context {
   stopWaiting: () => void;
   /** Status and headers of the answers since the last call, for `--include`. */
   takeHeads: () => string;
-  close: () => Promise<void>;
+  /** With the exit code of the command. */
+  close: (exitCode?: number) => Promise<void>;
 }
 
 type RunLine = (argv: readonly string[], world: World) => Promise<number>;
 
 interface ContextOptions {
+  argv: readonly string[];
   world: World;
   options: GlobalOptions;
   program: KnownCommands;
@@ -83,6 +87,7 @@ interface ContextOptions {
 }
 
 export function createContext({
+  argv,
   world,
   options,
   program,
@@ -164,23 +169,10 @@ export function createContext({
       shown?.observe(event);
     };
   };
-  const history = once(async () => (await import('./log/remember.ts')).openHistory(await service(), world));
-  const remembered = async <T>(caller: Caller, act: (caller: Caller) => Promise<T>): Promise<T> => {
-    const record = options.replay === undefined ? (await history())?.start() : undefined;
-    if (record === undefined) return act(caller);
-    const observe: Caller['observe'] = (event) => {
-      caller.observe(event);
-      record.observe(event);
-    };
-    try {
-      const answer = await act({ ...caller, observe });
-      record.end();
-      return answer;
-    } catch (thrown) {
-      record.end(thrown);
-      throw thrown;
-    }
-  };
+  const callLog = once(async () => {
+    const logged = { argv, service: await service(), options, world, dataDirectory, warn };
+    return (await import('./log/keep-calls.ts')).openCallLog(logged);
+  });
   const takeTurn = options.rate === undefined ? undefined : createRate(options.rate, world);
   const fits = createFitCheck();
   let misfits = 0;
@@ -228,6 +220,7 @@ export function createContext({
     };
   };
   const context: Context = {
+    argv,
     world,
     options,
     program,
@@ -242,7 +235,7 @@ export function createContext({
       if (options.preview)
         throw new RequestPreview(buildRequest(encodeRequest(endpoint, input as never, caller.wire), caller));
       asked = true;
-      return remembered(caller, (watched) => callEndpoint(endpoint, input, watched, link));
+      return (await callLog()).keep(caller, (watched) => callEndpoint(endpoint, input, watched, link));
     },
     ready: async () => {
       await callerFor(false);
@@ -251,7 +244,7 @@ export function createContext({
       const caller = await callerFor(false);
       if (options.preview) throw new RequestPreview(buildRequest(wire, caller));
       asked = true;
-      return remembered({ ...caller, ...more }, (watched) => sendRequest(wire, watched));
+      return (await callLog()).keep({ ...caller, ...more }, (watched) => sendRequest(wire, watched));
     },
     onWait: (listener) => {
       tellWait = listener;
@@ -270,9 +263,9 @@ export function createContext({
       waitsInSilence = true;
       if (spinner.started()) void spinner().then((shown) => shown.stop());
     },
-    close: async () => {
+    close: async (exitCode) => {
       context.stopWaiting();
-      if (history.started()) (await history())?.close();
+      if (callLog.started()) (await callLog()).close(exitCode);
       if (transport.started()) await (await transport()).close();
       else if (sandbox.started()) await (await sandbox()).close();
       if (replayDirectory.started()) rmSync(await replayDirectory(), { recursive: true, force: true });

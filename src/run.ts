@@ -92,7 +92,7 @@ async function runCommand(
     runCommand(line, program, elsewhere, { say, stream: () => undefined }).catch((thrown: unknown) => {
       throw thrown instanceof ClosedPipe ? thrown : errorOf(thrown, line, program, elsewhere);
     });
-  const context = createContext({ world, options, program, runLine, say, stream });
+  const context = createContext({ argv, world, options, program, runLine, say, stream });
   const lacks = fields.some(({ key, kind }) => !kind.optional && parsed.typed[key] === undefined);
   const given =
     lacks && (await import('./output/confirm.ts')).mayAsk(context)
@@ -108,6 +108,7 @@ async function runCommand(
     context.warn(`${endpoint.method} ${endpoint.path} is deprecated: ${endpoint.deprecated}`);
   const filter =
     options.jq === undefined ? undefined : await (await import('./output/jq.ts')).compileFilter(options.jq, world);
+  let exitCode = 0;
   try {
     if (command.confirms !== undefined)
       await (await import('./output/confirm.ts')).confirm(command.confirms(input as never), context);
@@ -121,20 +122,26 @@ async function runCommand(
     const pause = () => world.sleep(0, world.signal);
     const printing = { io: world.io, options, note, takeHeads, filter, pause };
     if (!out.isTTY || options.dryRun || (options.format ?? 'table') !== 'table')
-      return await printResult(made, input, printing);
-    const { rememberAddresses } = await import('./log/known-addresses.ts');
-    const { result: shown, keep } = rememberAddresses(made, context);
-    const code = await printResult(shown, input, printing);
-    await keep();
-    return code;
+      exitCode = await printResult(made, input, printing);
+    else {
+      const { rememberAddresses } = await import('./log/known-addresses.ts');
+      const { result: shown, keep } = rememberAddresses(made, context);
+      exitCode = await printResult(shown, input, printing);
+      await keep();
+    }
   } catch (thrown) {
-    if (!(thrown instanceof RequestPreview)) throw unusable(thrown, context);
-    return await printPreview(thrown, { io: world.io, options, filter });
+    if (thrown instanceof RequestPreview) exitCode = await printPreview(thrown, { io: world.io, options, filter });
+    else {
+      const error = unusable(thrown, context);
+      if (!(error instanceof ClosedPipe)) exitCode = errorOf(error, argv, program, world).exitCode;
+      throw error;
+    }
   } finally {
     for (const line of context.takeHeads().split('\n')) if (line !== '') say(line);
-    await context.close();
+    await context.close(exitCode);
     await filter?.close();
   }
+  return exitCode;
 }
 
 async function textOf(

@@ -125,8 +125,8 @@ function attributeOf(flag: string): string {
 }
 
 function globalsOf(node: Node): Record<string, unknown> {
-  const { color, input, ...others } = node.optsWithGlobals();
-  return { ...others, noColor: color === false, noInput: input === false };
+  const { color, input, history, ...others } = node.optsWithGlobals();
+  return { ...others, noColor: color === false, noInput: input === false, noHistory: history === false };
 }
 
 /** The error in our words; commander only suggests near names. */

@@ -4,7 +4,7 @@ import { isHashOrKey } from '../model/address.ts';
 /** What hides texts that may be private keys, typed in the wrong place. Of 64 hex digits, which may be a hash, the ends stay. */
 export async function hidingTyped(
   typed: readonly string[],
-  { outcome, status }: SotraError,
+  { outcome, status }: Pick<SotraError, 'outcome' | 'status'>,
 ): Promise<(text: string) => string> {
   const bare = typed.map((token) => token.replace(/^-+/, ''));
   const tokens = bare.flatMap((token) => [token, token.slice(token.indexOf('=') + 1), ...token.split(/[=,\s"'`]/)]);

@@ -13,9 +13,8 @@ import { column, recordView } from '../output/columns.ts';
 import { confirm, showPlan } from '../output/confirm.ts';
 import { commands as doctorCommands } from '../setup/doctor.ts';
 import { readEnv, type StoredContext } from '../setup/settings.ts';
-import { commandLine } from './commands.ts';
-import { readCalls } from './history-file.ts';
-import { historyFolder } from './remember.ts';
+import { describeCall } from './shown-call.ts';
+import { findLog, readCalls } from './store.ts';
 
 const maxFailedCalls = 20;
 
@@ -72,7 +71,7 @@ async function collect(context: Context) {
   const { world } = context;
   const { current, contexts, aliases = {}, history } = (await context.store()).read();
   const diagnosis = await doctorCommands[0]?.run({} as never, context);
-  const calls = readCalls(historyFolder(world)).filter(({ error }) => error !== undefined);
+  const calls = [...readCalls(findLog(await context.dataDirectory()), context.warn, ({ hasFailed }) => hasFailed)];
   return {
     bundle: 1,
     createdAt: new Date(world.now()).toISOString(),
@@ -90,12 +89,7 @@ async function collect(context: Context) {
       history: history !== false,
     },
     doctor: diagnosis?.kind === 'answer' ? diagnosis.answer : null,
-    failedCalls: calls.slice(-maxFailedCalls).map((call) => ({
-      at: new Date(call.atMs).toISOString(),
-      ...call,
-      atMs: undefined,
-      command: commandLine(call),
-    })),
+    failedCalls: calls.slice(0, maxFailedCalls).map(describeCall),
   };
 }
 

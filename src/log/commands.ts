@@ -1,51 +1,47 @@
 import { z } from 'zod';
 import { type Command, defineCommand, type Result } from '../cli/command.ts';
 import { serviceExitCodes } from '../cli/endpoint-command.ts';
-import { flagsOf, serviceFlags } from '../cli/globals.ts';
 import { option } from '../cli/params.ts';
 import type { Context } from '../context.ts';
 import { local } from '../contract/endpoint.ts';
 import { SotraError } from '../errors.ts';
 import { parseJson } from '../model/json.ts';
-import { shellLine } from '../model/shell.ts';
-import { column, listView, recordView } from '../output/columns.ts';
+import { column, listView } from '../output/columns.ts';
 import { confirm, showPlan } from '../output/confirm.ts';
-import { counted } from '../output/format.ts';
+import { counted, formatTime } from '../output/format.ts';
 import type { Column } from '../output/view.ts';
-import { maxCalls, type NumberedCall, readCalls, removeCalls } from './history-file.ts';
-import { historyFolder, maxOfCommand } from './remember.ts';
+import { compareJson } from './compare-json.ts';
+import { wrapInHar } from './har.ts';
+import { maxOfCommand } from './keep-calls.ts';
+import { describeCall, printCall, readBody, type ShownCall, summarizeCall } from './shown-call.ts';
+import { clearLog, countCalls, findLog, maxCalls, type NumberedEntry, readCalls } from './store.ts';
 
-type ShownCall = NumberedCall & { command: string };
-
-const columns: readonly Column<NumberedCall>[] = [
+const columns: readonly Column<ShownCall>[] = [
   column.text('n', 'No', 'its number, for history show and history run', { align: 'right' }),
-  column.time('at', 'Time', 'when it was made', ({ atMs }) => Math.floor(atMs / 1000)),
+  column.time('at', 'Time', 'when it was sent', ({ atMs }) => Math.floor(atMs / 1000), {
+    show: ({ atMs }) => ({ text: formatTime(atMs / 1000), short: formatTime(atMs / 1000).slice(-9) }),
+  }),
   column.text('status', 'Status', 'HTTP status; empty where no answer came', ({ status }) => status, {
     show: ({ status, error }) => ({ text: String(status ?? 'none'), tone: error === undefined ? 'gain' : 'loss' }),
   }),
-  column.text('method', 'Method', 'HTTP method'),
-  column.text('path', 'Path', 'path and query, secrets hidden', { tone: 'strong', cut: 'end', keep: 24 }),
-  column.count('ms', 'ms', 'how long it took, repeated attempts included'),
-  column.text('context', 'Context', 'the context in use', { drop: 1 }),
-  column.text('error', 'Error', 'why it failed', { cut: 'end', drop: 2 }),
-  column.count('attempts', 'Attempts', 'how often it was sent', { extra: true }),
+  column.text('command', 'Command', 'the command as it was typed, secrets hidden', ({ command }) => command, {
+    show: ({ command }) => command.replace(/^sotra /, ''),
+    cut: 'end',
+    keep: 16,
+  }),
+  column.text('method', 'Method', 'HTTP method', { drop: 2 }),
+  column.text('path', 'Path', 'path and query, secrets hidden', { tone: 'strong', cut: 'middle', keep: 24 }),
+  column.text('error', 'Error', 'why it failed', { cut: 'end', keep: 16 }),
+  column.count('ms', 'ms', 'how long it took', { drop: 3 }),
+  column.text('context', 'Context', 'the context in use', { extra: true }),
+  column.count('exitCode', 'Exit', 'exit code of the command; empty where it was killed', { extra: true }),
+  column.text('errorCode', 'Code', 'error code of the call', { extra: true }),
+  column.count('attempt', 'Attempt', 'which attempt of the call it was', { extra: true }),
   column.text('requestId', 'Request id', "the service's name for it", { extra: true }),
   column.text('baseUrl', 'Service', 'address of the service', { extra: true }),
 ];
 
-const callsView = listView(columns, { empty: 'No such call is remembered.' });
-
-const oneView = recordView<ShownCall>([
-  ...columns.map((each) => ({ ...each, extra: false })),
-  column.text('body', 'Body', 'the JSON that was sent; not kept where it was long or held a secret', bodyText, {
-    cut: 'end',
-  }),
-  column.text('command', 'Again', 'the command that sends it again'),
-]);
-
-function bodyText({ body, bodyBytes }: NumberedCall): string | undefined {
-  return body ?? (bodyBytes === undefined ? undefined : `(${counted(bodyBytes, 'byte')}, not kept)`);
-}
+const callsView = listView(columns, { empty: 'No such call is in the history.' });
 
 const n = local(z.int().min(1), 'number of the call, as sotra history shows it', { positional: true });
 
@@ -53,9 +49,9 @@ const list = defineCommand({
   words: ['history'],
   summary: 'The last calls to services, newest first',
   description:
-    `The last ${maxCalls} calls of this machine, those to the sandbox too: what was asked and how it ended. Of one command the first\n` +
-    `${maxOfCommand} are kept and all that fail. Keys, secrets and what was answered are not kept, nor bodies that are long or hold a\n` +
-    'signature. SOTRA_HISTORY=0 or sotra history set off stops it.',
+    `The last ${maxCalls} calls of this machine, those to the sandbox too: what was asked, what was answered, and why it failed. A call that was\n` +
+    `tried again is a line for each attempt. Of one command the first ${maxOfCommand} calls are kept and all that failed; of a long body the first\n` +
+    '256 KB. Keys and other secrets are hidden. SOTRA_HISTORY=0 or sotra history set off stops it, --no-history for one command.',
   params: {
     failed: option.flag('only calls that failed'),
     limit: local(z.int().min(1).max(maxCalls).optional(), 'how many (default 20)'),
@@ -67,33 +63,44 @@ const list = defineCommand({
   uses: [],
   exitCodes: [3],
   view: async () => callsView,
-  run: async ({ failed, limit = 20 }, { world }) => {
-    const calls = readCalls(historyFolder(world)).filter(({ error }) => failed !== true || error !== undefined);
-    const notes = calls.length > limit ? [`There are ${calls.length - limit} more: --limit ${calls.length}.`] : [];
-    return { kind: 'answer', answer: calls.slice(-limit).reverse(), view: callsView, notes };
+  run: async ({ failed, limit = 20 }, context) => {
+    const folder = findLog(await context.dataDirectory());
+    const isWanted = ({ hasFailed }: { hasFailed: boolean }) => hasFailed || failed !== true;
+    const calls: ShownCall[] = [];
+    const notes: string[] = [];
+    for (const call of readCalls(folder, context.warn, isWanted)) {
+      if (calls.length < limit) calls.push(summarizeCall(call));
+      else {
+        notes.push(`There are more: --limit ${maxCalls} shows all.`);
+        break;
+      }
+    }
+    return { kind: 'answer', answer: calls, view: callsView, notes };
   },
 });
 
 const show = defineCommand({
   words: ['history', 'show'],
-  summary: 'One call with everything that is kept of it',
-  params: { n },
+  summary: 'One call: its request and its answer, headers and bodies',
+  params: { n, har: option.flag('as an HTTP archive (HAR), which --replay and browsers read') },
   examples: [
     { argv: 'history show 1', says: 'the first call' },
-    { argv: 'history show 1 --json', says: 'as JSON' },
+    { argv: 'history show 1 --har', says: 'as an HTTP archive' },
   ],
-  uses: [],
+  uses: ['json'],
   exitCodes: [3, 5],
-  view: async () => oneView,
-  run: async (input, { world }) => {
-    const call = findCall(input.n, world);
-    return { kind: 'answer', answer: { ...call, command: commandLine(call) }, view: oneView };
+  run: async (input, context): Promise<Result> => {
+    const { world, options } = context;
+    const call = await findCall(input.n, context);
+    if (input.har) return { kind: 'answer', answer: wrapInHar([call], world.version) };
+    const isText = options.jq === undefined && (options.format ?? 'table') === 'table';
+    return isText ? { kind: 'text', text: printCall(call) } : { kind: 'answer', answer: describeCall(call) };
   },
 });
 
 const again = defineCommand({
   words: ['history', 'run'],
-  summary: 'Send a call again, to the same service',
+  summary: 'Send a call again, to the same service, and say what differs in the answer',
   description:
     'The key is that of its context, or SOTRA_API_KEY. Anything but GET asks first on a terminal; elsewhere --yes is needed.',
   params: { n },
@@ -103,7 +110,7 @@ const again = defineCommand({
   ],
   uses: ['requests', 'json'],
   exitCodes: [3, ...serviceExitCodes],
-  run: (input, context) => sendAgain(findCall(input.n, context.world), context),
+  run: async (input, context) => sendAgain(await findCall(input.n, context), context),
 });
 
 const clear = defineCommand({
@@ -118,11 +125,11 @@ const clear = defineCommand({
   uses: ['changes'],
   exitCodes: [3],
   confirms: () => 'remove the history of calls',
-  run: async (_, { world, options, note }) => {
-    const folder = historyFolder(world);
-    const count = counted(readCalls(folder).length, 'call');
+  run: async (_, { dataDirectory, options, note }) => {
+    const folder = findLog(await dataDirectory());
+    const count = counted(countCalls(folder), 'call');
     if (options.dryRun) return showPlan([{ action: 'remove', what: count, detail: folder }]);
-    removeCalls(folder);
+    clearLog(folder);
     note(`${count} removed.`);
     return { kind: 'none' };
   },
@@ -151,43 +158,67 @@ const set = defineCommand({
 
 export const commands: readonly Command[] = [list, show, again, clear, set];
 
-function findCall(wanted: number, world: Context['world']): NumberedCall {
-  const calls = readCalls(historyFolder(world));
-  const call = calls.find(({ n: number }) => number === wanted);
+/** Errors: `not-found`. */
+export async function findCall(wanted: number, { dataDirectory, warn }: Context): Promise<NumberedEntry> {
+  const folder = findLog(await dataDirectory());
+  const [call] = readCalls(folder, warn, ({ n: number }) => number === wanted);
   if (call !== undefined) return call;
-  const range = calls.length === 0 ? 'none is remembered' : `those remembered are ${calls[0]?.n} to ${calls.at(-1)?.n}`;
+  const [last] = readCalls(folder, warn);
+  const range = last === undefined ? 'the history is empty' : `the last one in the history is ${last.n}`;
   throw new SotraError('not-found', `call ${wanted}: ${range}`, { hint: 'sotra history lists them.' });
 }
 
-/** What names the service of a call, unless the command line names another. */
-function placeOf({ context, baseUrl }: NumberedCall): { context?: string; sandbox?: boolean; baseUrl?: string } {
-  if (context === 'sandbox') return { sandbox: true };
-  return context === undefined ? { baseUrl } : { context };
-}
+const maxDifferences = 10;
 
-/** The command that sends a call again. */
-export function commandLine(call: NumberedCall): string {
-  const data = flagsOf({ '--data': call.body });
-  const words = ['sotra', ...serviceFlags(placeOf(call)), 'request', call.method, call.path, ...data];
-  return shellLine(words);
-}
-
-async function sendAgain(call: NumberedCall, context: Context): Promise<Result> {
-  const { method, path, body, bodyBytes } = call;
-  if (bodyBytes !== undefined || path.includes('***'))
+async function sendAgain(call: NumberedEntry, context: Context): Promise<Result> {
+  const { method, path, context: name, baseUrl } = summarizeCall(call);
+  const { text: body, _cut: cut } = call.request.postData ?? {};
+  const lost = path.includes('***')
+    ? 'a secret in its path'
+    : body?.includes('***')
+      ? 'a secret in its body'
+      : undefined;
+  if (cut !== undefined || lost !== undefined)
     throw new SotraError(
       'config',
-      `call ${call.n} cannot be sent again: ${bodyBytes === undefined ? 'a secret in its path' : 'its body'} is not kept`,
+      `call ${call.n} cannot be sent again: ${lost ?? 'the end of its body'} is not kept`,
       {
-        hint: 'Run the command that made it.',
+        hint: `Run the command that made it: ${call._sotra.command}`,
       },
     );
   const { options } = context;
   const isChosen = options.sandbox || options.context !== undefined || options.baseUrl !== undefined;
   // Before the first use of the service, which is found by them.
-  if (!isChosen) Object.assign(options, placeOf(call));
+  if (!isChosen)
+    Object.assign(
+      options,
+      name === 'sandbox' ? { sandbox: true } : name === undefined ? { baseUrl } : { context: name },
+    );
   if (method !== 'GET') await confirm(`send ${method} ${path} again`, context);
   const sent = body === undefined ? {} : { body: parseJson(body), bodyText: body };
-  const { data, text } = await context.request({ method, path, ...sent }, { tellsBody: true });
+  const { status: before, content } = call.response;
+  const { data, text, status } = await context
+    .request({ method, path, ...sent }, { tellsBody: true })
+    .catch((thrown: unknown) => {
+      if (thrown instanceof SotraError && thrown.status !== undefined)
+        context.note(compareStatus(before, thrown.status));
+      throw thrown;
+    });
+  if (status !== before) context.note(compareStatus(before, status));
+  if (content.text === undefined || content._cut !== undefined)
+    context.note('The answers cannot be compared: not all of the first one was kept.');
+  else {
+    const differences = compareJson(readBody(content.text), data);
+    const more = differences.length - maxDifferences;
+    context.note(differences.length === 0 ? 'The answer is the same as then.' : 'The answer differs:');
+    for (const difference of differences.slice(0, maxDifferences)) context.note(`  ${difference}`);
+    if (more > 0) context.note(`  and ${more} more`);
+  }
   return { kind: 'answer', answer: data, text };
+}
+
+function compareStatus(before: number, now: number): string {
+  return before === now
+    ? `The status is ${now}, as then.`
+    : `The status differs: ${before || 'no answer'} then, ${now} now.`;
 }

@@ -29,15 +29,18 @@ export function createCaller(context: Context) {
         open: sandbox.open,
         say: (line) => void notes.push(safeText(line)),
       });
+      let exitCode = 0;
       try {
         const { text, structured } = await tool.call(input, { context: own, notes, confirm });
         return { text, structured };
       } catch (thrown) {
         if (thrown instanceof Question) throw thrown;
         const told = notes.map((note) => `\nnote*: ${note}`).join('');
-        return { text: (await formatError(toSotraError(thrown), input)) + told, isError: true };
+        const error = toSotraError(thrown);
+        exitCode = error.exitCode;
+        return { text: (await formatError(error, input)) + told, isError: true };
       } finally {
-        await own.close();
+        await own.close(exitCode);
       }
     },
     close: sandbox.close,
@@ -63,10 +66,11 @@ interface CallContext {
 }
 
 function createOwnContext(
-  { world, options, program, runLine, note, stream }: Context,
+  { argv, world, options, program, runLine, note, stream }: Context,
   { signal, open, say }: CallContext,
 ): Context {
   return createContext({
+    argv,
     world: { ...world, io: silentIo(world.io), signal, openSandbox: open },
     options: { ...options, format: 'json', quiet: false, yes: true, noInput: true },
     program,

@@ -85,12 +85,13 @@ function keepAway(now: () => number) {
 const defaultWaitSec = 30;
 
 function contextOf({ context, service }: Pick<ServiceAppOptions, 'context' | 'service'>, preview: boolean): Context {
-  const { world, program, runLine, note, stream } = context;
-  const options = { ...context.options, format: 'json' as const, retries: 0, curl: preview, preview };
+  const { argv, world, program, runLine, note, stream } = context;
+  const asked = { format: 'json' as const, retries: 0, curl: preview, preview };
   return createContext({
+    argv,
+    world,
     // What a page asks by itself is not what somebody typed.
-    world: { ...world, env: { ...world.env, SOTRA_HISTORY: '0' } },
-    options,
+    options: { ...context.options, ...asked, noHistory: true },
     program,
     runLine,
     say: preview ? () => undefined : note,

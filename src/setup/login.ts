@@ -176,9 +176,10 @@ function readKeyText(text: string, from: string): string {
 
 async function checkWithService(key: string, { name, baseUrl, origin }: Target, context: Context): Promise<void> {
   const { world, options, note } = context;
+  const { SOTRA_BASE_URL: _, SOTRA_CONTEXT: __, ...env } = world.env;
   const asking = createContext({
     ...context,
-    world: { ...world, env: { SOTRA_API_KEY: key } },
+    world: { ...world, env: { ...env, SOTRA_API_KEY: key } },
     options: { ...options, context: undefined, sandbox: false, baseUrl },
     say: note,
   });

@@ -32,8 +32,13 @@ test('a bundle holds version, settings, doctor and failed calls, and no secret',
   expect(settings.contexts.staging).toMatchObject({ serviceName: 'Example', hasKey: true });
   expect(doctor.checks.map(({ check }: { check: string }) => check)).toContain('reach');
   expect(failedCalls).toMatchObject([
-    { status: 404, path: '/v1/missing?key=***', command: "sotra --context staging request GET '/v1/missing?key=***'" },
-    { status: 404, method: 'POST', bodyBytes: 34 },
+    { status: 404, method: 'POST', request: { body: { signature: '***' } } },
+    {
+      status: 404,
+      path: '/v1/missing?key=***',
+      command: "sotra --context staging request GET /v1/missing -q 'key=***'",
+      response: { body: { error: 'no, ***' } },
+    },
   ]);
 });
 

@@ -130,7 +130,7 @@ export const ways: readonly string[] = [
   '--plain --ascii',
   '--verbose',
   '--verbose --json',
-  '--include --no-color',
+  '--include --no-color --no-history',
   '--include --json --verbose --strict',
   '--trace-file @@.har',
   '--record @@.folder',

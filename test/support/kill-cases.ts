@@ -96,15 +96,25 @@ export const keyCases: readonly KillCase[] = [
   },
 ];
 
-const board: KillCase = {
-  name: 'leaderboard list --save',
+const call: KillCase = {
+  name: 'leaderboard list',
   scene: async (folder) => {
-    const boards = () => filesIn(join(folder, 'state', 'boards'), /\.json$/);
+    // What ends with its line end was written; the rest was not.
+    const lines = () =>
+      filesIn(join(folder, 'state', 'history'), /\.json$/).flatMap((file) =>
+        readFileSync(file, 'utf8').split('\n').slice(0, -1),
+      );
     return {
-      argv: ['leaderboard', 'list', '--save'],
+      argv: ['leaderboard', 'list'],
       env: await answering(() => ({ traders: [] })),
-      whole: () => boards().forEach(json),
-      complete: () => must(boards().length > 0, 'no board'),
+      whole: () => {
+        for (const line of lines()) JSON.parse(line);
+      },
+      complete: () =>
+        must(
+          lines().some((line) => line.includes('"exitCode":0')),
+          'no call',
+        ),
     };
   },
 };
@@ -309,7 +319,7 @@ const listen: KillCase = {
 /** The commands that write a file of state, but for keys and the database. */
 export const fileCases: readonly KillCase[] = [
   ...settings,
-  board,
+  call,
   bulk,
   upload('webhook register', false),
   upload('webhook register, its secret told once', true),

@@ -79,6 +79,7 @@ export async function uploading(
   const options = readGlobals(retries === undefined ? {} : { retries });
   const program = { commands: [], endpoints: [] } as never;
   const created = createContext({
+    argv: [],
     world,
     options,
     program,

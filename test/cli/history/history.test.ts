@@ -1,10 +1,20 @@
-import { execFile } from 'node:child_process';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { execFile, spawn } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { answering, run, stub, temporaryFolder } from '../../support/harness.ts';
 import { size } from '../../support/size.ts';
+import { until } from '../../support/until.ts';
 
 const execute = promisify(execFile);
 
@@ -16,7 +26,13 @@ function user(more: Record<string, string> = {}) {
   return { env, folder: join(folder, 'data', 'history'), calls };
 }
 
-test('the last calls are listed, newest first, with those to the sandbox and those that failed', async () => {
+/** The text of every file of the log. */
+const textIn = (folder: string) =>
+  readdirSync(folder)
+    .map((name) => readFileSync(join(folder, name), 'utf8'))
+    .join('');
+
+test('the last calls are listed, newest first, with their commands, those to the sandbox and those that failed', async () => {
   const { env, calls } = user();
   await run('--sandbox leaderboard list --limit 1', { env });
   await run('--sandbox request POST /v1/nothing --data {"a":1}', { env });
@@ -26,30 +42,81 @@ test('the last calls are listed, newest first, with those to the sandbox and tho
   const [third, second, first] = await calls();
   expect(first).toMatchObject({
     n: 1,
+    command: 'sotra --sandbox leaderboard list --limit 1',
     method: 'GET',
     path: '/v2/leaderboard?limit=1',
     status: 200,
+    exitCode: 0,
     context: 'sandbox',
-    attempts: 1,
+    attempt: 1,
     requestId: expect.stringMatching(/^[\w-]{8,}$/),
   });
   expect(second).toMatchObject({
-    n: 2,
-    method: 'POST',
-    status: 404,
-    body: '{"a":1}',
+    ...{ n: 2, method: 'POST', status: 404, exitCode: 5, errorCode: 'not-found' },
     error: expect.stringContaining('404'),
   });
   expect(third).toMatchObject({
-    n: 3,
-    status: null,
-    baseUrl: 'http://127.0.0.1:9',
+    ...{ n: 3, status: null, baseUrl: 'http://127.0.0.1:9', exitCode: 9, errorCode: 'network' },
     error: expect.stringContaining('ECONNREFUSED'),
   });
   expect((await calls('history --failed')).map(({ n }: { n: number }) => n)).toEqual([3, 2]);
   const { err, out } = await run('history --limit 1', { env });
   expect(out).toContain('/v1/away');
-  expect(err).toBe('There are 2 more: --limit 3.\n');
+  expect(err).toBe('There are more: --limit 2000 shows all.\n');
+});
+
+test('at 80 columns a line shows number, time, status, command, and the end of the path', async () => {
+  const { env } = user();
+  const wallet = '0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2';
+  await run(`--sandbox profile positions ${wallet} closed --limit 2`, { env, now: Date.UTC(2026, 10, 25, 3, 4, 5) });
+  const { out } = await run('history', { env, tty: 80 });
+  expect(out).toMatch(/^ *1 +03:04:05Z? +200 +--sandbox prof.*… .*…\S*limit=2 +\d+$/m);
+  expect(Math.max(...out.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(80);
+});
+
+test('a call is shown with headers and bodies of both sides, as text, JSON and HTTP archive', async () => {
+  const service = await answering({ error: { code: 7, why: 'no' } }, 409, { 'x-one': '1' });
+  const { env } = user(service.env);
+  await run(['request', 'POST', '/v1/x?a=1', '--data', '{"n":12345678901234567890}'], { env });
+  const { out } = await run('history show 1', { env });
+  expect(out).toContain(`sotra request POST '/v1/x?a=1' --data '{"n":12345678901234567890}'\n`);
+  expect(out).toContain(`> POST ${service.url}/v1/x?a=1\n`);
+  expect(out).toContain('> authorization: Bearer ***\n');
+  expect(out).toContain('{\n  "n": 12345678901234567890\n}\n');
+  expect(out).toContain('< 409 Conflict\n');
+  expect(out).toContain('< x-one: 1\n');
+  expect(out).toContain('{\n  "error": {\n    "code": 7,\n    "why": "no"\n  }\n}\n');
+  expect(JSON.parse((await run('history show 1 --json', { env })).out)).toMatchObject({
+    ...{ n: 1, status: 409, exitCode: 6, path: '/v1/x?a=1' },
+    response: { headers: expect.arrayContaining(['x-one: 1']), body: { error: { code: 7, why: 'no' } } },
+  });
+  const har = JSON.parse((await run('history show 1 --har', { env })).out);
+  expect(har.log).toMatchObject({
+    version: '1.2',
+    entries: [{ request: { method: 'POST' }, response: { status: 409 } }],
+  });
+});
+
+test('what the service says it ignored is kept, and a body that is no JSON whole', async () => {
+  const service = await answering('<html>a proxy</html>', 200, { 'x-sotra-ignored': 'limitt,pagee' });
+  const { env, calls } = user(service.env);
+  expect((await run('request GET /v1/x?limitt=2', { env })).code).toBe(13);
+  expect(await calls()).toMatchObject([{ ignored: ['limitt', 'pagee'], errorCode: 'bad-answer', exitCode: 13 }]);
+  expect((await run('history show 1', { env })).out).toContain('<html>a proxy</html>');
+});
+
+test('a body is kept to 256 KB, with the size and SHA-256 of the whole', async () => {
+  const text = JSON.stringify('ü'.repeat(200_000));
+  const service = await answering(text);
+  const { env, calls } = user(service.env);
+  await run('request GET /v1/x', { env });
+  const { cut, body } = (await calls('history show 1')).response;
+  expect(cut).toEqual({
+    bytes: 400_002,
+    sha256: '9b3220ad9df67e1176b83006aa9be7ab0842ea877bb080ef1e0a17c1497d261d',
+  });
+  expect(Buffer.byteLength(body)).toBe(262_143);
+  expect((await run('history run 1', { env })).err).toContain('cannot be compared');
 });
 
 test('calls of one command that come fast are all kept, in their order', async () => {
@@ -78,47 +145,40 @@ test('of one command the first hundred calls are kept, and those that fail', asy
   expect([pagesOf(500).length, pagesOf(500)]).toEqual([service.requests.length - 120, expect.arrayContaining([121])]);
 });
 
-test('a call that was repeated is one line; one that was only shown is none', async () => {
+test('each attempt of a call is a line, with why it was tried again; a call that was only shown is none', async () => {
   const service = await stub((_, response, count) => response.writeHead(count === 1 ? 503 : 200).end('{"traders":[]}'));
   const { env, calls } = user(service.env);
   await run('leaderboard list', { env, skipWaits: true });
   await run('leaderboard list --dry-run', { env });
-  expect(await calls()).toMatchObject([{ n: 1, status: 200, attempts: 2 }]);
+  const [second, first] = await calls();
+  expect(first).toMatchObject({ n: 1, status: 503, attempt: 1, error: expect.stringContaining('HTTP 503') });
+  expect([second.n, second.status, second.attempt, second.error]).toEqual([2, 200, 2, undefined]);
 });
 
-test('neither keys nor bodies with secrets are kept', async () => {
-  const service = await answering({ ok: true });
+test('neither keys nor other secrets are kept, and a call with one in it is not sent again', async () => {
+  const service = await answering({ ok: true, secret: 'whsec_abcdefgh1234' });
   const { env, folder, calls } = user({ ...service.env, SOTRA_API_KEY: 'sk-very-secret-1' });
   await run('request GET /v1/a -q key=sk-very-secret-1 -q b=2', { env });
   await run(['request', 'POST', '/v1/b', '--data', '{"signature":"0x1234567890"}'], { env });
-  await run(['request', 'POST', '/v1/c', '--data', JSON.stringify('x'.repeat(5000))], { env });
-  expect(await calls()).toMatchObject([
-    { path: '/v1/c', bodyBytes: 5002 },
-    { path: '/v1/b', bodyBytes: 28 },
-    { path: '/v1/a?key=***&b=2' },
-  ]);
-  const kept = readdirSync(folder)
-    .map((name) => readFileSync(join(folder, name), 'utf8'))
-    .join('');
-  expect(kept).not.toMatch(/very-secret|0x1234567890/);
-  expect(statSync(join(folder, 'current.ndjson')).mode & 0o777).toBe(0o600);
+  expect(await calls()).toMatchObject([{ path: '/v1/b' }, { path: '/v1/a?key=***&b=2' }]);
+  expect(textIn(folder)).not.toMatch(/very-secret|0x1234567890|abcdefgh1234/);
+  expect(readdirSync(folder).map((name) => statSync(join(folder, name)).mode & 0o777)).toEqual([0o600, 0o600]);
   for (const n of [1, 2]) {
     const { code, err } = await run(`history run ${n} --yes`, { env });
     expect([code, err]).toEqual([3, expect.stringMatching(/^error: call \d cannot be sent again: .* not kept\n/)]);
   }
-  expect(service.requests.length).toBe(3);
+  expect(service.requests.length).toBe(2);
 });
 
-test('a call is shown whole and sent again to the same service; a write asks first', async () => {
+test('a call is sent again to the same service, body included; a write asks first', async () => {
   const service = await answering({ ok: true });
   const { env, calls } = user({ SOTRA_API_KEY: 'key-of-mine' });
   const body = '{"n":12345678901234567890}';
   await run(['request', 'POST', "/v1/it's?a=1", '--data', body, '--base-url', service.url], { env });
-  const [{ command }] = [await calls('history show 1')];
-  expect(command).toBe(`sotra --base-url ${service.url} request POST '/v1/it'\\''s?a=1' --data '${body}'`);
   expect((await run('history run 1', { env })).code).toBe(2);
   const again = await run('history run 1 --yes', { env });
   expect([again.code, again.out]).toEqual([0, '{\n  "ok": true\n}\n']);
+  expect(again.err).toBe('The answer is the same as then.\n');
   expect(service.requests.map(({ method, url, body }) => [method, url, body])).toEqual([
     ['POST', "/v1/it's?a=1", body],
     ['POST', "/v1/it's?a=1", body],
@@ -127,18 +187,37 @@ test('a call is shown whole and sent again to the same service; a write asks fir
   expect((await calls())[0]).toMatchObject({ n: 2, status: 200 });
 });
 
-test('a number that is not there names those that are', async () => {
-  const { env } = user();
-  expect((await run('history show 1', { env })).err).toContain('call 1: none is remembered');
-  await run('--sandbox leaderboard list --limit 1', { env });
-  const { code, err } = await run('history run 7', { env });
-  expect([code, err]).toEqual([5, 'error: call 7: those remembered are 1 to 1\nhint: sotra history lists them.\n']);
+test('what differs in the answer to a call that is sent again is said, place by place', async () => {
+  const service = await stub((_, response, count) => {
+    response.statusCode = count === 3 ? 404 : 200;
+    response.end(JSON.stringify({ same: 1, list: [{ pnl: count }, 'x'], ...(count === 2 && { more: true }) }));
+  });
+  const { env } = user(service.env);
+  await run('request GET /v1/x', { env });
+  const { out, err } = await run('history run 1 --json', { env });
+  expect(JSON.parse(out)).toMatchObject({ more: true });
+  expect(err).toBe('The answer differs:\n  list[0].pnl: 1 then, 2 now\n  more: nothing then, true now\n');
+  const gone = await run('history run 1', { env });
+  expect([gone.code, gone.err]).toEqual([5, expect.stringContaining('The status differs: 200 then, 404 now.\n')]);
 });
 
-test('it is off with a variable or a setting, and cleared when asked', async () => {
+test('a number that is not there names the last one', async () => {
+  const { env } = user();
+  expect((await run('history show 1', { env })).err).toContain('call 1: the history is empty');
+  await run('--sandbox leaderboard list --limit 1', { env });
+  const { code, err } = await run('history run 7', { env });
+  expect([code, err]).toEqual([
+    5,
+    'error: call 7: the last one in the history is 1\nhint: sotra history lists them.\n',
+  ]);
+});
+
+test('it is off with a variable, a flag or a setting, and cleared when asked', async () => {
   const { env, calls } = user();
-  const call = (more = {}) => run('--sandbox leaderboard list --limit 1', { env: { ...env, ...more } });
+  const call = (more = {}, flag = '') =>
+    run(`--sandbox leaderboard list --limit 1 ${flag}`, { env: { ...env, ...more } });
   await call({ SOTRA_HISTORY: '0' });
+  await call({}, '--no-history');
   await run('history set off', { env });
   await call();
   expect(await calls()).toEqual([]);
@@ -151,47 +230,123 @@ test('it is off with a variable or a setting, and cleared when asked', async () 
   expect(await calls()).toEqual([]);
 });
 
-test('a folder that cannot be written, and lines that a crash cut off, harm no command', async () => {
-  const { env, folder, calls } = user();
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(
-    join(folder, 'current.ndjson'),
-    '\n{"atMs":1,"method":"GET","path":"/v1/first","status":200}\n{"atMs":2,"meth',
-  );
-  expect((await run('--sandbox leaderboard list --limit 1', { env })).code).toBe(0);
-  expect((await calls()).map(({ n }: { n: number }) => n)).toEqual([3, 1]);
-  const blocked = user();
-  mkdirSync(join(blocked.folder, '..'), { recursive: true });
-  writeFileSync(blocked.folder, 'a file where the folder should be');
-  expect((await run('--sandbox leaderboard list --limit 1', { env: blocked.env })).code).toBe(0);
-  chmodSync(folder, 0o500);
-  expect((await run('--sandbox leaderboard list --limit 1', { env })).code).toBe(0);
-  chmodSync(folder, 0o700);
+test('a folder that cannot be written is said once and harms no command', async () => {
+  const service = await stub((_, response, count) => response.writeHead(count === 1 ? 503 : 200).end('{"traders":[]}'));
+  const { env, folder } = user(service.env);
+  mkdirSync(join(folder, '..'), { recursive: true });
+  writeFileSync(folder, 'a file where the folder should be');
+  const { code, out, err } = await run('leaderboard list --json', { env, skipWaits: true });
+  expect([code, JSON.parse(out), err]).toEqual([
+    0,
+    { traders: [] },
+    expect.stringContaining('this call is not in the history'),
+  ]);
+  expect(err.split('\n').length).toBe(2);
+  expect((await run('leaderboard list --quiet', { env })).err).toBe('');
 });
 
-test('processes that call at once lose nothing, also while old calls are put aside; the last thousand stay', async () => {
+test('damaged calls and those of a newer release are moved aside, which is said once; the others stay', async () => {
+  const { env, folder, calls } = user();
+  for (const limit of [1, 2, 3, 4]) await run(`--sandbox leaderboard list --limit ${limit}`, { env });
+  const [first = '', second = '', third = ''] = readdirSync(folder).map((name) => join(folder, name));
+  writeFileSync(first, '\0\0\0\n');
+  writeFileSync(second, readFileSync(second, 'utf8').replace('"v":1', '"v":99'));
+  // A process that was killed while it wrote: no more than the line is lost.
+  writeFileSync(third, readFileSync(third, 'utf8').split('\n')[0]?.slice(0, 300) ?? '');
+  const { code, err } = await run('history', { env });
+  expect([code, err]).toEqual([
+    0,
+    expect.stringContaining(
+      `2 calls of the history are damaged or of a newer release of sotra: moved to ${folder}/damaged`,
+    ),
+  ]);
+  expect(await calls()).toMatchObject([{ n: 4 }]);
+  expect((await run('history', { env })).err).toBe('');
+  expect(readdirSync(join(folder, 'damaged')).length).toBe(2);
+  await run('--sandbox leaderboard list --limit 1', { env });
+  expect(await calls()).toMatchObject([{ n: 5 }, { n: 4 }]);
+});
+
+test('a command that is killed leaves the call that it waits for', async () => {
+  const service = await stub(() => undefined);
+  const { env, calls } = user(service.env);
+  const child = spawn(process.execPath, ['bin/sotra.js', 'request', 'POST', '/v1/x', '--data', '{}'], { env });
+  await until(() => service.requests.length === 1);
+  child.kill('SIGKILL');
+  await new Promise((resolve) => child.once('close', resolve));
+  const [call] = await calls();
+  expect(call).toMatchObject({ n: 1, method: 'POST', path: '/v1/x', status: null });
+  expect(call.exitCode).toBeUndefined();
+});
+
+/** From one number down to another. */
+const range = (from: number, to: number) => Array.from({ length: from - to + 1 }, (_, index) => from - index);
+
+/** Fills a log with copies of its first call, those with such numbers as failed. */
+function fill(folder: string, count: number, isFailed: (n: number) => boolean, more = ''): void {
+  const text = readFileSync(join(folder, '000001.json'), 'utf8').replace('"command":"', `"command":"${more}`);
+  for (let n = 2; n <= count; n += 1)
+    writeFileSync(join(folder, `${String(n).padStart(6, '0')}${isFailed(n) ? '.failed' : ''}.json`), text);
+}
+
+test('beyond 2,000 calls, 64 MB or 30 days the oldest go, those that failed last', async () => {
   const service = await answering({ traders: [] });
   const { env, folder, calls } = user(service.env);
-  mkdirSync(folder, { recursive: true });
-  const line = JSON.stringify({
-    atMs: 1,
-    method: 'GET',
-    baseUrl: service.url,
-    path: '/v1/old',
-    status: 200,
-    ms: 1,
-    attempts: 1,
-  });
-  // The next line fills the 128 KiB after which lines are counted.
-  const old = `\n${line}`.repeat(1200);
-  const start = 2 * 128 * 1024 - 10;
-  writeFileSync(join(folder, 'current.ndjson'), old + ' '.repeat(start - Buffer.byteLength(old)));
-  const processes = size(4, 60);
-  const one = () => execute(process.execPath, ['bin/sotra.js', 'leaderboard', 'list'], { env: { ...env, PATH: '' } });
-  for (let done = 0; done < processes; done += 4) await Promise.all([one(), one(), one(), one()]);
-  const kept = await calls('history --limit 1000');
-  expect(readdirSync(folder)).toContain('0.ndjson');
-  expect(kept.length).toBe(1000);
-  expect(kept.filter(({ path }: { path: string }) => path === '/v2/leaderboard').length).toBe(processes);
-  expect(kept[0].n).toBe(1200 + processes);
+  const call = () => run('leaderboard list', { env });
+  const numbers = async (argv = 'history --limit 2000'): Promise<number[]> =>
+    (await calls(argv)).map(({ n }: { n: number }) => n);
+  await call();
+  fill(folder, 2049, (n) => n <= 100);
+  await call();
+  expect([await numbers(), (await numbers('history --failed')).length]).toEqual([
+    [...range(2050, 150), ...range(100, 2)],
+    20,
+  ]);
+  await run('history clear --yes', { env });
+  await call();
+  fill(folder, 99, () => false, 'x'.repeat(1024 * 1024));
+  await call();
+  const bytes = readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
+  expect([bytes < 64 * 1024 * 1024, bytes > 60 * 1024 * 1024, (await numbers()).includes(100)]).toEqual([
+    true,
+    true,
+    true,
+  ]);
+  await run('history clear --yes', { env });
+  await call();
+  fill(folder, 49, () => true);
+  const old = Date.now() / 1000 - 31 * 86_400;
+  for (const name of readdirSync(folder).slice(0, 40)) utimesSync(join(folder, name), old, old);
+  await call();
+  expect(await numbers()).toEqual([50, 49, 48, 47, 46, 45, 44, 43, 42, 41]);
 }, 60_000);
+
+test('fifty processes that call at once lose nothing and share no number', async () => {
+  const service = await answering({ traders: [] });
+  const { env, calls } = user(service.env);
+  const processes = size(6, 50);
+  const one = () => execute(process.execPath, ['bin/sotra.js', 'leaderboard', 'list'], { env: { ...env, PATH: '' } });
+  await Promise.all(Array.from({ length: processes }, one));
+  const kept: { n: number; status: number; exitCode: number }[] = await calls('history --limit 1000');
+  expect(kept.map(({ n }) => n)).toEqual(Array.from({ length: processes }, (_, index) => processes - index));
+  expect(kept.every(({ status, exitCode }) => status === 200 && exitCode === 0)).toBe(true);
+}, 120_000);
+
+test('a clock that was moved back loses no call and no order', async () => {
+  const { env, calls } = user();
+  await run('--sandbox leaderboard list --limit 1', { env, now: Date.UTC(2030, 0, 1) });
+  await run('--sandbox leaderboard list --limit 2', { env, now: Date.UTC(2026, 0, 1) });
+  expect((await calls()).map(({ path }: { path: string }) => path)).toEqual([
+    '/v2/leaderboard?limit=2',
+    '/v2/leaderboard?limit=1',
+  ]);
+});
+
+test('a home that cannot be written leaves the exit code as it is', async () => {
+  const { env, folder } = user();
+  await run('--sandbox leaderboard list --limit 1', { env });
+  chmodSync(folder, 0o500);
+  const { code } = await run('--sandbox leaderboard list --limit 1', { env });
+  chmodSync(folder, 0o700);
+  expect([code, existsSync(folder)]).toEqual([0, true]);
+});

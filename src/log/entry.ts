@@ -1,0 +1,188 @@
+import { createHash } from 'node:crypto';
+import { STATUS_CODES } from 'node:http';
+import { z } from 'zod';
+import type { CallEvent } from '../http/client.ts';
+import { headerOf } from '../http/failures.ts';
+import { maskHeader } from '../http/preview.ts';
+import type { HttpAnswer, HttpRequest, Timing } from '../world.ts';
+
+/** The first bytes of a longer body, with what it was. */
+const cut = z.object({ bytes: z.number(), sha256: z.string() }).optional();
+const headers = z.array(z.looseObject({ name: z.string(), value: z.string() }));
+
+/** What we say of a call beyond HAR; secrets are hidden. */
+const facts = z.object({
+  v: z.literal(1),
+  /** As typed, for a shell. */
+  command: z.string(),
+  baseUrl: z.string(),
+  /** Absent where another service than that of the context was named. */
+  context: z.string().optional(),
+  attempt: z.number(),
+  /** Why it was sent again, or why the call failed. */
+  error: z.string().optional(),
+  /** Of the call that failed; absent for an attempt that another followed. */
+  errorCode: z.string().optional(),
+  /** Of the whole command; absent while it runs, and where it was killed. */
+  exitCode: z.number().optional(),
+  requestId: z.string().optional(),
+  /** Names of query parameters and body fields that the service said it ignored. */
+  ignored: z.array(z.string()).optional(),
+});
+
+/** An entry of HAR 1.2, as far as we read it. Without an answer the status is 0 and `comment` says why. */
+const harEntrySchema = z.looseObject({
+  startedDateTime: z.string().optional(),
+  time: z.number().optional(),
+  request: z.looseObject({
+    method: z.string(),
+    url: z.string(),
+    headers,
+    postData: z.looseObject({ text: z.string().optional(), _cut: cut }).optional(),
+  }),
+  response: z.looseObject({
+    status: z.number(),
+    headers,
+    content: z.looseObject({ text: z.string().optional(), encoding: z.string().optional(), _cut: cut }),
+  }),
+  comment: z.string().optional(),
+});
+
+/** An attempt of a call as it is kept. */
+export const logEntrySchema = harEntrySchema.extend({ startedDateTime: z.string(), time: z.number(), _sotra: facts });
+
+export type HarEntry = z.output<typeof harEntrySchema>;
+export type LogEntry = z.output<typeof logEntrySchema>;
+type CallFacts = LogEntry['_sotra'];
+
+/** What is added to an entry after the request: its answer, or the exit code of the command. */
+export type EntryPart = Partial<Omit<LogEntry, '_sotra'>> & { _sotra?: Partial<CallFacts> };
+
+export function extendEntry(entry: LogEntry, { _sotra, ...part }: EntryPart): LogEntry {
+  return { ...entry, ...part, _sotra: { ...entry._sotra, ..._sotra } };
+}
+
+export interface SentRequest {
+  startedMs: number;
+  request: HttpRequest;
+  attempt: number;
+  /** Why it is sent again. */
+  why: string | undefined;
+}
+
+/** How texts are kept. */
+export interface TextRules {
+  hide: (text: string) => string;
+  maxBodyBytes: number;
+}
+
+/** The entry of a request that has no answer yet. */
+export function describeRequest(
+  { startedMs, request, attempt, why }: SentRequest,
+  of: Pick<CallFacts, 'command' | 'baseUrl' | 'context'>,
+  rules: TextRules,
+): LogEntry {
+  const { method, url, headers, body } = request;
+  const { hide } = rules;
+  const again = attempt === 1 ? undefined : `attempt ${attempt}${why === undefined ? '' : `, after ${why}`}`;
+  return {
+    startedDateTime: new Date(startedMs).toISOString(),
+    time: 0,
+    request: {
+      method,
+      url: hide(url.href),
+      httpVersion: 'HTTP/1.1',
+      cookies: [],
+      headers: describeHeaders(headers, hide),
+      queryString: [...new URL(hide(url.href)).searchParams].map(([name, value]) => ({ name, value })),
+      ...(body !== undefined && {
+        postData: { mimeType: headers['content-type'] ?? '', ...describeBody(body, rules) },
+      }),
+      headersSize: -1,
+      bodySize: body === undefined ? 0 : Buffer.byteLength(body),
+    },
+    response: noResponse,
+    cache: {},
+    timings: describeTimings(0, undefined),
+    ...(again !== undefined && { comment: hide(again) }),
+    _sotra: { v: 1, ...of, attempt },
+  };
+}
+
+/** What the answer, or its absence, adds to the entry of a request. */
+export function describeAnswer(
+  entry: LogEntry,
+  event: Extract<CallEvent, { kind: 'answer' | 'failure' }>,
+  rules: TextRules,
+): EntryPart {
+  const isAnswer = event.kind === 'answer';
+  const shared = { time: event.ms, timings: describeTimings(event.ms, isAnswer ? event.timing : undefined) };
+  if (!isAnswer) {
+    const comment = [entry.comment, rules.hide(event.message)].filter((part) => part !== undefined).join('; ');
+    return { ...shared, comment };
+  }
+  const { status, headers, bytes, text } = event;
+  const { hide } = rules;
+  const ignored = headerOf(headers, 'x-sotra-ignored')?.split(',');
+  const requestId = headerOf(headers, 'x-request-id') ?? headerOf(headers, 'request-id');
+  return {
+    ...shared,
+    response: {
+      status,
+      statusText: STATUS_CODES[status] ?? '',
+      httpVersion: 'HTTP/1.1',
+      cookies: [],
+      headers: describeHeaders(headers, hide),
+      content: { size: bytes, mimeType: headerOf(headers, 'content-type') ?? '', ...describeBody(text, rules) },
+      redirectURL: hide(headerOf(headers, 'location') ?? ''),
+      headersSize: -1,
+      bodySize: bytes,
+    },
+    _sotra: { ...(ignored && { ignored: ignored.map(hide) }), ...(requestId && { requestId: hide(requestId) }) },
+  };
+}
+
+function describeBody(text: string, { hide, maxBodyBytes }: TextRules) {
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= maxBodyBytes) return { text: hide(text) };
+  // A character that is cut in the middle goes; a secret that is cut is still hidden.
+  const start = Buffer.from(text)
+    .subarray(0, maxBodyBytes)
+    .toString()
+    .replace(/\uFFFD$/, '');
+  return { text: hide(start), _cut: { bytes, sha256: createHash('sha256').update(text).digest('hex') } };
+}
+
+function describeHeaders(headers: HttpAnswer['headers'], hide: TextRules['hide']) {
+  return Object.entries(headers).flatMap(([name, value]) =>
+    [value].flat().flatMap((one) => {
+      return one === undefined ? [] : [{ name: hide(name), value: hide(maskHeader(name, one)) }];
+    }),
+  );
+}
+
+const noResponse = {
+  status: 0,
+  statusText: '',
+  httpVersion: '',
+  cookies: [],
+  headers: [],
+  content: { size: 0, mimeType: '' },
+  redirectURL: '',
+  headersSize: -1,
+  bodySize: -1,
+};
+
+/** In milliseconds; unknown parts are -1 (HAR 1.2). */
+function describeTimings(totalMs: number, timing: Timing | undefined) {
+  const { dnsMs, connectMs, firstByteMs = totalMs } = timing ?? {};
+  return {
+    blocked: -1,
+    dns: dnsMs ?? -1,
+    connect: connectMs === undefined ? -1 : connectMs - (dnsMs ?? 0),
+    ssl: -1,
+    send: 0,
+    wait: firstByteMs - (connectMs ?? 0),
+    receive: totalMs - firstByteMs,
+  };
+}

@@ -1,0 +1,6 @@
+import type { HarEntry } from './entry.ts';
+
+/** An HTTP archive (HAR 1.2) of these entries. */
+export function wrapInHar(entries: readonly HarEntry[], version: string) {
+  return { log: { version: '1.2', creator: { name: 'sotra', version }, entries } };
+}

@@ -1,0 +1,183 @@
+import type { GlobalOptions } from '../cli/globals.ts';
+import { messageOf, toSotraError } from '../errors.ts';
+import type { CallEvent, Caller } from '../http/client.ts';
+import { secretHider } from '../http/secrets.ts';
+import { hidingTyped } from '../keys/typed-secrets.ts';
+import { shellLine } from '../model/shell.ts';
+import { hideUrlSecrets } from '../model/url-secrets.ts';
+import { readEnv, type Service } from '../setup/settings.ts';
+import { configDirectory, openStore } from '../setup/store.ts';
+import type { World } from '../world.ts';
+import { describeAnswer, describeRequest, type EntryPart, type LogEntry, type SentRequest } from './entry.ts';
+import { addEntry, completeEntry, findLog } from './store.ts';
+
+/** Of one command, besides those that fail: an upload or a watch would push everything else out of the log. */
+export const maxOfCommand = 100;
+const maxBodyBytes = 256 * 1024;
+const maxErrorLength = 500;
+const maxWordLength = 1000;
+
+/** Where calls are kept. What it throws is said once, and nothing more is kept there. */
+export interface Keeper {
+  maxBodyBytes: number;
+  /** Told of a request before it is sent; the function it gives back, of how that ended. */
+  begin: (entry: LogEntry) => (part: EntryPart) => void;
+  /** Told of the exit code of the command. */
+  close: (exitCode: number | undefined) => void;
+}
+
+/** What keeps the calls of one command. */
+export interface CallLog {
+  /** What `act` gives, whose calls are kept. Errors: those of `act`. */
+  keep: <T>(caller: Caller, act: (caller: Caller) => Promise<T>) => Promise<T>;
+  close: (exitCode: number | undefined) => void;
+}
+
+export interface LoggedCommand {
+  argv: readonly string[];
+  service: Service;
+  options: Pick<GlobalOptions, 'noHistory' | 'replay'>;
+  world: World;
+  dataDirectory: () => Promise<string>;
+  warn: (text: string) => void;
+}
+
+export async function openCallLog(command: LoggedCommand): Promise<CallLog> {
+  const { service, world, warn } = command;
+  const keepers = await openKeepers(command).catch((thrown: unknown) => {
+    warn(notKept(thrown));
+    return [];
+  });
+  const hide = secretHider(service.apiKey ?? undefined);
+  const { baseUrl, isElsewhere } = service;
+  const context = isElsewhere ? undefined : service.context;
+  const of = { command: hide(await describeCommand(command.argv)), baseUrl, ...(context && { context }) };
+  const guarded = keepers.map((keeper) => guard(keeper, warn));
+  return {
+    keep: async (caller, act) => {
+      const calls = guarded.map((keeper) => recordCall(keeper, hide, of, world.now));
+      const observe = (event: CallEvent) => {
+        caller.observe(event);
+        for (const call of calls) call.observe(event);
+      };
+      try {
+        const result = await act({ ...caller, observe });
+        for (const call of calls) call.end();
+        return result;
+      } catch (thrown) {
+        for (const call of calls) call.end(thrown);
+        throw thrown;
+      }
+    },
+    close: (exitCode) => {
+      for (const keeper of guarded) keeper.close(exitCode);
+    },
+  };
+}
+
+function notKept(thrown: unknown): string {
+  return `this call is not in the history: ${messageOf(thrown)}`;
+}
+
+async function openKeepers({ options, world, dataDirectory }: LoggedCommand): Promise<Keeper[]> {
+  if (options.noHistory || options.replay !== undefined || readEnv(world.env, 'SOTRA_HISTORY') === '0') return [];
+  if (openStore(configDirectory(world)).read().history === false) return [];
+  return [keepInLog(findLog(await dataDirectory()), world)];
+}
+
+function keepInLog(folder: string, { now }: World): Keeper {
+  const kept: number[] = [];
+  return {
+    maxBodyBytes,
+    begin: (entry) => {
+      if (kept.length >= maxOfCommand)
+        return (part) => {
+          if (part._sotra?.error !== undefined) completeEntry(folder, addEntry(folder, entry, now()), part);
+        };
+      const n = addEntry(folder, entry, now());
+      kept.push(n);
+      return (part) => completeEntry(folder, n, part);
+    },
+    close: (exitCode) => {
+      if (exitCode === undefined) return;
+      for (const n of kept) completeEntry(folder, n, { _sotra: { exitCode } });
+    },
+  };
+}
+
+/** Where it fails, that is said once, and the calls go on without it. */
+function guard(keeper: Keeper, warn: (text: string) => void): Keeper {
+  let hasFailed = false;
+  const attempt = <T>(act: () => T): T | undefined => {
+    if (hasFailed) return undefined;
+    try {
+      return act();
+    } catch (thrown) {
+      hasFailed = true;
+      warn(notKept(thrown));
+      return undefined;
+    }
+  };
+  return {
+    maxBodyBytes: keeper.maxBodyBytes,
+    begin: (entry) => {
+      const end = attempt(() => keeper.begin(entry));
+      return (part) => attempt(() => end?.(part));
+    },
+    close: (exitCode) => attempt(() => keeper.close(exitCode)),
+  };
+}
+
+/** Hands each attempt of one call to a keeper. */
+function recordCall(
+  { begin, maxBodyBytes }: Keeper,
+  hide: (text: string) => string,
+  of: Pick<LogEntry['_sotra'], 'command' | 'baseUrl' | 'context'>,
+  now: () => number,
+): { observe: (event: CallEvent) => void; end: (thrown?: unknown) => void } {
+  const rules = { hide, maxBodyBytes };
+  let sent: { entry: LogEntry; end: (part: EntryPart) => void; part: EntryPart } | undefined;
+  let why: string | undefined;
+  const settle = (failure: Pick<LogEntry['_sotra'], 'error' | 'errorCode'> = {}) => {
+    if (sent === undefined) return;
+    const { end, part } = sent;
+    sent = undefined;
+    end({ ...part, _sotra: { ...part._sotra, ...failure } });
+  };
+  const begun = ({ request, attempt }: Extract<CallEvent, { kind: 'request' }>) => {
+    const described: SentRequest = { startedMs: now(), request, attempt, why };
+    const entry = describeRequest(described, of, rules);
+    sent = { entry, end: begin(entry), part: {} };
+  };
+  return {
+    observe: (event) => {
+      if (event.kind === 'request') {
+        settle();
+        begun(event);
+      } else if (event.kind === 'wait') {
+        why = event.why;
+        settle({ error: shorten(event.why, hide) });
+      } else if (sent !== undefined) sent.part = describeAnswer(sent.entry, event, rules);
+    },
+    end: (thrown) => {
+      if (thrown === undefined) return settle();
+      const { code, message } = toSotraError(thrown);
+      settle({ errorCode: code, error: shorten(message, hide) });
+    },
+  };
+}
+
+function shorten(text: string, hide: (text: string) => string): string {
+  return hide(text).slice(0, maxErrorLength);
+}
+
+/** The command as it was typed, without what may be a private key or is secret in a `name=value`; long words are cut. */
+async function describeCommand(argv: readonly string[]): Promise<string> {
+  const words = argv.map((word) => {
+    const shown = hideUrlSecrets(`?${word}`).slice(1);
+    return shown.length > maxWordLength ? `${shown.slice(0, maxWordLength)}...(${word.length} characters)` : shown;
+  });
+  // What may be a hash was sent as one.
+  const hide = await hidingTyped(words, { outcome: 'unknown', status: undefined });
+  return hide(shellLine(['sotra', ...words]));
+}
