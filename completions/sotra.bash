@@ -98,6 +98,7 @@ _sotra_flags() {
   'sandbox simulate') echo '--for --speed --chain --preset --seed --db' ;;
   'request') echo '--query --data --paginate' ;;
   'history') echo '--failed --limit' ;;
+  'history show') echo '--har' ;;
   'bundle') echo '--out' ;;
   'probe') echo '--save --try' ;;
   'mcp') echo '--config --preset --tools --allow-writes --allow-signing --key --password-file --secret-file' ;;
@@ -362,8 +363,7 @@ _sotra_values() {
   'sandbox simulate --db') echo '@files' ;;
   'sandbox simulate --columns') echo 'trades deliveries waiting seconds @list' ;;
   'request 1') echo 'GET POST PUT PATCH DELETE' ;;
-  'history --columns') echo 'n at status method path ms context error attempts requestId baseUrl @list' ;;
-  'history show --columns') echo 'n at status method path ms context error attempts requestId baseUrl body command @list' ;;
+  'history --columns') echo 'n at status command method path error ms context exitCode errorCode attempt requestId baseUrl @list' ;;
   'history set 1') echo 'on off' ;;
   'bundle --columns') echo 'file bytes failedCalls @list' ;;
   'probe --columns') echo 'parameter assumed verdict name evidence source @list' ;;
@@ -426,7 +426,7 @@ _sotra() {
     found="$(_sotra_values "$here ${current%%=*}")"
     lead="${current%%=*}="
   elif [[ $current == -* ]]; then
-    candidates="$(_sotra_flags "$here") --context --sandbox --base-url --format --json --columns --jq --meta --show-nsfw --plain --ascii --no-color --timeout --max-time --retries --rate --max-wait --max-body --verbose --quiet --include --trace-file --record --replay --dry-run --curl --strict --yes --no-input --help"
+    candidates="$(_sotra_flags "$here") --context --sandbox --base-url --format --json --columns --jq --meta --show-nsfw --plain --ascii --no-color --timeout --max-time --retries --rate --max-wait --max-body --verbose --quiet --include --trace-file --record --replay --no-history --dry-run --curl --strict --yes --no-input --help"
   else
     candidates="$(_sotra_children "$here")"
     [[ -z $candidates ]] && found="$(_sotra_values "$here $slot")"
