@@ -10,7 +10,6 @@ const builders = [
   'tool/request.ts',
   'output/json.ts',
   'model/safe-text.ts',
-  'output/text-width.ts',
   'upload/address-file.ts',
   'sandbox/http/fault.ts',
 ];

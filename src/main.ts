@@ -19,7 +19,7 @@ function sinkOf(
   stream.on('error', (error) => {
     broken ??= error;
   });
-  const write = (text: string | Uint8Array) =>
+  const write = (text: string) =>
     new Promise<void>((resolve, reject) => {
       const end = (error?: Error | null) => {
         const failure = error ? fails(error) : undefined;
@@ -44,7 +44,6 @@ function sinkOf(
     colorLevel: colorLevel(process.env, isTTY, depth),
     write: isData ? write : (text) => write(terminalText(text)),
     draw: write,
-    ...(isData && { writeBytes: write }),
   };
 }
 

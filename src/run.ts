@@ -4,16 +4,7 @@ import { helpText } from './cli/help.ts';
 import { mentionsAlias, readInput, resolveAliases, warnOfUnknown } from './cli/input.ts';
 import { type CommandLine, findCommand, findGroup, parse } from './cli/parse.ts';
 import type { Context } from './context.ts';
-import {
-  errorObject,
-  maxShownBody,
-  mayQuote,
-  nameInputs,
-  SotraError,
-  seeHelp,
-  toSotraError,
-  usageError,
-} from './errors.ts';
+import { errorObject, maxShownBody, nameInputs, SotraError, seeHelp, toSotraError, usageError } from './errors.ts';
 import { RequestPreview } from './http/preview.ts';
 import { safeText } from './model/safe-text.ts';
 import { visibleJson } from './output/json.ts';
@@ -109,6 +100,10 @@ async function runCommand(
   const filter =
     options.jq === undefined ? undefined : await (await import('./output/jq.ts')).compileFilter(options.jq, world);
   let exitCode = 0;
+  const { note, takeHeads } = context;
+  const { hideSecrets } = await import('./http/secrets.ts');
+  const pause = () => world.sleep(0, world.signal);
+  const printing = { io: world.io, options, note, takeHeads, pause, filter, hideSecrets };
   try {
     if (command.confirms !== undefined)
       await (await import('./output/confirm.ts')).confirm(command.confirms(input as never), context);
@@ -117,10 +112,7 @@ async function runCommand(
       ? (await import('./watch/watch.ts')).watchCommand(command, input, context)
       : command.run(input as never, context);
     const made = await quietOnceShown(await result, context);
-    const { note, takeHeads } = context;
     if (made.kind !== 'items' && !command.uses.includes('changes')) refuseWithoutRequest(options);
-    const pause = () => world.sleep(0, world.signal);
-    const printing = { io: world.io, options, note, takeHeads, filter, pause };
     if (!out.isTTY || options.dryRun || (options.format ?? 'table') !== 'table')
       exitCode = await printResult(made, input, printing);
     else {
@@ -130,7 +122,7 @@ async function runCommand(
       await keep();
     }
   } catch (thrown) {
-    if (thrown instanceof RequestPreview) exitCode = await printPreview(thrown, { io: world.io, options, filter });
+    if (thrown instanceof RequestPreview) exitCode = await printPreview(thrown, printing);
     else {
       const error = unusable(thrown, context);
       if (!(error instanceof ClosedPipe)) exitCode = errorOf(error, argv, program, world).exitCode;
@@ -205,10 +197,7 @@ async function reportError(error: SotraError, jsonMode: boolean, argv: readonly 
   const { err } = world.io;
   const hide = await (await import('./keys/typed-secrets.ts')).hidingTyped(argv, error);
   if (jsonMode) {
-    const quotes = argv.includes('--meta') && mayQuote(error);
-    const meta = { untrusted: ['.error.message', '.error.hint', ...(error.body === undefined ? [] : ['.error.body'])] };
-    const told = { ...errorObject(error), ...(quotes && { meta }) };
-    return err.write(`${visibleJson(hide(JSON.stringify(told)))}\n`);
+    return err.write(`${visibleJson(hide(JSON.stringify(errorObject(error))))}\n`);
   }
   const isOurs = argv.includes('--verbose') && error.code === 'internal' && error.cause instanceof Error;
   const stack = isOurs ? [(error.cause as Error).stack ?? ''] : [];

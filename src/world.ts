@@ -7,8 +7,6 @@ export interface Sink {
   write: (text: string) => Promise<void>;
   /** As it is, for what moves the cursor of a terminal; any other text goes through `write`, which cleans it there. */
   draw: (text: string) => Promise<void>;
-  /** For text that is UTF-8 already; absent on a terminal. */
-  writeBytes?: (bytes: Uint8Array) => Promise<void>;
   isTTY: boolean;
   /** Columns of the terminal; default 80. */
   width: number;

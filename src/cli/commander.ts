@@ -2,6 +2,7 @@ import { Argument, CommanderError, Command as Node, Option } from 'commander';
 import { type SotraError, seeHelp, usageError } from '../errors.ts';
 import { globalFlags } from './globals.ts';
 import { beginsWith, type Field, type Outline, type TypedInput } from './outline.ts';
+import { removedFlags } from './removed-commands.ts';
 
 type ReadArgv =
   | { kind: 'run'; outline: Outline; typed: TypedInput; globals: Record<string, unknown> }
@@ -138,6 +139,8 @@ function fromCommander(
 ): SotraError {
   const [, name = '', near] = /^[^']*'([^']*)'(?:.*\n\(?(Did you mean .*\?))?/.exec(message) ?? [];
   const hint = otherName(name, argv, outlines) ?? near ?? seeHelp;
+  const instead = removedFlags.get(name);
+  if (instead !== undefined) return usageError(`${name} was removed`, instead);
   if (code === 'commander.unknownOption') return usageError(`unknown option '${name}'`, hint);
   if (code === 'commander.unknownCommand') return usageError(`unknown command '${name}'`, hint);
   if (code === 'commander.optionMissingArgument') return usageError(`${name.split(' ').at(-2)} needs a value`, seeHelp);

@@ -3,7 +3,7 @@ import { dayMs, hourMs, parseDuration, parseRate, parseSize, type Rate } from '.
 import { nearest } from '../model/nearest.ts';
 import type { Outline, Use } from './outline.ts';
 
-export const formats = ['table', 'json', 'ndjson', 'csv', 'tsv', 'md', 'toon'] as const;
+export const formats = ['table', 'json', 'ndjson', 'csv', 'tsv', 'md'] as const;
 export type Format = (typeof formats)[number];
 
 export interface GlobalFlag {
@@ -53,11 +53,6 @@ export const globalFlags: readonly GlobalFlag[] = [
     rows,
   ),
   flagOf('jq <filter>', 'print the result of this jq filter; strings without quotes', json),
-  flagOf(
-    'meta',
-    'with --json or --jq: the answer as data, and in meta.untrusted where it holds text that anybody may have written',
-    json,
-  ),
   flagOf('show-nsfw', 'show names that the service flags as NSFW; tables hide them', rows),
   flagOf('plain', 'for screen readers: one fact a line, no columns, no spinner, no colors'),
   flagOf('ascii', 'draw with ASCII characters only'),
@@ -102,8 +97,6 @@ export function readGlobals(typed: Readonly<Record<string, unknown>>) {
   const rival = rows ?? (text('columns') === undefined ? undefined : '--columns');
   if (text('jq') !== undefined && rival !== undefined)
     throw usageError(`--jq and ${rival} contradict each other`, 'A filter works on JSON: omit one of them.');
-  if (on('meta') && !on('json') && format !== 'json' && text('jq') === undefined)
-    throw usageError('--meta changes JSON only', 'Add --json or --jq.');
   if (text('record') !== undefined && text('replay') !== undefined)
     throw usageError('--record and --replay contradict each other', 'Omit one of them.');
   if (on('sandbox') && (text('baseUrl') ?? text('context')) !== undefined)
@@ -119,7 +112,6 @@ export function readGlobals(typed: Readonly<Record<string, unknown>>) {
     columns: text('columns')
       ?.split(',')
       .map((name) => name.trim()),
-    meta: on('meta'),
     showNsfw: on('showNsfw'),
     plain: on('plain'),
     ascii: on('ascii'),
@@ -154,6 +146,7 @@ export function readGlobals(typed: Readonly<Record<string, unknown>>) {
 function readFormat(text: string | undefined): Format | undefined {
   const format = formats.find((name) => name === text);
   if (text === undefined || format !== undefined) return format;
+  if (text === 'toon') throw usageError('--format toon was removed', 'Take --json, or --format csv.');
   const near = nearest(text, formats);
   throw usageError(`--format ${text}: must be one of ${formats.join(', ')}`, near && `Did you mean ${near}?`);
 }
@@ -223,7 +216,7 @@ export function refuseUnusedFlags(
     if (!isTyped || takes(outline, flag) || (showsRows && flag.key === 'jq')) continue;
     throw unused(`--${flag.flag}`, outline, flag.needs?.lacking ?? '');
   }
-  const isTable = ['csv', 'tsv', 'md', 'toon'].includes(format ?? '');
+  const isTable = ['csv', 'tsv', 'md'].includes(format ?? '');
   if (isTable && outline.columns.length === 0 && !showsRows)
     throw unused(`--format ${format}`, outline, 'prints no table');
 }

@@ -1,5 +1,6 @@
 import { describeKind } from '../contract/kind.ts';
 import { exitMeanings } from '../errors.ts';
+import { wrapWords } from '../model/wrap.ts';
 import { type GlobalFlag, globalFlags, takenFlags } from './globals.ts';
 import { inputSchemaOf } from './input-schema.ts';
 import { beginsWith, type Field, type Outline, topicsOf } from './outline.ts';
@@ -208,20 +209,6 @@ export function wrapCommand(command: string, room: number): string[] {
 function brokenWord(word: string, room: number): string[] {
   if (word.length < room || /['"]/.test(word)) return [word];
   return [word.slice(0, room - 1), ...brokenWord(word.slice(room - 1), room)];
-}
-
-/** Lines of at most `width` characters, broken at spaces; a longer word stands alone. */
-export function wrapWords(text: string, width: number): string[] {
-  const lines: string[] = [];
-  let line = '';
-  for (const word of text.split(' ')) {
-    const joined = line === '' ? word : `${line} ${word}`;
-    if (joined.length > width && line !== '') {
-      lines.push(line);
-      line = word;
-    } else line = joined;
-  }
-  return [...lines, line];
 }
 
 /**

@@ -30,3 +30,8 @@ export function refuseRemoved(words: readonly string[], argv: readonly string[])
   for (const [command, hint] of removed)
     if (beginsWith(words, command.split(' '))) throw usageError(`sotra ${command} was removed`, hint);
 }
+
+/** Flags of the last release, each with what to type now. */
+export const removedFlags: ReadonlyMap<string, string> = new Map([
+  ['--meta', 'Omit it: the answer is the same. sotra mcp marks for agents what anybody may have written.'],
+]);

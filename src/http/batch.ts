@@ -1,29 +1,25 @@
-import { isUtf8 } from 'node:buffer';
-import { isObject, parseJson } from '../model/json.ts';
+import { parseJson } from '../model/json.ts';
 import type { Page } from './paginate.ts';
 
 interface Lines {
   lines?: (count: number) => string | undefined;
-  bytes?: (count: number) => Uint8Array | undefined;
 }
 
 /** A batch that also has its items as lines of JSON. */
 type LinedBatch = readonly unknown[] & Lines;
 
-function withLines(items: readonly unknown[], { lines, bytes }: Lines): LinedBatch {
+function withLines(items: readonly unknown[], { lines }: Lines): LinedBatch {
   return Object.defineProperties([...items], {
     lines: { value: () => lines?.(items.length) },
-    bytes: { value: () => bytes?.(items.length) },
   });
 }
 
 /** The wanted items of a page as a batch with their lines of JSON, as received. */
-export function pageBatch(wanted: readonly unknown[], { items, source }: Page): readonly unknown[] {
+export function pageBatch(wanted: readonly unknown[], { source }: Page): readonly unknown[] {
   if (source === undefined) return wanted;
-  const { text, body, key } = source;
+  const { text, key } = source;
   return withLines(wanted, {
     lines: (count) => itemLines(text, key, count),
-    ...(body && { bytes: (count) => itemBytes({ text, body, items }, count) }),
   });
 }
 
@@ -45,11 +41,6 @@ export function textsOf(batch: readonly unknown[]): readonly string[] {
   const lines = linesOf(batch);
   if (lines === undefined) return batch.map((item) => JSON.stringify(item ?? null));
   return lines.split('\n').slice(0, -1);
-}
-
-/** The same as bytes that are safe for a terminal, where that is faster; call it once. */
-export function bytesOf(batch: readonly unknown[]): Uint8Array | undefined {
-  return (batch as LinedBatch).bytes?.(batch.length);
 }
 
 /** The batches as they come, `see` called with each first. */
@@ -75,7 +66,6 @@ export async function wholeOf(
 const quote = 0x22;
 const comma = 0x2c;
 const backslash = 0x5c;
-const lineBreak = 0x0a;
 
 /**
  * The first `count` items of an answer, one line of JSON each, every number and key as received; `key` names the field that holds the
@@ -86,45 +76,6 @@ export function itemLines(text: string, key: string | undefined, count: number):
   // A raw line break in JSON is white space: inside strings it is escaped.
   const flat = text.includes('\n') || text.includes('\r') ? text.replaceAll(/[\n\r]/g, ' ') : text;
   return scanLines(flat, count, key);
-}
-
-/** Not UTF-8, or with characters that JSON allows raw and terminals obey: DEL and the C1 controls. */
-function isUnsafe(text: string, bytes: Buffer): boolean {
-  if (!isUtf8(bytes) || text.includes('\x7f')) return true;
-  for (let at = bytes.indexOf(0xc2); at !== -1; at = bytes.indexOf(0xc2, at + 1))
-    if ((bytes[at + 1] ?? 0) < 0xa0) return true;
-  return false;
-}
-
-/**
- * The same as bytes, quickly, for a list without white space whose items all begin with one key: `},{"key":` cannot stand inside a
- * string, so if it occurs as often as there are borders, it is the borders. `undefined` for other answers. Overwrites `body`, the bytes
- * of `text`.
- */
-export function itemBytes(
-  { text, body, items }: { text: string; body: Uint8Array; items: readonly unknown[] },
-  count: number,
-): Uint8Array | undefined {
-  if (count === 0) return undefined;
-  const key = firstKey(items[0]);
-  if (key === undefined || !items.every((item) => firstKey(item) === key)) return undefined;
-  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  if (isUnsafe(text, bytes)) return undefined;
-  const border = Buffer.from(`},{${JSON.stringify(key)}:`);
-  if (bytes.indexOf(border.subarray(2)) !== 1 || bytes[0] !== 0x5b || bytes.at(-1) !== 0x5d) return undefined;
-  const commas: number[] = [];
-  for (let at = bytes.indexOf(border); at !== -1; at = bytes.indexOf(border, at + 1)) commas.push(at + 1);
-  if (commas.length !== items.length - 1) return undefined;
-  for (const at of commas) bytes[at] = lineBreak;
-  bytes[bytes.length - 1] = lineBreak;
-  return bytes.subarray(1, count < items.length ? (commas[count - 1] ?? 0) + 1 : bytes.length);
-}
-
-/** The key that an object's text begins with; `undefined` for keys like numbers, which parsing moves to the front. */
-function firstKey(item: unknown): string | undefined {
-  if (!isObject(item)) return undefined;
-  for (const key in item) return /^\d+$/.test(key) ? undefined : key;
-  return undefined;
 }
 
 function scanLines(text: string, count: number, key: string | undefined): string | undefined {

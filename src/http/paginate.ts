@@ -46,7 +46,7 @@ export interface Page {
   items: readonly unknown[];
   more: boolean;
   /** The answer and the key of its list, where its lines can be had from it. */
-  source?: { text: string; body?: Uint8Array; key: string | undefined };
+  source?: { text: string; key: string | undefined };
 }
 
 async function* pagesOf(paging: Paging, input: Input, ask: AskPage, wanted: number): AsyncGenerator<Page> {
@@ -78,7 +78,7 @@ async function* numberedPages(
   try {
     let page = first;
     for (let next = ahead.shift(); next !== undefined; next = ahead.shift()) {
-      const { data, text, body } = await next;
+      const { data, text } = await next;
       const items = itemsOf(data);
       const names = items.map(nameOf);
       if (names.length > 0 && areTheSame(names, before)) throw repeated(`page ${page}`);
@@ -87,7 +87,7 @@ async function* numberedPages(
       const more = items.length >= size;
       const depth = page - first < longListPages ? 1 : 2;
       while (more && ahead.length < depth && left > ahead.length * size) ahead.push(askFor(page + ahead.length + 1));
-      yield { items, more, source: { text, body, key: listKey(data) } };
+      yield { items, more, source: { text, key: listKey(data) } };
       if (!more) return;
       page += 1;
     }

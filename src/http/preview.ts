@@ -17,6 +17,18 @@ export class RequestPreview extends Error {
     this.request = request;
     this.about = about;
   }
+  /** Request line, headers with a masked key, body. */
+  toText(): string {
+    return describeRequest(this.request);
+  }
+  /** A curl line that does the same in a shell; the key is `$SOTRA_API_KEY`. */
+  toCurl(): string {
+    return curlLine(this.request);
+  }
+  toObject(): Record<string, unknown> {
+    const request = requestObject(this.request);
+    return this.about === undefined ? request : { ...this.about.facts, request };
+  }
 }
 
 /** The preview of a delivery to a webhook; `headers` alternate names and values. */

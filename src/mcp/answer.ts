@@ -3,7 +3,7 @@ import { usageError } from '../errors.ts';
 import { nearest } from '../model/nearest.ts';
 import { safeText } from '../model/safe-text.ts';
 import { isForeign } from '../output/foreign-text.ts';
-import { type AnyColumn, type AnyView, blocksOf, cellValue, knownColumns, rowsOf } from '../output/view.ts';
+import { type AnyColumn, type AnyView, cellValue, knownColumns, listBlocks, listRows } from '../output/view.ts';
 import type { Cell, Table, ToolAnswer } from './tool.ts';
 
 export interface AnswerOptions {
@@ -26,9 +26,9 @@ export function formatAnswer(result: Result, options: AnswerOptions): ToolAnswer
   const { input, fields, usual, maxRows, notes } = options;
   const { view, answer } = result.kind === 'answer' ? result : {};
   const shown = view && withoutSecrets(view);
-  const all = (shown && rowsOf(shown, answer, input)) ?? [];
+  const all = (shown && listRows(shown, answer, input)) ?? [];
   const columns = shown === undefined ? [] : (chooseColumns(shown, fields) ?? chooseUsual(shown, usual));
-  const blocks = shown === undefined || fields !== undefined ? [] : blocksOf(shown, answer, input);
+  const blocks = shown === undefined || fields !== undefined ? [] : listBlocks(shown, answer, input);
   const table = makeTable(columns, all, maxRows);
   const tables = blocks
     .filter(({ rows }) => rows.length > 0)

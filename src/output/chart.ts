@@ -1,13 +1,20 @@
+import { usageError } from '../errors.ts';
 import { safeText } from '../model/safe-text.ts';
-import type { Palette } from './color.ts';
-import { formatCount, formatTime, formatUsd, missing, toneOf } from './format.ts';
+import type { DrawOptions } from './color.ts';
+import { collectRows, type Form } from './form.ts';
+import { chooseTone, formatCount, formatTime, formatUsd, missing } from './format.ts';
 import { cutText, displayWidth, wrapText } from './text-width.ts';
 import type { Bar, BarChart, ChartModel, TimeChart } from './view.ts';
 
-export interface DrawOptions {
-  width: number;
-  palette: Palette;
-  unicode: boolean;
+/** The chart of all rows. Errors: `usage` where there is none. */
+export function chartForm(options: DrawOptions, note: (text: string) => void): Form {
+  return async function* ({ view, batches, input }) {
+    if (view.chart === undefined) throw usageError('--chart: this command has no chart');
+    const rows = await collectRows(batches);
+    const text = renderChart(view.chart(rows as never, input as never), options);
+    if (text === '' && rows.length > 0) note('There is nothing to draw.');
+    yield text;
+  };
 }
 
 /** The chart as lines of at most `width` cells (40 at least); position and filling say what color says. Empty without data. */
@@ -34,22 +41,22 @@ function renderBars(chart: BarChart, options: DrawOptions): string[] {
   if (chart.bars.length === 0) return [];
   const { width, palette, unicode } = options;
   const used = chart.series.map((_, index) => chart.bars.some(({ partsUsd }) => (partsUsd[index] ?? 0) !== 0));
-  const figures = chart.bars.map(({ totalUsd }) => figureOf(totalUsd, chart, unicode));
+  const figures = chart.bars.map(({ totalUsd }) => formatFigure(totalUsd, chart, unicode));
   const figureWidth = Math.max(...figures.map(displayWidth));
   const labels = chart.bars.map(({ label }) => safeText(label));
   const labelWidth = Math.min(Math.max(...labels.map(displayWidth)), Math.max(10, Math.floor(width * 0.3)));
   const before = labelWidth + figureWidth + 2 * gap;
-  const plot = plotOf(chart.bars, width - before);
+  const plot = makePlot(chart.bars, width - before);
   const single = used.filter(Boolean).length < 2;
-  const fills = chart.series.map((name, index) => fillOf(name, index, single, unicode));
+  const fills = chart.series.map((name, index) => chooseFill(name, index, single, unicode));
   const lines = chart.bars.map((bar, index) => {
     const label = cutText(labels[index] ?? '', labelWidth, 'end', unicode ? '…' : '...');
     const figure = figures[index] ?? '';
     const paint = (series: number, text: string) =>
-      single ? palette.tone(toneOf(bar.totalUsd), text) : palette.series(series, text);
+      single ? palette.tone(chooseTone(bar.totalUsd), text) : palette.series(series, text);
     return [
       label + ' '.repeat(labelWidth - displayWidth(label) + gap),
-      ' '.repeat(figureWidth - displayWidth(figure)) + palette.tone(toneOf(bar.totalUsd), figure) + ' '.repeat(gap),
+      ' '.repeat(figureWidth - displayWidth(figure)) + palette.tone(chooseTone(bar.totalUsd), figure) + ' '.repeat(gap),
       drawBar(bar, plot, { fills, paint, halves: single && unicode, unicode }),
     ].join('');
   });
@@ -58,11 +65,11 @@ function renderBars(chart: BarChart, options: DrawOptions): string[] {
     '',
     ...lines,
     ' '.repeat(before) + palette.dim(scaleLine(plot, chart)),
-    ...legendOf(chart.series, used, { fills, single, ...options }),
+    ...drawLegend(chart.series, used, { fills, single, ...options }),
   ];
 }
 
-function legendOf(
+function drawLegend(
   series: readonly string[],
   used: readonly boolean[],
   { fills, single, width, palette, unicode }: DrawOptions & { fills: readonly string[]; single: boolean },
@@ -83,24 +90,24 @@ function legendOf(
   return lines.length === 0 ? [] : ['', ...lines.map(({ painted }) => painted)];
 }
 
-function figureOf(figure: number | null, { unit }: BarChart, unicode: boolean): string {
+function formatFigure(figure: number | null, { unit }: BarChart, unicode: boolean): string {
   if (figure === null) return unicode ? missing : '-';
   return unit === 'count' ? formatCount(figure) : formatUsd(figure, { signed: true, compact: true });
 }
 
-function fillOf(name: string, index: number, single: boolean, unicode: boolean): string {
+function chooseFill(name: string, index: number, single: boolean, unicode: boolean): string {
   if (single) return unicode ? '█' : '#';
   return unicode ? (shades[index] ?? '╳') : name.charAt(0).toLowerCase();
 }
 
-function sumOf(bar: Bar, sign: 1 | -1): number {
+function sumParts(bar: Bar, sign: 1 | -1): number {
   return bar.partsUsd.reduce<number>((sum, part) => sum + Math.max(0, sign * (part ?? 0)), 0);
 }
 
 /** Gains and losses share the room on one scale. */
-function plotOf(bars: readonly Bar[], room: number): Plot {
-  const maxGain = Math.max(...bars.map((bar) => sumOf(bar, 1)));
-  const maxLoss = Math.max(...bars.map((bar) => sumOf(bar, -1)));
+function makePlot(bars: readonly Bar[], room: number): Plot {
+  const maxGain = Math.max(...bars.map((bar) => sumParts(bar, 1)));
+  const maxLoss = Math.max(...bars.map((bar) => sumParts(bar, -1)));
   const cells = Math.max(4, room - 1);
   if (maxGain + maxLoss === 0) return { left: 0, right: cells, cellsPerUsd: 0 };
   const share = Math.round((cells * maxLoss) / (maxGain + maxLoss));
@@ -181,7 +188,7 @@ function renderTimeline(chart: TimeChart, { width, palette, unicode }: DrawOptio
   const room = Math.max(8, width - gutter - 2);
   const columns = fillColumns(chart, room, from, to);
   const [maxUp, maxDown] = [Math.max(...columns.up), Math.max(...columns.down)];
-  const rows = rowsOf(maxUp, maxDown);
+  const rows = splitRows(maxUp, maxDown);
   const rowsPerUsd = Math.min(
     ...[maxUp > 0 ? rows.up / maxUp : [], maxDown > 0 ? rows.down / maxDown : []].flat(),
     1e12,
@@ -193,12 +200,12 @@ function renderTimeline(chart: TimeChart, { width, palette, unicode }: DrawOptio
     palette.series(
       side === 'up' ? 0 : 1,
       columns[side]
-        .map((usd) => cellOf(usd * rowsPerUsd, row, side, unicode))
+        .map((usd) => drawCell(usd * rowsPerUsd, row, side, unicode))
         .join('')
         .trimEnd(),
     );
   const usd = (value: number) => formatUsd(value, { compact: true });
-  const linesOf = (side: 'up' | 'down', size: number) =>
+  const drawRows = (side: 'up' | 'down', size: number) =>
     Array.from({ length: rows[side] }, (_, row) => {
       const isLast = row === rows[side] - 1;
       return line(isLast ? chart[side] : '', isLast ? usd(size) : '', drawn(side, row));
@@ -207,9 +214,9 @@ function renderTimeline(chart: TimeChart, { width, palette, unicode }: DrawOptio
   return [
     ...wrapText(safeText(chart.title), width).map((line) => palette.title(line)),
     '',
-    ...linesOf('up', maxUp).reverse(),
+    ...drawRows('up', maxUp).reverse(),
     `${palette.dim('0'.padStart(gutter))} ${unicode ? '┼' : '+'}${palette.dim(zero)}`,
-    ...linesOf('down', maxDown),
+    ...drawRows('down', maxDown),
     ' '.repeat(gutter + 2) + palette.dim(timeLine(from, to, room)),
     '',
     ...wrapText(sums(chart, to - from, room), width),
@@ -227,14 +234,14 @@ function fillColumns({ moments }: TimeChart, room: number, from: number, to: num
   return columns;
 }
 
-function rowsOf(maxUp: number, maxDown: number): { up: number; down: number } {
+function splitRows(maxUp: number, maxDown: number): { up: number; down: number } {
   if (maxUp === 0 || maxDown === 0) return { up: maxDown === 0 ? height / 2 : 0, down: maxDown === 0 ? 0 : height / 2 };
   const up = Math.min(height - 1, Math.max(1, Math.round((height * maxUp) / (maxUp + maxDown))));
   return { up, down: height - up };
 }
 
 /** One cell of a column `size` rows high, `row` counted from zero outwards; less than half a row is a thin mark. */
-function cellOf(size: number, row: number, side: 'up' | 'down', unicode: boolean): string {
+function drawCell(size: number, row: number, side: 'up' | 'down', unicode: boolean): string {
   const halves = Math.round(size * 2) - 2 * row;
   const up = side === 'up';
   if (row === 0 && size > 0 && halves <= 0) return unicode ? (up ? '▁' : '▔') : up ? '.' : "'";
@@ -259,11 +266,11 @@ function sums({ moments, up, down }: TimeChart, spanSec: number, room: number): 
     const word = own.length === 1 ? name.replace(/s$/, '') : name;
     return `${formatCount(own.length)} ${word}${own.length === 0 ? '' : ` of ${formatUsd(total)}`}`;
   };
-  const column = spanSec === 0 ? '' : ` A column is ${lengthOf(spanSec / room)}.`;
+  const column = spanSec === 0 ? '' : ` A column is ${formatSpan(spanSec / room)}.`;
   return `${part(up, 'up')}, ${part(down, 'down')}.${column}`;
 }
 
-function lengthOf(seconds: number): string {
+function formatSpan(seconds: number): string {
   const [size, unit] = lengths.find(([each]) => seconds >= 2 * each) ?? [1, 'seconds'];
   const count = seconds / size;
   return `${count < 10 ? count.toFixed(1) : Math.round(count)} ${unit}`;

@@ -23,11 +23,11 @@ interface Options<Row> extends Partial<Pick<Column<Row>, 'show' | 'align' | 'dro
 type Get<Row, Value> = (row: Row, index: number) => Value;
 
 /** The fields of a row of this type; other fields of a loose object are unknown. */
-type FieldOf<Row, Value> = string &
+type FieldName<Row, Value> = string &
   keyof { [Key in keyof Row as string extends Key ? never : Row[Key] extends Value ? Key : never]: Row[Key] };
 
 interface ColumnMaker<Value> {
-  <Row>(key: FieldOf<Row, Value>, header: string, help: string, options?: Options<Row>): Column<Row>;
+  <Row>(key: FieldName<Row, Value>, header: string, help: string, options?: Options<Row>): Column<Row>;
   <Row>(key: string, header: string, help: string, get: Get<Row, Value>, options?: Options<Row>): Column<Row>;
 }
 
@@ -78,15 +78,15 @@ export const column = {
 };
 
 /** A name, cut to `keep` characters while another column can be dropped instead. */
-export function nameColumn<Row>(header: string, nameOf: (row: Row) => string, keep?: number): Column<Row> {
+export function nameColumn<Row>(header: string, getName: (row: Row) => string, keep?: number): Column<Row> {
   const options = { tone: 'strong', cut: 'end', ...(keep !== undefined && { keep }) } as const;
-  return column.text('name', header, 'display name', nameOf, options);
+  return column.text('name', header, 'display name', getName, options);
 }
 
 /** The columns that `changes` names, in that order and so changed, for a part of each row. */
-export function columnsOf<Row, Part>(
+export function pickColumns<Row, Part>(
   columns: readonly Column<Part>[],
-  partOf: (row: Row) => Part,
+  getPart: (row: Row) => Part,
   changes: Readonly<Record<string, Partial<Pick<Column<Part>, 'header' | 'help' | 'drop' | 'extra'>>>>,
 ): Column<Row>[] {
   return Object.entries(changes).flatMap(([key, changed]) =>
@@ -95,24 +95,24 @@ export function columnsOf<Row, Part>(
       .map(({ show, value, ...each }) => ({
         ...each,
         ...changed,
-        value: (row, index) => value(partOf(row), index),
-        ...(show && { show: (row, index) => show(partOf(row), index) }),
+        value: (row, index) => value(getPart(row), index),
+        ...(show && { show: (row, index) => show(getPart(row), index) }),
       })),
   );
 }
 
-type MoreOf<Answer, Row, Input> = Omit<View<Answer, Row, Input>, 'layout' | 'rows' | 'columns'>;
+type ViewParts<Answer, Row, Input> = Omit<View<Answer, Row, Input>, 'layout' | 'rows' | 'columns'>;
 
 export function recordView<T, Input = unknown>(
   columns: readonly Column<T>[],
-  more: MoreOf<T, T, Input> = {},
+  more: ViewParts<T, T, Input> = {},
 ): View<T, T, Input> {
   return { layout: 'record', rows: (answer) => [answer], columns, ...more };
 }
 
 export function listView<Row, Input = unknown>(
   columns: readonly Column<Row>[],
-  more: MoreOf<readonly Row[], Row, Input> = {},
+  more: ViewParts<readonly Row[], Row, Input> = {},
 ): View<readonly Row[], Row, Input> {
   return { layout: 'table', rows: (items) => items, columns, ...more };
 }

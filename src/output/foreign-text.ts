@@ -1,6 +1,3 @@
-import type { Result } from '../cli/command.ts';
-import { usageError } from '../errors.ts';
-import { wholeOf } from '../http/batch.ts';
 import { isEvmAddress, isSolanaAddress, isUuid } from '../model/address.ts';
 import { chains } from '../model/chain.ts';
 import { isObject } from '../model/json.ts';
@@ -27,37 +24,6 @@ function isIdentifier(text: string): boolean {
   return (
     isEvmAddress(text) || isSolanaAddress(text) || isUuid(text) || numberForm.test(text) || signatureForm.test(text)
   );
-}
-
-/** Where such texts are in an answer, as jq filters, each once: `.data.traders[].profile.name`. */
-function foreignPaths(answer: unknown, at: string): string[] {
-  const paths = new Set<string>();
-  const walk = (value: unknown, path: string): void => {
-    if (Array.isArray(value)) for (const item of value) walk(item, `${path}[]`);
-    else if (isObject(value)) for (const [key, inner] of Object.entries(value)) walk(inner, path + stepTo(key));
-    else if (isForeign(value)) paths.add(path);
-  };
-  walk(answer, at);
-  return [...paths];
-}
-
-/** A key that is an identifier is one of many: all of them are meant. */
-function stepTo(key: string): string {
-  if (/^[a-z_]\w*$/i.test(key)) return isIdentifier(key) ? '[]' : `.${key}`;
-  return isIdentifier(key) ? '[]' : `[${JSON.stringify(key)}]`;
-}
-
-/** The JSON in an envelope: what came as `data`, and what is known of it as `meta`. Errors: `usage` for what has no end. */
-export async function withMeta(result: Result): Promise<Result> {
-  if (result.kind === 'items') {
-    if (result.live) throw usageError('--meta: this prints one object after another, without an end', 'Omit it.');
-    return withMeta({ kind: 'answer', ...(await wholeOf(result.batches)) });
-  }
-  if (result.kind !== 'answer') return result;
-  const { answer: data, view: _, ...rest } = result;
-  const meta = { untrusted: foreignPaths(data, '.data') };
-  const text = `{"data":${result.text ?? JSON.stringify(data)},"meta":${JSON.stringify(meta)}}`;
-  return { ...rest, answer: { data, meta }, text };
 }
 
 const hidden = '(hidden: NSFW)';

@@ -9,9 +9,9 @@ export type Figure = number | null | undefined;
 /** `$1,234.50`; below one dollar three significant digits (`$0.00000123`). `signed`: a plus before gains; `compact`: `$1.23B`. */
 export function formatUsd(value: Figure, { signed = false, compact = false } = {}): string {
   return compose(value, signed, (size) => {
-    if (compact && size >= 1000) return `$${compactDigits(size)}`;
+    if (compact && size >= 1000) return `$${formatCompact(size)}`;
     if (size > 0 && size < 1e-9) return '<$0.000000001';
-    return `$${digits(size, 2, 3)}`;
+    return `$${formatDigits(size, 2, 3)}`;
   });
 }
 
@@ -19,7 +19,7 @@ export function formatUsd(value: Figure, { signed = false, compact = false } = {
 export function formatPercent(value: Figure, { signed = false } = {}): string {
   return compose(value, signed, (size) => {
     if (size > 0 && size < 1e-6) return '<0.000001%';
-    return `${digits(size, 1, 2)}%`;
+    return `${formatDigits(size, 1, 2)}%`;
   });
 }
 
@@ -28,22 +28,24 @@ export function formatRatio(value: Figure): string {
   return compose(value, false, (size) => {
     const percent = size * 100;
     if (percent > 0 && percent < 0.01) return '<0.01%';
-    if (percent < 1) return `${digits(percent, 0, 2)}%`;
-    return percent > 99 && percent < 100 ? `${digits(Math.min(percent, 99.9), 1, 0)}%` : `${digits(percent, 0, 0)}%`;
+    if (percent < 1) return `${formatDigits(percent, 0, 2)}%`;
+    return percent > 99 && percent < 100
+      ? `${formatDigits(Math.min(percent, 99.9), 1, 0)}%`
+      : `${formatDigits(percent, 0, 0)}%`;
   });
 }
 
 /** Tokens: `1,234,567.89`, `12.3457`, `0.00001234`; no zeros at the end. */
 export function formatAmount(value: Figure, { signed = false, compact = false } = {}): string {
   return compose(value, signed, (size) => {
-    if (compact && size >= 1000) return compactDigits(size);
+    if (compact && size >= 1000) return formatCompact(size);
     if (size > 0 && size < 1e-12) return '<0.000000000001';
-    return size < 1 ? digits(size, 0, 4) : digits(size, 0, 0, size < 1000 ? 4 : 2);
+    return size < 1 ? formatDigits(size, 0, 4) : formatDigits(size, 0, 0, size < 1000 ? 4 : 2);
   });
 }
 
 export function formatCount(value: Figure): string {
-  return compose(value, false, (size) => digits(size, 0, 0));
+  return compose(value, false, (size) => formatDigits(size, 0, 0));
 }
 
 /** A count with its noun: `1 address`, `2,000 addresses`. */
@@ -63,7 +65,7 @@ export function formatAge(unixSec: Figure, nowSec: number): string {
   if (!Number.isFinite(agoSec)) return missing;
   const seconds = Math.floor(Math.abs(agoSec));
   const [unit, name] = ageUnits.find(([size]) => seconds >= size) ?? [1, 's'];
-  const age = `${digits(Math.floor(seconds / unit), 0, 0)}${name}`;
+  const age = `${formatDigits(Math.floor(seconds / unit), 0, 0)}${name}`;
   return agoSec < 0 ? `in ${age}` : age;
 }
 
@@ -90,18 +92,18 @@ export function nameOrAddress({
   return name ? { text: name, tone: 'strong' } : addressCell(address, 'strong');
 }
 
-export function toneOf(value: Figure): Tone {
+export function chooseTone(value: Figure): Tone {
   if (value === null || value === undefined || Number.isNaN(value)) return 'muted';
   if (value === 0) return 'plain';
   return value > 0 ? 'gain' : 'loss';
 }
 
 export function pnl(valueUsd: Figure, { compact = false } = {}): CellText {
-  return { text: formatUsd(valueUsd, { signed: true, compact }), tone: toneOf(valueUsd) };
+  return { text: formatUsd(valueUsd, { signed: true, compact }), tone: chooseTone(valueUsd) };
 }
 
 export function roi(percent: Figure): CellText {
-  return { text: formatPercent(percent, { signed: true }), tone: toneOf(percent) };
+  return { text: formatPercent(percent, { signed: true }), tone: chooseTone(percent) };
 }
 
 const ageUnits: readonly (readonly [number, string])[] = [
@@ -124,51 +126,21 @@ function compose(value: Figure, signed: boolean, write: (size: number) => string
 }
 
 /** At least `min` decimals, and more for small numbers to show `significant` digits. */
-function digits(size: number, min: number, significant: number, max = min): string {
+function formatDigits(size: number, min: number, significant: number, max = min): string {
   const needed = significant > 0 && size > 0 ? significant - 1 - Math.floor(Math.log10(size)) : max;
-  return roundFigure(size, min, Math.max(min, needed));
+  return formatNumber(size, { minimumFractionDigits: min, maximumFractionDigits: Math.max(min, needed) });
 }
 
-// As Intl.NumberFormat writes them, whose first use takes 15 ms.
-
-/** Rounded half up, with separators, without zeros beyond `min` decimals. */
-function roundFigure(size: number, min: number, max: number): string {
-  if (size === Number.POSITIVE_INFINITY) return '∞';
-  const text = String(timesTen(size, max)).padStart(max + 1, '0');
-  const point = text.length - max;
-  const places = withoutZeros(text.slice(point)).padEnd(min, '0');
-  return `${withSeparators(text.slice(0, point))}${places === '' ? '' : '.'}${places}`;
+/** Three significant digits and the unit: `1.23K`, `1.23T`, `12,300T`. */
+function formatCompact(size: number): string {
+  return formatNumber(size, { notation: 'compact', maximumSignificantDigits: 3 });
 }
 
-/** Three significant digits and the unit, for sizes from a thousand up: `1.23K`, `1.23T`, `12,300T`. */
-function compactDigits(size: number): string {
-  const floor = Math.floor(Math.log10(size));
-  const text = String(timesTen(size, 2 - floor));
-  // Rounding up may have made it one digit longer.
-  const power = floor + text.length - 3;
-  const unit = Math.min(Math.floor(power / 3), compactUnits.length);
-  const point = power - 3 * unit + 1;
-  const whole = text.slice(0, point).padEnd(point, '0');
-  const places = withoutZeros(text.slice(point));
-  return `${whole.length > 4 ? withSeparators(whole) : whole}${places === '' ? '' : '.'}${places}${compactUnits[unit - 1]}`;
-}
+const makers = new Map<string, Intl.NumberFormat>();
 
-const compactUnits = ['K', 'M', 'B', 'T'];
-
-function withSeparators(digits: string): string {
-  const first = digits.length % 3 || 3;
-  return [digits.slice(0, first), ...(digits.slice(first).match(/\d{3}/g) ?? [])].join(',');
-}
-
-function withoutZeros(places: string): string {
-  return places.replace(/(?<!0)0+$/, '');
-}
-
-/** The shortest decimal form of the double, times a power of ten, rounded half up. */
-function timesTen(size: number, power: number): bigint {
-  const [decimals = '', exponent = 0] = String(size).split('e');
-  const [left = '', right = ''] = decimals.split('.');
-  const surplus = right.length - Number(exponent) - power;
-  const known = BigInt(left + right);
-  return surplus > 0 ? (known / 10n ** BigInt(surplus - 1) + 5n) / 10n : known * 10n ** BigInt(-surplus);
+function formatNumber(size: number, options: Intl.NumberFormatOptions): string {
+  const key = Object.values(options).join();
+  const made = makers.get(key) ?? new Intl.NumberFormat('en', options);
+  makers.set(key, made);
+  return made.format(size);
 }

@@ -1,6 +1,7 @@
 import { safeText } from '../model/safe-text.ts';
+import { collectRows, type Form, joinParts, tableBatches } from './form.ts';
 import { missing } from './format.ts';
-import { type AnyColumn, type AnyView, blocksOf, type CellText, cellValue, knownColumns, orMisfit } from './view.ts';
+import { type AnyColumn, type AnyView, type CellText, cellValue, knownColumns, readLoosely } from './view.ts';
 
 export interface Head {
   text: string;
@@ -21,7 +22,7 @@ export function readGrid(columns: readonly AnyColumn[], rows: readonly unknown[]
   return {
     heads: columns.map((column) => {
       const { header, cut, keep } = column;
-      return { text: write(header), side: sideOf(column, rows), cut, keep };
+      return { text: write(header), side: chooseSide(column, rows), cut, keep };
     }),
     lines: rows.map((row, index) =>
       columns.map((column) => {
@@ -33,14 +34,14 @@ export function readGrid(columns: readonly AnyColumn[], rows: readonly unknown[]
 }
 
 export function readCell(column: AnyColumn, row: unknown, index: number): CellText {
-  const shown = orMisfit(() => column.show?.(row as never, index));
+  const shown = readLoosely(() => column.show?.(row as never, index));
   const isShown = typeof shown === 'object' && shown !== null && typeof shown.text === 'string';
   const value = isShown || typeof shown === 'string' ? shown : cellValue(column, row, index);
   if (value === null || value === undefined || value === missing) return { text: missing, tone: 'muted' };
   return typeof value === 'object' ? value : { text: String(value) };
 }
 
-function sideOf(column: AnyColumn, rows: readonly unknown[]): 'left' | 'right' {
+function chooseSide(column: AnyColumn, rows: readonly unknown[]): 'left' | 'right' {
   if (column.align !== undefined) return column.align;
   const values = rows.map((row, index) => cellValue(column, row, index)).filter((value) => value != null);
   return values.length > 0 && values.every((value) => typeof value === 'number') ? 'right' : 'left';
@@ -56,70 +57,56 @@ function plainOrnaments(text: string): string {
     .replaceAll('▼', 'v');
 }
 
-interface PlainOptions {
-  unicode: boolean;
-  columns?: readonly string[] | undefined;
-  /** Of a part: its first row and the number of rows in all. */
-  place?: { from: number; of: number } | undefined;
-}
-
 /** The answer for screen readers: `Header: value` lines, nothing cut or drawn, items counted, further blocks under their title. */
-export function renderPlain(view: AnyView, answer: unknown, input: unknown, options: PlainOptions): string {
-  const rows = view.rows(answer as never, input as never);
-  const blocks = blocksOf(view, answer, input);
-  const parts = [
-    factsOf(view.layout, knownColumns(view, options.columns), rows, options),
-    ...blocks.map(({ title, layout, columns, rows: own }) => {
-      const facts = factsOf(layout, columns, own, { unicode: options.unicode });
-      return facts === '' || title === undefined ? facts : `${safeText(title)}\n\n${facts}`;
-    }),
-  ];
-  return parts.filter((part) => part !== '').join('\n');
-}
-
-function factsOf(
-  layout: 'table' | 'record',
-  columns: readonly AnyColumn[],
-  rows: readonly unknown[],
-  { unicode, place }: PlainOptions,
-): string {
-  const { heads, lines } = readGrid(columns, rows, unicode);
-  const items = lines.map((cells) =>
-    heads.map(({ text }, index) => `${text}: ${spoken(cells[index]?.text ?? '')}`).join('\n'),
-  );
-  const counted =
-    layout === 'record'
-      ? items
-      : items.map((item, index) => `${(place?.from ?? 0) + index + 1} of ${place?.of ?? items.length}\n${item}`);
-  return counted.length === 0 ? '' : `${counted.join('\n\n')}\n`;
+export function factsForm(unicode: boolean): Form {
+  const write = (layout: AnyView['layout'], columns: readonly AnyColumn[], rows: readonly unknown[]) => {
+    const { heads, lines } = readGrid(columns, rows, unicode);
+    const items = lines.map((cells, index) => {
+      const count = layout === 'record' ? '' : `${index + 1} of ${rows.length}\n`;
+      const facts = heads.map(({ text }, place) => `${text}: ${sayValue(cells[place]?.text ?? '')}`);
+      return `${count}${facts.join('\n')}\n`;
+    });
+    return items.join('\n');
+  };
+  return async function* (given) {
+    const { view, columns, answer } = given;
+    for await (const rows of tableBatches(given))
+      yield joinParts([
+        write(view.layout, knownColumns(view, columns), rows),
+        ...(answer?.blocks ?? []).map((block) => {
+          const facts = write(block.layout, block.columns, block.rows);
+          return facts === '' || block.title === undefined ? facts : `${safeText(block.title)}\n\n${facts}`;
+        }),
+      ]);
+  };
 }
 
 /** A dash for a missing value is not read aloud. */
-function spoken(text: string): string {
+function sayValue(text: string): string {
   return text === '' || text === missing || text === '-' ? 'none' : text;
 }
 
-/** The answer as a GitHub table, a record as a table of name and value; empty without rows. */
-export function renderMarkdown(view: AnyView, answer: unknown, input: unknown, columns?: readonly string[]): string {
-  const rows = view.rows(answer as never, input as never);
-  if (rows.length === 0) return '';
+/** A GitHub table, of a record one of names and values; nothing without rows. */
+export const markdownForm: Form = async function* ({ view, columns, batches }) {
+  const rows = await collectRows(batches);
+  if (rows.length === 0) return;
   const { heads, lines } = readGrid(knownColumns(view, columns), rows);
   if (view.layout === 'record') {
     const pairs = lines.flatMap((cells) => cells.map((cell, index) => [heads[index]?.text ?? '', cell.text]));
-    return [line(['Name', 'Value']), line(['---', '---'], String), ...pairs.map((pair) => line(pair))].join('');
+    yield [markdownLine(['Name', 'Value']), markdownRule(['left', 'left']), ...pairs.map(markdownLine)].join('');
+    return;
   }
-  const rule = heads.map((head) => (head.side === 'right' ? '---:' : '---'));
-  return [
-    line(heads.map((head) => head.text)),
-    line(rule, String),
-    ...lines.map((cells) => line(cells.map((cell) => cell.text))),
+  yield [
+    markdownLine(heads.map((head) => head.text)),
+    markdownRule(heads.map((head) => head.side)),
+    ...lines.map((cells) => markdownLine(cells.map((cell) => cell.text))),
   ].join('');
+};
+
+function markdownLine(cells: readonly string[]): string {
+  return `| ${cells.map((text) => text.replace(/[\\`*_[\]<>|~&!]/g, '\\$&')).join(' | ')} |\n`;
 }
 
-function line(cells: readonly string[], write = escapeMarkdown): string {
-  return `| ${cells.map((cell) => write(cell)).join(' | ')} |\n`;
-}
-
-function escapeMarkdown(text: string): string {
-  return text.replace(/[\\`*_[\]<>|~&!]/g, '\\$&');
+function markdownRule(sides: readonly Head['side'][]): string {
+  return `| ${sides.map((side) => (side === 'right' ? '---:' : '---')).join(' | ')} |\n`;
 }

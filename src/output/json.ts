@@ -13,7 +13,7 @@ export function indentJson(text: string): string {
 }
 
 /** The same in pieces of about a megabyte. */
-export function* indentedPieces(text: string): Generator<string> {
+function* indentedPieces(text: string): Generator<string> {
   let piece = '';
   let depth = 0;
   const newline = () => `\n${'  '.repeat(Math.min(depth, deepest))}`;
@@ -42,7 +42,7 @@ export function compactJson(text: string): string {
   return [...compactPieces(text)].join('');
 }
 
-export function* compactPieces(text: string): Generator<string> {
+function* compactPieces(text: string): Generator<string> {
   let piece = '';
   for (const token of jsonTokens(text)) {
     piece += token;

@@ -1,7 +1,6 @@
 import { Writable } from 'node:stream';
 import type { Ora } from 'ora';
 import type { GlobalOptions } from '../cli/globals.ts';
-import type { CallEvent } from '../http/client.ts';
 import { safeText } from '../model/safe-text.ts';
 import type { ColorLevel, Sink, World } from '../world.ts';
 
@@ -131,9 +130,17 @@ interface WaitingOptions {
   now: () => number;
 }
 
+/** What a call does just now: it sent a request, waits before the next, or is done. */
+interface CallStep {
+  kind: string;
+  request?: { method: string; url: URL };
+  ms?: number;
+  why?: string;
+}
+
 /** Shows on a terminal what a call waits for, each second again. */
 export interface WaitDisplay {
-  observe: (event: CallEvent) => void;
+  observe: (step: CallStep) => void;
   /** Ends it for good. */
   stop: () => void;
 }
@@ -169,14 +176,13 @@ export function showWaiting({ err, noColor, unicode, now }: WaitingOptions): Wai
     }, minShownMs).unref();
   };
   return {
-    observe: (event) => {
+    observe: ({ kind, request, ms = 0, why }) => {
       const startMs = now();
-      const seconds = (ms: number) => `${Math.max(0, Math.round(ms / 1000))} s`;
-      if (event.kind === 'request') {
-        const { method, url } = event.request;
+      const seconds = (elapsed: number) => `${Math.max(0, Math.round(elapsed / 1000))} s`;
+      if (kind === 'request' && request !== undefined) {
+        const { method, url } = request;
         show(() => `waiting for ${url.host}: ${seconds(now() - startMs)} (${method} ${url.pathname})`);
-      } else if (event.kind === 'wait')
-        show(() => `${event.why}; trying again in ${seconds(startMs + event.ms - now())}`);
+      } else if (kind === 'wait') show(() => `${why}; trying again in ${seconds(startMs + ms - now())}`);
       else hide();
     },
     stop: () => {

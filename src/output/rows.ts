@@ -1,78 +1,71 @@
 import { stringify } from 'csv-stringify/sync';
 import { safeText, stripForCsv } from '../model/safe-text.ts';
-import { safeJson } from './json.ts';
-import { type AnyView, type Cell, cellValue, knownColumns } from './view.ts';
+import type { Form } from './form.ts';
+import { type AnyColumn, type Cell, cellValue, knownColumns } from './view.ts';
 
-/** One line an item; `plain` is what a pipe gets without `--format`. */
-export type RowFormat = 'csv' | 'tsv' | 'ndjson' | 'plain';
-
-export interface RowWriter {
-  header: () => string;
-  row: (item: unknown, index: number) => string;
-}
+/** One line a row; `plain` is what a pipe gets without `--format`. */
+export type RowFormat = 'csv' | 'tsv' | 'plain';
 
 // Spreadsheets run text that starts like this; some normalize the wide forms and skip blanks and invisible characters.
 const formula = /^[\p{Cf}\p{Z}\p{Default_Ignorable_Code_Point}\s]*[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]/u;
 const plainNumber = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 /**
- * Writes a view's items. csv: RFC 4180 with `\n`. tsv: tab, newline, return and backslash as `\t \n \r \\`. Both: text that a spreadsheet
- * would run gets a leading quote mark. plain: tsv without header and quote marks. ndjson: the item itself. No value is written as nothing.
+ * csv: RFC 4180 with `\n`. tsv: tab, newline, return and backslash as `\t \n \r \\`. Both: the keys of the columns first, and text that a
+ * spreadsheet would run gets a leading quote mark. plain: tsv without header and quote marks, a record as a line a column. No value is written
+ * as nothing.
  */
-export function rowWriter(
-  view: Pick<AnyView, 'columns'>,
-  format: RowFormat,
-  options: { columns?: readonly string[] | undefined; header: boolean },
-): RowWriter {
-  const columns = knownColumns(view, options.columns);
-  if (format === 'ndjson') return { header: () => '', row: (item) => `${safeJson(JSON.stringify(item ?? null))}\n` };
-  const line = format === 'csv' ? csvLine : format === 'tsv' ? guardedLine : tsvLine;
-  const keys = options.header && format !== 'plain' ? line(columns.map((column) => column.key)) : '';
-  return { header: () => keys, row: (item, index) => line(columns.map((column) => cellValue(column, item, index))) };
+export function rowForm(format: RowFormat): Form {
+  const write = writers[format];
+  return async function* ({ view, columns: named, batches, answer }) {
+    const columns = knownColumns(view, named);
+    if (format === 'plain' && answer !== undefined && view.layout === 'record') {
+      for await (const rows of batches) yield columns.map((column) => writeFacts(column, rows)).join('');
+      return;
+    }
+    let header = format === 'plain' ? '' : write([columns.map(({ key }) => key)]);
+    let before = 0;
+    for await (const rows of batches) {
+      yield header + write(rows.map((row, index) => columns.map((column) => cellValue(column, row, before + index))));
+      header = '';
+      before += rows.length;
+    }
+    yield header;
+  };
 }
 
-function csvLine(row: readonly Cell[]): string {
-  // It leaves a lone return bare, which some readers take for a line end.
-  const cells = row.map((cell) => (typeof cell === 'string' ? guardFormula(stripForCsv(cell)) : scalar(cell)));
-  return stringify([cells], { record_delimiter: '\n', quoted_match: /\r/ });
+function writeFacts(column: AnyColumn, rows: readonly unknown[]): string {
+  return rows.map((row) => `${column.key}\t${writers.plain([[cellValue(column, row, 0)]])}`).join('');
+}
+
+const writers: Readonly<Record<RowFormat, (rows: readonly (readonly Cell[])[]) => string>> = {
+  // csv-stringify leaves a lone return bare, which some readers take for a line end.
+  csv: (rows) =>
+    stringify(rows.map(mapTexts((text) => guardFormula(stripForCsv(text)))), {
+      record_delimiter: '\n',
+      quoted_match: /\r/,
+    }),
+  tsv: (rows) => joinTabs(rows.map(mapTexts((text) => escapeTsv(guardFormula(text))))),
+  plain: (rows) => joinTabs(rows.map(mapTexts(escapeTsv))),
+};
+
+function mapTexts(write: (text: string) => string) {
+  return (row: readonly Cell[]) => row.map((cell) => (typeof cell === 'string' ? write(cell) : formatScalar(cell)));
+}
+
+function joinTabs(rows: readonly (readonly string[])[]): string {
+  return rows.map((cells) => `${cells.join('\t')}\n`).join('');
 }
 
 function guardFormula(text: string): string {
   return formula.test(text) && !plainNumber.test(text) ? `'${text}` : text;
 }
 
-function tsvLine(row: readonly Cell[]): string {
-  return `${row.map((cell) => (typeof cell === 'string' ? tsvText(cell) : scalar(cell))).join('\t')}\n`;
-}
-
-function guardedLine(row: readonly Cell[]): string {
-  return tsvLine(row.map((cell) => (typeof cell === 'string' ? guardFormula(cell) : cell)));
-}
-
-function tsvText(text: string): string {
+function escapeTsv(text: string): string {
   const escaped = text.replaceAll('\\', '\\\\').replaceAll('\t', '\\t').replaceAll('\n', '\\n').replaceAll('\r', '\\r');
   return safeText(escaped);
 }
 
-function scalar(cell: Exclude<Cell, string>): string {
-  if (cell === null || cell === undefined || Number.isNaN(cell)) return '';
-  return String(cell);
-}
-
-/** The rows of a view as TOON: the names of the columns once, then a line a row; a record as its fields. */
-export async function toonText(
-  view: Pick<AnyView, 'layout' | 'columns'>,
-  rows: readonly unknown[],
-  columns?: readonly string[],
-): Promise<string> {
-  const { encode } = await import('@toon-format/toon');
-  const chosen = knownColumns(view, columns);
-  const objects = rows.map((row, index) =>
-    Object.fromEntries(chosen.map((column) => [column.key, cellOf(cellValue(column, row, index))])),
-  );
-  return `${encode(view.layout === 'record' && objects.length === 1 ? objects[0] : objects)}\n`;
-}
-
-function cellOf(value: ReturnType<typeof cellValue>): string | number | boolean | null {
-  return typeof value === 'string' ? safeText(value) : (value ?? null);
+function formatScalar(cell: Exclude<Cell, string>): string {
+  return cell === null || cell === undefined || Number.isNaN(cell) ? '' : String(cell);
 }

@@ -1,45 +1,52 @@
 import CliTable from 'cli-table3';
 import { safeText } from '../model/safe-text.ts';
-import type { Palette } from './color.ts';
+import type { DrawOptions, Palette } from './color.ts';
+import { type Form, joinParts, tableBatches } from './form.ts';
 import { missing } from './format.ts';
 import { type Grid, type Head, readGrid } from './grid.ts';
 import { cutText, displayWidth, wrapText } from './text-width.ts';
-import { type AnyColumn, type AnyView, blocksOf, type CellText, knownColumns } from './view.ts';
-
-export interface HumanOptions {
-  width: number;
-  palette: Palette;
-  columns?: readonly string[] | undefined;
-  /** False: rule, ellipsis and dash in ASCII. */
-  unicode?: boolean;
-}
+import { type AnyColumn, type AnyView, type Block, type CellText, knownColumns } from './view.ts';
 
 const gap = 2;
 // Columns that may be cut, and values of cards, are not made narrower than this.
 const minWidth = 8;
 
 /**
- * The answer as a table that fits the width, or one card an item where it cannot fit; a record as `header  value` lines; further blocks
- * below under a title. Empty without rows. Only an uncut value of a card may be wider than `width`.
+ * A table that fits the width, or one card an item where it cannot fit; a record as `header  value` lines; further blocks below under a
+ * title. Only an uncut value of a card may be wider than `width`.
  */
-export function renderView(view: AnyView, answer: unknown, input: unknown, options: HumanOptions): string {
-  const rows = view.rows(answer as never, input as never);
-  const { columns: _, ...unnamed } = options;
-  const parts = [renderPart(view.layout, knownColumns(view, options.columns), rows, options)];
-  for (const block of blocksOf(view, answer, input)) {
-    const part = renderPart(block.layout, block.columns, block.rows, unnamed);
-    if (part === '') continue;
-    const title = block.title === undefined ? [] : wrapText(safeText(block.title), options.width);
-    parts.push(title.map((line) => `${options.palette.title(line)}\n`).join('') + part);
-  }
-  return parts.filter((part) => part !== '').join('\n');
+export function tableForm(options: DrawOptions): Form {
+  return async function* (given) {
+    const { view, columns, answer, live } = given;
+    const render = (rows: readonly unknown[]) => renderView({ view, columns, rows, blocks: answer?.blocks }, options);
+    const write = live ? liveTable(render) : render;
+    for await (const rows of tableBatches(given)) yield write(rows);
+  };
+}
+
+interface Shown {
+  view: Pick<AnyView, 'layout' | 'columns'>;
+  columns?: readonly string[] | undefined;
+  rows: readonly unknown[];
+  blocks?: readonly Block[] | undefined;
+}
+
+/** The same of these rows. Empty without any. */
+export function renderView({ view, columns, rows, blocks = [] }: Shown, options: DrawOptions): string {
+  const drawBlock = (block: Block) => {
+    const part = renderPart(block, undefined, options);
+    if (part === '' || block.title === undefined) return part;
+    const title = wrapText(safeText(block.title), options.width);
+    return title.map((line) => `${options.palette.title(line)}\n`).join('') + part;
+  };
+  const main = { layout: view.layout, columns: knownColumns(view, columns), rows };
+  return joinParts([renderPart(main, columns, options), ...blocks.map(drawBlock)]);
 }
 
 function renderPart(
-  layout: 'table' | 'record',
-  columns: readonly AnyColumn[],
-  rows: readonly unknown[],
-  { width, palette, columns: named, unicode = true }: HumanOptions,
+  { layout, columns, rows }: Pick<Block, 'layout' | 'columns' | 'rows'>,
+  named: readonly string[] | undefined,
+  { width, palette, unicode }: DrawOptions,
 ): string {
   if (rows.length === 0 || columns.length === 0) return '';
   const read = readGrid(columns, rows, unicode);
@@ -48,7 +55,7 @@ function renderPart(
   const rule = unicode ? '─' : '-';
   const whole = withShortFigures(read);
   const uncut = measure(whole, columns).map(({ natural }) => natural);
-  if (totalOf(uncut) <= width) return renderTable(cutCells(whole, uncut, ellipsis), uncut, palette, rule);
+  if (sumWidths(uncut) <= width) return renderTable(cutCells(whole, uncut, ellipsis), uncut, palette, rule);
   const grid = mapCells(whole, (cell) => ({ ...cell, text: cell.short ?? cell.text }));
   const measures = measure(grid, columns);
   const every = columns.map((_, index) => index);
@@ -71,7 +78,7 @@ function measure(grid: Grid, columns: readonly AnyColumn[]) {
 /** A column that is not cut is at most as wide as an address. */
 const maxUncut = 44;
 
-function totalOf(widths: readonly number[]): number {
+function sumWidths(widths: readonly number[]): number {
   return widths.reduce((sum, each) => sum + each, gap * (widths.length - 1));
 }
 
@@ -90,8 +97,8 @@ function chooseColumns(
   width: number,
   mayDrop: boolean,
 ): { chosen: readonly number[]; widths: number[] | undefined } {
-  const dropOf = (place: number) => measures[place]?.drop ?? 0;
-  const widthsOf = (chosen: readonly number[], fewer: boolean) =>
+  const readDrop = (place: number) => measures[place]?.drop ?? 0;
+  const fitChosen = (chosen: readonly number[], fewer: boolean) =>
     fitWidths(
       chosen.flatMap((place) => measures[place] ?? []),
       width,
@@ -99,17 +106,17 @@ function chooseColumns(
     );
   const dropped: (readonly number[])[] = [];
   for (let chosen = places; ; ) {
-    const maxDrop = mayDrop ? Math.max(...chosen.map(dropOf)) : 0;
-    let widths = widthsOf(chosen, maxDrop > 0);
+    const maxDrop = mayDrop ? Math.max(...chosen.map(readDrop)) : 0;
+    let widths = fitChosen(chosen, maxDrop > 0);
     if (widths === undefined && maxDrop > 0) {
-      dropped.unshift(chosen.filter((place) => dropOf(place) === maxDrop));
-      chosen = chosen.filter((place) => dropOf(place) !== maxDrop);
+      dropped.unshift(chosen.filter((place) => readDrop(place) === maxDrop));
+      chosen = chosen.filter((place) => readDrop(place) !== maxDrop);
       continue;
     }
     if (widths === undefined) return { chosen, widths };
     for (const group of dropped.slice(1)) {
       const more = [...chosen, ...group].sort((a, b) => a - b);
-      const fitting = widthsOf(more, true);
+      const fitting = fitChosen(more, true);
       if (fitting !== undefined) [chosen, widths] = [more, fitting];
     }
     return { chosen, widths };
@@ -180,7 +187,7 @@ function renderTable(grid: Grid, widths: readonly number[], palette: Palette, ru
   };
   const header = line(grid.heads, ({ text }) => palette.header(text));
   const body = grid.lines.map((cells) => line(cells, ({ text, tone = 'plain' }) => palette.tone(tone, text)));
-  return [header, `${palette.dim(rule.repeat(totalOf(widths)))}\n`, ...body].join('');
+  return [header, `${palette.dim(rule.repeat(sumWidths(widths)))}\n`, ...body].join('');
 }
 
 const noStyle = { head: [], border: [], 'padding-left': 0, 'padding-right': 0, compact: true };
@@ -224,15 +231,13 @@ const remembered = 50;
  * Writes batches of rows that arrive over time as one table: the columns fit the latest rows, and the header is written again when it
  * changes. `render` gives a table of the rows; anything else is written as it is.
  */
-export function liveTable(
-  render: (rows: readonly unknown[]) => Promise<string>,
-): (batch: readonly unknown[]) => Promise<string> {
+export function liveTable(render: (rows: readonly unknown[]) => string): (batch: readonly unknown[]) => string {
   let recent: readonly unknown[] = [];
   let written = '';
-  return async (batch) => {
+  return (batch) => {
     const rows = [...recent, ...batch];
     recent = rows.slice(-remembered);
-    const lines = (await render(rows)).split('\n');
+    const lines = render(rows).split('\n');
     if (lines.length !== rows.length + 3) return render(batch);
     const header = lines.slice(0, 2).join('\n');
     const body = lines.slice(2 + rows.length - batch.length).join('\n');

@@ -31,7 +31,7 @@ export const cardColumns: readonly Column<Card>[] = [
     'Side',
     'long or short on perps, else spot',
     ({ metadata }) => metadata.perpPositionType ?? 'spot',
-    { show: ({ metadata }) => sideOf(metadata.perpPositionType, metadata.perpLeverage), drop: 2 },
+    { show: ({ metadata }) => formatSide(metadata.perpPositionType, metadata.perpLeverage), drop: 2 },
   ),
   column.pnl('realizedUsd', 'Realized', 'realized PnL, all time, in USD', (card) => stats(card).realizedGainsUSD),
   column.compactAmount('amount', 'Holding', amountHelp, ({ metadata }) => metadata.positionAmount, { drop: 3 }),
@@ -46,7 +46,7 @@ export const cardColumns: readonly Column<Card>[] = [
     (card) => card.cardLatestTradeAt ?? card.timestamp,
     { drop: 5 },
   ),
-  column.text('status', 'Status', statusHelp, (card) => statusOf(stats(card).isOpen), { extra: true }),
+  column.text('status', 'Status', statusHelp, (card) => formatStatus(stats(card).isOpen), { extra: true }),
   column.text('leverage', 'Leverage', 'leverage now; perps only', ({ metadata }) => metadata.perpLeverage, {
     show: ({ metadata }) => formatAmount(metadata.perpLeverage),
     extra: true,
@@ -56,7 +56,7 @@ export const cardColumns: readonly Column<Card>[] = [
     extra: true,
   }),
   column.text('copies', 'Copies', 'copy trades of its comments', ({ metrics }) => metrics.copyCount, {
-    show: ({ metrics }) => copiesOf(metrics),
+    show: ({ metrics }) => formatCopies(metrics),
     extra: true,
   }),
   column.text('likes', 'Likes', 'likes', ({ metrics }) => metrics.likeCount, { extra: true }),
@@ -97,12 +97,12 @@ const tradeColumns: readonly Column<TradeItem>[] = [
   column.text('direction', 'Trade', 'buy or sell'),
   column.text('intent', 'Intent', 'enter or exit', { drop: 2 }),
   column.text('side', 'Side', 'long or short', (trade) => trade.perpPositionType ?? trade.classification, {
-    show: (trade) => sideOf(trade.perpPositionType, trade.perpLeverage),
+    show: (trade) => formatSide(trade.perpPositionType, trade.perpLeverage),
     drop: 3,
   }),
   column.amount('amount', 'Amount', 'tokens', ({ tokenAmount }) => tokenAmount),
   column.usd('usd', 'Value', 'in USD', ({ usdCost }) => usdCost),
-  column.usd('priceUsd', 'Price', 'value divided by amount', priceOf, { drop: 1 }),
+  column.usd('priceUsd', 'Price', 'value divided by amount', divideValue, { drop: 1 }),
   column.compactUsd('marketCapUsd', 'Market cap', 'at the trade', ({ marketCap }) => marketCap, { drop: 4 }),
   column.text('comments', 'Comments', 'comments on it', ({ comments }) => comments?.length ?? 0, { drop: 5 }),
   column.text('transactionHash', 'Transaction', 'hash or order id', { cut: 'middle' }),
@@ -112,8 +112,8 @@ const commentColumns: readonly Column<Comment>[] = [
   column.text('text', 'Comment', 'text', ({ commentText }) => commentText, { cut: 'end' }),
   column.text('at', 'At', 'time', ({ timestamp }) => formatTime(timestamp)),
   column.text('by', 'By', 'author', ({ signerAddress }) => signerAddress),
-  column.text('likes', 'Likes', 'likes', ({ metrics }) => likesOf(metrics ?? {})),
-  column.text('copies', 'Copies', 'copy trades', ({ metrics }) => copiesOf(metrics ?? {})),
+  column.text('likes', 'Likes', 'likes', ({ metrics }) => formatLikes(metrics ?? {})),
+  column.text('copies', 'Copies', 'copy trades', ({ metrics }) => formatCopies(metrics ?? {})),
   column.text('uid', 'Id', 'comment id'),
 ];
 
@@ -123,26 +123,32 @@ const replyColumns: readonly Column<NonNullable<Comment['replies']>[number]>[] =
   }),
   column.text('text', 'Reply', 'text', { cut: 'end' }),
   column.text('at', 'At', 'time', ({ timestamp }) => formatTime(timestamp)),
-  column.text('likes', 'Likes', 'likes', likesOf),
+  column.text('likes', 'Likes', 'likes', formatLikes),
 ];
 
-function copiesOf({ copyCount, copyVolume }: { copyCount?: Figure; copyVolume?: string | null | undefined }): string {
+function formatCopies({
+  copyCount,
+  copyVolume,
+}: {
+  copyCount?: Figure;
+  copyVolume?: string | null | undefined;
+}): string {
   return `${formatCount(copyCount)} (${formatUsd(copyVolume ? Number(copyVolume) : null)})`;
 }
 
-function likesOf(of: { likeCount?: Figure; isLikedByUser?: boolean | undefined }): string {
+function formatLikes(of: { likeCount?: Figure; isLikedByUser?: boolean | undefined }): string {
   return `${formatCount(of.likeCount)}${of.isLikedByUser ? ', the viewer among them' : ''}`;
 }
 
-function sideOf(type: string | null | undefined, leverage: Figure): string {
+function formatSide(type: string | null | undefined, leverage: Figure): string {
   if (type === null || type === undefined) return 'spot';
   return leverage === null || leverage === undefined ? type : `${type} ×${formatAmount(leverage)}`;
 }
 
-function statusOf(isOpen: boolean | undefined): string | null {
+function formatStatus(isOpen: boolean | undefined): string | null {
   return isOpen === undefined ? null : isOpen ? 'open' : 'closed';
 }
 
-function priceOf(trade: TradeItem): number | null {
+function divideValue(trade: TradeItem): number | null {
   return trade.tokenAmount === 0 ? null : trade.usdCost / trade.tokenAmount;
 }

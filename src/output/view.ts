@@ -106,21 +106,21 @@ export function knownColumns(view: Pick<AnyView, 'columns'>, names: readonly str
 
 /** The machine value of a cell; JSON for an object, nothing for a row of another shape. */
 export function cellValue(column: AnyColumn, row: unknown, index: number): Cell {
-  const value: unknown = orMisfit(() => column.value(row as never, index));
+  const value: unknown = readLoosely(() => column.value(row as never, index));
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : (value as Cell);
 }
 
-export function rowsOf(view: Pick<AnyView, 'rows'>, answer: unknown, input: unknown): readonly unknown[] | undefined {
-  const rows = orMisfit(() => view.rows(answer as never, input as never));
+export function listRows(view: Pick<AnyView, 'rows'>, answer: unknown, input: unknown): readonly unknown[] | undefined {
+  const rows = readLoosely(() => view.rows(answer as never, input as never));
   return Array.isArray(rows) ? rows : undefined;
 }
 
-export function blocksOf(view: Pick<AnyView, 'blocks'>, answer: unknown, input: unknown): readonly Block[] {
-  return orMisfit(() => view.blocks?.(answer as never, input as never)) ?? [];
+export function listBlocks(view: Pick<AnyView, 'blocks'>, answer: unknown, input: unknown): readonly Block[] {
+  return readLoosely(() => view.blocks?.(answer as never, input as never)) ?? [];
 }
 
 /** What `read` gives; `undefined` for an answer of another shape. */
-export function orMisfit<T>(read: () => T): T | undefined {
+export function readLoosely<T>(read: () => T): T | undefined {
   try {
     return read();
   } catch (thrown) {

@@ -28,10 +28,9 @@ export async function runShown(
     printed += text;
     if (options.format !== 'json') await io.out.write(text);
   };
-  const { writeBytes: _, ...sink } = io.out;
   const code = await runLine([...argv, ...looksOf(options)], {
     ...world,
-    io: { err: world.io.err, in: world.io.in, ask: world.io.ask, out: { ...sink, write } },
+    io: { err: world.io.err, in: world.io.in, ask: world.io.ask, out: { ...io.out, write } },
   });
   return { code, printed };
 }

@@ -1,6 +1,6 @@
 import type { Command } from '../cli/command.ts';
 import type { AnyColumn, AnyView, Cell } from '../output/view.ts';
-import { cellValue, rowsOf } from '../output/view.ts';
+import { cellValue, listRows } from '../output/view.ts';
 
 /** A row that changed between two answers: what was before and what is now of each column that differs, all columns of a row that came or went. */
 export interface RowChange {
@@ -31,7 +31,7 @@ export function snapshotOf(
 ): Snapshot {
   const named = (wanted: string | undefined) => view.columns.find(({ key }) => key === wanted);
   const [idColumn, nameColumn] = [named(id), named('name')];
-  const rows = rowsOf(view, answer, input) ?? [];
+  const rows = listRows(view, answer, input) ?? [];
   return new Map(
     rows.map((row, index) => {
       const cell = (column: AnyColumn | undefined) =>

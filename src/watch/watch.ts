@@ -8,11 +8,11 @@ import { readCell } from '../output/grid.ts';
 import {
   type AnyColumn,
   type AnyView,
-  blocksOf,
   type Cell,
   cellValue,
   knownColumns,
-  orMisfit,
+  listBlocks,
+  readLoosely,
   type View,
 } from '../output/view.ts';
 import { compareSnapshots, markOf, type RowChange, type RowKey, type Snapshot, snapshotOf } from './changes.ts';
@@ -135,7 +135,7 @@ async function* drawnFrames(watch: Watch): AsyncGenerator<Frame> {
       const notes = [
         ...(left.length === 0 ? [] : [`Left: ${left.join(', ')}.`]),
         ...(result.notes ?? []),
-        ...(orMisfit(() => view.notes?.(answer as never, typed as never)) ?? []),
+        ...(readLoosely(() => view.notes?.(answer as never, typed as never)) ?? []),
         ...(rows.size === 0 && view.empty !== undefined ? [view.empty] : []),
       ];
       last = { answer, view: before === undefined ? view : markedView(view, before, key), notes };
@@ -147,7 +147,7 @@ async function* drawnFrames(watch: Watch): AsyncGenerator<Frame> {
 }
 
 function blockCells(view: AnyView, answer: unknown, input: unknown): Cell[][][] {
-  return blocksOf(view, answer, input).map(({ columns, rows }) =>
+  return listBlocks(view, answer, input).map(({ columns, rows }) =>
     rows.map((row, index) => columns.map((each) => cellValue(each, row, index))),
   );
 }
@@ -167,7 +167,7 @@ function markedView(view: AnyView, before: { rows: Snapshot; blocks: Cell[][][] 
       }),
     ),
     blocks: (answer, input) =>
-      blocksOf(view, answer, input).map((block, number) => ({
+      listBlocks(view, answer, input).map((block, number) => ({
         ...block,
         columns: block.columns.map((each, place) =>
           markedColumn(each, (value, _, index) => markOf(each, value, before.blocks[number]?.[index]?.[place], rank)),

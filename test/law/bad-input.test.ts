@@ -37,7 +37,7 @@ const refused: readonly [argv: string, message: string, hint?: string][] = [
   ['leaderboard list --columns rank,nme', '--columns nme: no such column'],
   [
     'leaderboard list --format jsn',
-    '--format jsn: must be one of table, json, ndjson, csv, tsv, md, toon',
+    '--format jsn: must be one of table, json, ndjson, csv, tsv, md',
     'Did you mean json?',
   ],
   ['leaderboard list --timeout soon', '--timeout soon: must be a time from 1ms to 1h, such as 500ms, 30s or 2m'],

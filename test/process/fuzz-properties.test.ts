@@ -1,18 +1,19 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { wrapProse, wrapWords } from '../../src/cli/help.ts';
+import { wrapProse } from '../../src/cli/help.ts';
 import { eventLine, eventsOf } from '../../src/inbox/events.ts';
 import { parseDuration, parseTime } from '../../src/model/duration.ts';
 import { safeText } from '../../src/model/safe-text.ts';
+import { wrapWords } from '../../src/model/wrap.ts';
 import { formatAmount, formatCount, formatPercent, formatTime, formatUsd } from '../../src/output/format.ts';
-import { renderMarkdown, renderPlain } from '../../src/output/grid.ts';
+import { factsForm, markdownForm } from '../../src/output/grid.ts';
 import { cutText, displayWidth, wrapText } from '../../src/output/text-width.ts';
 import { readChunks } from '../../src/upload/jobs.ts';
 import { anyCharacter, fc } from '../support/draw.ts';
 import { temporaryFolder } from '../support/harness.ts';
 import { steers } from '../support/naughty.ts';
-import { textView } from '../support/output-sample.ts';
+import { textView, writeForm } from '../support/output-sample.ts';
 import { size } from '../support/size.ts';
 
 const any = fc.oneof(
@@ -115,11 +116,11 @@ test('at every width from 1 to 300 text is cut and wrapped to fit, and nothing i
   );
 });
 
-test('any text at all leaves every human format safe, on as many lines as without it', () => {
-  fc.assert(
-    fc.property(any, any, (first, second) => {
-      const plain = renderPlain(textView, [[first, second]], {}, { unicode: true });
-      const md = renderMarkdown(textView, [[first, second]], {});
+test('any text at all leaves every human format safe, on as many lines as without it', async () => {
+  await fc.assert(
+    fc.asyncProperty(any, any, async (first, second) => {
+      const plain = await writeForm(factsForm(true), { view: textView }, [[first, second]]);
+      const md = await writeForm(markdownForm, { view: textView }, [[first, second]]);
       expect([plain.split('\n').length, md.split('\n').length]).toEqual([4, 4]);
       expect(steers.exec(plain + md)?.[0]).toBe(undefined);
     }),

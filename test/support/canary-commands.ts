@@ -134,7 +134,6 @@ export const ways: readonly string[] = [
   '--include --json --verbose --strict',
   '--trace-file @@.har',
   '--record @@.folder',
-  '--meta --json',
   '--format table --show-nsfw',
   '--dry-run',
   '--dry-run --json',

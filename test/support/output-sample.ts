@@ -1,3 +1,4 @@
+import type { Form, Rows } from '../../src/output/form.ts';
 import { formatCount, formatRatio, pnl, roi, shortAddress } from '../../src/output/format.ts';
 import type { View } from '../../src/output/view.ts';
 
@@ -102,3 +103,19 @@ export const textView: View<readonly (readonly string[])[], readonly string[]> =
     { key: 'second', header: 'Second', help: 'A text.', value: (row) => row[1], cut: 'end' },
   ],
 };
+
+/** What a form makes of rows, those of one answer unless it is a list. */
+export async function writeForm(
+  form: Form,
+  rows: Pick<Rows, 'view'> & Partial<Rows>,
+  ...batches: (readonly unknown[])[]
+): Promise<string> {
+  async function* give() {
+    yield* batches;
+  }
+  const toJson = (batch: readonly unknown[]) => batch.map((row) => JSON.stringify(row ?? null));
+  const given = { columns: undefined, input: {}, toJson, answer: { json: undefined, blocks: [] }, ...rows };
+  let text = '';
+  for await (const piece of form({ ...given, batches: give() })) text += piece;
+  return text;
+}

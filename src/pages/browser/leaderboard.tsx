@@ -1,6 +1,6 @@
 import { chainTitles, leaderboardChains } from '../../model/chain.ts';
 import type { Profile } from '../../model/profile.ts';
-import { formatCount, formatPercent, formatRatio, formatUsd, toneOf } from '../../output/format.ts';
+import { chooseTone, formatCount, formatPercent, formatRatio, formatUsd } from '../../output/format.ts';
 import { useCall } from './ask.ts';
 import { Chart } from './chart.tsx';
 import { useMemo } from './preact.ts';
@@ -98,7 +98,7 @@ function renderTrader({ profile, pnl, hasComments, rank }: Standing, timeframe: 
       after={<Realized usd={pnl.total} />}
       about={
         <>
-          <span class={toneOf(roi)}>{formatPercent(roi, { signed: true })}</span> ROI, {formatRatio(winRate)} won,{' '}
+          <span class={chooseTone(roi)}>{formatPercent(roi, { signed: true })}</span> ROI, {formatRatio(winRate)} won,{' '}
           {formatCount(trades)} trades{hasComments ? ', comments' : ''}
         </>
       }

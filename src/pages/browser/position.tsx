@@ -1,5 +1,5 @@
 import type { Card, TradeItem } from '../../model/position.ts';
-import { counted, formatAmount, formatTime, formatUsd, toneOf } from '../../output/format.ts';
+import { chooseTone, counted, formatAmount, formatTime, formatUsd } from '../../output/format.ts';
 import { useCall } from './ask.ts';
 import { Chart, type ChartPoint } from './chart.tsx';
 import { useMemo } from './preact.ts';
@@ -70,7 +70,7 @@ function Figures({ card }: { card: Card }) {
   const { positionAmount, positionStats: stats, perpPositionType, perpLeverage } = card.metadata;
   const figures: readonly Fact[] = [
     ['State', stats.isOpen ? 'open' : 'closed'],
-    ['Realized PnL', formatUsd(stats.realizedGainsUSD, { signed: true }), toneOf(stats.realizedGainsUSD)],
+    ['Realized PnL', formatUsd(stats.realizedGainsUSD, { signed: true }), chooseTone(stats.realizedGainsUSD)],
     ['Amount held', formatAmount(positionAmount)],
     ['Cost of what is held', formatUsd(stats.holdingsCostBasisUSD)],
     ['Bought', formatUsd(stats.boughtUSD)],

@@ -1,5 +1,5 @@
 import type { Card } from '../../model/position.ts';
-import { formatAge, formatTime, formatUsd, shortAddress, toneOf } from '../../output/format.ts';
+import { chooseTone, formatAge, formatTime, formatUsd, shortAddress } from '../../output/format.ts';
 import type { ShownCommand } from '../deliveries.ts';
 import type { useCall } from './ask.ts';
 import { type ComponentChildren, useId, useState } from './preact.ts';
@@ -30,7 +30,7 @@ export function Section({ title, error = '', commands = [], children }: SectionP
 }
 
 export function Usd({ value, signed = false }: { value: number | null | undefined; signed?: boolean }) {
-  return <span class={signed ? `figure ${toneOf(value)}` : 'figure'}>{formatUsd(value, { signed })}</span>;
+  return <span class={signed ? `figure ${chooseTone(value)}` : 'figure'}>{formatUsd(value, { signed })}</span>;
 }
 
 /** What was gained or lost, at the end of a line. */

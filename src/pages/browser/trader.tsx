@@ -1,13 +1,13 @@
 import type { Card, Comment } from '../../model/position.ts';
 import type { Profile } from '../../model/profile.ts';
 import {
+  chooseTone,
   counted,
   formatCount,
   formatPercent,
   formatRatio,
   formatTime,
   formatUsd,
-  toneOf,
 } from '../../output/format.ts';
 import { useCall } from './ask.ts';
 import { Chart } from './chart.tsx';
@@ -107,9 +107,9 @@ function commentsOf(cards: readonly Card[]): { comment: Comment; card: Card }[] 
 function Figures({ profile }: { profile: Profile }) {
   const { metadata, metrics, addresses, status } = profile;
   const figures: readonly Fact[] = [
-    ['PnL, 30 days', formatUsd(metadata.pnl30d, { signed: true }), toneOf(metadata.pnl30d)],
-    ['PnL, 7 days', formatUsd(metadata.pnl7d, { signed: true }), toneOf(metadata.pnl7d)],
-    ['ROI, 30 days', formatPercent(metadata.roiPercent30d, { signed: true }), toneOf(metadata.roiPercent30d)],
+    ['PnL, 30 days', formatUsd(metadata.pnl30d, { signed: true }), chooseTone(metadata.pnl30d)],
+    ['PnL, 7 days', formatUsd(metadata.pnl7d, { signed: true }), chooseTone(metadata.pnl7d)],
+    ['ROI, 30 days', formatPercent(metadata.roiPercent30d, { signed: true }), chooseTone(metadata.roiPercent30d)],
     ['Won, 30 days', formatRatio(metadata.winRate30d)],
     ['Trades, 30 days', formatCount(metadata.tradeCount30d)],
     ['Followers', formatCount(metrics?.thisPartner?.followerCount)],

@@ -1,6 +1,6 @@
 import type { Comment } from '../../model/position.ts';
 import { showUnseen } from '../../model/safe-text.ts';
-import { column, columnsOf, listView, recordView } from '../../output/columns.ts';
+import { column, listView, pickColumns, recordView } from '../../output/columns.ts';
 import { formatCount, formatUsd, nameOrAddress } from '../../output/format.ts';
 import type { Column, View } from '../../output/view.ts';
 import type { CommentsAnswer, CopyAnswer, TokenCommentsAnswer } from './endpoints.ts';
@@ -50,7 +50,7 @@ export const post = recordView<Comment>(
 export const list: View<CommentsAnswer, Comment> = {
   layout: 'table',
   rows: (answer) => Object.values(answer).flatMap((swap) => swap?.comments ?? []),
-  columns: columnsOf(commentColumns, (comment: Comment) => comment, {
+  columns: pickColumns(commentColumns, (comment: Comment) => comment, {
     time: {},
     signer: { drop: 1 },
     text: {},

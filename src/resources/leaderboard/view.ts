@@ -1,6 +1,6 @@
 import { chainTitles, formatChain, type LeaderboardChain, leaderboardChains } from '../../model/chain.ts';
 import { command } from '../../model/shell.ts';
-import { column, columnsOf, nameColumn, profileColumns, recordView } from '../../output/columns.ts';
+import { column, nameColumn, pickColumns, profileColumns, recordView } from '../../output/columns.ts';
 import { formatPercent, formatTime, formatUsd, pnl } from '../../output/format.ts';
 import type { Bar, CellText, ChartModel, Column, View } from '../../output/view.ts';
 import type { CopytradedAnswer, LeaderboardAnswer, RankAnswer, RankInput, SectionsAnswer } from './endpoints.ts';
@@ -34,7 +34,7 @@ const followedHelp = 'whether one of the --viewer-addresses follows the trader';
 /** How a row of either leaderboard ends: whether followed, the wallets and the profile's UUID. */
 const lastColumns: readonly Column<Pick<Trader, 'profile' | 'isFollowedByUser'>>[] = [
   column.flag('isFollowedByUser', 'Followed', followedHelp, { extra: true }),
-  ...columnsOf(profileColumns, profileOf, { address: {}, addresses: {}, profileId: {} }),
+  ...pickColumns(profileColumns, profileOf, { address: {}, addresses: {}, profileId: {} }),
 ];
 
 const drops = { roiPercent: 2, winRate: 1, trades: 3 };
@@ -48,7 +48,7 @@ function figureColumns(window: '7d' | '30d'): readonly Column<Trader>[] {
         days === window ? { drop, extra: false } : { extra: true },
       ]),
     );
-  return columnsOf(profileColumns, profileOf, { ...shown('30d'), ...shown('7d') });
+  return pickColumns(profileColumns, profileOf, { ...shown('30d'), ...shown('7d') });
 }
 
 type ListView = View<LeaderboardAnswer, Trader, { timeframe?: '7d' | '30d' }>;
@@ -148,7 +148,7 @@ export const copytraded: View<CopytradedAnswer, CopiedTrader, { address?: string
     column.count('copies', 'Copies', "copy trades of the trader's comments", ({ copytrades }) => copytrades.count),
     column.count('copiers', 'Copiers', 'different people who copied', ({ copytrades }) => copytrades.distinctActors),
     column.pnl('pnlUsd', 'PnL', pnlHelp, (trader) => trader.pnl.total, { drop: 1 }),
-    ...columnsOf(profileColumns, profileOf, { roiPercent30d: { drop: 3 }, comments30d: { drop: 2 } }),
+    ...pickColumns(profileColumns, profileOf, { roiPercent30d: { drop: 3 }, comments30d: { drop: 2 } }),
     ...lastColumns,
   ],
   empty: 'Nobody was copied in this period.',
@@ -181,7 +181,7 @@ export const sections: View<SectionsAnswer, SectionRow> = {
       align: 'right',
     }),
     ...pnlColumns('30d'),
-    ...columnsOf(profileColumns, ({ entry }: SectionRow) => entry, { address: {} }),
+    ...pickColumns(profileColumns, ({ entry }: SectionRow) => entry, { address: {} }),
   ],
   empty: 'No section has traders.',
 };
@@ -192,7 +192,7 @@ function pnlColumns(window: '7d' | '30d'): readonly Column<SectionRow>[] {
     help: `realized PnL of ${days} days over all chains, in USD`,
     extra: window !== `${days}d`,
   });
-  return columnsOf(profileColumns, ({ entry }: SectionRow) => entry, { pnl30dUsd: more(30), pnl7dUsd: more(7) });
+  return pickColumns(profileColumns, ({ entry }: SectionRow) => entry, { pnl30dUsd: more(30), pnl7dUsd: more(7) });
 }
 
 /** Of 7 days, every column. */

@@ -1,6 +1,6 @@
 import { chainTitles, leaderboardChains } from '../../model/chain.ts';
 import type { Profile } from '../../model/profile.ts';
-import { column, columnsOf, profileColumns, recordView } from '../../output/columns.ts';
+import { column, pickColumns, profileColumns, recordView } from '../../output/columns.ts';
 import { type Figure, formatCount, formatUsd } from '../../output/format.ts';
 import type { Bar, Block, Column, View } from '../../output/view.ts';
 import type { ProfilePage } from './endpoints.ts';
@@ -36,7 +36,7 @@ const columns: readonly Column<Profile>[] = [
   column.text('id', 'Profile', 'profile UUID'),
   column.text('status', 'Status', 'tracking: unnamed (not tracked), backfilling, active'),
   column.text('handles', 'Handles', 'social handles', (profile) => handles(profile) || null),
-  ...columnsOf(profileColumns, (profile: Profile) => profile, { addresses: { extra: false }, externalId: {} }),
+  ...pickColumns(profileColumns, (profile: Profile) => profile, { addresses: { extra: false }, externalId: {} }),
   column.text('followers', 'Followers', "followers in this partner's graph", (profile) => own(profile)?.followerCount, {
     show: (profile) => both(own(profile)?.followerCount, all(profile)?.followerCount),
   }),

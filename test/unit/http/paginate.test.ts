@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Paging } from '../../../src/contract/endpoint.ts';
-import { bytesOf, linedBatch, linesOf, pageBatch, textsOf } from '../../../src/http/batch.ts';
+import { linedBatch, linesOf, pageBatch, textsOf } from '../../../src/http/batch.ts';
 import { listKey, moreHint, nextInput, type Walk, walkPages } from '../../../src/http/paginate.ts';
 
 const limited: Paging = { kind: 'limit', size: 'limit', defaultSize: 2, maxSize: 5 };
@@ -231,18 +231,15 @@ test('a batch can say its items as the service wrote them', async () => {
   const { batches } = await walk(numbered, [text], { max: 1 });
   expect(batches.map(linesOf)).toEqual(['{"a":1.0}\n']);
   expect(batches.map(textsOf)).toEqual([['{"a":1.0}']]);
-  const [whole = []] = (await walk(numbered, [text])).batches;
-  expect(Buffer.from(bytesOf(whole) ?? []).toString()).toBe('{"a":1.0}\n{"a":2}\n');
   const held = await walk(numbered, ['{"n":1,"list":[{"a":1.0}]}']);
   expect(held.batches.map(linesOf)).toEqual(['{"a":1.0}\n']);
   const cursors = await walk(cursored, ['{"x":[[0]],"items":[{"a":1.0}]}']);
   expect(cursors.batches.map(linesOf)).toEqual(['{"a":1.0}\n']);
-  expect(cursors.batches.map(bytesOf)).toEqual([undefined]);
 });
 
 test('a batch that has no lines of its own is written anew', () => {
   expect(textsOf([{ a: 1 }, undefined, 'x'])).toEqual(['{"a":1}', 'null', '"x"']);
-  expect([linesOf([1]), bytesOf([1])]).toEqual([undefined, undefined]);
+  expect(linesOf([1])).toBe(undefined);
   expect(textsOf(linedBatch([1, 2], (count) => 'x\n'.repeat(count)))).toEqual(['x', 'x']);
 });
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import {
   addressCell,
+  chooseTone,
   counted,
   formatAge,
   formatAmount,
@@ -13,7 +14,6 @@ import {
   pnl,
   roi,
   shortAddress,
-  toneOf,
 } from '../../../src/output/format.ts';
 import { fc } from '../../support/draw.ts';
 import { size } from '../../support/size.ts';
@@ -181,7 +181,7 @@ test('gains and losses carry a tone and a sign, so the meaning is not by color a
   expect(pnl(null)).toEqual({ text: '–', tone: 'muted' });
   expect(pnl(1.5e9, { compact: true })).toEqual({ text: '+$1.5B', tone: 'gain' });
   expect(roi(12.345)).toEqual({ text: '+12.3%', tone: 'gain' });
-  expect([Number.NaN, null, undefined].map(toneOf)).toEqual(['muted', 'muted', 'muted']);
+  expect([Number.NaN, null, undefined].map(chooseTone)).toEqual(['muted', 'muted', 'muted']);
 });
 
 test('figures are rounded as Intl.NumberFormat rounds them', () => {

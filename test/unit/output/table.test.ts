@@ -4,15 +4,18 @@ import { expect, test } from 'vitest';
 import { createPalette } from '../../../src/output/color.ts';
 import { liveTable, renderView } from '../../../src/output/table.ts';
 import { displayWidth } from '../../../src/output/text-width.ts';
-import type { View } from '../../../src/output/view.ts';
+import type { Block, View } from '../../../src/output/view.ts';
 import { type Trader, textView, traders, traderView } from '../../support/output-sample.ts';
 import { size, some } from '../../support/size.ts';
 
 const naughtyPath = 'test/data/hostile/text/blns.json';
 const palette = createPalette(0);
 
-function renderTraders(width: number, options = {}): string {
-  return renderView(traderView, traders, {}, { width, palette, ...options });
+function renderTraders(
+  width: number,
+  { columns, unicode = true }: { columns?: string[]; unicode?: boolean } = {},
+): string {
+  return renderView({ view: traderView, rows: traders, columns }, { width, palette, unicode });
 }
 
 test('a wide terminal gets the whole table', () => {
@@ -122,7 +125,7 @@ test('a record is one line a column, addresses whole and prose wrapped under its
       { key: 'roi', header: 'ROI', help: 'In percent.', value: () => null },
     ],
   };
-  expect(`\n${renderView(record, traders[0], {}, { width: 30, palette })}`).toBe(`
+  expect(`\n${renderView({ view: record, rows: traders.slice(0, 1) }, { width: 30, palette, unicode: true })}`).toBe(`
 Address  0x1234567890abcdef1234567890abcdef1234cdef
 Trades   1412
 Bio      buys what the
@@ -133,14 +136,12 @@ ROI      –
 });
 
 test('further blocks stand below under their titles, empty ones are left out', () => {
-  const view: View<readonly Trader[], Trader> = {
-    ...traderView,
-    blocks: (answer) => [
-      { title: 'Nothing', layout: 'table', columns: traderView.columns, rows: [] },
-      { title: 'Best', layout: 'record', columns: traderView.columns.slice(0, 2), rows: answer.slice(0, 1) },
-    ],
-  };
-  expect(`\n${renderView(view, traders.slice(0, 1), {}, { width: 80, palette, columns: ['rank'] })}`).toBe(`
+  const blocks: Block[] = [
+    { title: 'Nothing', layout: 'table', columns: traderView.columns, rows: [] },
+    { title: 'Best', layout: 'record', columns: traderView.columns.slice(0, 2), rows: traders.slice(0, 1) },
+  ];
+  const shown = { view: traderView, columns: ['rank'], rows: traders.slice(0, 1), blocks };
+  expect(`\n${renderView(shown, { width: 80, palette, unicode: true })}`).toBe(`
 Rank
 ────
    1
@@ -152,12 +153,13 @@ Trader  vitalik_jr
 });
 
 test('no rows are no text', () => {
-  expect(renderView(traderView, [], {}, { width: 80, palette })).toBe('');
+  expect(renderView({ view: traderView, rows: [] }, { width: 80, palette, unicode: true })).toBe('');
 });
 
 test('gains are green and losses red, headers bold, and without color nothing else changes', () => {
-  const options = { width: 80, columns: ['rank', 'pnl'] };
-  const colored = renderView(traderView, traders, {}, { ...options, palette: createPalette(1) });
+  const shown = { view: traderView, columns: ['rank', 'pnl'], rows: traders };
+  const options = { width: 80, unicode: true };
+  const colored = renderView(shown, { ...options, palette: createPalette(1) });
   expect(colored.split('\n').slice(0, 5)).toEqual([
     '\u001b[1mRank\u001b[22m       \u001b[1mPnL 30d\u001b[22m',
     '\u001b[2m──────────────────\u001b[22m',
@@ -165,12 +167,14 @@ test('gains are green and losses red, headers bold, and without color nothing el
     '   2       \u001b[31m-$12.50\u001b[39m',
     '   3         $0.00',
   ]);
-  expect(stripVTControlCharacters(colored)).toBe(renderView(traderView, traders, {}, { ...options, palette }));
+  expect(stripVTControlCharacters(colored)).toBe(renderView(shown, { ...options, palette }));
 });
 
 test('a long table keeps its columns to the last row', () => {
   const many = Array.from({ length: 120 }, () => traders).flat();
-  const lines = renderView(traderView, many, {}, { width: 80, palette }).trimEnd().split('\n');
+  const lines = renderView({ view: traderView, rows: many }, { width: 80, palette, unicode: true })
+    .trimEnd()
+    .split('\n');
   expect(lines.length).toBe(362);
   expect(lines.at(-3)).toBe('   1  vitalik_jr     0x1234…cdef  +$128,340.52  +212.4%       72%  buys what th…');
   expect(lines.filter((line) => line.startsWith('Rank')).length).toBe(1);
@@ -188,7 +192,7 @@ test('naughty strings break no table', () => {
   const strings = JSON.parse(readFileSync(naughtyPath, 'utf8')) as string[];
   const rows = strings.map((text) => [text, text]);
   for (const width of some([40, 80, 140], 1)) {
-    const output = renderView(textView, rows, {}, { width, palette });
+    const output = renderView({ view: textView, rows }, { width, palette, unicode: true });
     expect(output).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/);
     const lines = output.trimEnd().split('\n');
     expect(lines.length).toBe(strings.length + 2);
@@ -196,21 +200,21 @@ test('naughty strings break no table', () => {
   }
 });
 
-const textTable = async (rows: readonly unknown[]) => {
+const textTable = (rows: readonly unknown[]) => {
   const width = Math.max(4, ...rows.map((row) => String(row).length));
   return ['Name'.padEnd(width), '─'.repeat(width), ...rows.map((row) => String(row).padEnd(width)), ''].join('\n');
 };
 
-test('rows that arrive later stand under the header of the first, which is written again when columns grow', async () => {
+test('rows that arrive later stand under the header of the first, which is written again when columns grow', () => {
   const next = liveTable(textTable);
-  expect(await next(['ab'])).toBe('Name\n────\nab  \n');
-  expect(await next(['cd', 'ef'])).toBe('cd  \nef  \n');
-  expect(await next(['longer'])).toBe('Name  \n──────\nlonger\n');
-  expect(await next(['gh'])).toBe('gh    \n');
+  expect(next(['ab'])).toBe('Name\n────\nab  \n');
+  expect(next(['cd', 'ef'])).toBe('cd  \nef  \n');
+  expect(next(['longer'])).toBe('Name  \n──────\nlonger\n');
+  expect(next(['gh'])).toBe('gh    \n');
 });
 
-test('a table too wide for the terminal comes as cards, each batch as it is', async () => {
-  const next = liveTable(async (rows) => rows.map((row) => `Name  ${row}\nToken  x\nCost  1\n`).join('\n'));
-  expect(await next(['a', 'b'])).toBe('Name  a\nToken  x\nCost  1\n\nName  b\nToken  x\nCost  1\n');
-  expect(await next(['c'])).toBe('Name  c\nToken  x\nCost  1\n');
+test('a table too wide for the terminal comes as cards, each batch as it is', () => {
+  const next = liveTable((rows) => rows.map((row) => `Name  ${row}\nToken  x\nCost  1\n`).join('\n'));
+  expect(next(['a', 'b'])).toBe('Name  a\nToken  x\nCost  1\n\nName  b\nToken  x\nCost  1\n');
+  expect(next(['c'])).toBe('Name  c\nToken  x\nCost  1\n');
 });
