@@ -1,8 +1,10 @@
 import { Argument, CommanderError, Command as Node, Option } from 'commander';
 import { type SotraError, seeHelp, usageError } from '../errors.ts';
+import { nearest } from '../model/nearest.ts';
 import { globalFlags } from './globals.ts';
 import { beginsWith, type Field, type Outline, type TypedInput } from './outline.ts';
-import { removedFlags } from './removed-commands.ts';
+import { refuseRemovedFlag } from './removed-commands.ts';
+import { findGroup, listWords } from './words.ts';
 
 type ReadArgv =
   | { kind: 'run'; outline: Outline; typed: TypedInput; globals: Record<string, unknown> }
@@ -18,12 +20,13 @@ export function readArgv(argv: readonly string[], outlines: readonly Outline[], 
   // Commander needs no other commands than the one that is named and those below it, and each takes time to build.
   const needed = outlines.filter(({ words }) => beginsWith(words, found?.words ?? []));
   try {
-    buildProgram(needed, state).parse(withBareValues(argv, found?.fields ?? []), { from: 'user' });
+    state.program = buildProgram(needed, state);
+    state.program.parse(withBareValues(argv, found?.fields ?? []), { from: 'user' });
   } catch (thrown) {
     if (!(thrown instanceof CommanderError)) throw thrown;
     if (thrown.code === 'commander.version') return { kind: 'version' };
     if (!['commander.helpDisplayed', 'commander.help'].includes(thrown.code))
-      throw fromCommander(thrown, argv, outlines, state);
+      throw explainError(thrown, argv, outlines, state);
   }
   return state.result;
 }
@@ -40,6 +43,8 @@ function withBareValues(argv: readonly string[], fields: readonly Field[]): stri
 
 interface ParseState {
   found: Outline | undefined;
+  program?: Node;
+  /** That of the found command. */
   node?: Node;
   result: ReadArgv;
 }
@@ -130,24 +135,40 @@ function globalsOf(node: Node): Record<string, unknown> {
   return { ...others, noColor: color === false, noInput: input === false, noHistory: history === false };
 }
 
-/** The error in our words; commander only suggests near names. */
-function fromCommander(
-  { code, message }: CommanderError,
+/** The error in our words, by commander's code. */
+function explainError(
+  { code }: CommanderError,
   argv: readonly string[],
   outlines: readonly Outline[],
-  { found, node }: ParseState,
+  { program, found, node }: ParseState,
 ): SotraError {
-  const [, name = '', near] = /^[^']*'([^']*)'(?:.*\n\(?(Did you mean .*\?))?/.exec(message) ?? [];
-  const hint = otherName(name, argv, outlines) ?? near ?? seeHelp;
-  const instead = removedFlags.get(name);
-  if (instead !== undefined) return usageError(`${name} was removed`, instead);
-  if (code === 'commander.unknownOption') return usageError(`unknown option '${name}'`, hint);
-  if (code === 'commander.unknownCommand') return usageError(`unknown command '${name}'`, hint);
-  if (code === 'commander.optionMissingArgument') return usageError(`${name.split(' ').at(-2)} needs a value`, seeHelp);
+  const words = found?.words ?? findGroup(argv, outlines);
+  if (code === 'commander.optionMissingArgument') return usageError(`${argv.at(-1)} needs a value`, seeHelp);
+  if (code === 'commander.unknownOption') {
+    const { operands = [], unknown = [] } = program?.parseOptions([...argv]) ?? {};
+    const own = node?.parseOptions([...operands.slice(words.length), ...unknown]).unknown ?? unknown;
+    const [flag = ''] = own[0]?.split('=') ?? [];
+    refuseRemovedFlag(flag, words);
+    const known = [...globalFlags, ...(found?.fields ?? []).filter(({ positional }) => !positional)];
+    const near = nearest(
+      flag,
+      known.map((each) => `--${each.flag}`),
+    );
+    return usageError(`unknown option '${flag}'`, unknownFlags.get(flag) ?? didYouMean(near) ?? seeHelp);
+  }
+  if (code === 'commander.unknownCommand') {
+    const name = listWords(argv)[words.length] ?? '';
+    const known = outlines.filter((outline) => beginsWith(outline.words, words));
+    const near = nearest(
+      name,
+      known.map((each) => each.words[words.length] ?? ''),
+    );
+    return usageError(`unknown command '${name}'`, didYouMean(otherName(name, words, outlines) ?? near) ?? seeHelp);
+  }
   const places = found?.fields.filter(({ positional }) => positional) ?? [];
   const surplus = (node?.args ?? []).slice(places.length);
   const takes = places.length === 0 ? 'no arguments' : places.map(({ label }) => label).join(' ');
-  return usageError(`unexpected argument '${surplus.join(' ')}': ${found?.words.join(' ')} takes ${takes}`, seeHelp);
+  return usageError(`unexpected argument '${surplus.join(' ')}': ${words.join(' ')} takes ${takes}`, seeHelp);
 }
 
 const otherNames: ReadonlyMap<string, string> = new Map([
@@ -199,20 +220,14 @@ const unknownFlags: ReadonlyMap<string, string> = new Map([
   ['--api-key', 'A key is never an argument: set SOTRA_API_KEY, or sotra auth login.'],
 ]);
 
-function otherName(name: string, argv: readonly string[], outlines: readonly Outline[]): string | undefined {
-  if (name.startsWith('-')) return unknownFlags.get(name);
-  const typed = argv.filter((word) => !word.startsWith('-'));
-  const group = typed.slice(0, typed.indexOf(name)).join(' ');
-  if (group === '') return didYouMean(otherNames.get(name));
+/** The command that people of other tools mean by a name. */
+function otherName(name: string, group: readonly string[], outlines: readonly Outline[]): string | undefined {
   const names = outlines.map(({ words }) => words.join(' '));
-  return didYouMean(
-    otherVerbs
-      .get(name)
-      ?.map((verb) => `${group} ${verb}`)
-      .find((each) => names.includes(each)),
-  );
+  const verb = otherVerbs.get(name)?.find((each) => names.includes([...group, each].join(' ')));
+  const found = group.length === 0 ? otherNames.get(name) : verb && [...group, verb].join(' ');
+  return found && `sotra ${found}`;
 }
 
-function didYouMean(command: string | undefined): string | undefined {
-  return command && `Did you mean sotra ${command}?`;
+function didYouMean(meant: string | undefined): string | undefined {
+  return meant && `Did you mean ${meant}?`;
 }

@@ -1,9 +1,10 @@
 import { usageError } from '../errors.ts';
 import { nearest } from '../model/nearest.ts';
 import type { Program } from './command.ts';
-import { type GlobalOptions, globalFlags, readGlobals, refuseUnusedFlags } from './globals.ts';
+import { type GlobalOptions, readGlobals, refuseUnusedFlags } from './globals.ts';
 import { beginsWith, type Outline, type Shell, shells, type TypedInput, topicsOf } from './outline.ts';
 import { refuseRemoved } from './removed-commands.ts';
+import { findCommand, listWords } from './words.ts';
 
 export type CommandLine =
   | { kind: 'run'; outline: Outline; typed: TypedInput; options: GlobalOptions }
@@ -20,8 +21,8 @@ export async function parse(
   program: Pick<Program, 'outlines' | 'load'>,
 ): Promise<CommandLine> {
   const { outlines } = program;
-  const words = wordsOf(typedArgv);
-  refuseRemoved(words[0] === 'help' ? words.slice(1) : words, typedArgv);
+  const words = listWords(typedArgv);
+  refuseRemoved(words[0] === 'help' ? words.slice(1) : words);
   const { argv, all } = withoutAll(helpAsFlag(typedArgv, outlines));
   const text = textRequest(argv, outlines, all);
   if (text !== undefined) return text;
@@ -37,31 +38,6 @@ export async function parse(
   const options = readGlobals(Object.fromEntries(Object.entries(globals).filter(([name]) => !isOwn(name))));
   refuseUnusedFlags(outline, globals, options);
   return { kind: 'run', outline, typed, options };
-}
-
-/** The command that the words of a command line name. */
-export function findCommand(argv: readonly string[], outlines: readonly Outline[]): Outline | undefined {
-  const words = wordsOf(argv);
-  return outlines
-    .filter((outline) => beginsWith(words, outline.words))
-    .sort((a, b) => b.words.length - a.words.length)[0];
-}
-
-/** The words that begin commands: `wait webhook` of `wait webhook evnt`. */
-export function findGroup(argv: readonly string[], outlines: readonly Outline[]): readonly string[] {
-  const words = wordsOf(argv);
-  const isGroup = (length: number) => outlines.some((outline) => beginsWith(outline.words, words.slice(0, length)));
-  return words.slice(0, words.findLastIndex((_, index) => isGroup(index + 1)) + 1);
-}
-
-function wordsOf(argv: readonly string[]): string[] {
-  const words: string[] = [];
-  for (let index = 0; index < argv.length; index += 1) {
-    const token = argv[index] ?? '';
-    if (!token.startsWith('-')) words.push(token);
-    else if (globalFlags.some(({ flag, value }) => value !== undefined && token === `--${flag}`)) index += 1;
-  }
-  return words;
 }
 
 /** `--help all` as `--help`. */

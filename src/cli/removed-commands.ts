@@ -11,8 +11,9 @@ const removed: readonly (readonly [command: string, instead: string])[] = [
   ['apply', instead],
 ];
 
-/** Flags of the last release, each with what to do now. */
+/** Flags of the last release, of all commands or of one, each with what to do now. */
 const removedFlags: readonly (readonly [command: string, flags: readonly string[], instead: string])[] = [
+  ['', ['--meta'], 'Omit it: the answer is the same. sotra mcp marks for agents what anybody may have written.'],
   [
     'mcp',
     ['--http', '--ready-file'],
@@ -20,18 +21,15 @@ const removedFlags: readonly (readonly [command: string, flags: readonly string[
   ],
 ];
 
-/** Errors: `usage` for a command or flag that is gone, by the words of a command line and all of it. */
-export function refuseRemoved(words: readonly string[], argv: readonly string[]): void {
-  for (const [command, flags, hint] of removedFlags) {
-    const typed = flags.find((flag) => argv.some((word) => word === flag || word.startsWith(`${flag}=`)));
-    if (typed !== undefined && beginsWith(words, command.split(' ')))
-      throw usageError(`sotra ${command} ${typed} was removed`, hint);
-  }
+/** Errors: `usage` for a command that is gone, by the words of a command line. */
+export function refuseRemoved(words: readonly string[]): void {
   for (const [command, hint] of removed)
     if (beginsWith(words, command.split(' '))) throw usageError(`sotra ${command} was removed`, hint);
 }
 
-/** Flags of the last release, each with what to type now. */
-export const removedFlags: ReadonlyMap<string, string> = new Map([
-  ['--meta', 'Omit it: the answer is the same. sotra mcp marks for agents what anybody may have written.'],
-]);
+/** Errors: `usage` for a flag of the last release that the command does not know any more. */
+export function refuseRemovedFlag(flag: string, words: readonly string[]): void {
+  for (const [command, flags, hint] of removedFlags)
+    if (flags.includes(flag) && (command === '' || command === words.join(' ')))
+      throw usageError(`${command === '' ? '' : `sotra ${command} `}${flag} was removed`, hint);
+}
