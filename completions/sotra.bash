@@ -374,7 +374,7 @@ _sotra_values() {
   'commands --columns') echo 'command endpoint source summary @list' ;;
   'help 1') echo 'exit-codes environment contexts ci bulk formatting signing webhooks scaling agents' ;;
   *' --context') echo '@contexts' ;;
-  *' --format') echo 'table json ndjson csv tsv md toon' ;;
+  *' --format') echo 'table json ndjson csv tsv md' ;;
   *' --trace-file') echo '@files' ;;
   esac
 }
@@ -426,7 +426,7 @@ _sotra() {
     found="$(_sotra_values "$here ${current%%=*}")"
     lead="${current%%=*}="
   elif [[ $current == -* ]]; then
-    candidates="$(_sotra_flags "$here") --context --sandbox --base-url --format --json --columns --jq --meta --show-nsfw --plain --ascii --no-color --timeout --max-time --retries --rate --max-wait --max-body --verbose --quiet --include --trace-file --record --replay --no-history --dry-run --curl --strict --yes --no-input --help"
+    candidates="$(_sotra_flags "$here") --context --sandbox --base-url --format --json --columns --jq --show-nsfw --plain --ascii --no-color --timeout --max-time --retries --rate --max-wait --max-body --verbose --quiet --include --trace-file --record --replay --no-history --dry-run --curl --strict --yes --no-input --help"
   else
     candidates="$(_sotra_children "$here")"
     [[ -z $candidates ]] && found="$(_sotra_values "$here $slot")"
