@@ -8,7 +8,7 @@ import type { Endpoint, InputOf, Params } from './contract/endpoint.ts';
 import { createFitCheck } from './contract/fits.ts';
 import { encodeRequest, type WireRequest } from './contract/request.ts';
 import { messageOf, orUndefined, SotraError, usageError } from './errors.ts';
-import { readBody } from './http/body.ts';
+import { maxAnswerBytes, readBody } from './http/body.ts';
 import type { Answer, Caller } from './http/client.ts';
 import { buildRequest, callEndpoint, sendRequest } from './http/client.ts';
 import type { Trace } from './http/observe.ts';
@@ -201,7 +201,7 @@ export function createContext({
       takeTurn,
       retries: retries ?? options.retries ?? policies.call.retries,
       maxWaitMs: options.maxWaitMs,
-      maxBodyBytes: options.maxBodyBytes,
+      maxBodyBytes: world.maxAnswerBytes ?? maxAnswerBytes,
       readBody,
       fits,
       strict: options.strict,

@@ -116,6 +116,8 @@ export interface World {
   openSandbox: (options: SandboxOptions) => Promise<LocalSandbox>;
   /** In place of the usual cost; tests only. */
   scryptCost?: { n: number; r: number; p: number };
+  /** In place of the usual limit of an answer; tests only. */
+  maxAnswerBytes?: number;
   /** In place of real sockets; tests only. */
   transport?: Transport;
 }

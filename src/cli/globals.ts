@@ -1,5 +1,5 @@
 import { type SotraError, usageError } from '../errors.ts';
-import { dayMs, hourMs, parseDuration, parseRate, parseSize, type Rate } from '../model/duration.ts';
+import { dayMs, parseDuration, parseRate, type Rate } from '../model/duration.ts';
 import { nearest } from '../model/nearest.ts';
 import type { Outline, Use } from './outline.ts';
 
@@ -57,16 +57,17 @@ export const globalFlags: readonly GlobalFlag[] = [
   flagOf('plain', 'for screen readers: one fact a line, no columns, no spinner, no colors'),
   flagOf('ascii', 'draw with ASCII characters only'),
   flagOf('no-color', 'no colors (also NO_COLOR)'),
-  flagOf('timeout <time>', 'give up when nothing arrives for this long (default 30s)', answers),
-  flagOf('max-time <time>', 'give up on a call after this long, attempts and waits together (default 10m)', calls),
+  flagOf(
+    'timeout <time>',
+    'give up on a call after this long, attempts and waits together (default 10m, and 30s of silence)',
+    answers,
+  ),
   flagOf(
     'retries <n>',
     'retry a failed request up to n times (default 2; uploads, --watch and --forward-to retry for longer)',
     repeats,
   ),
   flagOf('rate <n/s>', 'send at most so many requests in a time, evenly: 5/s, 300/m or 1000/h', calls),
-  flagOf('max-wait <time>', 'wait at most this long when the service says when to retry (default 60s)', calls),
-  flagOf('max-body <size>', 'refuse an answer that is larger (default 64MB)', requests),
   flagOf('verbose', 'show requests, answers and timing on stderr'),
   flagOf('quiet', 'no progress, notes or warnings on stderr'),
   flagOf('include', 'print status and headers of the answer before its body', requests),
@@ -104,6 +105,7 @@ export function readGlobals(typed: Readonly<Record<string, unknown>>) {
       `--sandbox and --${text('baseUrl') ? 'base-url' : 'context'} name two services`,
       'Omit one of them.',
     );
+  const timeoutMs = text('timeout') === undefined ? undefined : readTimeout(text('timeout') ?? '');
   return {
     context: text('context'),
     sandbox: on('sandbox'),
@@ -116,15 +118,17 @@ export function readGlobals(typed: Readonly<Record<string, unknown>>) {
     plain: on('plain'),
     ascii: on('ascii'),
     noColor: on('noColor') || on('plain'),
-    timeoutMs: readTime('--timeout', text('timeout') ?? '30s', 'h'),
-    /** The same where it was typed. */
-    typedTimeoutMs: text('timeout') === undefined ? undefined : readTime('--timeout', text('timeout') ?? '', 'h'),
-    maxTimeMs: readTime('--max-time', text('maxTime') ?? '10m', 'd'),
+    /** Until something comes: the connection, the first byte, the next one. */
+    timeoutMs: timeoutMs ?? 30_000,
+    /** Where it was typed. */
+    typedTimeoutMs: timeoutMs,
+    /** For a whole call, attempts and waits together. */
+    maxTimeMs: timeoutMs ?? 600_000,
+    /** The longest wait that a service may ask for. */
+    maxWaitMs: timeoutMs ?? 60_000,
     retries: readRetries(text('retries')),
     /** Between two requests. */
     rate: readRate(text('rate')),
-    maxWaitMs: readTime('--max-wait', text('maxWait') ?? '60s', 'd'),
-    maxBodyBytes: readSize(text('maxBody') ?? '64MB'),
     verbose: on('verbose'),
     quiet: on('quiet'),
     include: on('include'),
@@ -151,16 +155,10 @@ function readFormat(text: string | undefined): Format | undefined {
   throw usageError(`--format ${text}: must be one of ${formats.join(', ')}`, near && `Did you mean ${near}?`);
 }
 
-function readTime(flag: string, text: string, longest: 'h' | 'd'): number {
+function readTimeout(text: string): number {
   const ms = parseDuration(text);
-  if (ms !== undefined && ms >= 1 && ms <= (longest === 'h' ? hourMs : dayMs)) return ms;
-  throw usageError(`${flag} ${text}: must be a time from 1ms to 1${longest}, such as 500ms, 30s or 2m`);
-}
-
-function readSize(text: string): number {
-  const bytes = parseSize(text);
-  if (bytes !== undefined && bytes >= 1 && bytes <= 1024 ** 3) return bytes;
-  throw usageError(`--max-body ${text}: must be a size from 1 byte to 1GB, such as 500KB or 64MB`);
+  if (ms !== undefined && ms >= 1 && ms <= dayMs) return ms;
+  throw usageError(`--timeout ${text}: must be a time from 1ms to 1d, such as 500ms, 30s or 2m`);
 }
 
 function readRetries(text: string | undefined): number | undefined {

@@ -13,6 +13,8 @@ const removed: readonly (readonly [command: string, instead: string])[] = [
 
 /** Flags of the last release, of all commands or of one, each with what to do now. */
 const removedFlags: readonly (readonly [command: string, flags: readonly string[], instead: string])[] = [
+  ['', ['--max-time', '--max-wait'], '--timeout bounds a call: its attempts, and the waits that the service asks for.'],
+  ['', ['--max-body'], 'Omit it: an answer of more than 64 MB is refused.'],
   ['', ['--meta'], 'Omit it: the answer is the same. sotra mcp marks for agents what anybody may have written.'],
   [
     'mcp',

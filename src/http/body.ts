@@ -9,6 +9,9 @@ const decoders = {
   deflate: 'createInflate',
 } as const;
 
+/** The largest answer that is read. */
+export const maxAnswerBytes = 64 * 1024 ** 2;
+
 /**
  * The whole body of an answer: its text without a byte order mark, and its bytes. Errors: `bad-answer` for more than `maxBytes`,
  * compressed or not, and for an encoding that is unknown or does not decode.
@@ -73,8 +76,8 @@ async function* inflate(incoming: AsyncIterable<Uint8Array>, name: keyof typeof 
 }
 
 function tooLarge(maxBytes: number): SotraError {
-  return new SotraError('bad-answer', `the answer is larger than ${formatSize(maxBytes)} (--max-body)`, {
-    hint: 'Request fewer items with --limit, or allow more: --max-body 256MB.',
+  return new SotraError('bad-answer', `the answer is larger than ${formatSize(maxBytes)}`, {
+    hint: 'Request fewer items with --limit.',
     outcome: 'unknown',
   });
 }

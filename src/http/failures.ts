@@ -76,7 +76,7 @@ export function sendError(
   if (kind === 'late')
     return new SotraError('timeout', `${origin}: timed out after ${maxTimeMs / 1000} s`, {
       ...more,
-      hint: 'Allow the whole call more time with --max-time 30m.',
+      hint: 'Allow the whole call more time with --timeout 30m.',
     });
   if (kind === 'timeout')
     return new SotraError('timeout', `${origin} did not answer within ${timeoutMs / 1000} s`, {
@@ -172,13 +172,13 @@ function waitHint(code: ErrorCode, retryAfterSec: number | undefined, maxWaitMs:
     return code === 'rate-limited' ? 'Wait, or allow more attempts with --retries.' : undefined;
   const asked = `The service asks to wait ${retryAfterSec} s`;
   if (retryAfterSec * 1000 <= maxWaitMs) return `${asked}: retry then, or allow more attempts with --retries.`;
-  const tooLong = `${asked}, and --max-wait allows ${maxWaitMs / 1000} s`;
-  const isAllowed = retryAfterSec <= maxWaitSec;
-  return isAllowed ? `${tooLong}: --max-wait ${retryAfterSec}s waits for it.` : `${tooLong}: retry then.`;
+  const tooLong = `${asked}, and a call waits at most ${maxWaitMs / 1000} s`;
+  const enoughSec = retryAfterSec + 60;
+  return enoughSec <= maxTimeoutSec ? `${tooLong}: --timeout ${enoughSec}s waits for it.` : `${tooLong}: retry then.`;
 }
 
-/** The largest `--max-wait`. */
-const maxWaitSec = 86_400;
+/** The largest `--timeout`. */
+const maxTimeoutSec = 86_400;
 
 function hintFor(code: ErrorCode, request: HttpRequest, { baseUrl, keyName }: Refusal['caller']): string | undefined {
   if (code === 'key-refused' || code === 'forbidden')

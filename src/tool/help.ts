@@ -109,14 +109,14 @@ const errorTexts: Record<ErrorCode, readonly [means: string, fix: string]> = {
   'request-refused': ['the service refused the request (another 4xx)', 'See its answer with --verbose.'],
   'rate-limited': [
     'the service asked to slow down (429), also after all retries',
-    'Wait as long as it says (retryAfterSec in the JSON error), or allow a longer wait with --max-wait.',
+    'Wait as long as it says (retryAfterSec in the JSON error), or allow a longer wait with --timeout.',
   ],
   'server-error': [
     'the service failed (5xx), also after all retries',
     'Try again later, or report the request id to the service.',
   ],
   network: ['the connection failed or broke', 'Check the base URL and the network with sotra doctor.'],
-  timeout: ['no answer in time', 'Allow more with --timeout or --max-time.'],
+  timeout: ['no answer in time', 'Allow more with --timeout.'],
   redirect: ['the service sent the request elsewhere, and the key is not sent there', 'Correct the base URL.'],
   partial: ['a part was done, and the rest can be resumed', 'Run the command that the message names.'],
   'signing-key': ['the private key cannot be read or used', 'Check the key with sotra key list or its file.'],

@@ -1,4 +1,4 @@
-import { flagsOf, readGlobals } from '../cli/globals.ts';
+import { flagsOf } from '../cli/globals.ts';
 import { wrapCommand } from '../cli/help.ts';
 import type { Context } from '../context.ts';
 import { safeText } from '../model/safe-text.ts';
@@ -41,12 +41,9 @@ function looksOf({ noColor, ascii, plain, quiet, verbose, format, noInput, yes }
 }
 
 /** The flags of calls that were typed, for a command line that makes them. */
-export function callFlags({ timeoutMs, maxTimeMs, maxWaitMs, retries, rate }: Context['options']): string[] {
-  const usual = readGlobals({});
+export function callFlags({ typedTimeoutMs, retries, rate }: Context['options']): string[] {
   return flagsOf({
-    '--timeout': timeoutMs === usual.timeoutMs ? undefined : `${timeoutMs}ms`,
-    '--max-time': maxTimeMs === usual.maxTimeMs ? undefined : `${maxTimeMs}ms`,
-    '--max-wait': maxWaitMs === usual.maxWaitMs ? undefined : `${maxWaitMs}ms`,
+    '--timeout': typedTimeoutMs && `${typedTimeoutMs}ms`,
     '--retries': retries,
     '--rate': rate?.text,
   });

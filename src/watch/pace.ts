@@ -8,7 +8,7 @@ export interface Pace {
   succeeded: () => Promise<void>;
   /**
    * To be called with what a round threw; `temporary` names further codes that may pass. Errors: what was thrown, where it does not pass, was
-   * tried `--retries` times, or the service wants a longer wait than `--max-wait`.
+   * tried `--retries` times, or the service wants a longer wait than `--timeout` allows, by default a minute.
    */
   failed: (thrown: unknown, temporary?: readonly ErrorCode[]) => Promise<void>;
   /** Resolves when the next round is due, or a signal came; failures double the wait, up to a minute. */

@@ -98,7 +98,7 @@ test('completion pwsh is completion powershell', async () => {
 test('help explains an exit code and an error code', async () => {
   const byExit = await run('help 7');
   expect(byExit.out).toMatch(/^Exit code 7: rate limited/);
-  expect(byExit.out).toContain('--max-wait');
+  expect(byExit.out).toContain('--timeout');
   expect((await run('help rate-limited')).out).toBe(byExit.out);
   const files = await run('help 3');
   for (const name of ['CONFIG', 'LOCKED', 'LOCAL-FILE']) expect(files.out).toContain(`${name}\n`);

@@ -19,15 +19,17 @@ async function raw(answer: (socket: Socket) => void): Promise<{ env: Record<stri
   return { url, env: { SOTRA_BASE_URL: url, SOTRA_API_KEY: 'stub-key-wxyz' } };
 }
 
-test('a rate limit longer than --max-wait says how long, and which flag allows it', async () => {
+test('a rate limit longer than a call waits says how long, and which flag allows it', async () => {
   const service = await answering({ error: 'slow down' }, 429, { 'retry-after': '3600' });
   const { code, err } = await run(profile, { env: service.env });
   expect(code).toBe(7);
-  expect(err).toContain('The service asks to wait 3600 s, and --max-wait allows 60 s: --max-wait 3600s waits for it.');
+  expect(err).toContain(
+    'The service asks to wait 3600 s, and a call waits at most 60 s: --timeout 3660s waits for it.',
+  );
   expect(err).not.toContain('--retries');
   const json = await run(`${profile} --json`, { env: service.env });
   expect(JSON.parse(json.err)).toMatchObject({ error: { code: 'rate-limited', retryAfterSec: 3600 } });
-  const waited = await run(`${profile} --json --max-wait 3600s --max-time 1d`, { env: service.env, skipWaits: true });
+  const waited = await run(`${profile} --json --timeout 1d`, { env: service.env, skipWaits: true });
   expect(JSON.parse(waited.err)).toMatchObject({ error: { details: { attempts: [{ waitedMs: 3_600_000 }, {}, {}] } } });
 });
 

@@ -29,16 +29,16 @@ test('pages are asked for at the rate', async () => {
   expect(pages).toEqual({ code: 0, err: '', hours: [0, 0.5, 1, 1.5], requests: 4 });
 });
 
-test('chunks of an upload go out at the rate, also where waiting takes longer than --max-time allows a call', async () => {
+test('chunks of an upload go out at the rate, also where waiting takes longer than --timeout allows a call', async () => {
   const wallets = Array.from({ length: 4500 }, (_, index) => `0x${String(index + 1).padStart(40, '0')}`).join(',');
   const uid = '2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e';
-  const argv = `webhook add-addresses ${uid} --wallet-addresses ${wallets} --rate 1/h --max-time 1m --concurrency 1 --quiet`;
+  const argv = `webhook add-addresses ${uid} --wallet-addresses ${wallets} --rate 1/h --timeout 1m --concurrency 1 --quiet`;
   const upload = await hoursOf(argv, () => ({ body: { uid } }));
   expect(upload).toEqual({ code: 0, err: '', hours: [0, 1, 2, 3, 4], requests: 5 });
 });
 
 test('a request that is repeated takes its turn again', async () => {
-  const repeated = await hoursOf('leaderboard list --rate 1/h --max-time 2m', (count) => ({
+  const repeated = await hoursOf('leaderboard list --rate 1/h --timeout 2m', (count) => ({
     status: count < 3 ? 503 : 200,
     body: { traders: [] },
   }));

@@ -40,7 +40,7 @@ const refused: readonly [argv: string, message: string, hint?: string][] = [
     '--format jsn: must be one of table, json, ndjson, csv, tsv, md',
     'Did you mean json?',
   ],
-  ['leaderboard list --timeout soon', '--timeout soon: must be a time from 1ms to 1h, such as 500ms, 30s or 2m'],
+  ['leaderboard list --timeout soon', '--timeout soon: must be a time from 1ms to 1d, such as 500ms, 30s or 2m'],
   ['leaderboard list --retries many', '--retries many: must be a whole number from 0 to 20'],
 ];
 

@@ -276,13 +276,10 @@ const values: Record<string, string> = {
   columns: 'none',
   jq: '.',
   timeout: '1s',
-  'max-time': '1s',
   retries: '0',
   rate: '5/s',
   record: '@/recorded',
   replay: '@/recorded',
-  'max-wait': '1s',
-  'max-body': '1KB',
   'trace-file': '@/trace.har',
 };
 

@@ -5,7 +5,7 @@ import { createManualTimeouts } from '../support/manual-timeouts.ts';
 import { some } from '../support/size.ts';
 
 const commands = await serviceCommands();
-const flags = ['--json', '--retries', '1', '--max-body', '1MB'];
+const flags = ['--json', '--retries', '1'];
 
 /** What the server gets: once, once more where that is safe, or as the few commands do that are more than one call. */
 type Kind = 'once' | 'again' | 'again but POST' | 'again if GET';
@@ -43,7 +43,13 @@ async function against(fault: string, { argv, stdin }: CommandLine, more: readon
   const waiting = await createManualTimeouts();
   const service = await stub(failing(fault, waiting));
   const { transport } = waiting;
-  const outcome = await run([...argv, ...more], { env: service.env, stdin, skipWaits: true, transport });
+  const outcome = await run([...argv, ...more], {
+    env: service.env,
+    stdin,
+    skipWaits: true,
+    maxAnswerBytes: 1024 ** 2,
+    transport,
+  });
   return { ...outcome, requests: service.requests.map(({ method }) => method) };
 }
 
@@ -91,7 +97,12 @@ test('a wrong shape is shown with a warning that names the place, and with --str
 test('a refused connection is exit 9 and said so; nothing was sent, so that POST is tried again as well', async () => {
   for (const { name, argv, stdin } of commands) {
     const env = { SOTRA_BASE_URL: 'http://127.0.0.1:9', SOTRA_API_KEY: 'key' };
-    const { code, out, err } = await run([...argv, ...flags], { env, stdin, skipWaits: true });
+    const { code, out, err } = await run([...argv, ...flags], {
+      env,
+      stdin,
+      skipWaits: true,
+      maxAnswerBytes: 1024 ** 2,
+    });
     expect([name, code, out]).toEqual([name, 9, '']);
     const { error } = JSON.parse(err);
     expect(error.code).toBe('network');
@@ -114,7 +125,12 @@ test('a redirect to another origin is refused with exit 9, and nothing arrives t
     ({ url }, response) => void response.writeHead(307, { location: elsewhere.url + url }).end(),
   );
   for (const { name, argv, stdin } of commands) {
-    const { code, out, err } = await run([...argv, ...flags], { env: service.env, stdin, skipWaits: true });
+    const { code, out, err } = await run([...argv, ...flags], {
+      env: service.env,
+      stdin,
+      skipWaits: true,
+      maxAnswerBytes: 1024 ** 2,
+    });
     expect([name, code, out]).toEqual([name, 9, '']);
     expect(JSON.parse(err).error).toMatchObject({ code: 'redirect', message: expect.stringContaining(elsewhere.url) });
   }

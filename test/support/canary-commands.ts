@@ -143,19 +143,7 @@ export const ways: readonly string[] = [
 ];
 
 /** Flags that do not touch what is printed, or are in every line. */
-const otherFlags = [
-  'context',
-  'sandbox',
-  'base-url',
-  'columns',
-  'timeout',
-  'max-time',
-  'retries',
-  'rate',
-  'replay',
-  'max-wait',
-  'max-body',
-];
+const otherFlags = ['context', 'sandbox', 'base-url', 'columns', 'timeout', 'retries', 'rate', 'replay'];
 
 /** Flags of every command that are in no way of printing. */
 export function forgottenFlags(): string[] {
@@ -185,7 +173,7 @@ export interface Leak {
   holds: Secret[];
 }
 
-const limits = '--retries 1 --timeout 60ms --max-body 1MB';
+const limits = '--retries 1 --timeout 60ms';
 /** Those that go on until they are told to stop. */
 const endless = ['sandbox start', 'sandbox simulate', 'webhook listen', 'webhook ui', 'ui'];
 
@@ -206,7 +194,7 @@ export async function runLine(
       .replaceAll(/(?<![\w@])@([\w.-]+)/g, (_, name: string) => world.input(name))
       .replaceAll('!/', `${world.service.url}/`);
   const argv = place(`${line.argv} ${way} ${line.command.startsWith('sandbox') ? '' : limits}`);
-  const { out, err, code } = await run(argv, { env: world.env, ...givenTo(line, world) });
+  const { out, err, code } = await run(argv, { env: world.env, maxAnswerBytes: 1024 ** 2, ...givenTo(line, world) });
   const all = { stdout: secretsIn(out), stderr: secretsIn(err) };
   const may = asked
     .filter(({ command, when }) => command === line.command && when.test(argv))

@@ -31,7 +31,7 @@ const numbers = (function* () {
 async function runUntil(argv: string, world: CanaryWorld, live: (isOver: () => boolean) => Promise<void>) {
   const stopping = new AbortController();
   let isOver = false;
-  const ended = run(argv, { env: world.env, signal: stopping.signal }).finally(() => {
+  const ended = run(argv, { env: world.env, signal: stopping.signal, maxAnswerBytes: 1024 ** 2 }).finally(() => {
     isOver = true;
   });
   await live(() => isOver);
@@ -48,7 +48,7 @@ function leaksOf(texts: Readonly<Record<string, string>>): Live['leaks'] {
 /** A feed that is watched while the service answers so, and then well again. */
 export async function watchOnce(command: string, way: string, script: Script, world: CanaryWorld): Promise<Live> {
   const trace = join(world.outputs, `live-${numbers.next().value}.har`);
-  const argv = `${command} --watch 100ms ${way.replace('@@', trace)} --retries 20 --timeout 100ms --max-body 1MB`;
+  const argv = `${command} --watch 100ms ${way.replace('@@', trace)} --retries 20 --timeout 100ms`;
   const seen = () => world.service.requests.length;
   const before = seen();
   let faulty = before;

@@ -214,7 +214,7 @@ export async function againstLong(
   };
   const settings = { current: 'staging', contexts: { staging: { baseUrl: service.url } } };
   writeFileSync(join(folder, 'config.json'), JSON.stringify(settings));
-  const options = { env, stdin, skipWaits: true, transport };
+  const options = { env, stdin, skipWaits: true, transport, maxAnswerBytes: 1024 ** 2 };
   let job = '';
   if (after !== undefined) {
     // It is stopped where the fault would begin.

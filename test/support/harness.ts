@@ -47,6 +47,8 @@ export interface RunOptions {
   answers?: readonly string[];
   /** In place of the sockets that the program opens itself. */
   transport?: Transport;
+  /** Larger answers are refused. */
+  maxAnswerBytes?: number;
 }
 
 /** A new empty folder that goes when the test ends. */
@@ -105,6 +107,7 @@ export async function run(argv: string | readonly string[], options: RunOptions 
       startOf: (pid) => (isRunning(pid) ? '' : undefined),
     },
     ...(options.transport && { transport: options.transport }),
+    ...(options.maxAnswerBytes && { maxAnswerBytes: options.maxAnswerBytes }),
     openSandbox: async (wanted) => {
       copyDemo(wanted.file, wanted.now());
       return openSandbox(wanted);

@@ -1,7 +1,7 @@
 import { type Context, httpTransport } from '../../context.ts';
 import type { WireNames } from '../../contract/endpoint.ts';
 import { messageOf, SotraError, usageError } from '../../errors.ts';
-import { readBody } from '../../http/body.ts';
+import { maxAnswerBytes, readBody } from '../../http/body.ts';
 import { isObject, parseJson } from '../../model/json.ts';
 import type { LoggedRequest } from '../../model/logged-request.ts';
 import { command, shellWord } from '../../model/shell.ts';
@@ -52,7 +52,7 @@ export async function startSandboxPage(options: SandboxPageOptions, context: Con
       { method, url: new URL(`/_sandbox/${name}`, url), headers: {}, ...(body !== undefined && { body }) },
       { timeoutMs, totalMs: timeoutMs, signal: stop.signal },
     );
-    const { text } = await readBody(answer, undefined, context.options.maxBodyBytes);
+    const { text } = await readBody(answer, undefined, maxAnswerBytes);
     const made = parseJson(text);
     if (status === 200) return made;
     throw new SotraError('bad-request', isObject(made) ? String(made['error']) : text);

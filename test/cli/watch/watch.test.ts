@@ -158,14 +158,14 @@ test('what fails for a while is told below the table, which stays; a wrong answe
   expect(await watchBoard([{ status: 404 }])).toMatchObject({ code: 5, out: '' });
 });
 
-test('a wait that the service asks for is kept; one longer than --max-wait ends it with exit 7', async () => {
+test('a wait that the service asks for is kept; one longer than --timeout ends it with exit 7', async () => {
   let waitedMs = 0;
   const limited = { status: 429, headers: { 'retry-after': '40' } };
-  const { code, lines } = await watchBoard([[['ann', 1]], limited, limited, limited, [['ann', 2]]], '--max-wait 1m');
+  const { code, lines } = await watchBoard([[['ann', 1]], limited, limited, limited, [['ann', 2]]], '--timeout 1m');
   expect(code).toBe(130);
   for (const line of lines) waitedMs = Date.parse(JSON.parse(line).at) - Date.UTC(2026, 0, 2);
   expect(waitedMs).toBeGreaterThanOrEqual(120_000);
-  expect(await watchBoard([[['ann', 1]], limited], '--max-wait 30s')).toMatchObject({ code: 7, out: '' });
+  expect(await watchBoard([[['ann', 1]], limited], '--timeout 30s')).toMatchObject({ code: 7, out: '' });
 });
 
 test('the interval may be left out, also before an argument, and has limits', async () => {

@@ -38,7 +38,7 @@ const unanswered: readonly [thrown: unknown, hint: RegExp, code: string, message
     'unsent',
   ],
   [failed('timeout'), /--timeout/, 'timeout', 'https://a.example.com did not answer within 5 s', 'unknown'],
-  [failed('late'), /--max-time/, 'timeout', 'https://a.example.com: timed out after 90 s', 'unknown'],
+  [failed('late'), /--timeout 30m/, 'timeout', 'https://a.example.com: timed out after 90 s', 'unknown'],
 ];
 
 test.each(unanswered)('no answer (%s) has a way out (%s) and is %s', (thrown, hint, code, message, outcome) => {
@@ -165,10 +165,10 @@ test.each([
 });
 
 test.each([
-  ['3600', 'The service asks to wait 3600 s, and --max-wait allows 60 s: --max-wait 3600s waits for it.', 3600],
-  ['172800', 'The service asks to wait 172800 s, and --max-wait allows 60 s: retry then.', 172_800],
-  ['86400', 'The service asks to wait 86400 s, and --max-wait allows 60 s: --max-wait 86400s waits for it.', 86_400],
-  ['86401', 'The service asks to wait 86401 s, and --max-wait allows 60 s: retry then.', 86_401],
+  ['3600', 'The service asks to wait 3600 s, and a call waits at most 60 s: --timeout 3660s waits for it.', 3600],
+  ['172800', 'The service asks to wait 172800 s, and a call waits at most 60 s: retry then.', 172_800],
+  ['86340', 'The service asks to wait 86340 s, and a call waits at most 60 s: --timeout 86400s waits for it.', 86_340],
+  ['86341', 'The service asks to wait 86341 s, and a call waits at most 60 s: retry then.', 86_341],
   ['60', 'The service asks to wait 60 s: retry then, or allow more attempts with --retries.', 60],
   ['soon', 'Wait, or allow more attempts with --retries.', undefined],
 ])('a Retry-After of %s has the hint %j', (header, hint, retryAfterSec) => {
