@@ -43,10 +43,9 @@ const createInbox = defineCommand({
   words: ['inbox', 'create'],
   summary: 'Set up an inbox for the webhook listeners of several machines, on a NATS cluster',
   description:
-    'Makes three streams with JetStream: NAME holds the events, NAME_place where each of them is, NAME_state what became of them. What is\n' +
-    'there already in this shape stays as it is; a stream of another shape is refused, with what differs. A full inbox refuses deliveries\n' +
-    '(503), and the service sends them again. What is older than --keep is removed, also what waits to be forwarded. sotra help scaling\n' +
-    'says how many machines are enough.',
+    'Makes a stream with JetStream, of nats-server 2.11 or later. What is there already in this shape stays as it is; a stream of another\n' +
+    'shape is refused, with what differs. A full inbox refuses deliveries (503), and the service sends them again. What is older than --keep\n' +
+    'is removed, also what waits to be forwarded. sotra help scaling says how many machines are enough.',
   params: {
     inbox: option.text("nats://host:4222,host:4222/NAME or tls://... (default: the context's)"),
     inboxCreds,
@@ -95,9 +94,9 @@ async function runCreate(input: CreateInput, context: Context): Promise<Result> 
   const { planInbox } = await import('./nats/create.ts');
   const plan = await planInbox(address, credsFile, shape);
   try {
-    const isNew = plan.missing.length > 0;
+    const isNew = plan.isMissing;
     if (isNew) {
-      context.note(`Makes ${plan.missing.map(({ name }) => `the stream ${name}`).join(', ')} ${where}: ${detail}.`);
+      context.note(`Makes the stream ${address.name} ${where}: ${detail}.`);
       await confirm(`make the inbox ${address.name}`, context);
       await plan.make();
     }

@@ -26,7 +26,7 @@ export async function openInbox(place: InboxPlace, context: Context, { listens =
   const cluster = await clusterOf(place, context);
   if (cluster !== undefined) {
     const { openNats } = await import('./nats/nats-inbox.ts');
-    return openNats({ ...cluster, world: context.world });
+    return openNats({ ...cluster, world: context.world, warn: context.warn });
   }
   const name = place.name ?? defaultName;
   return openEmbedded({ folder: join(await storesFolder(context), name), name, listens, world: context.world });

@@ -5,11 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { openConnection } from '../../src/inbox/nats/connection.ts';
-import { openNats } from '../../src/inbox/nats/nats-inbox.ts';
-import { openStreams } from '../../src/inbox/nats/streams.ts';
-import { watchLeaders } from './nats-leaders.ts';
-import { startCluster } from './nats-server.ts';
+import { jetstream } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
+import { type NatsServer, startCluster } from './nats-server.ts';
 import { until } from './until.ts';
 import { start } from './webhook-kills.ts';
 
@@ -86,20 +84,21 @@ export interface ClusterReport {
   stored: number;
   storedTwice: number;
   lost: string[];
-  /** Of the stream as it is, copies included. */
-  messages: number;
-  /** Where the events read from the other servers are not the same ones in the same order. */
+  /** Where the events read while another server leads are not the same ones in the same order. */
   disagreeing: string[];
   targets: { got: number; missing: string[]; repeats: number }[];
-  /** Webhooks whose events are stored, or first came to a target, in another order than they were sent. */
+  /** Webhooks whose events first came to a target in another order than they are stored, or are stored in another than they were sent. */
   outOfOrder: string[];
   faults: string[];
   /** From the kill of a forwarder until each webhook had moved again at each target; `null` where all was forwarded before. */
   takeoverSeconds: number | null;
-  /** For how long of that the cluster had no leader for one of the streams, when nobody can take over. */
-  withoutLeaderSeconds: number | null;
   seconds: number;
 }
+
+export type Fault =
+  | { what: 'kill-listener' }
+  | { what: 'kill-forwarder' }
+  | { what: 'kill-server' | 'freeze-server' | 'cut-off-server'; seconds: number };
 
 interface ProofOptions {
   servers: number;
@@ -108,13 +107,11 @@ interface ProofOptions {
   deliveries: number;
   webhooks: number;
   targets: number;
-  /** What goes wrong when a share of the deliveries is acknowledged. */
-  faults: readonly { at: number; what: 'kill-server' | 'pause-server' | 'kill-listener' | 'kill-forwarder' }[];
-  random: () => number;
+  /** What goes wrong, in this order, evenly over the deliveries. */
+  faults: readonly Fault[];
 }
 
-/** Longer than a forwarder takes to go on after another one, and to remove copies. */
-const removalMs = 30_000;
+const pick = <T>(list: readonly T[]): T => list[Math.floor(Math.random() * list.length)] as T;
 
 /** Says whether a count has not risen for longer than any takeover lasts. */
 function stall(count: () => number): () => boolean {
@@ -125,9 +122,9 @@ function stall(count: () => number): () => boolean {
   };
 }
 
-/** Lets a service send to listeners of one inbox while servers, listeners and forwarders are killed; then compares what was sent with what is there. */
+/** Lets a service send to listeners of one inbox while servers, listeners and forwarders fail; then compares what was sent with what is there. */
 export async function proveCluster(options: ProofOptions): Promise<ClusterReport> {
-  const { deliveries, webhooks, random } = options;
+  const { deliveries, webhooks } = options;
   const folder = mkdtempSync(join(tmpdir(), 'sotra-cluster-'));
   const cluster = await startCluster(options.servers);
   const servers = cluster.servers.map(({ port }) => `127.0.0.1:${port}`);
@@ -144,16 +141,13 @@ export async function proveCluster(options: ProofOptions): Promise<ClusterReport
   const targets = await Promise.all(Array.from({ length: options.targets }, startTarget));
   const faults: string[] = [];
   let takeoverSeconds: number | null = null;
-  let withoutLeaderSeconds: number | null = null;
-  let leaders: Awaited<ReturnType<typeof watchLeaders>> | undefined;
   const startedMs = Date.now();
   const say = (what: string) => faults.push(`${((Date.now() - startedMs) / 1000).toFixed(1)} s: ${what}`);
   try {
     const replicas = String(Math.min(3, options.servers));
     await create(['inbox', 'create', '--inbox', inbox, '--replicas', replicas, '--yes'], env);
-    leaders = await watchLeaders(servers, ['PROOF', 'PROOF_state', 'PROOF_place']);
-    const listen = async (number: number) => {
-      const ready = join(folder, `ready-${number}-${Math.random()}`);
+    const listen = async () => {
+      const ready = join(folder, `ready-${Math.random()}`);
       const argv = ['webhook', 'listen', '--port', '0', '--secret-file', secretFile, '--inbox', inbox];
       const child = launch([...argv, '--ready-file', ready, '--quiet', '--json']);
       await until(() => existsSync(ready) || child.child.exitCode !== null, 'a listener listens');
@@ -161,58 +155,58 @@ export async function proveCluster(options: ProofOptions): Promise<ClusterReport
       return { child, url: JSON.parse(readFileSync(ready, 'utf8')).url as string };
     };
     const forwardTo = targets.flatMap(({ url }) => ['--forward-to', url]);
-    const forward = () => launch(['webhook', 'forward', '--inbox', inbox, ...forwardTo]);
-    const forwarders = Array.from({ length: options.forwarders }, forward);
+    const forwarders = Array.from({ length: options.forwarders }, () =>
+      launch(['webhook', 'forward', '--inbox', inbox, ...forwardTo]),
+    );
     await until(
       () => forwarders.every(({ printed }) => printed.err.includes('Forwarding from')),
       () => `forwarders forward: ${forwarders.map(({ printed }) => printed.err).join()}`,
     );
-    const listeners = await Promise.all(Array.from({ length: options.listeners }, (_, number) => listen(number)));
+    const listeners = await Promise.all(Array.from({ length: options.listeners }, listen));
     const count = { acknowledged: 0, refused: 0, sentTwice: 0 };
-    const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
-    const faulty = (async () => {
-      for (const { at, what } of options.faults) {
-        await until(() => count.acknowledged >= deliveries * at, `${at} of the deliveries`);
-        if (what === 'kill-listener') {
+
+    const killForwarder = async (): Promise<void> => {
+      const gone = pick(forwarders);
+      gone.child.kill('SIGKILL');
+      forwarders.splice(forwarders.indexOf(gone), 1);
+      say('kill -9 of a forwarder, which is not started again');
+      const moved = targets.map(({ watch }) => watch());
+      // A short run may be over by then.
+      const isOver = () => targets.every(({ seen }) => seen.size === deliveries);
+      const isStuck = stall(() => moved.reduce((sum, { size }) => sum + size, 0));
+      await until(() => isOver() || moved.every(({ size }) => size === webhooks) || isStuck(), 'each webhook moves');
+      takeoverSeconds = Math.max(0, ...moved.flatMap((ms) => [...ms.values()])) / 1000;
+    };
+    const fail = async (what: string, seconds: number, server: NatsServer): Promise<void> => {
+      say(`${what}: ${server.port}`);
+      const ends = {
+        'kill-server': () => server.end().then(() => server.start),
+        'freeze-server': () => {
+          server.child.kill('SIGSTOP');
+          return () => server.child.kill('SIGCONT');
+        },
+        'cut-off-server': () => cluster.cutOff(server),
+      };
+      const mend = await ends[what as keyof typeof ends]();
+      await delay(seconds * 1000);
+      await mend();
+      say(`${server.port} is back`);
+      // The next fault finds a whole cluster.
+      await delay(4000);
+    };
+    const failing = (async () => {
+      for (const [index, fault] of options.faults.entries()) {
+        await until(() => count.acknowledged >= (deliveries * (index + 1)) / (options.faults.length + 2));
+        if (fault.what === 'kill-forwarder') await killForwarder();
+        else if (fault.what === 'kill-listener') {
           const gone = pick(listeners);
           gone.child.child.kill('SIGKILL');
           say('kill -9 of a listener');
           listeners.splice(listeners.indexOf(gone), 1);
-          listeners.push(await listen(listeners.length));
-        } else if (what === 'kill-forwarder') {
-          const gone = pick(forwarders);
-          const killedMs = Date.now();
-          gone.child.kill('SIGKILL');
-          forwarders.splice(forwarders.indexOf(gone), 1);
-          say('kill -9 of a forwarder, which is not started again');
-          const moved = targets.map(({ watch }) => watch());
-          // A short run may be over by then.
-          const isOver = () => targets.every(({ seen }) => seen.size === deliveries);
-          const isStuck = stall(() => moved.reduce((sum, { size }) => sum + size, 0));
-          await until(
-            () => isOver() || moved.every(({ size }) => size === webhooks) || isStuck(),
-            'each webhook moves',
-          );
-          const longestMs = Math.max(0, ...moved.flatMap((ms) => [...ms.values()]));
-          if (longestMs > 0) {
-            takeoverSeconds = longestMs / 1000;
-            withoutLeaderSeconds = leaders.withoutMs(killedMs, killedMs + longestMs) / 1000;
-          }
-        } else {
-          const server = pick(cluster.servers);
-          say(`${what === 'kill-server' ? 'kill -9' : 'SIGSTOP'} of the server on ${server.port}`);
-          if (what === 'kill-server') await server.end();
-          else server.child.kill('SIGSTOP');
-          await delay(6000);
-          if (what === 'kill-server') await server.start();
-          else server.child.kill('SIGCONT');
-          say(`the server on ${server.port} is back`);
-          // The next fault finds a whole cluster.
-          await delay(4000);
-        }
+          listeners.push(await listen());
+        } else await fail(fault.what, fault.seconds, pick(cluster.servers));
       }
     })();
-    const sent: string[][] = [];
     const sendOne = async (webhook: string, eventId: string, number: number): Promise<void> => {
       const body = bodyOf(eventId);
       const attempt = async () => {
@@ -233,18 +227,18 @@ export async function proveCluster(options: ProofOptions): Promise<ClusterReport
       count.acknowledged += 1;
     };
     let number = 0;
-    await Promise.all(
+    const sent = await Promise.all(
       Array.from({ length: webhooks }, async (_, index) => {
         const own: string[] = [];
-        sent.push(own);
         while (own.length < deliveries / webhooks) {
-          const eventId = `h${index}-${own.length}-${Math.floor(index * 7919)}`;
+          const eventId = `h${index}-${own.length}-${index * 7919}`;
           await sendOne(`h${index}`, eventId, number++);
           own.push(eventId);
         }
+        return own;
       }),
     );
-    await faulty;
+    await failing;
     const all = sent.flat();
     // What is missing then is in the report.
     const isStuck = stall(() => targets.reduce((sum, { seen }) => sum + seen.size, 0));
@@ -252,18 +246,14 @@ export async function proveCluster(options: ProofOptions): Promise<ClusterReport
     for (const { printed, child } of forwarders)
       if (child.exitCode !== null) say(`a forwarder ended with ${child.exitCode}: ${printed.err.slice(-500)}`);
     const seconds = Math.round((Date.now() - startedMs) / 100) / 10;
-    // Who forwards removes what servers stored once more; what stays is in the report.
-    for (const endMs = Date.now() + removalMs; (await messagesIn(servers)) > all.length && Date.now() < endMs; )
-      await delay(200);
     for (const { child } of [...forwarders, ...listeners.map((each) => each.child)]) child.kill('SIGTERM');
     await Promise.all(running.map(({ ended }) => ended));
-    const stored = await storedIds(servers);
-    const messages = await messagesIn(servers);
+    const stored = await again(() => readIds(servers));
     // Without each server in its turn another one leads, and answers from what it holds itself.
     const disagreeing: string[] = [];
     for (const server of cluster.servers) {
       await server.end();
-      if ((await storedIds(servers)).join() !== stored.join()) disagreeing.push(`without the server on ${server.port}`);
+      if ((await again(() => readIds(servers))).join() !== stored.join()) disagreeing.push(`without ${server.port}`);
       await server.start();
     }
     const distinct = new Set(stored);
@@ -283,7 +273,6 @@ export async function proveCluster(options: ProofOptions): Promise<ClusterReport
       stored: distinct.size,
       storedTwice: stored.length - distinct.size,
       lost: all.filter((id) => !distinct.has(id)),
-      messages,
       disagreeing,
       targets: targets.map(({ seen, repeats }) => ({
         got: seen.size,
@@ -293,13 +282,11 @@ export async function proveCluster(options: ProofOptions): Promise<ClusterReport
       outOfOrder,
       faults,
       takeoverSeconds,
-      withoutLeaderSeconds,
       seconds,
     };
   } finally {
     for (const { child } of running) child.kill('SIGKILL');
     for (const target of targets) target.close();
-    await leaders?.end();
     await cluster.end();
     rmSync(folder, { recursive: true, force: true });
   }
@@ -307,44 +294,36 @@ export async function proveCluster(options: ProofOptions): Promise<ClusterReport
 
 /** Right after its start a cluster may have no leader yet. */
 async function create(argv: readonly string[], env: Record<string, string>): Promise<void> {
-  for (let tries = 1; ; tries += 1) {
+  await again(async () => {
     const run = start(argv, env);
-    const code = await run.ended;
-    if (code === 0) return;
-    if (tries === 30) throw new Error(run.printed.err);
-    await delay(300);
-  }
+    if ((await run.ended) !== 0) throw new Error(run.printed.err);
+  });
 }
 
-/** The events of the stream, oldest first; tried again while the servers elect a leader. */
-async function storedIds(servers: readonly string[]): Promise<string[]> {
-  for (let tries = 1; ; tries += 1) {
+/** Tries again while the servers elect a leader. */
+async function again<T>(act: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1)
     try {
-      return await readIds(servers);
+      return await act();
     } catch (error) {
-      if (tries === 30) throw error;
+      if (tries === 60) throw error;
       await delay(300);
     }
-  }
 }
 
-async function openProof(servers: readonly string[]) {
-  const world = { now: Date.now, sleep: (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal }) };
-  return await openNats({ address: { servers, tls: false, name: 'PROOF' }, credsFile: undefined, world });
-}
-
-/** Of the stream as it is. */
-async function messagesIn(servers: readonly string[]): Promise<number> {
-  const link = await openConnection({ servers, tls: false, name: 'PROOF' }, undefined);
-  const state = await openStreams(link).state('PROOF');
-  await link.connection.close();
-  return state?.messages ?? 0;
-}
-
+/** The events of the stream, oldest first, as the servers' own client reads them. */
 async function readIds(servers: readonly string[]): Promise<string[]> {
-  const inbox = await openProof(servers);
-  const ids: string[] = [];
-  for await (const { events } of inbox.deliveries({})) ids.push(...events.map(({ eventId }) => eventId));
-  await inbox.close();
-  return ids;
+  const connection = await connect({ servers: [...servers] });
+  try {
+    const consumer = await jetstream(connection).consumers.get('PROOF', { filter_subjects: 'PROOF.event.>' });
+    const ids: string[] = [];
+    if ((await consumer.info()).num_pending === 0) return ids;
+    for await (const message of await consumer.consume({ max_messages: 500 })) {
+      ids.push(...message.json<{ events: { eventId: string }[] }>().events.map(({ eventId }) => eventId));
+      if (message.info.pending === 0) break;
+    }
+    return ids;
+  } finally {
+    await connection.close();
+  }
 }

@@ -30,7 +30,7 @@ export interface ServerLink {
   failure: () => Error | undefined;
 }
 
-/** A server that answers nothing for two of these is left for another, before leases that are renewed by it are lost. */
+/** A server that answers nothing for two of these is left for another, before its deliveries go to another forwarder. */
 const pingMs = 1000;
 const connectMs = 3000;
 const reconnectMs = 250;
@@ -65,11 +65,30 @@ export async function openConnection(
       }),
     );
     void connection.closed().then(sockets.end);
+    requireVersion(connection);
     return { connection, failure: watchFailure(connection) };
   } catch (cause) {
     sockets.end();
     throw natsError(cause, name, servers);
   }
+}
+
+/** The first version whose streams and consumers promise what an inbox does. */
+const minVersion = [2, 11];
+
+function requireVersion(connection: NatsConnection): void {
+  const { version = 'unknown' } = connection.info ?? {};
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const [minMajor = 0, minMinor = 0] = minVersion;
+  if (major > minMajor || (major === minMajor && minor >= minMinor)) return;
+  void connection.close();
+  throw new SotraError(
+    'config',
+    `nats-server ${version} is too old for an inbox: ${minVersion.join('.')} or later is needed`,
+    {
+      hint: 'Update the servers of the cluster one after the other.',
+    },
+  );
 }
 
 /**
@@ -147,9 +166,15 @@ export function newHeaders(values: Readonly<Record<string, string>>): MsgHdrs {
   return made;
 }
 
-/** Whether a server said nothing at all. */
-export function isSilence(thrown: unknown): boolean {
-  return thrown instanceof TimeoutError;
+/** What is thrown where a server says nothing. */
+export function silence(): Error {
+  return new TimeoutError();
+}
+
+/** Whether nobody at all listens where something was sent. */
+export function hasNoResponder(thrown: unknown): boolean {
+  const cause = thrown instanceof Error && thrown.cause instanceof Error ? thrown.cause : thrown;
+  return cause instanceof RequestError && cause.isNoResponders();
 }
 
 /** What a call to the servers failed with, as one of our errors; `undefined` for one that says nothing about the connection. */

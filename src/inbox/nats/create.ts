@@ -1,36 +1,15 @@
 import { SotraError } from '../../errors.ts';
 import type { NatsAddress } from './address.ts';
 import { openConnection } from './connection.ts';
-import { openStreams, type StreamShape, type Streams } from './streams.ts';
-import { subjectsOf } from './subjects.ts';
+import { configOf, type InboxShape, openStream } from './stream.ts';
 
-/** What an inbox keeps, and how safely. */
-export interface InboxShape {
-  replicas: number;
-  /** 0: forever. */
-  keepMs: number;
-  /** -1: as much as the servers have. */
-  maxBytes: number;
-}
+export type { InboxShape };
 
-/** The streams that an inbox consists of: its events, where each of them is, and what became of them. */
-function shapesOf(name: string, { replicas, keepMs, maxBytes }: InboxShape): StreamShape[] {
-  const subjects = subjectsOf(name);
-  const shapeOf = (stream: string, whenFull: StreamShape['whenFull'], more: Partial<StreamShape>) => ({
-    ...{ name: stream, subjects: subjects.streams[stream] ?? [], replicas, maxAgeMs: keepMs },
-    ...{ maxBytes: -1, maxPerSubject: -1, whenFull, ...more },
-  });
-  return [
-    // A full inbox refuses: removing the oldest event might remove one that waits to be forwarded.
-    shapeOf(name, 'refuse', { maxBytes }),
-    shapeOf(subjects.places, 'remove-oldest', {}),
-    shapeOf(subjects.state, 'remove-oldest', { maxPerSubject: 1 }),
-  ];
-}
+type Config = Readonly<Record<string, unknown>>;
 
-/** What is to be made, and how to make it; `missing` is empty where all is there already. */
+/** Whether the inbox is to be made, and how to make it. */
 export interface InboxPlan {
-  missing: StreamShape[];
+  isMissing: boolean;
   make: () => Promise<void>;
   close: () => Promise<void>;
 }
@@ -42,42 +21,57 @@ export async function planInbox(
   shape: InboxShape,
 ): Promise<InboxPlan> {
   const link = await openConnection(address, credsFile);
-  const { connection } = link;
+  const stream = openStream(link, address.name);
   try {
-    const streams = openStreams(link);
-    const missing: StreamShape[] = [];
-    for (const wanted of shapesOf(address.name, shape)) if (!(await isThere(wanted, streams))) missing.push(wanted);
+    const found = (await stream.info())?.config;
+    if (found !== undefined) {
+      requireForm(address, found);
+      requireShape(address.name, found, configOf(address.name, shape));
+    }
     return {
-      missing,
-      make: async () => {
-        for (const each of missing) await streams.create(each);
-      },
-      close: () => connection.close(),
+      isMissing: found === undefined,
+      make: () => stream.create(shape),
+      close: () => link.connection.close(),
     };
   } catch (error) {
-    await connection.close();
+    await link.connection.close();
     throw error;
   }
 }
 
-async function isThere(wanted: StreamShape, streams: Streams): Promise<boolean> {
-  const found = await streams.shape(wanted.name);
-  if (found === undefined) return false;
-  const keys = Object.keys(wanted) as (keyof StreamShape)[];
-  const different = keys.filter((key) => String(found[key]) !== String(wanted[key]));
-  if (different.length === 0) return true;
-  const facts = different.map((key) => `${wordsFor[key]} ${found[key]}, not ${wanted[key]}`);
-  throw new SotraError('conflict', `the stream ${wanted.name} exists and is another one: ${facts.join('; ')}`, {
+/** What the guarantees of an inbox rest on. */
+const form = {
+  subjects: 'subjects',
+  discard: 'when full',
+  discard_new_per_subject: 'refuses a second message of a subject',
+  max_msgs_per_subject: 'messages of a subject',
+  allow_direct: 'answers from each replica',
+};
+
+/** Refuses a stream that is no inbox, or one of the form that older versions made. Errors: `config` with the command that makes a new one. */
+export function requireForm({ name, servers, tls }: NatsAddress, found: object): void {
+  const facts = differences(found as Config, configOf(name, { replicas: 1, keepMs: 0, maxBytes: -1 }), form);
+  if (facts.length === 0) return;
+  throw new SotraError('config', `the stream ${name} is no inbox of this version: ${facts.join('; ')}`, {
+    hint:
+      `Make one beside it: sotra inbox create --inbox ${tls ? 'tls' : 'nats'}://${servers.join(',')}/${name}_2, and use that; ` +
+      'an inbox of an older version stays as it is, and the service sends to the new one.',
+  });
+}
+
+function requireShape(name: string, found: object, wanted: Config): void {
+  const words = { num_replicas: 'replicas', max_age: 'keeps for (ms)', max_bytes: 'largest size in bytes' };
+  const facts = differences(found as Config, wanted, words);
+  if (facts.length === 0) return;
+  throw new SotraError('conflict', `the stream ${name} exists and is another one: ${facts.join('; ')}`, {
     hint: 'Ask for the same, choose another name, or change the stream with the tools of NATS.',
   });
 }
 
-const wordsFor: Record<keyof StreamShape, string> = {
-  name: 'name',
-  subjects: 'subjects',
-  replicas: 'replicas',
-  maxAgeMs: 'keeps for (ms)',
-  maxBytes: 'largest size in bytes',
-  maxPerSubject: 'messages per subject',
-  whenFull: 'when full',
-};
+function differences(found: Config, wanted: Config, words: Readonly<Record<string, string>>): string[] {
+  const text = (key: string, config: Config) =>
+    String(key === 'max_age' ? Number(config[key]) / 1e6 : (config[key] ?? 'no'));
+  return Object.entries(words).flatMap(([key, word]) =>
+    text(key, found) === text(key, wanted) ? [] : [`${word} ${text(key, found)}, not ${text(key, wanted)}`],
+  );
+}

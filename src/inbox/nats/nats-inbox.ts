@@ -1,111 +1,114 @@
 import { randomUUID } from 'node:crypto';
 import { SotraError } from '../../errors.ts';
-import { hourMs } from '../../model/duration.ts';
 import type { World } from '../../world.ts';
-import type { HourStats, Inbox, Target } from '../inbox.ts';
-import { isWebhook, webhookAt } from '../query.ts';
+import type { Inbox } from '../inbox.ts';
+import { webhookAt } from '../query.ts';
 import type { NatsAddress } from './address.ts';
 import { openConnection } from './connection.ts';
-import { startRemoval } from './copies.ts';
-import { countHours, readHours } from './hours.ts';
-import { removeOld } from './keep.ts';
-import { startMarks } from './marks.ts';
-import { followEvents, queryDeliveries, queryEvents } from './queries.ts';
-import { deliveryStore } from './store.ts';
-import { openStreams } from './streams.ts';
-import { subjectsOf } from './subjects.ts';
+import { requireForm } from './create.ts';
+import {
+  countWaiting,
+  followEvents,
+  type QueryOptions,
+  queryDeliveries,
+  queryEvents,
+  queryStats,
+  removeOld,
+} from './queries.ts';
+import { storeDelivery } from './store.ts';
+import { openStream } from './stream.ts';
+import { targetId } from './subjects.ts';
 import { takeDeliveries } from './take.ts';
-import { addTargets, readTarget, readTargets, waitingOf } from './targets.ts';
+import { addTargets } from './targets.ts';
 
 interface NatsInboxOptions {
   address: NatsAddress;
   credsFile: string | undefined;
   world: Pick<World, 'now' | 'sleep'>;
+  warn: (text: string) => void;
 }
 
-/** How often counts are written: four messages a second for a webhook, however much comes. */
-const countMs = 250;
+/** How often refused requests are counted in the stream. */
+const countMs = 10_000;
+/** How long servers may take for what was last said to them. */
+const flushMs = 1000;
 /** What the headers of a message may take beside a body. */
 const headerBytes = 64 * 1024;
 
-/** Opens an inbox of a cluster, which exists. Errors: `network` where no server answers; `config` for credentials, and where there is none. */
-export async function openNats({ address, credsFile, world }: NatsInboxOptions): Promise<Inbox> {
+/** Opens an inbox of a cluster, which exists. Errors: `network` where no server answers; `config` for credentials, and what must be changed. */
+export async function openNats({ address, credsFile, world, warn }: NatsInboxOptions): Promise<Inbox> {
   const link = await openConnection(address, credsFile);
   const { connection } = link;
-  const streams = openStreams(link);
-  const subjects = subjectsOf(address.name);
-  const inbox = { streams, subjects };
+  const stream = openStream(link, address.name);
   try {
-    for (const stream of Object.keys(subjects.streams))
-      if ((await streams.state(stream)) === undefined)
-        throw new SotraError('config', `the inbox ${address.name} does not exist at ${address.servers.join(', ')}`, {
-          hint: `Make it with sotra inbox create, or correct the name at the end of --inbox.`,
-        });
+    const info = await stream.info();
+    if (info === undefined)
+      throw new SotraError('config', `the inbox ${address.name} does not exist at ${address.servers.join(', ')}`, {
+        hint: 'Make it with sotra inbox create, or correct the name at the end of --inbox.',
+      });
+    requireForm(address, info.config);
   } catch (error) {
     await connection.close();
     throw error;
   }
-  const member = randomUUID();
-  const marks = startMarks(streams, subjects.state);
-  const hours = countHours(member, subjects, marks);
-  const closing = new AbortController();
-  const removal = startRemoval({ streams, stream: subjects.events, sleep: world.sleep, signal: closing.signal });
-  const store = deliveryStore(inbox, removal);
-  const counting = (async () => {
-    for (; !closing.signal.aborted; await world.sleep(countMs, closing.signal))
-      await hours.write().catch(() => undefined);
-  })().catch(() => undefined);
+  const stray = new Set<number>();
+  const onStray: QueryOptions['onStray'] = ({ seq, subject }) => {
+    if (stray.size === 0)
+      warn(`message ${seq} of the inbox (${subject}) is not a delivery and is skipped: only sotra may publish to it`);
+    stray.add(seq);
+  };
+  const options = (): QueryOptions => ({ stream, nowMs: world.now(), onStray });
   /** Those that this process has stored deliveries of. */
   const webhooks = new Set<string>();
-  const queryOptions = () => ({ ...inbox, nowMs: world.now() });
-  const maxPayload = connection.info?.max_payload ?? 1024 * 1024;
+  const refused = new Map<string, { path: string; atMs: number; count: number }>();
+  const writeRefused = async (): Promise<void> => {
+    for (const [hour, counts] of [...refused]) {
+      refused.delete(hour);
+      await stream.publish(stream.subjects.refused(randomUUID()), JSON.stringify(counts));
+    }
+  };
+  const closing = new AbortController();
+  const counting = (async () => {
+    for (; ; await writeRefused().catch(() => undefined)) await world.sleep(countMs, closing.signal);
+  })().catch(() => undefined);
   return {
     name: address.name,
-    maxBytes: maxPayload - headerBytes,
-    counts: 'messages',
-    count: async () => (await streams.state(subjects.events))?.subjects ?? 0,
+    maxBytes: (connection.info?.max_payload ?? 1024 * 1024) - headerBytes,
+    counts: 'deliveries',
+    count: () => stream.count(stream.subjects.deliveries),
     store: (deliveries) =>
       Promise.all(
-        deliveries.map(async (delivery) => {
-          const stored = await store(delivery);
+        deliveries.map((delivery) => {
           webhooks.add(delivery.webhook);
-          if (stored !== undefined) hours.received(delivery.webhook, delivery.atMs);
-          return stored;
+          return storeDelivery(delivery, stream);
         }),
       ),
-    countRefused: (path, atMs) => hours.refusedSignature(webhookAt(path, webhooks), atMs),
-    addTargets: (targets) => addTargets(targets, { ...queryOptions(), member }),
-    take: (target, signal) => takeDeliveries(target, { ...inbox, marks, hours, member, world, signal }),
-    waiting: async (targets: readonly Target[]) => {
-      await marks.flush();
+    countRefused: (sentTo, atMs) => {
+      const path = webhookAt(sentTo, webhooks);
+      const key = `${Math.floor(atMs / 3_600_000)} ${path}`;
+      const counts = refused.get(key) ?? { path, atMs, count: 0 };
+      counts.count += 1;
+      refused.set(key, counts);
+    },
+    addTargets: async (targets) => addTargets(targets, (await stream.info())?.state.last_seq ?? 0, stream),
+    take: (target, signal) => takeDeliveries(target, { ...options(), sleep: world.sleep, signal }),
+    waiting: async (targets) => {
       let count = 0;
-      for (const target of targets) for await (const _ of waitingOf(await readTarget(target, inbox), inbox)) count += 1;
+      for (const target of targets) count += await countWaiting(targetId(target), options());
       return count;
     },
-    events: (query) => queryEvents(query, queryOptions()),
-    follow: (query, signal) => followEvents(query, { ...queryOptions(), signal }),
-    deliveries: (query) => queryDeliveries(query, queryOptions()),
-    stats: async ({ sinceMs = 0, untilMs = Number.MAX_SAFE_INTEGER, webhook }) => {
-      const [first, last] = [Math.floor(sinceMs / hourMs), Math.floor(untilMs / hourMs)];
-      const fits = (hour: number, name: string) =>
-        hour >= first && hour <= last && (webhook === undefined || isWebhook(name, webhook));
-      const waiting = new Map<string, number>();
-      for (const target of await readTargets(inbox, world.now()))
-        for await (const { webhook: name, atMs } of waitingOf(target, inbox)) {
-          const key = `${(Math.floor(atMs / hourMs) * hourMs) / 1000} ${name}`;
-          waiting.set(key, (waiting.get(key) ?? 0) + 1);
-        }
-      const rows = await readHours(inbox, fits);
-      return rows.map((row): HourStats => ({ ...row, waiting: waiting.get(`${row.hour} ${row.webhook}`) ?? 0 }));
-    },
-    keep: (limits, nowMs) => removeOld(limits, { ...queryOptions(), nowMs }),
+    events: (query) => queryEvents(query, options()),
+    follow: (query, signal) => followEvents(query, { ...options(), signal }),
+    deliveries: (query) => queryDeliveries(query, options()),
+    stats: (query) => queryStats(query, options()),
+    keep: (limits, nowMs) => removeOld(limits, { ...options(), nowMs }),
     close: async () => {
       closing.abort();
       await counting;
-      await removal.done();
+      if (stray.size > 1) warn(`${stray.size} messages of the inbox are not deliveries and were skipped`);
       try {
-        await hours.write();
-        await marks.flush();
+        await writeRefused();
+        await Promise.race([connection.flush(), world.sleep(flushMs, new AbortController().signal)]);
       } finally {
         await connection.close();
       }

@@ -1,13 +1,18 @@
 import { hourMs } from '../../model/duration.ts';
-import type { EventQuery, StoredDelivery, StoredEvent } from '../inbox.ts';
-import { askedEvents } from '../query.ts';
-import { bodyAt, copyFinder, deliveryOf, eventIdOf, eventReader } from './message.ts';
-import type { InboxStreams, Message } from './streams.ts';
-import { partitions } from './subjects.ts';
-import { floorReader, readTargets, statusOf } from './targets.ts';
+import { countForward, countsAt, type HourCounts, statsOf } from '../hours.ts';
+import type { EventQuery, HourStats, KeepLimits, StoredDelivery, StoredEvent } from '../inbox.ts';
+import { askedEvents, isWebhook } from '../query.ts';
+import { isFor } from '../route.ts';
+import { deliveryOf, type KeyedDelivery, textOf } from './message.ts';
+import type { InboxStream, Message } from './stream.ts';
+import { tokenOf } from './subjects.ts';
+import { forwardRecordOf, readForwards, readTargets, statusOf, waitsFor } from './targets.ts';
 
-export interface QueryOptions extends InboxStreams {
+export interface QueryOptions {
+  stream: InboxStream;
   nowMs: number;
+  /** Is told of a message that is no delivery. */
+  onStray: (message: Pick<Message, 'seq' | 'subject'>) => void;
 }
 
 /** How far the clocks of listeners and servers may be apart. */
@@ -15,46 +20,49 @@ const clockMs = hourMs;
 /** Read at once when going backwards; twice as many each time. */
 const [minWindow, maxWindow] = [64, 4096];
 
+interface Span {
+  from?: number | { ms: number };
+  to?: number | undefined;
+  signal?: AbortSignal;
+}
+
+/** The stored deliveries in their order, up to the last one that is stored now unless it is said otherwise. */
+async function* readDeliveries(span: Span, { stream, onStray }: QueryOptions): AsyncGenerator<KeyedDelivery> {
+  const { from = 1, signal } = span;
+  const to = 'to' in span ? span.to : ((await stream.info())?.state.last_seq ?? 0);
+  for await (const message of stream.read({ filter: stream.subjects.deliveries, from, to, signal })) {
+    const delivery = deliveryOf(message);
+    if (delivery === undefined) onStray(message);
+    else yield delivery;
+  }
+}
+
+async function listOf<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const list: T[] = [];
+  for await (const item of items) list.push(item);
+  return list;
+}
+
 /** The stored events that a query asks for, newest first; one of exactly the asked id comes before all. */
 export async function* queryEvents(query: EventQuery, options: QueryOptions): AsyncGenerator<StoredEvent> {
-  const toEvent = await eventMaker(query, options);
-  const { streams, subjects } = options;
-  let exact: StoredEvent | undefined;
-  if (query.idStart !== undefined) {
-    const [found] = await findEvents([query.idStart], options);
-    exact = found && (await toEvent(found));
-    if (exact !== undefined) yield exact;
-  }
+  const { stream } = options;
+  const toEvents = await eventReader(query, options);
+  const { idStart } = query;
+  const exact = idStart === undefined ? [] : await toEvents(await findDeliveries([idStart], options));
+  const found = exact.filter(({ eventId }) => eventId === idStart);
+  yield* found;
   const oldestMs = (query.sinceMs ?? 0) - clockMs;
-  const { firstSeq, lastSeq } = (await streams.state(subjects.events)) ?? { firstSeq: 0, lastSeq: 0 };
+  const state = (await stream.info())?.state ?? { first_seq: 0, last_seq: 0 };
   let size = minWindow;
-  for (let high = lastSeq; high >= firstSeq && high > 0; ) {
-    const low = Math.max(1, firstSeq, high - size + 1);
-    const window = await readWindow(low, high, options);
-    for (const message of window.reverse()) {
-      if (message.storedMs < oldestMs) return;
-      const event = await toEvent(message);
-      if (event === undefined || event.eventId === exact?.eventId) continue;
-      if (await isFirst(message, options)) yield event;
-    }
+  for (let high = state.last_seq; high >= state.first_seq && high > 0; ) {
+    const low = Math.max(1, state.first_seq, high - size + 1);
+    const window = await listOf(readDeliveries({ from: low, to: high }, options));
+    for (const event of (await toEvents(window)).reverse()) if (event.eventId !== found[0]?.eventId) yield event;
+    // Deliveries are stored soon after they come.
+    if (window[0] !== undefined && window[0].atMs < oldestMs) return;
     high = low - 1;
     size = Math.min(maxWindow, size * 2);
   }
-}
-
-/** Whether it is no copy. */
-async function isFirst({ subject, seq }: Message, { streams, subjects }: QueryOptions): Promise<boolean> {
-  return (await streams.firstOf(subjects.events, subject, seq)) === seq;
-}
-
-async function readWindow(low: number, high: number, { streams, subjects }: QueryOptions): Promise<Message[]> {
-  const messages: Message[] = [];
-  for await (const message of streams.read(subjects.events, { filter: subjects.all, from: low, ends: true })) {
-    if (message.seq > high) break;
-    messages.push(message);
-    if (message.seq === high) break;
-  }
-  return messages;
 }
 
 /** Events as they are stored from now on. */
@@ -62,13 +70,9 @@ export async function* followEvents(
   query: EventQuery,
   { signal, ...options }: QueryOptions & { signal: AbortSignal },
 ): AsyncGenerator<StoredEvent> {
-  const { streams, subjects, nowMs } = options;
-  const toEvent = await eventMaker(query, options);
-  const reading = streams.read(subjects.events, { filter: subjects.all, from: { ms: nowMs }, ends: false, signal });
-  for await (const message of reading) {
-    const event = await toEvent(message);
-    if (event !== undefined && (await isFirst(message, options))) yield event;
-  }
+  const toEvents = await eventReader(query, options);
+  for await (const delivery of readDeliveries({ from: { ms: options.nowMs }, to: undefined, signal }, options))
+    yield* await toEvents([delivery]);
 }
 
 /** The deliveries that hold such events, oldest first. */
@@ -76,50 +80,114 @@ export async function* queryDeliveries(
   query: EventQuery | { ids: readonly string[] },
   options: QueryOptions,
 ): AsyncGenerator<StoredDelivery> {
-  const { streams, subjects } = options;
-  if ('ids' in query) {
-    const found = await findEvents(query.ids, options);
-    const holders = new Set(found.map((message) => bodyAt(message) ?? message.subject));
-    const messages = await Promise.all([...holders].map((subject) => streams.last(subjects.events, subject)));
-    yield* messages.flatMap((each) => (each ? [deliveryOf(each)] : [])).sort((a, b) => a.seq - b.seq);
-    return;
-  }
+  if ('ids' in query) return yield* await findDeliveries(query.ids, options);
   const from = query.sinceMs === undefined ? 1 : { ms: Math.max(0, query.sinceMs - clockMs) };
-  const toEvent = query.status === undefined ? undefined : await eventMaker(query, options);
-  const isCopy = copyFinder();
-  for await (const message of streams.read(subjects.events, { filter: subjects.all, from, ends: true })) {
-    if (bodyAt(message) !== undefined || isCopy(message)) continue;
-    const delivery = deliveryOf(message);
-    const events = askedEvents(delivery, query);
-    if (events.length === 0 || (toEvent && (await toEvent(message)) === undefined)) continue;
-    yield { ...delivery, events };
+  const toEvents = query.status === undefined ? undefined : await eventReader(query, options);
+  for await (const delivery of readDeliveries({ from }, options)) {
+    const events = toEvents === undefined ? askedEvents(delivery, query) : await toEvents([delivery]);
+    if (events.length > 0) yield { ...delivery, events };
   }
 }
 
-/** The messages of events, wherever they are; those that are not stored are skipped. */
-async function findEvents(ids: readonly string[], { streams, subjects }: QueryOptions): Promise<Message[]> {
-  const all = Array.from({ length: partitions }, (_, partition) => partition);
-  const found = await Promise.all(
-    ids.flatMap((id) => all.map((partition) => streams.last(subjects.events, subjects.event(partition, id)))),
-  );
-  return found.filter((message) => message !== undefined && ids.includes(eventIdOf(message) ?? '')) as Message[];
+/** The deliveries of events, wherever they are, in their order; those that are not stored are skipped. */
+async function findDeliveries(ids: readonly string[], { stream }: QueryOptions): Promise<KeyedDelivery[]> {
+  const found = await stream.lastOf(ids.flatMap((id) => stream.subjects.anyOf(id)));
+  const holders = await stream.lastOf([...new Set(found.filter((message) => isPart(message, stream)).map(textOf))]);
+  const all = new Map([...found, ...holders].map((message) => [message.seq, deliveryOf(message)]));
+  return [...all.values()].filter((each) => each !== undefined).sort((a, b) => a.seq - b.seq);
 }
 
-/** What a message is, with what became of it; `undefined` where it is not asked for. */
-async function eventMaker(
+/** Whether it names the subject of the delivery that holds its event. */
+function isPart({ subject }: Message, { subjects }: InboxStream): boolean {
+  return subject.startsWith(subjects.parts);
+}
+
+/** Says of deliveries which of their events are asked for, with what became of them. */
+async function eventReader(
   query: EventQuery,
-  options: QueryOptions,
-): Promise<(message: Message) => Promise<StoredEvent | undefined>> {
-  const targets = await readTargets(options, options.nowMs);
-  const floors = floorReader(options);
-  const read = eventReader(options.streams, options.subjects.events);
-  return async (message) => {
-    const found = await read(message);
-    if (found === undefined) return undefined;
-    const { event, delivery } = found;
-    if (askedEvents({ ...delivery, events: [event] }, query).length === 0) return undefined;
-    const { status, forwards } = await statusOf(delivery, event, { ...options, targets, floors });
-    if (query.status !== undefined && status !== query.status) return undefined;
-    return { ...event, delivery, status, forwards };
+  { stream }: QueryOptions,
+): Promise<(deliveries: readonly KeyedDelivery[]) => Promise<StoredEvent[]>> {
+  const targets = await readTargets(stream);
+  return async (deliveries) => {
+    const asked = deliveries.flatMap((delivery) => askedEvents(delivery, query).map((event) => ({ event, delivery })));
+    const several = asked.filter(({ delivery }) => delivery.events.length > 1);
+    const places = await stream.lastOf(several.flatMap(({ event }) => stream.subjects.anyOf(event.eventId)));
+    const homes = new Map(
+      places.map((place) => [place.subject.split('.').at(-1), isPart(place, stream) ? textOf(place) : place.subject]),
+    );
+    // What two listeners stored at the same moment with others belongs to one of the deliveries.
+    const own = asked.filter(
+      ({ event, delivery }) => (homes.get(tokenOf(event.eventId)) ?? delivery.subject) === delivery.subject,
+    );
+    const all = await readForwards([...new Set(own.map(({ delivery }) => delivery))], targets, stream);
+    return own.flatMap(({ event, delivery }) => {
+      const { status, forwards } = statusOf(delivery, event, { targets, ended: all.get(delivery.seq) });
+      return query.status === undefined || status === query.status ? [{ ...event, delivery, status, forwards }] : [];
+    });
   };
+}
+
+/** What came, was refused, was forwarded and waits, by hour and webhook, oldest first. */
+export async function queryStats(
+  { sinceMs = 0, untilMs = Number.MAX_SAFE_INTEGER, webhook }: Pick<EventQuery, 'sinceMs' | 'untilMs' | 'webhook'>,
+  options: QueryOptions,
+): Promise<HourStats[]> {
+  const { stream } = options;
+  const [from, to] = [{ ms: Math.max(0, sinceMs - clockMs) }, (await stream.info())?.state.last_seq ?? 0];
+  const hours = new Map<string, HourCounts>();
+  const waiting = new Map<HourCounts, number>();
+  const targets = await readTargets(stream);
+  for await (const delivery of readDeliveries({ from, to }, options)) {
+    const counts = countsAt(hours, delivery.webhook, delivery.atMs);
+    counts.received += 1;
+    const waits = targets.filter(
+      (target) => waitsFor(delivery, target) && delivery.events.some((event) => isFor(target, event)),
+    );
+    waiting.set(counts, (waiting.get(counts) ?? 0) + waits.length);
+  }
+  for await (const message of stream.read({ filter: stream.subjects.forwards, from, to })) {
+    const record = forwardRecordOf(message);
+    if (record === undefined) continue;
+    countForward(countsAt(hours, record.webhook, record.forward.atMs), record.arrivedMs, record.forward);
+  }
+  for await (const message of stream.read({ filter: stream.subjects.allRefused, from, to })) {
+    const { path, atMs, count } = JSON.parse(textOf(message));
+    countsAt(hours, path, atMs).refusedSignatures += count;
+  }
+  const [first, last] = [Math.floor(sinceMs / hourMs), Math.floor(untilMs / hourMs)];
+  return [...hours.values()]
+    .filter(({ hour, webhook: name }) => hour >= first && hour <= last && (!webhook || isWebhook(name, webhook)))
+    .sort((a, b) => a.hour - b.hour || (a.webhook < b.webhook ? -1 : 1))
+    .map((counts) => ({ ...statsOf(counts), waiting: waiting.get(counts) ?? 0 }));
+}
+
+/** How many deliveries a target has not got. */
+export async function countWaiting(id: string, options: QueryOptions): Promise<number> {
+  const target = (await readTargets(options.stream)).find((each) => each.id === id);
+  if (target === undefined) return 0;
+  if (target.eventType === undefined && target.where === undefined)
+    return target.waiting.reduce((sum, count) => sum + count, 0);
+  let count = 0;
+  for await (const delivery of readDeliveries({ from: Math.min(...target.floors) + 1 }, options))
+    if (waitsFor(delivery, target) && delivery.events.some((event) => isFor(target, event))) count += 1;
+  return count;
+}
+
+/** Removes the oldest deliveries that exceed the limits, up to the first that waits for a target; resolves with their number. */
+export async function removeOld({ ms, bytes }: KeepLimits, options: QueryOptions): Promise<number> {
+  const { stream, nowMs } = options;
+  const state = (await stream.info())?.state;
+  if (state === undefined || state.messages === 0) return 0;
+  const beforeMs = ms === undefined ? 0 : nowMs - ms;
+  const surplus = bytes === undefined ? 0 : Math.ceil(((state.bytes - bytes) / state.bytes) * state.messages);
+  const targets = await readTargets(stream);
+  let [removed, upTo] = [0, 0];
+  for await (const delivery of readDeliveries({ from: state.first_seq, to: state.last_seq }, options)) {
+    const { seq, atMs } = delivery;
+    const exceeds = atMs < beforeMs || seq < state.first_seq + surplus;
+    if (!exceeds || targets.some((target) => waitsFor(delivery, target))) break;
+    [removed, upTo] = [removed + 1, seq];
+  }
+  if (upTo > 0) await stream.purge(upTo);
+  return removed;
 }

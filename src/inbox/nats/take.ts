@@ -1,98 +1,90 @@
-import { hourMs } from '../../model/duration.ts';
-import { hideUrlSecrets } from '../../model/url-secrets.ts';
+import { setMaxListeners } from 'node:events';
 import type { World } from '../../world.ts';
 import type { Claim, Target } from '../inbox.ts';
-import type { countHours } from './hours.ts';
-import { holdLeases } from './leases.ts';
-import type { Marks } from './marks.ts';
-import { type Floor, workPartition } from './partition.ts';
-import type { InboxStreams } from './streams.ts';
-import { addTargets, readFloor, readTarget } from './targets.ts';
+import { workPartition } from './partition.ts';
+import type { QueryOptions } from './queries.ts';
+import { partitions, targetId } from './subjects.ts';
+import { addTargets } from './targets.ts';
 
-interface TakeOptions extends InboxStreams {
-  marks: Marks;
-  hours: ReturnType<typeof countHours>;
-  member: string;
-  world: Pick<World, 'now' | 'sleep'>;
+interface TakeOptions extends QueryOptions {
+  sleep: World['sleep'];
   signal: AbortSignal;
 }
 
-/** How often floors are written. */
-const floorMs = 1000;
+/** How often the servers are told that a delivery is still in hand, and the shares of those who forward are compared. */
+const [workingMs, shareMs] = [1000, 2000];
 
-/** The deliveries that a target has not got yet, of the partitions that this process holds; see `Inbox.take`. */
+/** The deliveries that a target has not got yet, of the partitions that the servers give to this process; see `Inbox.take`. */
 export async function* takeDeliveries(target: Target, options: TakeOptions): AsyncGenerator<Claim> {
-  const { streams, subjects, marks, hours, world, signal } = options;
-  const known = await readTarget(target, options);
+  const { signal, stream } = options;
+  const ending = new AbortController();
+  setMaxListeners(0, ending.signal);
   const claims: Claim[] = [];
-  const floors = new Map<number, Floor>();
   let [wake, failure]: [() => void, unknown] = [() => {}, undefined];
-  const writeFloors = async (): Promise<void> => {
-    const changed = [...floors];
-    floors.clear();
-    // What is settled is marked before it is skipped.
-    await marks.flush();
-    for (const [partition, floor] of changed) await marks.add(subjects.floor(known.id, partition), floor);
+  const created = (await stream.info())?.created;
+  const recover = async (): Promise<void> => {
+    const info = await stream.info();
+    if (info === undefined) throw stream.deleted();
+    // All that is in a new stream came behind this target.
+    await addTargets([target], info.created === created ? info.state.last_seq : 0, stream);
   };
-  const work = async (partition: number, stopping: AbortSignal, lost: AbortSignal): Promise<void> => {
+  let isRecovering = false;
+  const onGone = async (): Promise<void> => {
+    if (isRecovering) return;
+    isRecovering = true;
     try {
-      await workPartition({
-        target,
-        targetId: known.id,
-        partition,
-        floor: await readFloor(known, partition, options),
-        streams,
-        subjects,
-        sleep: world.sleep,
-        stopping,
-        lost,
-        offer: (claim) => {
-          if (signal.aborted) return claim.release();
-          claims.push(claim);
-          wake();
-        },
-        settle: async (delivery, forward) => {
-          await marks.add(subjects.forward(delivery, known.id), { url: hideUrlSecrets(target.url), ...forward });
-          hours.forward(delivery.webhook, delivery.atMs, forward);
-        },
-        onFloor: (floor) => floors.set(partition, { ...floor }),
-      });
-    } finally {
-      await writeFloors().then(marks.flush);
+      await recover();
+    } catch (error) {
+      failure = error;
+      wake();
     }
+    isRecovering = false;
   };
-  const tend = async (): Promise<void> => {
-    for (let usedMs = world.now(); !signal.aborted; await world.sleep(floorMs, signal)) {
-      await writeFloors().catch(() => undefined);
-      if (world.now() - usedMs < hourMs) continue;
-      usedMs = world.now();
-      await addTargets([target], { ...options, nowMs: usedMs }).catch(() => undefined);
-    }
+  const workers = Array.from({ length: partitions }, (_, partition) =>
+    workPartition(partition, {
+      ...{ ...options, target, onGone: () => void onGone() },
+      offer: (claim) => {
+        claims.push(claim);
+        wake();
+      },
+      sleep: (ms) => options.sleep(ms, new AbortController().signal),
+    }),
+  );
+  const share = async (): Promise<void> => {
+    await Promise.all(workers.map(({ start }) => start()));
+    const members = await stream.countMembers(targetId(target));
+    const own = workers.filter(({ isPinned }) => isPinned());
+    await Promise.all(own.slice(Math.ceil(partitions / members)).map(({ give }) => give()));
   };
-  const tending = tend().catch(() => undefined);
-  const leasing = holdLeases({ ...options, target: known.id, work }).catch((error) => {
-    failure = error;
-  });
-  void leasing.then(() => wake());
+  const every = async (ms: number, act: () => unknown): Promise<void> => {
+    for (; !ending.signal.aborted; await options.sleep(ms, ending.signal)) await act();
+  };
+  const tending = [
+    every(workingMs, () => {
+      for (const { sayWorking } of workers) sayWorking();
+    }),
+    every(shareMs, () => share().catch(() => undefined)),
+  ].map((each) => each.catch(() => undefined));
   const stop = () => wake();
+  const leave = stream.join(targetId(target));
   signal.addEventListener('abort', stop);
   try {
+    await Promise.all(workers.map(({ start }) => start()));
     while (!signal.aborted && failure === undefined) {
       const claim = claims.shift();
-      if (claim !== undefined) {
-        if (claim.lost?.aborted) claim.release();
-        else yield claim;
-        continue;
-      }
-      await new Promise<void>((resolve) => {
-        wake = resolve;
-      });
+      if (claim === undefined)
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      else if (claim.lost?.aborted) claim.release();
+      else yield claim;
     }
     if (failure !== undefined) throw failure;
   } finally {
     signal.removeEventListener('abort', stop);
-    for (const claim of claims.splice(0)) claim.release();
-    await leasing;
-    await tending;
+    ending.abort();
+    leave();
+    for (const claim of claims) claim.release();
+    await Promise.all([...tending, ...workers.map(({ end }) => end())]);
   }
 }

@@ -1,0 +1,337 @@
+import {
+  AckPolicy,
+  type ConsumerConfig,
+  type ConsumerInfo,
+  DeliverPolicy,
+  DiscardPolicy,
+  JetStreamApiCodes,
+  JetStreamApiError,
+  JetStreamError,
+  type JsMsg,
+  jetstream,
+  jetstreamManager,
+  RetentionPolicy,
+  StorageType,
+  type StoredMsg,
+  type StreamConfig,
+} from '@nats-io/jetstream';
+import { messageOf, SotraError } from '../../errors.ts';
+import { dayMs } from '../../model/duration.ts';
+import { targetMs } from '../inbox.ts';
+import { connectionError, hasNoResponder, newHeaders, type ServerLink, silence } from './connection.ts';
+import { type Subjects, subjectsOf } from './subjects.ts';
+
+export type { JsMsg };
+
+/** A message of the stream. */
+export type Message = Pick<StoredMsg, 'subject' | 'seq' | 'data'> & { headers: JsMsg['headers']; pending: number };
+
+/** What an inbox keeps, and how safely. */
+export interface InboxShape {
+  replicas: number;
+  /** 0: forever. */
+  keepMs: number;
+  /** -1: as much as the servers have. */
+  maxBytes: number;
+}
+
+/** After so long another forwarder gets a partition and the delivery in it. */
+const takeoverMs = 5000;
+/** For how long a message id is known. */
+const idMs = dayMs;
+const nanosPerMs = 1e6;
+
+const publishMs = 5000;
+/** What may be done twice waits less, as its server may be frozen, and is done again for so long. */
+const [askMs, patienceMs, pauseMs] = [2000, 10_000, 200];
+const [batchSize, pollMs] = [1000, 250];
+/** A request for the last messages of subjects may have so many answers (nats-server: 1024). */
+const maxSubjects = 1000;
+const group = 'forwarders';
+/** How long a request for the next delivery waits; each also says that this forwarder is there. */
+const pullMs = 2000;
+const heartbeatMs = 1000;
+/** How long those who share the work of a target are listened for. */
+const membersMs = 500;
+
+/** The errors of the API that are answers. Source: server/errors.json of nats-server. */
+const [storeRefused, idInProcess, consumerExists, noSpace] = [10_077, 10_158, 10_148, 10_023];
+const [noAccount, maxBytesExceeded] = [10_039, 10_047];
+
+/** The stream of an inbox. Each call's errors: `network`; `config` naming what to change. */
+export type InboxStream = ReturnType<typeof openStream>;
+
+export function openStream({ connection, failure }: ServerLink, name: string) {
+  const subjects: Subjects = subjectsOf(name);
+  const client = jetstream(connection, { timeout: publishMs });
+  const opening = jetstreamManager(connection, { timeout: askMs, checkAPI: false });
+  opening.catch(() => undefined);
+
+  const findInfo = async () => {
+    try {
+      return await (await opening).streams.info(name);
+    } catch (error) {
+      if (isApiError(error, JetStreamApiCodes.StreamNotFound)) return undefined;
+      throw error;
+    }
+  };
+  const call = async <T>(act: () => Promise<T>): Promise<T> => {
+    try {
+      return await act();
+    } catch (thrown) {
+      if (isGone(thrown) && (await findInfo().catch(() => true)) === undefined) throw deleted(name, thrown);
+      const error = streamError(thrown, name);
+      throw (error.code === 'network' && connectionError(failure())) || error;
+    }
+  };
+  /** For what may be done twice: a server that is gone, or being replaced, is asked again. */
+  const ask = <T>(act: () => Promise<T>): Promise<T> =>
+    call(async () => {
+      for (const endMs = performance.now() + patienceMs; ; await pause(pauseMs))
+        try {
+          return await act();
+        } catch (error) {
+          if (streamError(error, name).code !== 'network' || performance.now() > endMs) throw error;
+          if (isGone(error) && (await findInfo().catch(() => true)) === undefined) throw error;
+        }
+    });
+  type Request = Parameters<Awaited<typeof opening>['direct']['getBatch']>[1] & { multi_last?: string[] };
+  const getBatch = async (request: object): Promise<Message[]> => {
+    const { direct } = await opening;
+    return new Promise((resolve, reject) => {
+      const messages: Message[] = [];
+      const timer = setTimeout(() => reject(silence()), askMs);
+      const callback: Request['callback'] = (done, message) => {
+        if (done === null) return void messages.push(messageFrom(message));
+        clearTimeout(timer);
+        if (done.err === undefined || statusOf(done.err) === 404) resolve(messages);
+        else reject(done.err);
+      };
+      direct.getBatch(name, { ...request, callback } as Request).catch(reject);
+    });
+  };
+  const last = (subject: string): Promise<Message | undefined> =>
+    ask(async () => {
+      const found = await (await opening).streams.getMessage(name, { last_by_subj: subject });
+      return found === null ? undefined : messageFrom(found);
+    });
+
+  return {
+    name,
+    subjects,
+    /** `undefined` where there is none. */
+    info: () => ask(findInfo),
+    create: (shape: InboxShape) =>
+      call(async () => void (await (await opening).streams.add(configOf(name, shape) as StreamConfig))),
+    /**
+     * Stores a message; its number, and whether it is new: the servers refuse a second one of a subject or of an id, which is then the
+     * acknowledgement that the first one is stored. `known`: the one of the subject.
+     */
+    publish: (subject: string, data: Uint8Array | string, { id, headers = {} }: PublishOptions = {}) =>
+      call(async (): Promise<{ seq: number; isNew: boolean; known?: Message }> => {
+        const options = { headers: newHeaders(headers), ...(id !== undefined && { msgID: id }) };
+        for (const endMs = performance.now() + publishMs; ; await pause(pauseMs))
+          try {
+            const { seq, duplicate } = await client.publish(subject, data, options);
+            return { seq, isNew: !duplicate };
+          } catch (error) {
+            // The first one may be on its way to the other replicas, and be lost there.
+            const known = isApiError(error, storeRefused) ? await last(subject) : undefined;
+            if (known !== undefined) return { seq: known.seq, isNew: false, known };
+            if (!isApiError(error, storeRefused, idInProcess) || isFull(error) || performance.now() > endMs)
+              throw error;
+          }
+      }),
+    /** The last message of a subject, as the leader has it. */
+    last,
+    /** How many messages a filter has. */
+    count: async (filter: string): Promise<number> => {
+      const [first] = await ask(() => getBatch({ seq: 1, next_by_subj: filter, batch: 1 }));
+      return first === undefined ? 0 : 1 + first.pending;
+    },
+    /** The messages of subjects, those that are there. */
+    lastOf: async (all: readonly string[]): Promise<Message[]> => {
+      const found: Message[] = [];
+      for (let at = 0; at < all.length; at += maxSubjects)
+        found.push(...(await ask(() => getBatch({ multi_last: all.slice(at, at + maxSubjects) }))));
+      return found;
+    },
+    /** The messages of a filter in their order, up to one that is stored now, or until the signal as they come. */
+    read: async function* ({ filter, from, to, signal }: ReadOptions): AsyncGenerator<Message> {
+      const created = to === undefined ? (await ask(findInfo))?.created : undefined;
+      let next = typeof from === 'number' ? { seq: Math.max(1, from) } : { start_time: new Date(from.ms) };
+      while (!signal?.aborted) {
+        const batch = await ask(() => getBatch({ ...next, next_by_subj: filter, batch: batchSize }));
+        for (const message of batch) {
+          if (to !== undefined && message.seq > to) return;
+          yield message;
+          next = { seq: message.seq + 1 };
+        }
+        if (batch.length === 0 && to !== undefined) return;
+        if (batch.length > 0) continue;
+        await pause(pollMs);
+        if ((await ask(findInfo))?.created !== created) throw deleted(name);
+      }
+    },
+    purge: (upTo: number) => call(async () => void (await (await opening).streams.purge(name, { seq: upTo + 1 }))),
+    /** The consumers, each a partition of a target. */
+    consumers: () =>
+      ask(async () => {
+        const found: ConsumerInfo[] = [];
+        for await (const info of (await opening).consumers.list(name)) found.push(info);
+        return found;
+      }),
+    /** Makes a consumer that hands out the messages of a filter, one at a time, to one of those who ask; one that is there stays as it is. */
+    addConsumer: (consumer: string, filter: string, fromSeq: number, metadata: Record<string, string>) =>
+      ask(async () => {
+        const config = {
+          ...{ durable_name: consumer, filter_subject: filter, metadata, ack_policy: AckPolicy.Explicit },
+          ...{ deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: fromSeq, max_ack_pending: 1 },
+          ...{ ack_wait: takeoverMs * nanosPerMs, inactive_threshold: targetMs * nanosPerMs },
+          ...{ priority_policy: 'pinned_client', priority_groups: [group] },
+          priority_timeout: takeoverMs * nanosPerMs,
+        };
+        await (await opening).consumers.add(name, config as Partial<ConsumerConfig>).catch((error) => {
+          if (!isApiError(error, consumerExists)) throw error;
+        });
+      }),
+    /** Asks for the messages of a consumer, which come while nobody else is given them. */
+    consume: (consumer: string, { onMessage, onPinned, onGone, onEnd }: ConsumeOptions) =>
+      ask(async () => {
+        const options = { max_messages: 1, expires: pullMs, idle_heartbeat: heartbeatMs, group };
+        const messages = await (await client.consumers.get(name, consumer)).consume({
+          ...(options as object),
+          callback: onMessage,
+        });
+        const watch = async (): Promise<void> => {
+          for await (const { type } of messages.status()) {
+            if (type === 'consumer_pinned' || type === 'consumer_unpinned') onPinned(type === 'consumer_pinned');
+            if (type === 'consumer_not_found' || type === 'stream_not_found') onGone();
+          }
+        };
+        watch().then(onEnd, onEnd);
+        return () => messages.stop();
+      }),
+    /** Makes this process one of those who share the work of a target, until the function that it gives is called. */
+    join: (target: string) => {
+      const own = connection.subscribe(subjects.members(target), { callback: (_, message) => void message.respond() });
+      return () => own.unsubscribe();
+    },
+    /** How many they are; one that is frozen or cut off is not among them. */
+    countMembers: (target: string) =>
+      call(async () => {
+        const options = { strategy: 'timer', maxWait: membersMs } as const;
+        let count = 0;
+        for await (const _ of await connection.requestMany(subjects.members(target), '', options)) count += 1;
+        return Math.max(1, count);
+      }),
+    /** Leaves a consumer to who asks for it next. */
+    unpin: (consumer: string) => call(async () => (await opening).consumers.unpin(name, consumer, group)),
+    deleted: () => deleted(name),
+  };
+}
+
+interface PublishOptions {
+  /** A message of the same id within a day is refused, on whatever subject. */
+  id?: string;
+  headers?: Readonly<Record<string, string>>;
+}
+
+interface ReadOptions {
+  filter: string;
+  /** The first number, or the first moment. */
+  from: number | { ms: number };
+  to?: number | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+interface ConsumeOptions {
+  onMessage: (message: JsMsg) => void;
+  /** Whether it is this process that is given the messages. */
+  onPinned: (isPinned: boolean) => void;
+  /** The consumer or its stream was deleted. */
+  onGone: () => void;
+  /** Nothing comes any more, whoever ended it. */
+  onEnd: () => void;
+}
+
+/** The stream of an inbox; `max_age` and `max_bytes` are the user's. */
+export function configOf(name: string, { replicas, keepMs, maxBytes }: InboxShape) {
+  return {
+    name,
+    subjects: subjectsOf(name).stream,
+    storage: StorageType.File,
+    retention: RetentionPolicy.Limits,
+    // A full inbox refuses: removing the oldest event might remove one that waits to be forwarded.
+    discard: DiscardPolicy.New,
+    discard_new_per_subject: true,
+    max_msgs_per_subject: 1,
+    num_replicas: replicas,
+    max_age: keepMs * nanosPerMs,
+    max_bytes: maxBytes,
+    duplicate_window: (keepMs === 0 ? idMs : Math.min(idMs, keepMs)) * nanosPerMs,
+    allow_direct: true,
+  };
+}
+
+function messageFrom({ subject, seq, data, header: headers, pending }: StoredMsg): Message {
+  return { subject, seq, data, headers, pending };
+}
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+function isApiError(error: unknown, ...codes: readonly number[]): error is JetStreamApiError {
+  return error instanceof JetStreamApiError && codes.includes(error.code);
+}
+
+/** Of a stream that is full the servers say so, and by the same number of a subject that has its message. */
+export function isFull(error: unknown): boolean {
+  if (error instanceof SotraError) return isFull(error.cause);
+  return isApiError(error, maxBytesExceeded) || /maximum bytes/.test(messageOf(error));
+}
+
+/** The status of a message that stands for an answer. */
+function statusOf(thrown: unknown): unknown {
+  return thrown instanceof JetStreamError && 'code' in thrown ? thrown.code : undefined;
+}
+
+/** What is said where a stream is not there, and in a moment without a leader. */
+function isGone(thrown: unknown): boolean {
+  return statusOf(thrown) === 503 || hasNoResponder(thrown) || isApiError(thrown, JetStreamApiCodes.StreamNotFound);
+}
+
+function deleted(stream: string, cause?: unknown): SotraError {
+  return new SotraError('config', `the stream ${stream} of the inbox was deleted on the servers`, {
+    hint: 'Make it again with sotra inbox create.',
+    cause,
+  });
+}
+
+function streamError(thrown: unknown, stream: string): SotraError {
+  if (thrown instanceof SotraError) return thrown;
+  const known = connectionError(thrown);
+  if (known !== undefined) return known;
+  const [cause, text] = [thrown, messageOf(thrown)];
+  const config = (message: string, hint: string) => new SotraError('config', message, { hint, cause });
+  if (isApiError(thrown, noAccount))
+    return config(
+      'the servers of the inbox have no JetStream for this account',
+      'Start nats-server with -js, or enable JetStream for the account.',
+    );
+  if (isApiError(thrown, noSpace) || /insufficient/.test(text))
+    return config(
+      `the servers of the inbox have no room for the stream ${stream}: ${text}`,
+      'Raise max_file_store of JetStream, or free some disk space; until then deliveries are refused with 503.',
+    );
+  if (isFull(thrown))
+    return config(
+      `the inbox ${stream} is full: ${text}`,
+      'Allow it more bytes, or keep events for less long; until then deliveries are refused with 503.',
+    );
+  if (isGone(thrown) || (thrown instanceof JetStreamApiError && thrown.status >= 500))
+    return new SotraError('network', `the servers of the inbox ${stream} are not ready: ${text}`, {
+      hint: 'Look at the servers: most of the replicas must run and reach each other.',
+      cause,
+    });
+  return config(`the inbox ${stream} cannot be used: ${text}`, 'Look at the log of nats-server.');
+}
