@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { jetstream } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
+import { partitionOf } from '../../src/inbox/nats/subjects.ts';
 import { type NatsServer, startCluster } from './nats-server.ts';
 import { until } from './until.ts';
 import { start } from './webhook-kills.ts';
@@ -44,8 +45,8 @@ async function startTarget() {
   const came = new Map<string, string[]>();
   const seen = new Set<string>();
   let repeats = 0;
-  /** When each webhook first got something after a moment, in milliseconds from it. */
-  const after = { startMs: 0, ms: new Map<string, number>() };
+  /** When each partition first moved after a moment, in milliseconds from it. */
+  const after = { startMs: 0, ms: new Map<number, number>() };
   const server = createServer((incoming, outgoing) => {
     const chunks: Buffer[] = [];
     incoming.on('data', (chunk) => chunks.push(chunk));
@@ -53,7 +54,8 @@ async function startTarget() {
     incoming.on('end', () => {
       const [{ eventId }] = JSON.parse(Buffer.concat(chunks).toString()).events;
       const webhook = eventId.split('-')[0] ?? '';
-      if (!after.ms.has(webhook)) after.ms.set(webhook, Date.now() - after.startMs);
+      const partition = partitionOf(`/${webhook}#`);
+      if (!after.ms.has(partition)) after.ms.set(partition, Date.now() - after.startMs);
       if (seen.has(eventId)) repeats += 1;
       else came.set(webhook, [...(came.get(webhook) ?? [])].concat(eventId));
       seen.add(eventId);
@@ -90,7 +92,7 @@ export interface ClusterReport {
   /** Webhooks whose events first came to a target in another order than they are stored, or are stored in another than they were sent. */
   outOfOrder: string[];
   faults: string[];
-  /** From the kill of a forwarder until each webhook had moved again at each target; `null` where all was forwarded before. */
+  /** From the kill of a forwarder until each partition had moved again at each target; `null` where all was forwarded before. */
   takeoverSeconds: number | null;
   seconds: number;
 }
@@ -171,10 +173,11 @@ export async function proveCluster(options: ProofOptions): Promise<ClusterReport
       forwarders.splice(forwarders.indexOf(gone), 1);
       say('kill -9 of a forwarder, which is not started again');
       const moved = targets.map(({ watch }) => watch());
+      const all = new Set(Array.from({ length: webhooks }, (_, index) => partitionOf(`/h${index}#`))).size;
       // A short run may be over by then.
       const isOver = () => targets.every(({ seen }) => seen.size === deliveries);
       const isStuck = stall(() => moved.reduce((sum, { size }) => sum + size, 0));
-      await until(() => isOver() || moved.every(({ size }) => size === webhooks) || isStuck(), 'each webhook moves');
+      await until(() => isOver() || moved.every(({ size }) => size === all) || isStuck(), 'each partition moves');
       takeoverSeconds = Math.max(0, ...moved.flatMap((ms) => [...ms.values()])) / 1000;
     };
     const fail = async (what: string, seconds: number, server: NatsServer): Promise<void> => {

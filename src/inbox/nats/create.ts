@@ -1,4 +1,5 @@
 import { SotraError } from '../../errors.ts';
+import { command } from '../../model/shell.ts';
 import type { NatsAddress } from './address.ts';
 import { openConnection } from './connection.ts';
 import { configOf, type InboxShape, openStream } from './stream.ts';
@@ -52,10 +53,9 @@ const form = {
 export function requireForm({ name, servers, tls }: NatsAddress, found: object): void {
   const facts = differences(found as Config, configOf(name, { replicas: 1, keepMs: 0, maxBytes: -1 }), form);
   if (facts.length === 0) return;
+  const address = `${tls ? 'tls' : 'nats'}://${servers.join(',')}/${name}_2`;
   throw new SotraError('config', `the stream ${name} is no inbox of this version: ${facts.join('; ')}`, {
-    hint:
-      `Make one beside it: sotra inbox create --inbox ${tls ? 'tls' : 'nats'}://${servers.join(',')}/${name}_2, and use that; ` +
-      'an inbox of an older version stays as it is, and the service sends to the new one.',
+    hint: command`Make one beside it: sotra inbox create --inbox ${address}, and use that; the service then sends to the new one.`,
   });
 }
 

@@ -16,7 +16,7 @@ import {
   removeOld,
 } from './queries.ts';
 import { storeDelivery } from './store.ts';
-import { openStream } from './stream.ts';
+import { openStream, within } from './stream.ts';
 import { targetId } from './subjects.ts';
 import { takeDeliveries } from './take.ts';
 import { addTargets } from './targets.ts';
@@ -108,7 +108,7 @@ export async function openNats({ address, credsFile, world, warn }: NatsInboxOpt
       if (stray.size > 1) warn(`${stray.size} messages of the inbox are not deliveries and were skipped`);
       try {
         await writeRefused();
-        await Promise.race([connection.flush(), world.sleep(flushMs, new AbortController().signal)]);
+        await within(flushMs, connection.flush(), world.sleep);
       } finally {
         await connection.close();
       }

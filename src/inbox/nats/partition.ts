@@ -1,9 +1,10 @@
 import { hideUrlSecrets } from '../../model/url-secrets.ts';
+import type { World } from '../../world.ts';
 import type { Claim, Target } from '../inbox.ts';
 import { isFor } from '../route.ts';
 import { deliveryOf } from './message.ts';
 import type { QueryOptions } from './queries.ts';
-import { isFull, type JsMsg } from './stream.ts';
+import { isFull, type JsMsg, within } from './stream.ts';
 import { targetId } from './subjects.ts';
 import { consumerOf, type ForwardRecord } from './targets.ts';
 
@@ -13,7 +14,7 @@ interface PartitionOptions extends Pick<QueryOptions, 'stream' | 'onStray'> {
   offer: (claim: Claim) => void;
   /** The consumer or its stream was deleted. */
   onGone: () => void;
-  sleep: (ms: number) => Promise<void>;
+  sleep: World['sleep'];
 }
 
 /** How long what is in hand is waited for. */
@@ -82,7 +83,7 @@ export function workPartition(partition: number, { target, stream, onStray, offe
       };
     });
     if (held === undefined) onFree();
-    const isFree = await Promise.race([freed, options.sleep(freeMs)]);
+    const isFree = await within(freeMs, freed, options.sleep);
     onFree = () => {};
     return isFree === true;
   };

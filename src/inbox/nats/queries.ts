@@ -1,4 +1,5 @@
 import { hourMs } from '../../model/duration.ts';
+import { tryParseJson } from '../../model/json.ts';
 import { countForward, countsAt, type HourCounts, statsOf } from '../hours.ts';
 import type { EventQuery, HourStats, KeepLimits, StoredDelivery, StoredEvent } from '../inbox.ts';
 import { askedEvents, isWebhook } from '../query.ts';
@@ -18,7 +19,7 @@ export interface QueryOptions {
 /** How far the clocks of listeners and servers may be apart. */
 const clockMs = hourMs;
 /** Read at once when going backwards; twice as many each time. */
-const [minWindow, maxWindow] = [64, 4096];
+const [minWindow, maxWindow] = [128, 8192];
 
 interface Span {
   from?: number | { ms: number };
@@ -151,8 +152,8 @@ export async function queryStats(
     countForward(countsAt(hours, record.webhook, record.forward.atMs), record.arrivedMs, record.forward);
   }
   for await (const message of stream.read({ filter: stream.subjects.allRefused, from, to })) {
-    const { path, atMs, count } = JSON.parse(textOf(message));
-    countsAt(hours, path, atMs).refusedSignatures += count;
+    const { path, atMs, count } = Object(tryParseJson(textOf(message)));
+    if (typeof path === 'string') countsAt(hours, path, Number(atMs)).refusedSignatures += Number(count);
   }
   const [first, last] = [Math.floor(sinceMs / hourMs), Math.floor(untilMs / hourMs)];
   return [...hours.values()]

@@ -17,6 +17,7 @@ import {
 } from '@nats-io/jetstream';
 import { messageOf, SotraError } from '../../errors.ts';
 import { dayMs } from '../../model/duration.ts';
+import type { World } from '../../world.ts';
 import { targetMs } from '../inbox.ts';
 import { connectionError, hasNoResponder, newHeaders, type ServerLink, silence } from './connection.ts';
 import { type Subjects, subjectsOf } from './subjects.ts';
@@ -44,7 +45,7 @@ const nanosPerMs = 1e6;
 const publishMs = 5000;
 /** What may be done twice waits less, as its server may be frozen, and is done again for so long. */
 const [askMs, patienceMs, pauseMs] = [2000, 10_000, 200];
-const [batchSize, pollMs] = [1000, 250];
+const [batchSize, batchBytes, pollMs] = [1000, 8 * 1024 * 1024, 250];
 /** A request for the last messages of subjects may have so many answers (nats-server: 1024). */
 const maxSubjects = 1000;
 const group = 'forwarders';
@@ -159,9 +160,13 @@ export function openStream({ connection, failure }: ServerLink, name: string) {
     /** The messages of a filter in their order, up to one that is stored now, or until the signal as they come. */
     read: async function* ({ filter, from, to, signal }: ReadOptions): AsyncGenerator<Message> {
       const created = to === undefined ? (await ask(findInfo))?.created : undefined;
-      let next = typeof from === 'number' ? { seq: Math.max(1, from) } : { start_time: new Date(from.ms) };
+      let next: { seq?: number; start_time?: Date } =
+        typeof from === 'number' ? { seq: Math.max(1, from) } : { start_time: new Date(from.ms) };
       while (!signal?.aborted) {
-        const batch = await ask(() => getBatch({ ...next, next_by_subj: filter, batch: batchSize }));
+        const left = to === undefined || next.seq === undefined ? batchSize : to - next.seq + 1;
+        if (left <= 0) return;
+        const size = { batch: Math.min(batchSize, left), max_bytes: batchBytes };
+        const batch = await ask(() => getBatch({ ...next, ...size, next_by_subj: filter }));
         for (const message of batch) {
           if (to !== undefined && message.seq > to) return;
           yield message;
@@ -214,7 +219,9 @@ export function openStream({ connection, failure }: ServerLink, name: string) {
       }),
     /** Makes this process one of those who share the work of a target, until the function that it gives is called. */
     join: (target: string) => {
-      const own = connection.subscribe(subjects.members(target), { callback: (_, message) => void message.respond() });
+      const own = connection.subscribe(subjects.members(target), {
+        callback: (error, message) => void (error === null && message.respond()),
+      });
       return () => own.unsubscribe();
     },
     /** How many they are; one that is frozen or cut off is not among them. */
@@ -276,6 +283,20 @@ export function configOf(name: string, { replicas, keepMs, maxBytes }: InboxShap
 
 function messageFrom({ subject, seq, data, header: headers, pending }: StoredMsg): Message {
   return { subject, seq, data, headers, pending };
+}
+
+/** What is promised, or `undefined` where it takes longer. */
+export async function within<T>(ms: number, promise: Promise<T>, sleep: World['sleep']): Promise<T | undefined> {
+  const waiting = new AbortController();
+  const late = sleep(ms, waiting.signal).then(
+    () => undefined,
+    () => undefined,
+  );
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    waiting.abort();
+  }
 }
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { SotraError } from '../../errors.ts';
 import type { World } from '../../world.ts';
 import type { Claim, Target } from '../inbox.ts';
 import { workPartition } from './partition.ts';
@@ -35,7 +36,8 @@ export async function* takeDeliveries(target: Target, options: TakeOptions): Asy
     try {
       await recover();
     } catch (error) {
-      failure = error;
+      // Where the servers do not answer now it is said again.
+      if (!(error instanceof SotraError && error.code === 'network')) failure = error;
       wake();
     }
     isRecovering = false;
@@ -47,7 +49,6 @@ export async function* takeDeliveries(target: Target, options: TakeOptions): Asy
         claims.push(claim);
         wake();
       },
-      sleep: (ms) => options.sleep(ms, new AbortController().signal),
     }),
   );
   const share = async (): Promise<void> => {
