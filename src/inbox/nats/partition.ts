@@ -4,7 +4,7 @@ import type { Claim, Target } from '../inbox.ts';
 import { isFor } from '../route.ts';
 import { deliveryOf } from './message.ts';
 import type { QueryOptions } from './queries.ts';
-import { isFull, type JsMsg, within } from './stream.ts';
+import { isFull, isOutage, type JsMsg, within } from './stream.ts';
 import { targetId } from './subjects.ts';
 import { consumerOf, type ForwardRecord } from './targets.ts';
 
@@ -100,11 +100,11 @@ export function workPartition(partition: number, { target, stream, onStray, offe
           isPinned = now;
           if (!now) held?.lose.abort();
         },
-        onGone: options.onGone,
         onEnd,
       });
       stopAsking = await asking.catch((error) => {
         onEnd();
+        if (!isOutage(error)) options.onGone();
         throw error;
       });
     },

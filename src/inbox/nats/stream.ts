@@ -201,7 +201,7 @@ export function openStream({ connection, failure }: ServerLink, name: string) {
         });
       }),
     /** Asks for the messages of a consumer, which come while nobody else is given them. */
-    consume: (consumer: string, { onMessage, onPinned, onGone, onEnd }: ConsumeOptions) =>
+    consume: (consumer: string, { onMessage, onPinned, onEnd }: ConsumeOptions) =>
       ask(async () => {
         const options = { max_messages: 1, expires: pullMs, idle_heartbeat: heartbeatMs, group };
         const messages = await (await client.consumers.get(name, consumer)).consume({
@@ -211,7 +211,8 @@ export function openStream({ connection, failure }: ServerLink, name: string) {
         const watch = async (): Promise<void> => {
           for await (const { type } of messages.status()) {
             if (type === 'consumer_pinned' || type === 'consumer_unpinned') onPinned(type === 'consumer_pinned');
-            if (type === 'consumer_not_found' || type === 'stream_not_found') onGone();
+            // The client would ask again and again, without a pause.
+            if (isLost(type)) messages.stop();
           }
         };
         watch().then(onEnd, onEnd);
@@ -256,9 +257,7 @@ interface ConsumeOptions {
   onMessage: (message: JsMsg) => void;
   /** Whether it is this process that is given the messages. */
   onPinned: (isPinned: boolean) => void;
-  /** The consumer or its stream was deleted. */
-  onGone: () => void;
-  /** Nothing comes any more, whoever ended it. */
+  /** Nothing comes any more: the consumer has no leader, it or the stream was deleted, or whoever asked has stopped. */
   onEnd: () => void;
 }
 
@@ -305,6 +304,11 @@ function isApiError(error: unknown, ...codes: readonly number[]): error is JetSt
   return error instanceof JetStreamApiError && codes.includes(error.code);
 }
 
+/** Whether an error of a call may be gone the next time. */
+export function isOutage(error: unknown): boolean {
+  return error instanceof SotraError && error.code === 'network';
+}
+
 /** Of a stream that is full the servers say so, and by the same number of a subject that has its message. */
 export function isFull(error: unknown): boolean {
   if (error instanceof SotraError) return isFull(error.cause);
@@ -314,6 +318,11 @@ export function isFull(error: unknown): boolean {
 /** The status of a message that stands for an answer. */
 function statusOf(thrown: unknown): unknown {
   return thrown instanceof JetStreamError && 'code' in thrown ? thrown.code : undefined;
+}
+
+/** Whether nobody answers who asks for messages. */
+function isLost(type: string): boolean {
+  return ['no_responders', 'consumer_not_found', 'stream_not_found'].includes(type);
 }
 
 /** What is said where a stream is not there, and in a moment without a leader. */

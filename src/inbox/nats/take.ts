@@ -1,9 +1,9 @@
 import { setMaxListeners } from 'node:events';
-import { SotraError } from '../../errors.ts';
 import type { World } from '../../world.ts';
 import type { Claim, Target } from '../inbox.ts';
 import { workPartition } from './partition.ts';
 import type { QueryOptions } from './queries.ts';
+import { isOutage } from './stream.ts';
 import { partitions, targetId } from './subjects.ts';
 import { addTargets } from './targets.ts';
 
@@ -37,7 +37,7 @@ export async function* takeDeliveries(target: Target, options: TakeOptions): Asy
       await recover();
     } catch (error) {
       // Where the servers do not answer now it is said again.
-      if (!(error instanceof SotraError && error.code === 'network')) failure = error;
+      if (!isOutage(error)) failure = error;
       wake();
     }
     isRecovering = false;
